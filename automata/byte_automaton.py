@@ -1,0 +1,151 @@
+"""ByteAutomaton: a minimal deterministic trim automaton over bytes, as dense numpy tables.
+
+    byte_class  [256]    bytes that no state tells apart share a class
+    next        [Q, C]   the state that a class leads to, or -1
+    final       [Q]      whether a text may end here
+
+The same automaton is an OpenFst acceptor (`fst()`, one arc for each byte), for drawing and for OpenFst's algebra. With
+no state at all (Q = 0, `start` = -1) the language is empty.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from automata import openfst
+from automata.jit import kernel
+from automata.openfst import BoolArray, Fst, IntArray
+
+ByteArray = npt.NDArray[np.uint8]
+
+
+class RangeArcs(NamedTuple):
+    """Arcs over runs of consecutive bytes, `[A]` each, sorted by source and then by byte."""
+
+    source: IntArray
+    low: IntArray
+    high: IntArray
+    target: IntArray
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ByteAutomaton:
+    """A minimal deterministic trim automaton over bytes; immutable.
+
+    Attributes:
+        start: the state where every text begins, -1 where there is no state.
+        byte_class: `[256]` uint8, the class of each byte, below C.
+        next: `[Q, C]` int32, the state reached, or -1.
+        final: `[Q]` bool.
+    """
+
+    start: int
+    byte_class: ByteArray
+    next: IntArray
+    final: BoolArray
+
+    def __post_init__(self) -> None:
+        for array in (self.byte_class, self.next, self.final):
+            array.setflags(write=False)
+
+    @property
+    def num_states(self) -> int:
+        """Q."""
+        return len(self.final)
+
+    @property
+    def num_classes(self) -> int:
+        """C, the number of byte classes."""
+        return self.next.shape[1]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no text at all is accepted."""
+        return self.start < 0
+
+    def step(self, state: int, text: bytes) -> int:
+        """The state reached from `state` by `text`, or -1."""
+        for byte in text:
+            if state < 0:
+                return -1
+            state = int(self.next[state, self.byte_class[byte]])
+        return state
+
+    def accepts(self, text: bytes) -> bool:
+        """Whether the text is in the language."""
+        state = self.step(self.start, text)
+        return state >= 0 and bool(self.final[state])
+
+    def by_byte(self) -> IntArray:
+        """The transitions without classes, `[Q, 256]`."""
+        return self.next[:, self.byte_class]
+
+    def range_arcs(self) -> RangeArcs:
+        """The transitions as arcs over runs of bytes that lead to one state."""
+        table = self.by_byte()
+        begins = np.ones(table.shape, np.bool_)
+        begins[:, 1:] = table[:, 1:] != table[:, :-1]
+        source, low = np.nonzero(begins)
+        # A run ends where the next one begins, in this row or at its end.
+        high = np.append(low[1:], 0) - 1
+        high[high < 0] = 255
+        target = table[source, low]
+        kept = target >= 0
+        return RangeArcs(*(array[kept].astype(np.int32) for array in (source, low, high, target)))
+
+    def fst(self) -> Fst:
+        """The OpenFst acceptor: labels are bytes plus one, since label 0 is epsilon."""
+        table = self.by_byte()
+        source, byte = np.nonzero(table >= 0)
+        return openfst.to_fst(
+            self.start, self.final, source.astype(np.int32), byte.astype(np.int32), table[source, byte]
+        )
+
+
+def from_blocks(start: int, final: BoolArray, block_of: IntArray, table: IntArray) -> ByteAutomaton:
+    """The automaton of a table over any partition of the bytes into blocks, whose equal columns are merged.
+
+    Args:
+        start: the start state.
+        final: `[Q]`.
+        block_of: `[256]`, the block of each byte.
+        table: `[Q, P]`, the state reached by each block.
+    """
+    byte_class, columns = _merge_columns(block_of, table)
+    return ByteAutomaton(start, byte_class, columns, final)
+
+
+@kernel
+def _merge_columns(block_of: IntArray, table: IntArray) -> tuple[ByteArray, IntArray]:
+    num_states, num_blocks = table.shape
+    class_of = np.empty(num_blocks, np.int32)
+    first_block = np.empty(num_blocks, np.int32)
+    num_classes = 0
+    for block in range(num_blocks):
+        found = -1
+        for candidate in range(num_classes):
+            equal = True
+            for state in range(num_states):
+                if table[state, block] != table[state, first_block[candidate]]:
+                    equal = False
+                    break
+            if equal:
+                found = candidate
+                break
+        if found < 0:
+            found = num_classes
+            first_block[found] = block
+            num_classes += 1
+        class_of[block] = found
+    byte_class = np.empty(256, np.uint8)
+    for byte in range(256):
+        byte_class[byte] = class_of[block_of[byte]]
+    columns = np.empty((num_states, num_classes), np.int32)
+    for state in range(num_states):
+        for column in range(num_classes):
+            columns[state, column] = table[state, first_block[column]]
+    return byte_class, columns

@@ -1,0 +1,67 @@
+"""Every exception that the project raises on purpose, in one tree.
+
+    TokenfstError
+    ├── PatternError (ValueError)          a pattern that cannot be honoured, with the place and the reason
+    ├── EmptyLanguage (ValueError)         nothing can be written: no string, or no token sequence
+    ├── LimitExceeded (RuntimeError)       a construction grew past its limit, which the message names
+    ├── VocabularyError (ValueError)       tokens, ids or a file that do not make a vocabulary
+    │   └── UnsupportedTokenizer           a tokenizer that cannot be modelled exactly
+    ├── AutomatonFileError (ValueError)    a saved automaton that is damaged, or for another vocabulary
+    ├── TokenNotAllowed (ValueError)       a token was given to an automaton that forbids it
+    └── IncompleteOutput (RuntimeError)    text that was cut off before the constraint was satisfied
+
+They live at the bottom of the import order so that every package can raise them.
+"""
+
+from __future__ import annotations
+
+
+class TokenfstError(Exception):
+    """The root: catch this to catch everything below."""
+
+
+class PatternError(TokenfstError, ValueError):
+    """A pattern that cannot be honoured.
+
+    Attributes:
+        pattern: the whole pattern.
+        position: index of the offending character, `0 <= position <= len(pattern)`.
+        reason: what is wrong there, without the position.
+    """
+
+    def __init__(self, reason: str, pattern: str, position: int) -> None:
+        super().__init__(f"{reason} (at position {position} of {pattern!r})")
+        self.reason = reason
+        self.pattern = pattern
+        self.position = position
+
+    def __reduce__(self) -> tuple[type[PatternError], tuple[str, str, int]]:
+        return type(self), (self.reason, self.pattern, self.position)
+
+
+class EmptyLanguage(TokenfstError, ValueError):
+    """The constraint allows no string at all, or none that the vocabulary can spell."""
+
+
+class LimitExceeded(TokenfstError, RuntimeError):
+    """A construction grew past a limit; the message names the limit and the amount."""
+
+
+class VocabularyError(TokenfstError, ValueError):
+    """The tokens, the ids or the file given do not make a vocabulary."""
+
+
+class UnsupportedTokenizer(VocabularyError):
+    """A tokenizer whose detokenization cannot be modelled exactly; the message names it and the reason."""
+
+
+class AutomatonFileError(TokenfstError, ValueError):
+    """A saved automaton that is damaged, of another format version, or for another vocabulary."""
+
+
+class TokenNotAllowed(TokenfstError, ValueError):
+    """A token that the automaton forbids in this state."""
+
+
+class IncompleteOutput(TokenfstError, RuntimeError):
+    """Generation stopped before the constraint was satisfied."""

@@ -1,0 +1,392 @@
+"""Expr: an immutable, hashable expression of a language of bytes.
+
+An expression says what a language is; `automata.compile` says how to recognize it. The kinds of node, from the
+simplest up:
+
+    Literal(value)                   exactly these bytes
+    CharSet(ranges)                  one character of a set of code points, in UTF-8
+    ByteSet(ranges)                  one raw byte of a set, for languages that are not text
+    Concatenation(parts)             one after the other
+    Alternation(parts)               any one of them; none at all is the empty language
+    Repetition(inner, low, high)     between `low` and `high` times; `high` None is no bound
+    Intersection(left, right)        in both
+    Difference(left, right)          in the left one and not in the right one
+    Complement(inner)                every text (sequence of UTF-8 characters) that is not in it
+
+Nodes are made by the functions below, which keep a light normal form (flat concatenations and alternations, merged
+literals, no neutral elements), so that expressions written in different ways are often equal, and equal ones compile
+once. Sizes count the leaves after expanding repetitions, as a measure of the work of compiling.
+
+Complement is relative to text and not to all byte strings because constraints are about text: `~a` must not let a
+model write half a character. `ANY_BYTES - a` is the other one.
+
+Rejected: nodes that hold automata (expressions could not be printed, compared or hashed); simplification beyond the
+normal form (determinization does it exactly).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from automata import ranges as rg
+from automata.ranges import ALL_CHARACTERS, Ranges
+
+_set = object.__setattr__
+
+
+class Expr:
+    """A language of bytes. Operators take expressions or literal text: `+ | & - ~`, and `repeat`, `star`, ..."""
+
+    __slots__ = ("_hash", "size")
+    _hash: int
+    size: int
+
+    def _key(self) -> tuple[object, ...]:
+        """The arguments that make an equal node."""
+        raise NotImplementedError
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} is immutable")
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            value = hash((type(self), self._key()))
+            _set(self, "_hash", value)
+            return value
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return type(self) is type(other) and hash(self) == hash(other) and self._key() == other._key()
+
+    def __reduce__(self) -> tuple[type[Expr], tuple[object, ...]]:
+        return type(self), self._key()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self._key()))})"
+
+    def __str__(self) -> str:
+        """The expression as a regular expression in the syntax of `automata.pattern`."""
+        from automata.printing import to_pattern
+
+        return to_pattern(self)
+
+    def __add__(self, other: Expr | str | bytes) -> Expr:
+        return concat(self, other)
+
+    def __radd__(self, other: str | bytes) -> Expr:
+        return concat(other, self)
+
+    def __or__(self, other: Expr | str | bytes) -> Expr:
+        return alternation(self, other)
+
+    def __ror__(self, other: str | bytes) -> Expr:
+        return alternation(other, self)
+
+    def __and__(self, other: Expr | str | bytes) -> Expr:
+        return intersection(self, other)
+
+    def __rand__(self, other: str | bytes) -> Expr:
+        return intersection(other, self)
+
+    def __sub__(self, other: Expr | str | bytes) -> Expr:
+        return difference(self, other)
+
+    def __rsub__(self, other: str | bytes) -> Expr:
+        return difference(other, self)
+
+    def __invert__(self) -> Expr:
+        return complement(self)
+
+    def repeat(self, low: int, high: int | None) -> Expr:
+        """Between `low` and `high` times; `high` None is no bound."""
+        return repeat(self, low, high)
+
+    def star(self) -> Expr:
+        """Any number of times, none included."""
+        return repeat(self, 0, None)
+
+    def plus(self) -> Expr:
+        """At least once."""
+        return repeat(self, 1, None)
+
+    def optional(self) -> Expr:
+        """Once or not at all."""
+        return repeat(self, 0, 1)
+
+
+class Literal(Expr):
+    """Exactly these bytes."""
+
+    __slots__ = ("value",)
+    value: bytes
+
+    def __init__(self, value: bytes) -> None:
+        _set(self, "value", value)
+        _set(self, "size", len(value))
+
+    def _key(self) -> tuple[object, ...]:
+        return (self.value,)
+
+
+class CharSet(Expr):
+    """One character of a set of code points (`ranges` as `automata.ranges` keeps them), encoded in UTF-8."""
+
+    __slots__ = ("ranges",)
+    ranges: Ranges
+
+    def __init__(self, ranges: Ranges) -> None:
+        _set(self, "ranges", ranges)
+        _set(self, "size", 1)
+
+    def _key(self) -> tuple[object, ...]:
+        return (self.ranges,)
+
+
+class ByteSet(Expr):
+    """One raw byte of a set."""
+
+    __slots__ = ("ranges",)
+    ranges: Ranges
+
+    def __init__(self, ranges: Ranges) -> None:
+        _set(self, "ranges", ranges)
+        _set(self, "size", 1)
+
+    def _key(self) -> tuple[object, ...]:
+        return (self.ranges,)
+
+
+class Concatenation(Expr):
+    """One part after the other."""
+
+    __slots__ = ("parts",)
+    parts: tuple[Expr, ...]
+
+    def __init__(self, parts: tuple[Expr, ...]) -> None:
+        _set(self, "parts", parts)
+        _set(self, "size", sum([part.size for part in parts]))
+
+    def _key(self) -> tuple[object, ...]:
+        return (self.parts,)
+
+
+class Alternation(Expr):
+    """Any one of the parts."""
+
+    __slots__ = ("parts",)
+    parts: tuple[Expr, ...]
+
+    def __init__(self, parts: tuple[Expr, ...]) -> None:
+        _set(self, "parts", parts)
+        _set(self, "size", sum([part.size for part in parts]))
+
+    def _key(self) -> tuple[object, ...]:
+        return (self.parts,)
+
+
+class Repetition(Expr):
+    """`inner` between `low` and `high` times; `high` None is no bound."""
+
+    __slots__ = ("high", "inner", "low")
+    inner: Expr
+    low: int
+    high: int | None
+
+    def __init__(self, inner: Expr, low: int, high: int | None) -> None:
+        _set(self, "inner", inner)
+        _set(self, "low", low)
+        _set(self, "high", high)
+        _set(self, "size", inner.size * max(low if high is None else high, 1))
+
+    def _key(self) -> tuple[object, ...]:
+        return (self.inner, self.low, self.high)
+
+
+class Intersection(Expr):
+    """What is in both."""
+
+    __slots__ = ("left", "right")
+    left: Expr
+    right: Expr
+
+    def __init__(self, left: Expr, right: Expr) -> None:
+        _set(self, "left", left)
+        _set(self, "right", right)
+        _set(self, "size", left.size + right.size)
+
+    def _key(self) -> tuple[object, ...]:
+        return (self.left, self.right)
+
+
+class Difference(Expr):
+    """What is in `left` and not in `right`."""
+
+    __slots__ = ("left", "right")
+    left: Expr
+    right: Expr
+
+    def __init__(self, left: Expr, right: Expr) -> None:
+        _set(self, "left", left)
+        _set(self, "right", right)
+        _set(self, "size", left.size + right.size)
+
+    def _key(self) -> tuple[object, ...]:
+        return (self.left, self.right)
+
+
+class Complement(Expr):
+    """Every text that is not in `inner`."""
+
+    __slots__ = ("inner",)
+    inner: Expr
+
+    def __init__(self, inner: Expr) -> None:
+        _set(self, "inner", inner)
+        _set(self, "size", inner.size)
+
+    def _key(self) -> tuple[object, ...]:
+        return (self.inner,)
+
+
+EMPTY: Expr = Alternation(())
+EPSILON: Expr = Literal(b"")
+
+
+def is_epsilon(expr: Expr) -> bool:
+    """Whether the expression is written as the empty string."""
+    return type(expr) is Literal and not expr.value
+
+
+def is_empty(expr: Expr) -> bool:
+    """Whether the expression is written as the empty language."""
+    return type(expr) is Alternation and not expr.parts
+
+
+def literal(value: str | bytes) -> Expr:
+    """Exactly this text (in UTF-8) or these bytes.
+
+    Raises:
+        UnicodeEncodeError: text with a lone surrogate, which UTF-8 cannot write.
+    """
+    return Literal(value.encode() if isinstance(value, str) else bytes(value))
+
+
+def _expr(value: Expr | str | bytes) -> Expr:
+    return value if isinstance(value, Expr) else literal(value)
+
+
+def char_set(*items: str | tuple[int, int], negated: bool = False) -> Expr:
+    """One character of a set: each item is a string of characters or a range of code points, both ends included.
+
+    Code points that are surrogates are no characters and are left out.
+    """
+    pairs: list[tuple[int, int]] = []
+    for item in items:
+        pairs.extend([(ord(c), ord(c)) for c in item] if isinstance(item, str) else [item])
+    ranges = rg.normalize(pairs)
+    return char_ranges(rg.subtract(ALL_CHARACTERS, ranges) if negated else rg.intersect(ranges, ALL_CHARACTERS))
+
+
+def char_ranges(ranges: Ranges) -> Expr:
+    """One character of a set of code points in normal form that holds no surrogate."""
+    if not ranges:
+        return EMPTY
+    low, high = ranges[0]
+    if len(ranges) == 1 and low == high:
+        return Literal(chr(low).encode())
+    return CharSet(ranges)
+
+
+def byte_set(values: Iterable[int]) -> Expr:
+    """One raw byte of a set.
+
+    Raises:
+        ValueError: a value outside 0..255.
+    """
+    ranges = rg.from_sorted(sorted(set(values)))
+    if ranges and (ranges[0][0] < 0 or ranges[-1][1] > 255):
+        raise ValueError("a byte lies between 0 and 255")
+    return byte_ranges(ranges)
+
+
+def byte_ranges(ranges: Ranges) -> Expr:
+    """One raw byte of a set in normal form."""
+    if not ranges:
+        return EMPTY
+    return Literal(bytes([ranges[0][0]])) if ranges[0][0] == ranges[-1][1] else ByteSet(ranges)
+
+
+def concat(*parts: Expr | str | bytes) -> Expr:
+    """One part after the other; nothing at all is the empty string."""
+    flat: list[Expr] = []
+    for part in parts:
+        expr = _expr(part)
+        for piece in expr.parts if isinstance(expr, Concatenation) else (expr,):
+            if isinstance(piece, Literal):
+                if not piece.value:
+                    continue
+                if flat and isinstance(flat[-1], Literal):
+                    flat[-1] = Literal(flat[-1].value + piece.value)
+                    continue
+            elif is_empty(piece):
+                return EMPTY
+            flat.append(piece)
+    if len(flat) == 1:
+        return flat[0]
+    return Concatenation(tuple(flat)) if flat else EPSILON
+
+
+def alternation(*parts: Expr | str | bytes) -> Expr:
+    """Any one of the parts; nothing at all is the empty language."""
+    if len(parts) == 1:
+        return _expr(parts[0])
+    flat: dict[Expr, None] = {}
+    for part in parts:
+        expr = _expr(part)
+        flat.update(dict.fromkeys(expr.parts if isinstance(expr, Alternation) else (expr,)))
+    return Alternation(tuple(flat)) if len(flat) != 1 else next(iter(flat))
+
+
+def repeat(inner: Expr | str | bytes, low: int, high: int | None = None) -> Expr:
+    """`inner` between `low` and `high` times; `high` None is no bound.
+
+    Raises:
+        ValueError: a negative bound, or an upper bound below the lower one.
+    """
+    expr = _expr(inner)
+    if low < 0 or (high is not None and high < low):
+        raise ValueError(f"no number of repetitions lies between {low} and {high}")
+    if high == 0 or is_epsilon(expr):
+        return EPSILON
+    if is_empty(expr):
+        return EPSILON if low == 0 else EMPTY
+    if low == high == 1:
+        return expr
+    if isinstance(expr, Repetition) and expr.high is None and expr.low <= 1 and low <= 1:
+        # (a*)+, (a+)*, (a+)? and the like are one loop.
+        return Repetition(expr.inner, min(expr.low, low), None)
+    return Repetition(expr, low, high)
+
+
+def intersection(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
+    """What is in both."""
+    a, b = _expr(left), _expr(right)
+    return a if a == b else Intersection(a, b)
+
+
+def difference(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
+    """What is in `left` and not in `right`."""
+    return Difference(_expr(left), _expr(right))
+
+
+def complement(inner: Expr | str | bytes) -> Expr:
+    """Every text (sequence of UTF-8 characters) that is not in `inner`; twice is what it was, as far as it was text."""
+    return Complement(_expr(inner))
+
+
+ANY_CHAR: Expr = CharSet(ALL_CHARACTERS)
+ANY_TEXT: Expr = repeat(ANY_CHAR, 0)
+ANY_BYTES: Expr = repeat(ByteSet(((0, 255),)), 0)

@@ -1,0 +1,192 @@
+"""From an expression to a non-deterministic automaton over byte ranges: Thompson's construction, in flat arrays.
+
+    Fragment        arcs over byte ranges and epsilon arcs, as growing lists; one start, one end
+
+Every sub-expression is laid between two given states and adds no arc into its first state and none out of its last,
+so that neighbours may share states: concatenation needs no epsilon arc at all, alternation none, a loop two.
+(Thompson 1968, with the sharing of Hopcroft, Motwani & Ullman 3.2.3.)
+
+Sub-expressions that cannot be laid out this way (intersection, difference, complement) and large ones that occur more
+than once are compiled to minimal automata of their own, once, and those are copied in: a bound of 50 on a large group
+then costs 50 copies of its minimal form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from automata.byte_automaton import ByteAutomaton, RangeArcs
+from automata.errors import LimitExceeded
+from automata.expr import (
+    Alternation,
+    ByteSet,
+    CharSet,
+    Concatenation,
+    Expr,
+    Literal,
+    Repetition,
+)
+from automata.utf8 import character_arcs
+
+MAX_ARCS = 4_000_000
+# Below this size laying an expression out again is cheaper than a minimal automaton of it.
+SHARED_SIZE = 32
+
+
+@dataclass(slots=True)
+class Fragment:
+    """Arcs over byte ranges, and epsilon arcs, between states 0 (the start), 1 (the end) and up."""
+
+    num_states: int = 2
+    source: list[int] = field(default_factory=list)
+    low: list[int] = field(default_factory=list)
+    high: list[int] = field(default_factory=list)
+    target: list[int] = field(default_factory=list)
+    epsilon: list[tuple[int, int]] = field(default_factory=list)
+
+    def state(self) -> int:
+        self.num_states += 1
+        return self.num_states - 1
+
+    def arc(self, source: int, low: int, high: int, target: int) -> None:
+        self.source.append(source)
+        self.low.append(low)
+        self.high.append(high)
+        self.target.append(target)
+
+    def chain(self, value: bytes, start: int, end: int) -> None:
+        """One arc for each byte, from `start` to `end`."""
+        if not value:
+            self.epsilon.append((start, end))
+            return
+        inner = range(self.num_states, self.num_states + len(value) - 1)
+        self.num_states += len(inner)
+        self.source.append(start)
+        self.source.extend(inner)
+        self.target.extend(inner)
+        self.target.append(end)
+        self.low.extend(value)
+        self.high.extend(value)
+
+    def copy_of(self, automaton: ByteAutomaton, start: int, end: int) -> None:
+        """The arcs of a compiled automaton, with epsilon arcs from `start` and to `end`."""
+        arcs: RangeArcs = automaton.range_arcs()
+        offset = self.num_states
+        self.num_states += automaton.num_states
+        self.source.extend((arcs.source + offset).tolist())
+        self.low.extend(arcs.low.tolist())
+        self.high.extend(arcs.high.tolist())
+        self.target.extend((arcs.target + offset).tolist())
+        if automaton.num_states:
+            self.epsilon.append((start, automaton.start + offset))
+            self.epsilon.extend((state + offset, end) for state in np.flatnonzero(automaton.final).tolist())
+
+
+class Layout:
+    """Lays expressions out in one fragment; `compiled` gives the automaton of a sub-expression that is copied in."""
+
+    def __init__(self, compiled: Callable[[Expr], ByteAutomaton]) -> None:
+        self.fragment = Fragment()
+        self.compiled = compiled
+        self.shared: set[Expr] = set()
+
+    def lay(self, expr: Expr) -> Fragment:
+        """The fragment of an expression.
+
+        Raises:
+            LimitExceeded: the fragment grew past `MAX_ARCS` arcs.
+        """
+        self.shared = _repeated(expr)
+        # The whole is never copied from itself.
+        self.between(expr, 0, 1, whole=True)
+        return self.fragment
+
+    def between(self, expr: Expr, start: int, end: int, whole: bool = False) -> None:
+        """Lays `expr` between two states."""
+        fragment = self.fragment
+        if len(fragment.source) > MAX_ARCS:
+            raise LimitExceeded(f"the expression takes more than {MAX_ARCS:,} arcs to lay out")
+        if isinstance(expr, Literal):
+            fragment.chain(expr.value, start, end)
+        elif isinstance(expr, CharSet):
+            self.characters(expr, start, end)
+        elif not whole and expr in self.shared:
+            fragment.copy_of(self.compiled(expr), start, end)
+        elif isinstance(expr, Concatenation):
+            for part in expr.parts[:-1]:
+                middle = fragment.state()
+                self.between(part, start, middle)
+                start = middle
+            self.between(expr.parts[-1], start, end)
+        elif isinstance(expr, Alternation):
+            for part in expr.parts:
+                self.between(part, start, end)
+        elif isinstance(expr, Repetition):
+            self.repetition(expr, start, end)
+        elif isinstance(expr, ByteSet):
+            for low, high in expr.ranges:
+                fragment.arc(start, low, high, end)
+        else:
+            fragment.copy_of(self.compiled(expr), start, end)
+
+    def characters(self, expr: CharSet, start: int, end: int) -> None:
+        fragment = self.fragment
+        num_states, arcs = character_arcs(expr.ranges)
+        # States 0 and 1 of the character automaton are the start and the end given; the others are new.
+        offset = fragment.num_states - 2
+        names = [start, end, *range(offset + 2, offset + num_states)]
+        fragment.num_states += num_states - 2
+        for source, low, high, target in arcs:
+            fragment.arc(names[source], low, high, names[target])
+
+    def repetition(self, expr: Repetition, start: int, end: int) -> None:
+        fragment, inner = self.fragment, expr.inner
+        if expr.high is None:
+            for _ in range(expr.low - 1):
+                middle = fragment.state()
+                self.between(inner, start, middle)
+                start = middle
+            self.loop(inner, start, end, at_least_once=expr.low > 0)
+            return
+        for count in range(expr.high):
+            if count >= expr.low:
+                fragment.epsilon.append((start, end))
+            middle = fragment.state() if count + 1 < expr.high else end
+            self.between(inner, start, middle)
+            start = middle
+
+    def loop(self, inner: Expr, start: int, end: int, *, at_least_once: bool) -> None:
+        fragment = self.fragment
+        first = fragment.state()
+        last = fragment.state() if at_least_once else first
+        fragment.epsilon.append((start, first))
+        self.between(inner, first, last)
+        if at_least_once:
+            fragment.epsilon.append((last, first))
+        fragment.epsilon.append((last, end))
+
+
+def _repeated(expr: Expr) -> set[Expr]:
+    """The large sub-expressions that would be laid out more than once."""
+    seen: set[Expr] = set()
+    repeated: set[Expr] = set()
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        if node.size < SHARED_SIZE or isinstance(node, Literal):
+            continue
+        if node in seen:
+            repeated.add(node)
+            continue
+        seen.add(node)
+        if isinstance(node, Concatenation | Alternation):
+            stack.extend(node.parts)
+        elif isinstance(node, Repetition):
+            copies = node.low if node.high is None else node.high
+            if copies > 1 and node.inner.size >= SHARED_SIZE:
+                repeated.add(node.inner)
+            stack.append(node.inner)
+    return repeated

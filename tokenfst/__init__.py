@@ -1,0 +1,22 @@
+"""From bytes to tokens: vocabularies, detokenizers, and exact automata over tokens.
+
+    Vocabulary, from_transformers, from_tiktoken, from_sentencepiece, from_tekken
+    compile(constraint, vocabulary) -> TokenAutomaton
+"""
+
+import automata as _automata
+
+# PyPI's automata-lib has a package of the same name; whichever is installed last would win silently.
+if not hasattr(_automata, "compile_expr"):
+    raise ImportError(
+        f"tokenfst needs its own package `automata`, and {_automata.__file__} is another one (PyPI's automata-lib has "
+        "that name too): install tokenfst in an environment without it"
+    )
+
+from tokenfst.automaton import TokenAutomaton
+from tokenfst.compile import compile  # noqa: A004
+from tokenfst.vocabulary import Vocabulary
+
+__version__ = "0.1.0"
+
+__all__ = ["TokenAutomaton", "Vocabulary", "compile"]

@@ -1,0 +1,228 @@
+"""TokenAutomaton: an exact deterministic automaton over the tokens of a vocabulary.
+
+It accepts every tokenization of every text of its language and nothing else, and every state that it can be in leads on
+to an end, so a mask never forbids what could still be completed and never leads into a dead end.
+
+    state 0 .. Q - 2     where a text can stand between two tokens
+    state Q - 1          the end of the sequence, after an end token
+    class 0, NEVER       tokens that no state allows
+    class 1, END         the end tokens
+    class 2 ..           tokens that no state tells apart (`tokenfst.token_classes`)
+
+Everything is read-only but a bounded cache of masks that have been asked for, so automata may be shared by threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from automata.errors import TokenNotAllowed
+from tokenfst.distance import distances
+from tokenfst.loops import Ints
+from tokenfst.masks import ClassRuns, group_runs, mask_words
+from tokenfst.token_classes import END, NEVER
+from tokenfst.transitions import Transitions
+from tokenfst.vocabulary import Vocabulary
+
+# Masks kept for states that have been visited; 16 KiB each with a vocabulary of 128,000 tokens.
+MAX_CACHED_MASKS = 4096
+
+
+class TokenAutomaton:
+    """An exact deterministic automaton over tokens; made by `tokenfst.compile` or `TokenAutomaton.load`.
+
+    Attributes:
+        vocabulary: the tokens.
+        start: the state before the first token.
+        final: `[Q]` bool, where the text may end; the last state, after the end, is final too.
+        transitions: state and class to state.
+        run_end, run_class: `[R]` each, the class of every rank as runs (`tokenfst.token_classes.TokenClasses`).
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        start: int,
+        final: npt.NDArray[np.bool_],
+        transitions: Transitions,
+        run_end: Ints,
+        run_class: Ints,
+    ) -> None:
+        self.vocabulary = vocabulary
+        self.start = start
+        self.final = final
+        self.transitions = transitions
+        self.run_end = run_end
+        self.run_class = run_class
+        for array in (final, run_end, run_class):
+            array.setflags(write=False)
+        # The class of every rank; the entry behind the last is for tokens that have no rank.
+        width: type[np.unsignedinteger] = np.uint16 if transitions.num_classes <= 1 << 16 else np.uint32
+        class_of_rank = np.zeros(len(vocabulary.token_of_rank) + 1, width)
+        class_of_rank[:-1] = np.repeat(run_class.astype(width), np.diff(run_end, prepend=0))
+        self._class_of_rank = memoryview(class_of_rank)
+        self._rank_of_token = memoryview(vocabulary.rank_of_token)
+        self._final = memoryview(final)
+        self._masks: dict[int, npt.NDArray[np.int32]] = {}
+
+    def __repr__(self) -> str:
+        return f"<TokenAutomaton of {self.num_states:,} states and {self.num_classes:,} classes, {self.nbytes:,} bytes>"
+
+    # Sizes
+
+    @property
+    def num_states(self) -> int:
+        """Q, the state after the end included."""
+        return self.transitions.num_states
+
+    @property
+    def num_classes(self) -> int:
+        """K, NEVER and END included."""
+        return self.transitions.num_classes
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the tables in bytes, without the vocabulary and without cached masks."""
+        return self.transitions.nbytes + self.final.nbytes + self.run_end.nbytes + self.run_class.nbytes + (
+            self._class_of_rank.nbytes
+        )
+
+    @property
+    def end_state(self) -> int:
+        """Q - 1, the state after an end token."""
+        return self.num_states - 1
+
+    # Steps
+
+    def is_final(self, state: int) -> bool:
+        """Whether the text may end here."""
+        return bool(self._final[state])
+
+    def advance(self, state: int, token: int) -> int:
+        """The state after one more token.
+
+        Raises:
+            TokenNotAllowed: the mask of `state` does not allow the token.
+        """
+        if 0 <= token < len(self._rank_of_token):
+            number = self._class_of_rank[self._rank_of_token[token]]
+            if number == NEVER and token in self.vocabulary.eos_ids:
+                number = END
+            target = self.transitions.target(state, number)
+            if target >= 0:
+                return target
+        raise TokenNotAllowed(self._refusal(state, token))
+
+    def _refusal(self, state: int, token: int) -> str:
+        if not 0 <= token < len(self.vocabulary):
+            return f"token {token} is outside the vocabulary of {len(self.vocabulary):,}"
+        return f"token {token} ({self.vocabulary.tokens[token]!r}) is not allowed in state {state}"
+
+    def accepts(self, token_ids: Iterable[int]) -> bool:
+        """Whether the tokens, with an end token behind them or without, are a whole text of the language."""
+        tokens = list(token_ids)
+        if tokens and tokens[-1] in self.vocabulary.eos_ids:
+            tokens.pop()
+        state = self.start
+        try:
+            for token in tokens:
+                if token in self.vocabulary.eos_ids:
+                    return False
+                state = self.advance(state, token)
+        except TokenNotAllowed:
+            return False
+        return self.is_final(state)
+
+    # Masks
+
+    def mask(self, state: int) -> npt.NDArray[np.bool_]:
+        """The tokens allowed in a state, `[V]` bool; end tokens exactly where the text may end."""
+        bits = np.unpackbits(self._words(state).view(np.uint8), count=len(self.vocabulary), bitorder="little")
+        return bits.view(np.bool_)
+
+    def fill_bitmask(self, state: int, out: npt.NDArray[np.int32]) -> None:
+        """Writes the mask of a state as packed words: bit `i & 31` of word `i >> 5` is token i.
+
+        Args:
+            state: the state.
+            out: int32 `[W]`, `W >= ceil(V / 32)`; words past the vocabulary are cleared.
+
+        Raises:
+            ValueError: `out` is too short.
+        """
+        words = self._masks.get(state)
+        if words is None:
+            words = self._words(state)
+        if len(out) == len(words):
+            out[:] = words
+            return
+        if len(out) < len(words):
+            raise ValueError(f"a mask takes {len(words)} words, and there are {len(out)}")
+        out[: len(words)] = words
+        out[len(words) :] = 0
+
+    def _words(self, state: int) -> npt.NDArray[np.int32]:
+        words = self._masks.get(state)
+        if words is None:
+            allowed = self.transitions.row(state)
+            words = mask_words(allowed, self._grouped, self.vocabulary.token_of_rank, self.vocabulary.all_words)
+            if self.is_final(state):
+                words |= self.vocabulary.eos_words
+            words.setflags(write=False)
+            if len(self._masks) >= MAX_CACHED_MASKS:
+                # The oldest goes; another thread may have been quicker.
+                self._masks.pop(next(iter(self._masks), -1), None)
+            self._masks[state] = words
+        return words
+
+    @cached_property
+    def _grouped(self) -> ClassRuns:
+        return group_runs(self.run_end, self.run_class, self.num_classes)
+
+    # Whole tables
+
+    @cached_property
+    def token_class(self) -> Ints:
+        """The class of every token, `[V]` int32."""
+        classes = np.asarray(self._class_of_rank)[self.vocabulary.rank_of_token].astype(np.int32)
+        classes[list(self.vocabulary.eos_ids)] = END
+        classes.setflags(write=False)
+        return classes
+
+    @cached_property
+    def _min_tokens(self) -> Ints:
+        source, _, target = self.transitions.edges()
+        ends = np.zeros(self.num_states, np.bool_)
+        ends[self.end_state] = True
+        # Without end tokens a text is complete where it may end.
+        result = distances(source, target, ends if self.vocabulary.eos_ids else self.final)
+        result.setflags(write=False)
+        return result
+
+    def min_tokens(self, state: int) -> int:
+        """The least number of tokens from a state to the end of the text, the end token counted."""
+        return int(self._min_tokens[state])
+
+    # Files
+
+    def save(self, path: str | Path) -> None:
+        """Writes the automaton as a safetensors file that names its format version and vocabulary digest."""
+        from tokenfst.storage import save
+
+        save(self, path)
+
+    @staticmethod
+    def load(path: str | Path, vocabulary: Vocabulary) -> TokenAutomaton:
+        """Reads an automaton that was saved for the same vocabulary.
+
+        Raises:
+            AutomatonFileError: a damaged file, another format version, or another vocabulary.
+        """
+        from tokenfst.storage import load
+
+        return load(path, vocabulary)

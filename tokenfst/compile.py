@@ -1,0 +1,126 @@
+"""From a constraint and a vocabulary to a token automaton: the pipeline in one place.
+
+    pattern -> Expr -> ByteAutomaton -> TokenClasses -> trimmed -> TokenAutomaton
+
+The byte automaton is trim: each of its states can be reached and leads on to an end. Over tokens that need not be so.
+Where every byte that the automaton reads is a token by itself, as in every byte-level vocabulary, it is; otherwise
+states that no sequence of tokens reaches, or from which none reaches an end, go, and with them the transitions into
+them and the differences between classes that only they made.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from automata.byte_automaton import ByteAutomaton
+from automata.compile import compile_expr
+from automata.errors import EmptyLanguage
+from automata.expr import Expr
+from automata.pattern import parse
+from tokenfst.automaton import TokenAutomaton
+from tokenfst.distance import distances
+from tokenfst.loops import Ints
+from tokenfst.token_classes import END, FIRST_CLASS, NEVER, TokenClasses, token_classes
+from tokenfst.transitions import make_transitions
+from tokenfst.vocabulary import Vocabulary
+
+Constraint: TypeAlias = str | Expr
+
+
+def compile(constraint: Constraint, vocabulary: Vocabulary) -> TokenAutomaton:  # noqa: A001
+    """The automaton over the tokens of a vocabulary that accepts exactly the tokenizations of a language.
+
+    Args:
+        constraint: a regular expression that a whole text must match (`automata.pattern`), or an expression.
+        vocabulary: the tokens.
+
+    Raises:
+        PatternError: a pattern that cannot be honoured, with the place and the reason.
+        EmptyLanguage: the constraint allows no text, or none that the vocabulary can write.
+        LimitExceeded: a construction grew past a limit, which the message names.
+    """
+    return from_bytes(compile_expr(as_expr(constraint)), vocabulary)
+
+
+def as_expr(constraint: Constraint) -> Expr:
+    """The expression of a constraint."""
+    return parse(constraint) if isinstance(constraint, str) else constraint
+
+
+def from_bytes(automaton: ByteAutomaton, vocabulary: Vocabulary) -> TokenAutomaton:
+    """The token automaton of a byte automaton; see `compile`."""
+    if automaton.is_empty:
+        raise EmptyLanguage("the constraint allows no text at all")
+    classes = token_classes(automaton, vocabulary)
+    start, final = automaton.start, automaton.final
+    if not _spells_all(automaton, vocabulary):
+        start, final, classes = _trim(start, final, classes)
+    return _with_end(vocabulary, start, final, classes)
+
+
+def _spells_all(automaton: ByteAutomaton, vocabulary: Vocabulary) -> bool:
+    """Whether every byte that the automaton reads is a token by itself."""
+    read = (automaton.next >= 0).any(axis=0)[automaton.byte_class]
+    return not (read & ~vocabulary.is_token_byte).any()
+
+
+def _with_end(
+    vocabulary: Vocabulary, start: int, final: npt.NDArray[np.bool_], classes: TokenClasses
+) -> TokenAutomaton:
+    """Adds the state after the end, and the end tokens' transitions to it."""
+    num_states = len(final) + 1
+    final = np.append(final, True)
+    # Edges come in order of class, and END comes before all others.
+    ending = np.flatnonzero(final).astype(np.int32) if vocabulary.eos_ids else np.zeros(0, np.int32)
+    source = np.concatenate([ending, classes.source])
+    number = np.concatenate([np.full(len(ending), END, np.int32), classes.edge_class])
+    target = np.concatenate([np.full(len(ending), num_states - 1, np.int32), classes.target])
+    transitions = make_transitions(num_states, classes.num_classes, source, number, target)
+    return TokenAutomaton(vocabulary, start, final, transitions, classes.run_end, classes.run_class)
+
+
+def _trim(
+    start: int, final: npt.NDArray[np.bool_], classes: TokenClasses
+) -> tuple[int, npt.NDArray[np.bool_], TokenClasses]:
+    """Keeps the states that tokens reach and from which tokens reach an end; classes without a difference merge.
+
+    Raises:
+        EmptyLanguage: no sequence of tokens spells a text of the language.
+    """
+    begins = np.zeros(len(final), np.bool_)
+    begins[start] = True
+    kept = (distances(classes.source, classes.target, final) >= 0) & (
+        distances(classes.target, classes.source, begins) >= 0
+    )
+    if not kept[start]:
+        raise EmptyLanguage("the vocabulary cannot write any text that the constraint allows")
+    state = (np.cumsum(kept) - 1).astype(np.int32)
+    edges = kept[classes.source] & kept[classes.target]
+    source, target = state[classes.source[edges]], state[classes.target[edges]]
+    merged, num_classes = _merge_classes(classes.num_classes, source, classes.edge_class[edges], target)
+    number = merged[classes.edge_class[edges]]
+    # Of classes that have become one, the edges of the first stay.
+    owner = np.full(num_classes, -1, np.int32)
+    owner[number[::-1]] = classes.edge_class[edges][::-1]
+    first = owner[number] == classes.edge_class[edges]
+    kept_classes = TokenClasses(
+        classes.run_end, merged[classes.run_class], num_classes, source[first], number[first], target[first]
+    )
+    return int(state[start]), final[kept], kept_classes
+
+
+def _merge_classes(num_classes: int, source: Ints, number: Ints, target: Ints) -> tuple[Ints, int]:
+    """The new number of every class `[K]`, equal for equal transitions, NEVER for none; and how many there are."""
+    merged = np.full(num_classes, NEVER, np.int32)
+    merged[END] = END
+    known: dict[bytes, int] = {}
+    bounds = np.searchsorted(number, np.arange(num_classes + 1))
+    pairs = np.stack([source, target], axis=1)
+    for old in range(FIRST_CLASS, num_classes):
+        if bounds[old] < bounds[old + 1]:
+            key = pairs[bounds[old] : bounds[old + 1]].tobytes()
+            merged[old] = known.setdefault(key, FIRST_CLASS + len(known))
+    return merged, FIRST_CLASS + len(known)

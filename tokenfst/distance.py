@@ -1,0 +1,49 @@
+"""Shortest distances over the edges of an automaton, by breadth-first search."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from automata.jit import kernel
+from tokenfst.loops import Ints
+
+
+@kernel
+def distances(source: Ints, target: Ints, goal: npt.NDArray[np.bool_]) -> Ints:
+    """The least number of edges from each state to a goal, `[Q]`, or -1 where none can be reached.
+
+    Args:
+        source, target: `[E]` each, in any order. Exchanged, the result is the distance from the goals.
+        goal: `[Q]`.
+    """
+    num_states = len(goal)
+    offsets = np.zeros(num_states + 1, np.int64)
+    for edge in range(len(target)):
+        offsets[target[edge] + 1] += 1
+    for state in range(num_states):
+        offsets[state + 1] += offsets[state]
+    place = offsets[:-1].copy()
+    entering = np.empty(len(source), np.int32)
+    for edge in range(len(source)):
+        entering[place[target[edge]]] = source[edge]
+        place[target[edge]] += 1
+    distance = np.full(num_states, -1, np.int32)
+    queue = np.empty(num_states, np.int32)
+    end = 0
+    for state in range(num_states):
+        if goal[state]:
+            distance[state] = 0
+            queue[end] = state
+            end += 1
+    begin = 0
+    while begin < end:
+        state = queue[begin]
+        begin += 1
+        for at in range(offsets[state], offsets[state + 1]):
+            before = entering[at]
+            if distance[before] < 0:
+                distance[before] = distance[state] + 1
+                queue[end] = before
+                end += 1
+    return distance

@@ -1,0 +1,82 @@
+"""What all loaders end with: tokens put in their places, and compared with the decoder they were read from.
+
+The comparison is what makes a loader exact rather than plausible. Reading a decoder's definition gives the
+bytes of every token; then each token is decoded once, after an ordinary token, by the decoder itself. A
+rule that was misunderstood, or that another version of the library applies differently, is found here and
+refused.
+
+Exact means: if the bytes that tokens write are valid UTF-8, they are the text. Where they are not, the
+libraries show replacement characters, each in its own way, and there is no text to be exact about.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from operator import index
+from typing import TYPE_CHECKING
+
+from automata.errors import UnsupportedTokenizer, VocabularyError
+from tokenfst.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+# Far above any vocabulary in use. One damaged id must not become a list of a billion empty tokens.
+MAX_TOKENS = 1 << 24
+
+
+def assemble(
+    written: Mapping[int, bytes], silent: Mapping[str, int], eos_ids: Iterable[int], source: str
+) -> Vocabulary:
+    """The vocabulary in which token `i` writes `written[i]`, and every other id writes nothing.
+
+    An end-of-sequence id writes nothing, whatever else the source calls it: it ends the text.
+
+    Raises:
+        VocabularyError: there is no token, or an id is negative or larger than any vocabulary's.
+    """
+    eos = tuple(dict.fromkeys(index(i) for i in eos_ids))
+    ids = {*written, *silent.values(), *eos}
+    if not written:
+        raise VocabularyError(f"{source}: no token writes any text")
+    if min(ids) < 0 or max(ids) >= MAX_TOKENS:
+        wrong = min(ids) if min(ids) < 0 else max(ids)
+        raise VocabularyError(f"{source}: {wrong} is not a token id (from 0 to {MAX_TOKENS - 1})")
+    without_text = {*silent.values(), *eos}
+    tokens = [b"" if i in without_text else written.get(i, b"") for i in range(max(ids) + 1)]
+    return Vocabulary(tokens, eos, special_tokens=silent)
+
+
+def require_agreement(
+    written: Mapping[int, bytes], anchor: int, decode: Callable[[list[int]], str], source: str
+) -> None:
+    """Decode every token after the token `anchor`, and refuse the tokenizer if one does not write its bytes.
+
+    Half a character decodes to U+FFFD on both sides, so `anchor` must be whole text without leading spaces.
+
+    Raises:
+        UnsupportedTokenizer: with the first token that differs.
+    """
+    before = decode([anchor])
+    for token, piece in written.items():
+        text = decode([anchor, token])
+        if text != before + piece.decode("utf-8", "replace"):
+            raise UnsupportedTokenizer(
+                f"{source}: after {before!r}, token {token} should write {piece!r}, but decodes to {text!r}"
+            )
+
+
+def base64_bytes(text: str | bytes) -> bytes:
+    """The bytes that strict base64 text stands for.
+
+    Raises:
+        ValueError: `text` is not base64, or stands for no bytes.
+    """
+    try:
+        piece = base64.b64decode(text, validate=True)
+    except binascii.Error as error:
+        raise ValueError(f"{text!r} is not base64 ({error})") from error
+    if not piece:
+        raise ValueError("a token without bytes")
+    return piece

@@ -1,0 +1,123 @@
+"""One function for all vocabulary files: `load`.
+
+It looks at what is in the file, and at its name only when that is not enough: a `tokenizer.model` may be
+SentencePiece or tiktoken. What is not recognised is refused, with the list of what is read.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from automata.errors import VocabularyError
+from tokenfst.loaders.huggingface import from_transformers
+from tokenfst.loaders.sentencepiece import from_sentencepiece
+from tokenfst.loaders.tekken import from_tekken
+from tokenfst.loaders.tiktoken import from_tiktoken
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
+    from tokenizers import Tokenizer
+
+    from tokenfst.vocabulary import Vocabulary
+
+Json = dict[str, Any]
+
+_IN_DIRECTORY = ("tokenizer.json", "tekken.json", "tokenizer.model")
+_READS = (
+    "a Hugging Face tokenizer.json or a directory with one, a .tiktoken file (lines of base64 and rank), "
+    "a Tekken .json, a SentencePiece .model"
+)
+_RANK_LINE = re.compile(rb"[A-Za-z0-9+/]+={0,2} [0-9]+(\s|$)")
+_SENTENCEPIECE_NAME = re.compile(r"\.model(\.|$)")
+# Names that mean the end of a text or a turn. Where there are two of them, neither is certain.
+_COMMON_EOS = (
+    "</s>",
+    "<eos>",
+    "[EOS]",
+    "<|endoftext|>",
+    "<|end_of_text|>",
+    "<｜end▁of▁sentence｜>",
+    "<|eot_id|>",
+    "<|im_end|>",
+    "<end_of_turn>",
+)
+
+
+def load(path: str | os.PathLike[str], *, eos_ids: Iterable[int] | None = None) -> Vocabulary:
+    """The vocabulary in a file of any kind that the loaders read, or in a directory that holds one.
+
+    Without `eos_ids`, the end is the source's own. For a `tokenizer.json` that is what
+    `generation_config.json` or `tokenizer_config.json` beside it say, or else a special token with a
+    customary name, if there is just one.
+
+    Raises:
+        VocabularyError: the file is of no known kind (the message lists the kinds), or is damaged.
+        UnsupportedTokenizer: its tokenizer cannot be modelled exactly.
+        ImportError: a SentencePiece model, without the sentencepiece package.
+        OSError: the file cannot be read.
+    """
+    file = _in_directory(Path(path))
+    with file.open("rb") as stream:
+        head = stream.read(4096)
+    if head.lstrip().startswith(b"{"):
+        return _load_json(file, eos_ids)
+    if _RANK_LINE.match(head) or file.suffix == ".tiktoken":
+        return from_tiktoken(file, eos_ids=eos_ids)
+    if _SENTENCEPIECE_NAME.search(file.name):
+        return from_sentencepiece(file, eos_ids=eos_ids)
+    raise VocabularyError(f"{file}: not a vocabulary file; these are read: {_READS}")
+
+
+def _in_directory(path: Path) -> Path:
+    if not path.is_dir():
+        return path
+    for name in _IN_DIRECTORY:
+        if (path / name).is_file():
+            return path / name
+    raise VocabularyError(f"{path}: a directory without any of {', '.join(_IN_DIRECTORY)}")
+
+
+def _load_json(file: Path, eos_ids: Iterable[int] | None) -> Vocabulary:
+    data = _read_json(file)
+    if "config" in data and "vocab" in data:
+        return from_tekken(file, eos_ids=eos_ids)
+    if "model" not in data:
+        raise VocabularyError(f"{file}: JSON, but not of a vocabulary; these are read: {_READS}")
+    from tokenizers import Tokenizer
+
+    try:
+        tokenizer = Tokenizer.from_file(str(file))
+    except Exception as error:  # tokenizers raises bare Exception
+        raise VocabularyError(f"{file}: not a tokenizer.json ({error})") from error
+    return from_transformers(tokenizer, eos_ids=_eos_beside(file, tokenizer) if eos_ids is None else eos_ids)
+
+
+def _eos_beside(file: Path, tokenizer: Tokenizer) -> list[int]:
+    """The end-of-sequence ids that the files beside a tokenizer.json name, or else a customary name does."""
+    ids = _read_json(file.with_name("generation_config.json"), missing={}).get("eos_token_id")
+    if ids is not None:
+        return list(ids) if isinstance(ids, list) else [ids]
+    name = _read_json(file.with_name("tokenizer_config.json"), missing={}).get("eos_token")
+    if name is not None:
+        token = tokenizer.token_to_id(name["content"] if isinstance(name, dict) else name)
+        return [] if token is None else [token]
+    special = {added.content: i for i, added in tokenizer.get_added_tokens_decoder().items() if added.special}
+    common = [special[name] for name in _COMMON_EOS if name in special]
+    return common if len(common) == 1 else []
+
+
+def _read_json(file: Path, missing: Json | None = None) -> Json:
+    if missing is not None and not file.is_file():
+        return missing
+    try:
+        data = json.loads(file.read_bytes())
+    except ValueError as error:
+        raise VocabularyError(f"{file}: not JSON ({error})") from error
+    if not isinstance(data, dict):
+        raise VocabularyError(f"{file}: JSON, but not an object")
+    return data

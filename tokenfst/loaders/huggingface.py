@@ -1,0 +1,261 @@
+"""Fast tokenizers of transformers, and the `tokenizers.Tokenizer` inside them.
+
+A fast tokenizer decodes in two steps: ids become pieces (strings), then a pipeline of decoders turns the
+list of pieces into text. Both are read from the tokenizer's own JSON. Two families of pipelines write their
+pieces side by side, so that a piece has bytes of its own:
+
+* **ByteLevel** (GPT-2, Llama 3, Qwen): every character of a piece is one byte, by a table of 256
+  characters. A piece with a character outside the table, as added tokens may have, is written as it is.
+* **SentencePiece** (Llama 2, Mistral, Gemma, T5): `Replace` or `Metaspace` writes ▁ as a space,
+  `ByteFallback` writes `<0x0A>` as one byte, `Fuse` joins. What `Metaspace`, or a `Strip` after `Fuse`,
+  drops at the start of a text does not concern a text that has begun: there, a leading ▁ is a space.
+
+It is the decoder that decides, not the model: `<0x0A>` is one byte exactly if the pipeline has
+`ByteFallback`, which the models with byte fallback have, and is six characters otherwise.
+
+Refused, because a piece's text depends on its neighbours or is rewritten afterwards: WordPiece, BPEDecoder
+and CTC decoders, end-of-word suffixes, patterns that are replaced across pieces, no decoder at all (pieces
+joined by spaces), and classes that decode with Python code of their own (slow tokenizers, Whisper, CPM).
+
+Normalizers and pre-tokenizers choose among tokenizations; they do not touch what a token writes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from automata.errors import UnsupportedTokenizer
+from tokenfst.loaders.common import assemble, require_agreement
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+    from transformers import PreTrainedTokenizerFast
+
+    from tokenfst.vocabulary import Vocabulary
+
+Json = dict[str, Any]
+Spelling = Callable[[str], bytes]
+
+_WHY_NOT = {
+    "WordPiece": "whether a space comes before a piece depends on where the piece stands",
+    "BPEDecoder": "an end-of-word suffix is a space, except at the end of a text",
+    "CTC": "it merges repeated tokens",
+}
+# Where a decoder may stand in the SentencePiece pipeline; one of a later stage sees more than single pieces.
+_STAGE = {"Replace": 0, "Metaspace": 0, "ByteFallback": 1, "Fuse": 2, "Strip": 3}
+_BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
+# These classes' own `decode` does nothing more unless it is given a pattern to truncate at.
+_DECODE_AS_USUAL = {"CodeGenTokenizer", "CodeGenTokenizerFast"}
+
+
+def from_transformers(
+    tokenizer: PreTrainedTokenizerFast | Tokenizer, *, eos_ids: Iterable[int] | None = None
+) -> Vocabulary:
+    """The vocabulary of a fast tokenizer, or of a `tokenizers.Tokenizer`.
+
+    Special tokens (those that `skip_special_tokens` skips) and the unknown token write nothing. Other added
+    tokens write their text. `eos_ids` is the list of a generation configuration; without it, the id is
+    `tokenizer.eos_token_id`, and a `tokenizers.Tokenizer` has none.
+
+    `clean_up_tokenization_spaces` is no part of the vocabulary: it is a rewriting of finished text by
+    `tokenizer.decode`, and off in serving engines. A tokenizer that has it on is read with a warning.
+
+    Raises:
+        UnsupportedTokenizer: it cannot be modelled exactly; the message has the class or decoder, and the
+        reason.
+        VocabularyError: an id in `eos_ids` is not a token id.
+    """
+    name = type(tokenizer).__name__
+    backend = _backend(tokenizer, name)
+    definition = _definition(backend, name)
+    spell = _spelling(_stages(definition["decoder"]), name)
+    _check_model(definition["model"], name)
+    _warn_of_clean_up(tokenizer, definition["model"]["type"])
+    pieces, silent = _pieces(definition, backend)
+    written = {token: spell(piece) for token, piece in pieces.items()}
+    require_agreement(written, _anchor(pieces, written, name), _decoder(backend), name)
+    ends = _own_eos(tokenizer) if eos_ids is None else list(eos_ids)
+    silent |= {piece: token for token, piece in pieces.items() if token in ends}
+    return assemble(written, silent, ends, name)
+
+
+def _backend(tokenizer: object, name: str) -> Tokenizer:
+    """The tokenizer that does the decoding, if nothing but it decodes."""
+    from tokenizers import Tokenizer
+
+    backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
+    if not isinstance(backend, Tokenizer):
+        raise UnsupportedTokenizer(
+            f"{name}: not a fast tokenizer (no `backend_tokenizer`), so its decoder is Python code and not a "
+            "definition to read; use the fast class, or load the vocabulary's file"
+        )
+    for method in ("decode", "_decode"):
+        owner = next((base for base in type(tokenizer).__mro__ if method in vars(base)), None)
+        if owner is None or owner.__name__ in _DECODE_AS_USUAL or owner is Tokenizer:
+            continue
+        if not owner.__module__.startswith("transformers.tokenization_utils"):
+            raise UnsupportedTokenizer(
+                f"{name}: {owner.__name__}.{method} decodes with Python code of its own"
+            )
+    return backend
+
+
+def _definition(backend: Tokenizer, name: str) -> Json:
+    try:
+        definition: Json = json.loads(backend.to_str())
+    except Exception as error:  # tokenizers raises bare Exception, for components that are Python objects
+        raise UnsupportedTokenizer(f"{name}: its definition cannot be read ({error})") from error
+    return definition
+
+
+def _check_model(model: Json, name: str) -> None:
+    if model["type"] not in {"BPE", "Unigram", "WordLevel"}:
+        raise UnsupportedTokenizer(f"{name}: model {model['type']}: {_WHY_NOT.get(model['type'], 'unknown')}")
+    for affix in ("end_of_word_suffix", "continuing_subword_prefix"):
+        if model.get(affix):
+            raise UnsupportedTokenizer(
+                f"{name}: model {model['type']} with {affix} {model[affix]!r}, which marks a place in a word "
+                "and is not text"
+            )
+
+
+def _warn_of_clean_up(tokenizer: object, model_type: str) -> None:
+    # Newer versions ignore the setting for BPE unless this attribute, which older ones lack, is set.
+    forced = getattr(
+        tokenizer, "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output", True
+    )
+    if getattr(tokenizer, "clean_up_tokenization_spaces", False) and (model_type != "BPE" or forced):
+        warnings.warn(
+            f"{type(tokenizer).__name__}.decode removes spaces before punctuation from finished text; pass "
+            "clean_up_tokenization_spaces=False to it to see what was generated",
+            stacklevel=3,
+        )
+
+
+def _stages(decoder: Json | None) -> list[Json]:
+    """The decoders of a pipeline in order, sequences within sequences laid flat."""
+    if decoder is None:
+        return []
+    if decoder["type"] == "Sequence":
+        return [stage for inner in decoder["decoders"] for stage in _stages(inner)]
+    return [decoder]
+
+
+def _spelling(stages: list[Json], name: str) -> Spelling:
+    """The function from a piece to its bytes."""
+    kinds = [stage["type"] for stage in stages]
+    if not kinds:
+        raise UnsupportedTokenizer(f"{name}: no decoder, so pieces are joined by spaces that no token writes")
+    if kinds[0] == "ByteLevel" and set(kinds[1:]) <= {"Fuse"}:
+        return _byte_level
+    for kind in kinds:
+        if kind not in _STAGE:
+            reason = _WHY_NOT.get(kind, "not known to write every piece by itself")
+            raise UnsupportedTokenizer(f"{name}: decoder {kind} in {' + '.join(kinds)}: {reason}")
+    return _sentencepiece(stages, name)
+
+
+def _sentencepiece(stages: list[Json], name: str) -> Spelling:
+    kinds = [stage["type"] for stage in stages]
+    replacements = [_replacement(stage, name) for stage in stages if _STAGE[stage["type"]] == 0]
+    later = [_STAGE[kind] for kind in kinds[len(replacements) :]]
+    if later != sorted(set(later) - {0}) or ("Strip" in kinds and "Fuse" not in kinds):
+        raise UnsupportedTokenizer(
+            f"{name}: decoder {' + '.join(kinds)}: in this order, a piece's text depends on others"
+        )
+    for stage in stages:
+        if stage["type"] == "Strip" and (stage["content"] != " " or stage["start"] > 1 or stage["stop"] > 0):
+            raise UnsupportedTokenizer(
+                f"{name}: decoder Strip removes more than one space at the start of a text"
+            )
+    byte_fallback = "ByteFallback" in kinds
+
+    def spell(piece: str) -> bytes:
+        for old, new in replacements:
+            piece = piece.replace(old, new)
+        byte = _BYTE_PIECE.fullmatch(piece) if byte_fallback else None
+        return bytes.fromhex(byte[1]) if byte else piece.encode()
+
+    return spell
+
+
+def _replacement(stage: Json, name: str) -> tuple[str, str]:
+    if stage["type"] == "Metaspace":
+        return stage["replacement"], " "
+    if not stage["pattern"].get("String"):
+        raise UnsupportedTokenizer(
+            f"{name}: decoder Replace with the pattern {stage['pattern']}; only a string is read"
+        )
+    return stage["pattern"]["String"], stage["content"]
+
+
+def _byte_table() -> dict[str, int]:
+    """GPT-2's table, from character to byte.
+
+    Bytes that are visible characters of Latin-1 stand for themselves. The others, in order, are the
+    characters from U+0100 on, so that no piece contains a space or a control character.
+    """
+    visible = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    hidden = [byte for byte in range(256) if byte not in visible]
+    return {chr(byte): byte for byte in visible} | {chr(256 + n): byte for n, byte in enumerate(hidden)}
+
+
+_BYTE_OF = _byte_table()
+
+
+def _byte_level(piece: str) -> bytes:
+    try:
+        return bytes([_BYTE_OF[character] for character in piece])
+    except KeyError:
+        return piece.encode()
+
+
+def _pieces(definition: Json, backend: Tokenizer) -> tuple[dict[int, str], dict[str, int]]:
+    """The pieces that write text, by id, and the tokens that do not, by name."""
+    pieces, unknown = _model_pieces(definition["model"])
+    silent = {piece: token for token, piece in pieces.items() if piece == unknown}
+    for added in definition["added_tokens"]:
+        if added["special"]:
+            silent[added["content"]] = added["id"]
+        else:
+            # The decoder may be given the normalized content; which one is up to the library's version.
+            pieces[added["id"]] = backend.id_to_token(added["id"]) or added["content"]
+    without_text = set(silent.values())
+    return {token: piece for token, piece in pieces.items() if token not in without_text}, silent
+
+
+def _model_pieces(model: Json) -> tuple[dict[int, str], str | None]:
+    """All pieces of the model, by id, and the one that stands for what it cannot spell."""
+    if model["type"] != "Unigram":
+        return {token: piece for piece, token in model["vocab"].items()}, model.get("unk_token")
+    pieces = dict(enumerate(piece for piece, _ in model["vocab"]))
+    return pieces, None if model["unk_id"] is None else pieces[model["unk_id"]]
+
+
+def _anchor(pieces: Mapping[int, str], written: Mapping[int, bytes], name: str) -> int:
+    """A token that is whole text by itself, to decode the others after."""
+    for token, piece in pieces.items():
+        text = written[token].decode("utf-8", "replace")
+        if text.strip() == text != "" and "\ufffd" not in text and not _BYTE_PIECE.fullmatch(piece):
+            return token
+    raise UnsupportedTokenizer(
+        f"{name}: no token is ordinary text, to compare the others with their decoding"
+    )
+
+
+def _decoder(backend: Tokenizer) -> Callable[[list[int]], str]:
+    def decode(ids: list[int]) -> str:
+        return backend.decode(ids, skip_special_tokens=False)
+
+    return decode
+
+
+def _own_eos(tokenizer: object) -> list[int]:
+    own = getattr(tokenizer, "eos_token_id", None)
+    if own is None:
+        return []
+    return [own] if isinstance(own, int) else list(own)

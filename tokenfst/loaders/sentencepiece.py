@@ -1,0 +1,133 @@
+"""SentencePiece `.model` files, through the sentencepiece package.
+
+The decoder writes pieces side by side, with ▁ as a space; byte pieces (`<0x0A>`) are one byte. Only the
+start of a text is different: there, the first ▁ is the dummy prefix that encoding added, and is dropped. A
+vocabulary is about texts that have begun, where a leading ▁ is a space.
+
+Control and unused pieces write nothing. Neither does the unknown piece: it would decode to ` ⁇ `, which
+stands for text that is lost.
+
+Refused: models with white space as a suffix, whose dummy space belongs to the end of a text, which no token
+can know; and models with denormalization rules, which rewrite the text after decoding.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from automata.errors import UnsupportedTokenizer, VocabularyError
+from tokenfst.loaders.common import assemble, require_agreement
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Iterator
+
+    from sentencepiece import SentencePieceProcessor
+
+    from tokenfst.vocabulary import Vocabulary
+
+# Field numbers in sentencepiece_model.proto.
+_TRAINER_SPEC, _WHITESPACE_AS_SUFFIX = 2, 24
+_DENORMALIZER_SPEC, _CHARACTER_MAP = 5, 2
+
+
+def from_sentencepiece(path: str | os.PathLike[str], *, eos_ids: Iterable[int] | None = None) -> Vocabulary:
+    """The vocabulary of a SentencePiece model file.
+
+    Without `eos_ids`, the end is the model's own `</s>`, if it has one.
+
+    Raises:
+        ImportError: the sentencepiece package is missing.
+        UnsupportedTokenizer: the model cannot be modelled exactly; the message has the reason.
+        VocabularyError: the file is not a SentencePiece model, or an id in `eos_ids` is not a token id.
+        OSError: the file cannot be read.
+    """
+    file = Path(path)
+    model = file.read_bytes()
+    processor = _processor(model, file)
+    _check_specs(model, file)
+    silent = {
+        processor.id_to_piece(token): token
+        for token in range(processor.vocab_size())
+        if processor.is_control(token) or processor.is_unknown(token) or processor.is_unused(token)
+    }
+    visible = sorted(set(range(processor.vocab_size())) - set(silent.values()))
+    written = {token: _text(processor, token) for token in visible}
+    require_agreement(written, _anchor(processor, written, file), processor.decode, str(file))
+    own_eos = [processor.eos_id()] if processor.eos_id() >= 0 else []
+    return assemble(written, silent, own_eos if eos_ids is None else eos_ids, str(file))
+
+
+def _processor(model: bytes, file: Path) -> SentencePieceProcessor:
+    try:
+        from sentencepiece import SentencePieceProcessor
+    except ImportError as error:
+        raise ImportError(
+            "SentencePiece models need a package: pip install tokenfst[sentencepiece]"
+        ) from error
+    try:
+        processor = SentencePieceProcessor()
+        processor.LoadFromSerializedProto(model)
+    except RuntimeError as error:
+        raise VocabularyError(f"{file}: not a SentencePiece model ({error})") from error
+    return processor
+
+
+def _text(processor: SentencePieceProcessor, token: int) -> bytes:
+    piece: str = processor.id_to_piece(token)
+    if processor.is_byte(token):
+        return bytes([int(piece[3:5], 16)])
+    return piece.replace("▁", " ").encode()
+
+
+def _anchor(processor: SentencePieceProcessor, written: dict[int, bytes], file: Path) -> int:
+    for token, piece in written.items():
+        if not processor.is_byte(token) and piece.strip() == piece != b"":
+            return token
+    raise UnsupportedTokenizer(
+        f"{file}: no piece is ordinary text, to compare the others with their decoding"
+    )
+
+
+def _check_specs(model: bytes, file: Path) -> None:
+    """Refuse by two settings, read from the file itself because the package does not tell them."""
+    for number, value in _fields(model):
+        if not isinstance(value, bytes):
+            continue
+        if number == _TRAINER_SPEC and any(n == _WHITESPACE_AS_SUFFIX and v for n, v in _fields(value)):
+            raise UnsupportedTokenizer(
+                f"{file}: treat_whitespace_as_suffix: its extra space is at the end of a text"
+            )
+        if number == _DENORMALIZER_SPEC and any(n == _CHARACTER_MAP and v for n, v in _fields(value)):
+            raise UnsupportedTokenizer(
+                f"{file}: its denormalizer rewrites text after decoding, across tokens"
+            )
+
+
+def _fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
+    """The fields of a protobuf message: their numbers, and their integers or uninterpreted bytes."""
+    position = 0
+    while position < len(message):
+        key, position = _varint(message, position)
+        number, kind = key >> 3, key & 7
+        if kind == 0:
+            value, position = _varint(message, position)
+            yield number, value
+            continue
+        # Kind 2 is a length and as many bytes; 1 and 5 are fixed.
+        size, position = _varint(message, position) if kind == 2 else ({1: 8, 5: 4}[kind], position)
+        yield number, message[position : position + size]
+        position += size
+
+
+def _varint(message: bytes, position: int) -> tuple[int, int]:
+    """A protobuf integer, seven bits to the byte, lowest first; and the position after it."""
+    value = shift = 0
+    while True:
+        byte = message[position]
+        position += 1
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            return value, position

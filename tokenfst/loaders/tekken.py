@@ -1,0 +1,86 @@
+"""Tekken: Mistral's byte-level BPE vocabulary in one JSON file.
+
+The special tokens have the first ids, `default_num_special_tokens` of them; then come the ranks, each with
+its bytes, as many as fit into `default_vocab_size` (a file may hold more). Special tokens write nothing.
+Files of the first versions do not list them: the names are then Mistral's, and the ids that are left over
+are `<SPECIAL_20>` and so on.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from automata.errors import VocabularyError
+from tokenfst.loaders.common import MAX_TOKENS, assemble, base64_bytes
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
+    from tokenfst.vocabulary import Vocabulary
+
+Json = dict[str, Any]
+
+_VERSIONS_WITHOUT_LIST = {"v1", "v2", "v3", "v7"}
+_UNLISTED = [
+    *("<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]"),
+    *("[TOOL_RESULTS]", "[/TOOL_RESULTS]", "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]", "[IMG_END]"),
+    *("[PREFIX]", "[MIDDLE]", "[SUFFIX]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[TOOL_CONTENT]"),
+]
+
+
+def from_tekken(path: str | os.PathLike[str], *, eos_ids: Iterable[int] | None = None) -> Vocabulary:
+    """The vocabulary of a Tekken file.
+
+    Without `eos_ids`, the end is `</s>`, if the file has it.
+
+    Raises:
+        VocabularyError: the file is not a Tekken vocabulary, or contradicts itself (with the entry); an id in
+            `eos_ids` is not a token id.
+        OSError: the file cannot be read.
+    """
+    file = Path(path)
+    try:
+        data = json.loads(file.read_bytes())
+        special_count, size = _counts(data["config"])
+        special = _special_tokens(data, special_count)
+        written = _written(data["vocab"], special_count, size)
+    except (KeyError, TypeError, ValueError) as error:
+        raise VocabularyError(f"{file}: not a Tekken vocabulary ({type(error).__name__}: {error})") from error
+    if eos_ids is None:
+        eos_ids = [special["</s>"]] if "</s>" in special else []
+    return assemble(written, special, eos_ids, str(file))
+
+
+def _counts(config: Json) -> tuple[int, int]:
+    special_count, size = config["default_num_special_tokens"], config["default_vocab_size"]
+    if not 0 <= special_count < size <= MAX_TOKENS:
+        raise ValueError(f"{special_count} special tokens in a vocabulary of {size}")
+    return special_count, size
+
+
+def _special_tokens(data: Json, count: int) -> dict[str, int]:
+    listed = data.get("special_tokens")
+    if listed is None and data["config"].get("version") not in _VERSIONS_WITHOUT_LIST:
+        raise ValueError("no special tokens are listed")
+    names = _UNLISTED if listed is None else [entry["token_str"] for entry in listed]
+    if listed is not None and [entry["rank"] for entry in listed] != list(range(len(listed))):
+        raise ValueError("the ranks of the special tokens are not 0, 1, 2, ...")
+    names = [*names, *(f"<SPECIAL_{token}>" for token in range(len(names), count))]
+    if len(set(names)) != count:
+        raise ValueError(f"{len(set(names))} special tokens where {count} are announced")
+    return {name: token for token, name in enumerate(names)}
+
+
+def _written(entries: list[Json], special_count: int, size: int) -> dict[int, bytes]:
+    used = entries[: size - special_count]
+    if len(used) != size - special_count:
+        raise ValueError(f"{len(used)} tokens where {size - special_count} are announced")
+    written: dict[int, bytes] = {}
+    for rank, entry in enumerate(used):
+        if entry["rank"] != rank:
+            raise ValueError(f"rank {entry['rank']} in the place of rank {rank}")
+        written[special_count + rank] = base64_bytes(entry["token_bytes"])
+    return written

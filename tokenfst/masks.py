@@ -1,0 +1,79 @@
+"""Masks as packed words: bit `i & 31` of word `i >> 5` is token i, the layout that inference engines share.
+
+A mask is made from classes and not from tokens: the ranks of each class are a few runs, so a mask that allows little
+sets the bits of the allowed runs, and one that allows most starts from all tokens and clears the others.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from automata.jit import kernel
+from tokenfst.loops import Ints
+from tokenfst.token_classes import NEVER
+
+
+class ClassRuns(NamedTuple):
+    """The runs of ranks of each class.
+
+    Attributes:
+        offsets: `[K + 1]`, where the runs of each class begin in `runs`.
+        runs: `[R, 2]`, first rank and one past the last rank, by class.
+        sizes: `[K]`, how many tokens each class has.
+    """
+
+    offsets: Ints
+    runs: Ints
+    sizes: Ints
+
+
+@kernel
+def group_runs(run_end: Ints, run_class: Ints, num_classes: int) -> ClassRuns:
+    """Sorts runs, which cover all ranks in order, by class."""
+    offsets, sizes = np.zeros(num_classes + 1, np.int32), np.zeros(num_classes, np.int32)
+    for run in range(len(run_class)):
+        offsets[run_class[run] + 1] += 1
+    for number in range(num_classes):
+        offsets[number + 1] += offsets[number]
+    place = offsets[:-1].copy()
+    runs = np.empty((len(run_class), 2), np.int32)
+    begin = 0
+    for run in range(len(run_class)):
+        number = run_class[run]
+        runs[place[number], 0], runs[place[number], 1] = begin, run_end[run]
+        place[number] += 1
+        sizes[number] += run_end[run] - begin
+        begin = run_end[run]
+    return ClassRuns(offsets, runs, sizes)
+
+
+@kernel
+def mask_words(allowed: Ints, grouped: ClassRuns, token_of_rank: Ints, all_words: Ints) -> Ints:
+    """The mask of the tokens whose class is allowed, `[W]`.
+
+    Args:
+        allowed: `[n]`, classes.
+        grouped: the runs of every class.
+        token_of_rank: `[R]`.
+        all_words: `[W]`, the mask of every token that has a rank.
+    """
+    offsets, runs, sizes = grouped.offsets, grouped.runs, grouped.sizes
+    num_classes = len(sizes)
+    chosen = np.zeros(num_classes, np.bool_)
+    count = 0
+    for number in allowed:
+        chosen[number] = True
+        count += sizes[number]
+    chosen[NEVER] = False
+    sets = 2 * count <= len(token_of_rank)
+    words = np.zeros_like(all_words) if sets else all_words.copy()
+    for number in range(num_classes):
+        if chosen[number] != sets:
+            continue
+        for run in range(offsets[number], offsets[number + 1]):
+            for rank in range(runs[run, 0], runs[run, 1]):
+                token = token_of_rank[rank]
+                words[token >> 5] ^= np.int32(np.uint32(1) << np.uint32(token & 31))
+    return words

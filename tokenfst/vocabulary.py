@@ -1,0 +1,128 @@
+"""Vocabulary: the tokens of a model as bytes, prepared once for every constraint that will be compiled over it.
+
+A token's bytes are what it adds to a text that is already under way. Tokens that add nothing (special tokens, padding
+rows, holes in the numbering) are the empty string: they are never allowed, since they would not advance, and the
+end-of-sequence ids among them are allowed exactly where a text may end.
+
+Preparing sorts the tokens into tries (`tokenfst.trie`); everything after that works on ranks, positions in sorted order,
+because the tokens below a prefix are then neighbours. Ranks come in this order: tokens that are whole UTF-8 characters,
+other tokens, and last, not ranked at all, those that emit nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+
+from automata.errors import VocabularyError
+from tokenfst.trie import Nodes, build_trie
+
+
+class Vocabulary:
+    """The tokens of a model; immutable, safe to share between threads.
+
+    Attributes:
+        tokens: V byte strings; a token's id is its position, and b"" emits nothing.
+        eos_ids: the ids that end a sequence; several are one end.
+        special_tokens: names of tokens that emit nothing.
+    """
+
+    def __init__(
+        self,
+        tokens: Sequence[bytes],
+        eos_ids: Iterable[int] = (),
+        *,
+        special_tokens: Mapping[str, int] | None = None,
+    ) -> None:
+        """Prepares a vocabulary.
+
+        Args:
+            tokens: the bytes that each token adds to earlier text; b"" for tokens that are never to be written.
+            eos_ids: the ids that end a sequence. They emit nothing, whatever their bytes are.
+            special_tokens: names of further tokens that emit nothing.
+
+        Raises:
+            VocabularyError: no tokens, something that is not bytes, or an id outside `tokens`.
+        """
+        self.eos_ids = tuple(sorted(set(eos_ids)))
+        self.special_tokens: Mapping[str, int] = MappingProxyType(dict(special_tokens or {}))
+        silent = {*self.eos_ids, *self.special_tokens.values()}
+        for token_id in silent:
+            if not 0 <= token_id < len(tokens):
+                raise VocabularyError(f"id {token_id} is outside the {len(tokens)} tokens")
+        if not tokens:
+            raise VocabularyError("a vocabulary needs at least one token")
+        for token_id, token in enumerate(tokens):
+            if not isinstance(token, bytes):
+                raise VocabularyError(f"token {token_id} is a {type(token).__name__}, not bytes")
+        self.tokens: tuple[bytes, ...] = tuple(
+            b"" if token_id in silent else token for token_id, token in enumerate(tokens)
+        )
+        self._sort()
+
+    def _sort(self) -> None:
+        whole: list[tuple[bytes, int]] = []
+        partial: list[tuple[bytes, int]] = []
+        for token_id, token in enumerate(self.tokens):
+            if token:
+                (whole if _is_text(token) else partial).append((token, token_id))
+        whole.sort()
+        partial.sort()
+        # [R], token id of each rank; R <= V tokens emit something.
+        self.token_of_rank: npt.NDArray[np.int32] = np.array([i for _, i in (*whole, *partial)], np.int32)
+        # [V], rank of each token, R for those that emit nothing.
+        self.rank_of_token: npt.NDArray[np.int32] = np.full(len(self.tokens), len(self.token_of_rank), np.int32)
+        self.rank_of_token[self.token_of_rank] = np.arange(len(self.token_of_rank), dtype=np.int32)
+        self.whole_trie: Nodes = build_trie([token for token, _ in whole], 0)
+        self.partial_trie: Nodes = build_trie([token for token, _ in partial], len(whole))
+        # [256], the bytes that are tokens by themselves.
+        self.is_token_byte: npt.NDArray[np.bool_] = np.zeros(256, np.bool_)
+        for token, _ in (*whole, *partial):
+            if len(token) == 1:
+                self.is_token_byte[token[0]] = True
+        # [W] packed, every token that has a rank, and every end token.
+        self.all_words = self._packed(self.token_of_rank)
+        self.eos_words = self._packed(np.array(self.eos_ids, np.int32))
+        for array in (self.token_of_rank, self.rank_of_token, self.whole_trie, self.partial_trie, self.is_token_byte):
+            array.setflags(write=False)
+
+    def _packed(self, token_ids: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """A mask as words: bit `i & 31` of word `i >> 5` is token i."""
+        bits = np.zeros(-(-len(self.tokens) // 32) * 32, np.uint8)
+        bits[token_ids] = 1
+        words = np.packbits(bits, bitorder="little").view(np.int32)
+        words.setflags(write=False)
+        return words
+
+    def __len__(self) -> int:
+        """V."""
+        return len(self.tokens)
+
+    def __repr__(self) -> str:
+        return f"<Vocabulary of {len(self):,} tokens, digest {self.digest[:12]}>"
+
+    @cached_property
+    def digest(self) -> str:
+        """A fingerprint of the tokens and the end ids (SHA-256, hexadecimal): equal ones have equal automata."""
+        state = hashlib.sha256()
+        state.update(np.array([len(self.tokens), *self.eos_ids], "<i8").tobytes())
+        state.update(np.fromiter(map(len, self.tokens), "<i8", len(self.tokens)).tobytes())
+        state.update(b"".join(self.tokens))
+        return state.hexdigest()
+
+    def detokenize(self, token_ids: Iterable[int]) -> bytes:
+        """The bytes that tokens add to earlier text."""
+        return b"".join([self.tokens[token_id] for token_id in token_ids])
+
+
+def _is_text(token: bytes) -> bool:
+    try:
+        token.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
