@@ -1,9 +1,9 @@
 """Languages of bytes: expressions, regular expressions, and minimal deterministic automata through OpenFst.
 
-    Expr                    an immutable expression of a language       expr, built by the functions below
-    parse(pattern)          a regular expression as an expression       pattern
-    compile_expr(expr)      its minimal automaton over bytes            compile -> ByteAutomaton
-    ...                     questions about automata                    queries, drawing
+Expr                    an immutable expression of a language       expr, built by the functions below
+parse(pattern)          a regular expression as an expression       pattern
+compile_expr(expr)      its minimal automaton over bytes            compile -> ByteAutomaton
+...                     questions about automata                    queries, drawing
 """
 
 from automata.byte_automaton import ByteAutomaton

@@ -106,38 +106,29 @@ class ByteAutomaton:
         )
 
 
-def from_blocks(start: int, final: BoolArray, block_of: IntArray, table: IntArray) -> ByteAutomaton:
-    """The automaton of a table over any partition of the bytes into blocks, whose equal columns are merged.
+def from_fst(minimal: Fst, block_of: IntArray) -> ByteAutomaton:
+    """The automaton of a minimal acceptor whose symbols are blocks of bytes.
 
     Args:
-        start: the start state.
-        final: `[Q]`.
+        minimal: an OpenFst acceptor, deterministic and trim.
         block_of: `[256]`, the block of each byte.
-        table: `[Q, P]`, the state reached by each block.
     """
-    byte_class, columns = _merge_columns(block_of, table)
-    return ByteAutomaton(start, byte_class, columns, final)
+    start, final, table = openfst.to_table(minimal, int(block_of.max()) + 1)
+    return ByteAutomaton(start, *merge_columns(block_of, table), final)
 
 
 @kernel
-def _merge_columns(block_of: IntArray, table: IntArray) -> tuple[ByteArray, IntArray]:
+def merge_columns(block_of: IntArray, table: IntArray) -> tuple[ByteArray, IntArray]:
+    """The class of each byte `[256]` and the table `[Q, C]`, from the block of each byte and the table `[Q, P]` of
+    blocks: blocks with equal columns are one class."""
     num_states, num_blocks = table.shape
-    class_of = np.empty(num_blocks, np.int32)
-    first_block = np.empty(num_blocks, np.int32)
+    class_of, first_block = np.empty(num_blocks, np.int32), np.empty(num_blocks, np.int32)
     num_classes = 0
     for block in range(num_blocks):
-        found = -1
-        for candidate in range(num_classes):
-            equal = True
-            for state in range(num_states):
-                if table[state, block] != table[state, first_block[candidate]]:
-                    equal = False
-                    break
-            if equal:
-                found = candidate
-                break
-        if found < 0:
-            found = num_classes
+        found = 0
+        while found < num_classes and not _same_column(table, block, first_block[found]):
+            found += 1
+        if found == num_classes:
             first_block[found] = block
             num_classes += 1
         class_of[block] = found
@@ -149,3 +140,11 @@ def _merge_columns(block_of: IntArray, table: IntArray) -> tuple[ByteArray, IntA
         for column in range(num_classes):
             columns[state, column] = table[state, first_block[column]]
     return byte_class, columns
+
+
+@kernel
+def _same_column(table: IntArray, left: int, right: int) -> bool:
+    for state in range(len(table)):
+        if table[state, left] != table[state, right]:
+            return False
+    return True

@@ -33,7 +33,8 @@ EPSILON = -1
 _VECTOR_HEADER = struct.Struct("<i i6s i8s i i Q q q q")
 _CONST_HEADER = struct.Struct("<i i5s i8s i i Q q q q")
 _MAGIC = 2125659606
-_EXPANDED_MUTABLE_ACCEPTOR = 0x1 | 0x2 | 0x10000
+_EXPANDED_MUTABLE = 0x1 | 0x2
+_EXPANDED_MUTABLE_ACCEPTOR = _EXPANDED_MUTABLE | 0x10000
 # The tropical semiring's zero, the weight of a state that is not final, as the bits of a 4-byte float.
 _INFINITY = 0x7F800000
 
@@ -79,20 +80,26 @@ def _vector_words(final: BoolArray, source: IntArray, symbol: IntArray, target: 
 def to_table(fst: Fst, num_symbols: int) -> tuple[int, BoolArray, IntArray]:
     """The start state (-1 for none), the final states `[Q]` and the table `[Q, num_symbols]` of a deterministic
     acceptor: the state that each symbol leads to, or -1."""
+    start, num_states, words = _const_words(fst)
+    return start, *_const_table(words, num_states, num_symbols)
+
+
+def _const_words(fst: Fst) -> tuple[int, int, IntArray]:
+    """The start state (-1 for none), the number of states and the body of the `const` form."""
     data = pywrapfst.convert(fst, "const").write_to_string()
-    *_, start, num_states, num_arcs = _CONST_HEADER.unpack_from(data)
-    if start < 0:
-        num_states = 0
+    *_, start, num_states, _ = _CONST_HEADER.unpack_from(data)
     # The slice is a copy, and so aligned to 4 bytes, which the header's 65 bytes are not.
-    words = np.frombuffer(data[_CONST_HEADER.size :], np.int32)
-    final, table = _const_table(words, num_states, num_symbols)
-    return start, final, table
+    return start, num_states if start >= 0 else 0, np.frombuffer(data[_CONST_HEADER.size :], np.int32)
 
 
 @kernel
 def _const_table(words: IntArray, num_states: int, num_symbols: int) -> tuple[BoolArray, IntArray]:
-    """Reads the body of a `const` automaton: 5 words for a state (weight, first arc, number of arcs, two counts of
-    epsilon arcs), then 4 for an arc."""
+    """The final states `[Q]` and the table `[Q, num_symbols]` of a deterministic acceptor: the state that each symbol
+    leads to, or -1.
+
+    The body of a `const` automaton has 5 words for a state (weight, first arc, number of arcs, two counts of epsilon
+    arcs), then 4 for an arc.
+    """
     final = np.empty(num_states, np.bool_)
     table = np.full((num_states, num_symbols), -1, np.int32)
     for state in range(num_states):
@@ -104,15 +111,43 @@ def _const_table(words: IntArray, num_states: int, num_symbols: int) -> tuple[Bo
     return final, table
 
 
-def minimize(fst: Fst, *, epsilons: bool) -> Fst:
-    """The minimal deterministic trim acceptor of the same language; the argument is used up.
-
-    Args:
-        fst: the acceptor.
-        epsilons: whether it may have epsilon arcs; looking for them costs as much as not having them saves.
-    """
-    if epsilons:
-        fst.rmepsilon()
+def minimize(fst: Fst) -> Fst:
+    """The minimal deterministic trim acceptor of the same language, by OpenFst; the argument is used up."""
+    fst.rmepsilon()
     determinized = pywrapfst.determinize(fst)
     determinized.minimize()
     return determinized
+
+
+def to_transducer(
+    start: int, final: BoolArray, source: IntArray, ilabel: IntArray, olabel: IntArray, target: IntArray
+) -> Fst:
+    """The transducer with Q states and A arcs as a mutable OpenFst automaton; see `to_fst`.
+
+    Args:
+        start: the start state, -1 where there is none.
+        final: `[Q]`.
+        source, ilabel, olabel, target: `[A]` each, in any order; `EPSILON` where an arc reads or writes
+            nothing.
+    """
+    words = _vector_words(final, source, ilabel, target)
+    # Arcs lie by source in the order given; the words of an arc are input label, output label, ...
+    order = np.argsort(source, kind="stable")
+    words[3 * (source[order] + 1) + 4 * np.arange(len(source)) + 1] = olabel[order] + 1
+    header = _VECTOR_HEADER.pack(
+        _MAGIC, 6, b"vector", 8, b"standard", 2, 0, _EXPANDED_MUTABLE, start, len(final), len(source)
+    )
+    return pywrapfst.Fst.read_from_string(header + words.tobytes())
+
+
+def to_arcs(fst: Fst) -> tuple[int, BoolArray, IntArray]:
+    """The start state (-1 for none), the final states `[Q]` and the arcs `[4, A]` of any automaton.
+
+    An arc is source, input symbol, output symbol and target, `EPSILON` where it reads or writes nothing; arcs come
+    by source.
+    """
+    start, num_states, words = _const_words(fst)
+    states = words[: 5 * num_states].reshape(-1, 5)
+    source = np.repeat(np.arange(num_states, dtype=np.int32), states[:, 2])
+    arcs = words[5 * num_states :].reshape(-1, 4)[: len(source)]
+    return start, states[:, 0] != _INFINITY, np.stack([source, arcs[:, 0] - 1, arcs[:, 1] - 1, arcs[:, 3]])

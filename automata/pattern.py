@@ -41,7 +41,11 @@ _SET = re.compile(r"\[\^?\]?(?:[^\]\\]|\\.)*\]", re.DOTALL)
 _BOUNDS = re.compile(r"\{(\d*)(?:(,)(\d*))?\}")
 _FLAGS = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
 _NAME = re.compile(r"\(\?P<([^>]*)>")
-_HEX_ESCAPE = {"x": re.compile(r"[0-9a-fA-F]{2}"), "u": re.compile(r"[0-9a-fA-F]{4}"), "U": re.compile(r"[0-9a-fA-F]{8}")}
+_HEX_ESCAPE = {
+    "x": re.compile(r"[0-9a-fA-F]{2}"),
+    "u": re.compile(r"[0-9a-fA-F]{4}"),
+    "U": re.compile(r"[0-9a-fA-F]{8}"),
+}
 _OCTAL = re.compile(r"0[0-7]{0,2}|[0-3][0-7]{2}")
 _CHARACTER_NAME = re.compile(r"\\N\{([^}]*)\}")
 _CONTROL = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
@@ -71,7 +75,10 @@ class _Flags(NamedTuple):
 
 
 _FLAG_FIELDS = {"i": "ignore_case", "s": "dot_all", "x": "verbose", "u": "unicode", "a": "ascii_case"}
-_REFUSED_FLAGS = {"m": "the flag m (anchors at lines) is not supported", "L": "the flag L (locale) is not supported"}
+_REFUSED_FLAGS = {
+    "m": "the flag m (anchors at lines) is not supported",
+    "L": "the flag L (locale) is not supported",
+}
 
 
 @dataclass(slots=True)
@@ -164,7 +171,9 @@ class _Parser:
                 raise self.error("a character above U+00FF is not a byte")
             return expr.literal(value.encode("latin-1"))
         if flags.ignore_case:
-            return expr.concat(*[self.characters(_other_cases(((ord(c), ord(c)),), flags), flags) for c in value])
+            return expr.concat(
+                *[self.characters(_other_cases(((ord(c), ord(c)),), flags), flags) for c in value]
+            )
         try:
             return expr.literal(value)
         except UnicodeEncodeError as error:

@@ -13,6 +13,7 @@ then costs 50 copies of its minimal form.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -33,7 +34,11 @@ from automata.utf8 import character_arcs
 
 MAX_ARCS = 4_000_000
 # Below this size laying an expression out again is cheaper than a minimal automaton of it.
-SHARED_SIZE = 32
+SHARED_SIZE = 64
+
+
+def _numbers() -> array[int]:
+    return array("i")
 
 
 @dataclass(slots=True)
@@ -41,11 +46,11 @@ class Fragment:
     """Arcs over byte ranges, and epsilon arcs, between states 0 (the start), 1 (the end) and up."""
 
     num_states: int = 2
-    source: list[int] = field(default_factory=list)
-    low: list[int] = field(default_factory=list)
-    high: list[int] = field(default_factory=list)
-    target: list[int] = field(default_factory=list)
-    epsilon: list[tuple[int, int]] = field(default_factory=list)
+    source: array[int] = field(default_factory=_numbers)
+    low: array[int] = field(default_factory=_numbers)
+    high: array[int] = field(default_factory=_numbers)
+    target: array[int] = field(default_factory=_numbers)
+    epsilon: array[int] = field(default_factory=_numbers)  # source and target in turn
 
     def state(self) -> int:
         self.num_states += 1
@@ -60,7 +65,7 @@ class Fragment:
     def chain(self, value: bytes, start: int, end: int) -> None:
         """One arc for each byte, from `start` to `end`."""
         if not value:
-            self.epsilon.append((start, end))
+            self.epsilon.extend((start, end))
             return
         inner = range(self.num_states, self.num_states + len(value) - 1)
         self.num_states += len(inner)
@@ -76,13 +81,14 @@ class Fragment:
         arcs: RangeArcs = automaton.range_arcs()
         offset = self.num_states
         self.num_states += automaton.num_states
-        self.source.extend((arcs.source + offset).tolist())
-        self.low.extend(arcs.low.tolist())
-        self.high.extend(arcs.high.tolist())
-        self.target.extend((arcs.target + offset).tolist())
+        self.source.frombytes((arcs.source + offset).tobytes())
+        self.low.frombytes(arcs.low.tobytes())
+        self.high.frombytes(arcs.high.tobytes())
+        self.target.frombytes((arcs.target + offset).tobytes())
         if automaton.num_states:
-            self.epsilon.append((start, automaton.start + offset))
-            self.epsilon.extend((state + offset, end) for state in np.flatnonzero(automaton.final).tolist())
+            self.epsilon.extend((start, automaton.start + offset))
+            for state in np.flatnonzero(automaton.final).tolist():
+                self.epsilon.extend((state + offset, end))
 
 
 class Layout:
@@ -153,7 +159,7 @@ class Layout:
             return
         for count in range(expr.high):
             if count >= expr.low:
-                fragment.epsilon.append((start, end))
+                fragment.epsilon.extend((start, end))
             middle = fragment.state() if count + 1 < expr.high else end
             self.between(inner, start, middle)
             start = middle
@@ -162,11 +168,11 @@ class Layout:
         fragment = self.fragment
         first = fragment.state()
         last = fragment.state() if at_least_once else first
-        fragment.epsilon.append((start, first))
+        fragment.epsilon.extend((start, first))
         self.between(inner, first, last)
         if at_least_once:
-            fragment.epsilon.append((last, first))
-        fragment.epsilon.append((last, end))
+            fragment.epsilon.extend((last, first))
+        fragment.epsilon.extend((last, end))
 
 
 def _repeated(expr: Expr) -> set[Expr]:

@@ -1,11 +1,11 @@
 """Train the language model that the package carries.
 
-    python scripts/train_bundled_model.py DOCUMENTS.jsonl.gz [--out decoding/model] [--minutes 20] [--seed 0]
+    python scripts/train_bundled_model.py DOCUMENTS.jsonl.gz [--out decoding/model] [--minutes 13] [--seed 0]
 
 DOCUMENTS holds one JSON object a line, `{"id", "title", "description", "data"}`, where `data` is any JSON
-value. The result is a folder that `transformers` loads: a Llama of 2.6 million parameters and a byte-level BPE
-tokenizer of 2,048 tokens, small enough to travel inside a wheel and good enough to show what a constraint does
-to a model that has preferences of its own: it knows what names, dates, addresses and JSON look like.
+value. The result is a folder that `transformers` loads: a Llama of 2.6 million parameters and a byte-level
+BPE tokenizer of 2,048 tokens, small enough to travel inside a wheel and good enough to show what a constraint
+does to a model that has preferences of its own: it knows what names, dates, addresses and JSON look like.
 
 The training text is an endless stream drawn from three sources:
 
@@ -48,7 +48,7 @@ END, PAD = "<|endoftext|>", "<|pad|>"
 VOCABULARY = 2048
 ROW = 256  # tokens that the model sees at once in training
 BATCH = 8  # rows in a step
-STEPS_PER_MINUTE = 180  # on one core of a 2024 server
+STEPS_PER_MINUTE = 165  # on one core of a 2024 server
 PEAK_RATE = 3e-3
 WARMUP = 100
 LONGEST = 1600  # characters of the longest text that is kept
@@ -60,7 +60,7 @@ SPLIT = (
     r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 
-# --------------------------------------------------------------------------------------------- invented people
+# --------------------------------------------------------------------------- invented people
 
 
 def entries(text: str, separator: str = r"[;\n]") -> list[str]:
@@ -107,8 +107,8 @@ San Francisco, USA;Los Angeles, USA;Springfield, USA;Portland, USA;Atlanta, USA;
 Cambridge, England;Manchester, England;Edinburgh, Scotland;Munich, Germany;Hamburg, Germany;Lyon, France
 Zürich, Switzerland;São Paulo, Brazil;Málaga, Spain""")
 )
-JOBS = entries("""teacher;nurse;doctor;lawyer;engineer;software engineer;data scientist;product manager;designer
-writer;chef;baker;farmer;pilot;musician;painter;journalist;photographer;librarian;accountant;architect;carpenter
+JOBS = entries("""teacher;nurse;doctor;lawyer;engineer;software engineer;data scientist;product manager
+designer;writer;chef;baker;farmer;pilot;musician;painter;journalist;photographer;librarian;accountant;architect;carpenter
 electrician;mechanic;biologist;chemist;physicist;mathematician;student;police officer;sales manager""")
 COMPANIES = entries("""Acme Corporation;Globex;Initech;Umbrella Labs;Northwind Traders;Blue River Books
 Green Valley Farms;Bright Ideas Ltd;Silver Lake Software;Red Rock Media;Sunrise Bakery;Stone Bridge Bank
@@ -249,13 +249,13 @@ The {animal} is {color}. It is {number} years old.
 {name} said that the {product} is {color}.""")
 
 LABELS = entries("""Name: {name};Name: {name};Full name: {name};First name: {first};Last name: {last}
-Customer: {name};Author: {name};Contact: {name};Date: {date};Date: {date};Date: {day_first};Date: {month_first}
-Date: {slashes};Date of birth: {date};Born: {day_first};Email: {email};E-mail: {email};Phone: {phone}
-Phone number: {phone};Address: {street}, {city};City: {city};Country: {country};Job: {job};Company: {company}
-Age: {age};Time: {clock};Timestamp: {timestamp};Year: {year};Day: {weekday};Month: {month};IP: {ip}
-IP address: {ip};IPv4: {ip};Host: {host};Port: {port};URL: https://{host}/;Price: ${price};Color: {color}
-Product: {product};Quantity: {number};Order: {order};Status: {status};Version: {version};User: {user}
-Zip code: {zip};Hobby: {hobby};Animal: {animal};Sentence: {name} lives in {city}.;UUID: {uuid}""")
+Customer: {name};Author: {name};Contact: {name};Date: {date};Date: {date};Date: {day_first}
+Date: {month_first};Date: {slashes};Date of birth: {date};Born: {day_first};Email: {email};E-mail: {email}
+Phone: {phone};Phone number: {phone};Address: {street}, {city};City: {city};Country: {country};Job: {job}
+Company: {company};Age: {age};Time: {clock};Timestamp: {timestamp};Year: {year};Day: {weekday};Month: {month}
+IP: {ip};IP address: {ip};IPv4: {ip};Host: {host};Port: {port};URL: https://{host}/;Price: ${price}
+Color: {color};Product: {product};Quantity: {number};Order: {order};Status: {status};Version: {version}
+User: {user};Zip code: {zip};Hobby: {hobby};Animal: {animal};UUID: {uuid}""")
 
 QUESTIONS = entries("""What is the name of the {job}?|{name}
 When was {name} born?|{date}
@@ -360,7 +360,7 @@ def question(rng: Random) -> str:
     return f"Question: {ask}\nAnswer: {answer}"
 
 
-# ---------------------------------------------------------------------------------------------- real documents
+# ---------------------------------------------------------------------------- real documents
 
 
 def scalars(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
@@ -446,7 +446,7 @@ def texts(documents: list[dict[str, Any]], rng: Random) -> Iterator[str]:
         yield rng.choices(makers, weights)[0]()
 
 
-# ----------------------------------------------------------------------------------------------------- training
+# ---------------------------------------------------------------------------------- training
 
 
 def train_tokenizer(sample: list[str]) -> Tokenizer:
@@ -481,7 +481,7 @@ def pieces(text: str, rng: Random) -> list[str]:
 def rows(source: Iterator[list[str]], tokenizer: Tokenizer) -> Iterator[list[int]]:
     """Rows of ROW + 1 tokens, each of which begins where a text does; a text comes as its pieces.
 
-    A text that the end of a row cuts begins the next row once more, or goes on there when it is longer than a row.
+    A text that the end of a row cuts begins the next row once more, or, if longer than a row, goes on there.
     """
     end, row = tokenizer.get_vocab()[END], list[int]()
     for text in source:
@@ -564,7 +564,7 @@ def perplexity(model: LlamaForCausalLM, held_out: torch.Tensor) -> float:
 
 def save(model: LlamaForCausalLM, tokenizer: Tokenizer, folder: Path) -> None:
     """The files that `from_pretrained` reads, with the weights in half precision."""
-    model.to(dtype=torch.float16).save_pretrained(folder)
+    model.half().save_pretrained(folder)  # type: ignore[no-untyped-call]
     wrapped = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
         tokenizer_object=tokenizer,
         bos_token=END,
@@ -574,13 +574,18 @@ def save(model: LlamaForCausalLM, tokenizer: Tokenizer, folder: Path) -> None:
         model_max_length=model.config.max_position_embeddings,
     )
     wrapped.save_pretrained(folder)
+    settings = folder / "tokenizer_config.json"
+    named = json.loads(settings.read_text()) | {"tokenizer_class": "PreTrainedTokenizerFast"}
+    settings.write_text(
+        json.dumps(named, indent=2) + "\n"
+    )  # the name that every release of transformers knows
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Train the language model that the package carries.")
     parser.add_argument("documents", type=Path, help="gzipped JSON lines: id, title, description, data")
     parser.add_argument("--out", type=Path, default=Path("decoding/model"))
-    parser.add_argument("--minutes", type=float, default=20.0, help="length of the training on one core")
+    parser.add_argument("--minutes", type=float, default=13.0, help="length of the training on one core")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
 

@@ -249,7 +249,7 @@ def test_byte_level_detokenizes_any_text(style: str, text: str) -> None:
 @given(without_meta)
 @pytest.mark.parametrize("style", ["llama2", "gemma", "unigram"])
 def test_byte_fallback_detokenizes_any_text(style: str, text: str) -> None:
-    # The Unigram encoder finds every piece of its vocabulary in a text, also these, which are not meant as text.
+    # The Unigram encoder finds every piece of its vocabulary in a text, even those that are not text.
     assume(style != "unigram" or not re.search(r"<(unk|/?s|0x[0-9A-F]{2})>", text))
     check_text(style, text)
 

@@ -1,7 +1,7 @@
 """From bytes to tokens: vocabularies, detokenizers, and exact automata over tokens.
 
-    Vocabulary, from_transformers, from_tiktoken, from_sentencepiece, from_tekken
-    compile(constraint, vocabulary) -> TokenAutomaton
+Vocabulary, from_transformers, from_tiktoken, from_sentencepiece, from_tekken
+compile(constraint, vocabulary) -> TokenAutomaton
 """
 
 import automata as _automata
@@ -15,8 +15,18 @@ if not hasattr(_automata, "compile_expr"):
 
 from tokenfst.automaton import TokenAutomaton
 from tokenfst.compile import compile  # noqa: A004
+from tokenfst.loaders import from_sentencepiece, from_tekken, from_tiktoken, from_transformers, load
 from tokenfst.vocabulary import Vocabulary
 
 __version__ = "0.1.0"
 
-__all__ = ["TokenAutomaton", "Vocabulary", "compile"]
+__all__ = [
+    "TokenAutomaton",
+    "Vocabulary",
+    "compile",
+    "from_sentencepiece",
+    "from_tekken",
+    "from_tiktoken",
+    "from_transformers",
+    "load",
+]

@@ -22,9 +22,9 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.errors import TokenNotAllowed
-from tokenfst.distance import distances
+from automata.distance import distances
 from tokenfst.loops import Ints
-from tokenfst.masks import ClassRuns, group_runs, mask_words
+from tokenfst.masks import ClassRuns, expand_runs, group_runs, mask_words
 from tokenfst.token_classes import END, NEVER
 from tokenfst.transitions import Transitions
 from tokenfst.vocabulary import Vocabulary
@@ -63,8 +63,8 @@ class TokenAutomaton:
             array.setflags(write=False)
         # The class of every rank; the entry behind the last is for tokens that have no rank.
         width: type[np.unsignedinteger] = np.uint16 if transitions.num_classes <= 1 << 16 else np.uint32
-        class_of_rank = np.zeros(len(vocabulary.token_of_rank) + 1, width)
-        class_of_rank[:-1] = np.repeat(run_class.astype(width), np.diff(run_end, prepend=0))
+        class_of_rank = np.empty(len(vocabulary.token_of_rank) + 1, width)
+        expand_runs(run_end, run_class, class_of_rank)
         self._class_of_rank = memoryview(class_of_rank)
         self._rank_of_token = memoryview(vocabulary.rank_of_token)
         self._final = memoryview(final)
@@ -88,8 +88,12 @@ class TokenAutomaton:
     @property
     def nbytes(self) -> int:
         """Memory of the tables in bytes, without the vocabulary and without cached masks."""
-        return self.transitions.nbytes + self.final.nbytes + self.run_end.nbytes + self.run_class.nbytes + (
-            self._class_of_rank.nbytes
+        return (
+            self.transitions.nbytes
+            + self.final.nbytes
+            + self.run_end.nbytes
+            + self.run_class.nbytes
+            + (self._class_of_rank.nbytes)
         )
 
     @property
@@ -170,7 +174,9 @@ class TokenAutomaton:
         words = self._masks.get(state)
         if words is None:
             allowed = self.transitions.row(state)
-            words = mask_words(allowed, self._grouped, self.vocabulary.token_of_rank, self.vocabulary.all_words)
+            words = mask_words(
+                allowed, self._grouped, self.vocabulary.token_of_rank, self.vocabulary.all_words
+            )
             if self.is_final(state):
                 words |= self.vocabulary.eos_words
             words.setflags(write=False)
@@ -195,7 +201,8 @@ class TokenAutomaton:
         return classes
 
     @cached_property
-    def _min_tokens(self) -> Ints:
+    def min_tokens_by_state(self) -> Ints:
+        """The least number of tokens from every state to the end of the text, `[Q]` int32."""
         source, _, target = self.transitions.edges()
         ends = np.zeros(self.num_states, np.bool_)
         ends[self.end_state] = True
@@ -206,7 +213,7 @@ class TokenAutomaton:
 
     def min_tokens(self, state: int) -> int:
         """The least number of tokens from a state to the end of the text, the end token counted."""
-        return int(self._min_tokens[state])
+        return int(self.min_tokens_by_state[state])
 
     # Files
 

@@ -15,13 +15,14 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from automata.byte_automaton import ByteAutomaton
+from automata.byte_automaton import ByteArray, ByteAutomaton
 from automata.compile import compile_expr
 from automata.errors import EmptyLanguage
 from automata.expr import Expr
+from automata.jit import kernel
 from automata.pattern import parse
 from tokenfst.automaton import TokenAutomaton
-from tokenfst.distance import distances
+from automata.distance import distances
 from tokenfst.loops import Ints
 from tokenfst.token_classes import END, FIRST_CLASS, NEVER, TokenClasses, token_classes
 from tokenfst.transitions import make_transitions
@@ -56,30 +57,53 @@ def from_bytes(automaton: ByteAutomaton, vocabulary: Vocabulary) -> TokenAutomat
         raise EmptyLanguage("the constraint allows no text at all")
     classes = token_classes(automaton, vocabulary)
     start, final = automaton.start, automaton.final
-    if not _spells_all(automaton, vocabulary):
+    if not _spells_all(automaton.next, automaton.byte_class, vocabulary.is_token_byte):
         start, final, classes = _trim(start, final, classes)
     return _with_end(vocabulary, start, final, classes)
 
 
-def _spells_all(automaton: ByteAutomaton, vocabulary: Vocabulary) -> bool:
+@kernel
+def _spells_all(delta: Ints, byte_class: ByteArray, is_token_byte: npt.NDArray[np.bool_]) -> bool:
     """Whether every byte that the automaton reads is a token by itself."""
-    read = (automaton.next >= 0).any(axis=0)[automaton.byte_class]
-    return not (read & ~vocabulary.is_token_byte).any()
+    lacking = np.zeros(delta.shape[1], np.bool_)
+    for byte in range(256):
+        if not is_token_byte[byte]:
+            lacking[byte_class[byte]] = True
+    for column in range(delta.shape[1]):
+        if lacking[column]:
+            for state in range(len(delta)):
+                if delta[state, column] >= 0:
+                    return False
+    return True
 
 
 def _with_end(
     vocabulary: Vocabulary, start: int, final: npt.NDArray[np.bool_], classes: TokenClasses
 ) -> TokenAutomaton:
     """Adds the state after the end, and the end tokens' transitions to it."""
-    num_states = len(final) + 1
-    final = np.append(final, True)
-    # Edges come in order of class, and END comes before all others.
-    ending = np.flatnonzero(final).astype(np.int32) if vocabulary.eos_ids else np.zeros(0, np.int32)
-    source = np.concatenate([ending, classes.source])
-    number = np.concatenate([np.full(len(ending), END, np.int32), classes.edge_class])
-    target = np.concatenate([np.full(len(ending), num_states - 1, np.int32), classes.target])
-    transitions = make_transitions(num_states, classes.num_classes, source, number, target)
+    source, number, target = classes.source, classes.edge_class, classes.target
+    final, source, number, target = _end_edges(final, source, number, target, bool(vocabulary.eos_ids))
+    transitions = make_transitions(len(final), classes.num_classes, source, number, target)
     return TokenAutomaton(vocabulary, start, final, transitions, classes.run_end, classes.run_class)
+
+
+@kernel
+def _end_edges(
+    final: npt.NDArray[np.bool_], source: Ints, number: Ints, target: Ints, has_end: bool
+) -> tuple[npt.NDArray[np.bool_], Ints, Ints, Ints]:
+    end_state = len(final)
+    with_end = np.ones(end_state + 1, np.bool_)
+    with_end[:end_state] = final
+    ending = with_end.sum() if has_end else 0
+    edges = np.empty((3, ending + len(source)), np.int32)
+    # Edges come in order of class, and END comes before all others.
+    at = 0
+    for state in range(end_state + 1):
+        if has_end and with_end[state]:
+            edges[0, at], edges[1, at], edges[2, at] = state, END, end_state
+            at += 1
+    edges[0, at:], edges[1, at:], edges[2, at:] = source, number, target
+    return with_end, edges[0], edges[1], edges[2]
 
 
 def _trim(

@@ -5,7 +5,8 @@ the same number (hash-consing), so equality is a comparison of integers and a co
 
     step [F, C]             the function followed by a byte of class c
     through [F, pending]    the function followed by the valid rests of a character, where all have one result
-    loop [F, 5]             the bytes and characters that leave it unchanged (`tokenfst.loops`)
+    loop [F, 6]             the bytes and characters that leave it unchanged (`tokenfst.loops`), and whether these are
+                            all but rare bytes (`tokenfst.trie`): it is text
 
 Number 0 is the identity. The pool grows between steps (`grow`), so that a step never runs out of room.
 """
@@ -20,6 +21,7 @@ import numpy.typing as npt
 from automata.byte_automaton import ByteArray
 from automata.jit import kernel
 from tokenfst.loops import DEAD, MIXED, NUM_PENDING, UNKNOWN, Ints, after_character
+from tokenfst.trie import RARE_BYTES
 
 IDENTITY = 0
 _HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
@@ -36,7 +38,7 @@ class Functions(NamedTuple):
     pairs: Ints  # [P, 2]
     step: Ints  # [F, C]
     through: Ints  # [F, NUM_PENDING]
-    loop: Ints  # [F, 5]
+    loop: Ints  # [F, 6]; the last word is 1 where the function is text
     class_of: Ints  # [F], for the walk: the class that the function has become, 0 for none
     hashes: Hashes  # [F]
     slots: Ints  # [4 F], open addressing: the function, or -1
@@ -50,7 +52,7 @@ def _allocate(capacity: int, num_pairs: int, num_byte_classes: int) -> Functions
         np.empty((num_pairs, 2), np.int32),
         np.empty((capacity, num_byte_classes), np.int32),
         np.empty((capacity, NUM_PENDING), np.int32),
-        np.empty((capacity, 5), np.int32),
+        np.empty((capacity, 6), np.int32),
         np.zeros(capacity, np.int32),
         np.empty(capacity, np.uint64),
         np.full(_SLOTS_PER_FUNCTION * capacity, -1, np.int32),
@@ -123,7 +125,9 @@ def _intern(functions: Functions, end: int, delta: Ints, state_loop: Ints) -> in
         return DEAD
     value = np.uint64(end - begin)
     for pair in range(begin, end):
-        value = (value ^ (np.uint64(pairs[pair, 0]) << np.uint64(32)) ^ np.uint64(pairs[pair, 1])) * _HASH_FACTOR
+        value = (
+            value ^ (np.uint64(pairs[pair, 0]) << np.uint64(32)) ^ np.uint64(pairs[pair, 1])
+        ) * _HASH_FACTOR
         value ^= value >> np.uint64(29)
     mask = np.uint64(len(slots) - 1)
     slot = value & mask
@@ -132,7 +136,11 @@ def _intern(functions: Functions, end: int, delta: Ints, state_loop: Ints) -> in
         if hashes[known] == value and offset[known + 1] - offset[known] == end - begin:
             shift = offset[known] - begin
             pair = begin
-            while pair < end and pairs[pair, 0] == pairs[pair + shift, 0] and pairs[pair, 1] == pairs[pair + shift, 1]:
+            while (
+                pair < end
+                and pairs[pair, 0] == pairs[pair + shift, 0]
+                and pairs[pair, 1] == pairs[pair + shift, 1]
+            ):
                 pair += 1
             if pair == end:
                 return int(known)
@@ -155,11 +163,14 @@ def _describe(pairs: Ints, function: int, delta: Ints, state_loop: Ints, step: I
             if delta[pairs[pair, 1], column] >= 0:
                 step[function, column] = UNKNOWN
                 break
+    text = True
     for word in range(5):
         bits = np.int32(-1)
         for pair in range(len(pairs)):
             bits &= state_loop[pairs[pair, 1], word]
         loop[function, word] = bits
+        text = text and (bits | RARE_BYTES[word] if word < 4 else bits) == -1
+    loop[function, 5] = text
 
 
 @kernel

@@ -1,11 +1,11 @@
 """What a state of a byte automaton is left unchanged by, and what whole characters do to it.
 
-    pending     what may follow inside a character whose first bytes have been read (RFC 3629, section 4): one more
-                byte; two, the first of them narrowed after E0 and after ED; three, narrowed after F0 and after F4
-    after       [Q, pending] the one state that every valid rest of the character leads to, DEAD if all die, MIXED
-                if they differ
-    loops       [Q, 5] as bits: the 128 ASCII bytes that lead the state back to itself, and in the last word, at
-                the place of a trie node's HIGH_BYTE_BELOW, whether every whole character beyond ASCII does
+pending     what may follow inside a character whose first bytes have been read (RFC 3629, section 4): one more
+            byte; two, the first of them narrowed after E0 and after ED; three, narrowed after F0 and after F4
+after       [Q, pending] the one state that every valid rest of the character leads to, DEAD if all die, MIXED
+            if they differ
+loops       [Q, 5] as bits: the 128 ASCII bytes that lead the state back to itself, and in the last word, at
+            the place of a trie node's HIGH_BYTE_BELOW, whether every whole character beyond ASCII does
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from automata.jit import kernel
 from tokenfst.loops import Ints
@@ -27,6 +28,16 @@ class ClassRuns(NamedTuple):
     offsets: Ints
     runs: Ints
     sizes: Ints
+
+
+@kernel
+def expand_runs(run_end: Ints, run_class: Ints, class_of_rank: npt.NDArray[np.unsignedinteger]) -> None:
+    """Writes the class of every rank, `[R]`, and NEVER behind the last."""
+    begin = 0
+    for run in range(len(run_end)):
+        class_of_rank[begin : run_end[run]] = run_class[run]
+        begin = run_end[run]
+    class_of_rank[begin] = NEVER
 
 
 @kernel

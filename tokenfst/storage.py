@@ -80,7 +80,9 @@ def _check_header(metadata: dict[str, str], vocabulary: Vocabulary) -> None:
     if metadata.get("format") != FORMAT:
         raise AutomatonFileError("the file does not hold a token automaton")
     if metadata.get("version") != VERSION:
-        raise AutomatonFileError(f"format version {metadata.get('version')} is not {VERSION}, the one that is read")
+        raise AutomatonFileError(
+            f"format version {metadata.get('version')} is not {VERSION}, the one that is read"
+        )
     if metadata.get("vocabulary") != vocabulary.digest:
         raise AutomatonFileError("the automaton was made for another vocabulary")
 
@@ -111,7 +113,11 @@ def _check_tables(
         0 <= start < num_states
         and final.shape == (num_states,)
         and run_end.shape == run_class.shape
-        and (run_end[-1] == num_ranks and bool((np.diff(run_end, prepend=0) > 0).all()) if num_ranks else not len(run_end))
+        and (
+            run_end[-1] == num_ranks and bool((np.diff(run_end, prepend=0) > 0).all())
+            if num_ranks
+            else not len(run_end)
+        )
         and _within(run_class, num_classes)
         and _within(number, num_classes)
         and _within(target, num_states)

@@ -12,7 +12,8 @@ order, carrying not a state but the function of the prefix:
 Most of a free-text constraint is never visited. A function is unchanged by a byte when each of its target states has a
 loop on that byte, so every state keeps the 128 ASCII bytes that it loops on, and whether it loops on every other whole
 character (`tokenfst.loops`); a function keeps the conjunction over its targets. If all that occurs below a node leaves
-its function as it is, the node's tokens are one run. Inside a character the same test looks ahead: if every valid rest
+its function as it is, the node's tokens are one run; and a function that all but rare bytes leave as it is goes
+straight to the next node with a rare byte (`tokenfst.trie`). Inside a character the same test looks ahead: if every valid rest
 of the character leads each target to one state, whichever rest it is, the function after the character stands for all
 of them.
 
@@ -53,7 +54,7 @@ from tokenfst.loops import (
     Ints,
     state_loops,
 )
-from tokenfst.trie import BYTE, DEPTH, FIRST_RANK, HIGH_BYTE_BELOW, MAX_TOKEN, SKIP, Nodes
+from tokenfst.trie import BYTE, DEPTH_SHIFT, FIRST_RANK, HIGH_BYTE_BELOW, NEXT_RARE, SKIP, Nodes
 from tokenfst.vocabulary import Vocabulary
 
 # Class 0 is every token that no state allows; class 1 is the end of the sequence.
@@ -111,12 +112,16 @@ def _walk(
     state_loop = state_loops(delta, byte_class, after)
     functions = identity_only(delta, state_loop)
     runs = np.empty((1024, 2), np.int32)
-    path = np.zeros((MAX_TOKEN + 1, 2), np.int32)
-    path[0] = IDENTITY, WHOLE
+    # At each depth: the function, what is pending of a character, and the end of the topmost subtree without a change.
+    longest = max(whole[len(whole) - 1, BYTE], partial[len(partial) - 1, BYTE]) >> DEPTH_SHIFT
+    path = np.empty((longest + 1, 3), np.int32)
     progress = np.array([1, 0, FIRST_CLASS, 0], np.int32)
     for nodes, characters in ((whole, True), (partial, False)):
         progress[_NODE] = 1
-        while not _visit(nodes, characters, delta, byte_class, after, state_loop, functions, path, runs, progress):
+        path[0] = IDENTITY, WHOLE, len(nodes) - 1
+        while not _visit(
+            nodes, characters, delta, byte_class, after, state_loop, functions, path, runs, progress
+        ):
             # Not done: there was no room for another function, or for another run.
             if is_full(functions, num_states):
                 functions = grow(functions, num_states)
@@ -130,7 +135,14 @@ def _walk(
         runs[num_runs, 0], runs[num_runs, 1] = num_ranks, NEVER
         num_runs += 1
     source, edge_class, target = _edges(functions, progress[_CLASSES])
-    return runs[:num_runs, 0].copy(), runs[:num_runs, 1].copy(), progress[_CLASSES], source, edge_class, target
+    return (
+        runs[:num_runs, 0].copy(),
+        runs[:num_runs, 1].copy(),
+        progress[_CLASSES],
+        source,
+        edge_class,
+        target,
+    )
 
 
 @kernel
@@ -152,22 +164,29 @@ def _visit(
     references to arrays that change, costs ten times the visit.
     """
     step, through, loop, class_of = functions.step, functions.through, functions.loop, functions.class_of
-    node, num_runs, num_classes, ranks_done = progress[_NODE], progress[_RUNS], progress[_CLASSES], progress[_RANKS]
+    node, num_runs, num_classes, ranks_done = (
+        progress[_NODE],
+        progress[_RUNS],
+        progress[_CLASSES],
+        progress[_RANKS],
+    )
     last, max_runs = len(nodes) - 1, len(runs) - 2
     while node < last:
-        depth, byte, behind = nodes[node, DEPTH], nodes[node, BYTE] & 255, nodes[node, SKIP]
-        function = step[path[depth - 1, 0], byte_class[byte]]
+        depth, byte, behind = nodes[node, BYTE] >> DEPTH_SHIFT, nodes[node, BYTE] & 255, nodes[node, SKIP]
+        before = path[depth - 1, 0]
+        function = step[before, byte_class[byte]]
         if function == UNKNOWN:
             if is_full(functions, len(delta)):
                 break
-            function = compose(functions, path[depth - 1, 0], byte_class[byte], delta, state_loop)
+            function = compose(functions, before, byte_class[byte], delta, state_loop)
         if function == DEAD:
             node = behind
             continue
         rest = WHOLE
         if byte >= 0x80 and characters:
             rest = AFTER_LEAD[byte] if byte >= 0xC0 else AFTER_CONTINUATION[path[depth - 1, 1]]
-        path[depth, 0], path[depth, 1] = function, rest
+        unchanged = path[depth - 1, 2] if function == before else behind
+        path[depth, 0], path[depth, 1], path[depth, 2] = function, rest, unchanged
         following = node + 1
         if behind - node > _WORTH_SKIPPING:
             passed = function if rest == WHOLE else through[function, rest]
@@ -187,6 +206,8 @@ def _visit(
                 | nodes[node, BYTE] & HIGH_BYTE_BELOW & (~loop[passed, 4] if characters else HIGH_BYTE_BELOW)
             ):
                 following, function = behind, passed
+            elif characters and rest == WHOLE and loop[function, 5]:
+                following = min(nodes[node, NEXT_RARE], unchanged)
         first, end = nodes[node, FIRST_RANK], nodes[following, FIRST_RANK]
         if first < end:
             if num_runs > max_runs:
@@ -204,7 +225,12 @@ def _visit(
             num_runs += 1
             ranks_done = end
         node = following
-    progress[_NODE], progress[_RUNS], progress[_CLASSES], progress[_RANKS] = node, num_runs, num_classes, ranks_done
+    progress[_NODE], progress[_RUNS], progress[_CLASSES], progress[_RANKS] = (
+        node,
+        num_runs,
+        num_classes,
+        ranks_done,
+    )
     return bool(node == last)
 
 
@@ -229,6 +255,10 @@ def _edges(functions: Functions, num_classes: int) -> tuple[Ints, Ints, Ints]:
     for number in range(FIRST_CLASS, num_classes):
         function = function_of[number]
         for pair in range(functions.offset[function], functions.offset[function + 1]):
-            edges[0, at], edges[1, at], edges[2, at] = functions.pairs[pair, 0], number, functions.pairs[pair, 1]
+            edges[0, at], edges[1, at], edges[2, at] = (
+                functions.pairs[pair, 0],
+                number,
+                functions.pairs[pair, 1],
+            )
             at += 1
     return edges[0], edges[1], edges[2]

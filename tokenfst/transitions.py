@@ -109,14 +109,23 @@ class Csr:
     def edges(self) -> tuple[Ints, Ints, Ints]:
         """Source, class and target of every transition, `[E]` each, by source and then by class."""
         counts = np.diff(self.row_offsets)
-        return np.repeat(np.arange(self.num_states, dtype=np.int32), counts), self.edge_class, self.edge_target
+        return (
+            np.repeat(np.arange(self.num_states, dtype=np.int32), counts),
+            self.edge_class,
+            self.edge_target,
+        )
 
 
 Transitions: TypeAlias = Dense | Csr
 
 
 def make_transitions(
-    num_states: int, num_classes: int, source: Ints, number: Ints, target: Ints, dense_bytes: int = DENSE_BYTES
+    num_states: int,
+    num_classes: int,
+    source: Ints,
+    number: Ints,
+    target: Ints,
+    dense_bytes: int = DENSE_BYTES,
 ) -> Transitions:
     """The transitions of edges that are given in order of class.
 

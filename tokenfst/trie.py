@@ -13,8 +13,11 @@ A node is one row of 8 words of 4 bytes, half a cache line, because a walk touch
     0..3   the ASCII bytes that occur below the node (not its own byte), as 128 bits
     4      the first node after its subtree
     5      the first rank of its subtree: its own tokens are the ranks from here up to the next node's
-    6      its byte, plus 256 if some byte of 0x80 or more occurs below it
-    7      its depth, which is the length of its prefix
+    6      its byte, plus 256 if some byte of 0x80 or more occurs below it, plus 512 times its depth
+    7      the next node in order that has a rare byte or leads to one
+
+Rare bytes are those that quoted text cannot hold as they are: control characters, the quotation mark and the
+backslash. A walk whose state loops on all others goes from rare byte to rare byte.
 """
 
 from __future__ import annotations
@@ -28,17 +31,27 @@ from automata.jit import kernel
 
 Nodes: TypeAlias = npt.NDArray[np.int32]
 
-SKIP, FIRST_RANK, BYTE, DEPTH = 4, 5, 6, 7
+SKIP, FIRST_RANK, BYTE, NEXT_RARE = 4, 5, 6, 7
 NODE_WORDS = 8
-# No token is longer than this, in bytes: the depth of the walk's stack.
-MAX_TOKEN = 1 << 14
 HIGH_BYTE_BELOW = 256
+DEPTH_SHIFT = 9
+
+
+def _bits(values: set[int]) -> npt.NDArray[np.int32]:
+    words = np.zeros(4, np.uint32)
+    for value in values:
+        words[value >> 5] |= np.uint32(1) << np.uint32(value & 31)
+    return words.view(np.int32)
+
+
+RARE_BYTES = _bits({*range(0x20), 0x22, 0x5C, 0x7F})
 
 
 def build_trie(tokens: list[bytes], first_rank: int) -> Nodes:
     """The trie of sorted, non-empty tokens whose first one has rank `first_rank`: `[N + 1, 8]` int32.
 
-    Row 0 is the root, the empty prefix; the last row stands behind all nodes and holds the rank behind all tokens.
+    Row 0 is the root, the empty prefix; the last row stands behind all nodes and holds the rank behind all tokens and,
+    as its depth, the length of the longest one.
     """
     lengths = np.fromiter(map(len, tokens), np.int64, len(tokens))
     data = np.frombuffer(b"".join(tokens) or b"\0", np.uint8)
@@ -72,34 +85,42 @@ def _nodes(data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64], first_ra
     at = 1
     for token in range(num_tokens):
         for place in range(offsets[token] + _common_prefix(data, offsets, token), offsets[token + 1]):
-            nodes[at, BYTE] = data[place]
-            nodes[at, DEPTH] = place - offsets[token] + 1
+            nodes[at, BYTE] = data[place] | (place - offsets[token] + 1) << DEPTH_SHIFT
             nodes[at, FIRST_RANK] = first_rank + token
             at += 1
     nodes[at, FIRST_RANK] = first_rank + num_tokens
+    nodes[at, BYTE] = longest << DEPTH_SHIFT
     _close_subtrees(nodes, longest)
     return nodes
 
 
 @kernel
 def _close_subtrees(nodes: Nodes, longest: int) -> None:
-    """Fills in where each subtree ends and which bytes occur in it."""
+    """Fills in where each subtree ends, which bytes occur in it, and where the next rare byte is."""
     last = len(nodes) - 1
     path = np.zeros(longest + 2, np.int32)
     depth = 0
     for node in range(1, last + 1):
-        own = nodes[node, DEPTH] if node < last else 0
+        own = nodes[node, BYTE] >> DEPTH_SHIFT if node < last else 0
         while depth >= own and depth > 0:
             nodes[path[depth], SKIP] = node
             depth -= 1
         depth = own
         path[depth] = node
-        byte = nodes[node, BYTE]
+        byte = nodes[node, BYTE] & 255
         if node < last:
             for above in range(depth):
                 if byte < 128:
                     nodes[path[above], byte >> 5] |= np.int32(np.uint32(1) << np.uint32(byte & 31))
                 else:
                     nodes[path[above], BYTE] |= HIGH_BYTE_BELOW
-    nodes[0, SKIP] = last
-    nodes[last, SKIP] = last
+    nodes[0, SKIP] = nodes[last, SKIP] = last
+    following = last
+    for node in range(last, -1, -1):
+        nodes[node, NEXT_RARE] = following
+        byte = nodes[node, BYTE] & 255
+        rare = byte < 128 and (RARE_BYTES[byte >> 5] >> (byte & 31)) & 1 != 0
+        for word in range(4):
+            rare = rare or nodes[node, word] & RARE_BYTES[word] != 0
+        if rare:
+            following = node

@@ -76,7 +76,9 @@ class Vocabulary:
         # [R], token id of each rank; R <= V tokens emit something.
         self.token_of_rank: npt.NDArray[np.int32] = np.array([i for _, i in (*whole, *partial)], np.int32)
         # [V], rank of each token, R for those that emit nothing.
-        self.rank_of_token: npt.NDArray[np.int32] = np.full(len(self.tokens), len(self.token_of_rank), np.int32)
+        self.rank_of_token: npt.NDArray[np.int32] = np.full(
+            len(self.tokens), len(self.token_of_rank), np.int32
+        )
         self.rank_of_token[self.token_of_rank] = np.arange(len(self.token_of_rank), dtype=np.int32)
         self.whole_trie: Nodes = build_trie([token for token, _ in whole], 0)
         self.partial_trie: Nodes = build_trie([token for token, _ in partial], len(whole))
@@ -88,7 +90,13 @@ class Vocabulary:
         # [W] packed, every token that has a rank, and every end token.
         self.all_words = self._packed(self.token_of_rank)
         self.eos_words = self._packed(np.array(self.eos_ids, np.int32))
-        for array in (self.token_of_rank, self.rank_of_token, self.whole_trie, self.partial_trie, self.is_token_byte):
+        for array in (
+            self.token_of_rank,
+            self.rank_of_token,
+            self.whole_trie,
+            self.partial_trie,
+            self.is_token_byte,
+        ):
             array.setflags(write=False)
 
     def _packed(self, token_ids: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:

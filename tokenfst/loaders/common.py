@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-from operator import index
 from typing import TYPE_CHECKING
 
 from automata.errors import UnsupportedTokenizer, VocabularyError
@@ -31,33 +30,44 @@ def assemble(
 ) -> Vocabulary:
     """The vocabulary in which token `i` writes `written[i]`, and every other id writes nothing.
 
-    An end-of-sequence id writes nothing, whatever else the source calls it: it ends the text.
+    Tokens in `silent` or `eos_ids` write nothing, even if they have bytes in `written`.
 
     Raises:
         VocabularyError: there is no token, or an id is negative or larger than any vocabulary's.
     """
-    eos = tuple(dict.fromkeys(index(i) for i in eos_ids))
+    eos = tuple(eos_ids)
     ids = {*written, *silent.values(), *eos}
     if not written:
         raise VocabularyError(f"{source}: no token writes any text")
     if min(ids) < 0 or max(ids) >= MAX_TOKENS:
         wrong = min(ids) if min(ids) < 0 else max(ids)
         raise VocabularyError(f"{source}: {wrong} is not a token id (from 0 to {MAX_TOKENS - 1})")
-    without_text = {*silent.values(), *eos}
-    tokens = [b"" if i in without_text else written.get(i, b"") for i in range(max(ids) + 1)]
-    return Vocabulary(tokens, eos, special_tokens=silent)
+    return Vocabulary([written.get(i, b"") for i in range(max(ids) + 1)], eos, special_tokens=silent)
 
 
 def require_agreement(
-    written: Mapping[int, bytes], anchor: int, decode: Callable[[list[int]], str], source: str
+    written: Mapping[int, bytes],
+    is_byte: Callable[[int], bool],
+    decode: Callable[[list[int]], str],
+    source: str,
 ) -> None:
-    """Decode every token after the token `anchor`, and refuse the tokenizer if one does not write its bytes.
+    """Decode every token after an ordinary token, and refuse the tokenizer if one does not write its bytes.
 
-    Half a character decodes to U+FFFD on both sides, so `anchor` must be whole text without leading spaces.
+    Half a character decodes to U+FFFD on both sides.
+
+    Args:
+        written: the bytes that each token should write.
+        is_byte: whether a token is a byte piece, which is decoded together with its neighbours.
+        decode: from token ids to text.
+        source: what the tokenizer is called in messages.
 
     Raises:
         UnsupportedTokenizer: with the first token that differs.
     """
+    ordinary = (t for t, piece in written.items() if not is_byte(t) and _is_text_without_space(piece))
+    anchor = next(ordinary, None)
+    if anchor is None:
+        raise UnsupportedTokenizer(f"{source}: no token is ordinary text, to compare the others after")
     before = decode([anchor])
     for token, piece in written.items():
         text = decode([anchor, token])
@@ -65,6 +75,11 @@ def require_agreement(
             raise UnsupportedTokenizer(
                 f"{source}: after {before!r}, token {token} should write {piece!r}, but decodes to {text!r}"
             )
+
+
+def _is_text_without_space(piece: bytes) -> bool:
+    text = piece.decode("utf-8", "replace")
+    return text.strip() == text != "" and "\ufffd" not in text
 
 
 def base64_bytes(text: str | bytes) -> bytes:

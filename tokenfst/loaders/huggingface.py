@@ -25,7 +25,8 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from automata.errors import UnsupportedTokenizer
@@ -77,7 +78,8 @@ def from_transformers(
     _warn_of_clean_up(tokenizer, definition["model"]["type"])
     pieces, silent = _pieces(definition, backend)
     written = {token: spell(piece) for token, piece in pieces.items()}
-    require_agreement(written, _anchor(pieces, written, name), _decoder(backend), name)
+    decode = partial(backend.decode, skip_special_tokens=False)
+    require_agreement(written, lambda token: _BYTE_PIECE.fullmatch(pieces[token]) is not None, decode, name)
     ends = _own_eos(tokenizer) if eos_ids is None else list(eos_ids)
     silent |= {piece: token for token, piece in pieces.items() if token in ends}
     return assemble(written, silent, ends, name)
@@ -98,9 +100,7 @@ def _backend(tokenizer: object, name: str) -> Tokenizer:
         if owner is None or owner.__name__ in _DECODE_AS_USUAL or owner is Tokenizer:
             continue
         if not owner.__module__.startswith("transformers.tokenization_utils"):
-            raise UnsupportedTokenizer(
-                f"{name}: {owner.__name__}.{method} decodes with Python code of its own"
-            )
+            raise UnsupportedTokenizer(f"{name}: {owner.__name__}.{method} decodes with Python code of its own")
     return backend
 
 
@@ -125,9 +125,7 @@ def _check_model(model: Json, name: str) -> None:
 
 def _warn_of_clean_up(tokenizer: object, model_type: str) -> None:
     # Newer versions ignore the setting for BPE unless this attribute, which older ones lack, is set.
-    forced = getattr(
-        tokenizer, "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output", True
-    )
+    forced = getattr(tokenizer, "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output", True)
     if getattr(tokenizer, "clean_up_tokenization_spaces", False) and (model_type != "BPE" or forced):
         warnings.warn(
             f"{type(tokenizer).__name__}.decode removes spaces before punctuation from finished text; pass "
@@ -169,9 +167,7 @@ def _sentencepiece(stages: list[Json], name: str) -> Spelling:
         )
     for stage in stages:
         if stage["type"] == "Strip" and (stage["content"] != " " or stage["start"] > 1 or stage["stop"] > 0):
-            raise UnsupportedTokenizer(
-                f"{name}: decoder Strip removes more than one space at the start of a text"
-            )
+            raise UnsupportedTokenizer(f"{name}: decoder Strip removes more than one space at the start of a text")
     byte_fallback = "ByteFallback" in kinds
 
     def spell(piece: str) -> bytes:
@@ -234,24 +230,6 @@ def _model_pieces(model: Json) -> tuple[dict[int, str], str | None]:
         return {token: piece for piece, token in model["vocab"].items()}, model.get("unk_token")
     pieces = dict(enumerate(piece for piece, _ in model["vocab"]))
     return pieces, None if model["unk_id"] is None else pieces[model["unk_id"]]
-
-
-def _anchor(pieces: Mapping[int, str], written: Mapping[int, bytes], name: str) -> int:
-    """A token that is whole text by itself, to decode the others after."""
-    for token, piece in pieces.items():
-        text = written[token].decode("utf-8", "replace")
-        if text.strip() == text != "" and "\ufffd" not in text and not _BYTE_PIECE.fullmatch(piece):
-            return token
-    raise UnsupportedTokenizer(
-        f"{name}: no token is ordinary text, to compare the others with their decoding"
-    )
-
-
-def _decoder(backend: Tokenizer) -> Callable[[list[int]], str]:
-    def decode(ids: list[int]) -> str:
-        return backend.decode(ids, skip_special_tokens=False)
-
-    return decode
 
 
 def _own_eos(tokenizer: object) -> list[int]:

@@ -54,7 +54,7 @@ def from_sentencepiece(path: str | os.PathLike[str], *, eos_ids: Iterable[int] |
     }
     visible = sorted(set(range(processor.vocab_size())) - set(silent.values()))
     written = {token: _text(processor, token) for token in visible}
-    require_agreement(written, _anchor(processor, written, file), processor.decode, str(file))
+    require_agreement(written, processor.is_byte, processor.decode, str(file))
     own_eos = [processor.eos_id()] if processor.eos_id() >= 0 else []
     return assemble(written, silent, own_eos if eos_ids is None else eos_ids, str(file))
 
@@ -63,9 +63,7 @@ def _processor(model: bytes, file: Path) -> SentencePieceProcessor:
     try:
         from sentencepiece import SentencePieceProcessor
     except ImportError as error:
-        raise ImportError(
-            "SentencePiece models need a package: pip install tokenfst[sentencepiece]"
-        ) from error
+        raise ImportError("SentencePiece models need a package: pip install tokenfst[sentencepiece]") from error
     try:
         processor = SentencePieceProcessor()
         processor.LoadFromSerializedProto(model)
@@ -81,28 +79,15 @@ def _text(processor: SentencePieceProcessor, token: int) -> bytes:
     return piece.replace("▁", " ").encode()
 
 
-def _anchor(processor: SentencePieceProcessor, written: dict[int, bytes], file: Path) -> int:
-    for token, piece in written.items():
-        if not processor.is_byte(token) and piece.strip() == piece != b"":
-            return token
-    raise UnsupportedTokenizer(
-        f"{file}: no piece is ordinary text, to compare the others with their decoding"
-    )
-
-
 def _check_specs(model: bytes, file: Path) -> None:
     """Refuse by two settings, read from the file itself because the package does not tell them."""
     for number, value in _fields(model):
         if not isinstance(value, bytes):
             continue
         if number == _TRAINER_SPEC and any(n == _WHITESPACE_AS_SUFFIX and v for n, v in _fields(value)):
-            raise UnsupportedTokenizer(
-                f"{file}: treat_whitespace_as_suffix: its extra space is at the end of a text"
-            )
+            raise UnsupportedTokenizer(f"{file}: treat_whitespace_as_suffix: its extra space is at the end of a text")
         if number == _DENORMALIZER_SPEC and any(n == _CHARACTER_MAP and v for n, v in _fields(value)):
-            raise UnsupportedTokenizer(
-                f"{file}: its denormalizer rewrites text after decoding, across tokens"
-            )
+            raise UnsupportedTokenizer(f"{file}: its denormalizer rewrites text after decoding, across tokens")
 
 
 def _fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:

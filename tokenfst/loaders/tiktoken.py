@@ -40,20 +40,16 @@ def from_tiktoken(
         path = Path(source)
         return assemble(_ranks(path), {}, () if eos_ids is None else eos_ids, str(path))
     if not hasattr(source, "decode_single_token_bytes"):
-        raise UnsupportedTokenizer(
-            f"{type(source).__name__}: neither the path of a .tiktoken file nor an Encoding"
-        )
+        raise UnsupportedTokenizer(f"{type(source).__name__}: neither the path of a .tiktoken file nor an Encoding")
     special = {name: source.encode_single_token(name) for name in sorted(source.special_tokens_set)}
     if eos_ids is None:
         eos_ids = [special["<|endoftext|>"]] if "<|endoftext|>" in special else []
-    return assemble(_token_bytes(source, set(special.values())), special, eos_ids, repr(source))
+    return assemble(_token_bytes(source), special, eos_ids, repr(source))
 
 
-def _token_bytes(encoding: tiktoken.Encoding, special: set[int]) -> dict[int, bytes]:
+def _token_bytes(encoding: tiktoken.Encoding) -> dict[int, bytes]:
     written: dict[int, bytes] = {}
     for token in range(encoding.n_vocab):
-        if token in special:
-            continue
         try:
             written[token] = encoding.decode_single_token_bytes(token)
         except KeyError:  # ids between the last rank and the special tokens may be unused

@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.jit import kernel
-from tokenfst.loops import Ints
+from automata.openfst import IntArray
 
 
 @kernel
-def distances(source: Ints, target: Ints, goal: npt.NDArray[np.bool_]) -> Ints:
+def distances(source: IntArray, target: IntArray, goal: npt.NDArray[np.bool_]) -> IntArray:
     """The least number of edges from each state to a goal, `[Q]`, or -1 where none can be reached.
 
     Args:

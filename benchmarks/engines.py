@@ -1,0 +1,196 @@
+"""The engines that the benchmarks compare, behind one interface: prepare a vocabulary once, then constrain.
+
+`compile` turns a pattern into whatever the engine steps through; `run` follows a tokenized text through it from the
+start, filling the mask of every position, the one behind the last token included, and returns how many tokens each
+mask allows. No engine keeps a compiled pattern from one call to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+import tokenfst
+from tokenfst import Vocabulary
+
+
+class Engine(Protocol):
+    """What a benchmark needs of an engine."""
+
+    name: str
+
+    def compile(self, pattern: str) -> Any:
+        """Whatever the engine makes of a pattern."""
+
+    def run(self, compiled: Any, token_ids: Sequence[int]) -> None:
+        """Fills every mask along a text, and advances by its tokens."""
+
+    def masks(self, compiled: Any, token_ids: Sequence[int]) -> list[npt.NDArray[np.bool_]]:
+        """The masks along a text, `[V]` each, to compare engines."""
+
+
+def _unpacked(words: Any, size: int) -> npt.NDArray[np.bool_]:
+    array = np.ascontiguousarray(np.asarray(words).reshape(-1))
+    return np.unpackbits(array.view(np.uint8), count=size, bitorder="little").astype(np.bool_)
+
+
+class TokenFst:
+    """This project."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.name = f"tokenfst {tokenfst.__version__}"
+        self.vocabulary = vocabulary
+        self.words = np.zeros(-(-len(vocabulary) // 32), np.int32)
+
+    def compile(self, pattern: str) -> tokenfst.TokenAutomaton:
+        return tokenfst.compile(pattern, self.vocabulary)
+
+    def run(self, compiled: tokenfst.TokenAutomaton, token_ids: Sequence[int]) -> None:
+        words, state = self.words, compiled.start
+        for token in token_ids:
+            compiled.fill_bitmask(state, words)
+            state = compiled.advance(state, token)
+        compiled.fill_bitmask(state, words)
+
+    def masks(self, compiled: tokenfst.TokenAutomaton, token_ids: Sequence[int]) -> list[npt.NDArray[np.bool_]]:
+        state, found = compiled.start, [compiled.mask(compiled.start)]
+        for token in token_ids:
+            state = compiled.advance(state, token)
+            found.append(compiled.mask(state))
+        return found
+
+
+class XGrammar:
+    """XGrammar, one thread, without its cache of compiled grammars."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        import xgrammar
+
+        self.name = f"xgrammar {version('xgrammar')}"
+        self.xgrammar = xgrammar
+        self.size = len(vocabulary)
+        info = xgrammar.TokenizerInfo(
+            list(vocabulary.tokens), vocab_type=xgrammar.VocabType.RAW, stop_token_ids=list(vocabulary.eos_ids)
+        )
+        self.compiler = xgrammar.GrammarCompiler(info, max_threads=1, cache_enabled=False)
+        self.words = xgrammar.allocate_token_bitmask(1, self.size)
+
+    def compile(self, pattern: str) -> Any:
+        return self.compiler.compile_regex(pattern)
+
+    def run(self, compiled: Any, token_ids: Sequence[int]) -> None:
+        matcher, words = self.xgrammar.GrammarMatcher(compiled), self.words
+        for token in token_ids:
+            matcher.fill_next_token_bitmask(words)
+            matcher.accept_token(token)
+        matcher.fill_next_token_bitmask(words)
+
+    def masks(self, compiled: Any, token_ids: Sequence[int]) -> list[npt.NDArray[np.bool_]]:
+        matcher, found = self.xgrammar.GrammarMatcher(compiled), []
+        for token in [*token_ids, None]:
+            # False stands for "everything is allowed", and leaves the words as they were.
+            if not matcher.fill_next_token_bitmask(self.words):
+                self.words.fill_(-1)
+            found.append(_unpacked(self.words, self.size))
+            if token is not None and not matcher.accept_token(token):
+                raise ValueError(f"{self.name} refuses token {token}")
+        return found
+
+
+class _Greedy:
+    """The longest token at each place: llguidance asks for a tokenizer, and the benchmarks for a tokenization."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.ids = {token: token_id for token_id, token in reversed(list(enumerate(vocabulary.tokens))) if token}
+        self.longest = max(map(len, self.ids))
+        self.eos_token_id = vocabulary.eos_ids[0]
+        self.bos_token_id = None
+        self.special_token_ids = [token_id for token_id, token in enumerate(vocabulary.tokens) if not token]
+        # A special token needs a name of its own.
+        self.tokens = [token or f"<|{token_id}|>".encode() for token_id, token in enumerate(vocabulary.tokens)]
+
+    def __call__(self, text: str | bytes) -> list[int]:
+        data, place, found = text.encode() if isinstance(text, str) else text, 0, []
+        while place < len(data):
+            size = next(n for n in range(self.longest, 0, -1) if data[place : place + n] in self.ids)
+            found.append(self.ids[data[place : place + size]])
+            place += size
+        return found
+
+
+def tokenize(vocabulary: Vocabulary, text: str) -> list[int]:
+    """The longest token at each place of a text."""
+    return _Greedy(vocabulary)(text)
+
+
+class LLGuidance:
+    """llguidance, with the slices that it prepares by default."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        import llguidance
+        import llguidance.numpy
+
+        self.name = f"llguidance {version('llguidance')}"
+        self.library = llguidance
+        self.size = len(vocabulary)
+        self.tokenizer = llguidance.LLTokenizer(llguidance.TokenizerWrapper(_Greedy(vocabulary)))
+        self.words = llguidance.numpy.allocate_token_bitmask(1, self.tokenizer.vocab_size)
+
+    def compile(self, pattern: str) -> Any:
+        return self.library.LLMatcher(self.tokenizer, self.library.LLMatcher.grammar_from_regex(pattern))
+
+    def run(self, compiled: Any, token_ids: Sequence[int]) -> None:
+        fill, words = self.library.numpy.fill_next_token_bitmask, self.words
+        for token in token_ids:
+            fill(compiled, words)
+            compiled.consume_token(token)
+        fill(compiled, words)
+
+    def masks(self, compiled: Any, token_ids: Sequence[int]) -> list[npt.NDArray[np.bool_]]:
+        found = []
+        for token in [*token_ids, None]:
+            self.library.numpy.fill_next_token_bitmask(compiled, self.words)
+            found.append(_unpacked(self.words, self.size))
+            if token is not None and not compiled.consume_token(token):
+                raise ValueError(f"{self.name} refuses token {token}: {compiled.get_error()}")
+        return found
+
+
+class Outlines:
+    """outlines-core: the index over the whole vocabulary is built when a pattern is compiled."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        import outlines_core
+
+        self.name = f"outlines-core {version('outlines-core')}"
+        self.library = outlines_core
+        self.size = len(vocabulary)
+        ids: dict[bytes, list[int]] = {}
+        for token_id, token in enumerate(vocabulary.tokens):
+            if token:
+                ids.setdefault(token, []).append(token_id)
+        self.vocabulary = outlines_core.Vocabulary(vocabulary.eos_ids[0], ids)
+
+    def compile(self, pattern: str) -> Any:
+        return self.library.Index(pattern, self.vocabulary)
+
+    def run(self, compiled: Any, token_ids: Sequence[int]) -> None:
+        guide = self.library.Guide(compiled)
+        for token in token_ids:
+            guide.get_tokens()
+            guide.advance(token)
+        guide.get_tokens()
+
+    def masks(self, compiled: Any, token_ids: Sequence[int]) -> list[npt.NDArray[np.bool_]]:
+        guide, found = self.library.Guide(compiled), []
+        for token in [*token_ids, None]:
+            mask = np.zeros(self.size, np.bool_)
+            mask[guide.get_tokens()] = True
+            found.append(mask)
+            if token is not None:
+                guide.advance(token)
+        return found

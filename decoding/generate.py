@@ -1,0 +1,124 @@
+"""The short way: prompts and a constraint in, complete texts out."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import torch
+from transformers import LogitsProcessorList
+
+from automata.errors import IncompleteOutput, VocabularyError
+from decoding.processor import ConstraintLogitsProcessor
+from tokenfst.automaton import TokenAutomaton
+from tokenfst.compile import Constraint, compile
+from tokenfst.loaders import from_transformers
+from tokenfst.vocabulary import Vocabulary
+
+# Preparing a vocabulary takes up to a second, and tokenizers live as long as the program.
+_vocabularies: WeakKeyDictionary[Any, Vocabulary] = WeakKeyDictionary()
+
+
+def vocabulary_of(tokenizer: Any) -> Vocabulary:
+    """The vocabulary of a `transformers` tokenizer, prepared once."""
+    vocabulary = _vocabularies.get(tokenizer)
+    if vocabulary is None:
+        vocabulary = _vocabularies[tokenizer] = from_transformers(tokenizer)
+    return vocabulary
+
+
+def generate(
+    model: Any,
+    tokenizer: Any,
+    prompts: str | Sequence[str],
+    constraint: Constraint | TokenAutomaton,
+    *,
+    max_new_tokens: int = 256,
+    temperature: float = 1.0,
+    seed: int | None = None,
+    num_beams: int = 1,
+    **options: Any,
+) -> list[str]:
+    """Lets a model write, after each prompt, a text that the constraint allows.
+
+    Args:
+        model: a causal language model of `transformers`.
+        tokenizer: its fast tokenizer.
+        prompts: one prompt or several; an empty one begins with the tokenizer's first special token.
+        constraint: anything that `tokenfst.compile` takes, or a compiled automaton.
+        max_new_tokens: the limit for each text, the end token counted. Texts are complete whatever it is.
+        temperature: 0 takes the likeliest token, anything above samples.
+        seed: makes sampling repeatable; the program's own random state is left alone.
+        num_beams: more than one searches for the likeliest text.
+        **options: passed on to `model.generate`.
+
+    Returns:
+        One text for each prompt, without the prompt; `num_return_sequences` times as many where that is among the
+        options.
+
+    Raises:
+        PatternError, EmptyLanguage, LimitExceeded: as `tokenfst.compile`.
+        IncompleteOutput: the shortest text takes more than `max_new_tokens`; or other options stopped a text early.
+        VocabularyError: the tokenizer has no end token, or the automaton is for another vocabulary.
+    """
+    vocabulary = vocabulary_of(tokenizer)
+    if not vocabulary.eos_ids:
+        raise VocabularyError("the tokenizer names no end-of-sequence token, so no text could end")
+    automaton = constraint if isinstance(constraint, TokenAutomaton) else compile(constraint, vocabulary)
+    if automaton.vocabulary.digest != vocabulary.digest:
+        raise VocabularyError("the automaton was made for another vocabulary than the tokenizer's")
+    encoded = _encode(tokenizer, [prompts] if isinstance(prompts, str) else list(prompts), model.device)
+    processor = ConstraintLogitsProcessor(automaton, max_new_tokens=max_new_tokens)
+    sampling = {"do_sample": True, "temperature": temperature} if temperature > 0 else {"do_sample": False}
+    with torch.no_grad(), _seeded(seed):
+        written = model.generate(
+            **encoded,
+            logits_processor=LogitsProcessorList([processor]),
+            max_new_tokens=max_new_tokens,
+            num_beams=num_beams,
+            eos_token_id=list(vocabulary.eos_ids),
+            pad_token_id=_pad_id(tokenizer, vocabulary),
+            **sampling,
+            **options,
+        )
+    return [_text(row, automaton) for row in written[:, encoded["input_ids"].shape[1] :].tolist()]
+
+
+def _pad_id(tokenizer: Any, vocabulary: Vocabulary) -> int:
+    return int(tokenizer.pad_token_id) if tokenizer.pad_token_id is not None else vocabulary.eos_ids[0]
+
+
+def _encode(tokenizer: Any, prompts: list[str], device: torch.device) -> dict[str, torch.Tensor]:
+    """Token ids and attention mask, padded on the left."""
+    rows = [tokenizer(prompt)["input_ids"] for prompt in prompts]
+    first = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
+    rows = [row or [first] for row in rows]
+    longest = max(map(len, rows))
+    pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
+    ids = [[pad] * (longest - len(row)) + row for row in rows]
+    mask = [[0] * (longest - len(row)) + [1] * len(row) for row in rows]
+    return {
+        "input_ids": torch.tensor(ids, device=device),
+        "attention_mask": torch.tensor(mask, device=device),
+    }
+
+
+def _text(row: list[int], automaton: TokenAutomaton) -> str:
+    vocabulary = automaton.vocabulary
+    ends = [place for place, token in enumerate(row) if token in vocabulary.eos_ids]
+    tokens = row[: ends[0]] if ends else row
+    if not automaton.accepts(tokens):
+        raise IncompleteOutput(f"the text stopped before it was complete: {vocabulary.detokenize(tokens)!r}")
+    return vocabulary.detokenize(tokens).decode()
+
+
+@contextlib.contextmanager
+def _seeded(seed: int | None) -> Iterator[None]:
+    if seed is None:
+        yield
+        return
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        yield

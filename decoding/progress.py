@@ -1,0 +1,32 @@
+"""A line on the terminal for whatever takes more than a second."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+PATIENCE = 1.0  # seconds
+
+
+@contextmanager
+def progress(what: str) -> Iterator[None]:
+    """Says on standard error what is going on if it is not over within a second, and then how long it took."""
+    began = time.perf_counter()
+    shown = threading.Event()
+
+    def show() -> None:
+        shown.set()
+        print(f"{what} ...", file=sys.stderr, flush=True)
+
+    timer = threading.Timer(PATIENCE, show)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        if shown.is_set():
+            print(f"{what}: {time.perf_counter() - began:.1f} s", file=sys.stderr, flush=True)
