@@ -1,16 +1,16 @@
 """Named character classes and case, as sets of code points: what `\\d \\w \\s` and the flag `i` mean.
 
 By default `\\d \\w \\s` are ASCII. Under the flag `u` they are what Python's `re` means by them for text: decimal
-digits; letters, numbers and the underscore; white space. Case-insensitive matching takes two characters as equal when
-their simple (one-character) lower or upper cases are, transitively, which is how `re` matches text; under the flag `a`
-only ASCII letters have case.
+digits; letters, numbers and the underscore; white space. Case-insensitive matching takes two characters as equal
+when their lower or upper cases are, transitively, which is how `re` matches text; under the flag `a` only ASCII
+letters have case.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cache
 
 from automata import ranges as rg
 from automata.ranges import Ranges
@@ -31,7 +31,7 @@ _UNICODE_MEMBER: Mapping[str, Callable[[str], bool]] = {
 _LAST_CASED = 0x1E943
 
 
-@lru_cache(maxsize=None)
+@cache
 def unicode_class(name: str) -> Ranges:
     """The code points of `\\d`, `\\w` or `\\s` over all of Unicode (the version that this Python knows)."""
     member = _UNICODE_MEMBER[name]
@@ -39,18 +39,22 @@ def unicode_class(name: str) -> Ranges:
     return rg.intersect(found, rg.ALL_CHARACTERS)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _case_classes(ascii_only: bool) -> Mapping[int, frozenset[int]]:
     """For every character that has case, all that are equal to it but for case, itself included."""
-    classes: dict[int, set[int]] = {}
+    classes: dict[str, set[str]] = {}
     for code in range(0x80 if ascii_only else _LAST_CASED + 1):
         char = chr(code)
-        for other in (char.lower(), char.upper()):
-            if len(other) != 1 or other == char:
-                continue
-            merged = classes.get(code, {code}) | classes.get(ord(other), {ord(other)})
+        # Only U+0130 has a lower case of two characters; the first one, a plain i, is its simple lower case.
+        names = {char, char.lower()[0], char.upper()}
+        if len(names) > 1:
+            merged = set().union(*(classes.get(name, {name}) for name in names))
             classes.update(dict.fromkeys(merged, merged))
-    return {code: frozenset(members) for code, members in classes.items()}
+    return {
+        ord(char): frozenset(ord(other) for other in members if len(other) == 1)
+        for char, members in classes.items()
+        if len(char) == 1
+    }
 
 
 def ignore_case(ranges: Ranges, *, ascii_only: bool) -> Ranges:

@@ -69,9 +69,7 @@ def _determinize(fragment: Fragment) -> ByteAutomaton:
         np.frombuffer(numbers, np.int32) if numbers else _NONE
         for numbers in (fragment.source, fragment.low, fragment.high, fragment.target, fragment.epsilon)
     )
-    start, final, byte_class, table = _minimal(
-        fragment.num_states, source, low, high, target, epsilon, MAX_STATES
-    )
+    start, final, byte_class, table = _minimal(fragment.num_states, source, low, high, target, epsilon, MAX_STATES)
     if start == _TOO_MANY:
         raise LimitExceeded(f"the deterministic automaton has more than {MAX_STATES:,} states")
     return ByteAutomaton(start, byte_class, table, final)

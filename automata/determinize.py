@@ -134,9 +134,7 @@ def determinize(
     """
     arc_offset, arc_order = by_source(num_states, arcs[0])
     epsilon_offset, epsilon_order = by_source(num_states, epsilon[0])
-    sets = _Sets(
-        np.zeros(1, np.int32), np.zeros(129, np.int32), np.empty(1024, np.int32), np.full(512, -1, np.int32)
-    )
+    sets = _Sets(np.zeros(1, np.int32), np.zeros(129, np.int32), np.empty(1024, np.int32), np.full(512, -1, np.int32))
     _find(sets, np.zeros(1, np.int32))
     final = np.zeros(128, np.bool_)
     made = np.empty((3, 512), np.int32)

@@ -85,9 +85,7 @@ def draw_byte_automaton(automaton: ByteAutomaton, *, title: str | None = None) -
     for source, low, high, target in zip(*(array.tolist() for array in arcs), strict=True):
         ranges.setdefault((source, target), []).append(_range(low, high))
     labels = {pair: " ".join(parts) for pair, parts in ranges.items()}
-    return draw_graph(
-        range(automaton.num_states), automaton.start, automaton.final.tolist(), labels, title=title
-    )
+    return draw_graph(range(automaton.num_states), automaton.start, automaton.final.tolist(), labels, title=title)
 
 
 def draw_fst(
@@ -147,9 +145,7 @@ def draw_graph(
         if attributes and state in attributes:
             own.append(attributes[state])
         lines.append(f"{state} [{', '.join(own)}]")
-    lines.extend(
-        f"{source} -> {target} [label={_quoted(label)}]" for (source, target), label in labels.items()
-    )
+    lines.extend(f"{source} -> {target} [label={_quoted(label)}]" for (source, target), label in labels.items())
     return Drawing("digraph {\n" + "".join(f"  {line};\n" for line in lines) + "}\n")
 
 

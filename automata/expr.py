@@ -287,9 +287,7 @@ def char_set(*items: str | tuple[int, int], negated: bool = False) -> Expr:
     for item in items:
         pairs.extend([(ord(c), ord(c)) for c in item] if isinstance(item, str) else [item])
     ranges = rg.normalize(pairs)
-    return char_ranges(
-        rg.subtract(ALL_CHARACTERS, ranges) if negated else rg.intersect(ranges, ALL_CHARACTERS)
-    )
+    return char_ranges(rg.subtract(ALL_CHARACTERS, ranges) if negated else rg.intersect(ranges, ALL_CHARACTERS))
 
 
 def char_ranges(ranges: Ranges) -> Expr:

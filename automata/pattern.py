@@ -167,22 +167,24 @@ class _Parser:
 
     def text(self, value: str, flags: _Flags) -> Expr:
         if flags.raw_bytes:
-            if max(value) > "\xff":
-                raise self.error("a character above U+00FF is not a byte")
-            return expr.literal(value.encode("latin-1"))
-        if flags.ignore_case:
-            return expr.concat(
-                *[self.characters(_other_cases(((ord(c), ord(c)),), flags), flags) for c in value]
-            )
+            try:
+                return expr.literal(value.encode("latin-1"))
+            except UnicodeEncodeError as error:
+                raise self.error("a character above U+00FF is not a byte", self.position + error.start) from None
         try:
-            return expr.literal(value)
+            plain = expr.literal(value)
         except UnicodeEncodeError as error:
             raise self.error("a surrogate is not a character", self.position + error.start) from None
+        if not flags.ignore_case:
+            return plain
+        return expr.concat(*[self.characters(_other_cases(((ord(c), ord(c)),), flags), flags) for c in value])
 
     def characters(self, ranges: Ranges, flags: _Flags, negated: bool = False) -> Expr:
         """The expression of a set of characters, or of bytes."""
         if not flags.raw_bytes:
-            return expr.char_ranges(rg.subtract(ALL_CHARACTERS, ranges) if negated else ranges)
+            # A range may run across the surrogates, which are no characters.
+            members = (rg.subtract if negated else rg.intersect)(ALL_CHARACTERS, ranges)
+            return expr.char_ranges(members)
         if ranges and ranges[-1][1] > 0xFF:
             raise self.error("a character above U+00FF is not a byte")
         return expr.byte_ranges(rg.subtract(_ALL_BYTES, ranges) if negated else ranges)
@@ -386,7 +388,7 @@ class _Parser:
             if not digits or int(digits.group(), 16) > rg.MAX_CODE_POINT:
                 raise self.error(f"the escape \\{letter} is incomplete or no code point")
             self.position = digits.end()
-            return self.scalar(int(digits.group(), 16))
+            return self.scalar(int(digits.group(), 16), start)
         if letter == "N":
             return self.named_character()
         if letter in _CONTROL:
@@ -397,9 +399,9 @@ class _Parser:
         self.position += 2
         return ord(letter)
 
-    def scalar(self, code: int) -> int:
+    def scalar(self, code: int, position: int) -> int:
         if 0xD800 <= code <= 0xDFFF:
-            raise self.error("a surrogate is not a character")
+            raise self.error("a surrogate is not a character", position)
         return code
 
     def named_character(self) -> int:
@@ -437,9 +439,11 @@ class _Parser:
                 folded.append((low, self.range_end(low, flags)))
         self.position += 1
         ranges = rg.normalize([*_other_cases(rg.normalize(folded), flags), *classes])
+        end, self.position = self.position, start
         result = self.characters(ranges, flags, negated)
-        self.sets[self.pattern[start : self.position], flags] = result
+        self.sets[self.pattern[start:end], flags] = result
         self.add(result)
+        self.position = end
 
     def set_member(self, flags: _Flags) -> int | Ranges:
         """One character's code point, or the ranges of a class."""

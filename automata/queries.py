@@ -32,9 +32,7 @@ def shortest(language: ByteAutomaton | Expr) -> bytes | None:
     return None if automaton.is_empty else _Walks(automaton).finish(automaton.start)
 
 
-def random_strings(
-    language: ByteAutomaton | Expr, count: int, *, seed: int, max_length: int = 64
-) -> list[bytes]:
+def random_strings(language: ByteAutomaton | Expr, count: int, *, seed: int, max_length: int = 64) -> list[bytes]:
     """Random texts of the language: each step takes any next byte, or the end where there can be one, alike.
 
     Args:
@@ -65,8 +63,7 @@ class _Walks:
         self.final: list[bool] = automaton.final.tolist()
         # Byte and target of every state's arcs, by byte.
         self.arcs: list[list[tuple[int, int]]] = [
-            [(byte, target) for byte, target in enumerate(row) if target >= 0]
-            for row in automaton.by_byte().tolist()
+            [(byte, target) for byte, target in enumerate(row) if target >= 0] for row in automaton.by_byte().tolist()
         ]
         # The least number of bytes from each state to an end.
         source, column = np.nonzero(automaton.next >= 0)

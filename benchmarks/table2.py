@@ -150,7 +150,9 @@ def _heading(vocabulary: Vocabulary, engines: list[Engine], rounds: int) -> list
 def _table(engines: list[Engine], times: Times, steps: dict[str, float], differences: Any) -> list[str]:
     short = [engine.name.split()[0] for engine in engines]
     lines = [
-        "| constraint | " + " | ".join(f"{name} compile | total" for name in short) + " | step, µs | masks that differ |",
+        "| constraint | "
+        + " | ".join(f"{name} compile | total" for name in short)
+        + " | step, µs | masks that differ |",
         "|---|" + "--:|--:|" * len(engines) + "--:|---|",
     ]
     for name, row in times.items():

@@ -3,13 +3,35 @@
     AutomatonTensors            masks and steps for a batch             tensors
     ConstraintLogitsProcessor   for `generate` of transformers          processor
     generate(...)               prompts and a constraint to texts       generate
+    vocabulary_of(tokenizer)    its vocabulary, prepared once           loop
     bundled_model()             a small model to try things with        bundled
     main()                      the `tokenfst` command                  command
+
+Names are imported when they are first used: torch and transformers take seconds to load, and the command can say that a
+pattern is wrong without them.
 """
 
-from decoding.bundled import bundled_model
-from decoding.generate import generate, vocabulary_of
-from decoding.processor import ConstraintLogitsProcessor
-from decoding.tensors import AutomatonTensors
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from decoding.bundled import bundled_model
+    from decoding.loop import generate, vocabulary_of
+    from decoding.processor import ConstraintLogitsProcessor
+    from decoding.tensors import AutomatonTensors
 
 __all__ = ["AutomatonTensors", "ConstraintLogitsProcessor", "bundled_model", "generate", "vocabulary_of"]
+
+_MODULES = {
+    "AutomatonTensors": "decoding.tensors",
+    "ConstraintLogitsProcessor": "decoding.processor",
+    "bundled_model": "decoding.bundled",
+    "generate": "decoding.loop",
+    "vocabulary_of": "decoding.loop",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MODULES[name]), name)

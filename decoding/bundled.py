@@ -1,10 +1,10 @@
 """The small language model that the package carries, for demonstrations and tests that need no network.
 
-It is a Llama of 2.6 million parameters with a byte-level BPE tokenizer of 2,048 tokens, 5.3 MB in half precision.
-It read @@TEXT@@ MB of text: JSON documents with their titles and descriptions, and sentences, forms and JSON
-records about invented people. On documents that it has not seen its perplexity is @@PPL@@ a token, some 2.5 bytes
-long. So it writes plausible names, dates, addresses and JSON, and knows nothing else: it repeats itself, mixes
-up people and does not answer questions. `scripts/train_bundled_model.py` trains it.
+It is a Llama of 2.6 million parameters with a byte-level BPE tokenizer of 2,048 tokens, 5.3 MB in half
+precision. It read @@TEXT@@ MB of text: JSON documents with their titles and descriptions, and sentences, forms
+and JSON records about invented people. On documents that it has not seen its perplexity is @@PPL@@ a token. So
+it writes plausible names, dates, addresses and JSON, and knows nothing else: it repeats itself, mixes people up
+and answers no questions. `scripts/train_bundled_model.py` trains it.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from transformers import LlamaForCausalLM, PreTrainedModel, PreTrainedTokenizerF
 
 
 def bundled_model() -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
-    """The model, in float32 and ready to generate, and its tokenizer; read from disk at each call.
+    """The model, in float32 and evaluation mode, and its tokenizer; read from disk at each call.
 
-    The tokenizer adds no special tokens of its own, and spells every string: decoding gives back what was encoded.
+    The tokenizer adds no special tokens of its own and spells every string: decoding gives back what was encoded.
     """
     with as_file(files("decoding") / "model") as folder:
         tokenizer = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
         model = LlamaForCausalLM.from_pretrained(folder, local_files_only=True)
-    return model.float().eval(), tokenizer
+    model.float()  # type: ignore[no-untyped-call]
+    return model, tokenizer

@@ -49,7 +49,9 @@ def _parser() -> argparse.ArgumentParser:
     generate = commands.add_parser("generate", help="let a model write what a pattern allows")
     generate.add_argument("--regex", required=True, help="what a whole text must match")
     generate.add_argument("--prompt", default="", help="what comes before the text")
-    generate.add_argument("--model", help="a folder or a name that transformers can load; the bundled model if left out")
+    generate.add_argument(
+        "--model", help="a folder or a name that transformers can load; the bundled model if left out"
+    )
     generate.add_argument("--max-new-tokens", type=int, default=128, metavar="N")
     generate.add_argument("--temperature", type=float, default=0.7, metavar="T", help="0 takes the likeliest token")
     generate.add_argument("--seed", type=int, default=0, metavar="S")
@@ -57,14 +59,18 @@ def _parser() -> argparse.ArgumentParser:
 
     compile_ = commands.add_parser("compile", help="compile a pattern over a vocabulary and time each stage")
     compile_.add_argument("--regex", required=True, help="what a whole text must match")
-    compile_.add_argument("--vocab", required=True, type=Path, help="tokenizer.json, .tiktoken, Tekken or SentencePiece")
+    compile_.add_argument(
+        "--vocab", required=True, type=Path, help="tokenizer.json, .tiktoken, Tekken or SentencePiece"
+    )
     compile_.add_argument("--output", type=Path, help="where to save the automaton (safetensors)")
     compile_.set_defaults(run=_compile)
 
     draw = commands.add_parser("draw", help="draw the automata over bytes and over tokens")
     draw.add_argument("--regex", required=True, help="what a whole text must match")
     draw.add_argument("--tokens", required=True, help="the vocabulary, with commas between tokens")
-    draw.add_argument("--output", type=Path, default=Path(), metavar="DIR", help="a folder; the current one if left out")
+    draw.add_argument(
+        "--output", type=Path, default=Path(), metavar="DIR", help="a folder; the current one if left out"
+    )
     draw.set_defaults(run=_draw)
     return parser
 
@@ -80,7 +86,7 @@ def _generate(options: argparse.Namespace) -> None:
     expr = parse(options.regex)
     with progress("loading torch and the model"):
         model, tokenizer = _load_model(options.model)
-    from decoding.generate import generate
+    from decoding.loop import generate
 
     with progress("writing"):
         texts = generate(
@@ -121,7 +127,9 @@ def _compile(options: argparse.Namespace) -> None:
     print(f"vocabulary         {len(vocabulary):>9,} tokens")
     print(f"byte automaton     {byte_automaton.num_states:>9,} states  {byte_automaton.num_classes:>7,} byte classes")
     print(f"token automaton    {automaton.num_states:>9,} states  {automaton.num_classes:>7,} token classes")
-    print(f"                   {automaton.nbytes:>9,} bytes   {automaton.min_tokens(automaton.start):>7,} tokens at least")
+    print(
+        f"                   {automaton.nbytes:>9,} bytes   {automaton.min_tokens(automaton.start):>7,} tokens at least"
+    )
     for stage, seconds in (
         ("pattern to expression", parsing),
         ("expression to bytes", determinizing),

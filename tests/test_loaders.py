@@ -15,13 +15,14 @@ import subprocess
 import sys
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import mistral_common
 import pytest
 import sentencepiece
 import tiktoken
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from mistral_common.tokens.tokenizers.tekken import Tekkenizer
 from tokenizers import (
@@ -74,9 +75,7 @@ TEXTS = [
 # Texts as a model may see them; ▁ is excluded where the tokenizer itself cannot tell it from a space.
 anything = st.text(max_size=40)
 without_meta = st.text(st.characters(exclude_characters="▁", exclude_categories=["Cs"]), max_size=40)
-thorough = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+thorough = settings(max_examples=150, deadline=None)
 
 LLAMA3_SPLIT = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+"
@@ -147,26 +146,18 @@ def bpe_trainer() -> Any:
 
 def llama2() -> Tokenizer:
     normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
-    return with_bytes(
-        trained(models.BPE(), bpe_trainer(), decoder=sentencepiece_decoder(True), normalizer=normalizer)
-    )
+    return with_bytes(trained(models.BPE(), bpe_trainer(), decoder=sentencepiece_decoder(True), normalizer=normalizer))
 
 
 def gemma() -> Tokenizer:
     normalizer = normalizers.Replace(" ", "▁")
-    return with_bytes(
-        trained(models.BPE(), bpe_trainer(), decoder=sentencepiece_decoder(False), normalizer=normalizer)
-    )
+    return with_bytes(trained(models.BPE(), bpe_trainer(), decoder=sentencepiece_decoder(False), normalizer=normalizer))
 
 
 def unigram() -> Tokenizer:
-    trainer = trainers.UnigramTrainer(
-        vocab_size=300, unk_token="<unk>", special_tokens=["<unk>"], show_progress=False
-    )
+    trainer = trainers.UnigramTrainer(vocab_size=300, unk_token="<unk>", special_tokens=["<unk>"], show_progress=False)
     normalizer = normalizers.Replace(" ", "▁")
-    return with_bytes(
-        trained(models.Unigram(), trainer, decoder=sentencepiece_decoder(False), normalizer=normalizer)
-    )
+    return with_bytes(trained(models.Unigram(), trainer, decoder=sentencepiece_decoder(False), normalizer=normalizer))
 
 
 def metaspace() -> Tokenizer:
@@ -289,6 +280,7 @@ def test_byte_pieces_are_bytes_only_where_the_decoder_makes_them() -> None:
     bare = Tokenizer(models.BPE(vocab=vocabulary, merges=[], byte_fallback=True))
     for decoder, expected in (
         (decoders.Metaspace(), b"<0x41>"),
+        (decoders.Metaspace("4"), b"<0x 1>"),
         (decoders.ByteLevel(), b"<0x41>"),
         (sentencepiece_decoder(False), b"A"),
     ):
@@ -340,6 +332,12 @@ def test_added_tokens_of_byte_level_tokenizers(name: str, written: bytes) -> Non
     assert from_transformers(tokenizer).tokens[token_id(tokenizer, name)] == written
 
 
+def test_half_characters_are_tokens_even_if_they_come_first() -> None:
+    tokenizer = Tokenizer(models.BPE(vocab={"Ã": 0, "©": 1, "a": 2}, merges=[]))
+    with_decoder(tokenizer, decoders.ByteLevel())
+    assert from_transformers(tokenizer).tokens == (b"\xc3", b"\xa9", b"a")
+
+
 def test_ids_that_no_piece_has_write_nothing() -> None:
     definition = json.loads(gpt2().to_str())
     last = max(definition["model"]["vocab"].values())
@@ -356,6 +354,8 @@ def test_the_end_is_the_tokenizers_own_or_the_ids_given() -> None:
     assert from_transformers(fast).eos_ids == (turn,)
     assert set(from_transformers(fast, eos_ids=[end, turn, end]).eos_ids) == {end, turn}
     assert from_transformers(fast, eos_ids=iter([end])).eos_ids == (end,)
+    several: Any = SimpleNamespace(backend_tokenizer=tokenizer, eos_token_id=[turn, end])
+    assert set(from_transformers(several).eos_ids) == {end, turn}
 
 
 def test_an_end_writes_nothing_even_if_its_token_has_text() -> None:
@@ -394,9 +394,7 @@ def bpe(decoder: Any = None, **options: Any) -> Tokenizer:
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "WordPiece": (word_piece, "Tokenizer: decoder WordPiece.*where the piece stands"),
     "WordPiece model": (
-        lambda: Tokenizer.from_str(
-            json.dumps(json.loads(word_piece().to_str()) | {"decoder": {"type": "Fuse"}})
-        ),
+        lambda: Tokenizer.from_str(json.dumps(json.loads(word_piece().to_str()) | {"decoder": {"type": "Fuse"}})),
         "model WordPiece",
     ),
     "suffix": (lambda: bpe(decoders.ByteLevel(), end_of_word_suffix="</w>"), "end_of_word_suffix '</w>'"),
@@ -420,6 +418,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: bpe(decoders.Sequence([decoders.Fuse(), decoders.Strip(" ", 0, 1)])),
         "Strip removes more",
     ),
+    "strip of two spaces": (
+        lambda: bpe(decoders.Sequence([decoders.Fuse(), decoders.Strip(" ", 2, 0)])),
+        "Strip removes more",
+    ),
     "strip of letters": (
         lambda: bpe(decoders.Sequence([decoders.Fuse(), decoders.Strip("a", 1, 0)])),
         "Strip removes more",
@@ -437,9 +439,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "odd byte piece": (
         # The library's parser takes a sign for a digit, so this piece is the byte 1.
-        lambda: with_decoder(
-            Tokenizer(models.BPE(vocab={"a": 0, "<0x+1>": 1}, merges=[])), decoders.ByteFallback()
-        ),
+        lambda: with_decoder(Tokenizer(models.BPE(vocab={"a": 0, "<0x+1>": 1}, merges=[])), decoders.ByteFallback()),
         r"token 1 should write b'<0x\+1>', but decodes to",
     ),
 }
@@ -635,9 +635,7 @@ def test_any_sentencepieces_write_what_the_decoder_writes(data: st.DataObject) -
     start = processor.encode("a")
     written = b"a" + vocabulary.detokenize(ids)
     if processor.decode([*start, *ids]) != written.decode("utf-8", "replace"):
-        with pytest.raises(
-            UnicodeDecodeError
-        ):  # broken characters are replaced in another rhythm; text never is
+        with pytest.raises(UnicodeDecodeError):  # broken characters are replaced in another rhythm; text never is
             written.decode()
 
 
@@ -686,6 +684,25 @@ def test_sentencepiece_models_that_cannot_be_exact_are_refused(tmp_path: Path) -
     denormalizing = trained_sentencepiece(tmp_path, denormalization_rule_tsv=str(rules))
     with pytest.raises(UnsupportedTokenizer, match=r"small\.model: its denormalizer"):
         from_sentencepiece(denormalizing)
+
+
+def test_sentencepiece_models_with_settings_that_change_nothing(tmp_path: Path) -> None:
+    path = trained_sentencepiece(tmp_path, user_defined_symbols=["<tool>"])
+    vocabulary = from_sentencepiece(path)
+    tool = vocabulary.tokens.index(b"<tool>")
+    model = path.read_bytes()
+    path.write_bytes(model + b"\x2a\x02\x12\x00")  # a denormalizer with an empty map
+    assert from_sentencepiece(path).tokens == vocabulary.tokens
+    unused = re.sub(rb"(?<=\x06<tool>\x15.{4}\x18)\x04", b"\x05", model, flags=re.DOTALL)
+    assert unused != model
+    path.write_bytes(unused)
+    assert from_sentencepiece(path).tokens[tool] == b""
+
+
+def test_a_sentencepiece_decoder_that_writes_otherwise_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sentencepiece.SentencePieceProcessor, "decode", lambda _, ids: "a" * len(ids))
+    with pytest.raises(UnsupportedTokenizer, match=r"after 'a', token 3 should write .*, but decodes to 'aa'"):
+        from_sentencepiece(DATA / SENTENCEPIECE[0])
 
 
 @pytest.mark.parametrize("content", [b"", b"hello world", b"\n\x00", b"\n\x05ab"])
@@ -764,6 +781,10 @@ def test_tekken_lists_special_tokens_and_fills_up(tmp_path: Path) -> None:
 DAMAGED_TEKKEN: dict[str, tuple[dict[str, Any], str]] = {
     "no config": ({"config": None}, "TypeError"),
     "no count": ({"config": {"default_vocab_size": 259}}, "default_num_special_tokens"),
+    "counts": (
+        {"config": {"default_num_special_tokens": 3, "default_vocab_size": 3}},
+        "3 special tokens in a vocabulary of 3",
+    ),
     "too few tokens": ({"vocab": small_tekken()["vocab"][:200]}, "200 tokens where 256"),
     "order": ({"vocab": small_tekken()["vocab"][::-1]}, "rank 256 in the place of rank 0"),
     "base64": ({"vocab": [{"rank": 0, "token_bytes": "!"}] * 256}, "not base64"),
@@ -827,9 +848,7 @@ def test_load_finds_the_end_of_a_tokenizer_json(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
     tokenizer = llama3()
     tokenizer.save(str(path))
-    begin, end, turn = (
-        token_id(tokenizer, name) for name in ("<|begin_of_text|>", "<|end_of_text|>", "<|eot_id|>")
-    )
+    begin, end, turn = (token_id(tokenizer, name) for name in ("<|begin_of_text|>", "<|end_of_text|>", "<|eot_id|>"))
     assert load(path).eos_ids == ()  # two customary names: which one is not certain
     assert load(path, eos_ids=[begin]).eos_ids == (begin,)
     config = tmp_path / "tokenizer_config.json"
@@ -843,6 +862,13 @@ def test_load_finds_the_end_of_a_tokenizer_json(tmp_path: Path) -> None:
     assert load(path).eos_ids == (turn,)
 
 
+def test_load_refuses_a_damaged_file_beside_a_tokenizer_json(tmp_path: Path) -> None:
+    hugging_face("llama2")[0].save(str(tmp_path / "tokenizer.json"))
+    (tmp_path / "generation_config.json").write_text("[2]")
+    with pytest.raises(VocabularyError, match=r"generation_config\.json: JSON, but not an object"):
+        load(tmp_path)
+
+
 def test_load_takes_a_customary_name_only_if_there_is_one(tmp_path: Path) -> None:
     tokenizer, _ = hugging_face("llama2")
     tokenizer.save(str(tmp_path / "tokenizer.json"))
@@ -851,6 +877,9 @@ def test_load_takes_a_customary_name_only_if_there_is_one(tmp_path: Path) -> Non
     with_decoder(plain, decoders.Fuse())
     plain.save(str(tmp_path / "tokenizer.json"))
     assert load(tmp_path).eos_ids == ()  # the name is there, but as a piece of text
+    plain.add_tokens([AddedToken("</s>", special=False)])
+    plain.save(str(tmp_path / "tokenizer.json"))
+    assert load(tmp_path).eos_ids == ()
 
 
 @pytest.mark.parametrize(

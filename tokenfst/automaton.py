@@ -15,14 +15,15 @@ Everything is read-only but a bounded cache of masks that have been asked for, s
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from automata.errors import TokenNotAllowed
 from automata.distance import distances
+from automata.errors import TokenNotAllowed
 from tokenfst.loops import Ints
 from tokenfst.masks import ClassRuns, expand_runs, group_runs, mask_words
 from tokenfst.token_classes import END, NEVER
@@ -174,15 +175,14 @@ class TokenAutomaton:
         words = self._masks.get(state)
         if words is None:
             allowed = self.transitions.row(state)
-            words = mask_words(
-                allowed, self._grouped, self.vocabulary.token_of_rank, self.vocabulary.all_words
-            )
+            words = mask_words(allowed, self._grouped, self.vocabulary.token_of_rank, self.vocabulary.all_words)
             if self.is_final(state):
                 words |= self.vocabulary.eos_words
             words.setflags(write=False)
-            if len(self._masks) >= MAX_CACHED_MASKS:
-                # The oldest goes; another thread may have been quicker.
-                self._masks.pop(next(iter(self._masks), -1), None)
+            while len(self._masks) >= MAX_CACHED_MASKS:
+                # The oldest goes; another thread may change the cache meanwhile, and then this one looks again.
+                with suppress(RuntimeError):
+                    self._masks.pop(next(iter(self._masks), -1), None)
             self._masks[state] = words
         return words
 

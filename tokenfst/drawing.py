@@ -39,18 +39,16 @@ def draw_token_automaton(automaton: TokenAutomaton, *, title: str | None = None)
     """
     _check(automaton.num_states)
     classes: dict[tuple[int, int], list[int]] = {}
-    for source, number, target in zip(
-        *(array.tolist() for array in automaton.transitions.edges()), strict=True
-    ):
+    for source, number, target in zip(*(array.tolist() for array in automaton.transitions.edges()), strict=True):
         classes.setdefault((source, target), []).append(number)
-    labels = {pair: _tokens(automaton, numbers) for pair, numbers in classes.items()}
     end = automaton.end_state
+    # That end tokens may be repeated after the end is not worth an arc.
+    classes.pop((end, end), None)
+    labels = {pair: _tokens(automaton, numbers) for pair, numbers in classes.items()}
     # Nothing leads to the end where the vocabulary has no end token.
     states = range(end + 1 if automaton.vocabulary.eos_ids else end)
     shape = {end: 'shape=point, width=0.15, xlabel="end"'}
-    return draw_graph(
-        states, automaton.start, automaton.final.tolist(), labels, title=title, attributes=shape
-    )
+    return draw_graph(states, automaton.start, automaton.final.tolist(), labels, title=title, attributes=shape)
 
 
 def token_label(token: bytes) -> str:

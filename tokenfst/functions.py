@@ -125,9 +125,7 @@ def _intern(functions: Functions, end: int, delta: Ints, state_loop: Ints) -> in
         return DEAD
     value = np.uint64(end - begin)
     for pair in range(begin, end):
-        value = (
-            value ^ (np.uint64(pairs[pair, 0]) << np.uint64(32)) ^ np.uint64(pairs[pair, 1])
-        ) * _HASH_FACTOR
+        value = (value ^ (np.uint64(pairs[pair, 0]) << np.uint64(32)) ^ np.uint64(pairs[pair, 1])) * _HASH_FACTOR
         value ^= value >> np.uint64(29)
     mask = np.uint64(len(slots) - 1)
     slot = value & mask
@@ -136,11 +134,7 @@ def _intern(functions: Functions, end: int, delta: Ints, state_loop: Ints) -> in
         if hashes[known] == value and offset[known + 1] - offset[known] == end - begin:
             shift = offset[known] - begin
             pair = begin
-            while (
-                pair < end
-                and pairs[pair, 0] == pairs[pair + shift, 0]
-                and pairs[pair, 1] == pairs[pair + shift, 1]
-            ):
+            while pair < end and pairs[pair, 0] == pairs[pair + shift, 0] and pairs[pair, 1] == pairs[pair + shift, 1]:
                 pair += 1
             if pair == end:
                 return int(known)

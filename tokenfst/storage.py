@@ -1,15 +1,16 @@
 """Token automata as files: safetensors, with a format version and the vocabulary's digest in the header.
 
-A file holds arrays and two strings, nothing that runs when it is read. It is refused for any vocabulary but the one it
-was made for, since classes mean nothing over another, and checked before it is used: an index that points outside its
-table would otherwise surface as a wrong mask.
+A file holds arrays and a few strings, nothing that runs when it is read. It is refused for any vocabulary but the
+one it was made for, since classes mean nothing over another, and checked before it is used: an index that points
+outside its table would otherwise surface as a wrong mask.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,9 @@ from tokenfst.transitions import Csr, Dense, Transitions
 if TYPE_CHECKING:
     from tokenfst.automaton import TokenAutomaton
     from tokenfst.vocabulary import Vocabulary
+
+# What a file holds before it has been checked: any type of number.
+Array: TypeAlias = npt.NDArray[Any]
 
 FORMAT = "tokenfst automaton"
 VERSION = "1"
@@ -67,27 +71,30 @@ def load(path: str | Path, vocabulary: Vocabulary) -> TokenAutomaton:
             raise
         raise AutomatonFileError(f"{path} is not a readable automaton: {error}") from error
     try:
-        transitions = _transitions(arrays, num_classes)
-        parts = arrays["start"], arrays["final"].astype(np.bool_), arrays["run_end"], arrays["run_class"]
+        if not _sound(arrays, num_classes, len(vocabulary.token_of_rank)):
+            raise AutomatonFileError("the tables of the automaton do not fit together")
+        return TokenAutomaton(
+            vocabulary,
+            int(arrays["start"][0]),
+            arrays["final"].astype(np.bool_),
+            _transitions(arrays, num_classes),
+            arrays["run_end"].astype(np.int32),
+            arrays["run_class"].astype(np.int32),
+        )
     except KeyError as error:
         raise AutomatonFileError(f"{path} has no array {error}") from error
-    start, final, run_end, run_class = parts
-    _check_tables(transitions, int(start[0]), final, run_end, run_class, vocabulary)
-    return TokenAutomaton(vocabulary, int(start[0]), final, transitions, run_end, run_class)
 
 
 def _check_header(metadata: dict[str, str], vocabulary: Vocabulary) -> None:
     if metadata.get("format") != FORMAT:
         raise AutomatonFileError("the file does not hold a token automaton")
     if metadata.get("version") != VERSION:
-        raise AutomatonFileError(
-            f"format version {metadata.get('version')} is not {VERSION}, the one that is read"
-        )
+        raise AutomatonFileError(f"format version {metadata.get('version')} is not {VERSION}, the one that is read")
     if metadata.get("vocabulary") != vocabulary.digest:
         raise AutomatonFileError("the automaton was made for another vocabulary")
 
 
-def _transitions(arrays: dict[str, npt.NDArray[np.generic]], num_classes: int) -> Transitions:
+def _transitions(arrays: Mapping[str, Array], num_classes: int) -> Transitions:
     if "next" in arrays:
         return Dense(arrays["next"].astype(np.int32))
     return Csr(
@@ -98,34 +105,42 @@ def _transitions(arrays: dict[str, npt.NDArray[np.generic]], num_classes: int) -
     )
 
 
-def _check_tables(
-    transitions: Transitions,
-    start: int,
-    final: npt.NDArray[np.bool_],
-    run_end: npt.NDArray[np.int32],
-    run_class: npt.NDArray[np.int32],
-    vocabulary: Vocabulary,
-) -> None:
-    num_states, num_classes = transitions.num_states, transitions.num_classes
-    _, number, target = transitions.edges()
-    num_ranks = len(vocabulary.token_of_rank)
-    sound = (
-        0 <= start < num_states
-        and final.shape == (num_states,)
-        and run_end.shape == run_class.shape
-        and (
-            run_end[-1] == num_ranks and bool((np.diff(run_end, prepend=0) > 0).all())
-            if num_ranks
-            else not len(run_end)
-        )
+def _sound(arrays: Mapping[str, Array], num_classes: int, num_ranks: int) -> bool:
+    """Whether all arrays have the shapes that belong together and every index lies inside its table."""
+    if any(array.ndim != 1 + (name == "next") or array.dtype.kind not in "iu" for name, array in arrays.items()):
+        return False
+    num_states = len(arrays["final"])
+    start, run_end, run_class = arrays["start"], arrays["run_end"], arrays["run_class"]
+    ends = np.concatenate([[0], run_end])
+    return (
+        len(start) == 1
+        and _within(start, num_states)
+        and len(run_end) == len(run_class)
+        and bool((np.diff(ends) > 0).all() and ends[-1] == num_ranks)
         and _within(run_class, num_classes)
+        and (_dense_sound if "next" in arrays else _csr_sound)(arrays, num_states, num_classes)
+    )
+
+
+def _dense_sound(arrays: Mapping[str, Array], num_states: int, num_classes: int) -> bool:
+    table = arrays["next"]
+    return table.shape == (num_states, num_classes) and _within(table + 1, num_states + 1)
+
+
+def _csr_sound(arrays: Mapping[str, Array], num_states: int, num_classes: int) -> bool:
+    offsets, number, target = arrays["row_offsets"], arrays["edge_class"], arrays["edge_target"]
+    counts = np.diff(offsets)
+    if len(counts) != num_states or offsets[0] != 0 or (counts < 0).any() or offsets[-1] != len(number):
+        return False
+    # Look-ups search a row by halves, so classes must ascend within it.
+    place = np.repeat(np.arange(num_states), counts) * num_classes + number
+    return (
+        len(target) == len(number)
         and _within(number, num_classes)
         and _within(target, num_states)
-        and (not isinstance(transitions, Csr) or bool((np.diff(transitions.row_offsets) >= 0).all()))
+        and bool((np.diff(place) > 0).all())
     )
-    if not sound:
-        raise AutomatonFileError("the tables of the automaton do not fit together")
 
 
-def _within(values: npt.NDArray[np.int32], limit: int) -> bool:
-    return not len(values) or bool(values.min() >= 0 and values.max() < limit)
+def _within(values: Array, limit: int) -> bool:
+    return not values.size or bool(values.min() >= 0 and values.max() < limit)

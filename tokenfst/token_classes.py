@@ -96,16 +96,12 @@ def token_classes(automaton: ByteAutomaton, vocabulary: Vocabulary) -> TokenClas
         vocabulary.whole_trie, vocabulary.partial_trie, automaton.next, automaton.byte_class
     )
     if num_classes < 0:
-        raise LimitExceeded(
-            f"the functions of {automaton.num_states:,} states hold more than {MAX_PAIRS:,} pairs"
-        )
+        raise LimitExceeded(f"the functions of {automaton.num_states:,} states hold more than {MAX_PAIRS:,} pairs")
     return TokenClasses(run_end, run_class, num_classes, source, edge_class, target)
 
 
 @kernel
-def _walk(
-    whole: Nodes, partial: Nodes, delta: Ints, byte_class: ByteArray
-) -> tuple[Ints, Ints, int, Ints, Ints, Ints]:
+def _walk(whole: Nodes, partial: Nodes, delta: Ints, byte_class: ByteArray) -> tuple[Ints, Ints, int, Ints, Ints, Ints]:
     """Walks both tries; see `TokenClasses` for what it returns, with -1 classes where a limit was hit."""
     num_states = len(delta)
     after = np.full((num_states, NUM_PENDING), UNKNOWN, np.int32)
@@ -119,9 +115,7 @@ def _walk(
     for nodes, characters in ((whole, True), (partial, False)):
         progress[_NODE] = 1
         path[0] = IDENTITY, WHOLE, len(nodes) - 1
-        while not _visit(
-            nodes, characters, delta, byte_class, after, state_loop, functions, path, runs, progress
-        ):
+        while not _visit(nodes, characters, delta, byte_class, after, state_loop, functions, path, runs, progress):
             # Not done: there was no room for another function, or for another run.
             if is_full(functions, num_states):
                 functions = grow(functions, num_states)

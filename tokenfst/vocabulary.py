@@ -4,9 +4,9 @@ A token's bytes are what it adds to a text that is already under way. Tokens tha
 rows, holes in the numbering) are the empty string: they are never allowed, since they would not advance, and the
 end-of-sequence ids among them are allowed exactly where a text may end.
 
-Preparing sorts the tokens into tries (`tokenfst.trie`); everything after that works on ranks, positions in sorted order,
-because the tokens below a prefix are then neighbours. Ranks come in this order: tokens that are whole UTF-8 characters,
-other tokens, and last, not ranked at all, those that emit nothing.
+Preparing sorts the tokens into tries (`tokenfst.trie`); everything after that works on ranks, positions in sorted
+order, because the tokens below a prefix are then neighbours. Ranks come in this order: tokens that are whole UTF-8
+characters, other tokens, and last, not ranked at all, those that emit nothing.
 """
 
 from __future__ import annotations
@@ -76,9 +76,7 @@ class Vocabulary:
         # [R], token id of each rank; R <= V tokens emit something.
         self.token_of_rank: npt.NDArray[np.int32] = np.array([i for _, i in (*whole, *partial)], np.int32)
         # [V], rank of each token, R for those that emit nothing.
-        self.rank_of_token: npt.NDArray[np.int32] = np.full(
-            len(self.tokens), len(self.token_of_rank), np.int32
-        )
+        self.rank_of_token: npt.NDArray[np.int32] = np.full(len(self.tokens), len(self.token_of_rank), np.int32)
         self.rank_of_token[self.token_of_rank] = np.arange(len(self.token_of_rank), dtype=np.int32)
         self.whole_trie: Nodes = build_trie([token for token, _ in whole], 0)
         self.partial_trie: Nodes = build_trie([token for token, _ in partial], len(whole))

@@ -10,10 +10,11 @@ from weakref import WeakKeyDictionary
 import torch
 from transformers import LogitsProcessorList
 
+import tokenfst
 from automata.errors import IncompleteOutput, VocabularyError
 from decoding.processor import ConstraintLogitsProcessor
 from tokenfst.automaton import TokenAutomaton
-from tokenfst.compile import Constraint, compile
+from tokenfst.compile import Constraint
 from tokenfst.loaders import from_transformers
 from tokenfst.vocabulary import Vocabulary
 
@@ -66,7 +67,7 @@ def generate(
     vocabulary = vocabulary_of(tokenizer)
     if not vocabulary.eos_ids:
         raise VocabularyError("the tokenizer names no end-of-sequence token, so no text could end")
-    automaton = constraint if isinstance(constraint, TokenAutomaton) else compile(constraint, vocabulary)
+    automaton = constraint if isinstance(constraint, TokenAutomaton) else tokenfst.compile(constraint, vocabulary)
     if automaton.vocabulary.digest != vocabulary.digest:
         raise VocabularyError("the automaton was made for another vocabulary than the tokenizer's")
     encoded = _encode(tokenizer, [prompts] if isinstance(prompts, str) else list(prompts), model.device)

@@ -1,0 +1,124 @@
+"""The main job on real input, offline: a bundled language model writes what patterns allow.
+
+    make demo        or        python examples/demo.py [--output DIR]
+
+It loads the bundled model, compiles patterns over its vocabulary, lets it write, and checks every text with Python's
+`re`; draws the automata of the paper's Figure 5; and compiles the paper's constraints over the 131,072 tokens of a
+production model, if PyPI's mistral-common, which carries them, is installed. Every stage is timed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+PATTERNS = (
+    ("a date", "Date: ", r"(19|20)\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"),
+    ("a name", "Name: ", r"[A-Z][a-z]{2,9} ([A-Z]\. )?[A-Z][a-z]{2,11}"),
+    ("an answer", "Is Paris a city? ", r"(Yes|No), [a-zA-Z ,']{10,60}\."),
+    (
+        "a record",
+        "A person as JSON:\n",
+        r'\{"name": "[A-Z][a-z]+ [A-Z][a-z]+", "age": [1-9][0-9]?, "email": "[a-z.]+@[a-z]+\.(com|org)", '
+        r'"city": "[A-Z][a-z]+( [A-Z][a-z]+)?"\}',
+    ),
+)
+
+
+@contextmanager
+def stage(name: str) -> Iterator[None]:
+    """Prints how long a stage took."""
+    began = time.perf_counter()
+    yield
+    print(f"  {(time.perf_counter() - began) * 1e3:10.2f} ms  {name}", flush=True)
+
+
+def write_texts() -> None:
+    """Compiles each pattern over the model's vocabulary and lets the model write."""
+    print("A bundled language model, and its vocabulary as bytes")
+    with stage("importing torch and transformers"):
+        from decoding import bundled_model, generate, vocabulary_of
+    with stage("loading the model"):
+        model, tokenizer = bundled_model()
+    with stage("preparing the vocabulary"):
+        vocabulary = vocabulary_of(tokenizer)
+    import tokenfst
+
+    with stage("compiling or loading the kernels (once for each machine)"):
+        tokenfst.compile("a|b", vocabulary)
+    print(f"  {sum(p.numel() for p in model.parameters()):,} parameters, {len(vocabulary):,} tokens")
+    for what, prompt, pattern in PATTERNS:
+        print(f"\n{what}: {pattern}")
+        with stage("pattern to token automaton"):
+            automaton = tokenfst.compile(pattern, vocabulary)
+        print(f"  {automaton}")
+        with stage("writing three texts"):
+            texts = generate(model, tokenizer, [prompt] * 3, automaton, max_new_tokens=96, temperature=0.7, seed=1)
+        for text in texts:
+            if not re.fullmatch(pattern, text):
+                raise SystemExit(f"{text!r} does not match {pattern}")
+            print(f"    {text}")
+
+
+def draw_figures(folder: Path) -> None:
+    """Draws the automata of the paper's Figure 5, over bytes and over tokens."""
+    import tokenfst
+    from automata import compile_expr, parse
+    from automata.drawing import draw_byte_automaton
+    from tokenfst.drawing import draw_detokenizer, draw_token_automaton
+
+    print("\nThe paper's Figures 4 and 5: /(foo)+d/ over bytes and over tokens")
+    folder.mkdir(parents=True, exist_ok=True)
+    vocabulary = tokenfst.Vocabulary([b"d", b"f", b"foo", b"food", b"o", b""], eos_ids=[5])
+    with stage("three drawings"):
+        drawings = {
+            "detokenizer": draw_detokenizer(vocabulary),
+            "bytes": draw_byte_automaton(compile_expr(parse("(foo)+d"))),
+            "tokens": draw_token_automaton(tokenfst.compile("(foo)+d", vocabulary)),
+        }
+        paths = [drawing.save(folder / f"{name}.svg") for name, drawing in drawings.items()]
+    for path in paths:
+        print(f"    {path}")
+
+
+def compile_paper() -> None:
+    """Compiles the paper's constraints over a production vocabulary."""
+    package = importlib.util.find_spec("mistral_common")
+    if package is None or not package.submodule_search_locations:
+        print("\nmistral-common is not installed, so there is no production vocabulary to compile over")
+        return
+    import tokenfst
+    from constraints.paper import PATTERNS as PAPER
+
+    print("\nThe paper's constraints over the vocabulary of a production model (Tekken)")
+    with stage("preparing the vocabulary"):
+        folder = Path(package.submodule_search_locations[0])
+        vocabulary = tokenfst.from_tekken(folder / "data" / "tekken_240911.json")
+    print(f"  {len(vocabulary):,} tokens")
+    for name, pattern in PAPER.items():
+        times = []
+        for _ in range(15):
+            began = time.perf_counter()
+            automaton = tokenfst.compile(pattern, vocabulary)
+            times.append(time.perf_counter() - began)
+        sizes = f"{automaton.num_states:4} states {automaton.num_classes:4} classes {automaton.nbytes / 1024:6.0f} KiB"
+        print(f"  {sorted(times)[7] * 1e3:10.2f} ms  {name:<16} {sizes}")
+
+
+def main() -> None:
+    """Runs the demonstration."""
+    parser = argparse.ArgumentParser(description="What tokenfst does, in one go.")
+    parser.add_argument("--output", type=Path, default=Path("demo-output"), metavar="DIR", help="where drawings go")
+    options = parser.parse_args()
+    write_texts()
+    draw_figures(options.output)
+    compile_paper()
+
+
+if __name__ == "__main__":
+    main()

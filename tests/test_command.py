@@ -1,0 +1,127 @@
+"""The command, from its arguments to what it prints."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import tokenfst
+from decoding import progress as progress_module
+from decoding.command import main
+from decoding.progress import progress
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def vocabulary_file(tmp_path: Path) -> Path:
+    """A `.tiktoken` file of single bytes and a few words."""
+    import base64
+
+    tokens = [bytes([value]) for value in range(256)] + [b"Yes", b"No", b"es"]
+    path = tmp_path / "small.tiktoken"
+    path.write_bytes(b"".join(base64.b64encode(token) + f" {rank}\n".encode() for rank, token in enumerate(tokens)))
+    return path
+
+
+def test_generate_writes_a_text_that_matches(capsys: pytest.CaptureFixture[str]) -> None:
+    pattern = r"[A-Z][a-z]+ was born in (19|20)\d\d\."
+    assert main(["generate", "--regex", pattern, "--prompt", "Biography: ", "--seed", "3"]) == 0
+    assert re.fullmatch(pattern, capsys.readouterr().out.removesuffix("\n"))
+
+
+def test_compile_reports_sizes_and_stages_and_saves(
+    vocabulary_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved = tmp_path / "answer.safetensors"
+    assert main(["compile", "--regex", "Yes|No", "--vocab", str(vocabulary_file), "--output", str(saved)]) == 0
+    printed = capsys.readouterr().out
+    assert re.search(r"vocabulary +259 tokens", printed)
+    vocabulary = tokenfst.load(vocabulary_file)
+    automaton = tokenfst.TokenAutomaton.load(saved, vocabulary)
+    assert automaton.accepts([256])
+    assert automaton.accepts([ord("Y"), 258])
+    assert re.search(rf"token automaton +{automaton.num_states} states +{automaton.num_classes} token classes", printed)
+    assert len(re.findall(r"\d+\.\d{3} ms", printed)) == 4
+
+
+def test_draw_writes_both_automata(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["draw", "--regex", "(ab)+", "--tokens", "a,b,ab", "--output", str(tmp_path / "pictures")]) == 0
+    paths = [Path(line) for line in capsys.readouterr().out.splitlines()]
+    assert [path.name for path in paths] == ["bytes.svg", "tokens.svg"]
+    assert all(path.read_text().lstrip().startswith("<?xml") for path in paths)
+    assert ">ab</text>" in paths[1].read_text()
+
+
+def test_draw_without_graphviz_writes_dot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pygraphviz", None)
+    assert main(["draw", "--regex", "a", "--tokens", "a", "--output", str(tmp_path)]) == 0
+    assert (tmp_path / "bytes.dot").read_text().startswith("digraph")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "position", "reason"),
+    [(r"a(?=b)", 1, "lookahead"), ("ab[c", 2, "never closed"), ("x\n*{2}", 3, "nothing to repeat")],
+)
+def test_a_bad_pattern_gets_a_caret_at_the_place(
+    pattern: str, position: int, reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["generate", "--regex", pattern]) == 2
+    captured = capsys.readouterr()
+    shown, caret = captured.err.splitlines()
+    assert captured.out == ""
+    assert len(shown) == len(pattern)
+    assert caret.index("^") == position
+    assert reason in caret
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["compile", "--regex", "a", "--vocab", "no-such-file.json"],
+        ["draw", "--regex", "ab", "--tokens", "a"],
+    ],
+)
+def test_other_mistakes_get_one_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_bad_pattern_does_not_wait_for_torch() -> None:
+    code = (
+        "import sys; from decoding.command import main; status = main(['generate', '--regex', '(']);"
+        "sys.exit(9 if 'torch' in sys.modules else status)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False).returncode == 2
+
+
+def test_progress_speaks_up_after_its_patience_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress_module, "PATIENCE", 0.05)
+    with progress("waiting"):
+        time.sleep(0.3)
+    assert re.fullmatch(r"waiting \.\.\.\nwaiting: 0\.\d s\n", capsys.readouterr().err)
+    with progress("done at once"):
+        pass
+    assert capsys.readouterr().err == ""
+
+
+def test_the_demonstration_runs_offline(tmp_path: Path) -> None:
+    code = (
+        "import runpy, socket, sys\n"
+        "def refuse(*_, **__): raise OSError('the demonstration asked for the network')\n"
+        "socket.socket.connect = refuse\n"
+        f"sys.argv = ['demo.py', '--output', {json.dumps(str(tmp_path))}]\n"
+        "runpy.run_path('examples/demo.py', run_name='__main__')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "131,072 tokens" in done.stdout
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bytes.svg", "detokenizer.svg", "tokens.svg"]

@@ -1,0 +1,244 @@
+"""Tensors agree with the automaton, and whatever a model writes through the processor matches the pattern."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from transformers import LlamaConfig, LlamaForCausalLM, LogitsProcessorList
+
+import tokenfst
+from automata import IncompleteOutput, TokenNotAllowed, VocabularyError
+from decoding import AutomatonTensors, ConstraintLogitsProcessor, bundled_model, generate, vocabulary_of
+from tokenfst import TokenAutomaton, Vocabulary
+from tokenfst.transitions import Csr, make_transitions
+
+LETTERS = Vocabulary([b"a", b"b", b"ab", b"aba", b"\xc3", b"\xa9", b"", b"bb", b""], eos_ids=[6, 8])
+PATTERNS = ["(ab)*", "a|b|abab", "(a|b){3}", "a*b*", "[^a]*", "b(ab|é)+a?", "aba|abb"]
+
+
+@pytest.fixture(scope="module")
+def bundled() -> tuple[Any, Any]:
+    return bundled_model()
+
+
+def sparse(automaton: TokenAutomaton) -> TokenAutomaton:
+    """The same automaton with sparse transitions."""
+    source, number, target = automaton.transitions.edges()
+    order = np.lexsort((source, number))
+    parts = (automaton.num_states, automaton.num_classes, source[order], number[order], target[order])
+    transitions = make_transitions(*parts, dense_bytes=-1)
+    if not isinstance(transitions, Csr):
+        edges = automaton.transitions.edges()
+        offsets = np.searchsorted(edges[0], np.arange(automaton.num_states + 1)).astype(np.int64)
+        transitions = Csr(offsets, edges[1], edges[2], automaton.num_classes)
+    final = automaton.final.copy()
+    runs = automaton.run_end.copy(), automaton.run_class.copy()
+    return TokenAutomaton(automaton.vocabulary, automaton.start, final, transitions, *runs)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("shape", [lambda automaton: automaton, sparse], ids=["dense", "sparse"])
+def test_masks_and_steps_equal_the_automaton(pattern: str, shape: Callable[[TokenAutomaton], TokenAutomaton]) -> None:
+    automaton = shape(tokenfst.compile(pattern, LETTERS))
+    tensors = AutomatonTensors(automaton, width=12)
+    states = torch.arange(automaton.num_states)
+    masks = tensors.mask(states)
+    assert masks.shape == (automaton.num_states, 12)
+    for state in range(automaton.num_states):
+        assert masks[state, : len(LETTERS)].tolist() == automaton.mask(state).tolist()
+        assert not masks[state, len(LETTERS) :].any()
+        for token in range(len(LETTERS)):
+            reached = int(tensors.advance(torch.tensor([state]), torch.tensor([token])))
+            if state == automaton.end_state:
+                assert reached == automaton.end_state
+                continue
+            try:
+                assert reached == automaton.advance(state, token)
+            except TokenNotAllowed:
+                assert reached == tensors.dead
+    assert not tensors.mask(torch.tensor([tensors.dead])).any()
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_a_budget_allows_exactly_what_can_still_be_completed(pattern: str) -> None:
+    automaton = tokenfst.compile(pattern, LETTERS)
+    tensors = AutomatonTensors(automaton)
+    for state in range(automaton.num_states):
+        for remaining in range(6):
+            mask = tensors.mask(torch.tensor([state]), remaining)[0]
+            each = tensors.mask(torch.tensor([state]), torch.tensor([remaining]))[0]
+            assert torch.equal(mask, each)
+            for token in range(len(LETTERS)):
+                try:
+                    expected = automaton.min_tokens(automaton.advance(state, token)) <= remaining - 1
+                except TokenNotAllowed:
+                    expected = False
+                assert bool(mask[token]) == expected
+
+
+@pytest.mark.parametrize("shape", [lambda automaton: automaton, sparse], ids=["dense", "sparse"])
+def test_masks_and_steps_are_one_graph(shape: Callable[[TokenAutomaton], TokenAutomaton]) -> None:
+    tensors = AutomatonTensors(shape(tokenfst.compile("(ab|b)*a", LETTERS)))
+
+    def step(states: torch.Tensor, logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        masked = logits.masked_fill(~tensors.mask(states, 7), float("-inf"))
+        tokens = masked.argmax(-1)
+        return tensors.advance(states, tokens), tokens
+
+    # fullgraph: a read of a tensor on the host would break the graph, and that is an error here.
+    compiled = torch.compile(step, fullgraph=True, backend="aot_eager", dynamic=False)
+    states = compiled_states = tensors.starts(4)
+    for seed in range(6):
+        logits = torch.randn(4, len(LETTERS), generator=torch.Generator().manual_seed(seed))
+        states, tokens = step(states, logits)
+        compiled_states, compiled_tokens = compiled(compiled_states, logits)
+        assert torch.equal(tokens, compiled_tokens)
+        assert torch.equal(states, compiled_states)
+
+
+def test_logits_narrower_than_the_vocabulary_are_refused() -> None:
+    with pytest.raises(ValueError, match="do not cover"):
+        AutomatonTensors(tokenfst.compile("a", LETTERS), width=4)
+
+
+def adversary(width: int, seed: int) -> LlamaForCausalLM:
+    """A model with random weights: whatever it writes, it writes against its will."""
+    torch.manual_seed(seed)
+    config = LlamaConfig(
+        vocab_size=width,
+        hidden_size=16,
+        intermediate_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        max_position_embeddings=256,
+    )
+    return LlamaForCausalLM(config).eval()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"do_sample": False},
+        {"do_sample": True, "temperature": 2.0},
+        {"do_sample": True, "top_k": 3, "top_p": 0.9},
+        {"num_beams": 3, "do_sample": False},
+        {"num_beams": 4, "do_sample": True, "num_return_sequences": 2},
+        {"do_sample": True, "num_return_sequences": 3},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_transformers_generate_writes_only_the_language(pattern: str, options: dict[str, Any]) -> None:
+    # The logits are wider than the vocabulary, as in models that pad it.
+    model, automaton = adversary(16, seed=3), tokenfst.compile(pattern, LETTERS)
+    prompts = torch.tensor([[6, 6, 0], [6, 1, 2], [3, 1, 0]])
+    processor = ConstraintLogitsProcessor(automaton, max_new_tokens=12)
+    written = model.generate(
+        input_ids=prompts,
+        attention_mask=(prompts != 6).long(),
+        logits_processor=LogitsProcessorList([processor]),
+        max_new_tokens=12,
+        eos_token_id=list(LETTERS.eos_ids),
+        pad_token_id=6,
+        **options,
+    )
+    assert len(written) == 3 * options.get("num_return_sequences", 1)
+    for row in written[:, 3:].tolist():
+        ends = [place for place, token in enumerate(row) if token in LETTERS.eos_ids]
+        assert ends, "every text ends within the limit"
+        assert re.fullmatch(pattern, LETTERS.detokenize(row[: ends[0]]).decode())
+
+
+def test_a_limit_too_small_to_finish_is_an_error_with_the_minimum() -> None:
+    automaton = tokenfst.compile("(aba){4}", LETTERS)
+    with pytest.raises(IncompleteOutput, match="at least 5 tokens, and the limit is 4"):
+        ConstraintLogitsProcessor(automaton, max_new_tokens=4)
+    ConstraintLogitsProcessor(automaton, max_new_tokens=5)
+
+
+def test_rows_that_were_led_astray_are_noticed() -> None:
+    processor = ConstraintLogitsProcessor(tokenfst.compile("ab", LETTERS))
+    prompt, scores = torch.tensor([[0, 1]]), torch.zeros(1, len(LETTERS))
+    processor(prompt, scores)
+    with pytest.raises(TokenNotAllowed):
+        processor(torch.tensor([[0, 1, 1]]), scores)
+
+
+def test_rows_that_change_places_or_go_back_keep_their_states() -> None:
+    automaton = tokenfst.compile("aba|bb", LETTERS)
+    processor, scores = ConstraintLogitsProcessor(automaton), torch.zeros(2, len(LETTERS))
+
+    def allowed(rows: list[list[int]]) -> list[list[int]]:
+        masked = processor(torch.tensor(rows), scores)
+        return [torch.isfinite(row).nonzero().flatten().tolist() for row in masked]
+
+    def expected(tokens: list[int]) -> list[int]:
+        state = automaton.start
+        for token in tokens:
+            state = automaton.advance(state, token)
+        return np.flatnonzero(automaton.mask(state)).tolist()
+
+    assert allowed([[5], [5]]) == [expected([])] * 2
+    assert allowed([[5, 0], [5, 1]]) == [expected([0]), expected([1])]
+    assert allowed([[5, 1, 1], [5, 0, 1]]) == [expected([1, 1]), expected([0, 1])]
+    assert allowed([[5, 1], [5, 1]]) == [expected([1]), expected([1])]
+
+
+@given(st.integers(0, 10_000), st.sampled_from([r"\d{4}-\d\d", r"(Yes|No)\.?", r'"[^"]{0,20}"', r"[a-zé]+( [a-z]+)*"]))
+def test_whatever_the_bundled_model_writes_is_whole(seed: int, pattern: str) -> None:
+    model, tokenizer = bundled_model()
+    texts = generate(model, tokenizer, ["", "Name: "], pattern, max_new_tokens=24, temperature=1.5, seed=seed)
+    assert all(re.fullmatch(pattern, text) for text in texts)
+
+
+def test_seeds_repeat_and_leave_the_random_state_alone(bundled: tuple[Any, Any]) -> None:
+    state = torch.random.get_rng_state()
+    first = generate(*bundled, "Name: ", "[A-Z][a-z]+ [A-Z][a-z]+", seed=5)
+    assert torch.equal(state, torch.random.get_rng_state())
+    assert generate(*bundled, "Name: ", "[A-Z][a-z]+ [A-Z][a-z]+", seed=5) == first
+    several = {generate(*bundled, "Name: ", "[A-Z][a-z]+ [A-Z][a-z]+", seed=seed)[0] for seed in range(8)}
+    assert len(several) > 1
+
+
+def test_greedy_text_is_the_models_own_where_it_is_allowed(bundled: tuple[Any, Any]) -> None:
+    model, tokenizer = bundled
+    ids = tokenizer("Date: ", return_tensors="pt")["input_ids"]
+    free = model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=8, do_sample=False, pad_token_id=0)
+    text = tokenizer.decode(free[0, ids.shape[1] :])
+    automaton = tokenfst.compile(r"(.|\n)*", vocabulary_of(tokenizer))
+    processor = LogitsProcessorList([ConstraintLogitsProcessor(automaton)])
+    held = model.generate(
+        ids,
+        attention_mask=torch.ones_like(ids),
+        max_new_tokens=8,
+        do_sample=False,
+        pad_token_id=0,
+        logits_processor=processor,
+    )
+    assert tokenizer.decode(held[0, ids.shape[1] :]) == text
+
+
+def test_prompts_of_any_length_share_a_batch(bundled: tuple[Any, Any]) -> None:
+    model, tokenizer = bundled
+    prompts = ["", "Date: ", "A long prompt that goes on for quite a while, and then:\nDate: "]
+    together = generate(model, tokenizer, prompts, r"\d{4}-\d\d-\d\d", temperature=0)
+    alone = [generate(model, tokenizer, prompt, r"\d{4}-\d\d-\d\d", temperature=0)[0] for prompt in prompts]
+    assert together == alone
+
+
+def test_beams_find_a_likelier_text_than_greed(bundled: tuple[Any, Any]) -> None:
+    texts = generate(*bundled, "Name: ", "[A-Z][a-z]+", num_beams=4, temperature=0, num_return_sequences=4)
+    assert len(set(texts)) == 4
+    assert all(re.fullmatch("[A-Z][a-z]+", text) for text in texts)
+
+
+def test_an_automaton_for_another_vocabulary_is_refused(bundled: tuple[Any, Any]) -> None:
+    with pytest.raises(VocabularyError, match="another vocabulary"):
+        generate(*bundled, "", tokenfst.compile("a", LETTERS))

@@ -1,0 +1,232 @@
+"""Pictures are valid SVG, show every label as it is, and the paper's figures come out as the paper draws them."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import tokenfst
+from automata import LimitExceeded, compile_expr, parse
+from automata.drawing import Drawing, byte_label, character_label, draw_byte_automaton, draw_fst
+from automata.openfst import EPSILON, to_arcs
+from tokenfst import Vocabulary
+from tokenfst.detokenizer import detokenizer
+from tokenfst.drawing import draw_detokenizer, draw_token_automaton, token_label
+from tokenfst.reference import reference
+
+pytest.importorskip("pygraphviz")
+
+# What the paper's text says of its Figure 4: foo and f|oo are tokenizations, food is a token, and three tokens of
+# more than one character begin with f.
+FIGURE_4 = Vocabulary([b"f", b"o", b"d", b"oo", b"fo", b"foo", b"food"])
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def parts(drawing: Drawing) -> tuple[list[str], list[list[str]]]:
+    """The names of the states, and the lines of every arc's label, as the SVG shows them."""
+    groups = list(ElementTree.fromstring(drawing.svg()).iter(f"{SVG}g"))
+    texts = {kind: [[t.text or "" for t in g.iter(f"{SVG}text")] for g in groups if g.get("class") == kind]
+             for kind in ("node", "edge")}  # fmt: skip
+    return [name for names in texts["node"] for name in names], texts["edge"]
+
+
+def doubled(drawing: Drawing) -> int:
+    groups = ElementTree.fromstring(drawing.svg()).iter(f"{SVG}g")
+    return sum(len(list(g.iter(f"{SVG}ellipse"))) == 2 for g in groups if g.get("class") == "node")
+
+
+# The paper's figures
+
+
+def test_figure_1_odd_numbers_of_as() -> None:
+    drawing = draw_byte_automaton(compile_expr(parse("a(aa)*")))
+    names, arcs = parts(drawing)
+    assert len(names) == 2
+    assert arcs == [["a"], ["a"]]
+    assert doubled(drawing) == 1
+    assert drawing.dot.count("style=bold") == 1
+
+
+def test_figure_2_determinized() -> None:
+    names, arcs = parts(draw_byte_automaton(compile_expr(parse("a+|ab"))))
+    assert len(names) == 4
+    assert Counter(map(tuple, arcs)) == {("a",): 3, ("b",): 1}
+
+
+def test_figure_9_detokenizers() -> None:
+    plain, compact = (detokenizer(FIGURE_4, compact=compact) for compact in (False, True))
+    counts = []
+    for fst in (plain, compact):
+        _, final, (source, read, written, target) = to_arcs(fst)
+        assert final.tolist() == [True] + [False] * (len(final) - 1)
+        # Every token is read once, on the way back to the root.
+        assert sorted(read[read != EPSILON].tolist()) == list(range(7))
+        assert (target[read != EPSILON] == 0).all()
+        assert (target[read == EPSILON] != 0).all()
+        counts.append((len(final), len(read)))
+        from_root = [byte for s, r, byte in zip(source, read, written, strict=True) if s == 0 and r == EPSILON]
+        counts[-1] += (from_root.count(ord("f")),)
+    # Three arcs ε:f on the left of the figure, one on the right.
+    assert counts == [(8, 14, 3), (5, 11, 1)]
+
+
+def test_figure_4_as_drawn() -> None:
+    names, arcs = parts(draw_detokenizer(FIGURE_4))
+    assert len(names) == 5
+    assert sorted(line for lines in arcs for line in lines) == sorted(
+        ["f:f", "o:o", "d:d", "ε:f", "ε:o", "ε:o", "ε:o", "oo:o", "fo:o", "foo:o", "food:d"]
+    )
+    _, arcs = parts(draw_detokenizer(FIGURE_4, compact=False))
+    assert [line for lines in arcs for line in lines].count("ε:f") == 3
+
+
+def test_figure_5_the_constraint_over_bytes_and_over_tokens() -> None:
+    automaton = compile_expr(parse("(foo)+d"))
+    names, arcs = parts(draw_byte_automaton(automaton))
+    assert len(names) == 5
+    assert sorted(arcs) == [["d"], ["f"], ["f"], ["o"], ["o"]]
+    _, final, arcs_by_definition = to_arcs(reference(automaton, FIGURE_4))
+    assert (len(final), arcs_by_definition.shape[1]) == (5, 12)
+    names, arcs = parts(draw_token_automaton(tokenfst.compile("(foo)+d", FIGURE_4)))
+    assert len(names) == 5
+    lines = Counter(line for arc in arcs for line in arc)
+    assert lines == {"f": 2, "fo": 2, "foo": 2, "food": 2, "o": 2, "oo": 1, "d": 1}
+
+
+def test_every_detokenizer_writes_what_the_tokens_spell() -> None:
+    vocabulary = Vocabulary([b"ab", b"", b"a", b"ab", b"\xc3\xa9", b"abc"], [1])
+    for compact in (True, False):
+        _, _, arcs = to_arcs(detokenizer(vocabulary, compact=compact))
+        spelled: dict[int, bytes] = {}
+        waiting = [(0, b"")]
+        while waiting:
+            state, text = waiting.pop()
+            for source, read, written, target in arcs.T.tolist():
+                if source == state and read == EPSILON:
+                    waiting.append((target, text + bytes([written])))
+                elif source == state:
+                    assert read not in spelled
+                    spelled[read] = text + bytes([written])
+        assert spelled == {i: token for i, token in enumerate(vocabulary.tokens) if token}
+
+
+# Labels
+
+
+def test_ranges_of_bytes_are_one_label() -> None:
+    _, arcs = parts(draw_byte_automaton(compile_expr(parse(r'[a-z0-9_"\\\n \x00]'))))
+    assert arcs == [[r'\x00 \n ␣ " 0-9 \ _ a-z']]
+    _, arcs = parts(draw_byte_automaton(compile_expr(parse("é"))))
+    assert sorted(arcs) == [[r"\xa9"], [r"\xc3"]]
+
+
+@pytest.mark.parametrize(
+    "text", ['"', "\\", "\\n", "\\N", "&lt;", "<b>", "&", "é", "€", "{}|", "]", "\\\\", '\\"', "%", "a b"]
+)
+def test_labels_show_what_they_say(text: str) -> None:
+    vocabulary = Vocabulary([text.encode(), b"x"])
+    automaton = tokenfst.compile(parse(r"x*") + text, vocabulary)
+    _, arcs = parts(draw_token_automaton(automaton, title=f"of {text}"))
+    assert sorted(arcs) == sorted([["x"], [text.replace(" ", "␣")]])
+    titles = [
+        t.text
+        for t in ElementTree.fromstring(draw_token_automaton(automaton, title=f"of {text}").svg()).iter(f"{SVG}text")
+    ]
+    assert f"of {text}" in titles
+
+
+def test_single_labels() -> None:
+    assert [byte_label(byte) for byte in b"a \n\x00\x7f\x80\xff"] == [
+        "a",
+        "␣",
+        r"\n",
+        r"\x00",
+        r"\x7f",
+        r"\x80",
+        r"\xff",
+    ]
+    assert [character_label(char) for char in "é\u2028\U000e0001\t"] == ["é", r"\u2028", r"\U000e0001", r"\t"]
+    assert [token_label(token) for token in ("né\n".encode(), b"\xc3", b"a\xff")] == [r"né\n", r"\xc3", r"a\xff"]
+
+
+def test_acceptors_have_no_outputs() -> None:
+    fst = reference(compile_expr(parse("(foo)+d")), FIGURE_4)
+    _, arcs = parts(draw_fst(fst, lambda token: FIGURE_4.tokens[token].decode()))
+    assert {line for arc in arcs for line in arc} == {"f", "fo", "foo", "food", "o", "oo", "d"}
+
+
+def test_epsilon_is_written_in_acceptors() -> None:
+    import numpy as np
+
+    from automata.openfst import to_transducer
+
+    column = [np.array([value], np.int32) for value in (0, EPSILON, EPSILON, 1)]
+    fst = to_transducer(0, np.array([False, True]), *column)
+    assert parts(draw_fst(fst, chr))[1] == [["ε"]]
+    assert parts(draw_fst(fst, chr, chr))[1] == [["ε:ε"]]
+
+
+# Token automata
+
+
+def test_many_tokens_are_abbreviated() -> None:
+    vocabulary = Vocabulary([*(bytes([byte]) for byte in range(256)), b""], [256])
+    names, arcs = parts(draw_token_automaton(tokenfst.compile("[a-z]x", vocabulary)))
+    assert ["a", "b", "c", "d", "e", "f", "… (26 tokens)"] in arcs
+    assert ["end"] in arcs
+    assert "end" in names
+
+
+def test_the_end_is_drawn_where_it_can_be_reached() -> None:
+    without = draw_token_automaton(tokenfst.compile("ab", Vocabulary([b"a", b"b"])))
+    assert "end" not in without.dot
+    assert len(parts(without)[0]) == 3
+
+
+def test_too_many_states_are_refused() -> None:
+    vocabulary = Vocabulary([b"a", b"b" * 600])
+    with pytest.raises(LimitExceeded, match="500"):
+        draw_token_automaton(tokenfst.compile("a{600}", vocabulary))
+    with pytest.raises(LimitExceeded, match="500"):
+        draw_detokenizer(vocabulary)
+
+
+# Files, notebooks, and no pygraphviz
+
+
+@pytest.fixture
+def drawing() -> Drawing:
+    return draw_byte_automaton(compile_expr(parse("[<>]")), title="a & b")
+
+
+def test_a_drawing_is_saved(drawing: Drawing, tmp_path: Path) -> None:
+    assert drawing.save(tmp_path / "a.svg") == tmp_path / "a.svg"
+    assert "<svg" in (tmp_path / "a.svg").read_text("utf-8")
+    assert drawing.save(str(tmp_path / "a.dot")) == tmp_path / "a.dot"
+    assert (tmp_path / "a.dot").read_text("utf-8") == drawing.dot
+    assert "<svg" in (drawing._repr_svg_() or "")
+    assert drawing._repr_html_() is None
+
+
+def test_without_pygraphviz_a_drawing_is_its_text(
+    drawing: Drawing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pygraphviz", None)
+    with pytest.raises(ImportError, match=r"tokenfst\[draw\]"):
+        drawing.svg()
+    assert drawing.save(tmp_path / "a.svg") == tmp_path / "a.dot"
+    assert (tmp_path / "a.dot").read_text("utf-8") == drawing.dot
+    assert not (tmp_path / "a.svg").exists()
+    assert drawing._repr_svg_() is None
+    shown = drawing._repr_html_() or ""
+    assert ElementTree.fromstring(shown).text == drawing.dot
+
+
+def test_an_empty_automaton_is_an_empty_picture() -> None:
+    from automata import EMPTY
+
+    assert parts(draw_byte_automaton(compile_expr(EMPTY))) == ([], [])

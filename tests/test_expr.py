@@ -1,0 +1,195 @@
+"""Expressions denote what set operations on strings say, print as patterns that read back, and are plain values."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import UNIVERSE, UNIVERSE_LENGTH, accepted, denotation, exprs, strings, up_to
+
+from automata import (
+    ANY_BYTES,
+    ANY_CHAR,
+    ANY_TEXT,
+    EMPTY,
+    EPSILON,
+    Expr,
+    LimitExceeded,
+    alternation,
+    byte_set,
+    char_set,
+    compile_expr,
+    complement,
+    concat,
+    difference,
+    intersection,
+    literal,
+    parse,
+    repeat,
+)
+from automata.queries import equivalent
+
+
+def members(expr: Expr) -> set[bytes]:
+    return accepted(compile_expr(expr), UNIVERSE, UNIVERSE_LENGTH)
+
+
+# Languages
+
+
+@given(exprs(max_leaves=8))
+def test_an_expression_is_the_language_that_it_denotes(expr: Expr) -> None:
+    assert members(expr) == denotation(expr)
+
+
+@given(exprs(), exprs())
+def test_operators_are_operations_on_sets(left: Expr, right: Expr) -> None:
+    a, b = members(left), members(right)
+    assert members(left | right) == a | b
+    assert members(left & right) == a & b
+    assert members(left - right) == a - b
+    assert members(left + right) == {x + y for x in a for y in b if len(x + y) <= UNIVERSE_LENGTH}
+    texts = members(ANY_TEXT)
+    assert members(~left) == texts - a
+    assert members(left.optional()) == a | {b""}
+    assert members(left.plus()) == members(left + left.star())
+
+
+@given(exprs(), exprs())
+def test_de_morgan(left: Expr, right: Expr) -> None:
+    assert equivalent(~(left | right), ~left & ~right)
+    assert equivalent(~(left & right), ~left | ~right)
+    assert equivalent(~~left, left & ANY_TEXT)
+    assert equivalent(left - right, left - (left & right))
+
+
+@given(exprs(), exprs(), exprs())
+def test_laws_of_regular_languages(a: Expr, b: Expr, c: Expr) -> None:
+    assert equivalent((a | b) + c, (a + c) | (b + c))
+    assert equivalent((a + b).star() + a, a + (b + a).star())
+    assert equivalent((a | b).star(), (a.star() + b.star()).star())
+    assert equivalent(a.repeat(1, 3), a + a.repeat(0, 2))
+
+
+def test_text_and_bytes_stand_for_themselves_in_operators() -> None:
+    assert "a" + literal("b") == literal("ab") == literal("a") + b"b"
+    assert members("a" | literal("b")) == {b"a", b"b"} == members(literal("a") | b"b")
+    assert members(b"a" & literal("a")) == {b"a"}
+    assert members("a" - literal("b")) == {b"a"}
+
+
+# Printing
+
+
+@given(exprs(max_leaves=8))
+def test_a_printed_expression_reads_back_as_the_same_language(expr: Expr) -> None:
+    assert equivalent(parse(str(expr)), expr)
+
+
+@given(st.binary(max_size=8))
+def test_printed_bytes_read_back(value: bytes) -> None:
+    assert equivalent(parse(str(literal(value))), literal(value))
+
+
+@pytest.mark.parametrize("char", [chr(code) for code in [*range(0x180), 0x2028, 0xFEFF, 0x1F600, 0x10FFFF]])
+def test_every_printed_character_reads_back(char: str) -> None:
+    """As Python's `re` reads it, too."""
+    for expr in (literal(char), char_set(char, "x-z"), char_set(char, negated=True), literal(char).star()):
+        assert equivalent(parse(str(expr)), expr)
+        compiled, oracle = compile_expr(expr), re.compile(str(expr), re.ASCII)
+        for other in {char, "a", "x", "y", "-", "^", "\\", "]"}:
+            assert compiled.accepts(other.encode()) == bool(oracle.fullmatch(other)), str(expr)
+
+
+# Values
+
+
+@given(exprs(), exprs())
+def test_equal_expressions_have_equal_parts_and_hashes(left: Expr, right: Expr) -> None:
+    assert left == pickle.loads(pickle.dumps(left)) == copy.deepcopy(left)
+    assert hash(left) == hash(pickle.loads(pickle.dumps(left)))
+    assert (left == right) == (repr(left) == repr(right))
+    if left == right:
+        assert hash(left) == hash(right)
+    assert left != str(left)
+
+
+@given(exprs())
+def test_expressions_are_immutable(expr: Expr) -> None:
+    for name in ("size", "_hash", "value", "other"):
+        with pytest.raises(AttributeError):
+            setattr(expr, name, 1)
+    assert expr.size >= 0
+
+
+def test_the_normal_form() -> None:
+    a, b = literal("a"), char_set("ab")
+    assert concat() == EPSILON == literal("") == repeat(a, 0, 0) == repeat(EPSILON, 3)
+    assert alternation() == EMPTY == char_set() == byte_set([]) == repeat(EMPTY, 1)
+    assert concat("a", concat("b", "c"), "d") == literal("abcd")
+    assert alternation(a, alternation(b, a)) == alternation(a, b)
+    assert concat(b, EMPTY) == EMPTY
+    assert concat(b, EPSILON) == b == alternation(b, b) == repeat(b, 1, 1) == intersection(b, b)
+    assert repeat(EMPTY, 0) == EPSILON
+    assert b.star() == b.plus().star() == b.star().plus() == b.star().optional()
+    assert char_set("é") == literal("é")
+    assert byte_set([0x61]) == a
+    assert char_set((0, 0x10FFFF)) == ANY_CHAR == char_set(negated=True)
+    assert char_set("ab", (0x63, 0x64)) == char_set((0x61, 0x64)) == char_set("dcba")
+
+
+@pytest.mark.parametrize(("low", "high"), [(-1, None), (-1, 2), (3, 2)])
+def test_impossible_repetitions_are_refused(low: int, high: int | None) -> None:
+    with pytest.raises(ValueError):
+        repeat("a", low, high)
+
+
+@pytest.mark.parametrize("values", [[-1], [256], [0, 300]])
+def test_what_is_no_byte_is_refused(values: list[int]) -> None:
+    with pytest.raises(ValueError):
+        byte_set(values)
+
+
+def test_text_that_utf8_cannot_write_is_refused() -> None:
+    with pytest.raises(UnicodeEncodeError):
+        literal("\ud800")
+    assert char_set((0xD800, 0xDFFF)) == EMPTY
+
+
+# Compiling
+
+
+def test_automata_are_minimal() -> None:
+    """As many states as there are different non-empty sets of continuations (Myhill and Nerode)."""
+    prefixes, suffixes = strings(b"ab", 4), strings(b"ab", 5)
+    for pattern in up_to(3, atoms=("a", "b", "[ab]", "")):
+        match = re.compile(pattern).fullmatch
+        texts = {text for text in strings(b"ab", 9) if match(text.decode())}
+        continuations = {frozenset(s for s in suffixes if prefix + s in texts) for prefix in prefixes}
+        assert compile_expr(parse(pattern)).num_states == len(continuations - {frozenset()}), pattern
+
+
+def test_equal_large_parts_are_laid_out_once() -> None:
+    line = parse(r"(?:key_[a-z]{3,9}|other_[0-9]{2,7}|third_\w{1,5}); ")
+    automaton = compile_expr(line.repeat(50, 50))
+    assert automaton.num_states == 50 * (compile_expr(line).num_states - 1) + 1
+    assert automaton.accepts(b"key_abc; " * 50)
+    assert not automaton.accepts(b"key_abc; " * 49)
+
+
+def test_what_is_too_large_is_refused() -> None:
+    with pytest.raises(LimitExceeded, match="more than"):
+        compile_expr(parse("(?:(?:a{1000}b){1000}c){1000}"))
+
+
+def test_everything_and_nothing() -> None:
+    assert compile_expr(EMPTY).is_empty
+    assert compile_expr(ANY_BYTES - ANY_BYTES).is_empty
+    assert compile_expr(~ANY_TEXT).is_empty
+    assert compile_expr(ANY_BYTES).num_states == 1
+    assert members(EPSILON) == {b""} == members(complement(ANY_TEXT.optional() - EPSILON) & ANY_TEXT)
+    assert equivalent(difference(ANY_TEXT, EMPTY), ANY_TEXT)

@@ -1,0 +1,73 @@
+"""Packages import one way only, importing them is light, and a foreign package of the same name is noticed."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+# From the bottom up.
+LAYERS = ["automata", "tokenfst", "constraints", "decoding"]
+MODULES = sorted(path for layer in LAYERS for path in (ROOT / layer).rglob("*.py"))
+
+
+def imported(path: Path) -> set[str]:
+    """The packages that a module imports, anywhere in it."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} imports relatively"
+            names.add((node.module or "").split(".")[0])
+    return names
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_one_way(path: Path) -> None:
+    layer = path.relative_to(ROOT).parts[0]
+    above = set(LAYERS[LAYERS.index(layer) + 1 :])
+    assert not imported(path) & above
+
+
+def test_the_check_sees_imports() -> None:
+    assert {"automata", "numpy"} <= imported(ROOT / "tokenfst" / "automaton.py")
+    assert len(MODULES) > 25
+
+
+def run(code: str, *path: Path) -> subprocess.CompletedProcess[str]:
+    """Runs code in a new process that looks for packages in `path` first; the current directory comes before all."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path))}
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, env=environment, cwd=path[0], capture_output=True, text=True, check=False)
+
+
+def test_importing_is_light() -> None:
+    code = "import sys, tokenfst, constraints; print(*{m.split('.')[0] for m in sys.modules})"
+    result = run(code, ROOT)
+    assert result.returncode == 0, result.stderr
+    loaded = set(result.stdout.split())
+    assert {"automata", "tokenfst", "numpy"} <= loaded
+    assert not loaded & {"torch", "transformers", "tokenizers", "pygraphviz", "sentencepiece", "tiktoken"}
+
+
+def test_a_foreign_automata_package_is_named(tmp_path: Path) -> None:
+    """PyPI's automata-lib has a package of this name, with modules of other names."""
+    (tmp_path / "automata" / "fa").mkdir(parents=True)
+    (tmp_path / "automata" / "__init__.py").write_text('__version__ = "9.1.0"\n')
+    (tmp_path / "automata" / "fa" / "__init__.py").write_text("")
+    result = run("import tokenfst", tmp_path, ROOT)
+    assert result.returncode != 0
+    message = result.stderr.strip().splitlines()[-1]
+    assert message.startswith("ImportError: tokenfst needs its own package `automata`")
+    assert str(tmp_path) in message
+    assert "automata-lib" in message
+
+
+def test_typing_markers_are_there() -> None:
+    assert all((ROOT / layer / "py.typed").exists() for layer in LAYERS)
