@@ -9,9 +9,12 @@ answers. `scripts/train_bundled_model.py` trains it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.resources import as_file, files
 
 from transformers import LlamaForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
+from transformers.utils import logging
 
 
 def bundled_model() -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
@@ -19,8 +22,20 @@ def bundled_model() -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
 
     The tokenizer adds no special tokens of its own and spells every string: decoding gives back what was encoded.
     """
-    with as_file(files("decoding") / "model") as folder:
+    with as_file(files("decoding") / "model") as folder, _without_progress_bars():
         tokenizer = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
         model = LlamaForCausalLM.from_pretrained(folder, local_files_only=True)
     model.float()  # type: ignore[no-untyped-call]
     return model, tokenizer
+
+
+@contextmanager
+def _without_progress_bars() -> Iterator[None]:
+    """Five megabytes need no bar."""
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()  # type: ignore[no-untyped-call]

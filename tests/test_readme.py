@@ -62,6 +62,12 @@ def test_commands_print_what_they_show(
     assert program == "tokenfst", f"{line!r} is shown and not run by a test"
     status = main(arguments)
     captured = capsys.readouterr()
+    if arguments[0] == "generate" and status == 0:
+        # What a model writes may differ on another processor; that it matches may not.
+        pattern = arguments[arguments.index("--regex") + 1]
+        assert re.fullmatch(pattern, captured.out.removesuffix("\n"))
+        assert re.fullmatch(pattern, output.removesuffix("\n"))
+        return
     # A message about a mistake comes on the other stream.
     shown = captured.err if status else captured.out
     assert doctest.OutputChecker().check_output(output, shown, FLAGS), shown
