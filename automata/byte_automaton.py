@@ -60,7 +60,7 @@ class ByteAutomaton:
     @property
     def num_classes(self) -> int:
         """C, the number of byte classes."""
-        return self.next.shape[1]
+        return int(self.next.shape[1])
 
     @property
     def is_empty(self) -> bool:
@@ -144,7 +144,7 @@ def merge_columns(block_of: IntArray, table: IntArray) -> tuple[ByteArray, IntAr
 
 @kernel
 def _same_column(table: IntArray, left: int, right: int) -> bool:
-    for state in range(len(table)):
-        if table[state, left] != table[state, right]:
-            return False
-    return True
+    state = 0
+    while state < len(table) and table[state, left] == table[state, right]:
+        state += 1
+    return state == len(table)

@@ -30,7 +30,8 @@ from automata.thompson import Fragment, Layout
 # Deterministic states before minimization: where patterns whose automaton explodes stop.
 MAX_STATES = 1_000_000
 _TOO_MANY = -2
-_NONE = np.zeros(0, np.int32)
+# Columns of a fragment's arcs.
+_SOURCE, _LOW, _HIGH, _TARGET = range(4)
 
 
 def compile_expr(expr: Expr) -> ByteAutomaton:
@@ -65,11 +66,7 @@ class _Compiler:
 
 
 def _determinize(fragment: Fragment) -> ByteAutomaton:
-    source, low, high, target, epsilon = (
-        np.frombuffer(numbers, np.int32) if numbers else _NONE
-        for numbers in (fragment.source, fragment.low, fragment.high, fragment.target, fragment.epsilon)
-    )
-    start, final, byte_class, table = _minimal(fragment.num_states, source, low, high, target, epsilon, MAX_STATES)
+    start, final, byte_class, table = _minimal(fragment.num_states, *fragment.tables(), MAX_STATES)
     if start == _TOO_MANY:
         raise LimitExceeded(f"the deterministic automaton has more than {MAX_STATES:,} states")
     return ByteAutomaton(start, byte_class, table, final)
@@ -78,33 +75,30 @@ def _determinize(fragment: Fragment) -> ByteAutomaton:
 @kernel
 def _minimal(
     num_states: int,
-    source: IntArray,
-    low: IntArray,
-    high: IntArray,
-    target: IntArray,
+    ranges: IntArray,
     epsilon: IntArray,
     max_states: int,
 ) -> tuple[int, BoolArray, ByteArray, IntArray]:
     """The tables of the minimal automaton of a fragment, over the coarsest cut of the bytes into intervals none of
     which a range splits."""
     cuts = np.zeros(257, np.bool_)
-    for arc in range(len(source)):
-        cuts[low[arc]] = cuts[high[arc] + 1] = True
+    for arc in range(len(ranges)):
+        cuts[ranges[arc, _LOW]] = cuts[ranges[arc, _HIGH] + 1] = True
     interval = np.zeros(256, np.int32)
     for byte in range(1, 256):
         interval[byte] = interval[byte - 1] + cuts[byte]
     num_arcs = 0
-    for arc in range(len(source)):
-        num_arcs += interval[high[arc]] - interval[low[arc]] + 1
+    for arc in range(len(ranges)):
+        num_arcs += interval[ranges[arc, _HIGH]] - interval[ranges[arc, _LOW]] + 1
     # Each arc over bytes is one arc for every interval in its range.
     arcs = np.empty((3, num_arcs), np.int32)
     at = 0
-    for arc in range(len(source)):
-        for symbol in range(interval[low[arc]], interval[high[arc]] + 1):
-            arcs[0, at], arcs[1, at], arcs[2, at] = source[arc], symbol, target[arc]
+    for arc in range(len(ranges)):
+        for symbol in range(interval[ranges[arc, _LOW]], interval[ranges[arc, _HIGH]] + 1):
+            arcs[0, at], arcs[1, at], arcs[2, at] = ranges[arc, _SOURCE], symbol, ranges[arc, _TARGET]
             at += 1
     num_intervals = interval[255] + 1
-    automaton = determinize(num_states, num_intervals, arcs, epsilon.reshape(-1, 2).T.copy(), 1, max_states)
+    automaton = determinize(num_states, num_intervals, arcs, epsilon.T.copy(), 1, max_states)
     if len(automaton.final) > max_states:
         return _TOO_MANY, automaton.final, np.zeros(256, np.uint8), arcs
     start, final, table = minimize(automaton, num_intervals)

@@ -48,74 +48,53 @@ def by_source(num_states: int, source: IntArray) -> tuple[IntArray, IntArray]:
 class _Sets(NamedTuple):
     """Sets of states, each stored once; set s is members[offset[s]] up to members[offset[s + 1]]."""
 
-    count: IntArray  # [1]
     offset: IntArray
     members: IntArray
     slots: IntArray  # open addressing, -1 for none
 
 
 @kernel
-def _room(sets: _Sets, size: int) -> _Sets:
-    """The sets with room for one more of `size` members."""
-    count = sets.count[0]
+def _with_room(sets: _Sets, count: int, size: int) -> _Sets:
+    """The `count` sets with room for one more of `size` members."""
     used = sets.offset[count]
     capacity, space = len(sets.offset) - 1, len(sets.members)
-    if count + 1 <= capacity and used + size <= space:
-        return sets
     if count + 1 > capacity:
         capacity *= 2
     if used + size > space:
         space = 2 * (used + size)
-    grown = _Sets(
-        sets.count,
-        np.zeros(capacity + 1, np.int32),
-        np.empty(space, np.int32),
-        np.full(4 * capacity, -1, np.int32),
-    )
+    grown = _Sets(np.zeros(capacity + 1, np.int32), np.empty(space, np.int32), np.full(4 * capacity, -1, np.int32))
     grown.offset[: count + 1] = sets.offset[: count + 1]
     grown.members[:used] = sets.members[:used]
-    mask = len(grown.slots) - 1
     for known in range(count):
-        slot = _hash(grown.members[grown.offset[known] : grown.offset[known + 1]]) & mask
-        while grown.slots[slot] >= 0:
-            slot = (slot + 1) & mask
-        grown.slots[slot] = known
+        _find(grown.offset, grown.members, grown.slots, known, grown.offset[known + 1])
     return grown
 
 
 @kernel
-def _hash(members: IntArray) -> int:
-    value = np.uint64(len(members))
-    for member in members:
-        value = (value ^ np.uint64(member)) * _HASH_FACTOR
-        value ^= value >> np.uint64(29)
-    return int(value >> np.uint64(2))
+def _find(offset: IntArray, members: IntArray, slots: IntArray, count: int, end: int) -> int:
+    """The number of the set whose sorted members lie behind those of `count` sets, up to `end`; `count` if it is new.
 
-
-@kernel
-def _find(sets: _Sets, members: IntArray) -> int:
-    """The number of the set with these sorted members, which is added if it is new; there must be room."""
-    offset, known_members, slots = sets.offset, sets.members, sets.slots
-    mask = len(slots) - 1
-    slot = _hash(members) & mask
-    while slots[slot] >= 0:
-        known = slots[slot]
-        begin = offset[known]
-        if offset[known + 1] - begin == len(members):
-            at = 0
-            while at < len(members) and known_members[begin + at] == members[at]:
-                at += 1
-            if at == len(members):
-                return int(known)
-        slot = (slot + 1) & mask
-    count = sets.count[0]
-    slots[slot] = count
+    The arguments are arrays because a tuple of them would have its references counted at every call.
+    """
     begin = offset[count]
-    for at in range(len(members)):
-        known_members[begin + at] = members[at]
-    offset[count + 1] = begin + len(members)
-    sets.count[0] = count + 1
-    return int(count)
+    value = np.uint64(end - begin)
+    for at in range(begin, end):
+        value = (value ^ np.uint64(members[at])) * _HASH_FACTOR
+        value ^= value >> np.uint64(29)
+    mask = np.uint64(len(slots) - 1)
+    slot, found = value & mask, -1
+    while found < 0:
+        known = slots[slot]
+        if known < 0:
+            found = slots[slot] = count
+        elif offset[known + 1] - offset[known] == end - begin:
+            shift, at = offset[known] - begin, begin
+            while at < end and members[at] == members[at + shift]:
+                at += 1
+            if at == end:
+                found = known
+        slot = (slot + np.uint64(1)) & mask
+    return int(found)
 
 
 @kernel
@@ -134,8 +113,10 @@ def determinize(
     """
     arc_offset, arc_order = by_source(num_states, arcs[0])
     epsilon_offset, epsilon_order = by_source(num_states, epsilon[0])
-    sets = _Sets(np.zeros(1, np.int32), np.zeros(129, np.int32), np.empty(1024, np.int32), np.full(512, -1, np.int32))
-    _find(sets, np.zeros(1, np.int32))
+    # The first set is state 0 alone.
+    offset, members, slots = np.zeros(129, np.int32), np.zeros(1024, np.int32), np.full(512, -1, np.int32)
+    count, offset[1] = 1, 1
+    _find(offset, members, slots, 0, 1)
     final = np.zeros(128, np.bool_)
     made = np.empty((3, 512), np.int32)
     num_made = 0
@@ -146,13 +127,13 @@ def determinize(
     link = np.empty((2, max(arcs.shape[1], 1)), np.int32)
     stamp, marked = 0, np.full(num_states, -1, np.int32)
     state = 0
-    while state < sets.count[0] and sets.count[0] <= max_states:
+    while state < count <= max_states:
         if state >= len(final):
             final = np.concatenate((final, np.zeros_like(final)))
         size = 0
-        for at in range(sets.offset[state], sets.offset[state + 1]):
-            seen[sets.members[at]] = state
-            closure[size] = sets.members[at]
+        for at in range(offset[state], offset[state + 1]):
+            seen[members[at]] = state
+            closure[size] = members[at]
             size += 1
         num_links, num_touched, at = 0, 0, 0
         while at < size:
@@ -181,24 +162,28 @@ def determinize(
             made = grown
         for number in range(num_touched):
             symbol = touched[number]
-            size, at = 0, first[symbol]
+            # No set has more members than there are arcs to them.
+            if count + 1 >= len(offset) or offset[count] + num_links > len(members):
+                offset, members, slots = _with_room(_Sets(offset, members, slots), count, num_links)
+            stop, at = offset[count], first[symbol]
             first[symbol] = -1
             while at >= 0:
                 target = link[0, at]
                 if marked[target] != stamp:
                     marked[target] = stamp
-                    closure[size] = target
-                    size += 1
+                    members[stop] = target
+                    stop += 1
                 at = link[1, at]
             stamp += 1
-            if size > 1:
-                closure[:size].sort()
-            if sets.count[0] + 1 >= len(sets.offset) or sets.offset[sets.count[0]] + size > len(sets.members):
-                sets = _room(sets, size)
+            if stop - offset[count] > 1:
+                members[offset[count] : stop].sort()
             made[0, num_made], made[1, num_made] = state, symbol
-            made[2, num_made] = _find(sets, closure[:size])
+            made[2, num_made] = found = _find(offset, members, slots, count, stop)
             num_made += 1
+            if found == count:
+                count += 1
+                offset[count] = stop
         state += 1
-    if sets.count[0] > len(final):
-        final = np.concatenate((final, np.zeros(sets.count[0] - len(final), np.bool_)))
-    return Transitions(final[: sets.count[0]], made[0, :num_made], made[1, :num_made], made[2, :num_made])
+    if count > len(final):
+        final = np.concatenate((final, np.zeros(count - len(final), np.bool_)))
+    return Transitions(final[:count], made[0, :num_made], made[1, :num_made], made[2, :num_made])

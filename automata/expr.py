@@ -127,6 +127,9 @@ class Literal(Expr):
         _set(self, "value", value)
         _set(self, "size", len(value))
 
+    def __hash__(self) -> int:
+        return hash(self.value)
+
     def _key(self) -> tuple[object, ...]:
         return (self.value,)
 
@@ -322,18 +325,21 @@ def byte_ranges(ranges: Ranges) -> Expr:
 def concat(*parts: Expr | str | bytes) -> Expr:
     """One part after the other; nothing at all is the empty string."""
     flat: list[Expr] = []
+    before = b""  # the literal at the end of `flat`
     for part in parts:
-        expr = _expr(part)
+        expr = part if isinstance(part, Expr) else literal(part)
         for piece in expr.parts if isinstance(expr, Concatenation) else (expr,):
-            if isinstance(piece, Literal):
-                if not piece.value:
-                    continue
-                if flat and isinstance(flat[-1], Literal):
-                    flat[-1] = Literal(flat[-1].value + piece.value)
-                    continue
-            elif is_empty(piece):
-                return EMPTY
-            flat.append(piece)
+            if not isinstance(piece, Literal):
+                if is_empty(piece):
+                    return EMPTY
+                flat.append(piece)
+                before = b""
+            elif before:
+                before += piece.value
+                flat[-1] = Literal(before)
+            elif piece.value:
+                flat.append(piece)
+                before = piece.value
     if len(flat) == 1:
         return flat[0]
     return Concatenation(tuple(flat)) if flat else EPSILON

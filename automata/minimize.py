@@ -5,9 +5,8 @@ partitions in turn, states into blocks and transitions into cords, always lookin
 split: O(A log Q) for A transitions, and partial automata need no dead state. States that cannot be reached, or from
 which no end can be, are left out before.
 
-    Partition       elements grouped into sets: `order` holds them set by set, `place` is the inverse, `owner` the set
-                    of each element, `first` and `last` the bounds of each set in `order`, `marked` how many of the set
-                    have been moved to its front
+    Partition       elements grouped into sets, which are runs of a permutation of the elements; marked elements are
+                    moved to the front of their set, and a split makes them, or the others, a set of their own
 """
 
 from __future__ import annotations
@@ -21,77 +20,69 @@ from automata.distance import distances
 from automata.jit import kernel
 from automata.openfst import BoolArray, IntArray
 
+# Columns of a partition's elements: the permutation, its inverse, and the set of each element.
+_ORDER, _PLACE, _OWNER = range(3)
+# Columns of its sets: the bounds in the permutation, how many elements are marked, and in the first rows of the last
+# column the sets with marked elements.
+_FIRST, _LAST, _MARKED, _TOUCHED = range(4)
+# How many sets there are, and how many have marked elements.
+_SETS, _NUM_TOUCHED = range(2)
+
 
 class _Partition(NamedTuple):
-    count: IntArray  # [1], how many sets there are
-    order: IntArray
-    place: IntArray
-    owner: IntArray
-    first: IntArray
-    last: IntArray
-    marked: IntArray
-    touched: IntArray  # sets with marked elements
-    num_touched: IntArray  # [1]
+    elements: IntArray  # [N, 3]
+    sets: IntArray  # [N + 1, 4]
+    counts: IntArray  # [2]
 
 
 @kernel
 def _one_set(size: int) -> _Partition:
-    numbers = np.arange(size).astype(np.int32)
-    bounds = np.zeros(size + 1, np.int32)
-    partition = _Partition(
-        np.zeros(1, np.int32),
-        numbers,
-        numbers.copy(),
-        np.zeros(size, np.int32),
-        bounds,
-        np.zeros(size + 1, np.int32),
-        np.zeros(size + 1, np.int32),
-        np.zeros(size + 1, np.int32),
-        np.zeros(1, np.int32),
-    )
+    partition = _Partition(np.zeros((size, 3), np.int32), np.zeros((size + 1, 4), np.int32), np.zeros(2, np.int32))
+    for element in range(size):
+        partition.elements[element, _ORDER] = partition.elements[element, _PLACE] = element
     if size:
-        partition.count[0] = 1
-        partition.last[0] = size
+        partition.counts[_SETS] = 1
+        partition.sets[0, _LAST] = size
     return partition
 
 
 @kernel
-def _mark(partition: _Partition, element: int) -> None:
-    order, place, marked = partition.order, partition.place, partition.marked
-    owner = partition.owner[element]
-    old, new = place[element], partition.first[owner] + marked[owner]
-    if old < new:  # marked before
-        return
-    other = order[new]
-    order[old], place[other] = other, old
-    order[new], place[element] = element, new
-    if marked[owner] == 0:
-        partition.touched[partition.num_touched[0]] = owner
-        partition.num_touched[0] += 1
-    marked[owner] += 1
+def _mark(elements: IntArray, sets: IntArray, counts: IntArray, element: int) -> None:
+    """Marks an element; the arguments are a partition's arrays, because a tuple of arrays would have its references
+    counted at every call."""
+    owner = elements[element, _OWNER]
+    old, new = elements[element, _PLACE], sets[owner, _FIRST] + sets[owner, _MARKED]
+    if old >= new:  # not marked before
+        other = elements[new, _ORDER]
+        elements[old, _ORDER], elements[other, _PLACE] = other, old
+        elements[new, _ORDER], elements[element, _PLACE] = element, new
+        if sets[owner, _MARKED] == 0:
+            sets[counts[_NUM_TOUCHED], _TOUCHED] = owner
+            counts[_NUM_TOUCHED] += 1
+        sets[owner, _MARKED] += 1
 
 
 @kernel
-def _split(partition: _Partition) -> None:
+def _split(elements: IntArray, sets: IntArray, counts: IntArray) -> None:
     """Makes the smaller of the marked and the unmarked part of every set with marks a new set."""
-    first, last, marked = partition.first, partition.last, partition.marked
-    while partition.num_touched[0]:
-        partition.num_touched[0] -= 1
-        owner = partition.touched[partition.num_touched[0]]
-        middle = first[owner] + marked[owner]
-        marked[owner] = 0
-        if middle == last[owner]:
+    while counts[_NUM_TOUCHED]:
+        counts[_NUM_TOUCHED] -= 1
+        owner = sets[counts[_NUM_TOUCHED], _TOUCHED]
+        first, last = sets[owner, _FIRST], sets[owner, _LAST]
+        middle = first + sets[owner, _MARKED]
+        sets[owner, _MARKED] = 0
+        if middle == last:
             continue
-        new = partition.count[0]
-        if middle - first[owner] <= last[owner] - middle:
-            first[new], last[new] = first[owner], middle
-            first[owner] = middle
+        new = counts[_SETS]
+        counts[_SETS] += 1
+        if middle - first <= last - middle:
+            sets[new, _FIRST], sets[new, _LAST] = first, middle
+            sets[owner, _FIRST] = middle
         else:
-            first[new], last[new] = middle, last[owner]
-            last[owner] = middle
-        for at in range(first[new], last[new]):
-            partition.owner[partition.order[at]] = new
-        partition.count[0] = new + 1
+            sets[new, _FIRST], sets[new, _LAST] = middle, last
+            sets[owner, _LAST] = middle
+        for at in range(sets[new, _FIRST], sets[new, _LAST]):
+            elements[elements[at, _ORDER], _OWNER] = new
 
 
 @kernel
@@ -128,16 +119,18 @@ def _by_symbol(symbol: IntArray) -> _Partition:
     partition = _one_set(len(symbol))
     if not len(symbol):
         return partition
+    elements, sets = partition.elements, partition.sets
     offsets, order = by_source(symbol.max() + 1, symbol)
     count = 0
     for number in range(len(offsets) - 1):
         if offsets[number] == offsets[number + 1]:
             continue
-        partition.first[count], partition.last[count] = offsets[number], offsets[number + 1]
+        sets[count, _FIRST], sets[count, _LAST] = offsets[number], offsets[number + 1]
         for at in range(offsets[number], offsets[number + 1]):
-            partition.order[at], partition.place[order[at]], partition.owner[order[at]] = order[at], at, count
+            elements[at, _ORDER], elements[order[at], _PLACE] = order[at], at
+            elements[order[at], _OWNER] = count
         count += 1
-    partition.count[0] = count
+    partition.counts[_SETS] = count
     return partition
 
 
@@ -157,29 +150,31 @@ def minimize(automaton: Transitions, num_symbols: int) -> tuple[int, BoolArray, 
     if number[0] < 0:
         return -1, np.zeros(0, np.bool_), np.zeros((0, num_symbols), np.int32)
     num_states = len(trimmed.final)
-    blocks, cords = _one_set(num_states), _by_symbol(trimmed.symbol)
+    states, blocks, block_counts = _one_set(num_states)
+    arcs, cords, cord_counts = _by_symbol(trimmed.symbol)
     for state in range(num_states):
         if trimmed.final[state]:
-            _mark(blocks, state)
-    _split(blocks)
-    offsets, entering = by_source(num_states, trimmed.target)
+            _mark(states, blocks, block_counts, state)
+    _split(states, blocks, block_counts)
+    source, target = trimmed.source, trimmed.target
+    offsets, entering = by_source(num_states, target)
     block, cord = 1, 0
-    while cord < cords.count[0]:
-        for at in range(cords.first[cord], cords.last[cord]):
-            _mark(blocks, trimmed.source[cords.order[at]])
-        _split(blocks)
+    while cord < cord_counts[_SETS]:
+        for at in range(cords[cord, _FIRST], cords[cord, _LAST]):
+            _mark(states, blocks, block_counts, source[arcs[at, _ORDER]])
+        _split(states, blocks, block_counts)
         cord += 1
-        while block < blocks.count[0]:
-            for at in range(blocks.first[block], blocks.last[block]):
-                state = blocks.order[at]
+        while block < block_counts[_SETS]:
+            for at in range(blocks[block, _FIRST], blocks[block, _LAST]):
+                state = states[at, _ORDER]
                 for arc in range(offsets[state], offsets[state + 1]):
-                    _mark(cords, entering[arc])
-            _split(cords)
+                    _mark(arcs, cords, cord_counts, entering[arc])
+            _split(arcs, cords, cord_counts)
             block += 1
-    num_blocks = blocks.count[0]
+    num_blocks = block_counts[_SETS]
     final, table = np.zeros(num_blocks, np.bool_), np.full((num_blocks, num_symbols), -1, np.int32)
     for state in range(num_states):
-        final[blocks.owner[state]] = trimmed.final[state]
-    for arc in range(len(trimmed.source)):
-        table[blocks.owner[trimmed.source[arc]], trimmed.symbol[arc]] = blocks.owner[trimmed.target[arc]]
-    return int(blocks.owner[number[0]]), final, table
+        final[states[state, _OWNER]] = trimmed.final[state]
+    for arc in range(len(source)):
+        table[states[source[arc], _OWNER], trimmed.symbol[arc]] = states[target[arc], _OWNER]
+    return int(states[number[0], _OWNER]), final, table

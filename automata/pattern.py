@@ -2,7 +2,7 @@
 
 A pattern describes a whole text, as `re.fullmatch` does. What is read:
 
-    characters      a  \\n \\t \\r \\f \\v \\a \\0 \\012 \\x41 \\u0041 \\U00000041 \\N{BULLET}, punctuation after a backslash
+    characters      a  \\n \\t \\r \\f \\v \\a \\0 \\012 \\x41 \\u0041 \\U00000041 \\N{BULLET}, punctuation after a \\
     sets            [a-z] [^"\\\\] . \\d \\D \\w \\W \\s \\S     (\\d \\w \\s are ASCII unless the flag u is set)
     grouping        ( ) (?: ) (?P<name> ) |
     quantifiers     ? * + {m} {m,} {,n} {m,n}, and their lazy forms, which describe the same language
@@ -24,8 +24,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 from typing import NamedTuple
 
 from automata import characters, expr
@@ -38,6 +39,8 @@ _PLAIN = re.compile(r"[^\\.^$*+?{}\[\]|()]+")
 _PLAIN_VERBOSE = re.compile(r"[^\\.^$*+?{}\[\]|()#\s]+")
 _SKIPPED_VERBOSE = re.compile(r"(?:\s|#[^\n]*)*")
 _SET = re.compile(r"\[\^?\]?(?:[^\]\\]|\\.)*\]", re.DOTALL)
+# Members of a set that stand for themselves and begin no range.
+_MEMBERS = re.compile(r"(?:[^\\\]\-\ud800-\udfff](?!-))+")
 _BOUNDS = re.compile(r"\{(\d*)(?:(,)(\d*))?\}")
 _FLAGS = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
 _NAME = re.compile(r"\(\?P<([^>]*)>")
@@ -52,6 +55,8 @@ _CONTROL = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
 
 _ALL_BYTES: Ranges = ((0, 0xFF),)
 _CLASS_LETTERS = "dDwWsS"
+_BOUNDS_OF = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+_QUANTIFIERS = (*_BOUNDS_OF, "{")
 _OPERATIONS = ("AND", "MINUS", "NOT", "BYTES")
 
 _REFUSED_GROUPS = {
@@ -123,22 +128,23 @@ class _Parser:
         return PatternError(reason, self.pattern, self.position if position is None else position)
 
     def parse(self) -> Expr:
-        pattern, length = self.pattern, len(self.pattern)
+        length = len(self.pattern)
         while self.position < length:
             flags = self.groups[-1].flags
-            if flags.verbose:
-                skipped = _SKIPPED_VERBOSE.match(pattern, self.position)
-                if skipped and skipped.end() > self.position:
-                    self.position = skipped.end()
-                    continue
-            plain = (_PLAIN_VERBOSE if flags.verbose else _PLAIN).match(pattern, self.position)
-            if plain:
-                self.read_plain(plain.group(), flags)
-            else:
-                self.read_special(pattern[self.position], flags)
+            if flags.verbose and self.skip():
+                continue
+            read = _READERS.get(self.pattern[self.position], _Parser.read_plain)
+            read(self, flags)
         if len(self.groups) > 1:
             raise self.error("a group is opened and never closed", self.groups[-1].position)
         return self.close_group(self.groups[0])
+
+    def skip(self) -> bool:
+        """Moves past white space and comments of a verbose pattern; whether there were any."""
+        start = self.position
+        skipped = _SKIPPED_VERBOSE.match(self.pattern, start)
+        self.position = skipped.end() if skipped else start
+        return self.position > start
 
     # Items
 
@@ -157,13 +163,21 @@ class _Parser:
         if anchor is not None:
             group.start_anchor = anchor
 
-    def read_plain(self, run: str, flags: _Flags) -> None:
+    def read_plain(self, flags: _Flags) -> None:
         """A run of plain characters; a quantifier after it belongs to the last one alone."""
-        following = self.pattern[self.position + len(run) : self.position + len(run) + 1]
-        pieces = [run[:-1], run[-1]] if following in ("*", "+", "?", "{") and len(run) > 1 else [run]
-        for piece in pieces:
-            self.add(self.text(piece, flags))
-            self.position += len(piece)
+        start = self.position
+        match = (_PLAIN_VERBOSE if flags.verbose else _PLAIN).match(self.pattern, start)
+        end = match.end() if match else start + 1
+        if end - start > 1 and self.pattern[end : end + 1] in _QUANTIFIERS:
+            self.add(self.text(self.pattern[start : end - 1], flags))
+            start = self.position = end - 1
+        self.add(self.text(self.pattern[start:end], flags))
+        self.position = end
+
+    def read_itself(self, flags: _Flags) -> None:
+        """A special character that means itself where it stands."""
+        self.add(self.text(self.pattern[self.position], flags))
+        self.position += 1
 
     def text(self, value: str, flags: _Flags) -> Expr:
         if flags.raw_bytes:
@@ -189,33 +203,21 @@ class _Parser:
             raise self.error("a character above U+00FF is not a byte")
         return expr.byte_ranges(rg.subtract(_ALL_BYTES, ranges) if negated else ranges)
 
-    def read_special(self, char: str, flags: _Flags) -> None:
-        if char == "[":
-            self.read_set(flags)
-        elif char == "(":
-            self.open_group(flags)
-        elif char == ")":
-            self.end_group()
-        elif char == "|":
-            self.groups[-1].close_alternative()
-            self.next_item()
-        elif char in "*+?" or (char == "{" and self.bounds()):
-            self.read_quantifier()
-        elif char == "\\":
-            self.read_escape(flags)
-        elif char == ".":
-            self.position += 1
-            self.add(_dot(flags.dot_all, flags.raw_bytes))
-        elif char in "^$":
-            self.read_anchor(starts=char == "^", length=1)
-        else:  # { } ] that mean themselves
-            self.add(self.text(char, flags))
-            self.position += 1
-
-    def next_item(self) -> None:
+    def read_bar(self, flags: _Flags) -> None:
+        self.groups[-1].close_alternative()
         self.position += 1
         self.quantifiable = False
         self.item_end_anchor = None
+
+    def read_dot(self, flags: _Flags) -> None:
+        self.position += 1
+        self.add(_dot(flags.dot_all, flags.raw_bytes))
+
+    def read_caret(self, flags: _Flags) -> None:
+        self.read_anchor(starts=True, length=1)
+
+    def read_dollar(self, flags: _Flags) -> None:
+        self.read_anchor(starts=False, length=1)
 
     def read_anchor(self, *, starts: bool, length: int) -> None:
         group, position = self.groups[-1], self.position
@@ -227,18 +229,28 @@ class _Parser:
 
     # Quantifiers
 
-    def bounds(self) -> re.Match[str] | None:
-        """The bounds at this place, or None where the brace means itself, as in Python."""
+    def read_brace(self, flags: _Flags) -> None:
+        """Bounds, or a brace that means itself, as in Python."""
         match = _BOUNDS.match(self.pattern, self.position)
-        return match if match and (match[1] or match[2]) else None
+        if match is None or not (match[1] or match[2]):
+            self.read_itself(flags)
+            return
+        low = int(match[1] or 0)
+        high = low if not match[2] else int(match[3]) if match[3] else None
+        if high is not None and high < low:
+            raise self.error("the upper bound lies below the lower one")
+        self.quantify(low, high, match.end())
 
-    def read_quantifier(self) -> None:
-        position = self.position
-        low, high = self.quantity()
-        following = self.pattern[self.position : self.position + 1]
-        if following == "+":
+    def read_quantifier(self, flags: _Flags) -> None:
+        low, high = _BOUNDS_OF[self.pattern[self.position]]
+        self.quantify(low, high, self.position + 1)
+
+    def quantify(self, low: int, high: int | None, end: int) -> None:
+        """Repeats the last item; the quantifier stands at this place up to `end`."""
+        position, self.position = self.position, end
+        if self.pattern.startswith("+", end):
             raise self.error("a possessive quantifier does not describe a language by itself")
-        if following == "?":  # lazy: the same language
+        if self.pattern.startswith("?", end):  # lazy: the same language
             self.position += 1
         if not self.quantifiable:
             raise self.error("there is nothing to repeat", position)
@@ -248,22 +260,9 @@ class _Parser:
         items[-1] = expr.repeat(items[-1], low, high)
         self.quantifiable = False
 
-    def quantity(self) -> tuple[int, int | None]:
-        match = self.bounds()
-        if match is None:
-            char = self.pattern[self.position]
-            self.position += 1
-            return {"*": (0, None), "+": (1, None), "?": (0, 1)}[char]
-        low = int(match[1] or 0)
-        high = low if not match[2] else int(match[3]) if match[3] else None
-        if high is not None and high < low:
-            raise self.error("the upper bound lies below the lower one")
-        self.position = match.end()
-        return low, high
-
     # Groups
 
-    def open_group(self, flags: _Flags) -> None:
+    def read_group(self, flags: _Flags) -> None:
         start, pattern = self.position, self.pattern
         operation = None
         if pattern.startswith("(?:", start):
@@ -331,7 +330,7 @@ class _Parser:
             raise self.error(f"the flag {letter} is unknown", position)
         return flags._replace(**{_FLAG_FIELDS[letter]: value})
 
-    def end_group(self) -> None:
+    def read_group_end(self, flags: _Flags) -> None:
         if len(self.groups) == 1:
             raise self.error("a group is closed that was never opened")
         group = self.groups.pop()
@@ -377,9 +376,12 @@ class _Parser:
         """The code point of the escape at this place, which it moves past."""
         start = self.position
         letter = self.pattern[start + 1 : start + 2]
-        octal = _OCTAL.match(self.pattern, start + 1)
         if not letter:
             raise self.error("the pattern ends in a backslash")
+        if not (letter.isascii() and letter.isalnum()):
+            self.position += 2
+            return ord(letter)
+        octal = _OCTAL.match(self.pattern, start + 1)
         if octal:
             self.position = octal.end()
             return int(octal.group(), 8)
@@ -394,10 +396,7 @@ class _Parser:
         if letter in _CONTROL:
             self.position += 2
             return ord(_CONTROL[letter])
-        if letter.isascii() and letter.isalnum():
-            raise self.error(f"the escape \\{letter} is unknown")
-        self.position += 2
-        return ord(letter)
+        raise self.error(f"the escape \\{letter} is unknown")
 
     def scalar(self, code: int, position: int) -> int:
         if 0xD800 <= code <= 0xDFFF:
@@ -432,13 +431,20 @@ class _Parser:
             first = False
             if self.position >= len(self.pattern):
                 raise self.error("a set is opened and never closed", start)
+            run = _MEMBERS.match(self.pattern, self.position)
+            if run:
+                folded.extend([(code, code) for code in map(ord, run.group())])
+                self.position = run.end()
+                continue
             low = self.set_member(flags)
             if isinstance(low, tuple):
                 classes.extend(low)
             else:
                 folded.append((low, self.range_end(low, flags)))
         self.position += 1
-        ranges = rg.normalize([*_other_cases(rg.normalize(folded), flags), *classes])
+        if flags.ignore_case:
+            folded = [*_other_cases(rg.normalize(folded), flags)]
+        ranges = rg.normalize([*folded, *classes])
         end, self.position = self.position, start
         result = self.characters(ranges, flags, negated)
         self.sets[self.pattern[start:end], flags] = result
@@ -478,20 +484,37 @@ class _Parser:
         return high
 
 
+# What reads an item that begins with a special character; all others are plain.
+_READERS: dict[str, Callable[[_Parser, _Flags], None]] = {
+    "[": _Parser.read_set,
+    "(": _Parser.read_group,
+    ")": _Parser.read_group_end,
+    "|": _Parser.read_bar,
+    "\\": _Parser.read_escape,
+    ".": _Parser.read_dot,
+    "^": _Parser.read_caret,
+    "$": _Parser.read_dollar,
+    "{": _Parser.read_brace,
+    "}": _Parser.read_itself,
+    "]": _Parser.read_itself,
+    **dict.fromkeys(_BOUNDS_OF, _Parser.read_quantifier),
+}
+
+
 def _other_cases(ranges: Ranges, flags: _Flags) -> Ranges:
     if not flags.ignore_case or flags.raw_bytes:
         return ranges
     return characters.ignore_case(ranges, ascii_only=flags.ascii_case)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _dot(dot_all: bool, raw_bytes: bool) -> Expr:
     every = _ALL_BYTES if raw_bytes else ALL_CHARACTERS
     ranges = every if dot_all else rg.subtract(every, ((0x0A, 0x0A),))
     return expr.byte_ranges(ranges) if raw_bytes else expr.char_ranges(ranges)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _class_ranges(letter: str, unicode: bool, raw_bytes: bool) -> Ranges:
     name = letter.lower()
     ranges = characters.unicode_class(name) if unicode and not raw_bytes else characters.ASCII_CLASSES[name]
@@ -500,7 +523,7 @@ def _class_ranges(letter: str, unicode: bool, raw_bytes: bool) -> Ranges:
     return rg.subtract(_ALL_BYTES if raw_bytes else ALL_CHARACTERS, ranges)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _class(letter: str, unicode: bool, raw_bytes: bool) -> Expr:
     ranges = _class_ranges(letter, unicode, raw_bytes)
     return expr.byte_ranges(ranges) if raw_bytes else expr.char_ranges(ranges)

@@ -62,13 +62,8 @@ class TokenAutomaton:
         self.run_class = run_class
         for array in (final, run_end, run_class):
             array.setflags(write=False)
-        # The class of every rank; the entry behind the last is for tokens that have no rank.
-        width: type[np.unsignedinteger] = np.uint16 if transitions.num_classes <= 1 << 16 else np.uint32
-        class_of_rank = np.empty(len(vocabulary.token_of_rank) + 1, width)
-        expand_runs(run_end, run_class, class_of_rank)
-        self._class_of_rank = memoryview(class_of_rank)
-        self._rank_of_token = memoryview(vocabulary.rank_of_token)
-        self._final = memoryview(final)
+        self._rank_of_token = vocabulary.rank_of_token.data
+        self._final = final.data
         self._masks: dict[int, npt.NDArray[np.int32]] = {}
 
     def __repr__(self) -> str:
@@ -175,7 +170,7 @@ class TokenAutomaton:
         words = self._masks.get(state)
         if words is None:
             allowed = self.transitions.row(state)
-            words = mask_words(allowed, self._grouped, self.vocabulary.token_of_rank, self.vocabulary.all_words)
+            words = mask_words(allowed, *self._grouped, self.vocabulary.token_of_rank, self.vocabulary.all_words)
             if self.is_final(state):
                 words |= self.vocabulary.eos_words
             words.setflags(write=False)
@@ -185,6 +180,14 @@ class TokenAutomaton:
                     self._masks.pop(next(iter(self._masks), -1), None)
             self._masks[state] = words
         return words
+
+    @cached_property
+    def _class_of_rank(self) -> memoryview:
+        """The class of every rank; the entry behind the last is for tokens that have no rank."""
+        width: type[np.unsignedinteger] = np.uint16 if self.num_classes <= 1 << 16 else np.uint32
+        class_of_rank = np.empty(len(self.vocabulary.token_of_rank) + 1, width)
+        expand_runs(self.run_end, self.run_class, class_of_rank)
+        return class_of_rank.data
 
     @cached_property
     def _grouped(self) -> ClassRuns:

@@ -17,12 +17,12 @@ import numpy.typing as npt
 
 from automata.byte_automaton import ByteArray, ByteAutomaton
 from automata.compile import compile_expr
+from automata.distance import distances
 from automata.errors import EmptyLanguage
 from automata.expr import Expr
 from automata.jit import kernel
 from automata.pattern import parse
 from tokenfst.automaton import TokenAutomaton
-from automata.distance import distances
 from tokenfst.loops import Ints
 from tokenfst.token_classes import END, FIRST_CLASS, NEVER, TokenClasses, token_classes
 from tokenfst.transitions import make_transitions

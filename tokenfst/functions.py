@@ -1,12 +1,15 @@
 """Partial functions on the states of a byte automaton, each stored once and known by its number.
 
 A function is a run of (source, target) pairs with ascending sources in a pool. Two functions with the same pairs are
-the same number (hash-consing), so equality is a comparison of integers and a composition is computed once:
+the same number (hash-consing), so equality is a comparison of integers and a composition is computed once. What is
+known of a function is one row of a table:
 
-    step [F, C]             the function followed by a byte of class c
-    through [F, pending]    the function followed by the valid rests of a character, where all have one result
-    loop [F, 6]             the bytes and characters that leave it unchanged (`tokenfst.loops`), and whether these are
-                            all but rare bytes (`tokenfst.trie`): it is text
+    LOOP ..      the bytes and characters that leave it unchanged, 5 words (`tokenfst.loops`)
+    CLASS        for the walk: the class that the function has become, 0 for none
+    PAIRS_..     BEGIN and END of its pairs in the pool
+    THROUGH ..   the function followed by the valid rests of a character, where all have one result, for each that may
+                 be pending
+    STEP ..      the function followed by a byte, for each class of bytes
 
 Number 0 is the identity. The pool grows between steps (`grow`), so that a step never runs out of room.
 """
@@ -20,41 +23,36 @@ import numpy.typing as npt
 
 from automata.byte_automaton import ByteArray
 from automata.jit import kernel
-from tokenfst.loops import DEAD, MIXED, NUM_PENDING, UNKNOWN, Ints, after_character
-from tokenfst.trie import RARE_BYTES
+from tokenfst.loops import DEAD, LOOP_WORDS, MIXED, NUM_PENDING, UNKNOWN, Ints, after_character
 
 IDENTITY = 0
+LOOP = 0
+CLASS, PAIRS_BEGIN, PAIRS_END, _HASH, THROUGH = range(LOOP_WORDS, LOOP_WORDS + 5)
+STEP = THROUGH + NUM_PENDING
+# In a pair the source is in the upper half and the target in the lower.
+SOURCE_SHIFT, TARGET = 32, (1 << 32) - 1
+
 _HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _SLOTS_PER_FUNCTION = 4
 
-Hashes: TypeAlias = npt.NDArray[np.uint64]
+Pairs: TypeAlias = npt.NDArray[np.int64]
 
 
 class Functions(NamedTuple):
     """The pool, with room for F functions and P pairs."""
 
-    count: Ints  # [1], how many functions there are
-    offset: Ints  # [F + 1], function f is pairs offset[f] up to offset[f + 1]
-    pairs: Ints  # [P, 2]
-    step: Ints  # [F, C]
-    through: Ints  # [F, NUM_PENDING]
-    loop: Ints  # [F, 6]; the last word is 1 where the function is text
-    class_of: Ints  # [F], for the walk: the class that the function has become, 0 for none
-    hashes: Hashes  # [F]
+    number: Ints  # [1], how many functions there are
+    rows: Ints  # [F, STEP + C]
+    pairs: Pairs  # [P]
     slots: Ints  # [4 F], open addressing: the function, or -1
 
 
 @kernel
-def _allocate(capacity: int, num_pairs: int, num_byte_classes: int) -> Functions:
+def _allocate(capacity: int, num_pairs: int, num_columns: int) -> Functions:
     return Functions(
         np.zeros(1, np.int32),
-        np.zeros(capacity + 1, np.int32),
-        np.empty((num_pairs, 2), np.int32),
-        np.empty((capacity, num_byte_classes), np.int32),
-        np.empty((capacity, NUM_PENDING), np.int32),
-        np.empty((capacity, 6), np.int32),
-        np.zeros(capacity, np.int32),
-        np.empty(capacity, np.uint64),
+        np.empty((capacity, num_columns), np.int32),
+        np.empty(num_pairs, np.int64),
         np.full(_SLOTS_PER_FUNCTION * capacity, -1, np.int32),
     )
 
@@ -62,125 +60,122 @@ def _allocate(capacity: int, num_pairs: int, num_byte_classes: int) -> Functions
 @kernel
 def identity_only(delta: Ints, state_loop: Ints) -> Functions:
     """A pool that holds the identity."""
-    functions = _allocate(512, max(8 * len(delta), 1 << 13), delta.shape[1])
+    functions = _allocate(512, max(8 * len(delta), 1 << 13), STEP + delta.shape[1])
     for state in range(len(delta)):
-        functions.pairs[state, 0] = functions.pairs[state, 1] = state
-    _intern(functions, len(delta), delta, state_loop)
+        functions.pairs[state] = state << SOURCE_SHIFT | state
+    _add(functions, 0, len(delta), delta, state_loop)
     return functions
 
 
 @kernel
 def num_pairs(functions: Functions) -> int:
     """How many pairs all functions hold."""
-    return int(functions.offset[functions.count[0]])
+    return int(functions.rows[functions.number[0] - 1, PAIRS_END])
 
 
 @kernel
 def is_full(functions: Functions, num_states: int) -> bool:
     """Whether there may be no room for two more functions."""
-    count = functions.count[0]
-    return count + 2 > len(functions.step) or functions.offset[count] + 2 * num_states > len(functions.pairs)
+    rows, number = functions.rows, functions.number[0]
+    return bool(number + 2 > len(rows) or rows[number - 1, PAIRS_END] + 2 * num_states > len(functions.pairs))
 
 
 @kernel
 def grow(functions: Functions, num_states: int) -> Functions:
     """The pool with more room."""
-    count, used = functions.count[0], num_pairs(functions)
-    capacity, room = len(functions.step), len(functions.pairs)
-    if count + 2 > capacity:
+    number, used = functions.number[0], num_pairs(functions)
+    capacity, room = len(functions.rows), len(functions.pairs)
+    if number + 2 > capacity:
         capacity *= 2
     if used + 2 * num_states > room:
         room = 2 * (used + 2 * num_states)
-    grown = _allocate(capacity, room, functions.step.shape[1])
-    grown.count[0] = count
-    grown.offset[: count + 1] = functions.offset[: count + 1]
+    grown = _allocate(capacity, room, functions.rows.shape[1])
+    grown.number[0] = number
+    grown.rows[:number] = functions.rows[:number]
     grown.pairs[:used] = functions.pairs[:used]
-    grown.step[:count] = functions.step[:count]
-    grown.through[:count] = functions.through[:count]
-    grown.loop[:count] = functions.loop[:count]
-    grown.class_of[:count] = functions.class_of[:count]
-    grown.hashes[:count] = functions.hashes[:count]
-    for function in range(count):
-        grown.slots[_free_slot(grown, functions.hashes[function])] = function
+    for function in range(number):
+        _take_slot(grown.slots, functions.rows[function, _HASH], function)
     return grown
 
 
 @kernel
-def _free_slot(functions: Functions, value: np.uint64) -> int:
-    mask = np.uint64(len(functions.slots) - 1)
-    slot = value & mask
-    while functions.slots[slot] >= 0:
-        slot = (slot + np.uint64(1)) & mask
-    return int(slot)
-
-
-@kernel
-def _intern(functions: Functions, end: int, delta: Ints, state_loop: Ints) -> int:
-    """The number of the function whose pairs have been written behind all others, up to `end`."""
-    # Arrays are taken out of the tuple once: each look into it counts references.
-    offset, pairs, slots, hashes = functions.offset, functions.pairs, functions.slots, functions.hashes
-    count = functions.count[0]
-    begin = offset[count]
-    if end == begin:
-        return DEAD
-    value = np.uint64(end - begin)
-    for pair in range(begin, end):
-        value = (value ^ (np.uint64(pairs[pair, 0]) << np.uint64(32)) ^ np.uint64(pairs[pair, 1])) * _HASH_FACTOR
-        value ^= value >> np.uint64(29)
-    mask = np.uint64(len(slots) - 1)
+def _take_slot(slots: Ints, value: int, function: int) -> None:
+    mask = len(slots) - 1
     slot = value & mask
     while slots[slot] >= 0:
+        slot = (slot + 1) & mask
+    slots[slot] = function
+
+
+@kernel
+def _hash(pairs: Pairs, begin: int, end: int) -> int:
+    """31 bits of the pairs."""
+    value = np.uint64(end - begin)
+    for pair in range(begin, end):
+        value = (value ^ np.uint64(pairs[pair])) * _HASH_FACTOR
+        value ^= value >> np.uint64(29)
+    return int(value >> np.uint64(33))
+
+
+@kernel
+def _find(rows: Ints, pairs: Pairs, slots: Ints, number: int, begin: int, end: int) -> int:
+    """The function with the pairs from `begin` to `end`, which lie behind all others; `number` if it is new, DEAD if
+    there are none.
+
+    With arrays and not the pool as arguments, and one way out, references to arrays are not counted, which would take
+    more time than the search.
+    """
+    value, mask, size = _hash(pairs, begin, end), len(slots) - 1, end - begin
+    slot, found = value & mask, UNKNOWN if size else DEAD
+    while found == UNKNOWN:
         known = slots[slot]
-        if hashes[known] == value and offset[known + 1] - offset[known] == end - begin:
-            shift = offset[known] - begin
-            pair = begin
-            while pair < end and pairs[pair, 0] == pairs[pair + shift, 0] and pairs[pair, 1] == pairs[pair + shift, 1]:
+        if known < 0:
+            found = number
+        elif rows[known, _HASH] == value and rows[known, PAIRS_END] - rows[known, PAIRS_BEGIN] == size:
+            shift, pair = rows[known, PAIRS_BEGIN] - begin, begin
+            while pair < end and pairs[pair] == pairs[pair + shift]:
                 pair += 1
             if pair == end:
-                return int(known)
-        slot = (slot + np.uint64(1)) & mask
-    slots[slot] = count
-    hashes[count] = value
-    offset[count + 1] = end
-    functions.count[0] = count + 1
-    _describe(pairs[begin:end], count, delta, state_loop, functions.step, functions.loop)
-    functions.through[count] = UNKNOWN
-    return int(count)
+                found = known
+        slot = (slot + 1) & mask
+    return int(found)
 
 
 @kernel
-def _describe(pairs: Ints, function: int, delta: Ints, state_loop: Ints, step: Ints, loop: Ints) -> None:
-    """What is known of a new function at once: which bytes no target can take, and what all targets loop on."""
-    for column in range(delta.shape[1]):
-        step[function, column] = DEAD
-        for pair in range(len(pairs)):
-            if delta[pairs[pair, 1], column] >= 0:
-                step[function, column] = UNKNOWN
-                break
-    text = True
-    for word in range(5):
-        bits = np.int32(-1)
-        for pair in range(len(pairs)):
-            bits &= state_loop[pairs[pair, 1], word]
-        loop[function, word] = bits
-        text = text and (bits | RARE_BYTES[word] if word < 4 else bits) == -1
-    loop[function, 5] = text
+def _add(functions: Functions, begin: int, end: int, delta: Ints, state_loop: Ints) -> None:
+    """Makes the pairs from `begin` to `end`, which lie behind all others, a new function, with what is known of it at
+    once: which bytes no target can take, and what all targets loop on."""
+    number = functions.number[0]
+    functions.number[0] = number + 1
+    row, pairs = functions.rows[number], functions.pairs
+    row[CLASS], row[PAIRS_BEGIN], row[PAIRS_END], row[_HASH] = 0, begin, end, _hash(pairs, begin, end)
+    _take_slot(functions.slots, row[_HASH], number)
+    row[THROUGH:STEP], row[STEP:] = UNKNOWN, DEAD
+    row[LOOP : LOOP + LOOP_WORDS] = -1
+    for pair in range(begin, end):
+        target = pairs[pair] & TARGET
+        for column in range(delta.shape[1]):
+            row[STEP + column] = max(row[STEP + column], delta[target, column])
+        for word in range(LOOP_WORDS):
+            row[LOOP + word] &= state_loop[target, word]
+    for column in range(STEP, len(row)):
+        row[column] = DEAD if row[column] < 0 else UNKNOWN
 
 
 @kernel
-def compose(functions: Functions, function: int, column: int, delta: Ints, state_loop: Ints) -> int:
-    """The function followed by a byte of class `column`, or DEAD; kept in `step`."""
-    pairs, offset = functions.pairs, functions.offset
-    end = offset[functions.count[0]]
-    for pair in range(offset[function], offset[function + 1]):
-        target = delta[pairs[pair, 1], column]
+def compose(functions: Functions, function: int, column: int, delta: Ints, state_loop: Ints) -> None:
+    """Finds the function followed by a byte of class `column`, or DEAD, and keeps it in its row."""
+    rows, pairs, number = functions.rows, functions.pairs, functions.number[0]
+    begin = end = rows[number - 1, PAIRS_END]
+    for pair in range(rows[function, PAIRS_BEGIN], rows[function, PAIRS_END]):
+        target = delta[pairs[pair] & TARGET, column]
         if target >= 0:
-            pairs[end, 0] = pairs[pair, 0]
-            pairs[end, 1] = target
+            pairs[end] = pairs[pair] & ~TARGET | target
             end += 1
-    result = _intern(functions, end, delta, state_loop)
-    functions.step[function, column] = result
-    return result
+    result = _find(rows, pairs, functions.slots, number, begin, end)
+    if result == number:
+        _add(functions, begin, end, delta, state_loop)
+    rows[function, STEP + column] = result
 
 
 @kernel
@@ -192,22 +187,20 @@ def pass_character(
     byte_class: ByteArray,
     after: Ints,
     state_loop: Ints,
-) -> int:
-    """The function followed by any valid rest of the pending character: DEAD if all die, MIXED if they differ; kept in
-    `through`."""
-    pairs, offset = functions.pairs, functions.offset
-    end = offset[functions.count[0]]
-    result = UNKNOWN
-    for pair in range(offset[function], offset[function + 1]):
-        target = after_character(pairs[pair, 1], pending, delta, byte_class, after)
+) -> None:
+    """Finds the function followed by any valid rest of the pending character, DEAD if all die, MIXED if they differ,
+    and keeps it in its row."""
+    rows, pairs, number = functions.rows, functions.pairs, functions.number[0]
+    begin = end = rows[number - 1, PAIRS_END]
+    target = UNKNOWN
+    for pair in range(rows[function, PAIRS_BEGIN], rows[function, PAIRS_END]):
+        target = after_character(pairs[pair] & TARGET, pending, delta, byte_class, after)
         if target == MIXED:
-            result = MIXED
             break
         if target >= 0:
-            pairs[end, 0] = pairs[pair, 0]
-            pairs[end, 1] = target
+            pairs[end] = pairs[pair] & ~TARGET | target
             end += 1
-    if result == UNKNOWN:
-        result = _intern(functions, end, delta, state_loop)
-    functions.through[function, pending] = result
-    return result
+    result = MIXED if target == MIXED else _find(rows, pairs, functions.slots, number, begin, end)
+    if result == number:
+        _add(functions, begin, end, delta, state_loop)
+    rows[function, THROUGH + pending] = result

@@ -21,6 +21,8 @@ from tokenfst.trie import HIGH_BYTE_BELOW
 
 Ints: TypeAlias = npt.NDArray[np.int32]
 
+LOOP_WORDS = 5
+
 # In place of a state: not computed yet; none, the dead end; not one and the same.
 UNKNOWN, DEAD, MIXED = -2, -1, -3
 
@@ -108,7 +110,7 @@ def state_loops(delta: Ints, byte_class: ByteArray, after: Ints) -> Ints:
     members = np.zeros((num_classes, 4), np.int32)
     for byte in range(128):
         members[byte_class[byte], byte >> 5] |= np.int32(np.uint32(1) << np.uint32(byte & 31))
-    loops = np.zeros((num_states, 5), np.int32)
+    loops = np.zeros((num_states, LOOP_WORDS), np.int32)
     for state in range(num_states):
         for column in range(num_classes):
             if delta[state, column] == state:

@@ -61,16 +61,15 @@ def group_runs(run_end: Ints, run_class: Ints, num_classes: int) -> ClassRuns:
 
 
 @kernel
-def mask_words(allowed: Ints, grouped: ClassRuns, token_of_rank: Ints, all_words: Ints) -> Ints:
+def mask_words(allowed: Ints, offsets: Ints, runs: Ints, sizes: Ints, token_of_rank: Ints, all_words: Ints) -> Ints:
     """The mask of the tokens whose class is allowed, `[W]`.
 
     Args:
         allowed: `[n]`, classes.
-        grouped: the runs of every class.
+        offsets, runs, sizes: the runs of every class (`ClassRuns`, array by array: passing the tuple takes longer).
         token_of_rank: `[R]`.
         all_words: `[W]`, the mask of every token that has a rank.
     """
-    offsets, runs, sizes = grouped.offsets, grouped.runs, grouped.sizes
     num_classes = len(sizes)
     chosen = np.zeros(num_classes, np.bool_)
     count = 0

@@ -12,8 +12,7 @@ order, carrying not a state but the function of the prefix:
 Most of a free-text constraint is never visited. A function is unchanged by a byte when each of its target states has a
 loop on that byte, so every state keeps the 128 ASCII bytes that it loops on, and whether it loops on every other whole
 character (`tokenfst.loops`); a function keeps the conjunction over its targets. If all that occurs below a node leaves
-its function as it is, the node's tokens are one run; and a function that all but rare bytes leave as it is goes
-straight to the next node with a rare byte (`tokenfst.trie`). Inside a character the same test looks ahead: if every valid rest
+its function as it is, the node's tokens are one run. Inside a character the same test looks ahead: if every valid rest
 of the character leads each target to one state, whichever rest it is, the function after the character stands for all
 of them.
 
@@ -22,7 +21,8 @@ token and the transitions of each class, kilobytes in place of a mask for each s
 definition that this is tested against.
 
 Rejected: composing arc by arc (hundreds of milliseconds for free text); a table of all states by all tokens (Q x V);
-the wildcard labels of the paper's section 2.5.1 (not exact, and not needed for speed).
+the wildcard labels of the paper's section 2.5.1 (not exact, and not needed for speed); links between siblings over
+those that quoted text holds as they are (a tenth less time for quoted text, a tenth more for the rest).
 """
 
 from __future__ import annotations
@@ -35,7 +35,15 @@ from automata.byte_automaton import ByteArray, ByteAutomaton
 from automata.errors import LimitExceeded
 from automata.jit import kernel
 from tokenfst.functions import (
+    CLASS,
     IDENTITY,
+    LOOP,
+    PAIRS_BEGIN,
+    PAIRS_END,
+    SOURCE_SHIFT,
+    STEP,
+    TARGET,
+    THROUGH,
     Functions,
     compose,
     grow,
@@ -54,7 +62,7 @@ from tokenfst.loops import (
     Ints,
     state_loops,
 )
-from tokenfst.trie import BYTE, DEPTH_SHIFT, FIRST_RANK, HIGH_BYTE_BELOW, NEXT_RARE, SKIP, Nodes
+from tokenfst.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, HIGH_BYTE_BELOW, Nodes
 from tokenfst.vocabulary import Vocabulary
 
 # Class 0 is every token that no state allows; class 1 is the end of the sequence.
@@ -62,10 +70,8 @@ NEVER, END, FIRST_CLASS = 0, 1, 2
 # At most this many (source, target) pairs in all functions together: 512 MiB.
 MAX_PAIRS = 1 << 26
 
-# A subtree with fewer nodes than this is walked without asking whether it could be skipped.
-_WORTH_SKIPPING = 1
-# Where the walk stands: the node, how many runs and classes there are, and how many ranks they cover.
-_NODE, _RUNS, _CLASSES, _RANKS = range(4)
+# Where the walk stands: the level of the path, and how many runs and classes there are.
+_DEPTH, _RUNS, _CLASSES = range(3)
 
 
 class TokenClasses(NamedTuple):
@@ -107,25 +113,21 @@ def _walk(whole: Nodes, partial: Nodes, delta: Ints, byte_class: ByteArray) -> t
     after = np.full((num_states, NUM_PENDING), UNKNOWN, np.int32)
     state_loop = state_loops(delta, byte_class, after)
     functions = identity_only(delta, state_loop)
-    runs = np.empty((1024, 2), np.int32)
-    # At each depth: the function, what is pending of a character, and the end of the topmost subtree without a change.
-    longest = max(whole[len(whole) - 1, BYTE], partial[len(partial) - 1, BYTE]) >> DEPTH_SHIFT
-    path = np.empty((longest + 1, 3), np.int32)
-    progress = np.array([1, 0, FIRST_CLASS, 0], np.int32)
+    runs, path = np.empty((1024, 2), np.int32), np.empty((64, 4), np.int32)
+    progress = np.array([0, 0, FIRST_CLASS], np.int32)
     for nodes, characters in ((whole, True), (partial, False)):
-        progress[_NODE] = 1
-        path[0] = IDENTITY, WHOLE, len(nodes) - 1
+        # From the root's first child to its last.
+        progress[_DEPTH] = 0
+        path[0] = 1, 1 + (nodes[0, BYTE] >> COUNT_SHIFT), IDENTITY, WHOLE
         while not _visit(nodes, characters, delta, byte_class, after, state_loop, functions, path, runs, progress):
-            # Not done: there was no room for another function, or for another run.
+            # Not done: there was no room for another function, another run or another level.
             if is_full(functions, num_states):
                 functions = grow(functions, num_states)
-            else:
-                runs = _doubled(runs)
+            runs, path = _with_room(runs, progress[_RUNS]), _with_room(path, progress[_DEPTH])
             if num_pairs(functions) > MAX_PAIRS:
                 return delta[0], delta[0], -1, delta[0], delta[0], delta[0]
-    num_runs, num_ranks = progress[_RUNS], partial[len(partial) - 1, FIRST_RANK]
-    if progress[_RANKS] < num_ranks:
-        runs = _doubled(runs)
+    num_runs, num_ranks = progress[_RUNS], partial[0, END_RANK]
+    if num_runs == 0 or runs[num_runs - 1, 0] < num_ranks:
         runs[num_runs, 0], runs[num_runs, 1] = num_ranks, NEVER
         num_runs += 1
     source, edge_class, target = _edges(functions, progress[_CLASSES])
@@ -154,105 +156,111 @@ def _visit(
 ) -> bool:
     """Walks on from where `progress` stands until the trie is done (true) or something has no room (false).
 
+    A level of `path` is the next sibling to look at, the end of the siblings, the function of their parent and what is
+    pending there of a character.
+
     One long loop that replaces no array and calls nothing while functions are known: a call for each node, or counting
     references to arrays that change, costs ten times the visit.
     """
-    step, through, loop, class_of = functions.step, functions.through, functions.loop, functions.class_of
-    node, num_runs, num_classes, ranks_done = (
-        progress[_NODE],
-        progress[_RUNS],
-        progress[_CLASSES],
-        progress[_RANKS],
-    )
-    last, max_runs = len(nodes) - 1, len(runs) - 2
-    while node < last:
-        depth, byte, behind = nodes[node, BYTE] >> DEPTH_SHIFT, nodes[node, BYTE] & 255, nodes[node, SKIP]
-        before = path[depth - 1, 0]
-        function = step[before, byte_class[byte]]
+    rows = functions.rows
+    depth, num_runs, num_classes = progress[_DEPTH], progress[_RUNS], progress[_CLASSES]
+    ranks_done = runs[num_runs - 1, 0] if num_runs else 0
+    node, end, before, pending = path[depth, 0], path[depth, 1], path[depth, 2], path[depth, 3]
+    max_runs, max_depth = len(runs) - 2, len(path) - 2
+    while num_runs <= max_runs and depth <= max_depth:
+        if node == end:
+            depth -= 1
+            if depth < 0:
+                break
+            node, end, before, pending = path[depth, 0], path[depth, 1], path[depth, 2], path[depth, 3]
+            continue
+        byte = nodes[node, BYTE] & 255
+        function = rows[before, STEP + byte_class[byte]]
+        if function == DEAD:
+            node += 1
+            continue
         if function == UNKNOWN:
             if is_full(functions, len(delta)):
                 break
-            function = compose(functions, before, byte_class[byte], delta, state_loop)
-        if function == DEAD:
-            node = behind
+            compose(functions, before, byte_class[byte], delta, state_loop)
             continue
         rest = WHOLE
         if byte >= 0x80 and characters:
-            rest = AFTER_LEAD[byte] if byte >= 0xC0 else AFTER_CONTINUATION[path[depth - 1, 1]]
-        unchanged = path[depth - 1, 2] if function == before else behind
-        path[depth, 0], path[depth, 1], path[depth, 2] = function, rest, unchanged
-        following = node + 1
-        if behind - node > _WORTH_SKIPPING:
-            passed = function if rest == WHOLE else through[function, rest]
+            rest = AFTER_LEAD[byte] if byte >= 0xC0 else AFTER_CONTINUATION[pending]
+        first, stop, children = nodes[node, FIRST_RANK], nodes[node, END_RANK], nodes[node, CHILDREN]
+        if children:
+            passed = function if rest == WHOLE else rows[function, THROUGH + rest]
             if passed == UNKNOWN:
                 if is_full(functions, len(delta)):
                     break
-                passed = pass_character(functions, function, rest, delta, byte_class, after, state_loop)
+                pass_character(functions, function, rest, delta, byte_class, after, state_loop)
+                continue
             if passed == DEAD:
-                node = behind
+                node += 1
                 continue
             # Does all that occurs below leave the function as it is?
             if passed >= 0 and not (
-                nodes[node, 0] & ~loop[passed, 0]
-                | nodes[node, 1] & ~loop[passed, 1]
-                | nodes[node, 2] & ~loop[passed, 2]
-                | nodes[node, 3] & ~loop[passed, 3]
-                | nodes[node, BYTE] & HIGH_BYTE_BELOW & (~loop[passed, 4] if characters else HIGH_BYTE_BELOW)
+                nodes[node, 0] & ~rows[passed, LOOP]
+                | nodes[node, 1] & ~rows[passed, LOOP + 1]
+                | nodes[node, 2] & ~rows[passed, LOOP + 2]
+                | nodes[node, 3] & ~rows[passed, LOOP + 3]
+                | nodes[node, BYTE] & HIGH_BYTE_BELOW & (~rows[passed, LOOP + 4] if characters else HIGH_BYTE_BELOW)
             ):
-                following, function = behind, passed
-            elif characters and rest == WHOLE and loop[function, 5]:
-                following = min(nodes[node, NEXT_RARE], unchanged)
-        first, end = nodes[node, FIRST_RANK], nodes[following, FIRST_RANK]
-        if first < end:
-            if num_runs > max_runs:
-                break
-            number = class_of[function]
+                function, children = passed, 0
+            else:
+                stop = nodes[children, FIRST_RANK]
+        if first < stop:
+            number = rows[function, CLASS]
             if number == NEVER:
-                number = class_of[function] = num_classes
+                number = rows[function, CLASS] = num_classes
                 num_classes += 1
             if ranks_done < first:
                 runs[num_runs, 0], runs[num_runs, 1] = first, NEVER
                 num_runs += 1
             if num_runs and runs[num_runs - 1, 1] == number:
                 num_runs -= 1
-            runs[num_runs, 0], runs[num_runs, 1] = end, number
+            runs[num_runs, 0], runs[num_runs, 1] = stop, number
             num_runs += 1
-            ranks_done = end
-        node = following
-    progress[_NODE], progress[_RUNS], progress[_CLASSES], progress[_RANKS] = (
-        node,
-        num_runs,
-        num_classes,
-        ranks_done,
-    )
-    return bool(node == last)
+            ranks_done = stop
+        node += 1
+        if children:
+            path[depth, 0] = node
+            depth += 1
+            end = children + (nodes[node - 1, BYTE] >> COUNT_SHIFT)
+            node, before, pending = children, function, rest
+            path[depth, 0], path[depth, 1], path[depth, 2], path[depth, 3] = node, end, before, pending
+    if depth >= 0:
+        path[depth, 0] = node
+    progress[_DEPTH], progress[_RUNS], progress[_CLASSES] = depth, num_runs, num_classes
+    return bool(depth < 0)
 
 
 @kernel
-def _doubled(runs: Ints) -> Ints:
-    grown = np.empty((2 * len(runs), 2), np.int32)
-    grown[: len(runs)] = runs
+def _with_room(rows: Ints, used: int) -> Ints:
+    """The rows, or twice as many of them where fewer than three are free."""
+    if used + 3 <= len(rows):
+        return rows
+    grown = np.empty((2 * len(rows), rows.shape[1]), np.int32)
+    grown[: len(rows)] = rows
     return grown
 
 
 @kernel
 def _edges(functions: Functions, num_classes: int) -> tuple[Ints, Ints, Ints]:
     """The pairs of every function that is a class, in order: source, class and target, `[E]` each."""
+    rows, pairs = functions.rows, functions.pairs
     function_of = np.zeros(num_classes, np.int32)
     num_edges = 0
-    for function in range(functions.count[0]):
-        if functions.class_of[function] != NEVER:
-            function_of[functions.class_of[function]] = function
-            num_edges += functions.offset[function + 1] - functions.offset[function]
+    for function in range(functions.number[0]):
+        if rows[function, CLASS] != NEVER:
+            function_of[rows[function, CLASS]] = function
+            num_edges += rows[function, PAIRS_END] - rows[function, PAIRS_BEGIN]
     edges = np.empty((3, num_edges), np.int32)
     at = 0
     for number in range(FIRST_CLASS, num_classes):
         function = function_of[number]
-        for pair in range(functions.offset[function], functions.offset[function + 1]):
-            edges[0, at], edges[1, at], edges[2, at] = (
-                functions.pairs[pair, 0],
-                number,
-                functions.pairs[pair, 1],
-            )
+        for pair in range(rows[function, PAIRS_BEGIN], rows[function, PAIRS_END]):
+            both = pairs[pair]
+            edges[0, at], edges[1, at], edges[2, at] = both >> SOURCE_SHIFT, number, both & TARGET
             at += 1
     return edges[0], edges[1], edges[2]

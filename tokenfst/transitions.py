@@ -35,17 +35,17 @@ class Dense:
     def __post_init__(self) -> None:
         self.next.setflags(write=False)
         # Indexing a memoryview takes half the time of indexing an array.
-        object.__setattr__(self, "_flat", memoryview(self.next.reshape(-1)))
+        object.__setattr__(self, "_flat", self.next.reshape(-1).data)
 
     @property
     def num_states(self) -> int:
         """Q."""
-        return self.next.shape[0]
+        return int(self.next.shape[0])
 
     @property
     def num_classes(self) -> int:
         """K."""
-        return self.next.shape[1]
+        return int(self.next.shape[1])
 
     @property
     def nbytes(self) -> int:
@@ -58,7 +58,7 @@ class Dense:
 
     def row(self, state: int) -> Ints:
         """The classes that `state` allows, ascending, `[n]`."""
-        return np.flatnonzero(self.next[state] >= 0).astype(np.int32)
+        return _allowed(self.next, state)
 
     def edges(self) -> tuple[Ints, Ints, Ints]:
         """Source, class and target of every transition, `[E]` each, by source and then by class."""
@@ -138,6 +138,17 @@ def make_transitions(
     if dense <= max(dense_bytes, sparse):
         return Dense(_dense(num_states, num_classes, source, number, target))
     return Csr(*_csr(num_states, source, number, target), num_classes)
+
+
+@kernel
+def _allowed(table: Ints, state: int) -> Ints:
+    """The columns of a row that hold a state."""
+    columns = np.empty(table.shape[1], np.int32)
+    count = 0
+    for column in range(table.shape[1]):
+        columns[count] = column
+        count += table[state, column] >= 0
+    return columns[:count]
 
 
 @kernel
