@@ -114,7 +114,56 @@ def from_fst(minimal: Fst, block_of: IntArray) -> ByteAutomaton:
         block_of: `[256]`, the block of each byte.
     """
     start, final, table = openfst.to_table(minimal, int(block_of.max()) + 1)
-    return ByteAutomaton(start, *merge_columns(block_of, table), final)
+    final, byte_class, columns = canonical(start, final, block_of, table)
+    return ByteAutomaton(min(start, 0), byte_class, columns, final)
+
+
+@kernel
+def canonical(
+    start: int, final: BoolArray, block_of: IntArray, table: IntArray
+) -> tuple[BoolArray, ByteArray, IntArray]:
+    """A minimal automaton with its states numbered breadth first, by ascending bytes, from the start, which is 0; and
+    with blocks of equal columns merged to byte classes. Equal languages have equal `by_byte()` tables.
+
+    Args:
+        start: the start state, -1 where there is no state.
+        final: `[Q]`.
+        block_of: `[256]`, the block of each byte, below P.
+        table: `[Q, P]`, the state reached by each block; every state can be reached.
+
+    Returns:
+        The final states `[Q]`, the class of each byte `[256]`, and the table `[Q, C]`.
+    """
+    num_states, num_blocks = table.shape
+    by_first_byte, seen = np.empty(num_blocks, np.int32), np.zeros(num_blocks, np.bool_)
+    num_seen = 0
+    for byte in range(256):
+        if not seen[block_of[byte]]:
+            seen[block_of[byte]] = True
+            by_first_byte[num_seen] = block_of[byte]
+            num_seen += 1
+    number, order = np.full(num_states, -1, np.int32), np.empty(num_states, np.int32)
+    count = 0
+    if start >= 0:
+        number[start], order[0], count = 0, start, 1
+    at = 0
+    while at < count:
+        for block in by_first_byte[:num_seen]:
+            target = table[order[at], block]
+            if target >= 0 and number[target] < 0:
+                number[target] = count
+                order[count] = target
+                count += 1
+        at += 1
+    renumbered, ends = np.full((num_states, num_blocks), -1, np.int32), np.empty(num_states, np.bool_)
+    for state in range(num_states):
+        ends[state] = final[order[state]]
+        for block in range(num_blocks):
+            target = table[order[state], block]
+            if target >= 0:
+                renumbered[state, block] = number[target]
+    byte_class, columns = merge_columns(block_of, renumbered)
+    return ends, byte_class, columns
 
 
 @kernel

@@ -18,7 +18,7 @@ import pywrapfst
 
 from automata import expr as ex
 from automata import openfst
-from automata.byte_automaton import ByteArray, ByteAutomaton, from_fst, merge_columns
+from automata.byte_automaton import ByteArray, ByteAutomaton, canonical, from_fst
 from automata.determinize import determinize
 from automata.errors import LimitExceeded
 from automata.expr import Complement, Difference, Expr, Intersection
@@ -102,8 +102,8 @@ def _minimal(
     if len(automaton.final) > max_states:
         return _TOO_MANY, automaton.final, np.zeros(256, np.uint8), arcs
     start, final, table = minimize(automaton, num_intervals)
-    byte_class, columns = merge_columns(interval, table)
-    return start, final, byte_class, columns
+    final, byte_class, columns = canonical(start, final, interval, table)
+    return min(start, 0), final, byte_class, columns
 
 
 def _combine(left: ByteAutomaton, right: ByteAutomaton, *, difference: bool) -> ByteAutomaton:

@@ -20,7 +20,11 @@ from pathlib import Path
 PATTERNS = (
     ("a date", "Date: ", r"(19|20)\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"),
     ("a name", "Name: ", r"[A-Z][a-z]{2,9} ([A-Z]\. )?[A-Z][a-z]{2,11}"),
-    ("a sentence", "My name is ", r"[A-Z][a-z]+\. I live in [A-Z][a-z]+( [A-Z][a-z]+)? and I work as an? [a-z ]{4,20}\."),
+    (
+        "a sentence",
+        "My name is ",
+        r"[A-Z][a-z]+\. I live in [A-Z][a-z]+( [A-Z][a-z]+)? and I work as an? [a-z ]{4,20}\.",
+    ),
     (
         "a record",
         "A person as JSON:\n",

@@ -1,0 +1,233 @@
+"""The characters of a pattern: literal text, escapes and sets, as expressions.
+
+    Flags               what the flags of a pattern say where a character stands
+    CharacterReader     a place in a pattern, and what reads characters from there
+
+Under the flag `raw_bytes` (the operation BYTES) characters up to U+00FF stand for the bytes of that value.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+from typing import NamedTuple
+
+from automata import characters, expr
+from automata import ranges as rg
+from automata.errors import PatternError
+from automata.expr import Expr
+from automata.ranges import ALL_CHARACTERS, Ranges
+
+_SET = re.compile(r"\[\^?\]?(?:[^\]\\]|\\.)*\]", re.DOTALL)
+# Members of a set that stand for themselves and begin no range.
+_MEMBERS = re.compile(r"(?:[^\\\]\-\ud800-\udfff](?!-))+")
+_HEX_ESCAPE = {
+    "x": re.compile(r"[0-9a-fA-F]{2}"),
+    "u": re.compile(r"[0-9a-fA-F]{4}"),
+    "U": re.compile(r"[0-9a-fA-F]{8}"),
+}
+OCTAL = re.compile(r"0[0-7]{0,2}|[0-3][0-7]{2}")
+_CHARACTER_NAME = re.compile(r"\\N\{([^}]*)\}")
+_CONTROL = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
+
+CLASS_LETTERS = "dDwWsS"
+_ALL_BYTES: Ranges = ((0, 0xFF),)
+
+
+class Flags(NamedTuple):
+    """The flags in force: those of Python's `re`, and whether characters stand for bytes."""
+
+    ignore_case: bool = False
+    dot_all: bool = False
+    verbose: bool = False
+    unicode: bool = False
+    ascii_case: bool = False
+    raw_bytes: bool = False
+
+
+class CharacterReader:
+    """A place in a pattern; every method that reads moves past what it has read."""
+
+    def __init__(self, pattern: str) -> None:
+        self.pattern = pattern
+        self.position = 0
+        self.sets: dict[tuple[str, Flags], Expr] = {}  # those read so far
+
+    def error(self, reason: str, position: int | None = None) -> PatternError:
+        """The error to raise; at the present place if no other is given."""
+        return PatternError(reason, self.pattern, self.position if position is None else position)
+
+    def text(self, value: str, flags: Flags) -> Expr:
+        if flags.raw_bytes:
+            try:
+                return expr.literal(value.encode("latin-1"))
+            except UnicodeEncodeError as error:
+                raise self.error("a character above U+00FF is not a byte", self.position + error.start) from None
+        try:
+            plain = expr.literal(value)
+        except UnicodeEncodeError as error:
+            raise self.error("a surrogate is not a character", self.position + error.start) from None
+        if not flags.ignore_case:
+            return plain
+        return expr.concat(*[self.characters(_other_cases(((ord(c), ord(c)),), flags), flags) for c in value])
+
+    def characters(self, ranges: Ranges, flags: Flags, negated: bool = False) -> Expr:
+        """The expression of a set of characters, or of bytes."""
+        if not flags.raw_bytes:
+            # A range may run across the surrogates, which are no characters.
+            members = (rg.subtract if negated else rg.intersect)(ALL_CHARACTERS, ranges)
+            return expr.char_ranges(members)
+        if ranges and ranges[-1][1] > 0xFF:
+            raise self.error("a character above U+00FF is not a byte")
+        return expr.byte_ranges(rg.subtract(_ALL_BYTES, ranges) if negated else ranges)
+
+    def escaped(self, flags: Flags) -> Expr:
+        """The character of the escape at this place."""
+        start = self.position
+        code = self.escaped_character()
+        end, self.position = self.position, start
+        result = self.text(chr(code), flags)
+        self.position = end
+        return result
+
+    def escaped_character(self) -> int:
+        """The code point of the escape at this place, which it moves past."""
+        start = self.position
+        letter = self.pattern[start + 1 : start + 2]
+        if not letter:
+            raise self.error("the pattern ends in a backslash")
+        if not (letter.isascii() and letter.isalnum()):
+            self.position += 2
+            return ord(letter)
+        octal = OCTAL.match(self.pattern, start + 1)
+        if octal:
+            self.position = octal.end()
+            return int(octal.group(), 8)
+        if letter in _HEX_ESCAPE:
+            digits = _HEX_ESCAPE[letter].match(self.pattern, start + 2)
+            if not digits or int(digits.group(), 16) > rg.MAX_CODE_POINT:
+                raise self.error(f"the escape \\{letter} is incomplete or no code point")
+            self.position = digits.end()
+            return self.scalar(int(digits.group(), 16), start)
+        if letter == "N":
+            return self.named_character()
+        if letter in _CONTROL:
+            self.position += 2
+            return ord(_CONTROL[letter])
+        raise self.error(f"the escape \\{letter} is unknown")
+
+    def scalar(self, code: int, position: int) -> int:
+        if 0xD800 <= code <= 0xDFFF:
+            raise self.error("a surrogate is not a character", position)
+        return code
+
+    def named_character(self) -> int:
+        match = _CHARACTER_NAME.match(self.pattern, self.position)
+        try:
+            code = ord(unicodedata.lookup(match[1] if match else ""))
+        except (KeyError, TypeError):
+            raise self.error("no character has this name") from None
+        self.position = match.end() if match else self.position
+        return code
+
+    def character_set(self, flags: Flags) -> Expr:
+        """The set at this place."""
+        start = self.position
+        whole = _SET.match(self.pattern, start)
+        known = self.sets.get((whole.group(), flags)) if whole else None
+        if whole and known:
+            self.position = whole.end()
+            return known
+        self.position += 1
+        negated = self.pattern.startswith("^", self.position)
+        self.position += negated
+        # Classes are not folded: they hold both cases of whatever they hold.
+        folded: list[tuple[int, int]] = []
+        classes: list[tuple[int, int]] = []
+        first = True
+        while first or not self.pattern.startswith("]", self.position):
+            first = False
+            if self.position >= len(self.pattern):
+                raise self.error("a set is opened and never closed", start)
+            run = _MEMBERS.match(self.pattern, self.position)
+            if run:
+                folded.extend([(code, code) for code in map(ord, run.group())])
+                self.position = run.end()
+                continue
+            low = self.set_member(flags)
+            if isinstance(low, tuple):
+                classes.extend(low)
+            else:
+                folded.append((low, self.range_end(low, flags)))
+        self.position += 1
+        if flags.ignore_case:
+            folded = [*_other_cases(rg.normalize(folded), flags)]
+        ranges = rg.normalize([*folded, *classes])
+        end, self.position = self.position, start
+        result = self.characters(ranges, flags, negated)
+        self.sets[self.pattern[start:end], flags] = result
+        self.position = end
+        return result
+
+    def set_member(self, flags: Flags) -> int | Ranges:
+        """One character's code point, or the ranges of a class."""
+        char = self.pattern[self.position]
+        if char != "\\":
+            self.position += 1
+            if "\ud800" <= char <= "\udfff":
+                raise self.error("a surrogate is not a character", self.position - 1)
+            return ord(char)
+        letter = self.pattern[self.position + 1 : self.position + 2]
+        if letter and letter in CLASS_LETTERS:
+            self.position += 2
+            return class_ranges(letter, flags.unicode, flags.raw_bytes)
+        if letter == "b":
+            self.position += 2
+            return 0x08
+        return self.escaped_character()
+
+    def range_end(self, low: int, flags: Flags) -> int:
+        """The upper end of the range that starts at `low`, which is `low` itself where there is no range."""
+        pattern, position = self.pattern, self.position
+        if not pattern.startswith("-", position) or pattern.startswith("-]", position):
+            return low
+        if position + 1 >= len(pattern):
+            raise self.error("a set is opened and never closed")
+        self.position += 1
+        high = self.set_member(flags)
+        if isinstance(high, tuple):
+            raise self.error("a class cannot end a range", position + 1)
+        if high < low:
+            raise self.error("the range ends before it starts", position)
+        return high
+
+
+def _other_cases(ranges: Ranges, flags: Flags) -> Ranges:
+    if not flags.ignore_case or flags.raw_bytes:
+        return ranges
+    return characters.ignore_case(ranges, ascii_only=flags.ascii_case)
+
+
+@cache
+def dot(dot_all: bool, raw_bytes: bool) -> Expr:
+    """Any character, or any but a line feed."""
+    every = _ALL_BYTES if raw_bytes else ALL_CHARACTERS
+    ranges = every if dot_all else rg.subtract(every, ((0x0A, 0x0A),))
+    return expr.byte_ranges(ranges) if raw_bytes else expr.char_ranges(ranges)
+
+
+@cache
+def class_ranges(letter: str, unicode: bool, raw_bytes: bool) -> Ranges:
+    name = letter.lower()
+    ranges = characters.unicode_class(name) if unicode and not raw_bytes else characters.ASCII_CLASSES[name]
+    if letter.islower():
+        return ranges
+    return rg.subtract(_ALL_BYTES if raw_bytes else ALL_CHARACTERS, ranges)
+
+
+@cache
+def named_class(letter: str, unicode: bool, raw_bytes: bool) -> Expr:
+    """`\\d`, `\\W` and the like."""
+    ranges = class_ranges(letter, unicode, raw_bytes)
+    return expr.byte_ranges(ranges) if raw_bytes else expr.char_ranges(ranges)
