@@ -75,9 +75,11 @@ class CharacterReader:
     def characters(self, ranges: Ranges, flags: Flags, negated: bool = False) -> Expr:
         """The expression of a set of characters, or of bytes."""
         if not flags.raw_bytes:
-            # A range may run across the surrogates, which are no characters.
-            members = (rg.subtract if negated else rg.intersect)(ALL_CHARACTERS, ranges)
-            return expr.char_ranges(members)
+            if negated:
+                ranges = rg.subtract(ALL_CHARACTERS, ranges)
+            elif ranges and ranges[-1][1] >= 0xD800:  # a range may run across the surrogates, which are no characters
+                ranges = rg.intersect(ALL_CHARACTERS, ranges)
+            return expr.char_ranges(ranges)
         if ranges and ranges[-1][1] > 0xFF:
             raise self.error("a character above U+00FF is not a byte")
         return expr.byte_ranges(rg.subtract(_ALL_BYTES, ranges) if negated else ranges)

@@ -47,7 +47,10 @@ class TokenFst:
         self.words = np.zeros(-(-len(vocabulary) // 32), np.int32)
 
     def compile(self, pattern: str) -> tokenfst.TokenAutomaton:
-        return tokenfst.compile(pattern, self.vocabulary)
+        automaton = tokenfst.compile(pattern, self.vocabulary)
+        # Asking for the size expands the class of every token, which would otherwise wait for the first step.
+        assert automaton.nbytes
+        return automaton
 
     def run(self, compiled: tokenfst.TokenAutomaton, token_ids: Sequence[int]) -> None:
         words, state = self.words, compiled.start

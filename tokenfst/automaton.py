@@ -184,7 +184,7 @@ class TokenAutomaton:
     @cached_property
     def _class_of_rank(self) -> memoryview:
         """The class of every rank; the entry behind the last is for tokens that have no rank."""
-        width: type[np.unsignedinteger] = np.uint16 if self.num_classes <= 1 << 16 else np.uint32
+        width = np.min_scalar_type(self.num_classes)  # narrow: filling fresh memory is what this costs
         class_of_rank = np.empty(len(self.vocabulary.token_of_rank) + 1, width)
         expand_runs(self.run_end, self.run_class, class_of_rank)
         return class_of_rank.data
