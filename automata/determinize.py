@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from automata.grouping import grouped
 from automata.jit import kernel
 from automata.openfst import BoolArray, IntArray
 
@@ -27,22 +28,6 @@ class Transitions(NamedTuple):
     source: IntArray
     symbol: IntArray
     target: IntArray
-
-
-@kernel
-def by_source(num_states: int, source: IntArray) -> tuple[IntArray, IntArray]:
-    """Arcs sorted by source: where those of each state begin `[Q + 1]`, and the arcs in order `[A]`."""
-    offsets = np.zeros(num_states + 1, np.int32)
-    for arc in range(len(source)):
-        offsets[source[arc] + 1] += 1
-    for state in range(num_states):
-        offsets[state + 1] += offsets[state]
-    place = offsets[:-1].copy()
-    order = np.empty(len(source), np.int32)
-    for arc in range(len(source)):
-        order[place[source[arc]]] = arc
-        place[source[arc]] += 1
-    return offsets, order
 
 
 class _Sets(NamedTuple):
@@ -111,8 +96,8 @@ def determinize(
         end: the one final state.
         max_states: with more states than this the result is cut short; the caller can tell by their number.
     """
-    arc_offset, arc_order = by_source(num_states, arcs[0])
-    epsilon_offset, epsilon_order = by_source(num_states, epsilon[0])
+    arc_offset, arc_order = grouped(num_states, arcs[0])
+    epsilon_offset, epsilon_order = grouped(num_states, epsilon[0])
     # The first set is state 0 alone.
     offset, members, slots = np.zeros(129, np.int32), np.zeros(1024, np.int32), np.full(512, -1, np.int32)
     count, offset[1] = 1, 1

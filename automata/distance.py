@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from automata.grouping import grouped
 from automata.jit import kernel
 from automata.openfst import IntArray
 
@@ -18,16 +19,7 @@ def distances(source: IntArray, target: IntArray, goal: npt.NDArray[np.bool_]) -
         goal: `[Q]`.
     """
     num_states = len(goal)
-    offsets = np.zeros(num_states + 1, np.int64)
-    for edge in range(len(target)):
-        offsets[target[edge] + 1] += 1
-    for state in range(num_states):
-        offsets[state + 1] += offsets[state]
-    place = offsets[:-1].copy()
-    entering = np.empty(len(source), np.int32)
-    for edge in range(len(source)):
-        entering[place[target[edge]]] = source[edge]
-        place[target[edge]] += 1
+    offsets, entering = grouped(num_states, target)
     distance = np.full(num_states, -1, np.int32)
     queue = np.empty(num_states, np.int32)
     end = 0
@@ -41,7 +33,7 @@ def distances(source: IntArray, target: IntArray, goal: npt.NDArray[np.bool_]) -
         state = queue[begin]
         begin += 1
         for at in range(offsets[state], offsets[state + 1]):
-            before = entering[at]
+            before = source[entering[at]]
             if distance[before] < 0:
                 distance[before] = distance[state] + 1
                 queue[end] = before

@@ -41,9 +41,12 @@ class Expr:
     _hash: int
     size: int
 
+    # The names of a node's parts, in the order of its arguments; patterns of `match` use them too.
+    __match_args__: tuple[str, ...] = ()
+
     def _key(self) -> tuple[object, ...]:
         """The arguments that make an equal node."""
-        raise NotImplementedError
+        return tuple([getattr(self, name) for name in self.__match_args__])
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is immutable")
@@ -121,6 +124,7 @@ class Literal(Expr):
     """Exactly these bytes."""
 
     __slots__ = ("value",)
+    __match_args__ = ("value",)
     value: bytes
 
     def __init__(self, value: bytes) -> None:
@@ -130,70 +134,60 @@ class Literal(Expr):
     def __hash__(self) -> int:
         return hash(self.value)
 
-    def _key(self) -> tuple[object, ...]:
-        return (self.value,)
-
 
 class CharSet(Expr):
     """One character of a set of code points (`ranges` as `automata.ranges` keeps them), encoded in UTF-8."""
 
     __slots__ = ("ranges",)
+    __match_args__ = ("ranges",)
     ranges: Ranges
 
     def __init__(self, ranges: Ranges) -> None:
         _set(self, "ranges", ranges)
         _set(self, "size", 1)
-
-    def _key(self) -> tuple[object, ...]:
-        return (self.ranges,)
 
 
 class ByteSet(Expr):
     """One raw byte of a set."""
 
     __slots__ = ("ranges",)
+    __match_args__ = ("ranges",)
     ranges: Ranges
 
     def __init__(self, ranges: Ranges) -> None:
         _set(self, "ranges", ranges)
         _set(self, "size", 1)
 
-    def _key(self) -> tuple[object, ...]:
-        return (self.ranges,)
-
 
 class Concatenation(Expr):
     """One part after the other."""
 
     __slots__ = ("parts",)
+    __match_args__ = ("parts",)
     parts: tuple[Expr, ...]
 
     def __init__(self, parts: tuple[Expr, ...]) -> None:
         _set(self, "parts", parts)
         _set(self, "size", sum([part.size for part in parts]))
-
-    def _key(self) -> tuple[object, ...]:
-        return (self.parts,)
 
 
 class Alternation(Expr):
     """Any one of the parts."""
 
     __slots__ = ("parts",)
+    __match_args__ = ("parts",)
     parts: tuple[Expr, ...]
 
     def __init__(self, parts: tuple[Expr, ...]) -> None:
         _set(self, "parts", parts)
         _set(self, "size", sum([part.size for part in parts]))
 
-    def _key(self) -> tuple[object, ...]:
-        return (self.parts,)
-
 
 class Repetition(Expr):
     """`inner` between `low` and `high` times; `high` None is no bound."""
 
     __slots__ = ("high", "inner", "low")
+    __match_args__ = ("inner", "low", "high")
     inner: Expr
     low: int
     high: int | None
@@ -204,14 +198,12 @@ class Repetition(Expr):
         _set(self, "high", high)
         _set(self, "size", inner.size * max(low if high is None else high, 1))
 
-    def _key(self) -> tuple[object, ...]:
-        return (self.inner, self.low, self.high)
-
 
 class Intersection(Expr):
     """What is in both."""
 
     __slots__ = ("left", "right")
+    __match_args__ = ("left", "right")
     left: Expr
     right: Expr
 
@@ -219,15 +211,13 @@ class Intersection(Expr):
         _set(self, "left", left)
         _set(self, "right", right)
         _set(self, "size", left.size + right.size)
-
-    def _key(self) -> tuple[object, ...]:
-        return (self.left, self.right)
 
 
 class Difference(Expr):
     """What is in `left` and not in `right`."""
 
     __slots__ = ("left", "right")
+    __match_args__ = ("left", "right")
     left: Expr
     right: Expr
 
@@ -236,22 +226,17 @@ class Difference(Expr):
         _set(self, "right", right)
         _set(self, "size", left.size + right.size)
 
-    def _key(self) -> tuple[object, ...]:
-        return (self.left, self.right)
-
 
 class Complement(Expr):
     """Every text that is not in `inner`."""
 
     __slots__ = ("inner",)
+    __match_args__ = ("inner",)
     inner: Expr
 
     def __init__(self, inner: Expr) -> None:
         _set(self, "inner", inner)
         _set(self, "size", inner.size)
-
-    def _key(self) -> tuple[object, ...]:
-        return (self.inner,)
 
 
 EMPTY: Expr = Alternation(())

@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from automata.determinize import Transitions, by_source
+from automata.determinize import Transitions
 from automata.distance import distances
+from automata.grouping import grouped
 from automata.jit import kernel
 from automata.openfst import BoolArray, IntArray
 
@@ -120,7 +121,7 @@ def _by_symbol(symbol: IntArray) -> _Partition:
     if not len(symbol):
         return partition
     elements, sets = partition.elements, partition.sets
-    offsets, order = by_source(symbol.max() + 1, symbol)
+    offsets, order = grouped(symbol.max() + 1, symbol)
     count = 0
     for number in range(len(offsets) - 1):
         if offsets[number] == offsets[number + 1]:
@@ -157,7 +158,7 @@ def minimize(automaton: Transitions, num_symbols: int) -> tuple[int, BoolArray, 
             _mark(states, blocks, block_counts, state)
     _split(states, blocks, block_counts)
     source, target = trimmed.source, trimmed.target
-    offsets, entering = by_source(num_states, target)
+    offsets, entering = grouped(num_states, target)
     block, cord = 1, 0
     while cord < cord_counts[_SETS]:
         for at in range(cords[cord, _FIRST], cords[cord, _LAST]):

@@ -138,16 +138,16 @@ class LLGuidance:
         import llguidance.numpy
 
         self.name = f"llguidance {version('llguidance')}"
-        self.library = llguidance
+        self.module = llguidance
         self.size = len(vocabulary)
         self.tokenizer = llguidance.LLTokenizer(llguidance.TokenizerWrapper(_Greedy(vocabulary)))
         self.words = llguidance.numpy.allocate_token_bitmask(1, self.tokenizer.vocab_size)
 
     def compile(self, pattern: str) -> Any:
-        return self.library.LLMatcher(self.tokenizer, self.library.LLMatcher.grammar_from_regex(pattern))
+        return self.module.LLMatcher(self.tokenizer, self.module.LLMatcher.grammar_from_regex(pattern))
 
     def run(self, compiled: Any, token_ids: Sequence[int]) -> None:
-        fill, words = self.library.numpy.fill_next_token_bitmask, self.words
+        fill, words = self.module.numpy.fill_next_token_bitmask, self.words
         for token in token_ids:
             fill(compiled, words)
             compiled.consume_token(token)
@@ -156,7 +156,7 @@ class LLGuidance:
     def masks(self, compiled: Any, token_ids: Sequence[int]) -> list[npt.NDArray[np.bool_]]:
         found = []
         for token in [*token_ids, None]:
-            self.library.numpy.fill_next_token_bitmask(compiled, self.words)
+            self.module.numpy.fill_next_token_bitmask(compiled, self.words)
             found.append(_unpacked(self.words, self.size))
             if token is not None and not compiled.consume_token(token):
                 raise ValueError(f"{self.name} refuses token {token}: {compiled.get_error()}")
@@ -170,7 +170,7 @@ class Outlines:
         import outlines_core
 
         self.name = f"outlines-core {version('outlines-core')}"
-        self.library = outlines_core
+        self.module = outlines_core
         self.size = len(vocabulary)
         ids: dict[bytes, list[int]] = {}
         for token_id, token in enumerate(vocabulary.tokens):
@@ -179,17 +179,17 @@ class Outlines:
         self.vocabulary = outlines_core.Vocabulary(vocabulary.eos_ids[0], ids)
 
     def compile(self, pattern: str) -> Any:
-        return self.library.Index(pattern, self.vocabulary)
+        return self.module.Index(pattern, self.vocabulary)
 
     def run(self, compiled: Any, token_ids: Sequence[int]) -> None:
-        guide = self.library.Guide(compiled)
+        guide = self.module.Guide(compiled)
         for token in token_ids:
             guide.get_tokens()
             guide.advance(token)
         guide.get_tokens()
 
     def masks(self, compiled: Any, token_ids: Sequence[int]) -> list[npt.NDArray[np.bool_]]:
-        guide, found = self.library.Guide(compiled), []
+        guide, found = self.module.Guide(compiled), []
         for token in [*token_ids, None]:
             mask = np.zeros(self.size, np.bool_)
             mask[guide.get_tokens()] = True

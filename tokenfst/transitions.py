@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from automata.grouping import grouped
 from automata.jit import kernel
 from tokenfst.loops import Ints
 
@@ -163,16 +164,6 @@ def _dense(num_states: int, num_classes: int, source: Ints, number: Ints, target
 def _csr(
     num_states: int, source: Ints, number: Ints, target: Ints
 ) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.int64]], Ints, Ints]:
-    offsets = np.zeros(num_states + 1, np.int64)
-    for edge in range(len(source)):
-        offsets[source[edge] + 1] += 1
-    for state in range(num_states):
-        offsets[state + 1] += offsets[state]
-    place = offsets[:-1].copy()
-    row_class, row_target = np.empty(len(source), np.int32), np.empty(len(source), np.int32)
-    # Edges come by class, so each row fills in ascending order.
-    for edge in range(len(source)):
-        at = place[source[edge]]
-        row_class[at], row_target[at] = number[edge], target[edge]
-        place[source[edge]] += 1
-    return offsets, row_class, row_target
+    # Edges come by class, so each row is in ascending order.
+    offsets, order = grouped(num_states, source)
+    return offsets.astype(np.int64), number[order], target[order]
