@@ -94,8 +94,11 @@ class Layout:
         """The fragment of an expression.
 
         Raises:
-            LimitExceeded: the fragment grew past `MAX_ARCS` arcs.
+            LimitExceeded: the fragment grew past `MAX_ARCS` arcs, or the expression has more leaves than that once
+                its repetitions are written out, which is known before anything is laid.
         """
+        if expr.size > MAX_ARCS:
+            raise LimitExceeded(f"the expression has {expr.size:,} leaves with its repetitions, more than {MAX_ARCS:,}")
         self.shared = _repeated(expr)
         # The whole is never copied from itself.
         self.between(expr, 0, 1, whole=True)
