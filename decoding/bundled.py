@@ -25,7 +25,7 @@ def bundled_model() -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
     with as_file(files("decoding") / "model") as folder, _without_progress_bars():
         tokenizer = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
         model = LlamaForCausalLM.from_pretrained(folder, local_files_only=True)
-    model.float()  # type: ignore[no-untyped-call]
+    model.float()
     return model, tokenizer
 
 
@@ -33,9 +33,9 @@ def bundled_model() -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
 def _without_progress_bars() -> Iterator[None]:
     """Five megabytes need no bar."""
     shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()
     try:
         yield
     finally:
         if shown:
-            logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+            logging.enable_progress_bar()
