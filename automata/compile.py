@@ -56,15 +56,20 @@ class _Compiler:
 
     def construct(self, expr: Expr) -> ByteAutomaton:
         if isinstance(expr, Intersection):
-            return _combine(self.compile(expr.left), self.compile(expr.right), difference=False)
+            return combine(self.compile(expr.left), self.compile(expr.right), difference=False)
         if isinstance(expr, Difference):
-            return _combine(self.compile(expr.left), self.compile(expr.right), difference=True)
+            return combine(self.compile(expr.left), self.compile(expr.right), difference=True)
         if isinstance(expr, Complement):
-            return _combine(self.compile(ex.ANY_TEXT), self.compile(expr.inner), difference=True)
-        return _determinize(Layout(self.compile).lay(expr))
+            return combine(self.compile(ex.ANY_TEXT), self.compile(expr.inner), difference=True)
+        return of_fragment(Layout(self.compile).lay(expr))
 
 
-def _determinize(fragment: Fragment) -> ByteAutomaton:
+def of_fragment(fragment: Fragment) -> ByteAutomaton:
+    """The minimal automaton of what is laid out.
+
+    Raises:
+        LimitExceeded: it has more than `MAX_STATES` states before minimization.
+    """
     labels = tuple(sorted(fragment.labels))
     start, final, byte_class, columns, by_label = _minimal(
         fragment.num_states, *fragment.tables(), len(labels), MAX_STATES
@@ -113,7 +118,7 @@ def _minimal(
     return start, final, byte_class, columns, by_label
 
 
-def _combine(left: ByteAutomaton, right: ByteAutomaton, *, difference: bool) -> ByteAutomaton:
+def combine(left: ByteAutomaton, right: ByteAutomaton, *, difference: bool) -> ByteAutomaton:
     """The intersection or the difference, by OpenFst, over the common refinement of both partitions of the bytes."""
     if left.is_empty or right.is_empty:
         return left if difference or left.is_empty else right
