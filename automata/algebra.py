@@ -14,14 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-import numpy as np
-
 from automata import expr as ex
-from automata.byte_automaton import ByteAutomaton, canonical, from_tables
+from automata.byte_automaton import ByteAutomaton
 from automata.compile import combine, compile_expr, of_fragment
-from automata.distance import distances
 from automata.expr import Expr
-from automata.thompson import Layout
+from automata.thompson import Fragment, Layout
 
 Language: TypeAlias = ByteAutomaton | Expr
 Operand: TypeAlias = Language | str | bytes
@@ -96,18 +93,7 @@ def _laid_out(operation: Callable[..., Expr], *operands: Operand) -> ByteAutomat
 
 def rest(automaton: ByteAutomaton, prefix: bytes) -> ByteAutomaton:
     """What can follow a prefix: the texts t for which `prefix + t` is in the language; see `automata.derivative`."""
-    state = automaton.step(automaton.start, prefix)
-    if state < 0:
-        return compile_expr(ex.EMPTY)
-    # A part of a minimal automaton is minimal; only what cannot be reached any more has to go.
-    begins = np.zeros(automaton.num_states, np.bool_)
-    begins[state] = True
-    source, target = automaton.edges()
-    kept = distances(target, source, begins) >= 0
-    number = np.append(np.cumsum(kept) - 1, -1).astype(np.int32)
-    table = number[np.concatenate([automaton.next, automaton.by_label], axis=1)[kept]]
-    tables = canonical(
-        int(number[state]), automaton.final[kept], automaton.byte_class.astype(np.int32), table, len(automaton.labels)
-    )
-    return from_tables(0, *tables, automaton.labels)
-
+    state, fragment = automaton.step(automaton.start, prefix), Fragment()
+    if state >= 0:
+        fragment.copy_of(automaton, 0, 1, begin=state)
+    return of_fragment(fragment)

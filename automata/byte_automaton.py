@@ -93,10 +93,10 @@ class ByteAutomaton:
         return state >= 0 and bool(self.final[state])
 
     def edges(self) -> tuple[IntArray, IntArray]:
-        """Source and target of every transition, by a class of bytes or by a label, `[E]` each, by source."""
-        table = np.concatenate([self.next, self.by_label], axis=1)
-        source, column = np.nonzero(table >= 0)
-        return source.astype(np.int32), table[source, column]
+        """Source and target of every arc, over a run of bytes or a label, `[E]` each."""
+        arcs, (labelled, number) = self.range_arcs(), np.nonzero(self.by_label >= 0)
+        source = np.concatenate([arcs.source, labelled.astype(np.int32)])
+        return source, np.concatenate([arcs.target, self.by_label[labelled, number]])
 
     def by_byte(self) -> IntArray:
         """The transitions without classes, `[Q, 256]`."""

@@ -5,6 +5,7 @@ product with the sparse matrix of arcs gives one length more: linear in the leng
 as long as no sum of theirs can overflow, and Python's unbounded integers from there on.
 
     lengths(automaton)          for each length the number of texts from every state, `[Q]`
+    total(automaton)            the number of all texts of a finite language
     Numbered(automaton, ...)    the texts of some lengths by number: by length, then in byte order
 
 A text drawn uniformly is the text of a number drawn uniformly; no probability is ever computed.
@@ -22,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.byte_automaton import ByteAutomaton
+from automata.topology import bottom_up
 from automata.walks import Walks
 
 # int64, or Python integers as objects.
@@ -35,6 +37,7 @@ def lengths(automaton: ByteAutomaton) -> Iterator[Numbers]:
     """For each length from 0 up, how many texts of it lead from each state to an end, `[Q]`; it stops behind the
     longest text of a finite language."""
     source, target, weight = _weighted(automaton)
+    # Arcs come by source, so a state's are a run of them.
     sources, first = np.unique(source, return_index=True)
     numbers: Numbers = automaton.final.astype(np.int64)
     while numbers.any():
@@ -47,16 +50,28 @@ def lengths(automaton: ByteAutomaton) -> Iterator[Numbers]:
         numbers = before
 
 
+def total(automaton: ByteAutomaton) -> int | None:
+    """The number of all texts; None if there is no end of them. One sum for each state, whatever the lengths."""
+    source, target, weight = _weighted(automaton)
+    order = bottom_up(automaton.num_states, source.astype(np.int32), target.astype(np.int32))
+    if len(order) < automaton.num_states:
+        return None
+    bounds = np.searchsorted(source, np.arange(automaton.num_states + 1)).tolist()
+    targets, weights = target.tolist(), weight.tolist()
+    numbers: list[int] = automaton.final.astype(int).tolist()
+    for state in order.tolist():
+        numbers[state] += sum(weights[arc] * numbers[targets[arc]] for arc in range(bounds[state], bounds[state + 1]))
+    return numbers[automaton.start] if numbers else 0
+
+
 def _weighted(automaton: ByteAutomaton) -> tuple[Numbers, Numbers, Numbers]:
     """The pairs of states with an arc between them, by source, and the number of bytes that lead from one to the
     other, `[E]` each."""
-    source, number = np.nonzero(automaton.next >= 0)
-    key = source * automaton.num_states + automaton.next[source, number]
-    size = np.bincount(automaton.byte_class, minlength=automaton.num_classes)
-    pairs, place = np.unique(key, return_inverse=True)
+    arcs, num_states = automaton.range_arcs(), max(automaton.num_states, 1)
+    pairs, place = np.unique(arcs.source.astype(np.int64) * num_states + arcs.target, return_inverse=True)
     weight = np.zeros(len(pairs), np.int64)
-    np.add.at(weight, place.reshape(-1), size[number])
-    return pairs // max(automaton.num_states, 1), pairs % max(automaton.num_states, 1), weight
+    np.add.at(weight, place.reshape(-1), arcs.high - arcs.low + 1)
+    return pairs // num_states, pairs % num_states, weight
 
 
 class Numbered:
@@ -74,7 +89,9 @@ class Numbered:
         self._walks = Walks(automaton)
         longest = max(of_lengths, default=-1)
         # Of every length, for every state; plain Python integers, which cannot overflow.
-        self._numbers: list[list[int]] = [row.tolist() for row, _ in zip(lengths(automaton), range(longest + 1))]
+        self._numbers: list[list[int]] = [
+            row.tolist() for row, _ in zip(lengths(automaton), range(longest + 1), strict=False)
+        ]
         self.total = sum(map(self.of_length, of_lengths))
 
     def of_length(self, length: int) -> int:

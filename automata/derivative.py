@@ -3,9 +3,9 @@ the ACM 11, 1964).
 
     derivative(language, prefix)     the texts t for which `prefix + t` is in the language
 
-Of an automaton it is the automaton from another state. Of an expression it is an expression again, by Brzozowski's rules
-for one byte after the other, so that it can be printed and combined like the one it came from; the normal form of
-`automata.expr` keeps the number of different derivatives small. After part of a character, what is left of a set of
+Of an automaton it is the automaton from another state. Of an expression it is an expression again, by Brzozowski's
+rules for one byte after the other, so that it can be printed and combined like the one it came from; the normal form
+of `automata.expr` keeps the number of different derivatives small. After part of a character, what is left of a set of
 characters is a set of continuation bytes.
 
 A complement is all text without something, and text after half a character begins with the other half: `~a` is taken

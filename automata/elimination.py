@@ -1,12 +1,14 @@
 """From an automaton back to an expression: what does it say?
 
+    to_expr(automaton)      an expression of its language
+
 States are eliminated one after the other (Brzozowski & McCluskey 1963): without a state, each way through it, in, any
 number of times around, and out, is an arc of its own, labelled with an expression. What is between the start and the
-end is the answer. The order decides how long it gets; the state with the least to write comes first (Delgado & Morais,
+end is the answer. The order decides how long it gets; the state whose ways add least comes first (Delgado & Morais,
 "Approximation to the smallest regular expression for a given regular language", CIAA 2004).
 
-Where the language is text, arcs are lifted from bytes to characters before: a state where no character can be half read
-has arcs by sets of characters, and `[à-ü]` comes out as that and not as its bytes.
+Where the language is text, arcs are by sets of characters (`automata.lifting`) and not by bytes: `[à-ü]` comes out as
+that. A part that follows itself is counted: `\\d{4}`, `a{1,3}`.
 
 The expression is not the one that the automaton was compiled from, and there is no best one; an automaton of n states
 may have none shorter than 2^n, so there is a limit.
@@ -18,30 +20,23 @@ from collections import defaultdict
 
 import numpy as np
 
-from automata import ranges as rg
-from automata.algebra import difference
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import LimitExceeded
 from automata.expr import (
-    ANY_TEXT,
     EMPTY,
     EPSILON,
-    CharSet,
+    Concatenation,
     Expr,
-    Label,
+    Literal,
+    Repetition,
     alternation,
-    byte_ranges,
-    char_ranges,
     concat,
     is_epsilon,
     repeat,
 )
+from automata.lifting import Arcs, lifted
 
 MAX_LEAVES = 100_000
-
-# What leads from one state to another.
-Arcs = dict[int, Expr]
-_Pairs = defaultdict[int, list[tuple[int, int]]]
 
 
 def to_expr(automaton: ByteAutomaton) -> Expr:
@@ -50,139 +45,91 @@ def to_expr(automaton: ByteAutomaton) -> Expr:
     Raises:
         LimitExceeded: the expression would have more than `MAX_LEAVES` leaves.
     """
-    if automaton.is_empty:
-        return EMPTY
-    is_text = not automaton.labels and difference(automaton, ANY_TEXT).is_empty
-    arcs = _character_arcs(automaton) if is_text else _byte_arcs(automaton)
-    # Two states more: the start, with no arc in, and the end, with no arc out.
-    start, end = automaton.num_states, automaton.num_states + 1
-    arcs[start] = {automaton.start: EPSILON}
-    for state in np.flatnonzero(automaton.final).tolist():
-        arcs[state][end] = EPSILON
-    return _eliminate(arcs, start, end)
+    return EMPTY if automaton.is_empty else _Elimination(automaton).expr()
 
 
-def _eliminate(arcs: dict[int, Arcs], start: int, end: int) -> Expr:
-    """What leads from start to end, once all other states are gone."""
-    into: dict[int, set[int]] = defaultdict(set)
-    for source, targets in arcs.items():
-        for target in targets:
-            into[target].add(source)
-    while len(arcs) > 1:
-        state = min((state for state in arcs if state != start), key=lambda state: _cost(arcs, into, state))
-        out = arcs.pop(state)
+class _Elimination:
+    """An automaton whose arcs are expressions, and which loses its states."""
+
+    def __init__(self, automaton: ByteAutomaton) -> None:
+        # Two states more: the start, with no arc in, and the end, with no arc out.
+        self.start, self.end = automaton.num_states, automaton.num_states + 1
+        self.arcs: dict[int, Arcs] = lifted(automaton)
+        for state in np.flatnonzero(automaton.final).tolist():
+            self.arcs[state][self.end] = EPSILON
+        self.arcs[self.start] = {automaton.start: EPSILON}
+        self.sources: dict[int, set[int]] = defaultdict(set)
+        for source, targets in self.arcs.items():
+            for target in targets:
+                self.sources[target].add(source)
+
+    def expr(self) -> Expr:
+        """What leads from the start to the end, once all other states are gone."""
+        cost = {state: self.cost(state) for state in self.arcs if state != self.start}
+        while cost:
+            state = min(cost, key=cost.__getitem__)
+            del cost[state]
+            for neighbour in self.eliminate(state):
+                if neighbour in cost:
+                    cost[neighbour] = self.cost(neighbour)
+        return self.arcs[self.start][self.end]
+
+    def cost(self, state: int) -> tuple[int, int]:
+        """How many more leaves there are without a state; among equals, later states go first."""
+        sources = self.sources[state] - {state}
+        out = [way.size for target, way in self.arcs[state].items() if target != state]
+        ways = len(sources) * len(out)
+        loop = self.arcs[state][state].size if state in self.arcs[state] else 0
+        into = sum(self.arcs[source][state].size for source in sources)
+        return into * (len(out) - 1) + sum(out) * (len(sources) - 1) + loop * (ways - 1), -state
+
+    def eliminate(self, state: int) -> set[int]:
+        """Takes a state out; the states that it had arcs from and to.
+
+        Raises:
+            LimitExceeded: an arc's expression is larger than `MAX_LEAVES`.
+        """
+        out = self.arcs.pop(state)
         loop = out.pop(state, None)
-        into[state].discard(state)
-        sources = into.pop(state)
+        sources = self.sources.pop(state) - {state}
         for target in out:
-            into[target].discard(state)
+            self.sources[target].discard(state)
         for source in sources:
-            before = arcs[source].pop(state)
+            before = self.arcs[source].pop(state)
+            around = before if loop is None else _sequence(before, repeat(loop, 0))
             for target, behind in out.items():
-                way = _way(before, loop, behind)
-                known = arcs[source].get(target)
-                arcs[source][target] = way if known is None else _either(known, way)
-                into[target].add(source)
-                if arcs[source][target].size > MAX_LEAVES:
+                way, known = _sequence(around, behind), self.arcs[source].get(target)
+                self.arcs[source][target] = way = way if known is None else _either(known, way)
+                self.sources[target].add(source)
+                if way.size > MAX_LEAVES:
                     raise LimitExceeded(f"the expression of the automaton has more than {MAX_LEAVES:,} leaves")
-    return arcs[start][end]
+        return sources | set(out)
 
 
-def _cost(arcs: dict[int, Arcs], into: dict[int, set[int]], state: int) -> tuple[int, int]:
-    """How many more leaves there are without a state; among equals, later states go first."""
-    sources = into[state] - {state}
-    out = [way.size for target, way in arcs[state].items() if target != state]
-    written = sum(arcs[source][state].size for source in sources) * (len(out) - 1) + sum(out) * (len(sources) - 1)
-    loop = arcs[state].get(state)
-    return written + (loop.size * (len(sources) * len(out) - 1) if loop is not None else 0), -state
+def _sequence(left: Expr, right: Expr) -> Expr:
+    """One after the other; where what ends the one begins the other, it is counted."""
+    first = left.parts if isinstance(left, Concatenation) else (left,)
+    second = right.parts if isinstance(right, Concatenation) else (right,)
+    end, begin = first[-1], second[0]
+    if isinstance(end, Literal) and isinstance(begin, Literal):
+        return concat(left, right)
+    inner, low, high = _times(end)
+    other, at_least, at_most = _times(begin)
+    if inner != other:
+        return concat(left, right)
+    bound = None if high is None or at_most is None else high + at_most
+    return concat(*first[:-1], repeat(inner, low + at_least, bound), *second[1:])
 
 
-def _way(before: Expr, loop: Expr | None, behind: Expr) -> Expr:
-    """In, any number of times around, and out."""
-    if loop is None:
-        return concat(before, behind)
-    if before == loop:
-        return concat(repeat(loop, 1), behind)
-    if behind == loop:
-        return concat(before, repeat(loop, 1))
-    return concat(before, repeat(loop, 0), behind)
+def _times(expr: Expr) -> tuple[Expr, int, int | None]:
+    return (expr.inner, expr.low, expr.high) if isinstance(expr, Repetition) else (expr, 1, 1)
 
 
 def _either(left: Expr, right: Expr) -> Expr:
-    for one, other in ((left, right), (right, left)):
-        if is_epsilon(one):
-            return repeat(other, 0, 1)
-    return alternation(left, right)
-
-
-def _byte_arcs(automaton: ByteAutomaton) -> dict[int, Arcs]:
-    """The arcs of every state, by sets of bytes and by labels."""
-    pairs: dict[int, _Pairs] = {state: defaultdict(list) for state in range(automaton.num_states)}
-    arcs = automaton.range_arcs()
-    for source, low, high, target in zip(*(array.tolist() for array in arcs), strict=True):
-        pairs[source][target].append((low, high))
-    result: dict[int, Arcs] = {
-        state: {target: byte_ranges(tuple(ranges)) for target, ranges in targets.items()}
-        for state, targets in pairs.items()
-    }
-    for source, number in np.argwhere(automaton.by_label >= 0).tolist():
-        target = int(automaton.by_label[source, number])
-        label = Label(automaton.labels[number])
-        result[source][target] = _either(result[source][target], label) if target in result[source] else label
-    return result
-
-
-def _character_arcs(automaton: ByteAutomaton) -> dict[int, Arcs]:
-    """The arcs by sets of characters, of every state that stands between two characters.
-
-    In a language of text, what can follow a prefix says whether it ends inside a character, so a state of the minimal
-    automaton is inside one or is not. Those inside are left out.
-    """
-    runs: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
-    arcs = automaton.range_arcs()
-    for source, low, high, target in zip(*(array.tolist() for array in arcs), strict=True):
-        runs[source].append((low, high, target))
-
-    rests: dict[tuple[int, int], dict[int, list[tuple[int, int]]]] = {}
-
-    def continued(state: int, length: int) -> dict[int, list[tuple[int, int]]]:
-        """The states that `length` continuation bytes lead to, and by which numbers below 64 ** length."""
-        if length == 0:
-            return {state: [(0, 0)]}
-        if (state, length) not in rests:
-            found = rests[state, length] = defaultdict(list)
-            for low, high, target in runs[state]:
-                _place(found, low - 0x80, high - 0x80, continued(target, length - 1), 64 ** (length - 1))
-        return rests[state, length]
-
-    result: dict[int, Arcs] = {}
-    todo = [automaton.start]
-    while todo:
-        state = todo.pop()
-        if state in result:
-            continue
-        found: _Pairs = defaultdict(list)
-        for low, high, target in runs[state]:
-            # A run may span leads of different lengths, if it leads to one state: it does not, but for ASCII.
-            length = 0 if low < 0x80 else 1 if low < 0xE0 else 2 if low < 0xF0 else 3
-            lead = (0, 0xC0, 0xE0, 0xF0)[length]
-            _place(found, low - lead, high - lead, continued(target, length), 64**length)
-        result[state] = {target: char_ranges(rg.normalize(pairs)) for target, pairs in found.items()}
-        todo.extend(result[state])
-    return result
-
-
-def _place(
-    found: dict[int, list[tuple[int, int]]], low: int, high: int, rest: dict[int, list[tuple[int, int]]], block: int
-) -> None:
-    """Adds to `found` the numbers whose first digit in base `block` is from `low` to `high` and whose rest is given."""
-    for target, pairs in rest.items():
-        whole = pairs == [(0, block - 1)]
-        if whole:
-            found[target].append((low * block, (high + 1) * block - 1))
-        else:
-            found[target] += [
-                (digit * block + first, digit * block + last)
-                for digit in range(low, high + 1)
-                for first, last in pairs
-            ]
+    """The one or the other."""
+    if is_epsilon(right):
+        left, right = right, left
+    if not is_epsilon(left):
+        return alternation(left, right)
+    inner, low, high = _times(right)
+    return repeat(inner, 0, high) if low <= 1 else repeat(right, 0, 1)

@@ -27,8 +27,9 @@ import pywrapfst
 
 from automata.algebra import Language, automaton_of, difference
 from automata.byte_automaton import ByteAutomaton
-from automata.counting import Numbered, lengths
+from automata.counting import Numbered, lengths, total
 from automata.errors import EmptyLanguage, InfiniteLanguage, LabelledLanguage
+from automata.topology import bottom_up
 from automata.walks import Walks
 
 
@@ -62,7 +63,7 @@ def is_finite(language: Language) -> bool:
     """Whether the language has only so many texts."""
     automaton = automaton_of(language)
     # Every state of a trim automaton is on some way to an end, so any loop makes texts without end.
-    return bool(automaton.over_symbols(automaton.next, automaton.labels).properties(pywrapfst.ACYCLIC, True))
+    return len(bottom_up(automaton.num_states, *automaton.edges())) == automaton.num_states
 
 
 def shortest(language: Language) -> bytes | None:
@@ -92,12 +93,13 @@ def count(language: Language, max_length: int | None = None) -> int:
         LabelledLanguage: the language has labels.
     """
     automaton = _without_labels(language)
-    if max_length is None and not is_finite(automaton):
+    if max_length is not None:
+        numbers = islice(lengths(automaton), max(max_length + 1, 0))
+        return sum(int(of_length[automaton.start]) for of_length in numbers)
+    number = total(automaton)
+    if number is None:
         raise InfiniteLanguage("the language has infinitely many texts: count those up to a length")
-    if automaton.is_empty:
-        return 0
-    stop = None if max_length is None else max(max_length + 1, 0)
-    return sum(int(numbers[automaton.start]) for numbers in islice(lengths(automaton), stop))
+    return number
 
 
 def sample(language: Language, number: int, *, length: int | range, seed: int) -> list[bytes]:

@@ -83,8 +83,9 @@ class Fragment:
             arcs[:, 1:3] = symbols[arcs[:, 1:3]]
         return arcs, epsilon.reshape(-1, 2)
 
-    def copy_of(self, automaton: ByteAutomaton, start: int, end: int) -> None:
-        """The arcs of a compiled automaton, with epsilon arcs from `start` and to `end`."""
+    def copy_of(self, automaton: ByteAutomaton, start: int, end: int, begin: int | None = None) -> None:
+        """The arcs of a compiled automaton, with epsilon arcs from `start` to its state `begin`, where texts begin if
+        it is not given, and to `end`."""
         arcs: RangeArcs = automaton.range_arcs()
         offset = self.num_states
         self.num_states += automaton.num_states
@@ -94,7 +95,7 @@ class Fragment:
             target = int(automaton.by_label[source, number])
             self.label(automaton.labels[number], int(source) + offset, target + offset)
         if automaton.num_states:
-            self.epsilon += (start, automaton.start + offset)
+            self.epsilon += (start, (automaton.start if begin is None else begin) + offset)
             for state in np.flatnonzero(automaton.final).tolist():
                 self.epsilon += (state + offset, end)
 

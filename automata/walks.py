@@ -15,7 +15,7 @@ import numpy as np
 
 from automata.byte_automaton import ByteAutomaton
 from automata.distance import distances
-from automata.openfst import BoolArray, IntArray
+from automata.openfst import IntArray
 
 # Lowest byte, highest byte, and the state that each of them leads to.
 Run = tuple[int, int, int]
@@ -25,23 +25,21 @@ class Walks:
     """The ways through an automaton that has no labels."""
 
     def __init__(self, automaton: ByteAutomaton) -> None:
-        self.automaton = automaton
         self.start = automaton.start
         self.final: list[bool] = automaton.final.tolist()
         self._runs: dict[int, list[Run]] = {}
+        self._arcs = automaton.range_arcs()
+        self._offsets = np.searchsorted(self._arcs.source, np.arange(automaton.num_states + 1))
+        self._ends = automaton.final
 
     def runs(self, state: int) -> list[Run]:
         """The arcs of a state over runs of bytes, in byte order."""
         runs = self._runs.get(state)
         if runs is None:
-            row = self.automaton.next[state][self.automaton.byte_class]
-            bounds = [0, *(np.flatnonzero(row[1:] != row[:-1]) + 1).tolist(), 256]
-            targets = row[bounds[:-1]].tolist()
-            runs = self._runs[state] = [
-                (low, end - 1, target)
-                for low, end, target in zip(bounds, bounds[1:], targets, strict=False)
-                if target >= 0
-            ]
+            _, low, high, target = self._arcs
+            of_state = slice(self._offsets[state], self._offsets[state + 1])
+            columns = (low[of_state].tolist(), high[of_state].tolist(), target[of_state].tolist())
+            runs = self._runs[state] = list(zip(*columns, strict=True))
         return runs
 
     def arcs(self, state: int) -> Iterator[tuple[int, int]]:
@@ -53,8 +51,7 @@ class Walks:
     @cached_property
     def distance(self) -> IntArray:
         """The least number of bytes from each state to an end, `[Q]`."""
-        source, target = self.automaton.edges()
-        return distances(source, target, self.automaton.final)
+        return distances(self._arcs.source, self._arcs.target, self._ends)
 
     def finish(self, state: int) -> bytes:
         """The first in byte order among the shortest texts from a state to an end."""
@@ -79,11 +76,11 @@ class Walks:
 
     def texts(self) -> Iterator[bytes]:
         """Every text, by length and then in byte order."""
-        source, target = self.automaton.edges()
+        source, target = self._arcs.source, self._arcs.target
         # possible[n][state] is whether some text of just n bytes leads from the state to an end. A language without
         # end has such a state for every n, and a finite one has none from some n on.
         possible: list[bytes] = []
-        here: BoolArray = self.automaton.final
+        here = self._ends
         while here.any():
             possible.append(here.tobytes())
             yield from self._of_length(len(possible) - 1, possible)

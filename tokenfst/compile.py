@@ -28,14 +28,15 @@ from tokenfst.token_classes import END, FIRST_CLASS, NEVER, TokenClasses, token_
 from tokenfst.transitions import make_transitions
 from tokenfst.vocabulary import Vocabulary
 
-Constraint: TypeAlias = str | Expr
+Constraint: TypeAlias = str | Expr | ByteAutomaton
 
 
 def compile(constraint: Constraint, vocabulary: Vocabulary) -> TokenAutomaton:  # noqa: A001
     """The automaton over the tokens of a vocabulary that accepts exactly the tokenizations of a language.
 
     Args:
-        constraint: a regular expression that a whole text must match (`automata.pattern`), or an expression.
+        constraint: a regular expression that a whole text must match (`automata.pattern`), an expression, or a
+            byte automaton.
         vocabulary: the tokens.
 
     Raises:
@@ -43,12 +44,14 @@ def compile(constraint: Constraint, vocabulary: Vocabulary) -> TokenAutomaton:  
         EmptyLanguage: the constraint allows no text, or none that the vocabulary can write.
         LimitExceeded: a construction grew past a limit, which the message names.
     """
-    return from_bytes(compile_expr(as_expr(constraint)), vocabulary)
+    return from_bytes(to_bytes(constraint), vocabulary)
 
 
-def as_expr(constraint: Constraint) -> Expr:
-    """The expression of a constraint."""
-    return parse(constraint) if isinstance(constraint, str) else constraint
+def to_bytes(constraint: Constraint) -> ByteAutomaton:
+    """The byte automaton of a constraint."""
+    if isinstance(constraint, ByteAutomaton):
+        return constraint
+    return compile_expr(parse(constraint) if isinstance(constraint, str) else constraint)
 
 
 def from_bytes(automaton: ByteAutomaton, vocabulary: Vocabulary) -> TokenAutomaton:
