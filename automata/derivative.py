@@ -11,8 +11,8 @@ characters is a set of continuation bytes.
 A complement is all text without something, and text after half a character begins with the other half: `~a` is taken
 for `ANY_TEXT - a`, and written as `~` again where a character ends.
 
-Rejected: the derivative of an expression by way of its automaton and back (`automata.elimination` does that where it is
-wanted; what was short to write need not be short any more, and large bounds would be written out).
+Rejected: the derivative of every expression by way of its automaton and back (what was short to write need not be short
+any more, and large bounds would be written out). It is the way out where an expression holds a node without a rule.
 """
 
 from __future__ import annotations
@@ -44,7 +44,6 @@ from automata.expr import (
     concat,
     difference,
     intersection,
-    is_empty,
     repeat,
 )
 from automata.utf8 import character_arcs
@@ -62,15 +61,30 @@ def derivative(language: L, prefix: str | bytes) -> L:
     value = prefix.encode() if isinstance(prefix, str) else prefix
     if isinstance(language, ByteAutomaton):
         return algebra.rest(language, value)
+    if not _all_have_rules(language):
+        return to_expr(algebra.rest(algebra.automaton_of(language), value))
+    left: Expr = language
     for byte in value:
-        if is_empty(language):
-            break
-        language = _after(language, byte)
-    return language
+        left = _after(left, byte)
+    return left
+
+
+def _all_have_rules(expr: Expr) -> bool:
+    """Whether all nodes are of kinds with a rule. One other is enough to spoil it, wherever it stands: what it allows
+    may depend on the text before it, which a derivative forgets."""
+    todo = [expr]
+    while todo:
+        node = todo.pop()
+        if type(node) not in _after.registry:
+            return False
+        for name in node.__match_args__:
+            part = getattr(node, name)
+            todo.extend(inner for inner in (part if isinstance(part, tuple) else (part,)) if isinstance(inner, Expr))
+    return True
 
 
 def nullable(expr: Expr) -> bool:
-    """Whether the empty text is in the language."""
+    """Whether the empty text is in the language; of expressions all of whose nodes have a rule."""
     if isinstance(expr, Literal):
         return not expr.value
     if isinstance(expr, CharSet | ByteSet | Label):
@@ -85,15 +99,14 @@ def nullable(expr: Expr) -> bool:
         return nullable(expr.left) and nullable(expr.right)
     if isinstance(expr, Difference):
         return nullable(expr.left) and not nullable(expr.right)
-    if isinstance(expr, Complement):
-        return not nullable(expr.inner)
-    return algebra.automaton_of(expr).accepts(b"")
+    assert isinstance(expr, Complement)
+    return not nullable(expr.inner)
 
 
 @singledispatch
 def _after(expr: Expr, byte: int) -> Expr:
-    """The derivative by one byte; by way of the automaton for kinds of node that have no rule."""
-    return to_expr(algebra.rest(algebra.automaton_of(expr), bytes([byte])))
+    """The derivative by one byte, by Brzozowski's rule for each kind of node."""
+    raise TypeError(f"there is no rule for {type(expr).__name__}")
 
 
 @_after.register
