@@ -15,6 +15,7 @@ from automata.derivative import derivative
 from automata.elimination import to_expr
 from automata.errors import (
     AutomatonFileError,
+    Cancelled,
     EmptyLanguage,
     IncompleteOutput,
     InfiniteLanguage,
@@ -23,6 +24,7 @@ from automata.errors import (
     PatternError,
     TokenfstError,
     TokenNotAllowed,
+    UnknownTerminal,
     UnsupportedTokenizer,
     VocabularyError,
 )
@@ -44,6 +46,7 @@ from automata.expr import (
     literal,
     repeat,
 )
+from automata.limits import DEFAULT_LIMITS, Cancellation, Limits
 from automata.pattern import parse
 from automata.queries import (
     count,
@@ -62,10 +65,13 @@ __all__ = [
     "ANY_BYTES",
     "ANY_CHAR",
     "ANY_TEXT",
+    "DEFAULT_LIMITS",
     "EMPTY",
     "EPSILON",
     "AutomatonFileError",
     "ByteAutomaton",
+    "Cancellation",
+    "Cancelled",
     "EmptyLanguage",
     "Expr",
     "IncompleteOutput",
@@ -73,9 +79,11 @@ __all__ = [
     "Label",
     "LabelledLanguage",
     "LimitExceeded",
+    "Limits",
     "PatternError",
     "TokenNotAllowed",
     "TokenfstError",
+    "UnknownTerminal",
     "UnsupportedTokenizer",
     "VocabularyError",
     "alternation",

@@ -1,65 +1,70 @@
 """Operations on compiled languages; the operators of `ByteAutomaton`.
 
-    intersection, difference, complement        on the tables of the operands
-    alternation, concatenation, repetition      laid out side by side, then made deterministic and minimal
+    intersection, difference, complement
+    alternation, concatenation, repetition
     rest                                        what is left after a prefix
 
 Each takes automata, expressions or literal text and gives an automaton, minimal again: `a & b` of automata is the
-automaton of `a & b` of expressions. Where an expression meets an automaton the result is an automaton, because an
-expression cannot hold one; `automata.elimination.to_expr` is the way back.
+automaton of `a & b` of expressions. So each is compiled as that expression, with a leaf in place of each automaton.
+
+Where an expression meets an automaton the result is an automaton, because an expression cannot hold one;
+`automata.elimination.to_expr` is the way back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import TypeAlias
 
 from automata import expr as ex
 from automata.byte_automaton import ByteAutomaton
-from automata.compile import combine, compile_expr, of_fragment
-from automata.expr import Expr
-from automata.thompson import Fragment, Layout
+from automata.compile import Compiler, compile_expr
+from automata.expr import Alternation, Expr
+from automata.limits import Work
 
 Language: TypeAlias = ByteAutomaton | Expr
 Operand: TypeAlias = Language | str | bytes
 
+_set = object.__setattr__
 
-def automaton_of(operand: Operand) -> ByteAutomaton:
-    """The automaton of an operand; text stands for itself.
+
+def automaton_of(language: Language) -> ByteAutomaton:
+    """The automaton of a language.
 
     Raises:
-        TypeError: something else.
+        TypeError: it is none; text could be meant literally or as a pattern.
     """
-    if isinstance(operand, ByteAutomaton):
-        return operand
-    if not isinstance(operand, Expr | str | bytes):
-        raise TypeError(f"a language is an automaton, an expression or text, and not {type(operand).__name__}")
-    return compile_expr(operand if isinstance(operand, Expr) else ex.literal(operand))
+    if isinstance(language, ByteAutomaton):
+        return language
+    if not isinstance(language, Expr):
+        raise TypeError(f"a language is an automaton or an expression, and not {type(language).__name__}")
+    return compile_expr(language)
 
 
 def intersection(left: Operand, right: Operand) -> ByteAutomaton:
     """What is in both."""
-    return combine(automaton_of(left), automaton_of(right), difference=False)
+    return _compiled(ex.intersection, left, right)
 
 
 def difference(left: Operand, right: Operand) -> ByteAutomaton:
     """What is in `left` and not in `right`."""
-    return combine(automaton_of(left), automaton_of(right), difference=True)
+    return _compiled(ex.difference, left, right)
 
 
 def complement(inner: Operand) -> ByteAutomaton:
     """Every text (sequence of UTF-8 characters) that is not in `inner`."""
-    return difference(ex.ANY_TEXT, inner)
+    return _compiled(ex.complement, inner)
 
 
 def alternation(*parts: Operand) -> ByteAutomaton:
     """Any one of the parts."""
-    return _laid_out(ex.alternation, *parts)
+    return _compiled(ex.alternation, *parts)
 
 
 def concatenation(*parts: Operand) -> ByteAutomaton:
     """One part after the other."""
-    return _laid_out(ex.concat, *parts)
+    return _compiled(ex.concat, *parts)
 
 
 def repetition(inner: Operand, low: int, high: int | None = None) -> ByteAutomaton:
@@ -68,32 +73,53 @@ def repetition(inner: Operand, low: int, high: int | None = None) -> ByteAutomat
     Raises:
         ValueError: a negative bound, or an upper bound below the lower one.
     """
-    return _laid_out(lambda part: ex.repeat(part, low, high), inner)
-
-
-class _StandIn(Expr):
-    """Stands for an automaton in an expression while that is laid out; it never leaves this file."""
-
-    __slots__ = ("number",)
-    __match_args__ = ("number",)
-    number: int
-
-    def __init__(self, number: int, size: int) -> None:
-        object.__setattr__(self, "number", number)
-        object.__setattr__(self, "size", size)
-
-
-def _laid_out(operation: Callable[..., Expr], *operands: Operand) -> ByteAutomaton:
-    """The automaton of an operation on expressions, with the operands' automata in their place."""
-    automata = [automaton_of(operand) for operand in operands]
-    parts = [_StandIn(number, len(automaton.edges()[0])) for number, automaton in enumerate(automata)]
-    known: dict[Expr, ByteAutomaton] = dict(zip(parts, automata, strict=True))
-    return of_fragment(Layout(known.__getitem__).lay(operation(*parts)))
+    return _compiled(lambda part: ex.repeat(part, low, high), inner)
 
 
 def rest(automaton: ByteAutomaton, prefix: bytes) -> ByteAutomaton:
     """What can follow a prefix: the texts t for which `prefix + t` is in the language; see `automata.derivative`."""
-    state, fragment = automaton.step(automaton.start, prefix), Fragment()
-    if state >= 0:
-        fragment.copy_of(automaton, 0, 1, begin=state)
-    return of_fragment(fragment)
+    state = automaton.step(automaton.start, prefix)
+    if state < 0:
+        return compile_expr(ex.EMPTY)
+    # The same automaton from another start, and then without what cannot be reached any more.
+    moved = copy(automaton)
+    _set(moved, "start", state)
+    return _compiled(lambda part: Alternation((part,)), moved)
+
+
+class _StandIn(Expr):
+    """Stands for an automaton in an expression that is being compiled; it never leaves this file."""
+
+    __slots__ = ("automaton",)
+    automaton: ByteAutomaton
+
+    def __init__(self, automaton: ByteAutomaton) -> None:
+        _set(self, "automaton", automaton)
+        _set(self, "size", len(automaton.edges()[0]))
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __repr__(self) -> str:
+        return f"<automaton of {self.automaton.num_states:,} states>"
+
+
+def _compiled(operation: Callable[..., Expr], *operands: Operand) -> ByteAutomaton:
+    """The automaton of an operation on expressions, where some operands are automata.
+
+    Raises:
+        TypeError: an operand is none of them.
+        LimitExceeded: the result is too large.
+    """
+    parts = [_StandIn(operand) if isinstance(operand, ByteAutomaton) else operand for operand in operands]
+    for part in parts:
+        if not isinstance(part, Expr | str | bytes):
+            raise TypeError(f"an operand is an automaton, an expression or text, and not {type(part).__name__}")
+    with Work() as work:
+        # What explodes could not be found by compiling parts that hold stand-ins again.
+        compiler = Compiler(work, blames=False)
+        compiler.done |= {part: part.automaton for part in parts if isinstance(part, _StandIn)}
+        return compiler.compile(operation(*parts))

@@ -77,9 +77,7 @@ def _all_have_rules(expr: Expr) -> bool:
         node = todo.pop()
         if type(node) not in _after.registry:
             return False
-        for name in node.__match_args__:
-            part = getattr(node, name)
-            todo.extend(inner for inner in (part if isinstance(part, tuple) else (part,)) if isinstance(inner, Expr))
+        todo += node.operands()
     return True
 
 

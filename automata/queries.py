@@ -42,7 +42,7 @@ def equivalent(left: Language, right: Language) -> bool:
 
 def includes(big: Language, small: Language) -> bool:
     """Whether every text of `small` is in `big`; `counterexample` says which is not."""
-    return difference(small, big).is_empty
+    return _lacking(big, small).is_empty
 
 
 def counterexample(big: Language, small: Language) -> bytes | None:
@@ -51,7 +51,7 @@ def counterexample(big: Language, small: Language) -> bytes | None:
     Raises:
         LabelledLanguage: what is not in `big` has labels.
     """
-    return shortest(difference(small, big))
+    return shortest(_lacking(big, small))
 
 
 def is_empty(language: Language) -> bool:
@@ -140,6 +140,10 @@ def random_strings(language: Language, count: int, *, seed: int, max_length: int
         raise EmptyLanguage("there is no text to choose from")
     walks, generator = Walks(automaton), random.Random(seed)
     return [walks.random(generator, max_length) for _ in range(count)]
+
+
+def _lacking(big: Language, small: Language) -> ByteAutomaton:
+    return difference(automaton_of(small), automaton_of(big))
 
 
 def _without_labels(language: Language) -> ByteAutomaton:

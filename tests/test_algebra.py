@@ -22,6 +22,7 @@ from automata import (
     Expr,
     Label,
     LimitExceeded,
+    Limits,
     alternation,
     compile_expr,
     concat,
@@ -34,6 +35,7 @@ from automata import (
 )
 from automata import expr as ex
 from automata.derivative import nullable
+from automata.limits import Work
 from tokenfst import Vocabulary
 
 
@@ -110,6 +112,18 @@ def test_other_operands_are_refused() -> None:
             make()
     with pytest.raises(ValueError, match="repetitions"):
         automaton.repeat(3, 2)
+    # Text could be meant literally or as a pattern.
+    with pytest.raises(TypeError, match="not str"):
+        equivalent("a", automaton)  # type: ignore[arg-type]
+
+
+def test_limits_hold_for_automata_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(LimitExceeded, match=r"<automaton of 27 states>\{100000000\} has"):
+        compile_expr(parse("[ab]{26}")).repeat(10**8, 10**8)
+    ends_in_a, tail = compile_expr(parse("(?:a|b)*a")), compile_expr(parse("[ab]{12}"))
+    monkeypatch.setattr("automata.algebra.Work", lambda: Work(Limits(states=1000)))
+    with pytest.raises(LimitExceeded, match="more than 1,000 states"):
+        ends_in_a + tail
 
 
 def test_labels_take_part_in_operations() -> None:
@@ -178,6 +192,9 @@ class Opaque(Expr):
         object.__setattr__(self, "inner", inner)
         object.__setattr__(self, "size", inner.size)
 
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.inner,)
+
 
 def test_nodes_without_a_rule_go_by_way_of_the_automaton(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = parse("x(?:ab|é)*y?")
@@ -213,11 +230,8 @@ def test_what_is_left_is_a_constraint() -> None:
 
 def nodes(expr: Expr) -> Iterator[Expr]:
     yield expr
-    for name in expr.__match_args__:
-        part = getattr(expr, name)
-        for inner in part if isinstance(part, tuple) else (part,):
-            if isinstance(inner, Expr):
-                yield from nodes(inner)
+    for part in expr.operands():
+        yield from nodes(part)
 
 
 @given(exprs())
