@@ -30,7 +30,7 @@ from tokenfst.token_classes import END, FIRST_CLASS, NEVER, TokenClasses, token_
 from tokenfst.transitions import make_transitions
 from tokenfst.vocabulary import Vocabulary
 
-Constraint: TypeAlias = str | Expr
+Constraint: TypeAlias = str | Expr | ByteAutomaton
 
 
 def compile(  # noqa: A001
@@ -44,7 +44,8 @@ def compile(  # noqa: A001
     """The automaton over the tokens of a vocabulary that accepts exactly the tokenizations of a language.
 
     Args:
-        constraint: a regular expression that a whole text must match (`automata.pattern`), or an expression.
+        constraint: a regular expression that a whole text must match (`automata.pattern`), an expression, or a
+            byte automaton.
         vocabulary: the tokens.
         terminals: the token ids that names in the constraint stand for (`automata.extensions.token`), beside the
             special tokens and the sets that every vocabulary has.
@@ -59,13 +60,15 @@ def compile(  # noqa: A001
         Cancelled: another thread cancelled the compilation.
     """
     with Work(limits, cancellation) as work:
-        automaton = compile_expr(as_expr(constraint), work)
+        automaton = to_bytes(constraint, work)
         return from_bytes(automaton, vocabulary, terminals=terminals, work=work)
 
 
-def as_expr(constraint: Constraint) -> Expr:
-    """The expression of a constraint."""
-    return parse(constraint) if isinstance(constraint, str) else constraint
+def to_bytes(constraint: Constraint, work: Work) -> ByteAutomaton:
+    """The byte automaton of a constraint."""
+    if isinstance(constraint, ByteAutomaton):
+        return constraint
+    return compile_expr(parse(constraint) if isinstance(constraint, str) else constraint, work)
 
 
 def from_bytes(
