@@ -2,6 +2,9 @@
 
     pattern -> Expr -> ByteAutomaton -> TokenClasses -> trimmed -> TokenAutomaton
 
+Where the tokens are a text by themselves, the byte automaton and the classes are put right for a decoder that treats the
+start of a text its own way (`tokenfst.beginning`).
+
 The byte automaton is trim: each of its states can be reached and leads on to an end. Over tokens that need not be so.
 Where every byte that the automaton reads is a token by itself, as in every byte-level vocabulary, it is; otherwise
 states that no sequence of tokens reaches, or from which none reaches an end, go, and with them the transitions into
@@ -23,6 +26,7 @@ from automata.expr import Expr
 from automata.jit import kernel
 from automata.pattern import parse
 from tokenfst.automaton import TokenAutomaton
+from tokenfst.beginning import with_beginning, with_exceptions
 from tokenfst.loops import Ints
 from tokenfst.token_classes import END, FIRST_CLASS, NEVER, TokenClasses, token_classes
 from tokenfst.transitions import make_transitions
@@ -31,19 +35,25 @@ from tokenfst.vocabulary import Vocabulary
 Constraint: TypeAlias = str | Expr
 
 
-def compile(constraint: Constraint, vocabulary: Vocabulary) -> TokenAutomaton:  # noqa: A001
+def compile(  # noqa: A001
+    constraint: Constraint, vocabulary: Vocabulary, *, at_text_start: bool = False
+) -> TokenAutomaton:
     """The automaton over the tokens of a vocabulary that accepts exactly the tokenizations of a language.
 
     Args:
         constraint: a regular expression that a whole text must match (`automata.pattern`), or an expression.
         vocabulary: the tokens.
+        at_text_start: how the tokens are to be decoded. False: as the continuation of earlier text, such as a prompt,
+            where every token writes its bytes. True: by themselves, as by the tokenizer's `decode` without special
+            tokens, which drops a first space (SentencePiece) or does not write one (WordPiece). For a vocabulary
+            without `text_start` both are the same.
 
     Raises:
         PatternError: a pattern that cannot be honoured, with the place and the reason.
         EmptyLanguage: the constraint allows no text, or none that the vocabulary can write.
         LimitExceeded: a construction grew past a limit, which the message names.
     """
-    return from_bytes(compile_expr(as_expr(constraint)), vocabulary)
+    return from_bytes(compile_expr(as_expr(constraint)), vocabulary, at_text_start=at_text_start)
 
 
 def as_expr(constraint: Constraint) -> Expr:
@@ -51,15 +61,21 @@ def as_expr(constraint: Constraint) -> Expr:
     return parse(constraint) if isinstance(constraint, str) else constraint
 
 
-def from_bytes(automaton: ByteAutomaton, vocabulary: Vocabulary) -> TokenAutomaton:
+def from_bytes(automaton: ByteAutomaton, vocabulary: Vocabulary, *, at_text_start: bool = False) -> TokenAutomaton:
     """The token automaton of a byte automaton; see `compile`."""
     if automaton.is_empty:
         raise EmptyLanguage("the constraint allows no text at all")
-    classes = token_classes(automaton, vocabulary)
-    start, final = automaton.start, automaton.final
-    if not _spells_all(automaton.next, automaton.byte_class, vocabulary.is_token_byte):
+    rule = vocabulary.text_start if at_text_start else None
+    raw = with_beginning(automaton, rule) if rule else automaton
+    classes = token_classes(raw, vocabulary)
+    spells_all = _spells_all(raw.next, raw.byte_class, vocabulary.is_token_byte)
+    if rule and rule.has_exceptions:
+        classes = with_exceptions(classes, automaton, rule, vocabulary)
+        spells_all = False  # an exception may be the one token for a byte, and not write it
+    start, final = raw.start, raw.final
+    if not spells_all:
         start, final, classes = _trim(start, final, classes)
-    return _with_end(vocabulary, start, final, classes)
+    return _with_end(vocabulary, start, final, classes, at_text_start)
 
 
 @kernel
@@ -78,13 +94,15 @@ def _spells_all(delta: Ints, byte_class: ByteArray, is_token_byte: npt.NDArray[n
 
 
 def _with_end(
-    vocabulary: Vocabulary, start: int, final: npt.NDArray[np.bool_], classes: TokenClasses
+    vocabulary: Vocabulary, start: int, final: npt.NDArray[np.bool_], classes: TokenClasses, at_text_start: bool
 ) -> TokenAutomaton:
     """Adds the state after the end, and the end tokens' transitions to it."""
     source, number, target = classes.source, classes.edge_class, classes.target
     final, source, number, target = _end_edges(final, source, number, target, bool(vocabulary.eos_ids))
     transitions = make_transitions(len(final), classes.num_classes, source, number, target)
-    return TokenAutomaton(vocabulary, start, final, transitions, classes.run_end, classes.run_class)
+    return TokenAutomaton(
+        vocabulary, start, final, transitions, classes.run_end, classes.run_class, at_text_start=at_text_start
+    )
 
 
 @kernel
