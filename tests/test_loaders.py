@@ -392,10 +392,17 @@ def bpe(decoder: Any = None, **options: Any) -> Tokenizer:
 
 
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
-    "WordPiece": (word_piece, "Tokenizer: decoder WordPiece.*where the piece stands"),
     "WordPiece model": (
         lambda: Tokenizer.from_str(json.dumps(json.loads(word_piece().to_str()) | {"decoder": {"type": "Fuse"}})),
-        "model WordPiece",
+        "Tokenizer: model WordPiece: its marks inside of words need the decoder WordPiece",
+    ),
+    "WordPiece of another mark": (
+        lambda: with_decoder(word_piece(), decoders.WordPiece("@@")),
+        "model WordPiece with continuing_subword_prefix '##'",
+    ),
+    "two rules for the start": (
+        lambda: bpe(decoders.Sequence([decoders.Metaspace(), decoders.Fuse(), decoders.Strip(" ", 1, 0)])),
+        r"decoders Metaspace \+ Strip: each changes the start",
     ),
     "suffix": (lambda: bpe(decoders.ByteLevel(), end_of_word_suffix="</w>"), "end_of_word_suffix '</w>'"),
     "prefix": (
@@ -440,7 +447,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "odd byte piece": (
         # The library's parser takes a sign for a digit, so this piece is the byte 1.
         lambda: with_decoder(Tokenizer(models.BPE(vocab={"a": 0, "<0x+1>": 1}, merges=[])), decoders.ByteFallback()),
-        r"token 1 should write b'<0x\+1>', but decodes to",
+        r"token 1 should write b'<0x\+1>', and .* but they decode to",
     ),
 }
 
@@ -453,8 +460,8 @@ def test_what_cannot_be_exact_is_refused_with_the_reason(case: str) -> None:
 
 
 def test_the_refusal_names_the_class_of_transformers() -> None:
-    fast = wrapped(word_piece(), unk_token="[UNK]")
-    with pytest.raises(UnsupportedTokenizer, match=f"{type(fast).__name__}: decoder WordPiece"):
+    fast = wrapped(bpe(decoders.CTC()))
+    with pytest.raises(UnsupportedTokenizer, match=f"{type(fast).__name__}: decoder CTC"):
         from_transformers(fast)
 
 
@@ -701,7 +708,7 @@ def test_sentencepiece_models_with_settings_that_change_nothing(tmp_path: Path) 
 
 def test_a_sentencepiece_decoder_that_writes_otherwise_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sentencepiece.SentencePieceProcessor, "decode", lambda _, ids: "a" * len(ids))
-    with pytest.raises(UnsupportedTokenizer, match=r"after 'a', token 3 should write .*, but decodes to 'aa'"):
+    with pytest.raises(UnsupportedTokenizer, match=r"token 3 should write .*, but they decode to 'aaa'"):
         from_sentencepiece(DATA / SENTENCEPIECE[0])
 
 

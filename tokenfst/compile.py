@@ -2,8 +2,8 @@
 
     pattern -> Expr -> ByteAutomaton -> TokenClasses -> trimmed -> TokenAutomaton
 
-Where the tokens are a text by themselves, the byte automaton and the classes are put right for a decoder that treats the
-start of a text its own way (`tokenfst.beginning`).
+Where the tokens are a text by themselves, the byte automaton and the classes are put right for a decoder that treats
+the start of a text its own way (`tokenfst.beginning`).
 
 The byte automaton is trim: each of its states can be reached and leads on to an end. Over tokens that need not be so.
 Where every byte that the automaton reads is a token by itself, as in every byte-level vocabulary, it is; otherwise

@@ -7,12 +7,12 @@ the first of a text does not. They are one rule on the bytes that a text begins 
     exceptions   tokens that write something else as the first of a text
     ignored      tokens that write nothing there, and after which the text has still to begin
 
-    SentencePiece          prefix "", and with `remove_extra_whitespaces` every leading piece that is one space is ignored;
-                           the byte piece <0x20> is an exception, for only ▁ is dropped
-    Strip (Llama 2)        prefix "", nothing else: the space is dropped from the finished text, whoever wrote it
-    Metaspace (T5)         prefix "", and a first token with several ▁ is an exception, since it loses them all
-    WordPiece (BERT)       prefix "##": a piece in the middle of a word is written as it is; what clean-up joins to the
-                           word before it (".", ",") is an exception, since it has neither a space nor a mark
+    SentencePiece      prefix "", and with `remove_extra_whitespaces` every leading piece that is one space is ignored;
+                       the byte piece <0x20> is an exception, for only ▁ is dropped
+    Strip (Llama 2)    prefix "", nothing else: the space is dropped from the finished text, whoever wrote it
+    Metaspace (T5)     prefix "", and a first token with several ▁ is an exception, since it loses them all
+    WordPiece (BERT)   prefix "##": a piece in the middle of a word is written as it is; what clean-up joins to the
+                       word before it (".", ",") is an exception, since it has neither a space nor a mark
 
 So the detokenizer has two states, "at the start" and "inside", and `tokenfst.beginning` makes the automaton that goes
 with it: the rule is one more state of the byte automaton, and the walk over the vocabulary knows nothing of it.
@@ -82,5 +82,5 @@ class TextStart:
         for token_id in token_ids:
             token = tokens[token_id]
             written += token if begun or not token else self.first(token_id, token)
-            begun = begun or bool(token) and token_id not in self.ignored
+            begun = begun or (bool(token) and token_id not in self.ignored)
         return bytes(written)
