@@ -20,6 +20,7 @@ import mistral_common
 import numpy as np
 import pytest
 import sentencepiece
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import exprs, up_to
@@ -32,12 +33,13 @@ from tokenizers import (
     pre_tokenizers,
     trainers,
 )
-from transformers import BertTokenizerFast
+from transformers import BertTokenizerFast, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 import tokenfst
 from automata import ANY_TEXT, Expr, compile_expr, difference, literal, parse
 from automata.errors import EmptyLanguage, VocabularyError
 from automata.openfst import EPSILON, to_arcs
+from decoding import generate, vocabulary_of
 from tokenfst import TokenAutomaton, Vocabulary, from_sentencepiece, from_transformers
 from tokenfst.detokenizer import ROOT, detokenizer
 from tokenfst.drawing import draw_detokenizer
@@ -467,3 +469,30 @@ def test_clean_up_replaces_what_the_decoder_replaces() -> None:
     assert tokens[pieces.index("a . do notb") + 1] == b" a. don'tb"
     tokenizer.decoder = decoders.WordPiece("##", cleanup=False)
     assert from_transformers(tokenizer).tokens[1:] == tuple(f" {piece}".encode() for piece in pieces)
+
+
+# The loop -------------------------------------------------------------------------------
+
+
+def test_generate_writes_texts_of_their_own_or_continues_a_prompt() -> None:
+    tokenizer = llama_2()
+    tokenizer.add_special_tokens(["</s>"])
+    fast: Any = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="</s>")
+    torch.manual_seed(3)
+    config = LlamaConfig(
+        vocab_size=len(fast), hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2
+    )
+    model = LlamaForCausalLM(config).eval()
+    vocabulary, pattern = vocabulary_of(fast), r" ?[a-z]{1,9}"
+    # A piece that begins a word, as models prefer for the first.
+    token = next(token for token, text in enumerate(vocabulary.tokens) if re.fullmatch(rb" [a-z]+", text))
+    options: dict[str, Any] = {"max_new_tokens": 12, "temperature": 0, "sequence_bias": {(token,): 50.0}}
+    for at_text_start in (False, True):
+        automaton = tokenfst.compile(pattern, vocabulary, at_text_start=at_text_start)
+        for constraint in (pattern, automaton):
+            texts = generate(model, fast, ["", "hello"], constraint, at_text_start=at_text_start, **options)
+            assert all(re.fullmatch(pattern, text) for text in texts), texts
+            word = vocabulary.tokens[token].decode()
+            assert all(text.startswith(word[1:] if at_text_start else word) for text in texts), texts
+    with pytest.raises(ValueError, match="compile it with at_text_start"):
+        generate(model, fast, "", tokenfst.compile(pattern, vocabulary), at_text_start=True)
