@@ -83,24 +83,29 @@ def _move(classes: TokenClasses, begin: int, moved: dict[tuple[int, int], list[i
     for (old, target), ranks in moved.items():
         low, high = np.searchsorted(classes.edge_class, [old, old + 1])
         kept = edges[:, low:high][:, classes.source[low:high] != begin]
-        leaving: Ints = np.array([[begin], [num_classes], [target]][: 3 if target >= 0 else 0], np.int32).reshape(3, -1)
         kept[1] = num_classes
-        own = np.concatenate([kept, leaving], axis=1)
+        leaving = np.array([[begin], [num_classes], [target]], np.int32)
+        own = np.concatenate([kept, leaving], axis=1) if target >= 0 else kept
         new_class |= dict.fromkeys(ranks, num_classes if own.size else NEVER)
         num_classes += bool(own.size)
         added.append(own)
     run_end, run_class = _moved_runs(classes, new_class)
     edges = np.concatenate(added, axis=1)
     # A class that all its tokens have left leads nowhere.
-    source, edge_class, reached = edges[:, np.isin(edges[1], run_class)]
+    taken = np.zeros(num_classes, np.bool_)
+    taken[run_class] = True
+    source, edge_class, reached = edges[:, taken[edges[1]]]
     return TokenClasses(run_end, run_class, num_classes, source, edge_class, reached)
 
 
 def _moved_runs(classes: TokenClasses, new_class: dict[int, int]) -> tuple[Ints, Ints]:
     """The runs in which some ranks have another class."""
     ranks = np.array(list(new_class), np.int32)
-    run_end = np.unique(np.concatenate([classes.run_end, ranks, ranks + 1]))
-    run_end = run_end[run_end > 0].astype(np.int32)
-    run_class = classes.run_class[np.searchsorted(classes.run_end, run_end - 1, "right")]
+    # Runs are cut before and behind each of the ranks, if they do not end there.
+    cut = np.unique(np.concatenate([ranks, ranks + 1]))
+    run = np.searchsorted(classes.run_end, cut)
+    inside = (cut > 0) & (classes.run_end[run] != cut)
+    run_end = np.insert(classes.run_end, run[inside], cut[inside])
+    run_class = np.insert(classes.run_class, run[inside], classes.run_class[run[inside]])
     run_class[np.searchsorted(run_end, ranks, "right")] = list(new_class.values())
     return run_end, run_class

@@ -68,12 +68,10 @@ def from_bytes(automaton: ByteAutomaton, vocabulary: Vocabulary, *, at_text_star
     rule = vocabulary.text_start if at_text_start else None
     raw = with_beginning(automaton, rule) if rule else automaton
     classes = token_classes(raw, vocabulary)
-    spells_all = _spells_all(raw.next, raw.byte_class, vocabulary.is_token_byte)
-    if rule and rule.has_exceptions:
+    if rule:
         classes = with_exceptions(classes, automaton, rule, vocabulary)
-        spells_all = False  # an exception may be the one token for a byte, and not write it
     start, final = raw.start, raw.final
-    if not spells_all:
+    if not _spells_all(raw.next, raw.byte_class, vocabulary.is_first_byte if rule else vocabulary.is_token_byte):
         start, final, classes = _trim(start, final, classes)
     return _with_end(vocabulary, start, final, classes, at_text_start)
 

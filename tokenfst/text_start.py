@@ -46,10 +46,9 @@ class TextStart:
     def __post_init__(self) -> None:
         object.__setattr__(self, "exceptions", MappingProxyType(dict(self.exceptions)))
 
-    @property
-    def has_exceptions(self) -> bool:
-        """Whether the rule alone does not say it all."""
-        return bool(self.exceptions or self.ignored)
+    def is_plain(self, token_id: int) -> bool:
+        """Whether the rule alone says what a token does."""
+        return token_id not in self.exceptions and token_id not in self.ignored
 
     def first(self, token_id: int, token: bytes) -> bytes:
         """What a token writes as the first of a text.

@@ -87,11 +87,13 @@ class Vocabulary:
         self.rank_of_token[self.token_of_rank] = np.arange(len(self.token_of_rank), dtype=np.int32)
         self.whole_trie: Nodes = build_trie([token for token, _ in whole], 0)
         self.partial_trie: Nodes = build_trie([token for token, _ in partial], len(whole))
-        # [256], the bytes that are tokens by themselves.
+        # [256] each, the bytes that are tokens by themselves, and those of them that are so at the start of a text too.
         self.is_token_byte: npt.NDArray[np.bool_] = np.zeros(256, np.bool_)
-        for token, _ in (*whole, *partial):
+        self.is_first_byte: npt.NDArray[np.bool_] = np.zeros(256, np.bool_)
+        for token, token_id in (*whole, *partial):
             if len(token) == 1:
                 self.is_token_byte[token[0]] = True
+                self.is_first_byte[token[0]] |= not self.text_start or self.text_start.is_plain(token_id)
         # [W] packed, every token that has a rank, and every end token.
         self.all_words = self._packed(self.token_of_rank)
         self.eos_words = self._packed(np.array(self.eos_ids, np.int32))
@@ -101,6 +103,7 @@ class Vocabulary:
             self.whole_trie,
             self.partial_trie,
             self.is_token_byte,
+            self.is_first_byte,
         ):
             array.setflags(write=False)
 
