@@ -40,7 +40,7 @@ from automata import ANY_TEXT, Expr, compile_expr, difference, literal, parse
 from automata.errors import EmptyLanguage, VocabularyError
 from automata.openfst import EPSILON, to_arcs
 from decoding import generate, vocabulary_of
-from tokenfst import TokenAutomaton, Vocabulary, from_sentencepiece, from_transformers
+from tokenfst import TokenAutomaton, Vocabulary, from_sentencepiece, from_transformers, load
 from tokenfst.detokenizer import ROOT, detokenizer
 from tokenfst.drawing import draw_detokenizer
 from tokenfst.reference import Reference
@@ -442,6 +442,20 @@ def test_berts_tokenizer_loads_and_goes_round(cleanup: bool) -> None:
     with_ends = fast.encode("hello world")
     assert fast.decode(with_ends, skip_special_tokens=True) == "hello world"
     assert vocabulary.detokenize(with_ends, at_text_start=True) == b"hello world"
+
+
+def test_berts_files_are_berts_tokenizer(tmp_path: Path) -> None:
+    fast = bert(cleanup=True)
+    expected = from_transformers(fast)
+    pieces = sorted(fast.get_vocab(), key=fast.get_vocab().__getitem__)
+    (tmp_path / "vocab.txt").write_text("\n".join(pieces) + "\n", "utf-8")
+    assert load(tmp_path).digest == expected.digest
+    assert load(tmp_path / "vocab.txt").special_tokens == expected.special_tokens
+    (tmp_path / "tokenizer_config.json").write_text('{"eos_token": "[SEP]"}')
+    assert load(tmp_path).eos_ids == (fast.sep_token_id,)
+    fast.backend_tokenizer.save(str(tmp_path / "tokenizer.json"))
+    (tmp_path / "tokenizer_config.json").unlink()
+    assert load(tmp_path).digest == expected.digest
 
 
 @pytest.mark.parametrize("cleanup", [False, True])

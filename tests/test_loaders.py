@@ -902,6 +902,8 @@ def test_load_takes_a_customary_name_only_if_there_is_one(tmp_path: Path) -> Non
         ("tokenizer.model.v3", b"hello", "not a SentencePiece model"),
         ("ranks.tiktoken", b"hello", "line 1"),
         ("tokenizer_config.json", b"{}", "these are read"),
+        ("vocab.txt", b"hello\n##s\n", r"not a list of WordPieces \(none of them is \[UNK\]"),
+        ("vocab.txt", b"[UNK]\n\xff\n", "not a list of WordPieces .*UTF-8"),
     ],
 )
 def test_load_refuses_what_is_no_vocabulary(tmp_path: Path, name: str, content: bytes, message: str) -> None:
