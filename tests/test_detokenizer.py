@@ -21,9 +21,9 @@ import numpy as np
 import pytest
 import sentencepiece
 import torch
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
-from strategies import exprs, up_to
+from strategies import exprs, relabelled, up_to
 from tokenizers import (
     BertWordPieceTokenizer,
     Tokenizer,
@@ -36,11 +36,12 @@ from tokenizers import (
 from transformers import BertTokenizerFast, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 import tokenfst
-from automata import ANY_TEXT, Expr, compile_expr, difference, literal, parse
+from automata import ANY_TEXT, ByteAutomaton, Expr, Label, compile_expr, concat, difference, literal, parse
 from automata.errors import EmptyLanguage, VocabularyError
 from automata.openfst import EPSILON, to_arcs
 from decoding import generate, vocabulary_of
 from tokenfst import TokenAutomaton, Vocabulary, from_sentencepiece, from_transformers, load
+from tokenfst.compile import from_bytes
 from tokenfst.detokenizer import ROOT, detokenizer
 from tokenfst.drawing import draw_detokenizer
 from tokenfst.reference import Reference
@@ -122,6 +123,58 @@ def test_random_rules_are_their_definition(expr: Expr, vocabulary: Vocabulary) -
 @given(st.sampled_from(up_to(3, atoms=("a", " ", "[^ ]"))), beginnings())
 def test_small_patterns_under_random_rules_are_exact(pattern: str, vocabulary: Vocabulary) -> None:
     check(pattern, vocabulary)
+
+
+class LabelledTexts:
+    """The definition with labels, by search: where a sequence of tokens can lead, and whether the text has begun."""
+
+    def __init__(self, automaton: ByteAutomaton, vocabulary: Vocabulary, sets: dict[str, set[int]]) -> None:
+        assert vocabulary.text_start
+        self.automaton, self.vocabulary, self.sets, self.rule = automaton, vocabulary, sets, vocabulary.text_start
+
+    def step(self, place: tuple[int, bool], token_id: int) -> set[tuple[int, bool]]:
+        state, begun = place
+        token = self.vocabulary.tokens[token_id]
+        begins = begun or (bool(token) and token_id not in self.rule.ignored)
+        reached = {int(self.automaton.by_label[state, column]) for column in self._labels(token_id)}
+        if token:
+            reached.add(self.automaton.step(state, token if begun else self.rule.first(token_id, token)))
+        return {(target, begins) for target in reached if target >= 0}
+
+    def _labels(self, token_id: int) -> list[int]:
+        return [column for column, name in enumerate(self.automaton.labels) if token_id in self.sets[name]]
+
+    def accepts(self, sequence: Sequence[int]) -> bool:
+        places = {(self.automaton.start, False)}
+        for token_id in sequence:
+            places = {target for place in places for target in self.step(place, token_id)}
+        return any(self.automaton.final[state] for state, _ in places)
+
+
+@given(exprs(), beginnings(), st.data())
+def test_labels_at_the_start_are_their_definition(expr: Expr, vocabulary: Vocabulary, data: st.DataObject) -> None:
+    automaton = compile_expr(relabelled(expr))
+    assume(not automaton.is_empty)
+    ids = range(len(vocabulary))
+    sets = {name: data.draw(st.sets(st.sampled_from(ids), max_size=4)) for name in automaton.labels}
+    search = LabelledTexts(automaton, vocabulary, sets)
+    matching = {sequence for sequence in sequences(ids, 3) if search.accepts(sequence)}
+    try:
+        fast = from_bytes(automaton, vocabulary, at_text_start=True, terminals=sets)
+    except EmptyLanguage:
+        assert not matching
+        return
+    assert {sequence for sequence in sequences(ids, 3) if fast.accepts(sequence)} == matching
+
+
+def test_a_marker_leaves_the_text_to_begin() -> None:
+    vocabulary = Vocabulary([b"", b" a", b"a"], special_tokens={"<t>": 0}, text_start=TextStart(b"#"))
+    constraint = concat(Label("<t>"), literal("a"))
+    automaton = tokenfst.compile(constraint, vocabulary, at_text_start=True)
+    assert [sequence for sequence in sequences(range(3), 3) if automaton.accepts(sequence)] == [(0, 1)]
+    assert automaton.text([0, 1]) == b"a"
+    continued = tokenfst.compile(constraint, vocabulary)
+    assert [sequence for sequence in sequences(range(3), 3) if continued.accepts(sequence)] == [(0, 2)]
 
 
 def test_a_continued_text_knows_no_start() -> None:

@@ -12,87 +12,137 @@ classes are then found over L' like over any language.
 The tokens that the rule is wrong about are few. Each differs from its class by one transition, the one that leaves
 `begin`, so it gets a class of its own, or of those that differ alike: what it writes there decides where it leads.
 
-A token that is taken by a label is no text, but the text that follows it has begun.
+A label that is taken by a token without text, such as a marker, leaves the text still to begin. So every state that
+labels alone lead to from the start, its *origins*, has a twin that begins as well; and each label is two, one for the
+tokens of its set that begin the text and one for those that do not.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import numpy as np
+import numpy.typing as npt
 
 from automata.byte_automaton import ByteAutomaton
+from tokenfst.loops import Ints
+from tokenfst.terminals import Terminals, token_set
 from tokenfst.text_start import SPACE, TextStart
 from tokenfst.token_classes import NEVER, TokenClasses
+from tokenfst.vocabulary import Vocabulary
 
-if TYPE_CHECKING:
-    from tokenfst.loops import Ints
-    from tokenfst.vocabulary import Vocabulary
+# Before the name of a label, for its tokens that do not begin the text.
+_SILENT = "\0"
 
 
-def with_beginning(automaton: ByteAutomaton, rule: TextStart) -> ByteAutomaton:
-    """The automaton of L': that of L, and one more state, its last, which is the start."""
-    begin, table, byte_class = automaton.num_states, automaton.next, automaton.byte_class
+def with_beginning(automaton: ByteAutomaton, rule: TextStart) -> tuple[ByteAutomaton, list[int]]:
+    """The automaton of L', and the P states of `automaton` whose twins are its last P states, the start first."""
+    origins = _origins(automaton)
+    table, byte_class = automaton.next, automaton.byte_class
     space = byte_class[SPACE[0]]
     if (byte_class == space).sum() > 1:
         # At the beginning a space is like no other byte.
         table = np.concatenate([table, table[:, space : space + 1]], axis=1)
         byte_class = byte_class.copy()
         byte_class[SPACE[0]] = space = table.shape[1] - 1
-    after_prefix = automaton.step(automaton.start, rule.prefix)
-    row = table[after_prefix].copy() if after_prefix >= 0 else np.full(table.shape[1], -1, np.int32)
-    row[space] = automaton.start
-    final = np.append(automaton.final, automaton.final[automaton.start])
-    by_label = np.concatenate([automaton.by_label, automaton.by_label[automaton.start, None]])
-    return ByteAutomaton(begin, byte_class, np.concatenate([table, row[None]]), final, by_label, automaton.labels)
+    rows = np.full((len(origins), table.shape[1]), -1, np.int32)
+    for row, origin in zip(rows, origins, strict=True):
+        after_prefix = automaton.step(origin, rule.prefix)
+        if after_prefix >= 0:
+            row[:] = table[after_prefix]
+        row[space] = origin
+    final = np.concatenate([automaton.final, automaton.final[origins]])
+    by_label, labels = _twice(automaton, origins)
+    begin = automaton.num_states
+    return ByteAutomaton(begin, byte_class, np.concatenate([table, rows]), final, by_label, labels), origins
+
+
+def _origins(automaton: ByteAutomaton) -> list[int]:
+    """The states that labels alone lead to, the start first."""
+    origins = [automaton.start]
+    for origin in origins:
+        origins += sorted({*automaton.by_label[origin].tolist()} - {-1, *origins})
+    return origins
+
+
+def _twice(automaton: ByteAutomaton, origins: list[int]) -> tuple[Ints, tuple[str, ...]]:
+    """The transitions by label, and the labels, each of them for tokens that begin the text and for those that do
+    not."""
+    twin = np.full(automaton.num_states + 1, -1, np.int32)
+    twin[origins] = np.arange(automaton.num_states, automaton.num_states + len(origins))
+    inside = automaton.by_label
+    beginning = np.concatenate([inside[origins], twin[inside[origins]]], axis=1)
+    labels = (*automaton.labels, *(_SILENT + name for name in automaton.labels))
+    return np.concatenate([np.concatenate([inside, inside], axis=1), beginning]), labels
+
+
+def split_terminals(
+    labels: Iterable[str], vocabulary: Vocabulary, terminals: Terminals, rule: TextStart
+) -> dict[str, list[int]]:
+    """The sets of the labels of `with_beginning`, from the labels before.
+
+    Raises:
+        UnknownTerminal, VocabularyError: as `tokenfst.terminals.token_set`.
+    """
+    split: dict[str, list[int]] = {}
+    for name in labels:
+        split[name], split[_SILENT + name] = [], []
+        for token_id in token_set(name, vocabulary, terminals).tolist():
+            silent = not vocabulary.tokens[token_id] or token_id in rule.ignored
+            split[_SILENT * silent + name].append(token_id)
+    return split
 
 
 def with_exceptions(
-    classes: TokenClasses, automaton: ByteAutomaton, rule: TextStart, vocabulary: Vocabulary
+    classes: TokenClasses, automaton: ByteAutomaton, origins: list[int], rule: TextStart, vocabulary: Vocabulary
 ) -> TokenClasses:
     """The classes of L', with what the tokens that are exceptions to the rule do at the beginning put right.
 
     Args:
         classes: the classes under `with_beginning(automaton, rule)`.
         automaton: the automaton of L.
+        origins: P of its states, which have twins.
         rule: what happens at the start of a text.
         vocabulary: the tokens.
     """
     begin = automaton.num_states
-    begins = classes.source == begin
-    leads_to = np.full(classes.num_classes, -1, np.int32)
-    leads_to[classes.edge_class[begins]] = classes.target[begins]
-    # The ranks that move from a class to one with another target.
-    moved: dict[tuple[int, int], list[int]] = {}
+    begins = classes.source >= begin
+    leads_to = np.full((classes.num_classes, len(origins)), -1, np.int32)
+    leads_to[classes.edge_class[begins], classes.source[begins] - begin] = classes.target[begins]
+    # The ranks that move from a class to one with other targets.
+    moved: dict[tuple[int, tuple[int, ...]], list[int]] = {}
     for token_id in (*rule.exceptions, *rule.ignored):
         if vocabulary.tokens[token_id]:
             first = rule.first(token_id, vocabulary.tokens[token_id])
-            target = begin if token_id in rule.ignored else automaton.step(automaton.start, first)
-            rank = int(vocabulary.rank_of_token[token_id])
+            targets = tuple(
+                twin if token_id in rule.ignored else automaton.step(origin, first)
+                for twin, origin in enumerate(origins, begin)
+            )
+            rank = vocabulary.rank_of_token[token_id]
             number = int(classes.run_class[np.searchsorted(classes.run_end, rank, "right")])
-            if leads_to[number] != target:
-                moved.setdefault((number, target), []).append(rank)
+            if tuple(leads_to[number].tolist()) != targets:
+                moved.setdefault((number, targets), []).append(int(rank))
     return _move(classes, begin, moved) if moved else classes
 
 
-def _move(classes: TokenClasses, begin: int, moved: dict[tuple[int, int], list[int]]) -> TokenClasses:
-    """Makes a class of each list of ranks: their old one, but for the transition that leaves `begin`."""
+def _move(classes: TokenClasses, begin: int, moved: dict[tuple[int, tuple[int, ...]], list[int]]) -> TokenClasses:
+    """Makes a class of each list of ranks: their old one, but for the transitions from `begin` on."""
     edges = np.stack([classes.source, classes.edge_class, classes.target])
     added, new_class = [edges], dict[int, int]()
     num_classes = classes.num_classes
-    for (old, target), ranks in moved.items():
+    for (old, targets), ranks in moved.items():
         low, high = np.searchsorted(classes.edge_class, [old, old + 1])
-        kept = edges[:, low:high][:, classes.source[low:high] != begin]
+        kept = edges[:, low:high][:, classes.source[low:high] < begin]
+        leaving = [(twin, num_classes, target) for twin, target in enumerate(targets, begin) if target >= 0]
         kept[1] = num_classes
-        leaving = np.array([[begin], [num_classes], [target]], np.int32)
-        own = np.concatenate([kept, leaving], axis=1) if target >= 0 else kept
+        own = np.concatenate([kept, np.array(leaving, np.int32).reshape(-1, 3).T], axis=1)
         new_class |= dict.fromkeys(ranks, num_classes if own.size else NEVER)
         num_classes += bool(own.size)
         added.append(own)
     run_end, run_class = _moved_runs(classes, new_class)
     edges = np.concatenate(added, axis=1)
     # A class that all its tokens have left leads nowhere.
-    taken = np.zeros(num_classes, np.bool_)
+    taken: npt.NDArray[np.bool_] = np.zeros(num_classes, np.bool_)
     taken[run_class] = True
     source, edge_class, reached = edges[:, taken[edges[1]]]
     return TokenClasses(run_end, run_class, num_classes, source, edge_class, reached)

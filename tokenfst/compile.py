@@ -1,6 +1,6 @@
 """From a constraint and a vocabulary to a token automaton: the pipeline in one place.
 
-    pattern -> Expr -> ByteAutomaton -> TokenClasses -> trimmed -> TokenAutomaton
+    pattern -> Expr -> ByteAutomaton -> TokenClasses -> with terminals -> trimmed -> TokenAutomaton
 
 Where the tokens are a text by themselves, the byte automaton and the classes are put right for a decoder that treats
 the start of a text its own way (`tokenfst.beginning`).
@@ -24,10 +24,12 @@ from automata.distance import distances
 from automata.errors import EmptyLanguage
 from automata.expr import Expr
 from automata.jit import kernel
+from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work, under_way
 from automata.pattern import parse
 from tokenfst.automaton import TokenAutomaton
-from tokenfst.beginning import with_beginning, with_exceptions
+from tokenfst.beginning import split_terminals, with_beginning, with_exceptions
 from tokenfst.loops import Ints
+from tokenfst.terminals import Terminals, with_terminals
 from tokenfst.token_classes import END, FIRST_CLASS, NEVER, TokenClasses, token_classes
 from tokenfst.transitions import make_transitions
 from tokenfst.vocabulary import Vocabulary
@@ -36,7 +38,13 @@ Constraint: TypeAlias = str | Expr
 
 
 def compile(  # noqa: A001
-    constraint: Constraint, vocabulary: Vocabulary, *, at_text_start: bool = False
+    constraint: Constraint,
+    vocabulary: Vocabulary,
+    *,
+    at_text_start: bool = False,
+    terminals: Terminals | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    cancellation: Cancellation | None = None,
 ) -> TokenAutomaton:
     """The automaton over the tokens of a vocabulary that accepts exactly the tokenizations of a language.
 
@@ -47,13 +55,21 @@ def compile(  # noqa: A001
             where every token writes its bytes. True: by themselves, as by the tokenizer's `decode` without special
             tokens, which drops a first space (SentencePiece) or does not write one (WordPiece). For a vocabulary
             without `text_start` both are the same.
+        terminals: the token ids that names in the constraint stand for (`automata.extensions.token`), beside the
+            special tokens and the sets that every vocabulary has.
+        limits: how much the compilation may take.
+        cancellation: lets another thread stop it.
 
     Raises:
         PatternError: a pattern that cannot be honoured, with the place and the reason.
         EmptyLanguage: the constraint allows no text, or none that the vocabulary can write.
-        LimitExceeded: a construction grew past a limit, which the message names.
+        UnknownTerminal: the constraint names tokens that neither the vocabulary nor `terminals` knows.
+        LimitExceeded: a limit was passed; the message names it, the amount and the part of the constraint.
+        Cancelled: another thread cancelled the compilation.
     """
-    return from_bytes(compile_expr(as_expr(constraint)), vocabulary, at_text_start=at_text_start)
+    with Work(limits, cancellation) as work:
+        automaton = compile_expr(as_expr(constraint), work)
+        return from_bytes(automaton, vocabulary, at_text_start=at_text_start, terminals=terminals, work=work)
 
 
 def as_expr(constraint: Constraint) -> Expr:
@@ -61,17 +77,33 @@ def as_expr(constraint: Constraint) -> Expr:
     return parse(constraint) if isinstance(constraint, str) else constraint
 
 
-def from_bytes(automaton: ByteAutomaton, vocabulary: Vocabulary, *, at_text_start: bool = False) -> TokenAutomaton:
+def from_bytes(
+    automaton: ByteAutomaton,
+    vocabulary: Vocabulary,
+    *,
+    at_text_start: bool = False,
+    terminals: Terminals | None = None,
+    work: Work | None = None,
+) -> TokenAutomaton:
     """The token automaton of a byte automaton; see `compile`."""
     if automaton.is_empty:
         raise EmptyLanguage("the constraint allows no text at all")
     rule = vocabulary.text_start if at_text_start else None
-    raw = with_beginning(automaton, rule) if rule else automaton
-    classes = token_classes(raw, vocabulary)
+    raw, token_bytes = automaton, vocabulary.is_token_byte
     if rule:
-        classes = with_exceptions(classes, automaton, rule, vocabulary)
+        raw, origins = with_beginning(automaton, rule)
+        token_bytes = vocabulary.is_first_byte
     start, final = raw.start, raw.final
-    if not _spells_all(raw.next, raw.byte_class, vocabulary.is_first_byte if rule else vocabulary.is_token_byte):
+    with under_way(work) as work:
+        classes = token_classes(raw, vocabulary, work)
+        if rule:
+            classes = with_exceptions(classes, automaton, origins, rule, vocabulary)
+        if raw.labels:
+            sets = terminals or {}
+            if rule:
+                sets = split_terminals(automaton.labels, vocabulary, sets, rule)
+            start, final, classes = with_terminals(raw, vocabulary, classes, sets, work)
+    if raw.labels or not _spells_all(raw.next, raw.byte_class, token_bytes):
         start, final, classes = _trim(start, final, classes)
     return _with_end(vocabulary, start, final, classes, at_text_start)
 
