@@ -36,7 +36,19 @@ from tokenizers import (
 from transformers import BertTokenizerFast, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 import tokenfst
-from automata import ANY_TEXT, ByteAutomaton, Expr, Label, compile_expr, concat, difference, literal, parse
+from automata import (
+    ANY_TEXT,
+    ByteAutomaton,
+    Expr,
+    Label,
+    alternation,
+    compile_expr,
+    concat,
+    difference,
+    literal,
+    parse,
+    repeat,
+)
 from automata.errors import EmptyLanguage, VocabularyError
 from automata.openfst import EPSILON, to_arcs
 from decoding import generate, vocabulary_of
@@ -151,20 +163,40 @@ class LabelledTexts:
         return any(self.automaton.final[state] for state, _ in places)
 
 
-@given(exprs(), beginnings(), st.data())
-def test_labels_at_the_start_are_their_definition(expr: Expr, vocabulary: Vocabulary, data: st.DataObject) -> None:
-    automaton = compile_expr(relabelled(expr))
-    assume(not automaton.is_empty)
-    ids = range(len(vocabulary))
-    sets = {name: data.draw(st.sets(st.sampled_from(ids), max_size=4)) for name in automaton.labels}
-    search = LabelledTexts(automaton, vocabulary, sets)
-    matching = {sequence for sequence in sequences(ids, 3) if search.accepts(sequence)}
+def check_labels(automaton: ByteAutomaton, vocabulary: Vocabulary, sets: dict[str, set[int]]) -> None:
+    search, every = LabelledTexts(automaton, vocabulary, sets), range(len(vocabulary))
+    matching = {sequence for sequence in sequences(every, 3) if search.accepts(sequence)}
     try:
         fast = from_bytes(automaton, vocabulary, at_text_start=True, terminals=sets)
     except EmptyLanguage:
         assert not matching
         return
-    assert {sequence for sequence in sequences(ids, 3) if fast.accepts(sequence)} == matching
+    assert {sequence for sequence in sequences(every, 3) if fast.accepts(sequence)} == matching
+
+
+@given(exprs(), beginnings(), st.data())
+def test_labels_at_the_start_are_their_definition(expr: Expr, vocabulary: Vocabulary, data: st.DataObject) -> None:
+    automaton = compile_expr(relabelled(expr))
+    assume(not automaton.is_empty)
+    ids = st.sampled_from(range(len(vocabulary)))
+    check_labels(automaton, vocabulary, {name: data.draw(st.sets(ids, max_size=4)) for name in automaton.labels})
+
+
+@pytest.mark.parametrize("rule", [TextStart(), TextStart(b"a", {3: b""}, frozenset({2})), TextStart(b"ab")], ids=str)
+def test_labels_before_texts_are_their_definition(rule: TextStart) -> None:
+    vocabulary = Vocabulary([b"", b" a", b" ", b"a", b"b"], text_start=rule)
+    a, b, t, u = literal("a"), literal("b"), Label("t"), Label("u")
+    for constraint in (
+        concat(t, a),
+        concat(t, u, alternation(a, concat(a, b))),
+        concat(repeat(t, 0, None), repeat(alternation(a, b), 0, 2)),
+        concat(t, literal(" a"), u),
+        alternation(concat(t, a, b), concat(u, b), literal("ab")),
+        concat(repeat(concat(t, u), 0, None), literal("ab")),
+    ):
+        for sets in ({"t": {0}, "u": {0}}, {"t": {0, 1, 2}, "u": {2, 3}}, {"t": {0, 4}, "u": {0, 2}}):
+            automaton = compile_expr(constraint)
+            check_labels(automaton, vocabulary, {name: sets[name] for name in automaton.labels})
 
 
 def test_a_marker_leaves_the_text_to_begin() -> None:
