@@ -264,6 +264,34 @@ def test_any_tokens_write_what_the_decoder_writes(style: str, data: st.DataObjec
     assert tokenizer.decode([*start, *ids], skip_special_tokens=False) == expected
 
 
+@thorough
+@given(st.data())
+@pytest.mark.parametrize("style", HUGGING_FACE)
+def test_any_tokens_by_themselves_write_what_the_decoder_writes(style: str, data: st.DataObject) -> None:
+    tokenizer, vocabulary = hugging_face(style)
+    assert (vocabulary.text_start is not None) == (style in ADD_A_SPACE)
+    visible = [i for i, token in enumerate(vocabulary.tokens) if token]
+    spaces = [i for i in visible if vocabulary.tokens[i].startswith(b" ")]
+    first = data.draw(st.lists(st.sampled_from(spaces), max_size=3))
+    ids = first + data.draw(st.lists(st.sampled_from(visible), max_size=6))
+    try:
+        written = vocabulary.detokenize(ids, at_text_start=True).decode()
+    except UnicodeDecodeError:
+        return
+    assert tokenizer.decode(ids, skip_special_tokens=False) == written
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("style", HUGGING_FACE)
+def test_an_encoding_by_itself_gives_the_text_back(style: str, text: str) -> None:
+    tokenizer, vocabulary = hugging_face(style)
+    ids = tokenizer.encode(text, add_special_tokens=False).ids
+    assert vocabulary.detokenize(ids, at_text_start=True).decode() == tokenizer.decode(ids, skip_special_tokens=False)
+    # Metaspace puts a space before a text only if it has none, and drops one in any case.
+    if style != "metaspace" or not text.startswith(" "):
+        assert vocabulary.detokenize(ids, at_text_start=True).decode() == text
+
+
 @pytest.mark.parametrize("style", HUGGING_FACE)
 def test_the_wrapper_of_transformers_is_the_same_vocabulary(style: str) -> None:
     tokenizer, vocabulary = hugging_face(style)
@@ -632,6 +660,13 @@ def test_text_that_looks_like_a_sentencepiece_byte_or_control_is_text() -> None:
     processor, vocabulary = mistral_model(SENTENCEPIECE[1])
     text = "<0x41>, <s>, [INST]</s>"
     assert vocabulary.detokenize(processor.encode(text)) == (" " + text).encode()
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("name", SENTENCEPIECE)
+def test_sentencepiece_encodings_by_themselves_give_the_text_back(name: str, text: str) -> None:
+    processor, vocabulary = mistral_model(name)
+    assert vocabulary.detokenize(processor.encode(text), at_text_start=True).decode() == text
 
 
 @thorough

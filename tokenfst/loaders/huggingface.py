@@ -9,7 +9,8 @@ pieces side by side, so that a piece has bytes of its own:
 * **SentencePiece** (Llama 2, Mistral, Gemma, T5): `Replace` or `Metaspace` writes ▁ as a space,
   `ByteFallback` writes `<0x0A>` as one byte, `Fuse` joins.
 * **WordPiece** (BERT): a piece with the prefix `##` is written without it, any other after a space. Its
-  clean-up (no space before a full stop) looks at one piece at a time, and so it is part of the piece's bytes.
+  clean-up (no space before a full stop) looks at one piece at a time, and so it is part of the piece's bytes. A
+  piece that is the prefix and no more writes nothing.
 
 At the start of a text, the first token of `WordPiece` is written as it is, and that of `Metaspace` (unless
 its scheme is "never") without any ▁; a `Strip` after `Fuse` drops one space of the joined text. That is the
