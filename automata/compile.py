@@ -17,13 +17,14 @@ import pywrapfst
 
 from automata import expr as ex
 from automata import openfst
-from automata.byte_automaton import ByteArray, ByteAutomaton, canonical, from_fst, from_tables
+from automata.byte_automaton import ByteAutomaton, from_fst
 from automata.determinize import determinize
 from automata.errors import LimitExceeded
 from automata.expr import Complement, Difference, Expr, Intersection
 from automata.jit import kernel
 from automata.minimize import minimize
-from automata.openfst import BoolArray, IntArray
+from automata.openfst import IntArray
+from automata.tabulate import DENSE_BYTES, Tables, from_either, tabulate
 from automata.thompson import FIRST_LABEL, Fragment, Layout
 
 # Deterministic states before minimization: where patterns whose automaton explodes stop.
@@ -66,12 +67,12 @@ class _Compiler:
 
 def _determinize(fragment: Fragment) -> ByteAutomaton:
     labels = tuple(sorted(fragment.labels))
-    start, final, byte_class, columns, by_label = _minimal(
-        fragment.num_states, *fragment.tables(), len(labels), MAX_STATES
-    )
-    if start == _TOO_MANY:
-        raise LimitExceeded(f"the deterministic automaton has more than {MAX_STATES:,} states")
-    return from_tables(start, final, byte_class, columns, by_label, labels)
+    # What is deterministic as it was laid out is within the limit, however large.
+    limit = max(MAX_STATES, 2 * fragment.num_states)
+    tables = _minimal(fragment.num_states, *fragment.tables(), len(labels), limit, DENSE_BYTES)
+    if tables.start == _TOO_MANY:
+        raise LimitExceeded(f"the deterministic automaton has more than {limit:,} states")
+    return from_either(tables, labels)
 
 
 @kernel
@@ -81,7 +82,8 @@ def _minimal(
     epsilon: IntArray,
     num_labels: int,
     max_states: int,
-) -> tuple[int, BoolArray, ByteArray, IntArray, IntArray]:
+    dense_bytes: int,
+) -> Tables:
     """The tables of the minimal automaton of a fragment, over the coarsest cut of the bytes into intervals none of
     which a range splits."""
     cuts = np.zeros(257, np.bool_)
@@ -107,10 +109,10 @@ def _minimal(
     num_symbols = interval[-1] + 1
     automaton = determinize(num_states, num_symbols, arcs, epsilon.T.copy(), 1, max_states)
     if len(automaton.final) > max_states:
-        return _TOO_MANY, automaton.final, np.zeros(256, np.uint8), arcs, arcs
-    start, final, table = minimize(automaton, num_symbols)
-    final, byte_class, columns, by_label = canonical(start, final, interval[:256], table, num_labels)
-    return start, final, byte_class, columns, by_label
+        none = np.zeros((0, 0), np.int32)
+        return Tables(_TOO_MANY, automaton.final, np.zeros(0, np.uint8), none, np.zeros(0, np.int32), none, none)
+    start, minimal = minimize(automaton)
+    return tabulate(start, minimal, interval, num_labels, dense_bytes)
 
 
 def _combine(left: ByteAutomaton, right: ByteAutomaton, *, difference: bool) -> ByteAutomaton:

@@ -136,20 +136,21 @@ def _by_symbol(symbol: IntArray) -> _Partition:
 
 
 @kernel
-def minimize(automaton: Transitions, num_symbols: int) -> tuple[int, BoolArray, IntArray]:
-    """The minimal trim automaton of what is accepted from state 0.
+def table_of(automaton: Transitions, num_symbols: int) -> IntArray:
+    """The table `[Q, P]` of the state that each symbol leads to, or -1."""
+    table = np.full((len(automaton.final), num_symbols), -1, np.int32)
+    for arc in range(len(automaton.source)):
+        table[automaton.source[arc], automaton.symbol[arc]] = automaton.target[arc]
+    return table
 
-    Args:
-        automaton: deterministic transitions.
-        num_symbols: P.
 
-    Returns:
-        The start state (-1 where nothing is accepted), the final states `[Q]`, and the table `[Q, P]` of the state
-        that each symbol leads to, or -1.
-    """
+@kernel
+def minimize(automaton: Transitions) -> tuple[int, Transitions]:
+    """The start state, -1 where nothing is accepted, and the minimal trim automaton of what is accepted from state 0
+    by deterministic transitions."""
     number, trimmed = _trim(automaton)
     if number[0] < 0:
-        return -1, np.zeros(0, np.bool_), np.zeros((0, num_symbols), np.int32)
+        return -1, Transitions(np.zeros(0, np.bool_), trimmed.source, trimmed.symbol, trimmed.target)
     num_states = len(trimmed.final)
     states, blocks, block_counts = _one_set(num_states)
     arcs, cords, cord_counts = _by_symbol(trimmed.symbol)
@@ -172,10 +173,18 @@ def minimize(automaton: Transitions, num_symbols: int) -> tuple[int, BoolArray, 
                     _mark(arcs, cords, cord_counts, entering[arc])
             _split(arcs, cords, cord_counts)
             block += 1
-    num_blocks = block_counts[_SETS]
-    final, table = np.zeros(num_blocks, np.bool_), np.full((num_blocks, num_symbols), -1, np.int32)
-    for state in range(num_states):
-        final[states[state, _OWNER]] = trimmed.final[state]
+    # The arcs of one state of each block are the arcs of the block.
+    final = np.zeros(block_counts[_SETS], np.bool_)
+    chosen = np.empty(block_counts[_SETS], np.int32)
+    for block_number in range(block_counts[_SETS]):
+        chosen[block_number] = states[blocks[block_number, _FIRST], _ORDER]
+        final[block_number] = trimmed.final[chosen[block_number]]
+    kept = np.empty((3, len(source)), np.int32)
+    count = 0
     for arc in range(len(source)):
-        table[states[source[arc], _OWNER], trimmed.symbol[arc]] = states[target[arc], _OWNER]
-    return int(states[number[0], _OWNER]), final, table
+        owner = states[source[arc], _OWNER]
+        if chosen[owner] == source[arc]:
+            kept[0, count], kept[1, count] = owner, trimmed.symbol[arc]
+            kept[2, count] = states[target[arc], _OWNER]
+            count += 1
+    return int(states[number[0], _OWNER]), Transitions(final, kept[0, :count], kept[1, :count], kept[2, :count])
