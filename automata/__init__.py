@@ -36,6 +36,7 @@ from automata.expr import (
     intersection,
     literal,
     repeat,
+    strings,
 )
 from automata.pattern import parse
 
@@ -68,4 +69,5 @@ __all__ = [
     "literal",
     "parse",
     "repeat",
+    "strings",
 ]

@@ -20,12 +20,13 @@ from automata import openfst
 from automata.byte_automaton import ByteAutomaton, from_fst
 from automata.determinize import determinize
 from automata.errors import LimitExceeded
-from automata.expr import Complement, Difference, Expr, Intersection
+from automata.expr import Complement, Difference, Expr, Intersection, Strings
 from automata.jit import kernel
 from automata.minimize import minimize
 from automata.openfst import IntArray
 from automata.tabulate import DENSE_BYTES, Tables, from_either, tabulate
 from automata.thompson import FIRST_LABEL, Fragment, Layout
+from automata.word_list import word_list
 
 # Deterministic states before minimization: where patterns whose automaton explodes stop.
 MAX_STATES = 1_000_000
@@ -62,6 +63,8 @@ class _Compiler:
             return _combine(self.compile(expr.left), self.compile(expr.right), difference=True)
         if isinstance(expr, Complement):
             return _combine(self.compile(ex.ANY_TEXT), self.compile(expr.inner), difference=True)
+        if isinstance(expr, Strings):
+            return word_list(expr.values)
         return _determinize(Layout(self.compile).lay(expr))
 
 

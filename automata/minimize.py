@@ -19,7 +19,7 @@ from automata.determinize import Transitions
 from automata.distance import distances
 from automata.grouping import grouped
 from automata.jit import kernel
-from automata.openfst import BoolArray, IntArray
+from automata.openfst import IntArray
 
 # Columns of a partition's elements: the permutation, its inverse, and the set of each element.
 _ORDER, _PLACE, _OWNER = range(3)

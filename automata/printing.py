@@ -18,6 +18,7 @@ from automata.expr import (
     Label,
     Literal,
     Repetition,
+    Strings,
 )
 from automata.ranges import ALL_CHARACTERS, Ranges, subtract
 
@@ -33,6 +34,8 @@ def to_pattern(expr: Expr) -> str:
     """The pattern of an expression."""
     if isinstance(expr, Alternation):
         return "|".join(map(_branch, expr.parts)) if expr.parts else _NOTHING
+    if isinstance(expr, Strings):
+        return "|".join(map(_text, expr.values))
     return _branch(expr)
 
 

@@ -18,7 +18,7 @@ from automata.openfst import BoolArray, IntArray
 from automata.sparse import SparseAutomaton, canonical_arcs
 
 # The largest table `[Q, P]` of states and cut bytes that is made, in bytes; past it an automaton is sparse.
-DENSE_BYTES = 1 << 24
+DENSE_BYTES = 1 << 20
 
 
 class Tables(NamedTuple):
@@ -48,9 +48,7 @@ def tabulate(start: int, minimal: Transitions, interval: IntArray, num_labels: i
     if 4 * len(minimal.final) * num_symbols <= dense_bytes:
         table = table_of(minimal, num_symbols)
         final, byte_class, columns, by_label = canonical(start, minimal.final, interval[:256], table, num_labels)
-        return Tables(
-            start, final, byte_class, columns, np.zeros(0, np.int32), np.zeros((0, 3), np.int32), by_label
-        )
+        return Tables(start, final, byte_class, columns, np.zeros(0, np.int32), np.zeros((0, 3), np.int32), by_label)
     final, offsets, arcs, by_label = canonical_arcs(start, minimal, interval, num_labels)
     return Tables(start, final, np.zeros(0, np.uint8), np.zeros((0, 0), np.int32), offsets, arcs, by_label)
 

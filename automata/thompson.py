@@ -35,6 +35,8 @@ from automata.openfst import IntArray
 from automata.utf8 import character_arcs
 
 MAX_ARCS = 4_000_000
+# Arcs of compiled automata that are copied in, all copies together.
+MAX_COPIED_ARCS = 16_000_000
 # Symbols from here up are labels.
 FIRST_LABEL = 256
 # Below this size laying an expression out again is cheaper than a minimal automaton of it.
@@ -49,6 +51,10 @@ class Fragment:
     arcs: list[int] = field(default_factory=list)  # source, lowest byte, highest byte and target in turn
     epsilon: list[int] = field(default_factory=list)  # source and target in turn
     labels: dict[str, int] = field(default_factory=dict)  # their symbols, from FIRST_LABEL up
+    # Rows `[n, 4]` and `[n, 2]` like those of `arcs` and `epsilon`, of automata that were copied in.
+    copied_arcs: list[IntArray] = field(default_factory=list)
+    copied_epsilon: list[IntArray] = field(default_factory=list)
+    num_copied: int = 0  # arcs, in all copies
 
     def state(self) -> int:
         self.num_states += 1
@@ -76,27 +82,39 @@ class Fragment:
         """The arcs `[A, 4]`, labels numbered in order of their names, and the epsilon arcs `[N, 2]`."""
         # By way of `array`, which takes half the time of a numpy array of a list.
         arcs, epsilon = np.array(array("i", self.arcs)), np.array(array("i", self.epsilon))
-        arcs = arcs.reshape(-1, 4)
+        arcs, epsilon = arcs.reshape(-1, 4), epsilon.reshape(-1, 2)
         if self.labels:
             place = {name: FIRST_LABEL + number for number, name in enumerate(sorted(self.labels))}
             symbols = np.array([*range(FIRST_LABEL), *(place[name] for name in self.labels)], np.int32)
             arcs[:, 1:3] = symbols[arcs[:, 1:3]]
-        return arcs, epsilon.reshape(-1, 2)
+        if self.copied_arcs:
+            arcs = np.concatenate([arcs, *self.copied_arcs])
+            epsilon = np.concatenate([epsilon, *self.copied_epsilon])
+        return arcs, epsilon
 
     def copy_of(self, automaton: ByteAutomaton, start: int, end: int) -> None:
-        """The arcs of a compiled automaton, with epsilon arcs from `start` and to `end`."""
+        """The arcs of a compiled automaton, with epsilon arcs from `start` and to `end`.
+
+        Raises:
+            LimitExceeded: copies together have more than `MAX_COPIED_ARCS` arcs.
+        """
+        if automaton.is_empty:
+            return
         arcs: RangeArcs = automaton.range_arcs()
+        self.num_copied += len(arcs.source)
+        if self.num_copied > MAX_COPIED_ARCS:
+            raise LimitExceeded(f"automata that are copied in have more than {MAX_COPIED_ARCS:,} arcs together")
         offset = self.num_states
         self.num_states += automaton.num_states
-        columns = (arcs.source + offset, arcs.low, arcs.high, arcs.target + offset)
-        self.arcs += np.stack(columns, axis=1).ravel().tolist()
+        self.copied_arcs.append(
+            np.stack((arcs.source + offset, arcs.low, arcs.high, arcs.target + offset), axis=1).astype(np.int32)
+        )
         for source, number in zip(*np.nonzero(automaton.by_label >= 0), strict=True):
             target = int(automaton.by_label[source, number])
             self.label(automaton.labels[number], int(source) + offset, target + offset)
-        if automaton.num_states:
-            self.epsilon += (start, automaton.start + offset)
-            for state in np.flatnonzero(automaton.final).tolist():
-                self.epsilon += (state + offset, end)
+        self.epsilon += (start, automaton.start + offset)
+        ends = np.flatnonzero(automaton.final).astype(np.int32) + offset
+        self.copied_epsilon.append(np.stack((ends, np.full_like(ends, end)), axis=1))
 
 
 class Layout:

@@ -1,10 +1,10 @@
 """The minimal automaton of a finite list of strings, built string by string and never larger than it ends up.
 
 Strings come in ascending order (Daciuk, Mihov, Watson & Watson, "Incremental construction of minimal acyclic
-finite-state automata", Computational Linguistics 26, 2000, algorithm 1). Only the states along the last string can still
-change, so when the next one leaves that path, the states below the common prefix are finished from the end backwards:
-each is looked up in the register by its arcs, which lead to finished states, and takes the place of an equal one or
-enters the register itself.
+finite-state automata", Computational Linguistics 26, 2000, algorithm 1). Only the states along the last string can
+still change, so when the next one leaves that path, the states below the common prefix are finished from the end
+backwards: each is looked up in the register by its arcs, which lead to finished states, and an equal one takes its
+place, or it enters the register itself.
 
     path       the arcs of the states along the last string, one state's behind the other's, the deepest last
     register   finished states with their arcs, hashed
@@ -95,7 +95,11 @@ def _incremental(data: Bytes, offsets: Offsets) -> tuple[int, Transitions]:
     slots = np.zeros(num_slots, np.int32)  # the number of a state plus one, 0 for none
     counts = np.zeros(2, np.int32)
     # Byte and target of the path's arcs; where each of its states begins; whether each is final.
-    path, first, ends = np.empty((num_prefixes, 2), np.int32), np.zeros(longest + 2, np.int32), np.zeros(longest + 1, np.bool_)
+    path, first, ends = (
+        np.empty((num_prefixes, 2), np.int32),
+        np.zeros(longest + 2, np.int32),
+        np.zeros(longest + 1, np.bool_),
+    )
     depth = 0
     for string in range(num_strings):
         while depth > shared[string]:

@@ -22,6 +22,7 @@ from automata.errors import EmptyLanguage
 from automata.expr import Expr
 from automata.jit import kernel
 from automata.pattern import parse
+from automata.sparse import HIGH, LOW, SparseAutomaton
 from tokenfst.automaton import TokenAutomaton
 from tokenfst.loops import Ints
 from tokenfst.token_classes import END, FIRST_CLASS, NEVER, TokenClasses, token_classes
@@ -57,14 +58,21 @@ def from_bytes(automaton: ByteAutomaton, vocabulary: Vocabulary) -> TokenAutomat
         raise EmptyLanguage("the constraint allows no text at all")
     classes = token_classes(automaton, vocabulary)
     start, final = automaton.start, automaton.final
-    if not _spells_all(automaton.next, automaton.byte_class, vocabulary.is_token_byte):
+    if not _spells_all(automaton, vocabulary.is_token_byte):
         start, final, classes = _trim(start, final, classes)
     return _with_end(vocabulary, start, final, classes)
 
 
-@kernel
-def _spells_all(delta: Ints, byte_class: ByteArray, is_token_byte: npt.NDArray[np.bool_]) -> bool:
+def _spells_all(automaton: ByteAutomaton, is_token_byte: npt.NDArray[np.bool_]) -> bool:
     """Whether every byte that the automaton reads is a token by itself."""
+    if isinstance(automaton, SparseAutomaton):
+        lacking = np.append(0, np.cumsum(~is_token_byte))
+        return not (lacking[automaton.arcs[:, HIGH] + 1] > lacking[automaton.arcs[:, LOW]]).any()
+    return _table_spells_all(automaton.next, automaton.byte_class, is_token_byte)
+
+
+@kernel
+def _table_spells_all(delta: Ints, byte_class: ByteArray, is_token_byte: npt.NDArray[np.bool_]) -> bool:
     lacking = np.zeros(delta.shape[1], np.bool_)
     for byte in range(256):
         if not is_token_byte[byte]:

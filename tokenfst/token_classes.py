@@ -34,6 +34,7 @@ import numpy as np
 from automata.byte_automaton import ByteArray, ByteAutomaton
 from automata.errors import LimitExceeded
 from automata.jit import kernel
+from automata.sparse import SparseAutomaton
 from tokenfst.functions import (
     CLASS,
     IDENTITY,
@@ -96,8 +97,14 @@ def token_classes(automaton: ByteAutomaton, vocabulary: Vocabulary) -> TokenClas
     """Sorts the tokens of a vocabulary into classes.
 
     Raises:
-        LimitExceeded: the functions together hold more than `MAX_PAIRS` pairs.
+        LimitExceeded: the functions together hold more than `MAX_PAIRS` pairs, or the automaton is large and takes more
+            edges or a larger table than `tokenfst.relations` and `automata.sparse` allow.
     """
+    if isinstance(automaton, SparseAutomaton):
+        from tokenfst import relations
+
+        if relations.is_list_like(automaton, vocabulary):
+            return relations.relation_classes(automaton, vocabulary)
     run_end, run_class, num_classes, source, edge_class, target = _walk(
         vocabulary.whole_trie, vocabulary.partial_trie, automaton.next, automaton.byte_class
     )
