@@ -16,6 +16,7 @@ from automata.errors import (
     PatternError,
     TokenfstError,
     TokenNotAllowed,
+    UnknownTerminal,
     UnsupportedTokenizer,
     VocabularyError,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "PatternError",
     "TokenNotAllowed",
     "TokenfstError",
+    "UnknownTerminal",
     "UnsupportedTokenizer",
     "VocabularyError",
     "alternation",

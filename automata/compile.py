@@ -2,8 +2,8 @@
 
 The layout has arcs over byte ranges. Their ends cut the 256 bytes into intervals that no arc tells apart, and automata
 are built over intervals in place of bytes: a pattern with `[^"]` has some twenty of them, so automata stay small where
-arcs over bytes would be hundreds. Intersection and difference are OpenFst's, on the common refinement of the operands'
-byte classes.
+arcs over bytes would be hundreds. Lists of strings have a construction of their own (`automata.word_list`), and so have
+intersection and difference (`automata.product`).
 
 Rejected: one arc a byte (twenty times the arcs for free text); OpenFst for determinization and minimization as well,
 which took a quarter of the whole way from pattern to token tables for quoted text, and a third for a JSON object. It
@@ -12,27 +12,30 @@ is what the tests compare with.
 
 from __future__ import annotations
 
-import numpy as np
-import pywrapfst
-
 from automata import expr as ex
-from automata import openfst
-from automata.byte_automaton import ByteAutomaton, from_fst
+from automata.byte_automaton import ByteAutomaton
 from automata.determinize import determinize
-from automata.errors import LimitExceeded
 from automata.expr import Complement, Difference, Expr, Intersection, Strings
+from automata.intervals import over_intervals
 from automata.jit import kernel
 from automata.minimize import minimize
 from automata.openfst import IntArray
-from automata.tabulate import DENSE_BYTES, Tables, from_either, tabulate
-from automata.thompson import FIRST_LABEL, Fragment, Layout
+from automata.product import product
+from automata.tabulate import (
+    DENSE_BYTES,
+    MAX_ARCS,
+    TOO_MANY_ARCS,
+    TOO_MANY_STATES,
+    Tables,
+    exceeded,
+    from_either,
+    tabulate,
+)
+from automata.thompson import Fragment, Layout
 from automata.word_list import word_list
 
 # Deterministic states before minimization: where patterns whose automaton explodes stop.
 MAX_STATES = 1_000_000
-_TOO_MANY = -2
-# Columns of a fragment's arcs.
-_SOURCE, _LOW, _HIGH, _TARGET = range(4)
 
 
 def compile_expr(expr: Expr) -> ByteAutomaton:
@@ -72,10 +75,8 @@ def _determinize(fragment: Fragment) -> ByteAutomaton:
     labels = tuple(sorted(fragment.labels))
     # What is deterministic as it was laid out is within the limit, however large.
     limit = max(MAX_STATES, 2 * fragment.num_states)
-    tables = _minimal(fragment.num_states, *fragment.tables(), len(labels), limit, DENSE_BYTES)
-    if tables.start == _TOO_MANY:
-        raise LimitExceeded(f"the deterministic automaton has more than {limit:,} states")
-    return from_either(tables, labels)
+    tables = _minimal(fragment.num_states, *fragment.tables(), len(labels), limit, MAX_ARCS, DENSE_BYTES)
+    return from_either(tables, labels, limit)
 
 
 @kernel
@@ -85,48 +86,21 @@ def _minimal(
     epsilon: IntArray,
     num_labels: int,
     max_states: int,
+    max_arcs: int,
     dense_bytes: int,
 ) -> Tables:
-    """The tables of the minimal automaton of a fragment, over the coarsest cut of the bytes into intervals none of
-    which a range splits."""
-    cuts = np.zeros(257, np.bool_)
-    for arc in range(len(ranges)):
-        if ranges[arc, _LOW] < FIRST_LABEL:
-            cuts[ranges[arc, _LOW]] = cuts[ranges[arc, _HIGH] + 1] = True
-    # A label is one symbol of its own behind the intervals.
-    interval = np.zeros(256 + num_labels, np.int32)
-    for byte in range(1, 256):
-        interval[byte] = interval[byte - 1] + cuts[byte]
-    for label in range(FIRST_LABEL, FIRST_LABEL + num_labels):
-        interval[label] = interval[label - 1] + 1
-    num_arcs = 0
-    for arc in range(len(ranges)):
-        num_arcs += interval[ranges[arc, _HIGH]] - interval[ranges[arc, _LOW]] + 1
-    # Each arc over bytes is one arc for every interval in its range.
-    arcs = np.empty((3, num_arcs), np.int32)
-    at = 0
-    for arc in range(len(ranges)):
-        for symbol in range(interval[ranges[arc, _LOW]], interval[ranges[arc, _HIGH]] + 1):
-            arcs[0, at], arcs[1, at], arcs[2, at] = ranges[arc, _SOURCE], symbol, ranges[arc, _TARGET]
-            at += 1
-    num_symbols = interval[-1] + 1
-    automaton = determinize(num_states, num_symbols, arcs, epsilon.T.copy(), 1, max_states)
-    if len(automaton.final) > max_states:
-        none = np.zeros((0, 0), np.int32)
-        return Tables(_TOO_MANY, automaton.final, np.zeros(0, np.uint8), none, np.zeros(0, np.int32), none, none)
+    """The tables of the minimal automaton of a fragment."""
+    interval, num_arcs, arcs = over_intervals(ranges, num_labels, max_arcs)
+    if num_arcs > max_arcs:
+        return exceeded(TOO_MANY_ARCS)
+    whole, automaton = determinize(num_states, interval[-1] + 1, arcs, epsilon.T.copy(), 1, max_states, max_arcs)
+    if not whole:
+        return exceeded(TOO_MANY_STATES if len(automaton.final) > max_states else TOO_MANY_ARCS)
     start, minimal = minimize(automaton)
     return tabulate(start, minimal, interval, num_labels, dense_bytes)
 
 
 def _combine(left: ByteAutomaton, right: ByteAutomaton, *, difference: bool) -> ByteAutomaton:
-    """The intersection or the difference, by OpenFst, over the common refinement of both partitions of the bytes."""
-    if left.is_empty or right.is_empty:
-        return left if difference or left.is_empty else right
-    pairs = left.byte_class.astype(np.int32) * right.num_classes + right.byte_class
-    blocks, block_of = np.unique(pairs, return_inverse=True)
-    labels = tuple(sorted({*left.labels, *right.labels}))
-    a = left.over_symbols(left.next[:, blocks // right.num_classes], labels)
-    b = right.over_symbols(right.next[:, blocks % right.num_classes], labels)
-    b.arcsort("ilabel")
-    combined = pywrapfst.difference(a, b) if difference else pywrapfst.intersect(a, b)
-    return from_fst(openfst.minimize(combined), block_of.reshape(-1).astype(np.int32), labels)
+    # Pairs with a few states of the other one each are within the limit, however large both are.
+    limit = max(MAX_STATES, 4 * (left.num_states + right.num_states))
+    return product(left, right, difference=difference, max_states=limit)

@@ -84,9 +84,10 @@ def _find(offset: IntArray, members: IntArray, slots: IntArray, count: int, end:
 
 @kernel
 def determinize(
-    num_states: int, num_symbols: int, arcs: IntArray, epsilon: IntArray, end: int, max_states: int
-) -> Transitions:
-    """The deterministic automaton from state 0; its state 0 is the start.
+    num_states: int, num_symbols: int, arcs: IntArray, epsilon: IntArray, end: int, max_states: int, max_arcs: int
+) -> tuple[bool, Transitions]:
+    """The deterministic automaton from state 0, whose state 0 is the start, and whether it is whole: past a limit it is
+    cut short.
 
     Args:
         num_states: Q, of the non-deterministic automaton.
@@ -94,7 +95,8 @@ def determinize(
         arcs: `[3, A]`, source, symbol and target.
         epsilon: `[2, N]`, source and target.
         end: the one final state.
-        max_states: with more states than this the result is cut short; the caller can tell by their number.
+        max_states: the limit of its states.
+        max_arcs: the limit of its transitions, and of the members of all sets.
     """
     arc_offset, arc_order = grouped(num_states, arcs[0])
     epsilon_offset, epsilon_order = grouped(num_states, epsilon[0])
@@ -112,7 +114,7 @@ def determinize(
     link = np.empty((2, max(arcs.shape[1], 1)), np.int32)
     stamp, marked = 0, np.full(num_states, -1, np.int32)
     state = 0
-    while state < count <= max_states:
+    while state < count <= max_states and num_made <= max_arcs and offset[count] <= max_arcs:
         if state >= len(final):
             final = np.concatenate((final, np.zeros_like(final)))
         size = 0
@@ -171,4 +173,4 @@ def determinize(
         state += 1
     if count > len(final):
         final = np.concatenate((final, np.zeros(count - len(final), np.bool_)))
-    return Transitions(final[:count], made[0, :num_made], made[1, :num_made], made[2, :num_made])
+    return state == count, Transitions(final[:count], made[0, :num_made], made[1, :num_made], made[2, :num_made])

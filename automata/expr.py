@@ -406,12 +406,17 @@ def repeat(inner: Expr | str | bytes, low: int, high: int | None = None) -> Expr
 def intersection(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
     """What is in both."""
     a, b = _expr(left), _expr(right)
+    if isinstance(a, CharSet) and isinstance(b, CharSet):
+        return char_ranges(rg.intersect(a.ranges, b.ranges))
     return a if a == b else Intersection(a, b)
 
 
 def difference(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
     """What is in `left` and not in `right`."""
-    return Difference(_expr(left), _expr(right))
+    a, b = _expr(left), _expr(right)
+    if isinstance(a, CharSet) and isinstance(b, CharSet):
+        return char_ranges(rg.subtract(a.ranges, b.ranges))
+    return Difference(a, b)
 
 
 def complement(inner: Expr | str | bytes) -> Expr:

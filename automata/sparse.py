@@ -148,6 +148,16 @@ class SparseAutomaton(ByteAutomaton):
         )
 
 
+def by_state(automaton: ByteAutomaton) -> tuple[IntArray, IntArray]:
+    """The arcs over bytes of any automaton: where those of each state begin, `[Q + 1]`, and `[A, 3]`."""
+    if isinstance(automaton, SparseAutomaton):
+        return automaton.offsets, automaton.arcs
+    arcs = automaton.range_arcs()
+    offsets = np.zeros(automaton.num_states + 1, np.int32)
+    np.cumsum(np.bincount(arcs.source, minlength=automaton.num_states), out=offsets[1:])
+    return offsets, np.stack(arcs[1:], axis=1)
+
+
 def _check_table(num_states: int, num_columns: int) -> None:
     _check_bytes(f"the table of {num_states:,} states by {num_columns} classes of bytes", 4 * num_states * num_columns)
 

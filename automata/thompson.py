@@ -31,14 +31,13 @@ from automata.expr import (
     Literal,
     Repetition,
 )
+from automata.intervals import FIRST_LABEL
 from automata.openfst import IntArray
 from automata.utf8 import character_arcs
 
 MAX_ARCS = 4_000_000
 # Arcs of compiled automata that are copied in, all copies together.
 MAX_COPIED_ARCS = 16_000_000
-# Symbols from here up are labels.
-FIRST_LABEL = 256
 # Below this size laying an expression out again is cheaper than a minimal automaton of it.
 SHARED_SIZE = 64
 

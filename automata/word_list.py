@@ -44,7 +44,8 @@ def word_list(strings: tuple[bytes, ...]) -> ByteAutomaton:
     np.cumsum(np.fromiter(map(len, strings), np.int64, len(strings)), out=offsets[1:])
     if offsets[-1] > MAX_LIST_BYTES:
         raise LimitExceeded(f"the strings of the list have {offsets[-1]:,} bytes, more than {MAX_LIST_BYTES:,}")
-    return from_either(_word_list(np.frombuffer(b"".join(strings) or b"\0", np.uint8), offsets, DENSE_BYTES))
+    data = np.frombuffer(b"".join(strings) or b"\0", np.uint8)
+    return from_either(_word_list(data, offsets, DENSE_BYTES), (), MAX_LIST_BYTES)
 
 
 @kernel
