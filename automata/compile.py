@@ -15,12 +15,13 @@ from __future__ import annotations
 from automata import expr as ex
 from automata.byte_automaton import ByteAutomaton
 from automata.determinize import determinize
-from automata.expr import Complement, Difference, Expr, Intersection, Strings
+from automata.expr import Complement, Difference, Expr, Intersection, Strings, Substring
 from automata.intervals import over_intervals
 from automata.jit import kernel
 from automata.minimize import minimize
 from automata.openfst import IntArray
 from automata.product import product
+from automata.substring import substring_arcs
 from automata.tabulate import (
     DENSE_BYTES,
     MAX_ARCS,
@@ -68,6 +69,9 @@ class _Compiler:
             return _combine(self.compile(ex.ANY_TEXT), self.compile(expr.inner), difference=True)
         if isinstance(expr, Strings):
             return word_list(expr.values)
+        if isinstance(expr, Substring):
+            num_states, arcs, epsilon = substring_arcs(expr.text, words=expr.words)
+            return _determinize(Fragment(num_states, copied_arcs=[arcs], copied_epsilon=[epsilon]))
         return _determinize(Layout(self.compile).lay(expr))
 
 

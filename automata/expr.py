@@ -7,6 +7,7 @@ simplest up:
     CharSet(ranges)                  one character of a set of code points, in UTF-8
     ByteSet(ranges)                  one raw byte of a set, for languages that are not text
     Strings(values)                  any one of a list of byte strings, however many
+    Substring(text, words)           any substring of a text, or any that cuts no word
     Label(name)                      one symbol that is no byte: a place where a named set of tokens is written
     Concatenation(parts)             one after the other
     Alternation(parts)               any one of them; none at all is the empty language
@@ -174,6 +175,21 @@ class Strings(Expr):
     def __init__(self, values: tuple[bytes, ...]) -> None:
         _set(self, "values", values)
         _set(self, "size", len(values))
+
+
+class Substring(Expr):
+    """Any substring of a text, the empty one included; by `words`, any that cuts no word in two. `automata.substring`
+    says what a word is."""
+
+    __slots__ = ("text", "words")
+    __match_args__ = ("text", "words")
+    text: str
+    words: bool
+
+    def __init__(self, text: str, words: bool) -> None:
+        _set(self, "text", text)
+        _set(self, "words", words)
+        _set(self, "size", len(text))
 
 
 class Label(Expr):

@@ -19,6 +19,7 @@ from automata.expr import (
     Literal,
     Repetition,
     Strings,
+    Substring,
 )
 from automata.ranges import ALL_CHARACTERS, Ranges, subtract
 
@@ -63,6 +64,8 @@ def _atom(expr: Expr) -> str:
         return _set(expr.ranges, ALL_CHARACTERS)
     if isinstance(expr, ByteSet):
         return f"(?P<BYTES>{_set(expr.ranges, ((0, 0xFF),))})"
+    if isinstance(expr, Substring):
+        return f"(?P<SUBSTRING_OF{'_WORDS' if expr.words else ''}>{_text(expr.text.encode())})"
     if isinstance(expr, Label):
         return f"(?P<TOKEN>{''.join(_character(char, _SPECIAL) for char in expr.name)})"
     if isinstance(expr, Intersection):
