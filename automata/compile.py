@@ -2,8 +2,11 @@
 
 The layout has arcs over byte ranges. Their ends cut the 256 bytes into intervals that no arc tells apart, and automata
 are built over intervals in place of bytes: a pattern with `[^"]` has some twenty of them, so automata stay small where
-arcs over bytes would be hundreds. Lists of strings have a construction of their own (`automata.word_list`), and so have
-intersection and difference (`automata.product`).
+arcs over bytes would be hundreds. Intersection and difference are products of arcs over bytes (`automata.product`), and
+lists of strings and substrings of a text have constructions of their own (`automata.word_list`, `automata.substring`).
+
+Every step has limits and can be stopped (`automata.limits`). Where there are too many states, the error names the
+smallest part of the expression that has too many by itself (`automata.blame`).
 
 Rejected: one arc a byte (twenty times the arcs for free text); OpenFst for determinization and minimization as well,
 which took a quarter of the whole way from pattern to token tables for quoted text, and a third for a JSON object. It
@@ -13,74 +16,162 @@ is what the tests compare with.
 from __future__ import annotations
 
 from automata import expr as ex
+from automata.blame import excerpt, responsible
 from automata.byte_automaton import ByteAutomaton
-from automata.determinize import determinize
+from automata.determinize import DONE, TOO_MANY_STATES, TOO_MUCH_MEMORY, Transitions, determinize
+from automata.errors import LimitExceeded
 from automata.expr import Complement, Difference, Expr, Intersection, Strings, Substring
 from automata.intervals import over_intervals
 from automata.jit import kernel
+from automata.limits import Flag, Limits, Work, under_way
 from automata.minimize import minimize
-from automata.openfst import IntArray
+from automata.openfst import BoolArray, IntArray
 from automata.product import product
+from automata.sparse import by_state
 from automata.substring import substring_arcs
-from automata.tabulate import (
-    DENSE_BYTES,
-    MAX_ARCS,
-    TOO_MANY_ARCS,
-    TOO_MANY_STATES,
-    Tables,
-    exceeded,
-    from_either,
-    tabulate,
-)
+from automata.tabulate import DENSE_BYTES, Tables, from_either, no_tables, tabulate
 from automata.thompson import Fragment, Layout
 from automata.word_list import word_list
 
-# Deterministic states before minimization: where patterns whose automaton explodes stop.
-MAX_STATES = 1_000_000
+# From this depth of intersections, differences and complements on, the innermost are compiled first.
+_MAX_DEPTH = 50
 
 
-def compile_expr(expr: Expr) -> ByteAutomaton:
+def compile_expr(expr: Expr, work: Work | None = None) -> ByteAutomaton:
     """The minimal deterministic trim automaton of a language.
 
+    Args:
+        expr: the language.
+        work: the limits, and how the compilation is stopped; without it, the default limits.
+
     Raises:
-        LimitExceeded: the expression is too large to lay out.
+        LimitExceeded: a limit was passed; the message names it, the amount and the part of the expression.
+        Cancelled: another thread cancelled the compilation.
     """
-    return _Compiler().compile(expr)
+    with under_way(work) as work:
+        return Compiler(work).compile(expr)
 
 
-class _Compiler:
+class Compiler:
     """One compilation: equal sub-expressions are compiled once."""
 
-    def __init__(self) -> None:
+    def __init__(self, work: Work, *, blames: bool = True) -> None:
+        """Starts with nothing compiled.
+
+        Args:
+            work: limits and the flag to stop.
+            blames: whether errors name the part of the expression, which takes some more time.
+        """
+        self.work = work
+        self.blames = blames
         self.done: dict[Expr, ByteAutomaton] = {}
+        self.depth = 0
 
     def compile(self, expr: Expr) -> ByteAutomaton:
+        """The automaton of an expression."""
         automaton = self.done.get(expr)
         if automaton is None:
+            self.depth += 1
+            if self.depth == _MAX_DEPTH:
+                self.compile_innermost_first(expr)
             automaton = self.done[expr] = self.construct(expr)
+            self.depth -= 1
         return automaton
+
+    def compile_innermost_first(self, expr: Expr) -> None:
+        """Compiles all operands within an expression, so that no nesting is too deep."""
+        found: list[Expr] = []
+        stack = [expr]
+        while stack:
+            node = stack.pop()
+            found += node.operands() if isinstance(node, Intersection | Difference | Complement) else ()
+            stack += node.operands()
+        for node in reversed(found):
+            if node not in self.done:
+                self.done[node] = self.construct(node)
 
     def construct(self, expr: Expr) -> ByteAutomaton:
         if isinstance(expr, Intersection):
-            return _combine(self.compile(expr.left), self.compile(expr.right), difference=False)
+            return self.combine(expr, self.compile(expr.left), self.compile(expr.right), difference=False)
         if isinstance(expr, Difference):
-            return _combine(self.compile(expr.left), self.compile(expr.right), difference=True)
+            return self.combine(expr, self.compile(expr.left), self.compile(expr.right), difference=True)
         if isinstance(expr, Complement):
-            return _combine(self.compile(ex.ANY_TEXT), self.compile(expr.inner), difference=True)
+            return self.combine(expr, self.compile(ex.ANY_TEXT), self.compile(expr.inner), difference=True)
         if isinstance(expr, Strings):
-            return word_list(expr.values)
+            return self.made(expr, *word_list(expr.values, self.work.limits.table_bytes, self.work.stop), ())
         if isinstance(expr, Substring):
-            num_states, arcs, epsilon = substring_arcs(expr.text, words=expr.words)
-            return _determinize(Fragment(num_states, copied_arcs=[arcs], copied_epsilon=[epsilon]))
-        return _determinize(Layout(self.compile).lay(expr))
+            num_states, *arcs = substring_arcs(expr.text, expr.words, self.work)
+            fragment = Fragment(num_states=0)
+            fragment.copy_arcs(num_states, *arcs)
+            return self.determinize(expr, fragment)
+        return self.determinize(expr, Layout(self.compile, self.work).lay(expr))
+
+    def determinize(self, expr: Expr, fragment: Fragment) -> ByteAutomaton:
+        """The automaton of what is laid out."""
+        labels, limits = tuple(sorted(fragment.labels)), self.work.limits
+        # Automata that were copied in have passed their own limits: twice their states is no explosion.
+        max_states = max(limits.states, 2 * fragment.num_copied_states)
+        ranges, epsilon = fragment.tables()
+        found = _minimal(
+            fragment.num_states,
+            ranges,
+            epsilon,
+            len(labels),
+            max_states,
+            limits.table_bytes,
+            DENSE_BYTES,
+            self.work.stop,
+        )
+        return self.made(expr, *found, labels)
+
+    def combine(self, expr: Expr, left: ByteAutomaton, right: ByteAutomaton, *, difference: bool) -> ByteAutomaton:
+        """The intersection or the difference."""
+        if left.is_empty or right.is_empty:
+            return left if difference or left.is_empty else right
+        labels, limits, stop = tuple(sorted({*left.labels, *right.labels})), self.work.limits, self.work.stop
+        found = _product(
+            *by_state(left),
+            left.final,
+            left.label_columns(labels),
+            *by_state(right),
+            right.final,
+            right.label_columns(labels),
+            difference,
+            max(limits.states, 2 * (left.num_states + right.num_states)),
+            limits.table_bytes,
+            DENSE_BYTES,
+            stop,
+        )
+        return self.made(expr, *found, labels)
+
+    def made(self, expr: Expr, status: int, tables: Tables, labels: tuple[str, ...]) -> ByteAutomaton:
+        """The automaton of a construction that ended with this status."""
+        self.work.check()
+        if status != DONE:
+            raise self.exceeded(expr, status)
+        return from_either(tables, labels)
+
+    def exceeded(self, expr: Expr, status: int) -> LimitExceeded:
+        """The error for a construction that ended with this status."""
+        limits = self.work.limits
+        reason = {
+            TOO_MANY_STATES: f"a deterministic automaton has more than {limits.states:,} states (limit `states`)",
+            TOO_MUCH_MEMORY: f"a construction takes more than {limits.table_bytes:,} bytes (limit `table_bytes`)",
+        }[status]
+        part = expr
+        if self.blames:
+            trial = Limits(limits.arcs, max(limits.states // 10, 1), limits.table_bytes, seconds=1)
+            part = responsible(expr, lambda inner: _explodes(inner, trial))
+        return LimitExceeded(f"{reason}; the part responsible is {excerpt(part)}")
 
 
-def _determinize(fragment: Fragment) -> ByteAutomaton:
-    labels = tuple(sorted(fragment.labels))
-    # What is deterministic as it was laid out is within the limit, however large.
-    limit = max(MAX_STATES, 2 * fragment.num_states)
-    tables = _minimal(fragment.num_states, *fragment.tables(), len(labels), limit, MAX_ARCS, DENSE_BYTES)
-    return from_either(tables, labels, limit)
+def _explodes(expr: Expr, limits: Limits) -> bool:
+    try:
+        with Work(limits) as work:
+            Compiler(work, blames=False).compile(expr)
+    except LimitExceeded:
+        return True
+    return False
 
 
 @kernel
@@ -90,21 +181,58 @@ def _minimal(
     epsilon: IntArray,
     num_labels: int,
     max_states: int,
-    max_arcs: int,
+    max_bytes: int,
     dense_bytes: int,
-) -> Tables:
-    """The tables of the minimal automaton of a fragment."""
-    interval, num_arcs, arcs = over_intervals(ranges, num_labels, max_arcs)
-    if num_arcs > max_arcs:
-        return exceeded(TOO_MANY_ARCS)
-    whole, automaton = determinize(num_states, interval[-1] + 1, arcs, epsilon.T.copy(), 1, max_states, max_arcs)
-    if not whole:
-        return exceeded(TOO_MANY_STATES if len(automaton.final) > max_states else TOO_MANY_ARCS)
-    start, minimal = minimize(automaton)
-    return tabulate(start, minimal, interval, num_labels, dense_bytes)
+    stop: Flag,
+) -> tuple[int, Tables]:
+    """How the construction ended, and the tables of the minimal automaton of a fragment."""
+    interval, written, arcs = over_intervals(ranges, num_labels, max_bytes)
+    if not written:
+        return TOO_MUCH_MEMORY, no_tables()
+    status, automaton = determinize(
+        num_states, interval[-1] + 1, arcs, epsilon.T.copy(), 1, max_states, max_bytes, stop
+    )
+    if status != DONE:
+        return status, no_tables()
+    start, minimal = minimize(automaton, stop)
+    return DONE, tabulate(start, minimal, interval, num_labels, dense_bytes)
 
 
-def _combine(left: ByteAutomaton, right: ByteAutomaton, *, difference: bool) -> ByteAutomaton:
-    # Pairs with a few states of the other one each are within the limit, however large both are.
-    limit = max(MAX_STATES, 4 * (left.num_states + right.num_states))
-    return product(left, right, difference=difference, max_states=limit)
+@kernel
+def _product(
+    left_offsets: IntArray,
+    left_arcs: IntArray,
+    left_final: BoolArray,
+    left_labels: IntArray,
+    right_offsets: IntArray,
+    right_arcs: IntArray,
+    right_final: BoolArray,
+    right_labels: IntArray,
+    difference: bool,
+    max_states: int,
+    max_bytes: int,
+    dense_bytes: int,
+    stop: Flag,
+) -> tuple[int, Tables]:
+    """How the construction ended, and the tables of the minimal automaton of a product."""
+    status, final, ranges = product(
+        left_offsets,
+        left_arcs,
+        left_final,
+        left_labels,
+        right_offsets,
+        right_arcs,
+        right_final,
+        right_labels,
+        difference,
+        max_states,
+        max_bytes,
+        stop,
+    )
+    if status != DONE:
+        return status, no_tables()
+    interval, written, arcs = over_intervals(ranges, left_labels.shape[1], max_bytes)
+    if not written:
+        return TOO_MUCH_MEMORY, no_tables()
+    start, minimal = minimize(Transitions(final, arcs[0], arcs[1], arcs[2]), stop)
+    return DONE, tabulate(start, minimal, interval, left_labels.shape[1], dense_bytes)

@@ -17,17 +17,17 @@ SOURCE, LOW, HIGH, TARGET = range(4)
 
 
 @kernel
-def over_intervals(ranges: IntArray, num_labels: int, max_arcs: int) -> tuple[IntArray, int, IntArray]:
+def over_intervals(ranges: IntArray, num_labels: int, max_bytes: int) -> tuple[IntArray, bool, IntArray]:
     """Arcs over ranges of bytes as arcs over intervals, by the coarsest cut of the bytes that splits no range.
 
     Args:
         ranges: `[A, 4]`, source, lowest and highest byte or label, and target.
         num_labels: L.
-        max_arcs: no more arcs than this are written out.
+        max_bytes: arcs are written out where they take no more memory than this.
 
     Returns:
-        The ascending interval of each byte, and of each label behind, `[256 + L]`; the number of arcs; and the arcs
-        `[3, N]`, source, interval and target, in the order of the ranges, or none of them where they are too many.
+        The ascending interval of each byte, and of each label behind, `[256 + L]`; whether the arcs were
+        written out; and the arcs `[3, N]`, source, interval and target, in the order of the ranges.
     """
     cuts = np.zeros(257, np.bool_)
     for arc in range(len(ranges)):
@@ -41,12 +41,12 @@ def over_intervals(ranges: IntArray, num_labels: int, max_arcs: int) -> tuple[In
     num_arcs = 0
     for arc in range(len(ranges)):
         num_arcs += interval[ranges[arc, HIGH]] - interval[ranges[arc, LOW]] + 1
-    if num_arcs > max_arcs:
-        return interval, num_arcs, np.empty((3, 0), np.int32)
+    if 12 * num_arcs > max_bytes:
+        return interval, False, np.empty((3, 0), np.int32)
     arcs = np.empty((3, num_arcs), np.int32)
     at = 0
     for arc in range(len(ranges)):
         for symbol in range(interval[ranges[arc, LOW]], interval[ranges[arc, HIGH]] + 1):
             arcs[0, at], arcs[1, at], arcs[2, at] = ranges[arc, SOURCE], symbol, ranges[arc, TARGET]
             at += 1
-    return interval, num_arcs, arcs
+    return interval, True, arcs

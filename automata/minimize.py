@@ -19,6 +19,7 @@ from automata.determinize import Transitions
 from automata.distance import distances
 from automata.grouping import grouped
 from automata.jit import kernel
+from automata.limits import Flag
 from automata.openfst import IntArray
 
 # Columns of a partition's elements: the permutation, its inverse, and the set of each element.
@@ -136,18 +137,13 @@ def _by_symbol(symbol: IntArray) -> _Partition:
 
 
 @kernel
-def table_of(automaton: Transitions, num_symbols: int) -> IntArray:
-    """The table `[Q, P]` of the state that each symbol leads to, or -1."""
-    table = np.full((len(automaton.final), num_symbols), -1, np.int32)
-    for arc in range(len(automaton.source)):
-        table[automaton.source[arc], automaton.symbol[arc]] = automaton.target[arc]
-    return table
+def minimize(automaton: Transitions, stop: Flag) -> tuple[int, Transitions]:
+    """The start state, -1 where nothing is accepted, and the minimal trim automaton of what is accepted from state 0.
 
-
-@kernel
-def minimize(automaton: Transitions) -> tuple[int, Transitions]:
-    """The start state, -1 where nothing is accepted, and the minimal trim automaton of what is accepted from state 0
-    by deterministic transitions."""
+    Args:
+        automaton: deterministic transitions.
+        stop: `[1]`, looked at while sets split; if it is set, the result means nothing.
+    """
     number, trimmed = _trim(automaton)
     if number[0] < 0:
         return -1, Transitions(np.zeros(0, np.bool_), trimmed.source, trimmed.symbol, trimmed.target)
@@ -161,12 +157,12 @@ def minimize(automaton: Transitions) -> tuple[int, Transitions]:
     source, target = trimmed.source, trimmed.target
     offsets, entering = grouped(num_states, target)
     block, cord = 1, 0
-    while cord < cord_counts[_SETS]:
+    while cord < cord_counts[_SETS] and stop[0] == 0:
         for at in range(cords[cord, _FIRST], cords[cord, _LAST]):
             _mark(states, blocks, block_counts, source[arcs[at, _ORDER]])
         _split(states, blocks, block_counts)
         cord += 1
-        while block < block_counts[_SETS]:
+        while block < block_counts[_SETS] and stop[0] == 0:
             for at in range(blocks[block, _FIRST], blocks[block, _LAST]):
                 state = states[at, _ORDER]
                 for arc in range(offsets[state], offsets[state + 1]):
@@ -176,15 +172,23 @@ def minimize(automaton: Transitions) -> tuple[int, Transitions]:
     # The arcs of one state of each block are the arcs of the block.
     final = np.zeros(block_counts[_SETS], np.bool_)
     chosen = np.empty(block_counts[_SETS], np.int32)
-    for block_number in range(block_counts[_SETS]):
-        chosen[block_number] = states[blocks[block_number, _FIRST], _ORDER]
-        final[block_number] = trimmed.final[chosen[block_number]]
+    for owner in range(block_counts[_SETS]):
+        chosen[owner] = states[blocks[owner, _FIRST], _ORDER]
+        final[owner] = trimmed.final[chosen[owner]]
     kept = np.empty((3, len(source)), np.int32)
     count = 0
     for arc in range(len(source)):
         owner = states[source[arc], _OWNER]
         if chosen[owner] == source[arc]:
-            kept[0, count], kept[1, count] = owner, trimmed.symbol[arc]
-            kept[2, count] = states[target[arc], _OWNER]
+            kept[0, count], kept[1, count], kept[2, count] = owner, trimmed.symbol[arc], states[target[arc], _OWNER]
             count += 1
     return int(states[number[0], _OWNER]), Transitions(final, kept[0, :count], kept[1, :count], kept[2, :count])
+
+
+@kernel
+def table_of(automaton: Transitions, num_symbols: int) -> IntArray:
+    """The table `[Q, P]` of the state that each symbol leads to, or -1."""
+    table = np.full((len(automaton.final), num_symbols), -1, np.int32)
+    for arc in range(len(automaton.source)):
+        table[automaton.source[arc], automaton.symbol[arc]] = automaton.target[arc]
+    return table

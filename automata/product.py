@@ -15,53 +15,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from automata.byte_automaton import ByteAutomaton
-from automata.determinize import Transitions
-from automata.intervals import FIRST_LABEL, over_intervals
+from automata.determinize import DONE, STOPPED, TOO_MANY_STATES, TOO_MUCH_MEMORY
+from automata.intervals import FIRST_LABEL
 from automata.jit import kernel
-from automata.minimize import minimize
+from automata.limits import Flag
 from automata.openfst import BoolArray, IntArray
-from automata.sparse import HIGH, LOW, REACHED, by_state
-from automata.tabulate import (
-    DENSE_BYTES,
-    MAX_ARCS,
-    TOO_MANY_ARCS,
-    TOO_MANY_STATES,
-    Tables,
-    exceeded,
-    from_either,
-    tabulate,
-)
+from automata.sparse import HIGH, LOW, REACHED
 
 _HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
-def product(left: ByteAutomaton, right: ByteAutomaton, *, difference: bool, max_states: int) -> ByteAutomaton:
-    """What is in both, or what is in the left one and not in the right one.
-
-    Raises:
-        LimitExceeded: more than `max_states` pairs are reached, or they have more than `MAX_ARCS` arcs.
-    """
-    if left.is_empty or right.is_empty:
-        return left if difference or left.is_empty else right
-    labels = tuple(sorted({*left.labels, *right.labels}))
-    tables = _product(
-        *by_state(left),
-        left.final,
-        left.label_columns(labels),
-        *by_state(right),
-        right.final,
-        right.label_columns(labels),
-        difference,
-        max_states,
-        MAX_ARCS,
-        DENSE_BYTES,
-    )
-    return from_either(tables, labels, max_states)
-
-
 @kernel
-def _product(
+def product(
     left_offsets: IntArray,
     left_arcs: IntArray,
     left_final: BoolArray,
@@ -72,20 +37,31 @@ def _product(
     right_labels: IntArray,
     difference: bool,
     max_states: int,
-    max_arcs: int,
-    dense_bytes: int,
-) -> Tables:
-    """Both automata by their arcs and labels; both start in state 0."""
+    max_bytes: int,
+    stop: Flag,
+) -> tuple[int, BoolArray, IntArray]:
+    """The intersection, or the difference, of two automata whose state 0 is the start.
+
+    Args:
+        left_offsets, left_arcs, right_offsets, right_arcs: their arcs by state (`automata.sparse.by_state`).
+        left_final, right_final: `[Q]` each.
+        left_labels, right_labels: `[Q, L]` each, the state that each label leads to, or -1.
+        difference: what is in the left one and not in the right one, in place of what is in both.
+        max_states: where to stop.
+        max_bytes: where to stop, for the memory of the ranges.
+        stop: `[1]`, looked at for every state.
+
+    Returns:
+        DONE, or why it was stopped; and the final states `[Q]` and the ranges `[A, 4]` of the automaton
+        (`automata.intervals`), whose state 0 is the start.
+    """
+    max_ranges = max_bytes // 16
     num_labels = left_labels.shape[1]
     pairs, slots = np.empty((1024, 2), np.int32), np.full(4096, -1, np.int32)
     final, ranges = np.empty(1024, np.bool_), np.empty((4096, 4), np.int32)
     _number_of(pairs, slots, 0, 0, 0)
     count, num_ranges, state = 1, 0, 0
-    while state < count:
-        if count > max_states:
-            return exceeded(TOO_MANY_STATES)
-        if num_ranges > max_arcs:
-            return exceeded(TOO_MANY_ARCS)
+    while state < count <= max_states and num_ranges <= max_ranges and stop[0] == 0:
         p, q = pairs[state]
         final[state] = left_final[p] and (not right_final[q] if difference and q >= 0 else difference or right_final[q])
         begin, end = (right_offsets[q], right_offsets[q + 1]) if q >= 0 else (0, 0)
@@ -125,11 +101,8 @@ def _product(
                 ranges[num_ranges, 1] = ranges[num_ranges, 2] = FIRST_LABEL + label
                 num_ranges += 1
         state += 1
-    interval, num_arcs, arcs = over_intervals(ranges[:num_ranges], num_labels, max_arcs)
-    if num_arcs > max_arcs:
-        return exceeded(TOO_MANY_ARCS)
-    start, minimal = minimize(Transitions(final[:count], arcs[0], arcs[1], arcs[2]))
-    return tabulate(start, minimal, interval, num_labels, dense_bytes)
+    status = DONE if state == count else TOO_MANY_STATES if count > max_states else TOO_MUCH_MEMORY
+    return STOPPED if stop[0] else status, final[:count], ranges[:num_ranges]
 
 
 @kernel

@@ -25,10 +25,9 @@ from automata.determinize import Transitions
 from automata.errors import LimitExceeded
 from automata.grouping import grouped
 from automata.jit import kernel
+from automata.limits import DEFAULT_LIMITS
 from automata.openfst import BoolArray, Fst, IntArray
 
-# What may be made of a sparse automaton where a table is asked for.
-MAX_TABLE_BYTES = 1 << 29
 # Columns of arcs.
 LOW, HIGH, REACHED = range(3)
 
@@ -85,7 +84,7 @@ class SparseAutomaton(ByteAutomaton):
         """The table `[Q, C]` of a dense automaton, made when first asked for.
 
         Raises:
-            LimitExceeded: it would take more than `MAX_TABLE_BYTES`.
+            LimitExceeded: it would take more than `DEFAULT_LIMITS.table_bytes`.
         """
         return self._dense()[1]
 
@@ -104,7 +103,7 @@ class SparseAutomaton(ByteAutomaton):
         """The transitions without classes, `[Q, 256]`.
 
         Raises:
-            LimitExceeded: they would take more than `MAX_TABLE_BYTES`.
+            LimitExceeded: they would take more than `DEFAULT_LIMITS.table_bytes`.
         """
         _check_table(self.num_states, 256)
         return super().by_byte()
@@ -128,7 +127,7 @@ class SparseAutomaton(ByteAutomaton):
         """The OpenFst acceptor; see `ByteAutomaton.fst`.
 
         Raises:
-            LimitExceeded: its arcs, one for each byte, would take more than `MAX_TABLE_BYTES`.
+            LimitExceeded: its arcs, one for each byte, would take more than `DEFAULT_LIMITS.table_bytes`.
         """
         arcs = self.range_arcs()
         width = arcs.high - arcs.low + 1
@@ -163,8 +162,10 @@ def _check_table(num_states: int, num_columns: int) -> None:
 
 
 def _check_bytes(what: str, amount: int) -> None:
-    if amount > MAX_TABLE_BYTES:
-        raise LimitExceeded(f"{what} would take {amount:,} bytes, more than {MAX_TABLE_BYTES:,}")
+    if amount > DEFAULT_LIMITS.table_bytes:
+        raise LimitExceeded(
+            f"{what} would take {amount:,} bytes, more than {DEFAULT_LIMITS.table_bytes:,} (limit `table_bytes`)"
+        )
 
 
 @kernel

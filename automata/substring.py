@@ -27,30 +27,38 @@ import numpy.typing as npt
 
 from automata.errors import LimitExceeded
 from automata.jit import kernel
+from automata.limits import Flag, Work
 from automata.openfst import IntArray
 
-# The length of a text, in bytes of UTF-8. What is made of it on the way takes a few hundred times the memory.
-MAX_TEXT_BYTES = 1 << 22
+# What the constructions take for each byte of a text, about.
+_MEMORY_OF_BYTE = 400
 
 _HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 # The end, which is state 1 of what is laid out.
 _END = 1
 
 
-def substring_arcs(text: str, *, words: bool) -> tuple[int, IntArray, IntArray]:
+def substring_arcs(text: str, words: bool, work: Work) -> tuple[int, IntArray, IntArray]:
     """The number of states, the arcs `[A, 4]` and the epsilon arcs `[N, 2]` of an automaton from state 0 to state 1.
 
     An arc is source, lowest byte, highest byte and target.
 
     Raises:
-        LimitExceeded: the text has more than `MAX_TEXT_BYTES` bytes.
+        LimitExceeded: the text is so long that the construction takes too much memory, or too long.
+        Cancelled: the compilation was cancelled.
         UnicodeEncodeError: text with a lone surrogate, which UTF-8 cannot write.
     """
     data = np.frombuffer(text.encode(), np.uint8)
-    if len(data) > MAX_TEXT_BYTES:
-        raise LimitExceeded(f"the text of a substring has {len(data):,} bytes, more than {MAX_TEXT_BYTES:,}")
+    needed = _MEMORY_OF_BYTE * len(data)
+    if needed > work.limits.table_bytes:
+        raise LimitExceeded(
+            f"the substrings of a text of {len(data):,} bytes take some {needed:,} bytes, more than "
+            f"{work.limits.table_bytes:,} (limit `table_bytes`)"
+        )
     chunk, begin, size = _words(text) if words else _characters(text)
-    return _spelled(data, begin, size, *_suffix_automaton(chunk))
+    automaton = _suffix_automaton(chunk, work.stop)
+    work.check()
+    return _spelled(data, begin, size, *automaton)
 
 
 def _characters(text: str) -> tuple[IntArray, IntArray, IntArray]:
@@ -95,9 +103,9 @@ def _transition(state: int, symbol: int, edges: IntArray, slots: IntArray) -> tu
 
 
 @kernel
-def _suffix_automaton(symbols: IntArray) -> tuple[IntArray, IntArray]:
+def _suffix_automaton(symbols: IntArray, stop: Flag) -> tuple[IntArray, IntArray]:
     """The symbol that leads into each state `[Q]`, nothing that counts for the first, and the edges `[E, 3]`: source,
-    symbol and target."""
+    symbol and target; they mean nothing if the flag `stop` is set."""
     max_states = 2 * len(symbols) + 1
     # Longest string and suffix link of each state; the first of its edges, which are linked by their last column.
     longest, link = np.zeros(max_states, np.int32), np.full(max_states, -1, np.int32)
@@ -109,6 +117,8 @@ def _suffix_automaton(symbols: IntArray) -> tuple[IntArray, IntArray]:
     slots = np.full(num_slots, -1, np.int32)
     num_states, num_edges, last = 1, 0, 0
     for symbol in symbols:
+        if stop[0]:
+            break
         new = num_states
         num_states += 1
         longest[new], into[new] = longest[last] + 1, symbol

@@ -12,7 +12,6 @@ import numpy as np
 
 from automata.byte_automaton import ByteArray, ByteAutomaton, canonical, from_tables
 from automata.determinize import Transitions
-from automata.errors import LimitExceeded
 from automata.jit import kernel
 from automata.minimize import table_of
 from automata.openfst import BoolArray, IntArray
@@ -20,12 +19,6 @@ from automata.sparse import SparseAutomaton, canonical_arcs
 
 # The largest table `[Q, P]` of states and cut bytes that is made, in bytes; past it an automaton is sparse.
 DENSE_BYTES = 1 << 20
-
-
-# Transitions over intervals of bytes, of any one automaton on the way, and members of its sets of states.
-MAX_ARCS = 1 << 25
-# In place of a start state: which limit was hit.
-TOO_MANY_STATES, TOO_MANY_ARCS = -2, -3
 
 
 class Tables(NamedTuple):
@@ -61,22 +54,14 @@ def tabulate(start: int, minimal: Transitions, interval: IntArray, num_labels: i
 
 
 @kernel
-def exceeded(limit: int) -> Tables:
-    """No tables, and which limit was hit."""
+def no_tables() -> Tables:
+    """In place of the tables of a construction that was stopped."""
     ints, table = np.zeros(0, np.int32), np.zeros((0, 0), np.int32)
-    return Tables(limit, np.zeros(0, np.bool_), np.zeros(0, np.uint8), table, ints, table, table)
+    return Tables(-1, np.zeros(0, np.bool_), np.zeros(0, np.uint8), table, ints, table, table)
 
 
-def from_either(tables: Tables, labels: tuple[str, ...], max_states: int) -> ByteAutomaton:
-    """The automaton of canonical tables, without labels that nothing takes.
-
-    Raises:
-        LimitExceeded: the tables say that a limit was hit, which was `max_states` or `MAX_ARCS`.
-    """
-    if tables.start == TOO_MANY_STATES:
-        raise LimitExceeded(f"the deterministic automaton has more than {max_states:,} states")
-    if tables.start == TOO_MANY_ARCS:
-        raise LimitExceeded(f"the deterministic automaton has more than {MAX_ARCS:,} transitions")
+def from_either(tables: Tables, labels: tuple[str, ...]) -> ByteAutomaton:
+    """The automaton of canonical tables, without labels that nothing takes."""
     start, final, byte_class, columns, offsets, arcs, by_label = tables
     if not len(offsets):
         return from_tables(start, final, byte_class, columns, by_label, labels)

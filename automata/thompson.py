@@ -9,6 +9,8 @@ so that neighbours may share states: concatenation needs no epsilon arc at all, 
 Sub-expressions that cannot be laid out this way (intersection, difference, complement) and large ones that occur more
 than once are compiled to minimal automata of their own, once, and those are copied in: a bound of 50 on a large group
 then costs 50 copies of its minimal form.
+
+What is still to be laid is kept on a stack of its own, so that nesting has no limit.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from automata.blame import excerpt, largest
 from automata.byte_automaton import ByteAutomaton, RangeArcs
 from automata.errors import LimitExceeded
 from automata.expr import (
@@ -32,12 +35,12 @@ from automata.expr import (
     Repetition,
 )
 from automata.intervals import FIRST_LABEL
+from automata.limits import Work
 from automata.openfst import IntArray
 from automata.utf8 import character_arcs
 
-MAX_ARCS = 4_000_000
-# Arcs of compiled automata that are copied in, all copies together.
-MAX_COPIED_ARCS = 16_000_000
+# How many expressions are laid between two looks at the flag that stops the work.
+_LOOK_EVERY = 4096
 # Below this size laying an expression out again is cheaper than a minimal automaton of it.
 SHARED_SIZE = 64
 
@@ -50,10 +53,11 @@ class Fragment:
     arcs: list[int] = field(default_factory=list)  # source, lowest byte, highest byte and target in turn
     epsilon: list[int] = field(default_factory=list)  # source and target in turn
     labels: dict[str, int] = field(default_factory=dict)  # their symbols, from FIRST_LABEL up
-    # Rows `[n, 4]` and `[n, 2]` like those of `arcs` and `epsilon`, of automata that were copied in.
+    # Of automata that were copied in: rows `[n, 4]` and `[n, 2]` like those of `arcs` and `epsilon`, and their numbers.
     copied_arcs: list[IntArray] = field(default_factory=list)
     copied_epsilon: list[IntArray] = field(default_factory=list)
-    num_copied: int = 0  # arcs, in all copies
+    num_copied_states: int = 0
+    num_copied_arcs: int = 0
 
     def state(self) -> int:
         self.num_states += 1
@@ -91,58 +95,74 @@ class Fragment:
             epsilon = np.concatenate([epsilon, *self.copied_epsilon])
         return arcs, epsilon
 
-    def copy_of(self, automaton: ByteAutomaton, start: int, end: int) -> None:
-        """The arcs of a compiled automaton, with epsilon arcs from `start` and to `end`.
+    def copy_arcs(self, num_states: int, arcs: IntArray, epsilon: IntArray) -> None:
+        """Adds states behind those there are, and rows of arcs and epsilon arcs with numbers as they will be then."""
+        self.num_states += num_states
+        self.num_copied_states += num_states
+        self.num_copied_arcs += len(arcs)
+        self.copied_arcs.append(arcs)
+        self.copied_epsilon.append(epsilon)
 
-        Raises:
-            LimitExceeded: copies together have more than `MAX_COPIED_ARCS` arcs.
-        """
+    def copy_of(self, automaton: ByteAutomaton, start: int, end: int) -> None:
+        """The arcs of a compiled automaton, with epsilon arcs from `start` and to `end`."""
         if automaton.is_empty:
             return
         arcs: RangeArcs = automaton.range_arcs()
-        self.num_copied += len(arcs.source)
-        if self.num_copied > MAX_COPIED_ARCS:
-            raise LimitExceeded(f"automata that are copied in have more than {MAX_COPIED_ARCS:,} arcs together")
-        offset = self.num_states
-        self.num_states += automaton.num_states
-        self.copied_arcs.append(
-            np.stack((arcs.source + offset, arcs.low, arcs.high, arcs.target + offset), axis=1).astype(np.int32)
+        offset = np.int32(self.num_states)
+        ends = np.flatnonzero(automaton.final).astype(np.int32) + offset
+        self.copy_arcs(
+            automaton.num_states,
+            np.stack((arcs.source + offset, arcs.low, arcs.high, arcs.target + offset), axis=1),
+            np.stack((ends, np.full_like(ends, end)), axis=1),
         )
+        self.epsilon += (start, automaton.start + int(offset))
         for source, number in zip(*np.nonzero(automaton.by_label >= 0), strict=True):
             target = int(automaton.by_label[source, number])
-            self.label(automaton.labels[number], int(source) + offset, target + offset)
-        self.epsilon += (start, automaton.start + offset)
-        ends = np.flatnonzero(automaton.final).astype(np.int32) + offset
-        self.copied_epsilon.append(np.stack((ends, np.full_like(ends, end)), axis=1))
+            self.label(automaton.labels[number], int(source) + int(offset), target + int(offset))
 
 
 class Layout:
     """Lays expressions out in one fragment; `compiled` gives the automaton of a sub-expression that is copied in."""
 
-    def __init__(self, compiled: Callable[[Expr], ByteAutomaton]) -> None:
+    def __init__(self, compiled: Callable[[Expr], ByteAutomaton], work: Work) -> None:
         self.fragment = Fragment()
         self.compiled = compiled
+        self.work = work
         self.shared: set[Expr] = set()
+        # What is still to be laid, between which states; the next one is last.
+        self.tasks: list[tuple[Expr, int, int]] = []
 
     def lay(self, expr: Expr) -> Fragment:
         """The fragment of an expression.
 
         Raises:
-            LimitExceeded: the fragment grew past `MAX_ARCS` arcs, or the expression has more leaves than that once
-                its repetitions are written out, which is known before anything is laid.
+            LimitExceeded: the fragment has more arcs than allowed, or the expression has more leaves than that once its
+                repetitions are written out, which is known before anything is laid; or the time is up.
+            Cancelled: the compilation was cancelled.
         """
-        if expr.size > MAX_ARCS:
-            raise LimitExceeded(f"the expression has {expr.size:,} leaves with its repetitions, more than {MAX_ARCS:,}")
+        limit, arcs = self.work.limits.arcs, self.fragment.arcs
+        if expr.size > limit:
+            part = largest(expr, limit)
+            raise LimitExceeded(
+                f"{excerpt(part)} has {part.size:,} leaves with its repetitions written out, more than {limit:,} "
+                "(limit `arcs`)"
+            )
         self.shared = _repeated(expr)
-        # The whole is never copied from itself.
         self.between(expr, 0, 1, whole=True)
+        tasks, until_look = self.tasks, _LOOK_EVERY
+        while tasks:
+            self.between(*tasks.pop())
+            until_look -= 1
+            if not until_look:
+                self.work.check()
+                until_look = _LOOK_EVERY
+            if len(arcs) // 4 + self.fragment.num_copied_arcs > limit:
+                raise LimitExceeded(f"laying out {excerpt(expr)} takes more than {limit:,} arcs (limit `arcs`)")
         return self.fragment
 
-    def between(self, expr: Expr, start: int, end: int, whole: bool = False) -> None:
-        """Lays `expr` between two states."""
+    def between(self, expr: Expr, start: int, end: int, *, whole: bool = False) -> None:
+        """Lays `expr` between two states, or puts off its parts; the whole is never copied from itself."""
         fragment = self.fragment
-        if len(fragment.arcs) > 4 * MAX_ARCS:
-            raise LimitExceeded(f"the expression takes more than {MAX_ARCS:,} arcs to lay out")
         if isinstance(expr, Literal):
             fragment.chain(expr.value, start, end)
         elif isinstance(expr, CharSet):
@@ -152,12 +172,12 @@ class Layout:
         elif isinstance(expr, Concatenation):
             for part in expr.parts[:-1]:
                 middle = fragment.state()
-                self.between(part, start, middle)
+                self.put(part, start, middle)
                 start = middle
-            self.between(expr.parts[-1], start, end)
+            self.put(expr.parts[-1], start, end)
         elif isinstance(expr, Alternation):
             for part in expr.parts:
-                self.between(part, start, end)
+                self.put(part, start, end)
         elif isinstance(expr, Repetition):
             self.repetition(expr, start, end)
         elif isinstance(expr, Label):
@@ -167,6 +187,13 @@ class Layout:
                 fragment.arcs += (start, low, high, end)
         else:
             fragment.copy_of(self.compiled(expr), start, end)
+
+    def put(self, expr: Expr, start: int, end: int) -> None:
+        """Lays a part at once if it is a chain of bytes, as most parts are, and puts others off."""
+        if isinstance(expr, Literal):
+            self.fragment.chain(expr.value, start, end)
+        else:
+            self.tasks.append((expr, start, end))
 
     def characters(self, expr: CharSet, start: int, end: int) -> None:
         fragment = self.fragment
@@ -183,7 +210,7 @@ class Layout:
         if expr.high is None:
             for _ in range(expr.low - 1):
                 middle = fragment.state()
-                self.between(inner, start, middle)
+                self.put(inner, start, middle)
                 start = middle
             self.loop(inner, start, end, at_least_once=expr.low > 0)
             return
@@ -191,7 +218,7 @@ class Layout:
             if count >= expr.low:
                 fragment.epsilon += (start, end)
             middle = fragment.state() if count + 1 < expr.high else end
-            self.between(inner, start, middle)
+            self.put(inner, start, middle)
             start = middle
 
     def loop(self, inner: Expr, start: int, end: int, *, at_least_once: bool) -> None:
@@ -199,7 +226,7 @@ class Layout:
         first = fragment.state()
         last = fragment.state() if at_least_once else first
         fragment.epsilon += (start, first)
-        self.between(inner, first, last)
+        self.put(inner, first, last)
         if at_least_once:
             fragment.epsilon += (last, first)
         fragment.epsilon += (last, end)

@@ -18,15 +18,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from automata.byte_automaton import ByteAutomaton
-from automata.determinize import Transitions
-from automata.errors import LimitExceeded
+from automata.determinize import DONE, STOPPED, TOO_MUCH_MEMORY, Transitions
 from automata.jit import kernel
+from automata.limits import Flag
 from automata.openfst import BoolArray, IntArray
-from automata.tabulate import DENSE_BYTES, Tables, from_either, tabulate
+from automata.tabulate import DENSE_BYTES, Tables, no_tables, tabulate
 
-# The strings of a list together, in bytes.
-MAX_LIST_BYTES = 1 << 28
+# What path and register take for each prefix of a string, at most: some of it is never touched.
+_PREFIX_BYTES = 40
 
 _HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
@@ -34,23 +33,31 @@ Bytes = npt.NDArray[np.uint8]
 Offsets = npt.NDArray[np.int64]
 
 
-def word_list(strings: tuple[bytes, ...]) -> ByteAutomaton:
-    """The automaton of some strings, which ascend and differ.
+def word_list(strings: tuple[bytes, ...], max_bytes: int, stop: Flag) -> tuple[int, Tables]:
+    """The tables of some strings, which ascend and differ.
 
-    Raises:
-        LimitExceeded: they have more than `MAX_LIST_BYTES` bytes.
+    Args:
+        strings: the list.
+        max_bytes: where to stop, for the memory of path and register together.
+        stop: `[1]`, looked at for every string.
+
+    Returns:
+        DONE, or why it was stopped; and the tables.
     """
     offsets = np.zeros(len(strings) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, strings), np.int64, len(strings)), out=offsets[1:])
-    if offsets[-1] > MAX_LIST_BYTES:
-        raise LimitExceeded(f"the strings of the list have {offsets[-1]:,} bytes, more than {MAX_LIST_BYTES:,}")
     data = np.frombuffer(b"".join(strings) or b"\0", np.uint8)
-    return from_either(_word_list(data, offsets, DENSE_BYTES), (), MAX_LIST_BYTES)
+    return _word_list(data, offsets, max_bytes, DENSE_BYTES, stop)
 
 
 @kernel
-def _word_list(data: Bytes, offsets: Offsets, dense_bytes: int) -> Tables:
-    start, minimal = _incremental(data, offsets)
+def _word_list(data: Bytes, offsets: Offsets, max_bytes: int, dense_bytes: int, stop: Flag) -> tuple[int, Tables]:
+    shared, num_prefixes = _shared_prefixes(data, offsets)
+    if num_prefixes * _PREFIX_BYTES > max_bytes:
+        return TOO_MUCH_MEMORY, no_tables()
+    start, minimal = _incremental(data, offsets, shared, num_prefixes, stop)
+    if stop[0]:
+        return STOPPED, no_tables()
     interval = np.zeros(256, np.int32)
     occurs = np.zeros(257, np.bool_)
     for byte in data[: offsets[-1]]:
@@ -59,7 +66,7 @@ def _word_list(data: Bytes, offsets: Offsets, dense_bytes: int) -> Tables:
         interval[byte] = interval[byte - 1] + (occurs[byte] or occurs[byte - 1])
     for arc in range(len(minimal.symbol)):
         minimal.symbol[arc] = interval[minimal.symbol[arc]]
-    return tabulate(start, minimal, interval, 0, dense_bytes)
+    return DONE, tabulate(start, minimal, interval, 0, dense_bytes)
 
 
 @kernel
@@ -77,13 +84,11 @@ def _shared_prefixes(data: Bytes, offsets: Offsets) -> tuple[IntArray, int]:
 
 
 @kernel
-def _incremental(data: Bytes, offsets: Offsets) -> tuple[int, Transitions]:
-    """The start state, -1 for no strings, and the minimal automaton, whose symbols are bytes."""
+def _incremental(
+    data: Bytes, offsets: Offsets, shared: IntArray, num_prefixes: int, stop: Flag
+) -> tuple[int, Transitions]:
+    """The start state and the minimal automaton, whose symbols are bytes, of at least one string."""
     num_strings = len(offsets) - 1
-    if num_strings == 0:
-        none = np.zeros(0, np.int32)
-        return -1, Transitions(np.zeros(0, np.bool_), none, none, none)
-    shared, num_prefixes = _shared_prefixes(data, offsets)
     longest = 0
     for string in range(num_strings):
         longest = max(longest, offsets[string + 1] - offsets[string])
@@ -103,6 +108,8 @@ def _incremental(data: Bytes, offsets: Offsets) -> tuple[int, Transitions]:
     )
     depth = 0
     for string in range(num_strings):
+        if stop[0]:
+            break
         while depth > shared[string]:
             state = _register(path, first[depth], first[depth + 1], ends[depth], final, begins, arcs, slots, counts)
             depth -= 1

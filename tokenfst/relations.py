@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from automata.errors import LimitExceeded
 from automata.jit import kernel
+from automata.limits import Flag, Work
 from automata.sparse import HIGH, LOW, REACHED, SparseAutomaton
 from tokenfst.functions import SOURCE_SHIFT, TARGET, Pairs
 from tokenfst.loops import Ints
@@ -29,11 +30,12 @@ from tokenfst.token_classes import FIRST_CLASS, NEVER, TokenClasses
 from tokenfst.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, Nodes
 from tokenfst.vocabulary import Vocabulary
 
-# At most this many (source, target) pairs in all classes together: each is an edge of the token automaton, 512 MiB here
-# and as much again as transitions.
-MAX_EDGES = 1 << 26
+# Memory of an edge: source, class and target.
+_EDGE_BYTES = 12
 # A state that reads more than this many bytes is taken for free text, where nearly every token is allowed.
 _WIDE = 64
+# With more edges than this out of such states, functions that many states share are worth their table.
+_MAX_WIDE_EDGES = 1 << 24
 
 _HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 # How many pairs, classes and runs there are.
@@ -44,30 +46,38 @@ def is_list_like(automaton: SparseAutomaton, vocabulary: Vocabulary) -> bool:
     """Whether the walk here is the better one: where few states allow nearly every token."""
     read = np.append(0, np.cumsum(automaton.arcs[:, HIGH] - automaton.arcs[:, LOW] + 1, dtype=np.int64))
     wide = int((np.diff(read[automaton.offsets]) > _WIDE).sum())
-    return wide * len(vocabulary.token_of_rank) <= MAX_EDGES
+    return wide * len(vocabulary.token_of_rank) <= _MAX_WIDE_EDGES
 
 
-def relation_classes(automaton: SparseAutomaton, vocabulary: Vocabulary) -> TokenClasses:
-    """Sorts the tokens of a vocabulary into classes; see `tokenfst.token_classes.token_classes`.
-
-    Raises:
-        LimitExceeded: there are more than `MAX_EDGES` edges.
-    """
-    classes = _walk(vocabulary.whole_trie, vocabulary.partial_trie, automaton.offsets, automaton.arcs, MAX_EDGES)
+def relation_classes(automaton: SparseAutomaton, vocabulary: Vocabulary, work: Work) -> TokenClasses:
+    """Sorts the tokens of a vocabulary into classes; see `tokenfst.token_classes.token_classes`."""
+    max_bytes = work.limits.table_bytes
+    classes = _walk(
+        vocabulary.whole_trie,
+        vocabulary.partial_trie,
+        automaton.offsets,
+        automaton.arcs,
+        len(vocabulary.token_of_rank),
+        max_bytes // _EDGE_BYTES,
+        work.stop,
+    )
+    work.check()
     if classes.num_classes < 0:
-        raise LimitExceeded(f"the tokens have more than {MAX_EDGES:,} edges over {automaton.num_states:,} states")
+        raise LimitExceeded(
+            f"the edges of {automaton.num_states:,} states take more than {max_bytes:,} bytes (limit `table_bytes`)"
+        )
     return classes
 
 
 @kernel
-def _walk(whole: Nodes, partial: Nodes, offsets: Ints, arcs: Ints, max_edges: int) -> TokenClasses:
-    """Walks both tries, with -1 classes where the limit was hit."""
+def _walk(
+    whole: Nodes, partial: Nodes, offsets: Ints, arcs: Ints, num_ranks: int, max_edges: int, stop: Flag
+) -> TokenClasses:
+    """Walks both tries, with -1 classes where it was stopped."""
     num_states = len(offsets) - 1
     pairs, begins = np.empty(4 * num_states + 1024, np.int64), np.zeros(1025, np.int64)
     slots, hashes = np.full(4096, -1, np.int32), np.empty(1024, np.uint64)
-    runs = np.empty(
-        (whole[0, END_RANK] - whole[0, FIRST_RANK] + partial[0, END_RANK] - partial[0, FIRST_RANK] + 2, 2), np.int32
-    )
+    runs = np.empty((2 * num_ranks + 1, 2), np.int32)
     counts = np.array([0, 0, 0], np.int64)
     # For each byte the place of its child among the children of a node, -1 for none; and their numbers of pairs.
     child_of, child_bytes, size = np.full(256, -1, np.int32), np.empty(256, np.int32), np.zeros(257, np.int64)
@@ -86,9 +96,9 @@ def _walk(whole: Nodes, partial: Nodes, offsets: Ints, arcs: Ints, max_edges: in
                 if counts[_CLASSES] + 1 >= len(begins):
                     begins, hashes, slots = _more_classes(begins, hashes, counts[_CLASSES])
                 if counts[_PAIRS] + end - begin > len(pairs):
-                    if counts[_PAIRS] + end - begin > max_edges:
-                        counts[_CLASSES] = -1 - FIRST_CLASS
-                        break
+                    if counts[_PAIRS] + end - begin > max_edges or stop[0]:
+                        none = np.zeros(0, np.int32)
+                        return TokenClasses(none, none, -1, none, none, none)
                     pairs = _grown(pairs, counts[_PAIRS], counts[_PAIRS] + end - begin)
                 number = _class_of(work, begin, end, pairs, begins, hashes, slots, counts)
                 _add_run(runs, counts, nodes[node, FIRST_RANK], own_end, number)
@@ -115,12 +125,12 @@ def _walk(whole: Nodes, partial: Nodes, offsets: Ints, arcs: Ints, max_edges: in
             _fill(work, begin, end, offsets, arcs, child_of, child_bytes, num_children, size)
             for child in range(num_children):
                 child_of[child_bytes[child]] = -1
-    num_runs, num_ranks = counts[_RUNS], partial[0, END_RANK]
+    num_runs = counts[_RUNS]
     if num_runs == 0 or runs[num_runs - 1, 0] < num_ranks:
         runs[num_runs, 0], runs[num_runs, 1] = num_ranks, NEVER
         num_runs += 1
     num_classes = counts[_CLASSES] + FIRST_CLASS
-    source, number_of, target = _edges(pairs, begins, max(counts[_CLASSES], 0))
+    source, number_of, target = _edges(pairs, begins, counts[_CLASSES])
     return TokenClasses(runs[:num_runs, 0].copy(), runs[:num_runs, 1].copy(), num_classes, source, number_of, target)
 
 
