@@ -64,7 +64,7 @@ def _expanded(place: int, expr: Expr) -> list[_Item]:
         bars[::2] = [(_BRANCH, part) for part in expr.parts]
         return bars if expr.parts else [_NOTHING]
     if place == _PATTERN and isinstance(expr, Strings):
-        return [text for value in expr.values for text in ("|", _text(value))][1:]
+        return ["|".join(map(_text, expr.values))]
     if place <= _BRANCH and isinstance(expr, Concatenation):
         return [(_PIECE, part) for part in expr.parts]
     if place <= _PIECE and isinstance(expr, Literal):

@@ -75,12 +75,12 @@ class SparseAutomaton(ByteAutomaton):
         return self.offsets.nbytes + self.arcs.nbytes + self.final.nbytes + self.by_label.nbytes
 
     @property
-    def byte_class(self) -> ByteArray:  # type: ignore[override]
+    def byte_class(self) -> ByteArray:
         """`[256]`, as of a dense automaton; see `next`."""
         return self._dense()[0]
 
     @property
-    def next(self) -> IntArray:  # type: ignore[override]
+    def next(self) -> IntArray:
         """The table `[Q, C]` of a dense automaton, made when first asked for.
 
         Raises:

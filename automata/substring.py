@@ -76,7 +76,9 @@ def _words(text: str) -> tuple[IntArray, IntArray, IntArray]:
     inside = np.fromiter((is_word[char] for char in text), np.bool_, len(text))
     ends = np.append(np.flatnonzero(~(inside[1:] & inside[:-1])) + 1, len(text)).tolist()
     known: dict[str, int] = {}
-    chunk, begin, size = [], [], []
+    chunk: list[int] = []
+    begin: list[int] = []
+    size: list[int] = []
     start = place = 0
     for end in ends:
         piece = text[start:end]

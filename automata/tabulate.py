@@ -68,4 +68,4 @@ def from_either(tables: Tables, labels: tuple[str, ...]) -> ByteAutomaton:
     if labels:
         kept = np.flatnonzero((by_label >= 0).any(axis=0))
         by_label, labels = np.ascontiguousarray(by_label[:, kept]), tuple(labels[number] for number in kept)
-    return SparseAutomaton(0, final, offsets, arcs, by_label, labels)
+    return SparseAutomaton(min(start, 0), final, offsets, arcs, by_label, labels)

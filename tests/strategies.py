@@ -101,6 +101,7 @@ def _leaves() -> st.SearchStrategy[Expr]:
             st.booleans(),
         ),
         st.lists(st.one_of(st.sampled_from(UNIVERSE), st.integers(0, 255)), max_size=4).map(byte_set),
+        st.lists(st.lists(st.sampled_from(UNIVERSE), max_size=3).map(bytes), max_size=4).map(ex.strings),
     )
 
 
@@ -134,6 +135,8 @@ def denotation(expr: Expr) -> frozenset[bytes]:
     every = strings(UNIVERSE, UNIVERSE_LENGTH)
     if isinstance(expr, ex.Literal):
         return frozenset({expr.value} & set(every))
+    if isinstance(expr, ex.Strings):
+        return frozenset(expr.values) & set(every)
     if isinstance(expr, ex.CharSet):
         return frozenset(
             s for s in every if _is_text(s) and len(s.decode()) == 1 and _holds(expr.ranges, ord(s.decode()))

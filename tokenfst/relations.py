@@ -95,10 +95,10 @@ def _walk(
             if nodes[node, FIRST_RANK] < own_end:
                 if counts[_CLASSES] + 1 >= len(begins):
                     begins, hashes, slots = _more_classes(begins, hashes, counts[_CLASSES])
+                if counts[_PAIRS] + end - begin > max_edges or stop[0]:
+                    none = np.zeros(0, np.int32)
+                    return TokenClasses(none, none, -1, none, none, none)
                 if counts[_PAIRS] + end - begin > len(pairs):
-                    if counts[_PAIRS] + end - begin > max_edges or stop[0]:
-                        none = np.zeros(0, np.int32)
-                        return TokenClasses(none, none, -1, none, none, none)
                     pairs = _grown(pairs, counts[_PAIRS], counts[_PAIRS] + end - begin)
                 number = _class_of(work, begin, end, pairs, begins, hashes, slots, counts)
                 _add_run(runs, counts, nodes[node, FIRST_RANK], own_end, number)
