@@ -39,6 +39,7 @@ from automata.expr import (
     Label,
     Literal,
     Repetition,
+    Strings,
     alternation,
     byte_ranges,
     complement,
@@ -46,6 +47,7 @@ from automata.expr import (
     difference,
     intersection,
     repeat,
+    strings,
 )
 from automata.utf8 import character_arcs
 
@@ -92,6 +94,8 @@ def nullable(expr: Expr) -> bool:
     """Whether the empty text is in the language; of expressions all of whose nodes have a rule."""
     if isinstance(expr, Literal):
         return not expr.value
+    if isinstance(expr, Strings):
+        return not expr.values[0]
     if isinstance(expr, CharSet | ByteSet | Label):
         return False
     if isinstance(expr, Concatenation):
@@ -122,6 +126,11 @@ def _(expr: Label, byte: int) -> Expr:
 @_after.register
 def _(expr: Literal, byte: int) -> Expr:
     return Literal(expr.value[1:]) if expr.value[:1] == bytes([byte]) else EMPTY
+
+
+@_after.register
+def _(expr: Strings, byte: int) -> Expr:
+    return strings([value[1:] for value in expr.values if value[:1] == bytes([byte])])
 
 
 @_after.register

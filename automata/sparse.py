@@ -113,10 +113,14 @@ class SparseAutomaton(ByteAutomaton):
         for byte in text:
             if state < 0:
                 return -1
-            begin, end = int(self.offsets[state]), int(self.offsets[state + 1])
-            arc = begin + int(np.searchsorted(self.arcs[begin:end, HIGH], byte))
-            state = int(self.arcs[arc, REACHED]) if arc < end and self.arcs[arc, LOW] <= byte else -1
+            arcs = self.arcs_of(state)
+            place = int(np.searchsorted(arcs[:, HIGH], byte))
+            state = int(arcs[place, REACHED]) if place < len(arcs) and arcs[place, LOW] <= byte else -1
         return state
+
+    def arcs_of(self, state: int) -> IntArray:
+        """The arcs of a state, `[n, 3]`."""
+        return self.arcs[self.offsets[state] : self.offsets[state + 1]]
 
     def range_arcs(self) -> RangeArcs:
         """The transitions as arcs over runs of bytes that lead to one state."""
