@@ -116,7 +116,7 @@ class Layout:
         """
         if expr.size > MAX_ARCS:
             raise LimitExceeded(f"the expression has {expr.size:,} leaves with its repetitions, more than {MAX_ARCS:,}")
-        self.shared = _repeated(expr)
+        self.shared = repeated(expr)
         # The whole is never copied from itself.
         self.between(expr, 0, 1, whole=True)
         return self.fragment
@@ -188,17 +188,17 @@ class Layout:
         fragment.epsilon += (last, end)
 
 
-def _repeated(expr: Expr) -> set[Expr]:
+def repeated(expr: Expr) -> set[Expr]:
     """The large sub-expressions that would be laid out more than once."""
     seen: set[Expr] = set()
-    repeated: set[Expr] = set()
+    found: set[Expr] = set()
     stack = [expr]
     while stack:
         node = stack.pop()
         if node.size < SHARED_SIZE or isinstance(node, Literal):
             continue
         if node in seen:
-            repeated.add(node)
+            found.add(node)
             continue
         seen.add(node)
         if isinstance(node, Concatenation | Alternation):
@@ -206,6 +206,6 @@ def _repeated(expr: Expr) -> set[Expr]:
         elif isinstance(node, Repetition):
             copies = node.low if node.high is None else node.high
             if copies > 1 and node.inner.size >= SHARED_SIZE:
-                repeated.add(node.inner)
+                found.add(node.inner)
             stack.append(node.inner)
-    return repeated
+    return found

@@ -1,0 +1,213 @@
+"""Which repetitions are counted by a register, and their layout: a loop laid once, with marks where the count changes.
+
+    start --enter--> first   inner   last --exit--> end
+                       ^---- iterate ----'
+
+A repetition is worth a register when writing it out takes many leaves. Of large ones inside each other the one with the
+largest bound is counted and the others are written out. Inside an intersection, a difference or a complement all are
+written out, since those are automata of their own, which are copied in. (`automata.counted` says what the marks do.)
+
+A repetition whose inner expression may read nothing needs no lower bound: `(a?){3,9}` is `(a?){0,9}`.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Container
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from automata.byte_automaton import ByteAutomaton
+from automata.distance import distances
+from automata.expr import Alternation, Concatenation, Expr, Repetition
+from automata.openfst import IntArray
+from automata.thompson import Layout, repeated
+
+# What an epsilon arc does to the count.
+PLAIN, ENTER, ITERATE, EXIT = range(4)
+# Columns of the table of loops. Among elements with different counts in one state the one with the fewer, or the more,
+# can do all that the other can; where both bounds matter neither can.
+LOW, HIGH, PREFERS = range(3)
+NEITHER, FEWER, MORE = range(3)
+UNBOUNDED = -1
+
+
+class Marked(NamedTuple):
+    """A layout with marks: N states, from which the end, state 1, can be reached; state 0 is the start.
+
+    Attributes:
+        ranges: `[A, 4]`, source, lowest byte, highest byte and target.
+        epsilon: `[M, 3]`, source, target and mark.
+        loop_of: `[N]`, the loop that a state is inside of, or -1.
+        loops: `[L, 3]`, LOW, HIGH (or `UNBOUNDED`) and PREFERS.
+    """
+
+    ranges: IntArray
+    epsilon: IntArray
+    loop_of: IntArray
+    loops: IntArray
+
+
+def counts(expr: Repetition) -> int:
+    """How far a count has to go."""
+    return expr.low if expr.high is None else expr.high
+
+
+def choose(expr: Expr, threshold: int, barred: Container[Expr]) -> set[Expr]:
+    """The repetitions to count: those of more than `threshold` leaves that are not barred."""
+    # The largest bound at or below each large node.
+    largest: dict[Expr, int] = {}
+    for node in _large_nodes(expr, threshold):
+        below = max([largest.get(part, 0) for part in _parts(node)], default=0)
+        own = counts(node) if isinstance(node, Repetition) and node not in barred else 0
+        largest[node] = max(own, below)
+    chosen: set[Expr] = set()
+    seen: set[Expr] = set()
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        if node not in largest or node in seen:
+            continue
+        seen.add(node)
+        if isinstance(node, Repetition) and node not in barred and counts(node) == largest[node] > 1:
+            chosen.add(node)
+        else:
+            stack.extend(_parts(node))
+    return chosen
+
+
+def size_without(expr: Expr, threshold: int, counted: set[Expr]) -> int:
+    """The leaves of an expression in which counted repetitions are laid once."""
+    sizes: dict[Expr, int] = {}
+    for node in _large_nodes(expr, threshold):
+        parts = sum([sizes.get(part, part.size) for part in _parts(node)])
+        written_out = isinstance(node, Repetition) and node not in counted
+        sizes[node] = parts * max(counts(node), 1) if isinstance(node, Repetition) and written_out else parts
+    return sizes.get(expr, expr.size)
+
+
+def _parts(expr: Expr) -> tuple[Expr, ...]:
+    """The sub-expressions that are laid in the same layout."""
+    if isinstance(expr, Concatenation | Alternation):
+        return expr.parts
+    return (expr.inner,) if isinstance(expr, Repetition) else ()
+
+
+def _large_nodes(expr: Expr, threshold: int) -> list[Expr]:
+    """The different sub-expressions of more than `threshold` leaves, parts before wholes."""
+    found: dict[Expr, None] = {}
+    stack = [(expr, False)]
+    while stack:
+        node, parts_done = stack.pop()
+        if parts_done:
+            found[node] = None
+        elif node.size > threshold and node not in found:
+            stack.append((node, True))
+            stack.extend((part, False) for part in _parts(node))
+    return list(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """A counted repetition as it was laid."""
+
+    expr: Repetition
+    start: int
+    first: int
+    last: int
+    end: int
+    nullable: bool
+
+
+class CountedLayout(Layout):
+    """A layout in which some repetitions are loops with marks.
+
+    Attributes:
+        loops: the counted repetitions in order; one that occurs twice is two loops.
+    """
+
+    def __init__(self, compiled: Callable[[Expr], ByteAutomaton], counted: set[Expr]) -> None:
+        super().__init__(compiled)
+        self.counted = counted
+        self.loops: list[_Loop] = []
+        self._inside: list[tuple[int, int]] = []
+
+    def lay_marked(self, expr: Expr) -> Marked:
+        """The layout of an expression.
+
+        Raises:
+            LimitExceeded: as `Layout.lay`.
+        """
+        # What holds a loop is laid each time: a copy of its automaton would have it written out.
+        self.shared = {node for node in repeated(expr) if not self._holds_loop(node)}
+        self.between(expr, 0, 1, whole=True)
+        return self._trimmed()
+
+    def _holds_loop(self, expr: Expr) -> bool:
+        stack = [expr]
+        while stack:
+            node = stack.pop()
+            if node in self.counted:
+                return True
+            stack.extend(_parts(node))
+        return False
+
+    def repetition(self, expr: Repetition, start: int, end: int) -> None:
+        """Lays a repetition, as a loop if it is counted."""
+        if expr not in self.counted:
+            super().repetition(expr, start, end)
+            return
+        fragment = self.fragment
+        first, last = fragment.state(), fragment.state()
+        before = len(fragment.epsilon)
+        self.between(expr.inner, first, last)
+        self._inside.append((first, fragment.num_states))
+        nullable = _reaches(fragment.epsilon[before:], first, last)
+        self.loops.append(_Loop(expr, start, first, last, end, nullable))
+        if nullable or expr.low == 0:
+            fragment.epsilon += (start, end)
+
+    def _trimmed(self) -> Marked:
+        """The arcs that lead on to the end."""
+        fragment = self.fragment
+        ranges, plain = fragment.tables()
+        marks = array("i")
+        for loop in self.loops:
+            marks.extend((loop.start, loop.first, ENTER, loop.last, loop.first, ITERATE, loop.last, loop.end, EXIT))
+        epsilon = np.concatenate(
+            [np.column_stack([plain, np.full(len(plain), PLAIN, np.int32)]), np.array(marks).reshape(-1, 3)]
+        )
+        goal = np.zeros(fragment.num_states, np.bool_)
+        goal[1] = True
+        source = np.concatenate([ranges[:, 0], epsilon[:, 0]])
+        target = np.concatenate([ranges[:, 3], epsilon[:, 1]])
+        live = distances(source, target, goal) >= 0
+        loop_of = np.full(fragment.num_states, -1, np.int32)
+        for number, (begin, stop) in enumerate(self._inside):
+            loop_of[begin:stop] = number
+        loops = np.array([_bounds(loop) for loop in self.loops], np.int32)
+        return Marked(ranges[live[ranges[:, 3]]], epsilon[live[epsilon[:, 1]]], loop_of, loops)
+
+
+def _bounds(loop: _Loop) -> tuple[int, int, int]:
+    # Inside the loop the count is at least 1; to pass it by is an arc of its own.
+    low, high = 1 if loop.nullable else max(loop.expr.low, 1), loop.expr.high
+    if high is None:
+        return low, UNBOUNDED, MORE
+    return low, high, FEWER if low == 1 else NEITHER
+
+
+def _reaches(epsilon: list[int], start: int, end: int) -> bool:
+    """Whether epsilon arcs, source and target in turn, lead from `start` to `end`."""
+    following: dict[int, list[int]] = {}
+    for source, target in zip(epsilon[::2], epsilon[1::2], strict=True):
+        following.setdefault(source, []).append(target)
+    seen, stack = {start}, [start]
+    while stack:
+        for target in following.get(stack.pop(), ()):
+            if target not in seen:
+                seen.add(target)
+                stack.append(target)
+    return end in seen
