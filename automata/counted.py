@@ -10,10 +10,10 @@ interval that the register must lie in, and an action: add something to the regi
     minimization          (bytes, guard, action) together are the symbols           here
 
 The count is that of the round in which the last byte was read: it grows with the first byte of the next round and not
-with the last byte of this one, so that whether a round has ended need not be known before it matters. `(ab?){0,1000}` is
-deterministic in this way, and `(a|aa){0,1000}` is not: after `aa` it holds two counts. Several loops share the register
-as long as no text is inside two of them with different counts; outside of loops it is 0. Where two counts would be
-needed, the repetition with the smaller bound is written out instead, and what remains is tried again.
+with the last byte of this one, so that whether a round has ended need not be known before it matters. In this way
+`(ab?){0,1000}` is deterministic, and `(a|aa){0,1000}` is not: after `aa` it holds two counts. Several loops share the
+register as long as no text is inside two of them with different counts; outside of loops it is 0. Where two counts
+would be needed, the repetition with the smaller bound is written out instead, and what remains is tried again.
 
 The register runs from 0 to R. From every state with every value that can occur in it some text leads to an end: a
 loop's inner expression can always be finished, gone round until the lower bound is reached, and left.
@@ -30,12 +30,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 
 from automata.byte_automaton import ByteArray
 from automata.compile import MAX_STATES, compile_expr
-from automata.counted_layout import HIGH, LOW, CountedLayout, choose, counts, size_without
+from automata.counted_layout import CountedLayout, choose, counts, size_without
 from automata.counted_subsets import ACTION, FROM, SOURCE, SYMBOL, TARGET, UPTO, counted_subsets
 from automata.determinize import Transitions
 from automata.errors import LimitExceeded
@@ -125,13 +126,13 @@ def compile_counted(expr: Expr, threshold: int = THRESHOLD) -> CountedByteAutoma
     while counted := choose(expr, threshold, barred):
         if size_without(expr, threshold, counted) > MAX_ARCS:
             return None
+        top = max(counts(node) for node in counted)
+        if top > MAX_REGISTER:
+            raise LimitExceeded(f"a repetition counts to {top:,}, more than {MAX_REGISTER:,}")
         layout = CountedLayout(compiled, counted)
         marked = layout.lay_marked(expr)
         if layout.fragment.labels:
             return None
-        top = int(np.maximum(marked.loops[:, LOW], marked.loops[:, HIGH]).max())
-        if top > MAX_REGISTER:
-            raise LimitExceeded(f"a repetition counts to {top:,}, more than {MAX_REGISTER:,}")
         interval, arcs = _over_intervals(marked.ranges)
         num_symbols = int(interval[255]) + 1
         epsilon = np.ascontiguousarray(marked.epsilon.T)
@@ -211,7 +212,7 @@ def _by_class(rows: IntArray, interval: IntArray, num_states: int) -> tuple[Byte
     classes: dict[bytes, int] = {}
     firsts: list[IntArray] = []
     class_of = np.empty(interval[255] + 1, np.uint8)
-    for place, (begin, end) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
+    for place, (begin, end) in enumerate(pairwise(bounds.tolist())):
         arcs = rows[1:, begin:end]
         class_of[place] = classes.setdefault(arcs.tobytes(), len(classes))
         if len(classes) > len(firsts):

@@ -55,7 +55,7 @@ def counts(expr: Repetition) -> int:
     return expr.low if expr.high is None else expr.high
 
 
-def choose(expr: Expr, threshold: int, barred: Container[Expr]) -> set[Expr]:
+def choose(expr: Expr, threshold: int, barred: Container[Expr]) -> set[Repetition]:
     """The repetitions to count: those of more than `threshold` leaves that are not barred."""
     # The largest bound at or below each large node.
     largest: dict[Expr, int] = {}
@@ -63,7 +63,7 @@ def choose(expr: Expr, threshold: int, barred: Container[Expr]) -> set[Expr]:
         below = max([largest.get(part, 0) for part in _parts(node)], default=0)
         own = counts(node) if isinstance(node, Repetition) and node not in barred else 0
         largest[node] = max(own, below)
-    chosen: set[Expr] = set()
+    chosen: set[Repetition] = set()
     seen: set[Expr] = set()
     stack = [expr]
     while stack:
@@ -78,7 +78,7 @@ def choose(expr: Expr, threshold: int, barred: Container[Expr]) -> set[Expr]:
     return chosen
 
 
-def size_without(expr: Expr, threshold: int, counted: set[Expr]) -> int:
+def size_without(expr: Expr, threshold: int, counted: set[Repetition]) -> int:
     """The leaves of an expression in which counted repetitions are laid once."""
     sizes: dict[Expr, int] = {}
     for node in _large_nodes(expr, threshold):
@@ -128,11 +128,12 @@ class CountedLayout(Layout):
         loops: the counted repetitions in order; one that occurs twice is two loops.
     """
 
-    def __init__(self, compiled: Callable[[Expr], ByteAutomaton], counted: set[Expr]) -> None:
+    def __init__(self, compiled: Callable[[Expr], ByteAutomaton], counted: set[Repetition]) -> None:
         super().__init__(compiled)
         self.counted = counted
         self.loops: list[_Loop] = []
         self._inside: list[tuple[int, int]] = []
+        self._in_loop = False
 
     def lay_marked(self, expr: Expr) -> Marked:
         """The layout of an expression.
@@ -156,13 +157,16 @@ class CountedLayout(Layout):
 
     def repetition(self, expr: Repetition, start: int, end: int) -> None:
         """Lays a repetition, as a loop if it is counted."""
-        if expr not in self.counted:
+        # One that is counted somewhere may occur inside of another as well.
+        if self._in_loop or expr not in self.counted:
             super().repetition(expr, start, end)
             return
         fragment = self.fragment
         first, last = fragment.state(), fragment.state()
         before = len(fragment.epsilon)
+        self._in_loop = True
         self.between(expr.inner, first, last)
+        self._in_loop = False
         self._inside.append((first, fragment.num_states))
         nullable = _reaches(fragment.epsilon[before:], first, last)
         self.loops.append(_Loop(expr, start, first, last, end, nullable))

@@ -164,7 +164,7 @@ def counted_subsets(
                 found = find(offset, members, slots, count, stop)
                 made[SOURCE, num_made], made[SYMBOL, num_made], made[TARGET, num_made] = state, symbol, found
                 made[FROM, num_made], made[UPTO, num_made] = register, change - 1
-                if action == _SAME or action == _NEXT:
+                if action >= _SAME:
                     made[ACTION, num_made] = action - _SAME
                 else:
                     made[ACTION, num_made] = ~(1 if action == _ENTERED else 0)

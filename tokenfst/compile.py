@@ -6,6 +6,9 @@ The byte automaton is trim: each of its states can be reached and leads on to an
 Where every byte that the automaton reads is a token by itself, as in every byte-level vocabulary, it is; otherwise
 states that no sequence of tokens reaches, or from which none reaches an end, go, and with them the transitions into
 them and the differences between classes that only they made.
+
+Where repetitions have large bounds, both automata have a register that counts (`automata.counted`,
+`tokenfst.counted_automaton`); to whoever uses it, the result is a token automaton like any other.
 """
 
 from __future__ import annotations
@@ -17,12 +20,14 @@ import numpy.typing as npt
 
 from automata.byte_automaton import ByteArray, ByteAutomaton
 from automata.compile import compile_expr
+from automata.counted import compile_counted
 from automata.distance import distances
 from automata.errors import EmptyLanguage
 from automata.expr import Expr
 from automata.jit import kernel
 from automata.pattern import parse
 from tokenfst.automaton import TokenAutomaton
+from tokenfst.counted_automaton import from_counted
 from tokenfst.loops import Ints
 from tokenfst.token_classes import END, FIRST_CLASS, NEVER, TokenClasses, token_classes
 from tokenfst.transitions import make_transitions
@@ -43,7 +48,9 @@ def compile(constraint: Constraint, vocabulary: Vocabulary) -> TokenAutomaton:  
         EmptyLanguage: the constraint allows no text, or none that the vocabulary can write.
         LimitExceeded: a construction grew past a limit, which the message names.
     """
-    return from_bytes(compile_expr(as_expr(constraint)), vocabulary)
+    expr = as_expr(constraint)
+    counted = compile_counted(expr)
+    return from_bytes(compile_expr(expr), vocabulary) if counted is None else from_counted(counted, vocabulary)
 
 
 def as_expr(constraint: Constraint) -> Expr:

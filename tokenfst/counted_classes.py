@@ -1,9 +1,9 @@
 """Token classes of a counted byte automaton: tokens with the same function on states and register are one letter.
 
 The walk over the vocabulary's tries is that of `tokenfst.token_classes`, carrying the number of a guarded function
-(`tokenfst.counted_functions`) in place of a plain one. No subtree is passed over but the dead ones: where characters are
-counted, no function is left unchanged by anything, so the shortcut over loops has nothing to find. It visits each node
-once, some hundred thousand look-ups in a table.
+(`tokenfst.counted_functions`) in place of a plain one. No subtree is passed over but the dead ones: where characters
+are counted, no function is left unchanged by anything, so the shortcut over loops has nothing to find. It visits each
+node once, some hundred thousand look-ups in a table.
 
 Rejected: the walk of `tokenfst.token_classes` with functions of both kinds (its shortcuts are most of it).
 """
@@ -116,9 +116,7 @@ def _walk(
 
 
 @kernel
-def _visit(
-    nodes: Nodes, byte_class: ByteArray, step: Ints, known: Ints, path: Ints, runs: Ints, progress: Ints
-) -> int:
+def _visit(nodes: Nodes, byte_class: ByteArray, step: Ints, known: Ints, path: Ints, runs: Ints, progress: Ints) -> int:
     """Walks on from where `progress` stands until the trie is done, a step is not known, or there is no room.
 
     A level of `path` is the next sibling to look at, the end of the siblings, and the function of their parent.

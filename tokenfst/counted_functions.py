@@ -163,9 +163,7 @@ def compose(pool: CountedFunctions, function: int, column: int, offsets: Ints, a
 
 
 @kernel
-def _append(
-    entries: Ints, begin: int, end: int, source: int, low: int, high: int, target: int, action: int
-) -> int:
+def _append(entries: Ints, begin: int, end: int, source: int, low: int, high: int, target: int, action: int) -> int:
     """Puts an entry behind those up to `end`, of which it may continue the last; returns where they end then."""
     value = low + action if action >= 0 else ~action
     if end > begin:
@@ -198,16 +196,18 @@ def _find(known: Ints, entries: Ints, slots: Ints, number: int, begin: int, end:
         function = slots[slot]
         if function < 0:
             found = number
-        elif known[function, _HASH] == value and known[function, END] - known[function, BEGIN] == size:
-            if _equal(entries, begin, known[function, BEGIN], size):
-                found = function
+        elif known[function, _HASH] == value and _equal(entries, begin, size, known[function]):
+            found = function
         slot = (slot + 1) & mask
     return int(found)
 
 
 @kernel
-def _equal(entries: Ints, left: int, right: int, size: int) -> bool:
-    """Whether the `size` entries from `left` on and those from `right` on are equal."""
+def _equal(entries: Ints, begin: int, size: int, known: Ints) -> bool:
+    """Whether the `size` entries from `begin` on are those of a function that is known."""
+    if known[END] - known[BEGIN] != size:
+        return False
+    left, right = begin, known[BEGIN]
     for entry in range(size):
         for column in range(5):
             if entries[left + entry, column] != entries[right + entry, column]:
