@@ -46,7 +46,7 @@ from automata.openfst import IntArray
 from automata.thompson import MAX_ARCS
 
 # Leaves of a repetition, written out, from which on it is counted.
-THRESHOLD = 400
+THRESHOLD = 300
 # Bounds beyond this would leave the range of 32-bit numbers.
 MAX_REGISTER = 1_000_000_000
 # Columns of the arcs of an automaton.

@@ -8,14 +8,22 @@ other refuses and both end together: no text is too long for this check.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import cache
+from importlib.resources import files
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors import safe_open
+from safetensors.numpy import load_file, save_file
 from strategies import BruteForce, strings, vocabularies
 
+import tokenfst
 from automata import (
     ANY_CHAR,
     EMPTY,
@@ -30,10 +38,11 @@ from automata import (
     repeat,
 )
 from automata.counted import CountedByteAutomaton, compile_counted
-from automata.errors import EmptyLanguage, LimitExceeded, TokenNotAllowed
-from tokenfst import TokenAutomaton, Vocabulary
+from automata.errors import AutomatonFileError, EmptyLanguage, LimitExceeded, TokenNotAllowed
+from decoding import AutomatonTensors
+from tokenfst import TokenAutomaton, Vocabulary, from_tekken
 from tokenfst.compile import from_bytes
-from tokenfst.counted_automaton import from_counted
+from tokenfst.counted_automaton import CountedAutomaton, from_counted
 from tokenfst.register_distance import FAR
 
 E_ACUTE, EURO = "é".encode(), "€".encode()
@@ -67,7 +76,7 @@ def certainly_counted(pattern: str) -> CountedByteAutomaton:
 def test_counted_automata_accept_what_re_matches(pattern: str) -> None:
     automaton, matcher = certainly_counted(pattern), re.compile(pattern.encode() if pattern.isascii() else pattern)
     if not pattern.isascii():
-        texts = ["".join(letters) for length in range(7) for letters in product("aé€b\"", repeat=length)]
+        texts = ["".join(letters) for length in range(7) for letters in product('aé€b"', repeat=length)]
         assert [text for text in texts if automaton.accepts(text.encode())] == list(filter(matcher.fullmatch, texts))
         return
     alphabet = bytes(sorted(set(pattern.encode()) & set(b'ab" ')))
@@ -150,9 +159,9 @@ def test_the_largest_of_nested_bounds_is_counted() -> None:
 
 
 def test_small_repetitions_are_not_counted() -> None:
-    assert compile_counted(parse("a{0,400}")) is None
-    assert compile_counted(parse("a{0,401}")) is not None
-    assert compile_counted(parse("(abcd){0,101}")) is not None
+    assert compile_counted(parse("a{0,300}")) is None
+    assert compile_counted(parse("a{0,301}")) is not None
+    assert compile_counted(parse("(abcd){0,76}")) is not None
     assert compile_counted(parse("a*b+c?")) is None
 
 
@@ -166,3 +175,282 @@ def test_bounds_may_be_very_large() -> None:
     assert automaton.num_states < 5
     with pytest.raises(LimitExceeded, match="counts to"):
         compile_counted(repeat("a", 0, 10**10))
+
+
+# Tokens
+
+VOCABULARIES = {
+    "bytes": Vocabulary([b"a", b"b", b'"', b" ", b"\xc3", b"\xa9", b""], [6]),
+    "tokens across bounds": Vocabulary(
+        [b"", b"a", b"aa", b"aaa", b"aaaaa", b"aab", b"ab", b"b", b"ba", b"abab", b"bb", b'"', b'"a', b'a"', b" a"], [0]
+    ),
+    "every byte": Vocabulary(
+        [*(bytes([byte]) for byte in range(256)), b"ab", b"aaa", b"", E_ACUTE + b"a", b'a"', b"aa" + EURO[:2]], [258]
+    ),
+    "no byte a": Vocabulary([b"aa", b"b", b"ab", b"aab", b""], [4]),
+    "pairs only": Vocabulary([b"aa", b"ab", b"ba", b"bb", b"aba", b""], [5]),
+    "triples only": Vocabulary([b"aaa", b"b", b"aba", b"", b"aab"], [3]),
+    "no end token": Vocabulary([b"a", b"b", b"ab", b"aaa"]),
+    "several end tokens": Vocabulary([b"", b"a", b"b", b"a", b"baa", b""], [0, 3, 5]),
+    "characters in parts": Vocabulary(
+        [b"a", b"b", b"\xc3", b"\xa9", b"a\xc3", b"\xa9b", E_ACUTE, EURO[:2], EURO[2:], b"b" + EURO[:1], b"\xff", b""],
+        [11],
+    ),
+}
+
+
+def both(constraint: str | Expr, vocabulary: Vocabulary) -> tuple[TokenAutomaton, TokenAutomaton] | None:
+    """The counted automaton and the one written out; None where nothing is counted or nothing can be written."""
+    expr = parse(constraint) if isinstance(constraint, str) else constraint
+    byte_automaton, written_out = compile_counted(expr, threshold=0), compile_expr(expr)
+    if byte_automaton is None:
+        return None
+    if BruteForce(written_out, vocabulary).is_empty:
+        with pytest.raises(EmptyLanguage):
+            from_counted(byte_automaton, vocabulary)
+        return None
+    return from_counted(byte_automaton, vocabulary), from_bytes(written_out, vocabulary)
+
+
+def check_tokens(automaton: TokenAutomaton, written_out: TokenAutomaton) -> list[tuple[int, int]]:
+    """Masks, steps, ends and least numbers of tokens are equal wherever tokens lead; returns the pairs of states."""
+    vocabulary = automaton.vocabulary
+    pairs = {(automaton.start, written_out.start)}
+    waiting = list(pairs)
+    while waiting:
+        state, other = waiting.pop()
+        mask = automaton.mask(state)
+        assert np.array_equal(mask, written_out.mask(other)), (vocabulary.tokens, state)
+        assert automaton.is_final(state) == written_out.is_final(other)
+        assert automaton.min_tokens(state) == written_out.min_tokens(other)
+        assert (state == automaton.end_state) == (other == written_out.end_state)
+        for token in range(len(vocabulary)):
+            if not mask[token]:
+                with pytest.raises(TokenNotAllowed):
+                    automaton.advance(state, token)
+                continue
+            pair = automaton.advance(state, token), written_out.advance(other, token)
+            if pair not in pairs:
+                pairs.add(pair)
+                waiting.append(pair)
+    return sorted(pairs)
+
+
+@pytest.mark.parametrize("name", VOCABULARIES)
+def test_masks_and_steps_are_those_of_the_automaton_written_out(name: str) -> None:
+    checked = 0
+    for pattern in PATTERNS:
+        automata = both(pattern, VOCABULARIES[name])
+        if automata is not None:
+            checked += 1
+            check_tokens(*automata)
+    assert checked > len(PATTERNS) / 2
+
+
+@settings(max_examples=400)
+@given(EXPRS, vocabularies())
+def test_random_constraints_over_random_vocabularies(expr: Expr, vocabulary: Vocabulary) -> None:
+    automata = both(expr, vocabulary)
+    if automata is not None:
+        check_tokens(*automata)
+
+
+# Tensors and files
+
+
+@pytest.mark.parametrize("pattern", ["a{2,5}", '"[^"]{0,3}"', "(a{3}b?)*", "b*a{3,}b*", "(ab?){2,6}a"])
+@pytest.mark.parametrize("name", ["tokens across bounds", "pairs only", "no end token"])
+def test_tensors_are_the_automaton(pattern: str, name: str) -> None:
+    automata = both(pattern, VOCABULARIES[name])
+    if automata is None:
+        return
+    automaton, vocabulary = automata[0], VOCABULARIES[name]
+    tensors = AutomatonTensors(automaton, width=len(vocabulary) + 2)
+    states = torch.tensor([*{state for state, _ in check_tokens(*automata)}, automaton.end_state, tensors.dead])
+    masks = tensors.mask(states)
+    within = [tensors.mask(states, remaining) for remaining in range(7)]
+    each = tensors.mask(states, torch.arange(len(states)) % 7)
+    assert not masks[-1].any()
+    for row, state in enumerate(states[:-1].tolist()):
+        assert masks[row, : len(vocabulary)].tolist() == automaton.mask(state).tolist()
+        assert torch.equal(each[row], within[row % 7][row])
+        assert not masks[row, len(vocabulary) :].any()
+        reached = tensors.advance(states[row].expand(len(vocabulary)), torch.arange(len(vocabulary))).tolist()
+        for token in range(len(vocabulary)):
+            if state == automaton.end_state:
+                assert reached[token] == automaton.end_state
+            elif not masks[row, token]:
+                assert reached[token] == tensors.dead
+            else:
+                assert reached[token] == automaton.advance(state, token)
+            for remaining in range(7):
+                fits = bool(masks[row, token]) and automaton.min_tokens(automaton.advance(state, token)) < remaining
+                assert bool(within[remaining][row, token]) == fits
+    assert set(tensors.advance(states[-1:].expand(4), torch.arange(4)).tolist()) == {tensors.dead}
+
+
+def test_tensors_are_one_graph() -> None:
+    automaton = from_counted(certainly_counted('"[^"]{2,5}"'), VOCABULARIES["tokens across bounds"])
+    tensors = AutomatonTensors(automaton)
+
+    def step(states: torch.Tensor, logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        tokens = logits.masked_fill(~tensors.mask(states, 9), float("-inf")).argmax(-1)
+        return tensors.advance(states, tokens), tokens
+
+    # fullgraph: a read of a tensor on the host would break the graph, and that is an error here.
+    compiled = torch.compile(step, fullgraph=True, backend="aot_eager", dynamic=False)
+    states = compiled_states = tensors.starts(4)
+    for seed in range(6):
+        logits = torch.randn(4, tensors.width, generator=torch.Generator().manual_seed(seed))
+        states, tokens = step(states, logits)
+        compiled_states, compiled_tokens = compiled(compiled_states, logits)
+        assert torch.equal(tokens, compiled_tokens)
+        assert torch.equal(states, compiled_states)
+
+
+@pytest.mark.parametrize("name", ["tokens across bounds", "no byte a", "no end token"])
+def test_a_saved_automaton_reads_back(name: str, tmp_path: Path) -> None:
+    automaton = from_counted(certainly_counted("b*(aa){2,4}"), VOCABULARIES[name])
+    automaton.save(tmp_path / "a.safetensors")
+    read = TokenAutomaton.load(tmp_path / "a.safetensors", VOCABULARIES[name])
+    assert type(read) is type(automaton)
+    check_tokens(read, automaton)
+    assert np.array_equal(read.final, automaton.final)
+    assert read.nbytes == automaton.nbytes
+
+
+DAMAGES: dict[str, Callable[[dict[str, np.ndarray]], object]] = {
+    "no guards": lambda arrays: arrays.pop("counted_low"),
+    "no greatest value": lambda arrays: arrays.pop("max_register"),
+    "greatest value empty": lambda arrays: arrays.update(max_register=np.zeros(0, np.int32)),
+    "greatest value too small": lambda arrays: arrays.update(max_register=np.array([2], np.int32)),
+    "greatest value negative": lambda arrays: arrays.update(max_register=np.array([-1], np.int32)),
+    "classes outside": lambda arrays: arrays.update(counted_edge_class=arrays["counted_edge_class"] + 90),
+    "targets outside": lambda arrays: arrays.update(counted_edge_target=arrays["counted_edge_target"] + 90),
+    "targets missing": lambda arrays: arrays.update(counted_edge_target=arrays["counted_edge_target"][:-1].copy()),
+    "guards backwards": lambda arrays: arrays.update(
+        counted_low=arrays["counted_high"], counted_high=arrays["counted_low"]
+    ),
+    "guards that overlap": lambda arrays: arrays.update(
+        counted_low=np.zeros_like(arrays["counted_low"]), counted_high=np.full_like(arrays["counted_high"], 4)
+    ),
+    "a guard below nothing": lambda arrays: arrays.update(counted_low=arrays["counted_low"] - 1),
+    "a guard past the greatest value": lambda arrays: arrays.update(counted_high=arrays["counted_high"] + 1),
+    "a sum past the greatest value": lambda arrays: arrays.update(
+        counted_action=np.where(arrays["counted_action"] >= 0, 4, arrays["counted_action"]).astype(np.int32)
+    ),
+    "set past the greatest value": lambda arrays: arrays.update(
+        counted_action=np.where(arrays["counted_action"] < 0, ~5, arrays["counted_action"]).astype(np.int32)
+    ),
+    "offsets backwards": lambda arrays: arrays.update(counted_row_offsets=arrays["counted_row_offsets"][::-1].copy()),
+    "offsets too short": lambda arrays: arrays.update(counted_row_offsets=np.minimum(arrays["counted_row_offsets"], 2)),
+    "fewer places": lambda arrays: arrays.update(final=arrays["final"][:-1].copy()),
+    "start outside": lambda arrays: arrays.update(start=np.array([99], np.int32)),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_is_refused(damage: str, tmp_path: Path) -> None:
+    vocabulary, path = VOCABULARIES["tokens across bounds"], tmp_path / "a.safetensors"
+    from_counted(certainly_counted('"a{2,4}"b{0,2}'), vocabulary).save(path)
+    arrays = load_file(path)
+    with safe_open(path, "numpy") as file:
+        metadata = file.metadata()
+    DAMAGES[damage](arrays)
+    save_file(arrays, path, metadata)
+    with pytest.raises(AutomatonFileError):
+        TokenAutomaton.load(path, vocabulary)
+
+
+# Bounds as large as they are meant to be
+
+
+def test_large_bounds_are_exact_for_every_token() -> None:
+    vocabulary = VOCABULARIES["tokens across bounds"]
+    automaton = tokenfst.compile("[ab]{50000,100000}", vocabulary)
+    assert automaton.nbytes < 2000
+    assert automaton.min_tokens(automaton.start) == 10_001
+    five, one = vocabulary.tokens.index(b"aaaaa"), vocabulary.tokens.index(b"a")
+    lengths = [len(token) if set(token) <= set(b"ab") else 0 for token in vocabulary.tokens]
+    state, length = automaton.start, 0
+    while length < 100_000:
+        step = five if not (49_980 < length < 50_010 or length > 99_980) else one
+        state, length = automaton.advance(state, step), length + lengths[step]
+        if 100 < length < 49_980 or 50_010 < length < 99_980:
+            continue
+        allowed = {token for token, size in enumerate(lengths) if size and length + size <= 100_000}
+        assert set(np.flatnonzero(automaton.mask(state)).tolist()) == allowed | ({0} if length >= 50_000 else set())
+        assert automaton.is_final(state) == (length >= 50_000)
+        assert automaton.min_tokens(state) == 1 + max(0, -(-(50_000 - length) // 5))
+    assert automaton.advance(state, 0) == automaton.end_state
+
+
+def test_counts_that_tokens_cannot_spell_are_no_dead_ends() -> None:
+    vocabulary = Vocabulary([b"aa", b"aaaa", b"b", b""], [3])
+    automaton = tokenfst.compile("a{1001}b|a{0,600}", vocabulary)
+    state = automaton.start
+    for count in range(0, 600, 2):
+        # Only even numbers can be written, so nothing leads on to 1001.
+        assert set(np.flatnonzero(automaton.mask(state)).tolist()) == ({0, 1, 3} if count < 598 else {0, 3})
+        state = automaton.advance(state, 0)
+    assert np.flatnonzero(automaton.mask(state)).tolist() == [3]
+    with pytest.raises(EmptyLanguage):
+        tokenfst.compile("a{1001}", vocabulary)
+
+
+def test_a_distance_that_changes_too_often_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tokenfst.register_distance.MAX_PIECES", 1 << 12)
+    automaton = tokenfst.compile("a{9000}", VOCABULARIES["bytes"])
+    with pytest.raises(LimitExceeded, match="least numbers"):
+        automaton.min_tokens(automaton.start)
+    assert FAR not in tokenfst.compile("a{4000}", VOCABULARIES["bytes"]).min_tokens_by_state[:1]
+
+
+@pytest.fixture(scope="module")
+def tekken() -> Vocabulary:
+    return from_tekken(str(files("mistral_common") / "data" / "tekken_240911.json"))
+
+
+JSON_CHARACTER = r'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-f]{4}))'
+
+
+@pytest.mark.parametrize(
+    ("pattern", "opening", "many", "rounds", "one", "rest", "bound"),
+    [
+        ('"[^"]{0,100000}"', '"', "information", 11, "é", '[^"]{0,%d}"', 100_000),
+        (f'"{JSON_CHARACTER}{{0,100000}}"', '"', "information", 11, r"\n", JSON_CHARACTER + '{0,%d}"', 100_000),
+        (r"(\w+ ){1,500}", "", "information ", 1, "a ", r"(\w+ ){0,%d}", 500),
+        ("[a-z]{50000,100000}", "", "information", 11, "i", "[a-z]{0,%d}", 100_000),
+        ("[a-z]{50000,100000}", "", "information", 11, "i", "[a-z]{%d,300}", 50_000),
+    ],
+)
+def test_near_a_large_bound_everything_is_as_for_what_is_left(
+    pattern: str, opening: str, many: str, rounds: int, one: str, rest: str, bound: int, tekken: Vocabulary
+) -> None:
+    automaton = tokenfst.compile(pattern, tekken)
+    assert isinstance(automaton, CountedAutomaton)
+    assert automaton.transitions.nbytes < 50_000
+    state, written = spell(automaton, automaton.start, opening), 0
+    for left in (40, 17, 8, 3, 1, 0):
+        while written + rounds <= bound - left:
+            state, written = spell(automaton, state, many), written + rounds
+        while written < bound - left:
+            state, written = spell(automaton, state, one), written + 1
+        expected = from_bytes(compile_expr(parse(rest % left)), tekken)
+        assert np.array_equal(automaton.mask(state), expected.mask(expected.start)), left
+        assert automaton.min_tokens(state) == expected.min_tokens(expected.start)
+        assert automaton.is_final(state) == expected.is_final(expected.start)
+
+
+def spell(automaton: TokenAutomaton, state: int, text: str) -> int:
+    """The state after a text, written with the longest tokens from its beginning on."""
+    place_of, data = token_places(automaton.vocabulary), text.encode()
+    while data:
+        end = next(end for end in range(len(data), 0, -1) if data[:end] in place_of)
+        state, data = automaton.advance(state, place_of[data[:end]]), data[end:]
+    return state
+
+
+@cache
+def token_places(vocabulary: Vocabulary) -> dict[bytes, int]:
+    return {token: place for place, token in enumerate(vocabulary.tokens) if token}

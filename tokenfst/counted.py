@@ -39,12 +39,15 @@ class Counted:
     edge_target: Ints
     action: Ints
     _keys: list[int] = field(init=False, repr=False)
+    _rest: list[tuple[int, int, int]] = field(init=False, repr=False)
     _cuts: list[list[int]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         for array in (self.row_offsets, self.edge_class, self.low, self.high, self.edge_target, self.action):
             array.setflags(write=False)
         object.__setattr__(self, "_keys", self.keys().tolist())
+        columns = (self.high.tolist(), self.edge_target.tolist(), self.action.tolist())
+        object.__setattr__(self, "_rest", list(zip(*columns, strict=True)))
         # The register values of each place from which on other edges are open.
         bounds = zip(self.row_offsets[:-1].tolist(), self.row_offsets[1:].tolist(), strict=True)
         cuts = [{0, *self.low[begin:end].tolist(), *(self.high[begin:end] + 1).tolist()} for begin, end in bounds]
@@ -74,10 +77,12 @@ class Counted:
         values = self.max_register + 1
         row = place * self.num_classes + number
         edge = bisect_right(self._keys, row * values + register) - 1
-        if edge < 0 or self._keys[edge] // values != row or register > self.high[edge]:
+        if edge < 0 or self._keys[edge] < row * values:
             return -1
-        action = int(self.action[edge])
-        return (register + action if action >= 0 else ~action) * self.num_places + int(self.edge_target[edge])
+        high, reached, action = self._rest[edge]
+        if register > high:
+            return -1
+        return (register + action if action >= 0 else ~action) * self.num_places + reached
 
     def row(self, state: int) -> Ints:
         """The classes that `state` allows, ascending, `[n]`."""
