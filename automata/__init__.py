@@ -10,12 +10,14 @@ from automata.byte_automaton import ByteAutomaton
 from automata.compile import compile_expr
 from automata.errors import (
     AutomatonFileError,
+    Cancelled,
     EmptyLanguage,
     IncompleteOutput,
     LimitExceeded,
     PatternError,
     TokenfstError,
     TokenNotAllowed,
+    UnknownTerminal,
     UnsupportedTokenizer,
     VocabularyError,
 )
@@ -37,24 +39,30 @@ from automata.expr import (
     literal,
     repeat,
 )
+from automata.limits import DEFAULT_LIMITS, Cancellation, Limits
 from automata.pattern import parse
 
 __all__ = [
     "ANY_BYTES",
     "ANY_CHAR",
     "ANY_TEXT",
+    "DEFAULT_LIMITS",
     "EMPTY",
     "EPSILON",
     "AutomatonFileError",
     "ByteAutomaton",
+    "Cancellation",
+    "Cancelled",
     "EmptyLanguage",
     "Expr",
     "IncompleteOutput",
     "Label",
     "LimitExceeded",
+    "Limits",
     "PatternError",
     "TokenNotAllowed",
     "TokenfstError",
+    "UnknownTerminal",
     "UnsupportedTokenizer",
     "VocabularyError",
     "alternation",

@@ -29,21 +29,21 @@ which tensors do not hold).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 
 import numpy as np
 
+from automata.blame import excerpt
 from automata.byte_automaton import ByteArray
-from automata.compile import MAX_STATES, compile_expr
-from automata.counted_layout import CountedLayout, choose, counts, size_without
+from automata.compile import Compiler
+from automata.counted_layout import CountedLayout, Marked, choose, counts, size_without
 from automata.counted_subsets import ACTION, FROM, SOURCE, SYMBOL, TARGET, UPTO, counted_subsets
-from automata.determinize import Transitions
+from automata.determinize import DONE, TOO_MANY_STATES, Transitions
 from automata.errors import LimitExceeded
 from automata.expr import Expr
+from automata.limits import Work, under_way
 from automata.minimize import minimize
 from automata.openfst import IntArray
-from automata.thompson import MAX_ARCS
 
 # Leaves of a repetition, written out, from which on it is counted.
 THRESHOLD = 300
@@ -111,38 +111,59 @@ class CountedByteAutomaton:
         return reached is not None and 0 <= self.final_from[reached[0]] <= reached[1]
 
 
-def compile_counted(expr: Expr, threshold: int = THRESHOLD) -> CountedByteAutomaton | None:
+def compile_counted(expr: Expr, work: Work | None = None, *, threshold: int = THRESHOLD) -> CountedByteAutomaton | None:
     """The automaton of an expression, with its large repetitions counted; None where there are none that can be.
 
     Args:
         expr: the expression.
+        work: the limits, and how the compilation is stopped; without it, the default limits.
         threshold: repetitions of more leaves than this are counted.
 
     Raises:
-        LimitExceeded: what is left to be written out is too large, or a bound is past `MAX_REGISTER`.
+        LimitExceeded: a limit was passed, or a bound is past `MAX_REGISTER`.
+        Cancelled: another thread cancelled the compilation.
     """
-    barred: set[Expr] = set()
-    compiled = cache(compile_expr)  # what is copied in, once
-    while counted := choose(expr, threshold, barred):
-        if size_without(expr, threshold, counted) > MAX_ARCS:
-            return None
-        top = max(counts(node) for node in counted)
-        if top > MAX_REGISTER:
-            raise LimitExceeded(f"a repetition counts to {top:,}, more than {MAX_REGISTER:,}")
-        layout = CountedLayout(compiled, counted)
-        marked = layout.lay_marked(expr)
-        if layout.fragment.labels:
-            return None
-        interval, arcs = _over_intervals(marked.ranges)
-        num_symbols = int(interval[255]) + 1
-        epsilon = np.ascontiguousarray(marked.epsilon.T)
-        final_from, made, clash = counted_subsets(num_symbols, arcs, epsilon, marked.loop_of, marked.loops, MAX_STATES)
-        if clash[0] < 0:
-            if len(final_from) > MAX_STATES:
-                raise LimitExceeded(f"the deterministic automaton has more than {MAX_STATES:,} states")
-            return _minimal(final_from, made, interval, top)
-        barred.add(min((layout.loops[number].expr for number in clash), key=counts))
+    with under_way(work) as work:
+        compiler, barred = Compiler(work), set[Expr]()
+        while counted := choose(expr, threshold, barred):
+            if size_without(expr, threshold, counted) > work.limits.arcs:
+                return None
+            farthest = max(counted, key=counts)
+            if counts(farthest) > MAX_REGISTER:
+                raise LimitExceeded(f"{excerpt(farthest)} counts to more than {MAX_REGISTER:,}")
+            layout = CountedLayout(compiler.compile, work, counted)
+            marked = layout.lay_marked(expr)
+            if layout.fragment.labels:
+                return None
+            automaton = _deterministic(expr, marked, counts(farthest), work)
+            if isinstance(automaton, CountedByteAutomaton):
+                return automaton
+            barred.add(min((layout.loops[number].expr for number in automaton), key=counts))
     return None
+
+
+def _deterministic(expr: Expr, marked: Marked, max_register: int, work: Work) -> CountedByteAutomaton | tuple[int, int]:
+    """The minimal automaton of a layout, or two loops that would need counts of their own at the same time."""
+    interval, arcs = _over_intervals(marked.ranges)
+    epsilon, limits = np.ascontiguousarray(marked.epsilon.T), work.limits
+    status, final_from, made, clash = counted_subsets(
+        int(interval[255]) + 1,
+        arcs,
+        epsilon,
+        marked.loop_of,
+        marked.loops,
+        limits.states,
+        limits.table_bytes,
+        work.stop,
+    )
+    work.check()
+    if clash[0] >= 0:
+        return int(clash[0]), int(clash[1])
+    if status == TOO_MANY_STATES:
+        raise LimitExceeded(f"{excerpt(expr)} has more than {limits.states:,} deterministic states (limit `states`)")
+    if status != DONE:
+        raise LimitExceeded(f"{excerpt(expr)} takes more than {limits.table_bytes:,} bytes (limit `table_bytes`)")
+    return _minimal(final_from, made, interval, max_register, work)
 
 
 def _over_intervals(ranges: IntArray) -> tuple[IntArray, IntArray]:
@@ -170,7 +191,9 @@ def _merged(made: IntArray) -> IntArray:
     return merged
 
 
-def _minimal(final_from: IntArray, made: IntArray, interval: IntArray, top: int) -> CountedByteAutomaton:
+def _minimal(
+    final_from: IntArray, made: IntArray, interval: IntArray, max_register: int, work: Work
+) -> CountedByteAutomaton:
     """The automaton with the fewest states in which bytes, guard and action together are one symbol."""
     made = _merged(made)
     # To end is an arc as well, by a symbol of its own for each least value, to one more state, the only final one.
@@ -183,7 +206,8 @@ def _minimal(final_from: IntArray, made: IntArray, interval: IntArray, top: int)
     target = np.concatenate([made[TARGET], np.full(len(ending), num_states, np.int32)])
     final = np.arange(num_states + 1) == num_states
     arcs = Transitions(final, source, symbol_of.reshape(-1).astype(np.int32), target)
-    start, final, table = minimize(arcs, symbols.shape[1])
+    start, final, table = minimize(arcs, symbols.shape[1], work.stop)
+    work.check()
     if start < 0:
         nothing = np.zeros(0, np.int32)
         return CountedByteAutomaton(-1, 0, np.zeros(256, np.uint8), np.zeros(1, np.int32), nothing, nothing)
@@ -196,7 +220,7 @@ def _minimal(final_from: IntArray, made: IntArray, interval: IntArray, top: int)
     source, symbol, target = source[~is_end], symbol[~is_end], table[source, symbol][~is_end]
     rows = np.stack([symbols[0, symbol], number[source], *symbols[1:3, symbol], number[target], symbols[3, symbol]])
     byte_class, offsets, arcs_by_class = _by_class(rows.astype(np.int32), interval, len(least))
-    return CountedByteAutomaton(int(number[start]), top, byte_class, offsets, arcs_by_class, least)
+    return CountedByteAutomaton(int(number[start]), max_register, byte_class, offsets, arcs_by_class, least)
 
 
 def _by_class(rows: IntArray, interval: IntArray, num_states: int) -> tuple[ByteArray, IntArray, IntArray]:

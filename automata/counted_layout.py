@@ -22,7 +22,8 @@ import numpy as np
 from automata.byte_automaton import ByteAutomaton
 from automata.distance import distances
 from automata.expr import Alternation, Concatenation, Expr, Repetition
-from automata.openfst import IntArray
+from automata.limits import Work
+from automata.openfst import BoolArray, IntArray
 from automata.thompson import Layout, repeated
 
 # What an epsilon arc does to the count.
@@ -90,9 +91,7 @@ def size_without(expr: Expr, threshold: int, counted: set[Repetition]) -> int:
 
 def _parts(expr: Expr) -> tuple[Expr, ...]:
     """The sub-expressions that are laid in the same layout."""
-    if isinstance(expr, Concatenation | Alternation):
-        return expr.parts
-    return (expr.inner,) if isinstance(expr, Repetition) else ()
+    return expr.operands() if isinstance(expr, Concatenation | Alternation | Repetition) else ()
 
 
 def _large_nodes(expr: Expr, threshold: int) -> list[Expr]:
@@ -111,14 +110,14 @@ def _large_nodes(expr: Expr, threshold: int) -> list[Expr]:
 
 @dataclass(frozen=True, slots=True)
 class _Loop:
-    """A counted repetition as it was laid."""
+    """A counted repetition as it was laid: its own states are those from `first` up to `stop`."""
 
     expr: Repetition
     start: int
     first: int
     last: int
+    stop: int
     end: int
-    nullable: bool
 
 
 class CountedLayout(Layout):
@@ -128,23 +127,23 @@ class CountedLayout(Layout):
         loops: the counted repetitions in order; one that occurs twice is two loops.
     """
 
-    def __init__(self, compiled: Callable[[Expr], ByteAutomaton], counted: set[Repetition]) -> None:
-        super().__init__(compiled)
+    def __init__(self, compiled: Callable[[Expr], ByteAutomaton], work: Work, counted: set[Repetition]) -> None:
+        super().__init__(compiled, work)
         self.counted = counted
         self.loops: list[_Loop] = []
-        self._inside: list[tuple[int, int]] = []
         self._in_loop = False
 
     def lay_marked(self, expr: Expr) -> Marked:
         """The layout of an expression.
 
         Raises:
-            LimitExceeded: as `Layout.lay`.
+            LimitExceeded, Cancelled: as `Layout.lay`.
         """
         # What holds a loop is laid each time: a copy of its automaton would have it written out.
         self.shared = {node for node in repeated(expr) if not self._holds_loop(node)}
         self.between(expr, 0, 1, whole=True)
-        return self._trimmed()
+        self.finish(expr)
+        return self._marked()
 
     def _holds_loop(self, expr: Expr) -> bool:
         stack = [expr]
@@ -163,50 +162,53 @@ class CountedLayout(Layout):
             return
         fragment = self.fragment
         first, last = fragment.state(), fragment.state()
-        before = len(fragment.epsilon)
-        self._in_loop = True
-        self.between(expr.inner, first, last)
-        self._in_loop = False
-        self._inside.append((first, fragment.num_states))
-        nullable = _reaches(fragment.epsilon[before:], first, last)
-        self.loops.append(_Loop(expr, start, first, last, end, nullable))
-        if nullable or expr.low == 0:
+        # The inner expression at once, so that its states are a run of numbers.
+        put_off, self.tasks, self._in_loop = self.tasks, [], True
+        self.put(expr.inner, first, last)
+        self.finish(expr)
+        self.tasks, self._in_loop = put_off, False
+        self.loops.append(_Loop(expr, start, first, last, fragment.num_states, end))
+        if expr.low == 0:
             fragment.epsilon += (start, end)
 
-    def _trimmed(self) -> Marked:
+    def _marked(self) -> Marked:
         """The arcs that lead on to the end."""
-        fragment = self.fragment
-        ranges, plain = fragment.tables()
-        marks = array("i")
-        for loop in self.loops:
+        ranges, plain = self.fragment.tables()
+        plain = plain[np.argsort(plain[:, 0], kind="stable")]
+        loop_of = np.full(self.fragment.num_states, -1, np.int32)
+        bounds, marks = np.empty((len(self.loops), 3), np.int32), array("i")
+        for number, loop in enumerate(self.loops):
+            loop_of[loop.first : loop.stop] = number
+            inside = slice(*np.searchsorted(plain[:, 0], (loop.first, loop.stop)))
+            nullable = _reaches(plain[inside].tolist(), loop.first, loop.last)
+            bounds[number] = _bounds(loop.expr, nullable)
             marks.extend((loop.start, loop.first, ENTER, loop.last, loop.first, ITERATE, loop.last, loop.end, EXIT))
-        epsilon = np.concatenate(
-            [np.column_stack([plain, np.full(len(plain), PLAIN, np.int32)]), np.array(marks).reshape(-1, 3)]
-        )
-        goal = np.zeros(fragment.num_states, np.bool_)
-        goal[1] = True
-        source = np.concatenate([ranges[:, 0], epsilon[:, 0]])
-        target = np.concatenate([ranges[:, 3], epsilon[:, 1]])
-        live = distances(source, target, goal) >= 0
-        loop_of = np.full(fragment.num_states, -1, np.int32)
-        for number, (begin, stop) in enumerate(self._inside):
-            loop_of[begin:stop] = number
-        loops = np.array([_bounds(loop) for loop in self.loops], np.int32)
-        return Marked(ranges[live[ranges[:, 3]]], epsilon[live[epsilon[:, 1]]], loop_of, loops)
+            if nullable:
+                marks.extend((loop.start, loop.end, PLAIN))
+        marked = np.array(marks).reshape(-1, 3)
+        epsilon = np.concatenate([np.column_stack([plain, np.full(len(plain), PLAIN, np.int32)]), marked])
+        live = _reaching_end(ranges, epsilon, len(loop_of))
+        return Marked(ranges[live[ranges[:, 3]]], epsilon[live[epsilon[:, 1]]], loop_of, bounds)
 
 
-def _bounds(loop: _Loop) -> tuple[int, int, int]:
+def _reaching_end(ranges: IntArray, epsilon: IntArray, num_states: int) -> BoolArray:
+    """The states from which the end can be reached, `[N]`."""
+    source, target = np.append(ranges[:, 0], epsilon[:, 0]), np.append(ranges[:, 3], epsilon[:, 1])
+    return distances(source, target, np.arange(num_states) == 1) >= 0
+
+
+def _bounds(expr: Repetition, nullable: bool) -> tuple[int, int, int]:
     # Inside the loop the count is at least 1; to pass it by is an arc of its own.
-    low, high = 1 if loop.nullable else max(loop.expr.low, 1), loop.expr.high
+    low, high = 1 if nullable else max(expr.low, 1), expr.high
     if high is None:
         return low, UNBOUNDED, MORE
     return low, high, FEWER if low == 1 else NEITHER
 
 
-def _reaches(epsilon: list[int], start: int, end: int) -> bool:
-    """Whether epsilon arcs, source and target in turn, lead from `start` to `end`."""
+def _reaches(epsilon: list[list[int]], start: int, end: int) -> bool:
+    """Whether epsilon arcs, each source and target, lead from `start` to `end`."""
     following: dict[int, list[int]] = {}
-    for source, target in zip(epsilon[::2], epsilon[1::2], strict=True):
+    for source, target in epsilon:
         following.setdefault(source, []).append(target)
     seen, stack = {start}, [start]
     while stack:

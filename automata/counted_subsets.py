@@ -15,16 +15,17 @@ from __future__ import annotations
 import numpy as np
 
 from automata.counted_layout import ENTER, FEWER, HIGH, ITERATE, LOW, NEITHER, PLAIN, PREFERS, UNBOUNDED
-from automata.determinize import Sets, find, with_room
+from automata.determinize import DONE, STOPPED, TOO_MANY_STATES, TOO_MUCH_MEMORY, Sets, find, with_room
 from automata.grouping import grouped
 from automata.jit import kernel
+from automata.limits import Flag
 from automata.openfst import IntArray
 
 # How an element's count compares with the register: outside of loops; 1; the same; one more. Ascending by count.
 _OUTSIDE, _ENTERED, _SAME, _NEXT = range(4)
 # Rows of the arcs: from state `source` by a symbol, while the register is between low and high.
 SOURCE, SYMBOL, FROM, UPTO, TARGET, ACTION = range(6)
-_TOP = 1 << 30
+_NO_LIMIT = 1 << 30
 
 
 @kernel
@@ -35,7 +36,9 @@ def counted_subsets(
     loop_of: IntArray,
     loops: IntArray,
     max_states: int,
-) -> tuple[IntArray, IntArray, IntArray]:
+    max_bytes: int,
+    stop: Flag,
+) -> tuple[int, IntArray, IntArray, IntArray]:
     """The deterministic automaton from state 0 to state 1; its state 0 is the start.
 
     Args:
@@ -44,12 +47,14 @@ def counted_subsets(
         epsilon: `[3, M]`, source, target and mark.
         loop_of: `[N]`, the loop that each state is inside of, or -1.
         loops: `[L, 3]`.
-        max_states: with more states than this the result is cut short; the caller can tell by their number.
+        max_states: where to stop.
+        max_bytes: where to stop, for the memory of all sets of states.
+        stop: `[1]`, looked at for every state.
 
     Returns:
-        The least register value with which each state is final, `[Q]`, -1 where none is; the arcs `[6, M]`, an action
-        n >= 0 adding n to the register and ~n setting it to n; and two loops that would need counts of their own at the
-        same time, `[2]`, -1 where there are none.
+        DONE, or why it was stopped; the least register value with which each state is final, `[Q]`, -1 where none is;
+        the arcs `[6, M]`, an action n >= 0 adding n to the register and ~n setting it to n; and two loops that would
+        need counts of their own at the same time, `[2]`, -1 where there are none.
     """
     num_states = len(loop_of)
     arc_offset, arc_order = grouped(num_states, arcs[0])
@@ -67,21 +72,22 @@ def counted_subsets(
     marked, best = np.full(num_states, -1, np.int32), np.empty(num_states, np.int32)
     clash = np.full(2, -1, np.int32)
     state = 0
-    while state < count <= max_states and clash[0] < 0:
+    max_members = min(max_bytes // 4, 2**31 - 1 - link.shape[1])
+    while state < count <= max_states and offset[count] <= max_members and clash[0] < 0 and stop[0] == 0:
         if state >= len(final):
             final = np.concatenate((final, np.full(len(final), -1, np.int32)))
         # The greatest value that the register can have here; 0 where nothing counts.
-        top = _TOP
+        most = _NO_LIMIT
         for at in range(offset[state], offset[state + 1]):
             loop = loop_of[members[at]]
             if loop >= 0:
-                top = min(top, loops[loop, LOW] if loops[loop, HIGH] == UNBOUNDED else loops[loop, HIGH])
+                most = min(most, loops[loop, LOW] if loops[loop, HIGH] == UNBOUNDED else loops[loop, HIGH])
         register = 1
-        if top == _TOP:
-            register = top = 0
-        while register <= top and clash[0] < 0:
+        if most == _NO_LIMIT:
+            register = most = 0
+        while register <= most and clash[0] < 0:
             stamp += 1
-            change, size = top + 1, 0
+            change, size = most + 1, 0
             for at in range(offset[state], offset[state + 1]):
                 element = 4 * members[at] + (_SAME if loop_of[members[at]] >= 0 else _OUTSIDE)
                 seen[element] = stamp
@@ -135,7 +141,7 @@ def counted_subsets(
                 symbol = touched[number]
                 if count + 1 >= len(offset) or offset[count] + num_links > len(members):
                     offset, members, slots = with_room(Sets(offset, members, slots), count, num_links)
-                stop, at = offset[count], first[symbol]
+                top, at = offset[count], first[symbol]
                 first[symbol] = -1
                 stamp += 1
                 while at >= 0:
@@ -143,8 +149,8 @@ def counted_subsets(
                     at = link[1, at]
                     if marked[target] != stamp:
                         marked[target], best[target] = stamp, kind
-                        members[stop] = target
-                        stop += 1
+                        members[top] = target
+                        top += 1
                     elif best[target] != kind:
                         loop = loop_of[target]
                         if loops[loop, PREFERS] == NEITHER:
@@ -152,16 +158,16 @@ def counted_subsets(
                         fewer = loops[loop, PREFERS] == FEWER
                         best[target] = min(best[target], kind) if fewer else max(best[target], kind)
                 action, holder = _OUTSIDE, -1
-                for at in range(offset[count], stop):
+                for at in range(offset[count], top):
                     target = members[at]
                     if loop_of[target] < 0:
                         continue
                     if holder >= 0 and best[target] != action:
                         clash[0], clash[1] = holder, loop_of[target]
                     action, holder = best[target], loop_of[target]
-                if stop - offset[count] > 1:
-                    members[offset[count] : stop].sort()
-                found = find(offset, members, slots, count, stop)
+                if top - offset[count] > 1:
+                    members[offset[count] : top].sort()
+                found = find(offset, members, slots, count, top)
                 made[SOURCE, num_made], made[SYMBOL, num_made], made[TARGET, num_made] = state, symbol, found
                 made[FROM, num_made], made[UPTO, num_made] = register, change - 1
                 if action >= _SAME:
@@ -171,10 +177,13 @@ def counted_subsets(
                 num_made += 1
                 if found == count:
                     count += 1
-                    offset[count] = stop
+                    offset[count] = top
             stamp += 1
             register = change
         state += 1
     if count > len(final):
         final = np.concatenate((final, np.full(count - len(final), -1, np.int32)))
-    return final[:count], made[:, :num_made], clash
+    status = DONE if state == count else TOO_MANY_STATES if count > max_states else TOO_MUCH_MEMORY
+    if stop[0]:
+        status = STOPPED
+    return status, final[:count], made[:, :num_made], clash

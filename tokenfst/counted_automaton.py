@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from automata.counted import CountedByteAutomaton
 from automata.errors import EmptyLanguage, LimitExceeded
+from automata.limits import Work, under_way
 from tokenfst.automaton import TokenAutomaton
 from tokenfst.counted import Counted
 from tokenfst.counted_classes import CountedClasses, counted_classes
@@ -89,11 +90,12 @@ class CountedAutomaton(TokenAutomaton):
         return int(self.min_tokens_steps.value[np.searchsorted(self.min_tokens_steps.key, key, side="right") - 1])
 
 
-def from_counted(automaton: CountedByteAutomaton, vocabulary: Vocabulary) -> CountedAutomaton:
+def from_counted(automaton: CountedByteAutomaton, vocabulary: Vocabulary, work: Work | None = None) -> CountedAutomaton:
     """The token automaton of a counted byte automaton; see `tokenfst.compile`."""
     if automaton.is_empty:
         raise EmptyLanguage("the constraint allows no text at all")
-    classes = counted_classes(automaton, vocabulary)
+    with under_way(work) as work:
+        classes = counted_classes(automaton, vocabulary, work)
     edges, num_places = _with_end(automaton, classes), automaton.num_states + 1
     if num_places * classes.num_classes * (automaton.max_register + 1) >= 1 << 62:
         raise LimitExceeded(f"{num_places:,} states that count to {automaton.max_register:,} are too many to number")

@@ -18,6 +18,7 @@ from automata.byte_automaton import ByteArray
 from automata.counted import CountedByteAutomaton
 from automata.errors import LimitExceeded
 from automata.jit import kernel
+from automata.limits import Flag, Work
 from tokenfst.counted_functions import (
     BEGIN,
     CLASS,
@@ -34,8 +35,8 @@ from tokenfst.token_classes import FIRST_CLASS, NEVER
 from tokenfst.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, Nodes
 from tokenfst.vocabulary import Vocabulary
 
-# At most this many entries in all functions together: 320 MiB.
-MAX_ENTRIES = 1 << 24
+# Memory of one entry of a function.
+_ENTRY_BYTES = 20
 
 # Where the walk stands: the level of the path, how many runs and classes there are, and the step that it waits for.
 _DEPTH, _RUNS, _CLASSES, _FUNCTION, _COLUMN = range(5)
@@ -57,12 +58,14 @@ class CountedClasses(NamedTuple):
     edges: Ints
 
 
-def counted_classes(automaton: CountedByteAutomaton, vocabulary: Vocabulary) -> CountedClasses:
+def counted_classes(automaton: CountedByteAutomaton, vocabulary: Vocabulary, work: Work) -> CountedClasses:
     """Sorts the tokens of a vocabulary into classes.
 
     Raises:
-        LimitExceeded: the functions together hold more than `MAX_ENTRIES` entries.
+        LimitExceeded: the functions together take too much memory, or the time is up.
+        Cancelled: the compilation was cancelled.
     """
+    max_bytes = work.limits.table_bytes
     runs, num_classes, edges = _walk(
         vocabulary.whole_trie,
         vocabulary.partial_trie,
@@ -72,9 +75,16 @@ def counted_classes(automaton: CountedByteAutomaton, vocabulary: Vocabulary) -> 
         automaton.byte_class,
         automaton.offsets,
         automaton.arcs,
+        len(vocabulary.token_of_rank),
+        max_bytes // _ENTRY_BYTES,
+        work.stop,
     )
+    work.check()
     if num_classes < 0:
-        raise LimitExceeded(f"the functions of {automaton.num_states:,} states hold more than {MAX_ENTRIES:,} entries")
+        raise LimitExceeded(
+            f"what tokens do to {automaton.num_states:,} states that count takes more than {max_bytes:,} bytes "
+            "(limit `table_bytes`)"
+        )
     return CountedClasses(runs[:, 0].copy(), runs[:, 1].copy(), num_classes, edges)
 
 
@@ -88,6 +98,9 @@ def _walk(
     byte_class: ByteArray,
     offsets: Ints,
     arcs: Ints,
+    num_ranks: int,
+    max_entries: int,
+    stop: Flag,
 ) -> tuple[Ints, int, Ints]:
     """Walks both tries: the runs `[R, 2]`, the number of classes, -1 where a limit was hit, and the edges."""
     pool = identity_alone(num_states, num_columns, max_register)
@@ -104,11 +117,11 @@ def _walk(
                 function, column = progress[_FUNCTION], progress[_COLUMN]
                 pool = with_room(pool, room_needed(pool, function, column, offsets))
                 compose(pool, function, column, offsets, arcs)
-                if len(pool.entries) > MAX_ENTRIES:
+                if pool.known[pool.number[0] - 1, END] > max_entries or stop[0]:
                     return runs, -1, runs
             elif status == _WANTS_ROOM:
                 runs, path = _more(runs), _more(path)
-    num_runs, num_ranks = progress[_RUNS], partial[0, END_RANK]
+    num_runs = progress[_RUNS]
     if num_runs == 0 or runs[num_runs - 1, 0] < num_ranks:
         runs[num_runs, 0], runs[num_runs, 1] = num_ranks, NEVER
         num_runs += 1
@@ -145,10 +158,10 @@ def _visit(nodes: Nodes, byte_class: ByteArray, step: Ints, known: Ints, path: I
             progress[_FUNCTION], progress[_COLUMN] = before, byte_class[byte]
             status = _WANTS_STEP
             break
-        first, stop, children = nodes[node, FIRST_RANK], nodes[node, END_RANK], nodes[node, CHILDREN]
+        first, last, children = nodes[node, FIRST_RANK], nodes[node, END_RANK], nodes[node, CHILDREN]
         if children:
-            stop = nodes[children, FIRST_RANK]
-        if first < stop:
+            last = nodes[children, FIRST_RANK]
+        if first < last:
             number = known[function, CLASS]
             if number == NEVER:
                 number = known[function, CLASS] = num_classes
@@ -158,9 +171,9 @@ def _visit(nodes: Nodes, byte_class: ByteArray, step: Ints, known: Ints, path: I
                 num_runs += 1
             if num_runs and runs[num_runs - 1, 1] == number:
                 num_runs -= 1
-            runs[num_runs, 0], runs[num_runs, 1] = stop, number
+            runs[num_runs, 0], runs[num_runs, 1] = last, number
             num_runs += 1
-            ranks_done = stop
+            ranks_done = last
         node += 1
         if children:
             path[depth, 0] = node
