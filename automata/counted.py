@@ -210,7 +210,9 @@ def _minimal(
     work.check()
     if start < 0:
         nothing = np.zeros(0, np.int32)
-        return CountedByteAutomaton(-1, 0, np.zeros(256, np.uint8), np.zeros(1, np.int32), nothing, nothing)
+        return CountedByteAutomaton(
+            -1, 0, np.zeros(256, np.uint8), np.zeros(1, np.int32), nothing.reshape(0, 4), nothing
+        )
     # States lose their numbers to the one more.
     number = (np.cumsum(~final) - 1).astype(np.int32)
     source, symbol = (places.astype(np.int32) for places in np.nonzero(table >= 0))

@@ -38,7 +38,8 @@ from automata import (
     repeat,
 )
 from automata.counted import CountedByteAutomaton, compile_counted
-from automata.errors import AutomatonFileError, EmptyLanguage, LimitExceeded, TokenNotAllowed
+from automata.errors import AutomatonFileError, Cancelled, EmptyLanguage, LimitExceeded, TokenNotAllowed
+from automata.limits import Cancellation, Limits
 from decoding import AutomatonTensors
 from tokenfst import TokenAutomaton, Vocabulary, from_tekken
 from tokenfst.compile import from_bytes
@@ -255,6 +256,19 @@ def test_random_constraints_over_random_vocabularies(expr: Expr, vocabulary: Voc
         check_tokens(*automata)
 
 
+@pytest.mark.parametrize("name", ["every byte", "tokens across bounds"])
+def test_tokens_with_one_function_are_one_class(name: str) -> None:
+    """However guards were cut on the way to a function, equal functions are found to be equal."""
+    for pattern in PATTERNS:
+        automaton = from_counted(certainly_counted(pattern), VOCABULARIES[name])
+        form = automaton.transitions
+        columns = {
+            tuple(form.target(state, number) for state in range(form.num_states)) for number in range(form.num_classes)
+        }
+        assert len(columns) == form.num_classes, pattern
+        assert automaton.num_states == len(automaton.min_tokens_by_state)
+
+
 # Tensors and files
 
 
@@ -398,8 +412,22 @@ def test_counts_that_tokens_cannot_spell_are_no_dead_ends() -> None:
         tokenfst.compile("a{1001}", vocabulary)
 
 
+def test_limits_hold_where_something_is_counted() -> None:
+    explosive, vocabulary = "(?:a|b)*a(?:a|b){60}c{1000}", Vocabulary([b"a" * length for length in range(1, 65)])
+    with pytest.raises(LimitExceeded, match=r"more than 2,000 deterministic states \(limit `states`\)"):
+        tokenfst.compile(explosive, vocabulary, limits=Limits(states=2000))
+    with pytest.raises(LimitExceeded, match=r"takes more than 1,000,000 bytes \(limit `table_bytes`\)"):
+        tokenfst.compile(explosive, vocabulary, limits=Limits(table_bytes=1_000_000))
+    with pytest.raises(LimitExceeded, match=r"states that count takes more than 1,000,000 bytes"):
+        tokenfst.compile("a" * 5000 + "b{1000}", vocabulary, limits=Limits(table_bytes=1_000_000))
+    cancellation = Cancellation()
+    cancellation.cancel()
+    with pytest.raises(Cancelled):
+        tokenfst.compile("a{1000}", vocabulary, cancellation=cancellation)
+
+
 def test_a_distance_that_changes_too_often_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tokenfst.register_distance.MAX_PIECES", 1 << 12)
+    monkeypatch.setattr("tokenfst.register_distance.MAX_PIECES", 5000)
     automaton = tokenfst.compile("a{9000}", VOCABULARIES["bytes"])
     with pytest.raises(LimitExceeded, match="least numbers"):
         automaton.min_tokens(automaton.start)

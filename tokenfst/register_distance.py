@@ -22,8 +22,8 @@ from automata.grouping import grouped
 from automata.jit import kernel
 from tokenfst.loops import Ints
 
-# Pieces at most: 64 MiB.
-MAX_PIECES = 1 << 22
+# Pieces at most: 16 MiB.
+MAX_PIECES = 1 << 20
 # Columns of pieces, of what has no distance yet, and of edges.
 STATE, LOW, HIGH, DISTANCE = range(4)
 _NEXT = 3
@@ -56,13 +56,12 @@ def pieces_by_distance(num_states: int, max_register: int, edges: Ints, goals: I
     Raises:
         LimitExceeded: there are more than `MAX_PIECES`.
     """
-    capacity = 1 << 12
-    while capacity <= MAX_PIECES:
-        pieces = _search(num_states, max_register, edges, goals, capacity)
-        if len(pieces) < capacity:
-            return pieces
-        capacity *= 4
-    raise LimitExceeded(f"the least numbers of tokens change more than {MAX_PIECES:,} times with the count")
+    # The longest step first: it mostly takes all that shorter ones would cut into pieces.
+    edges = edges[np.argsort(-edges[:, _ACTION], kind="stable")]
+    pieces = _search(num_states, max_register, edges, goals, MAX_PIECES)
+    if len(pieces) > MAX_PIECES:
+        raise LimitExceeded(f"the least numbers of tokens change more than {MAX_PIECES:,} times with the count")
+    return pieces
 
 
 def steps(num_states: int, max_register: int, pieces: Ints) -> Steps:
@@ -80,50 +79,61 @@ def steps(num_states: int, max_register: int, pieces: Ints) -> Steps:
 
 
 @kernel
-def _search(num_states: int, max_register: int, edges: Ints, goals: Ints, capacity: int) -> Ints:
-    """The pieces; `capacity` of them where that is not enough."""
+def _search(num_states: int, max_register: int, edges: Ints, goals: Ints, max_pieces: int) -> Ints:
+    """The pieces; more than `max_pieces` of them where it was stopped for that."""
     offsets, entering = grouped(num_states, edges[:, _TARGET].copy())
-    pieces = np.empty((capacity, 4), np.int32)
+    pieces = np.empty((1 << 10, 4), np.int32)
     # What has no distance yet, as a linked list of intervals for each state: that of state q begins with row q.
-    free = np.empty((num_states + capacity, 4), np.int32)
+    free = np.empty((num_states + len(pieces), 4), np.int32)
     for state in range(num_states):
         free[state, LOW], free[state, HIGH], free[state, _NEXT] = 0, max_register, -1
     # How many pieces there are, and how many rows of `free` are taken.
     taken = np.array([0, num_states])
     for goal in range(len(goals)):
-        _claim(pieces, free, taken, goals[goal, 0], goals[goal, 1], goals[goal, 2], 0)
+        while not _claim(pieces, free, taken, goals[goal, 0], goals[goal, 1], goals[goal, 2], 0):
+            pieces, free = _more(pieces), _more(free)
     begin = 0
-    while begin < taken[0] < capacity:
+    while begin < taken[0] <= max_pieces:
         taken[0] = end = _join(pieces, begin, taken[0], max_register)
         for at in range(begin, end):
-            state, low, high = pieces[at, STATE], pieces[at, LOW], pieces[at, HIGH]
+            state, low, high, distance = pieces[at, STATE], pieces[at, LOW], pieces[at, HIGH], pieces[at, DISTANCE]
             for place in range(offsets[state], offsets[state + 1]):
-                edge = edges[entering[place]]
-                least, most, action = edge[_FROM], edge[_UPTO], edge[_ACTION]
+                edge = entering[place]
+                least, most, action = edges[edge, _FROM], edges[edge, _UPTO], edges[edge, _ACTION]
                 if action >= 0:
                     least, most = max(least, low - action), min(most, high - action)
                 elif not low <= ~action <= high:
                     continue
                 if least <= most:
-                    _claim(pieces, free, taken, edge[_SOURCE], least, most, pieces[at, DISTANCE] + 1)
+                    while not _claim(pieces, free, taken, edges[edge, _SOURCE], least, most, distance + 1):
+                        pieces, free = _more(pieces), _more(free)
         begin = end
     return pieces[: taken[0]].copy()
 
 
 @kernel
+def _more(rows: Ints) -> Ints:
+    """Twice as many rows."""
+    grown = np.empty((2 * len(rows), rows.shape[1]), np.int32)
+    grown[: len(rows)] = rows
+    return grown
+
+
+@kernel
 def _claim(
     pieces: Ints, free: Ints, taken: npt.NDArray[np.int64], state: int, low: int, high: int, distance: int
-) -> None:
-    """Gives a distance to what has none yet of an interval. A row of `free` that holds nothing has low above high."""
+) -> bool:
+    """Gives a distance to what has none yet of an interval; false if there was no room for all of it, so that it is to
+    be done again. A row of `free` that holds nothing has low above high."""
     row = state
     while row >= 0:
         begin, end, following = free[row, LOW], free[row, HIGH], free[row, _NEXT]
         least, most = max(begin, low), min(end, high)
         if least <= most:
-            if taken[0] == len(pieces):
-                return
-            piece = pieces[taken[0]]
-            piece[STATE], piece[LOW], piece[HIGH], piece[DISTANCE] = state, least, most, distance
+            if taken[0] == len(pieces) or taken[1] == len(free):
+                return False
+            at = taken[0]
+            pieces[at, STATE], pieces[at, LOW], pieces[at, HIGH], pieces[at, DISTANCE] = state, least, most, distance
             taken[0] += 1
             if begin < least and most < end:
                 rest = taken[1]
@@ -135,11 +145,14 @@ def _claim(
             else:
                 free[row, LOW] = most + 1
         row = following
+    return True
 
 
 @kernel
 def _join(pieces: Ints, begin: int, end: int, max_register: int) -> int:
     """Sorts the pieces from `begin` to `end` and joins neighbours; returns where they end then."""
+    if end == begin + 1:
+        return end
     level = pieces[begin:end].copy()
     key = level[:, STATE].astype(np.int64) * (max_register + 2) + level[:, LOW]
     stop = begin
