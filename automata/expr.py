@@ -60,6 +60,12 @@ class Expr:
         try:
             return self._hash
         except AttributeError:
+            pass
+        try:
+            value = hash((type(self), self._key()))
+            _set(self, "_hash", value)
+            return value
+        except RecursionError:
             return _hashed(self)
 
     def __eq__(self, other: object) -> bool:

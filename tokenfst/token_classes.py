@@ -140,10 +140,8 @@ def _walk(
         # From the root's first child to its last.
         progress[_DEPTH] = 0
         path[0] = 1, 1 + (nodes[0, BYTE] >> COUNT_SHIFT), IDENTITY, WHOLE
-        while not _visit(
-            nodes, characters, delta, byte_class, after, state_loop, functions, path, runs, progress, stop
-        ):
-            # Not done: there was no room for another function, another run or another level; or it was stopped.
+        while not _visit(nodes, characters, delta, byte_class, after, state_loop, functions, path, runs, progress):
+            # Not done: there was no room for another function, another run or another level.
             if is_full(functions, num_states):
                 functions = grow(functions, num_states)
             runs, path = _with_room(runs, progress[_RUNS]), _with_room(path, progress[_DEPTH])
@@ -176,7 +174,6 @@ def _visit(
     path: Ints,
     runs: Ints,
     progress: Ints,
-    stop: Flag,
 ) -> bool:
     """Walks on from where `progress` stands until the trie is done (true) or something has no room (false).
 
@@ -204,7 +201,7 @@ def _visit(
             node += 1
             continue
         if function == UNKNOWN:
-            if is_full(functions, len(delta)) or stop[0]:
+            if is_full(functions, len(delta)):
                 break
             compose(functions, before, byte_class[byte], delta, state_loop)
             continue
