@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from automata.register_distance import Steps
 from tokenfst.counted import Counted
-from tokenfst.register_distance import Steps
 
 
 class CountedTable:

@@ -40,11 +40,11 @@ from automata import (
 from automata.counted import CountedByteAutomaton, compile_counted
 from automata.errors import AutomatonFileError, Cancelled, EmptyLanguage, LimitExceeded, TokenNotAllowed
 from automata.limits import Cancellation, Limits
+from automata.register_distance import FAR
 from decoding import AutomatonTensors
 from tokenfst import TokenAutomaton, Vocabulary, from_tekken
 from tokenfst.compile import from_bytes
 from tokenfst.counted_automaton import CountedAutomaton, from_counted
-from tokenfst.register_distance import FAR
 
 E_ACUTE, EURO = "é".encode(), "€".encode()
 
@@ -427,7 +427,7 @@ def test_limits_hold_where_something_is_counted() -> None:
 
 
 def test_a_distance_that_changes_too_often_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tokenfst.register_distance.MAX_PIECES", 5000)
+    monkeypatch.setattr("automata.register_distance.MAX_PIECES", 5000)
     automaton = tokenfst.compile("a{9000}", VOCABULARIES["bytes"])
     with pytest.raises(LimitExceeded, match="least numbers"):
         automaton.min_tokens(automaton.start)

@@ -26,11 +26,11 @@ import numpy.typing as npt
 from automata.counted import CountedByteAutomaton
 from automata.errors import EmptyLanguage, LimitExceeded
 from automata.limits import Work, under_way
+from automata.register_distance import LOW, STATE, Steps, joined, live_parts, pieces_by_distance, steps
 from tokenfst.automaton import TokenAutomaton
 from tokenfst.counted import Counted
 from tokenfst.counted_classes import CountedClasses, counted_classes
 from tokenfst.loops import Ints
-from tokenfst.register_distance import HIGH, LOW, STATE, Steps, pieces_by_distance, steps
 from tokenfst.token_classes import END
 from tokenfst.vocabulary import Vocabulary
 
@@ -62,7 +62,7 @@ class CountedAutomaton(TokenAutomaton):
         """The least number of tokens from every place with every count to the end of the text.
 
         Raises:
-            LimitExceeded: they change too often with the count (`tokenfst.register_distance.MAX_PIECES`).
+            LimitExceeded: they change too often with the count (`automata.register_distance.MAX_PIECES`).
         """
         form = self.transitions
         edges = np.stack([form.source().astype(np.int32), form.low, form.high, form.edge_target, form.action], axis=1)
@@ -135,25 +135,12 @@ def _live(automaton: CountedByteAutomaton, edges: Ints, num_places: int) -> Ints
     """
     is_end = edges[:, _CLASS] == END
     pieces = pieces_by_distance(num_places, automaton.max_register, edges[~is_end, 1:], edges[is_end, 1:4])
-    pieces = pieces[np.lexsort((pieces[:, LOW], pieces[:, STATE]))]
-    start = pieces[(pieces[:, STATE] == automaton.start) & (pieces[:, LOW] == 0)]
-    if not len(start):
+    live = joined(pieces)
+    if not ((live[:, STATE] == automaton.start) & (live[:, LOW] == 0)).any():
         raise EmptyLanguage("the vocabulary cannot write any text that the constraint allows")
-    # Neighbours are one interval, whatever their distances.
-    joined = (pieces[1:, STATE] == pieces[:-1, STATE]) & (pieces[1:, LOW] == pieces[:-1, HIGH] + 1)
-    state, low = pieces[np.append(True, ~joined), STATE], pieces[np.append(True, ~joined), LOW]
-    high = pieces[np.append(~joined, True), HIGH]
-    bounds = np.searchsorted(state, np.arange(num_places + 1))
-    kept: list[list[int]] = []
-    for number, source, begin, stop, target, action in edges.tolist():
-        live = slice(bounds[target], bounds[target + 1])
-        for least, most in zip(low[live].tolist(), high[live].tolist(), strict=True):
-            if action >= 0:
-                first, last = max(begin, least - action), min(stop, most - action)
-            else:
-                first, last = (begin, stop) if least <= ~action <= most else (1, 0)
-            if first <= last:
-                kept.append([number, source, first, last, target, action])
-        if len(kept) > MAX_EDGES:
-            raise LimitExceeded(f"tokens can spell only some counts, which takes more than {MAX_EDGES:,} edges")
-    return np.array(kept, np.int32)
+    which, low, high = live_parts(num_places, edges[:, 1:], live, MAX_EDGES)
+    if len(which) > MAX_EDGES:
+        raise LimitExceeded(f"tokens can spell only some counts, which takes more than {MAX_EDGES:,} edges")
+    parts = edges[which]
+    parts[:, _FROM], parts[:, _UPTO] = low, high
+    return parts

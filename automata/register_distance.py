@@ -7,7 +7,7 @@ adds n are the values n lower, as far as its guard goes, and by an edge that set
 the piece; of these, what has no distance yet becomes a piece of the next level. Neighbouring pieces of one level are
 joined before the search goes on from them.
 
-The distances are exact. Values that no piece holds do not lead to a goal.
+The distances are exact. Values that no piece holds do not lead to a goal, and edges can be cut to those that do.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy.typing as npt
 from automata.errors import LimitExceeded
 from automata.grouping import grouped
 from automata.jit import kernel
-from tokenfst.loops import Ints
+from automata.openfst import IntArray
 
 # Pieces at most: 16 MiB.
 MAX_PIECES = 1 << 20
@@ -39,18 +39,18 @@ class Steps(NamedTuple):
     """
 
     key: npt.NDArray[np.int64]
-    value: Ints
+    value: IntArray
 
 
 FAR = np.iinfo(np.int32).max
 
 
-def pieces_by_distance(num_states: int, max_register: int, edges: Ints, goals: Ints) -> Ints:
+def pieces_by_distance(num_states: int, max_register: int, edges: IntArray, goals: IntArray) -> IntArray:
     """The pieces, `[N, 4]`: state, lowest and highest register value, distance; in order of distance.
 
     Args:
         num_states, max_register: Q and R.
-        edges: `[E, 5]`, source, least and greatest value, target, action (`tokenfst.counted_functions`).
+        edges: `[E, 5]`, source, least and greatest value, target, and action: n >= 0 adds n, ~n sets to n.
         goals: `[G, 3]`, state, lowest and highest value.
 
     Raises:
@@ -64,7 +64,7 @@ def pieces_by_distance(num_states: int, max_register: int, edges: Ints, goals: I
     return pieces
 
 
-def steps(num_states: int, max_register: int, pieces: Ints) -> Steps:
+def steps(num_states: int, max_register: int, pieces: IntArray) -> Steps:
     """The distances of pieces, and of what they leave out."""
     values = np.int64(max_register + 1)
     order = np.lexsort((pieces[:, LOW], pieces[:, STATE]))
@@ -78,8 +78,53 @@ def steps(num_states: int, max_register: int, pieces: Ints) -> Steps:
     return Steps(key[in_order], value[in_order])
 
 
+def joined(pieces: IntArray) -> IntArray:
+    """The pieces, `[N, 3]`, by state and in order, neighbours as one whatever their distances."""
+    pieces = pieces[np.lexsort((pieces[:, LOW], pieces[:, STATE]))]
+    goes_on = (pieces[1:, STATE] == pieces[:-1, STATE]) & (pieces[1:, LOW] == pieces[:-1, HIGH] + 1)
+    first, last = np.append(True, ~goes_on)[: len(pieces)], np.append(~goes_on, True)[: len(pieces)]
+    return np.stack([pieces[first, STATE], pieces[first, LOW], pieces[last, HIGH]], axis=1)
+
+
+def live_parts(num_states: int, edges: IntArray, live: IntArray, max_parts: int) -> tuple[IntArray, IntArray, IntArray]:
+    """The parts of edges that lead to where a goal can be reached, in order of edges: which edge, and the least and the
+    greatest register value, `[P]` each; more than `max_parts` of them where it was stopped for that.
+
+    Args:
+        num_states: Q.
+        edges: `[E, 5]`.
+        live: `[N, 3]`, as `joined` gives it.
+        max_parts: where to stop.
+    """
+    bounds = np.searchsorted(live[:, STATE], np.arange(num_states + 1)).astype(np.int32)
+    parts = _parts(edges, live, bounds, max_parts)
+    return parts[:, 0], parts[:, 1], parts[:, 2]
+
+
 @kernel
-def _search(num_states: int, max_register: int, edges: Ints, goals: Ints, max_pieces: int) -> Ints:
+def _parts(edges: IntArray, live: IntArray, bounds: IntArray, max_parts: int) -> IntArray:
+    parts = np.empty((2 * len(edges) + 16, 3), np.int32)
+    count = 0
+    for edge in range(len(edges)):
+        if count > max_parts:
+            break
+        target, action = edges[edge, _TARGET], edges[edge, _ACTION]
+        for place in range(bounds[target], bounds[target + 1]):
+            least, most = edges[edge, _FROM], edges[edge, _UPTO]
+            if action >= 0:
+                least, most = max(least, live[place, LOW] - action), min(most, live[place, HIGH] - action)
+            elif not live[place, LOW] <= ~action <= live[place, HIGH]:
+                continue
+            if least <= most:
+                if count == len(parts):
+                    parts = _more(parts)
+                parts[count, 0], parts[count, 1], parts[count, 2] = edge, least, most
+                count += 1
+    return parts[:count].copy()
+
+
+@kernel
+def _search(num_states: int, max_register: int, edges: IntArray, goals: IntArray, max_pieces: int) -> IntArray:
     """The pieces; more than `max_pieces` of them where it was stopped for that."""
     offsets, entering = grouped(num_states, edges[:, _TARGET].copy())
     pieces = np.empty((1 << 10, 4), np.int32)
@@ -112,7 +157,7 @@ def _search(num_states: int, max_register: int, edges: Ints, goals: Ints, max_pi
 
 
 @kernel
-def _more(rows: Ints) -> Ints:
+def _more(rows: IntArray) -> IntArray:
     """Twice as many rows."""
     grown = np.empty((2 * len(rows), rows.shape[1]), np.int32)
     grown[: len(rows)] = rows
@@ -121,7 +166,7 @@ def _more(rows: Ints) -> Ints:
 
 @kernel
 def _claim(
-    pieces: Ints, free: Ints, taken: npt.NDArray[np.int64], state: int, low: int, high: int, distance: int
+    pieces: IntArray, free: IntArray, taken: npt.NDArray[np.int64], state: int, low: int, high: int, distance: int
 ) -> bool:
     """Gives a distance to what has none yet of an interval; false if there was no room for all of it, so that it is to
     be done again. A row of `free` that holds nothing has low above high."""
@@ -149,7 +194,7 @@ def _claim(
 
 
 @kernel
-def _join(pieces: Ints, begin: int, end: int, max_register: int) -> int:
+def _join(pieces: IntArray, begin: int, end: int, max_register: int) -> int:
     """Sorts the pieces from `begin` to `end` and joins neighbours; returns where they end then."""
     if end == begin + 1:
         return end
