@@ -6,6 +6,7 @@ interval that the register must lie in, and an action: add something to the regi
 
     which repetitions     `choose`, large ones                                      automata.counted_layout
     layout                each counted loop once, with marks enter, iterate, exit   CountedLayout -> Marked
+    intersections         pairs of states, the other side reading along             automata.counted_product
     subset construction   states inside loops share one count                       automata.counted_subsets
     minimization          (bytes, guard, action) together are the symbols           here
 
@@ -16,7 +17,8 @@ register as long as no text is inside two of them with different counts; outside
 would be needed, the repetition with the smaller bound is written out instead, and what remains is tried again.
 
 The register runs from 0 to R. From every state with every value that can occur in it some text leads to an end: a
-loop's inner expression can always be finished, gone round until the lower bound is reached, and left.
+loop's inner expression can always be finished, gone round until the lower bound is reached, and left. After an
+intersection that is not so, and guards are cut to the values from which an end is reached.
 
     (Counting-set automata, Turoňová et al., OOPSLA 2020, hold many counts at a time; automata with counters and their
     determinism, Gelade, Gyssens & Martens, SIAM J. Comput. 41, 2012.)
@@ -36,7 +38,8 @@ import numpy as np
 from automata.blame import excerpt
 from automata.byte_automaton import ByteArray
 from automata.compile import Compiler
-from automata.counted_layout import CountedLayout, Marked, choose, counts, size_without
+from automata.counted_layout import CountedLayout, choose, counts, size_without
+from automata.counted_product import Marked
 from automata.counted_subsets import ACTION, FROM, SOURCE, SYMBOL, TARGET, UPTO, counted_subsets
 from automata.determinize import DONE, TOO_MANY_STATES, Transitions
 from automata.errors import LimitExceeded
@@ -44,6 +47,7 @@ from automata.expr import Expr
 from automata.limits import Work, under_way
 from automata.minimize import minimize
 from automata.openfst import IntArray
+from automata.register_distance import joined, live_parts, pieces_by_distance
 
 # Leaves of a repetition, written out, from which on it is counted.
 THRESHOLD = 300
@@ -135,15 +139,18 @@ def compile_counted(expr: Expr, work: Work | None = None, *, threshold: int = TH
             marked = layout.lay_marked(expr)
             if layout.fragment.labels:
                 return None
-            automaton = _deterministic(expr, marked, counts(farthest), work)
-            if isinstance(automaton, CountedByteAutomaton):
+            automaton = _deterministic(expr, marked, counts(farthest), work, is_product=bool(layout.products))
+            if automaton is None or isinstance(automaton, CountedByteAutomaton):
                 return automaton
-            barred.add(min((layout.loops[number].expr for number in automaton), key=counts))
+            barred.add(min((marked.repetitions[number] for number in automaton), key=counts))
     return None
 
 
-def _deterministic(expr: Expr, marked: Marked, max_register: int, work: Work) -> CountedByteAutomaton | tuple[int, int]:
-    """The minimal automaton of a layout, or two loops that would need counts of their own at the same time."""
+def _deterministic(
+    expr: Expr, marked: Marked, max_register: int, work: Work, *, is_product: bool
+) -> CountedByteAutomaton | tuple[int, int] | None:
+    """The minimal automaton of a layout; or two loops that would need counts of their own at the same time; or None
+    where a product leads on with so many separate counts that nothing is won."""
     interval, arcs = _over_intervals(marked.ranges)
     epsilon, limits = np.ascontiguousarray(marked.epsilon.T), work.limits
     status, final_from, made, clash = counted_subsets(
@@ -163,7 +170,27 @@ def _deterministic(expr: Expr, marked: Marked, max_register: int, work: Work) ->
         raise LimitExceeded(f"{excerpt(expr)} has more than {limits.states:,} deterministic states (limit `states`)")
     if status != DONE:
         raise LimitExceeded(f"{excerpt(expr)} takes more than {limits.table_bytes:,} bytes (limit `table_bytes`)")
+    if is_product:
+        live = _live(final_from, made, max_register)
+        if live is None:
+            return None
+        made = live
     return _minimal(final_from, made, interval, max_register, work)
+
+
+def _live(final_from: IntArray, made: IntArray, max_register: int) -> IntArray | None:
+    """The arcs as far as they lead to values from which an end can be reached; None where there are very many parts."""
+    edges = np.ascontiguousarray(made[[SOURCE, FROM, UPTO, TARGET, ACTION]].T)
+    ending, max_parts = np.flatnonzero(final_from >= 0).astype(np.int32), 10 * len(edges) + 1000
+    goals = np.stack([ending, final_from[ending], np.full(len(ending), max_register, np.int32)], axis=1)
+    try:
+        pieces = pieces_by_distance(len(final_from), max_register, edges, goals)
+    except LimitExceeded:
+        return None
+    which, low, high = live_parts(len(final_from), edges, joined(pieces), max_parts)
+    parts = made[:, which]
+    parts[FROM], parts[UPTO] = low, high
+    return parts if len(which) <= max_parts else None
 
 
 def _over_intervals(ranges: IntArray) -> tuple[IntArray, IntArray]:

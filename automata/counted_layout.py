@@ -4,8 +4,9 @@
                        ^---- iterate ----'
 
 A repetition is worth a register when writing it out takes many leaves. Of large ones inside each other the one with the
-largest bound is counted and the others are written out. Inside an intersection, a difference or a complement all are
-written out, since those are automata of their own, which are copied in. (`automata.counted` says what the marks do.)
+largest bound is counted and the others are written out. Of an intersection the larger side may hold loops, and of a
+difference the left one; the other side is an automaton that reads along (`automata.counted_product`). Inside a
+complement all are written out. (`automata.counted` says what the marks do.)
 
 A repetition whose inner expression may read nothing needs no lower bound: `(a?){3,9}` is `(a?){0,9}`.
 """
@@ -20,12 +21,23 @@ from typing import NamedTuple
 import numpy as np
 
 from automata.byte_automaton import ByteAutomaton
+from automata.counted_product import Marked, paired
 from automata.distance import distances
-from automata.expr import Alternation, Concatenation, Expr, Repetition
+from automata.expr import (
+    ANY_BYTES,
+    Alternation,
+    Concatenation,
+    Difference,
+    Expr,
+    Intersection,
+    Repetition,
+    difference,
+)
 from automata.limits import Work
-from automata.openfst import BoolArray, IntArray
-from automata.thompson import Layout, repeated
+from automata.thompson import FIRST_LABEL, Layout, repeated
 
+# So many intersections and differences inside of each other may hold a loop.
+MAX_DEPTH = 20
 # What an epsilon arc does to the count.
 PLAIN, ENTER, ITERATE, EXIT = range(4)
 # Columns of the table of loops. Among elements with different counts in one state the one with the fewer, or the more,
@@ -33,22 +45,6 @@ PLAIN, ENTER, ITERATE, EXIT = range(4)
 LOW, HIGH, PREFERS = range(3)
 NEITHER, FEWER, MORE = range(3)
 UNBOUNDED = -1
-
-
-class Marked(NamedTuple):
-    """A layout with marks: N states, from which the end, state 1, can be reached; state 0 is the start.
-
-    Attributes:
-        ranges: `[A, 4]`, source, lowest byte, highest byte and target.
-        epsilon: `[M, 3]`, source, target and mark.
-        loop_of: `[N]`, the loop that a state is inside of, or -1.
-        loops: `[L, 3]`, LOW, HIGH (or `UNBOUNDED`) and PREFERS.
-    """
-
-    ranges: IntArray
-    epsilon: IntArray
-    loop_of: IntArray
-    loops: IntArray
 
 
 def counts(expr: Repetition) -> int:
@@ -90,7 +86,11 @@ def size_without(expr: Expr, threshold: int, counted: set[Repetition]) -> int:
 
 
 def _parts(expr: Expr) -> tuple[Expr, ...]:
-    """The sub-expressions that are laid in the same layout."""
+    """The sub-expressions that may hold loops."""
+    if isinstance(expr, Intersection):
+        return (max(expr.left, expr.right, key=lambda side: side.size),)
+    if isinstance(expr, Difference):
+        return (expr.left,)
     return expr.operands() if isinstance(expr, Concatenation | Alternation | Repetition) else ()
 
 
@@ -112,7 +112,7 @@ def _large_nodes(expr: Expr, threshold: int) -> list[Expr]:
 class _Loop:
     """A counted repetition as it was laid: its own states are those from `first` up to `stop`."""
 
-    expr: Repetition
+    repetition: Repetition
     start: int
     first: int
     last: int
@@ -120,17 +120,35 @@ class _Loop:
     end: int
 
 
+class _Product(NamedTuple):
+    """Pairs of states that were laid, their numbers from `offset` on."""
+
+    offset: int
+    pairs: Marked
+
+
 class CountedLayout(Layout):
     """A layout in which some repetitions are loops with marks.
 
     Attributes:
-        loops: the counted repetitions in order; one that occurs twice is two loops.
+        products: what was laid as pairs of states.
     """
 
-    def __init__(self, compiled: Callable[[Expr], ByteAutomaton], work: Work, counted: set[Repetition]) -> None:
+    def __init__(
+        self, compiled: Callable[[Expr], ByteAutomaton], work: Work, counted: set[Repetition], depth: int = 0
+    ) -> None:
+        """Starts with nothing laid.
+
+        Args:
+            compiled, work: as for `Layout`.
+            counted: the repetitions to lay as loops.
+            depth: how many intersections and differences this is inside of.
+        """
         super().__init__(compiled, work)
         self.counted = counted
-        self.loops: list[_Loop] = []
+        self.depth = depth
+        self.products: list[_Product] = []
+        self._loops: list[_Loop] = []
         self._in_loop = False
 
     def lay_marked(self, expr: Expr) -> Marked:
@@ -154,6 +172,33 @@ class CountedLayout(Layout):
             stack.extend(_parts(node))
         return False
 
+    def between(self, expr: Expr, start: int, end: int, *, whole: bool = False) -> None:
+        """Lays `expr` between two states."""
+        combines = isinstance(expr, Intersection | Difference) and not self._in_loop and self.depth < MAX_DEPTH
+        if combines and self._holds_loop(expr):
+            self.combination(expr, start, end)
+        else:
+            super().between(expr, start, end, whole=whole)
+
+    def combination(self, expr: Expr, start: int, end: int) -> None:
+        """Lays an intersection or a difference in which something is counted."""
+        inner, fragment = _parts(expr)[0], self.fragment
+        layout = CountedLayout(self.compiled, self.work, self.counted, self.depth + 1)
+        marked = layout.lay_marked(inner)
+        if isinstance(expr, Intersection):
+            other = self.compiled(expr.right if inner is expr.left else expr.left)
+        else:
+            other = self.compiled(difference(ANY_BYTES, expr.operands()[1]))
+        for name in (*layout.fragment.labels, *other.labels):
+            fragment.labels.setdefault(name, FIRST_LABEL + len(fragment.labels))
+        offset, size = fragment.num_states, other.num_states
+        self.products.append(_Product(offset, paired(marked, other, self.work)))
+        fragment.num_states += len(marked.loop_of) * size
+        if size:
+            fragment.epsilon += (start, offset + other.start)
+            for state in np.flatnonzero(other.final).tolist():
+                fragment.epsilon += (offset + size + state, end)
+
     def repetition(self, expr: Repetition, start: int, end: int) -> None:
         """Lays a repetition, as a loop if it is counted."""
         # One that is counted somewhere may occur inside of another as well.
@@ -167,34 +212,51 @@ class CountedLayout(Layout):
         self.put(expr.inner, first, last)
         self.finish(expr)
         self.tasks, self._in_loop = put_off, False
-        self.loops.append(_Loop(expr, start, first, last, fragment.num_states, end))
+        self._loops.append(_Loop(expr, start, first, last, fragment.num_states, end))
         if expr.low == 0:
             fragment.epsilon += (start, end)
 
     def _marked(self) -> Marked:
-        """The arcs that lead on to the end."""
+        """All that was laid, without arcs that do not lead on to the end."""
         ranges, plain = self.fragment.tables()
         plain = plain[np.argsort(plain[:, 0], kind="stable")]
         loop_of = np.full(self.fragment.num_states, -1, np.int32)
-        bounds, marks = np.empty((len(self.loops), 3), np.int32), array("i")
-        for number, loop in enumerate(self.loops):
+        loops, marks = np.empty((len(self._loops), 3), np.int32), array("i")
+        for number, loop in enumerate(self._loops):
             loop_of[loop.first : loop.stop] = number
             inside = slice(*np.searchsorted(plain[:, 0], (loop.first, loop.stop)))
             nullable = _reaches(plain[inside].tolist(), loop.first, loop.last)
-            bounds[number] = _bounds(loop.expr, nullable)
+            loops[number] = _bounds(loop.repetition, nullable)
             marks.extend((loop.start, loop.first, ENTER, loop.last, loop.first, ITERATE, loop.last, loop.end, EXIT))
             if nullable:
                 marks.extend((loop.start, loop.end, PLAIN))
-        marked = np.array(marks).reshape(-1, 3)
-        epsilon = np.concatenate([np.column_stack([plain, np.full(len(plain), PLAIN, np.int32)]), marked])
-        live = _reaching_end(ranges, epsilon, len(loop_of))
-        return Marked(ranges[live[ranges[:, 3]]], epsilon[live[epsilon[:, 1]]], loop_of, bounds)
+        plain = np.column_stack([plain, np.full(len(plain), PLAIN, np.int32)])
+        epsilon = np.concatenate([plain, np.array(marks, np.int32).reshape(-1, 3)])
+        repetitions = tuple(loop.repetition for loop in self._loops)
+        return _trimmed(_with_products(Marked(ranges, epsilon, loop_of, loops, repetitions), self.products))
 
 
-def _reaching_end(ranges: IntArray, epsilon: IntArray, num_states: int) -> BoolArray:
-    """The states from which the end can be reached, `[N]`."""
+def _with_products(marked: Marked, products: list[_Product]) -> Marked:
+    """A layout with the arcs and the loops of its products."""
+    for offset, pairs in products:
+        loop_of, size = marked.loop_of.copy(), len(pairs.loop_of)
+        loop_of[offset : offset + size] = np.where(pairs.loop_of >= 0, pairs.loop_of + len(marked.loops), -1)
+        marked = Marked(
+            np.concatenate([marked.ranges, pairs.ranges + np.array([offset, 0, 0, offset], np.int32)]),
+            np.concatenate([marked.epsilon, pairs.epsilon + np.array([offset, offset, 0], np.int32)]),
+            loop_of,
+            np.concatenate([marked.loops, pairs.loops]),
+            marked.repetitions + pairs.repetitions,
+        )
+    return marked
+
+
+def _trimmed(marked: Marked) -> Marked:
+    """A layout without arcs into states from which its end cannot be reached."""
+    ranges, epsilon = marked.ranges, marked.epsilon
     source, target = np.append(ranges[:, 0], epsilon[:, 0]), np.append(ranges[:, 3], epsilon[:, 1])
-    return distances(source, target, np.arange(num_states) == 1) >= 0
+    live = distances(source, target, np.arange(len(marked.loop_of)) == 1) >= 0
+    return marked._replace(ranges=ranges[live[ranges[:, 3]]], epsilon=epsilon[live[epsilon[:, 1]]])
 
 
 def _bounds(expr: Repetition, nullable: bool) -> tuple[int, int, int]:

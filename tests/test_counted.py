@@ -31,7 +31,9 @@ from automata import (
     alternation,
     char_set,
     compile_expr,
+    complement,
     concat,
+    difference,
     intersection,
     literal,
     parse,
@@ -123,6 +125,7 @@ def _exprs() -> st.SearchStrategy[Expr]:
             st.builds(lambda part, pair: repeat(part, *pair), inner, bounds),
             st.builds(lambda part, pair: repeat(part, *pair), inner, bounds),
             st.builds(intersection, inner, inner),
+            st.builds(difference, inner, inner),
         )
 
     return st.recursive(leaves, larger, max_leaves=6)
@@ -166,8 +169,41 @@ def test_small_repetitions_are_not_counted() -> None:
     assert compile_counted(parse("a*b+c?")) is None
 
 
-def test_what_is_inside_an_intersection_is_written_out() -> None:
-    assert counted(parse("a{2,4}") & parse("[ab]{3}")) is None
+PRODUCTS = [
+    parse("[ab]{2,5}") & "abab",
+    parse("[ab]{3,5}") & parse("a*b|b*a"),
+    parse("[ab]{4,6}") & parse("b*|a{2}"),
+    parse("[ab]{2,6}") & parse("(ab)*a?"),
+    parse("[ab]{3,}") - parse(".*aa.*"),
+    parse("(ab?){2,5}") - parse("(ab)*"),
+    concat('"', parse('[^"]{0,4}') & parse(".*b.*"), '"'),
+    repeat(concat(parse("[ab]{1,3}") - "ab", ","), 0, None),
+    (parse("[ab]{0,5}") & parse("a.*")) - parse(".*b"),
+    parse("[ab]{2,4}") & parse("c*"),
+]
+
+
+@pytest.mark.parametrize("expr", PRODUCTS, ids=str)
+def test_intersections_and_differences_are_counted(expr: Expr) -> None:
+    assert counted(expr) is not None
+    check_bytes(expr)
+
+
+def test_one_side_of_an_intersection_is_counted() -> None:
+    both_sides = parse("[ab]{2,4}") & parse("a{0,3}")
+    automaton = counted(both_sides)
+    assert automaton is not None
+    assert automaton.max_register == 4
+    check_bytes(both_sides)
+    large = compile_counted(parse(r"[^\"]{0,100000}") & parse(r"(\w+ ?)*"))
+    assert large is not None
+    assert len(large.arcs) < 30
+    assert [large.accepts(b"a" * length) for length in (0, 100_000, 100_001)] == [True, True, False]
+
+
+def test_where_an_intersection_leaves_single_counts_all_is_written_out() -> None:
+    assert compile_counted(parse("[ab]{4000}") & parse("(..)*")) is None
+    assert counted(complement(parse("a{2,4}"))) is None
 
 
 def test_bounds_may_be_very_large() -> None:
@@ -246,6 +282,10 @@ def test_masks_and_steps_are_those_of_the_automaton_written_out(name: str) -> No
             checked += 1
             check_tokens(*automata)
     assert checked > len(PATTERNS) / 2
+    for expr in PRODUCTS:
+        automata = both(expr, VOCABULARIES[name])
+        if automata is not None:
+            check_tokens(*automata)
 
 
 @settings(max_examples=400)
