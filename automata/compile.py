@@ -138,10 +138,10 @@ class Compiler:
             TOO_MANY_STATES: f"a deterministic automaton has more than {limits.states:,} states (limit `states`)",
             TOO_MUCH_MEMORY: f"a construction takes more than {limits.table_bytes:,} bytes (limit `table_bytes`)",
         }[status]
-        part = expr
-        if self.blames:
-            trial = Limits(limits.arcs, max(limits.states // 10, 1), limits.table_bytes, seconds=1)
-            part = responsible(expr, lambda inner: _explodes(inner, trial))
+        if not self.blames:
+            return LimitExceeded(reason)
+        trial = Limits(limits.arcs, max(limits.states // 10, 1), limits.table_bytes, seconds=1)
+        part = responsible(expr, lambda inner: _explodes(inner, trial))
         return LimitExceeded(f"{reason}; the part responsible is {excerpt(part)}")
 
 

@@ -86,28 +86,28 @@ class Expr:
         return to_pattern(self)
 
     def __add__(self, other: Expr | str | bytes) -> Expr:
-        return concat(self, other)
+        return concat(self, other) if isinstance(other, _OPERAND) else NotImplemented
 
     def __radd__(self, other: str | bytes) -> Expr:
-        return concat(other, self)
+        return concat(other, self) if isinstance(other, _OPERAND) else NotImplemented
 
     def __or__(self, other: Expr | str | bytes) -> Expr:
-        return alternation(self, other)
+        return alternation(self, other) if isinstance(other, _OPERAND) else NotImplemented
 
     def __ror__(self, other: str | bytes) -> Expr:
-        return alternation(other, self)
+        return alternation(other, self) if isinstance(other, _OPERAND) else NotImplemented
 
     def __and__(self, other: Expr | str | bytes) -> Expr:
-        return intersection(self, other)
+        return intersection(self, other) if isinstance(other, _OPERAND) else NotImplemented
 
     def __rand__(self, other: str | bytes) -> Expr:
-        return intersection(other, self)
+        return intersection(other, self) if isinstance(other, _OPERAND) else NotImplemented
 
     def __sub__(self, other: Expr | str | bytes) -> Expr:
-        return difference(self, other)
+        return difference(self, other) if isinstance(other, _OPERAND) else NotImplemented
 
     def __rsub__(self, other: str | bytes) -> Expr:
-        return difference(other, self)
+        return difference(other, self) if isinstance(other, _OPERAND) else NotImplemented
 
     def __invert__(self) -> Expr:
         return complement(self)
@@ -307,6 +307,9 @@ class Complement(Expr):
         return (self.inner,)
 
 
+# What the operators take; others, such as automata, may know what to do with an expression.
+_OPERAND = (Expr, str, bytes)
+
 EMPTY: Expr = Alternation(())
 EPSILON: Expr = Literal(b"")
 
@@ -433,6 +436,8 @@ def repeat(inner: Expr | str | bytes, low: int, high: int | None = None) -> Expr
 def intersection(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
     """What is in both."""
     a, b = _expr(left), _expr(right)
+    if is_empty(a) or is_empty(b):
+        return EMPTY
     if isinstance(a, CharSet) and isinstance(b, CharSet):
         return char_ranges(rg.intersect(a.ranges, b.ranges))
     return a if a == b else Intersection(a, b)
@@ -441,9 +446,11 @@ def intersection(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
 def difference(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
     """What is in `left` and not in `right`."""
     a, b = _expr(left), _expr(right)
+    if is_empty(a) or a == b:
+        return EMPTY
     if isinstance(a, CharSet) and isinstance(b, CharSet):
         return char_ranges(rg.subtract(a.ranges, b.ranges))
-    return Difference(a, b)
+    return a if is_empty(b) else Difference(a, b)
 
 
 def complement(inner: Expr | str | bytes) -> Expr:

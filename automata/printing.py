@@ -85,7 +85,10 @@ def _atom(expr: Expr) -> list[_Item]:
         return [f"(?P<{name}>(?:", (_PATTERN, expr.left), ")(?:", (_PATTERN, expr.right), "))"]
     if isinstance(expr, Complement):
         return ["(?P<NOT>", (_PATTERN, expr.inner), ")"]
-    return ["(?:", (_PATTERN, expr), ")"]
+    if isinstance(expr, Literal | Concatenation | Alternation | Repetition):
+        return ["(?:", (_PATTERN, expr), ")"]
+    # In messages about operations on automata, what stands in for one.
+    return [repr(expr)]
 
 
 def _quantifier(low: int, high: int | None) -> str:

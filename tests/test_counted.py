@@ -47,6 +47,7 @@ from decoding import AutomatonTensors
 from tokenfst import TokenAutomaton, Vocabulary, from_tekken
 from tokenfst.compile import from_bytes
 from tokenfst.counted_automaton import CountedAutomaton, from_counted
+from tokenfst.text_start import TextStart
 
 E_ACUTE, EURO = "é".encode(), "€".encode()
 
@@ -286,6 +287,35 @@ def test_masks_and_steps_are_those_of_the_automaton_written_out(name: str) -> No
         automata = both(expr, VOCABULARIES[name])
         if automata is not None:
             check_tokens(*automata)
+
+
+TOKENS = [b" ", b" a", b"  ab", b"a", b"ab", b"b", b"  ", b"#a", b"", b"aaa", b" aa", b"bab"]
+RULES = [
+    TextStart(),
+    TextStart(exceptions={10: b" ", 1: b"", 4: b"b"}, ignored=frozenset({0, 6})),
+    TextStart(b"a", {2: b"aa", 9: b"b"}, ignored=frozenset({5})),
+    TextStart(b"aaaaa"),
+    TextStart(exceptions=dict(enumerate(TOKENS))),
+]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
+@pytest.mark.parametrize("bytes_too", [False, True])
+def test_texts_of_their_own_are_counted_alike(rule: TextStart, bytes_too: bool) -> None:
+    tokens = TOKENS + [bytes([byte]) for byte in range(256)] * bytes_too
+    vocabulary, checked = Vocabulary(tokens, [8], text_start=rule), 0
+    for expr in [*map(parse, PATTERNS), *PRODUCTS, *(parse(f" ?(?:{pattern})") for pattern in PATTERNS)]:
+        automaton = counted(expr)
+        assert automaton is not None
+        try:
+            written_out = from_bytes(compile_expr(expr), vocabulary, at_text_start=True)
+        except EmptyLanguage:
+            with pytest.raises(EmptyLanguage):
+                from_counted(automaton, vocabulary, at_text_start=True)
+            continue
+        check_tokens(from_counted(automaton, vocabulary, at_text_start=True), written_out)
+        checked += 1
+    assert checked > len(PATTERNS)
 
 
 @settings(max_examples=400)

@@ -29,6 +29,7 @@ from automata.limits import Work, under_way
 from automata.register_distance import LOW, STATE, Steps, joined, live_parts, pieces_by_distance, steps
 from tokenfst.automaton import TokenAutomaton
 from tokenfst.counted import Counted
+from tokenfst.counted_beginning import with_counted_beginning, with_counted_exceptions
 from tokenfst.counted_classes import CountedClasses, counted_classes
 from tokenfst.loops import Ints
 from tokenfst.token_classes import END
@@ -90,29 +91,41 @@ class CountedAutomaton(TokenAutomaton):
         return int(self.min_tokens_steps.value[np.searchsorted(self.min_tokens_steps.key, key, side="right") - 1])
 
 
-def from_counted(automaton: CountedByteAutomaton, vocabulary: Vocabulary, work: Work | None = None) -> CountedAutomaton:
+def from_counted(
+    automaton: CountedByteAutomaton,
+    vocabulary: Vocabulary,
+    *,
+    at_text_start: bool = False,
+    work: Work | None = None,
+) -> CountedAutomaton:
     """The token automaton of a counted byte automaton; see `tokenfst.compile`."""
     if automaton.is_empty:
         raise EmptyLanguage("the constraint allows no text at all")
+    rule, language, token_bytes = vocabulary.text_start if at_text_start else None, automaton, vocabulary.is_token_byte
+    if rule:
+        automaton, token_bytes = with_counted_beginning(automaton, rule), vocabulary.is_first_byte
     with under_way(work) as work:
         classes = counted_classes(automaton, vocabulary, work)
+    if rule:
+        classes = with_counted_exceptions(classes, language, rule, vocabulary)
     edges, num_places = _with_end(automaton, classes), automaton.num_states + 1
     if num_places * classes.num_classes * (automaton.max_register + 1) >= 1 << 62:
         raise LimitExceeded(f"{num_places:,} states that count to {automaton.max_register:,} are too many to number")
-    if not _spells_all(automaton, vocabulary):
+    if not _spells_all(automaton, token_bytes):
         edges = _live(automaton, edges, num_places)
     edges = edges[np.lexsort((edges[:, _FROM], edges[:, _CLASS], edges[:, _SOURCE]))]
     row_offsets = np.searchsorted(edges[:, _SOURCE], np.arange(num_places + 1))
     columns = [np.ascontiguousarray(edges[:, c]) for c in (_CLASS, _FROM, _UPTO, _TARGET, _ACTION)]
     form = Counted(num_places, classes.num_classes, automaton.max_register, row_offsets, *columns)
     final = np.append(automaton.final_from >= 0, True)
-    return CountedAutomaton(vocabulary, automaton.start, final, form, classes.run_end, classes.run_class)
+    runs = classes.run_end, classes.run_class
+    return CountedAutomaton(vocabulary, automaton.start, final, form, *runs, at_text_start=at_text_start)
 
 
-def _spells_all(automaton: CountedByteAutomaton, vocabulary: Vocabulary) -> bool:
+def _spells_all(automaton: CountedByteAutomaton, is_token_byte: npt.NDArray[np.bool_]) -> bool:
     """Whether every byte that the automaton reads is a token by itself."""
     num_arcs = np.diff(automaton.offsets).reshape(automaton.num_states, automaton.num_classes).sum(axis=0)
-    return not num_arcs[automaton.byte_class[~vocabulary.is_token_byte]].any()
+    return not num_arcs[automaton.byte_class[~is_token_byte]].any()
 
 
 def _with_end(automaton: CountedByteAutomaton, classes: CountedClasses) -> Ints:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Array: TypeAlias = npt.NDArray[Any]
 
 FORMAT = "tokenfst automaton"
-VERSION = "1"
+VERSION = "2"
 # Attributes of `Counted`, each an array whose name in a file begins with `counted_`.
 COUNTED_COLUMNS = ("row_offsets", "edge_class", "low", "high", "edge_target", "action")
 
@@ -57,6 +57,7 @@ def save(automaton: TokenAutomaton, path: str | Path) -> None:
         "version": VERSION,
         "vocabulary": automaton.vocabulary.digest,
         "num_classes": str(automaton.num_classes),
+        "at_text_start": str(automaton.at_text_start),
     }
     save_file(arrays, str(path), metadata)
 
@@ -73,6 +74,7 @@ def load(path: str | Path, vocabulary: Vocabulary) -> TokenAutomaton:
             _check_header(file.metadata() or {}, vocabulary)
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dictionary)
             num_classes = int(file.metadata()["num_classes"])
+            at_text_start = {"True": True, "False": False}[file.metadata()["at_text_start"]]
     except (SafetensorError, json.JSONDecodeError, KeyError, ValueError) as error:
         if isinstance(error, AutomatonFileError):
             raise
@@ -80,16 +82,16 @@ def load(path: str | Path, vocabulary: Vocabulary) -> TokenAutomaton:
     try:
         if not _sound(arrays, num_classes, len(vocabulary.token_of_rank)):
             raise AutomatonFileError("the tables of the automaton do not fit together")
-        parts = (
+        make = CountedAutomaton if "max_register" in arrays else TokenAutomaton
+        return make(
             vocabulary,
             int(arrays["start"][0]),
             arrays["final"].astype(np.bool_),
+            _transitions(arrays, num_classes),
             arrays["run_end"].astype(np.int32),
             arrays["run_class"].astype(np.int32),
+            at_text_start=at_text_start,
         )
-        if "max_register" in arrays:
-            return CountedAutomaton(*parts[:3], _counted(arrays, num_classes), *parts[3:])
-        return TokenAutomaton(*parts[:3], _transitions(arrays, num_classes), *parts[3:])
     except KeyError as error:
         raise AutomatonFileError(f"{path} has no array {error}") from error
 
@@ -104,6 +106,8 @@ def _check_header(metadata: dict[str, str], vocabulary: Vocabulary) -> None:
 
 
 def _transitions(arrays: Mapping[str, Array], num_classes: int) -> Transitions:
+    if "max_register" in arrays:
+        return _counted(arrays, num_classes)
     if "next" in arrays:
         return Dense(arrays["next"].astype(np.int32))
     return Csr(
