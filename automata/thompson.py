@@ -140,15 +140,21 @@ class Layout:
                 repetitions are written out, which is known before anything is laid; or the time is up.
             Cancelled: the compilation was cancelled.
         """
-        limit, arcs = self.work.limits.arcs, self.fragment.arcs
+        limit = self.work.limits.arcs
         if expr.size > limit:
             part = largest(expr, limit)
             raise LimitExceeded(
                 f"{excerpt(part)} has {part.size:,} leaves with its repetitions written out, more than {limit:,} "
                 "(limit `arcs`)"
             )
-        self.shared = _repeated(expr)
+        self.shared = repeated(expr)
         self.between(expr, 0, 1, whole=True)
+        self.finish(expr)
+        return self.fragment
+
+    def finish(self, expr: Expr) -> None:
+        """Lays what was put off of an expression."""
+        limit, arcs = self.work.limits.arcs, self.fragment.arcs
         tasks, until_look = self.tasks, _LOOK_EVERY
         while tasks:
             self.between(*tasks.pop())
@@ -158,7 +164,6 @@ class Layout:
                 until_look = _LOOK_EVERY
             if len(arcs) // 4 + self.fragment.num_copied_arcs > limit:
                 raise LimitExceeded(f"laying out {excerpt(expr)} takes more than {limit:,} arcs (limit `arcs`)")
-        return self.fragment
 
     def between(self, expr: Expr, start: int, end: int, *, whole: bool = False) -> None:
         """Lays `expr` between two states, or puts off its parts; the whole is never copied from itself."""
@@ -232,17 +237,17 @@ class Layout:
         fragment.epsilon += (last, end)
 
 
-def _repeated(expr: Expr) -> set[Expr]:
+def repeated(expr: Expr) -> set[Expr]:
     """The large sub-expressions that would be laid out more than once."""
     seen: set[Expr] = set()
-    repeated: set[Expr] = set()
+    found: set[Expr] = set()
     stack = [expr]
     while stack:
         node = stack.pop()
         if node.size < SHARED_SIZE or isinstance(node, Literal):
             continue
         if node in seen:
-            repeated.add(node)
+            found.add(node)
             continue
         seen.add(node)
         if isinstance(node, Concatenation | Alternation):
@@ -250,6 +255,6 @@ def _repeated(expr: Expr) -> set[Expr]:
         elif isinstance(node, Repetition):
             copies = node.low if node.high is None else node.high
             if copies > 1 and node.inner.size >= SHARED_SIZE:
-                repeated.add(node.inner)
+                found.add(node.inner)
             stack.append(node.inner)
-    return repeated
+    return found

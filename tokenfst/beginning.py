@@ -26,6 +26,7 @@ import numpy.typing as npt
 
 from automata.byte_automaton import ByteAutomaton
 from automata.sparse import SparseAutomaton
+from tokenfst.counted_classes import CountedClasses
 from tokenfst.loops import Ints
 from tokenfst.terminals import Terminals, token_set
 from tokenfst.text_start import SPACE, TextStart
@@ -160,7 +161,7 @@ def _move(classes: TokenClasses, begin: int, moved: dict[tuple[int, tuple[int, .
         new_class |= dict.fromkeys(ranks, num_classes if own.size else NEVER)
         num_classes += bool(own.size)
         added.append(own)
-    run_end, run_class = _moved_runs(classes, new_class)
+    run_end, run_class = moved_runs(classes, new_class)
     edges = np.concatenate(added, axis=1)
     # A class that all its tokens have left leads nowhere.
     taken: npt.NDArray[np.bool_] = np.zeros(num_classes, np.bool_)
@@ -169,7 +170,7 @@ def _move(classes: TokenClasses, begin: int, moved: dict[tuple[int, tuple[int, .
     return TokenClasses(run_end, run_class, num_classes, source, edge_class, reached)
 
 
-def _moved_runs(classes: TokenClasses, new_class: dict[int, int]) -> tuple[Ints, Ints]:
+def moved_runs(classes: TokenClasses | CountedClasses, new_class: dict[int, int]) -> tuple[Ints, Ints]:
     """The runs in which some ranks have another class."""
     ranks = np.array(list(new_class), np.int32)
     # Runs are cut before and behind each of the ranks, if they do not end there.

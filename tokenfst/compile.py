@@ -9,6 +9,9 @@ The byte automaton is trim: each of its states can be reached and leads on to an
 Where every byte that the automaton reads is a token by itself, as in every byte-level vocabulary, it is; otherwise
 states that no sequence of tokens reaches, or from which none reaches an end, go, and with them the transitions into
 them and the differences between classes that only they made.
+
+Where repetitions have large bounds, both automata have a register that counts (`automata.counted`,
+`tokenfst.counted_automaton`); to whoever uses it, the result is a token automaton like any other.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ import numpy.typing as npt
 
 from automata.byte_automaton import ByteArray, ByteAutomaton
 from automata.compile import compile_expr
+from automata.counted import compile_counted
 from automata.distance import distances
 from automata.errors import EmptyLanguage
 from automata.expr import Expr
@@ -29,6 +33,7 @@ from automata.pattern import parse
 from automata.sparse import HIGH, LOW, SparseAutomaton
 from tokenfst.automaton import TokenAutomaton
 from tokenfst.beginning import split_terminals, with_beginning, with_exceptions
+from tokenfst.counted_automaton import from_counted
 from tokenfst.loops import Ints
 from tokenfst.terminals import Terminals, with_terminals
 from tokenfst.token_classes import END, FIRST_CLASS, NEVER, TokenClasses, token_classes
@@ -70,7 +75,11 @@ def compile(  # noqa: A001
         Cancelled: another thread cancelled the compilation.
     """
     with Work(limits, cancellation) as work:
-        automaton = to_bytes(constraint, work)
+        expr = parse(constraint) if isinstance(constraint, str) else constraint
+        counted = compile_counted(expr, work) if isinstance(expr, Expr) else None
+        if counted is not None:
+            return from_counted(counted, vocabulary, at_text_start=at_text_start, work=work)
+        automaton = to_bytes(expr, work)
         return from_bytes(automaton, vocabulary, at_text_start=at_text_start, terminals=terminals, work=work)
 
 

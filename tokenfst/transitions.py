@@ -3,8 +3,9 @@
     Dense    next [Q, K], the state that a class leads to, or -1: one look-up, for all but large automata
     Csr      row_offsets [Q + 1], edge_class [E], edge_target [E], classes ascending within a row: memory that grows
              with the transitions and not with Q x K
+    Counted  guarded edges over states with a register, for large bounds (`tokenfst.counted`)
 
-`make_transitions` chooses: dense up to `DENSE_BYTES`, and past that only where it is the smaller of the two.
+`make_transitions` chooses between the first two: dense up to `DENSE_BYTES`, and past that only where it is the smaller.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 
 from automata.grouping import grouped
 from automata.jit import kernel
+from tokenfst.counted import Counted
 from tokenfst.loops import Ints
 
 DENSE_BYTES = 1 << 20
@@ -120,7 +122,7 @@ class Csr:
         )
 
 
-Transitions: TypeAlias = Dense | Csr
+Transitions: TypeAlias = Dense | Csr | Counted
 
 
 def make_transitions(
