@@ -11,6 +11,7 @@ from automata.compile import compile_expr
 from automata.errors import (
     AutomatonFileError,
     EmptyLanguage,
+    ExpressionError,
     IncompleteOutput,
     LimitExceeded,
     PatternError,
@@ -35,7 +36,10 @@ from automata.expr import (
     difference,
     intersection,
     literal,
+    lookahead,
+    lookbehind,
     repeat,
+    whole,
 )
 from automata.pattern import parse
 
@@ -49,6 +53,7 @@ __all__ = [
     "ByteAutomaton",
     "EmptyLanguage",
     "Expr",
+    "ExpressionError",
     "IncompleteOutput",
     "Label",
     "LimitExceeded",
@@ -66,6 +71,9 @@ __all__ = [
     "difference",
     "intersection",
     "literal",
+    "lookahead",
+    "lookbehind",
     "parse",
     "repeat",
+    "whole",
 ]
