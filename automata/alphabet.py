@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from automata import expr as ex
 from automata import ranges as rg
 from automata.errors import ExpressionError
 from automata.expr import (
@@ -100,11 +99,10 @@ class Alphabet:
             )
         return found
 
-    def members(self, classes: list[int]) -> Expr:
-        """One character, or one label, of some classes."""
+    def members(self, classes: list[int]) -> tuple[Ranges, list[str]]:
+        """The characters and the labels of some classes."""
         ranges = rg.normalize(pair for number in classes if number < len(self.ranges) for pair in self.ranges[number])
-        labels = [ex.Label(name) for name, number in self.labels.items() if number in classes]
-        return ex.alternation(ex.char_ranges(ranges), *labels)
+        return ranges, [name for name, number in self.labels.items() if number in classes]
 
 
 def _classes(sets: list[Ranges]) -> list[Ranges]:

@@ -79,7 +79,7 @@ def simplified(expr: Expr) -> Expr:
         return ex.alternation(*map(simplified, expr.parts))
     if not isinstance(expr, Concatenation | Lookahead | Lookbehind):
         return expr
-    parts = [*expr.parts] if isinstance(expr, Concatenation) else [expr]
+    parts: list[Expr] = [*expr.parts] if isinstance(expr, Concatenation) else [expr]
     if not _cut_at_anchors(parts):
         return EMPTY
     while parts and isinstance(first := parts[0], Lookahead | Lookbehind):
@@ -153,5 +153,3 @@ def text_of(expr: Expr) -> Expr:
     """The language of a text: an expression that no longer depends on what stands around it."""
     result = simplified(expr)
     return ex.whole(result) if holds_assertion(result) else result
-
-

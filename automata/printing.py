@@ -7,6 +7,8 @@ operations of the front end: AND, MINUS, NOT and BYTES.
 from __future__ import annotations
 
 from automata.expr import (
+    TEXT_END,
+    TEXT_START,
     Alternation,
     ByteSet,
     CharSet,
@@ -17,6 +19,8 @@ from automata.expr import (
     Intersection,
     Label,
     Literal,
+    Lookahead,
+    Lookbehind,
     Repetition,
 )
 from automata.ranges import ALL_CHARACTERS, Ranges, subtract
@@ -47,6 +51,8 @@ def _piece(expr: Expr) -> str:
     """A pattern that can stand beside others."""
     if isinstance(expr, Literal):
         return _text(expr.value)
+    if expr in (TEXT_START, TEXT_END):
+        return r"\A" if expr == TEXT_START else r"\Z"
     if isinstance(expr, Repetition):
         return _atom(expr.inner) + _quantifier(expr.low, expr.high)
     return _atom(expr)
@@ -68,6 +74,9 @@ def _atom(expr: Expr) -> str:
         return f"(?P<MINUS>(?:{to_pattern(expr.left)})(?:{to_pattern(expr.right)}))"
     if isinstance(expr, Complement):
         return f"(?P<NOT>{to_pattern(expr.inner)})"
+    if isinstance(expr, Lookahead | Lookbehind):
+        direction = "<" if isinstance(expr, Lookbehind) else ""
+        return f"(?{direction}{'!' if expr.negated else '='}{to_pattern(expr.inner)})"
     return f"(?:{to_pattern(expr)})"
 
 

@@ -34,6 +34,7 @@ from automata.expr import (
     Repetition,
 )
 from automata.openfst import IntArray
+from automata.ranges import Ranges
 from automata.utf8 import character_arcs
 
 MAX_ARCS = 4_000_000
@@ -72,6 +73,16 @@ class Fragment:
             state += 1
         self.num_states = state
         arcs += (start, value[-1], value[-1], end)
+
+    def characters(self, ranges: Ranges, start: int, end: int) -> None:
+        """The arcs over one character of a set."""
+        num_states, arcs = character_arcs(ranges)
+        # States 0 and 1 of the character automaton are the start and the end given; the others are new.
+        first = self.num_states
+        names = [start, end, *range(first, first + num_states - 2)]
+        self.num_states += num_states - 2
+        for source, low, high, target in arcs:
+            self.arcs += (names[source], low, high, names[target])
 
     def label(self, name: str, start: int, end: int) -> None:
         """One arc over a label."""
@@ -135,7 +146,7 @@ class Layout:
         if isinstance(expr, Literal):
             fragment.chain(expr.value, start, end)
         elif isinstance(expr, CharSet):
-            self.characters(expr, start, end)
+            fragment.characters(expr.ranges, start, end)
         elif self.shared and not whole and expr in self.shared:
             fragment.copy_of(self.compiled(expr), start, end)
         elif isinstance(expr, Concatenation):
@@ -158,16 +169,6 @@ class Layout:
             raise AssertionMet
         else:
             fragment.copy_of(self.compiled(expr), start, end)
-
-    def characters(self, expr: CharSet, start: int, end: int) -> None:
-        fragment = self.fragment
-        num_states, arcs = character_arcs(expr.ranges)
-        # States 0 and 1 of the character automaton are the start and the end given; the others are new.
-        first = fragment.num_states
-        names = [start, end, *range(first, first + num_states - 2)]
-        fragment.num_states += num_states - 2
-        for source, low, high, target in arcs:
-            fragment.arcs += (names[source], low, high, names[target])
 
     def repetition(self, expr: Repetition, start: int, end: int) -> None:
         fragment, inner = self.fragment, expr.inner
