@@ -10,33 +10,8 @@ from collections.abc import Iterator
 
 from automata import ranges as rg
 from automata.errors import ExpressionError
-from automata.expr import (
-    Alternation,
-    ByteSet,
-    CharSet,
-    Complement,
-    Concatenation,
-    Difference,
-    Expr,
-    Intersection,
-    Label,
-    Literal,
-    Lookahead,
-    Lookbehind,
-    Repetition,
-)
+from automata.expr import ByteSet, CharSet, Expr, Label, Literal
 from automata.ranges import ALL_CHARACTERS, Ranges
-
-
-def parts_of(expr: Expr) -> tuple[Expr, ...]:
-    """The expressions that a node is made of."""
-    if isinstance(expr, Concatenation | Alternation):
-        return expr.parts
-    if isinstance(expr, Intersection | Difference):
-        return expr.left, expr.right
-    if isinstance(expr, Repetition | Complement | Lookahead | Lookbehind):
-        return (expr.inner,)
-    return ()
 
 
 def nodes(expr: Expr) -> Iterator[Expr]:
@@ -45,7 +20,7 @@ def nodes(expr: Expr) -> Iterator[Expr]:
     while stack:
         node = stack.pop()
         yield node
-        for part in parts_of(node):
+        for part in node.operands():
             if part not in seen:
                 seen.add(part)
                 stack.append(part)

@@ -5,8 +5,10 @@
     ├── ExpressionError (ValueError)       parts of an expression that cannot stand together
     ├── EmptyLanguage (ValueError)         nothing can be written: no string, or no token sequence
     ├── LimitExceeded (RuntimeError)       a construction grew past its limit, which the message names
+    ├── Cancelled (RuntimeError)           a compilation that another thread stopped
     ├── VocabularyError (ValueError)       tokens, ids or a file that do not make a vocabulary
-    │   └── UnsupportedTokenizer           a tokenizer that cannot be modelled exactly
+    │   ├── UnsupportedTokenizer           a tokenizer that cannot be modelled exactly
+    │   └── UnknownTerminal                a name of tokens in a constraint that nobody defines
     ├── AutomatonFileError (ValueError)    a saved automaton that is damaged, or for another vocabulary
     ├── TokenNotAllowed (ValueError)       a token was given to an automaton that forbids it
     └── IncompleteOutput (RuntimeError)    text that was cut off before the constraint was satisfied
@@ -52,12 +54,20 @@ class LimitExceeded(TokenfstError, RuntimeError):
     """A construction grew past a limit; the message names the limit and the amount."""
 
 
+class Cancelled(TokenfstError, RuntimeError):
+    """The compilation was stopped by its `Cancellation`."""
+
+
 class VocabularyError(TokenfstError, ValueError):
     """The tokens, the ids or the file given do not make a vocabulary."""
 
 
 class UnsupportedTokenizer(VocabularyError):
     """A tokenizer whose detokenization cannot be modelled exactly; the message names it and the reason."""
+
+
+class UnknownTerminal(VocabularyError):
+    """A constraint asks for tokens by a name that neither the vocabulary nor the caller defines."""
 
 
 class AutomatonFileError(TokenfstError, ValueError):

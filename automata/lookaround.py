@@ -38,21 +38,23 @@ from __future__ import annotations
 from automata.alphabet import Alphabet
 from automata.conditions import FALSE, TRUE, Condition, bits, both, can, cannot, either, holds_at_end, negation
 from automata.expr import Complement, Difference, Expr, Intersection
-from automata.skeleton import TEXT, Characters, Guard, Skeleton, check
+from automata.limits import Work
+from automata.skeleton import TEXT, Budget, Characters, Guard, Skeleton
 from automata.thompson import Fragment
 
 _Reached = dict[int, Condition]
 
 
-def fragment(expr: Expr) -> Fragment:
+def fragment(expr: Expr, work: Work) -> Fragment:
     """The automaton over bytes of a text with assertions.
 
     Raises:
-        LimitExceeded: it, or what it is made from, has too many states.
+        LimitExceeded: it, or what it is made from, has too many states, or the time is up.
+        Cancelled: the compilation was cancelled.
         ExpressionError: raw bytes stand beside assertions.
     """
     alphabet = Alphabet(expr)
-    automaton = _language(expr, alphabet)
+    automaton = _language(expr, alphabet, Budget(expr, work))
     result = Fragment()
     # States 0 and 1 are the start and the end.
     names = [0, *(result.state() for _ in automaton.final[1:])]
@@ -70,23 +72,26 @@ def fragment(expr: Expr) -> Fragment:
     return result
 
 
-def _language(expr: Expr, alphabet: Alphabet) -> Characters:
+def _language(expr: Expr, alphabet: Alphabet, budget: Budget) -> Characters:
     """The automaton of a text of its own."""
+
+    def language(part: Expr) -> Characters:
+        return _language(part, alphabet, budget)
+
     if isinstance(expr, Intersection | Difference):
-        left, right = _language(expr.left, alphabet), _language(expr.right, alphabet)
-        return _combined(left, right, difference=isinstance(expr, Difference))
+        return _combined(language(expr.left), language(expr.right), budget, difference=isinstance(expr, Difference))
     if isinstance(expr, Complement):
         loop = dict.fromkeys(range(len(alphabet.ranges)), 0)
-        return _combined(Characters([loop], [True]), _language(expr.inner, alphabet), difference=True)
-    return _Subsets(Skeleton(expr, alphabet, lambda part: _language(part, alphabet))).characters()
+        return _combined(Characters([loop], [True]), language(expr.inner), budget, difference=True)
+    return _Subsets(Skeleton(expr, alphabet, budget, language)).characters()
 
 
-def _combined(left: Characters, right: Characters, *, difference: bool) -> Characters:
+def _combined(left: Characters, right: Characters, budget: Budget, *, difference: bool) -> Characters:
     """The intersection or the difference; -1 is where the right automaton has no way on."""
     numbers, pairs = {(0, 0): 0}, [(0, 0)]
     result = Characters([], [])
     for a, b in pairs:
-        check(len(pairs))
+        budget.check(len(result.final))
         row: dict[int, int] = {}
         for symbol, target in left.next[a].items():
             other = right.next[b].get(symbol, -1) if b >= 0 else -1
@@ -117,7 +122,7 @@ class _Subsets:
         numbers, maps = {frozenset(start.items()): 0}, [start]
         result = Characters([], [])
         for reached in maps:
-            check(len(maps))
+            self.skeleton.budget.check(len(result.final))
             row: dict[int, int] = {}
             for symbol, following in self.steps(reached).items():
                 closed = self.closed(following)

@@ -8,6 +8,7 @@ are texts of their own come as deterministic automata and are copied in.
     Characters      a deterministic automaton over classes of characters
     Guard           an assertion, or its negation
     Assertion       the automaton for what an assertion looks for
+    Budget          how many states there may be
     Skeleton        all automata of one text
 """
 
@@ -17,6 +18,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from automata.alphabet import Alphabet, code_points
+from automata.blame import excerpt
 from automata.errors import LimitExceeded
 from automata.expr import (
     Alternation,
@@ -29,11 +31,16 @@ from automata.expr import (
     Lookbehind,
     Repetition,
 )
+from automata.limits import Work
 from automata.ranges import MAX_CODE_POINT
 
+# These automata are made in Python, a hundred times slower than those over bytes.
 MAX_STATES = 100_000
 # The owner of states that belong to no assertion.
 TEXT = -1
+_LOOK_EVERY = 64
+# An expression to be laid, and between which states.
+_Task = tuple[Expr, int, int]
 
 
 class Characters(NamedTuple):
@@ -57,10 +64,27 @@ class Assertion(NamedTuple):
     timeless: bool
 
 
-def check(num_states: int) -> None:
-    """Raises LimitExceeded where there are too many states."""
-    if num_states > MAX_STATES:
-        raise LimitExceeded(f"an expression with assertions has more than {MAX_STATES:,} states over characters")
+class Budget:
+    """How many states the automata of a text with assertions may have; counts those of one construction at a time."""
+
+    def __init__(self, expr: Expr, work: Work) -> None:
+        self.expr, self.work = expr, work
+        self.states = min(work.limits.states, MAX_STATES)
+
+    def check(self, num_states: int) -> None:
+        """Goes on, or not.
+
+        Raises:
+            LimitExceeded: there are too many states, or the time is up.
+            Cancelled: the compilation was cancelled.
+        """
+        if num_states > self.states:
+            raise LimitExceeded(
+                f"resolving the assertions of {excerpt(self.expr)} takes more than {self.states:,} states over "
+                "characters (limit `states`)"
+            )
+        if num_states % _LOOK_EVERY == 0:
+            self.work.check()
 
 
 class Skeleton:
@@ -74,10 +98,9 @@ class Skeleton:
         start, end: of the text.
     """
 
-    def __init__(self, expr: Expr, alphabet: Alphabet, language: Callable[[Expr], Characters]) -> None:
-        if expr.size > MAX_STATES:
-            raise LimitExceeded(f"an expression with assertions has {expr.size:,} leaves, more than {MAX_STATES:,}")
-        self.alphabet, self.language = alphabet, language
+    def __init__(self, expr: Expr, alphabet: Alphabet, budget: Budget, language: Callable[[Expr], Characters]) -> None:
+        """Lays a text out; `language` gives the automaton of a part that is a text of its own."""
+        self.alphabet, self.budget, self.language = alphabet, budget, language
         self.arcs: list[dict[int, list[int]]] = []
         self.jumps: list[list[tuple[Guard | None, int]]] = []
         self.owner: list[int] = []
@@ -88,7 +111,7 @@ class Skeleton:
         self.lay(expr, self.start, self.end)
 
     def state(self) -> int:
-        check(len(self.arcs))
+        self.budget.check(len(self.arcs))
         self.arcs.append({})
         self.jumps.append([])
         self.owner.append(TEXT)
@@ -100,7 +123,21 @@ class Skeleton:
             arcs.setdefault(number, []).append(end)
 
     def lay(self, expr: Expr, start: int, end: int) -> None:
-        """Lays an expression between two states: no arc enters the first and none leaves the last."""
+        """Lays an expression between two states: no arc enters the first and none leaves the last. What is still to be
+        laid is kept on a stack, so that only assertions within assertions recurse."""
+        tasks = [(expr, start, end)]
+        while tasks:
+            tasks += self.between(*tasks.pop())
+
+    def between(self, expr: Expr, start: int, end: int) -> list[_Task]:
+        """Lays an expression between two states but for its parts, which it returns."""
+        if isinstance(expr, Concatenation):
+            middles = [self.state() for _ in expr.parts[1:]]
+            return list(zip(expr.parts, [start, *middles], [*middles, end], strict=True))
+        if isinstance(expr, Alternation):
+            return [(part, start, end) for part in expr.parts]
+        if isinstance(expr, Repetition):
+            return self.repetition(expr, start, end)
         if isinstance(expr, Literal):
             self.chain(code_points(expr.value), start, end)
         elif isinstance(expr, CharSet):
@@ -109,22 +146,12 @@ class Skeleton:
                 self.arc(start, self.alphabet.labels.values(), end)
         elif isinstance(expr, Label):
             self.arc(start, [self.alphabet.labels[expr.name]], end)
-        elif isinstance(expr, Concatenation):
-            for part in expr.parts[:-1]:
-                middle = self.state()
-                self.lay(part, start, middle)
-                start = middle
-            self.lay(expr.parts[-1], start, end)
-        elif isinstance(expr, Alternation):
-            for part in expr.parts:
-                self.lay(part, start, end)
-        elif isinstance(expr, Repetition):
-            self.repetition(expr, start, end)
         elif isinstance(expr, Lookahead | Lookbehind):
             guard = Guard(self.assertion(expr.inner, isinstance(expr, Lookbehind)), expr.negated)
             self.jumps[start].append((guard, end))
         else:
             self.copy(self.language(expr), start, end)
+        return []
 
     def chain(self, codes: list[int], start: int, end: int) -> None:
         if not codes:
@@ -134,20 +161,22 @@ class Skeleton:
             self.arc(start, self.alphabet.classes(((code, code),)), following)
             start = following
 
-    def repetition(self, expr: Repetition, start: int, end: int) -> None:
+    def repetition(self, expr: Repetition, start: int, end: int) -> list[_Task]:
+        tasks: list[_Task] = []
         for count in range(expr.low if expr.high is None else expr.high):
             if count >= expr.low:
                 self.jumps[start].append((None, end))
             middle = self.state()
-            self.lay(expr.inner, start, middle)
+            tasks.append((expr.inner, start, middle))
             start = middle
         if expr.high is None:
             first, last = self.state(), self.state()
             self.jumps[start] += [(None, first), (None, end)]
-            self.lay(expr.inner, first, last)
             self.jumps[last] += [(None, first), (None, end)]
+            tasks.append((expr.inner, first, last))
         else:
             self.jumps[start].append((None, end))
+        return tasks
 
     def copy(self, automaton: Characters, start: int, end: int) -> None:
         names = [self.state() for _ in automaton.final]

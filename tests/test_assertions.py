@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 import regex
@@ -15,6 +16,7 @@ from automata import (
     ANY_TEXT,
     ExpressionError,
     LimitExceeded,
+    Limits,
     PatternError,
     byte_set,
     char_set,
@@ -29,6 +31,7 @@ from automata import (
 )
 from automata import expr as ex
 from automata.expr import EMPTY, EPSILON, TEXT_END, TEXT_START, Expr, Label
+from automata.limits import Work
 from automata.queries import equivalent
 
 QUANTIFIERS = ("*", "+", "?", "{2}")
@@ -358,9 +361,28 @@ def test_passwords() -> None:
 
 
 def test_what_grows_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(LimitExceeded, match=r"1,004,000 leaves, more than 100,000"):
-        compile_expr(parse(r"(?:a{999}\bb){1000}"))
     monkeypatch.setattr(skeleton, "MAX_STATES", 1000)
-    for pattern in (r"a*\b(?:a|b)*a(?:a|b){40}\bc?", r".*(?<=a.{30})y.*"):
-        with pytest.raises(LimitExceeded, match="assertions"):
+    patterns = (r"a*\b(?:a|b)*a(?:a|b){40}\bc?", r".*(?<=a.{30})y.*", r"(?:a{999}\bb){1000}", r"(?:a\bb){1000000000}")
+    for pattern in patterns:
+        with pytest.raises(LimitExceeded, match=r"assertions of .{10,200} more than 1,000 states .*limit `states`"):
+            compile_expr(parse(pattern))
+    with Work(Limits(states=20)) as work, pytest.raises(LimitExceeded, match="20 states over characters"):
+        compile_expr(parse(r"a?\b[ab]{20}"), work)
+
+
+def test_resolving_stops_when_the_time_is_up() -> None:
+    begun = time.perf_counter()
+    with Work(Limits(seconds=0.3)) as work, pytest.raises(LimitExceeded, match=r"0\.3 seconds"):
+        compile_expr(parse(r"a*\b(?:a|b)*a(?:a|b){40}\bc?"), work)
+    assert time.perf_counter() - begun < 3
+
+
+def test_deep_nesting_neither_recurses_to_a_crash_nor_hangs() -> None:
+    depth = 3000
+    assert compile_expr(parse("(?:" * depth + r"a\b" + ")?" * depth)).accepts(b"a")
+    assert compile_expr(parse(r"(?:b" * depth + r"a\b" + ")?" * depth)).accepts(b"b" * depth + b"a")
+    assert parse("(?=" * depth + "a" + ")" * depth + "b*") == parse("(?=a)b*")
+    assert compile_expr(parse("(?=.*a)" * 300 + "a|b")).accepts(b"a")
+    for pattern in ("(?=a" * depth + ")" * depth + "a*", "b?(?=a" * depth + ")" * depth + "a*"):
+        with pytest.raises(LimitExceeded, match="nested too deeply"):
             compile_expr(parse(pattern))
