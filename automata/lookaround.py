@@ -141,12 +141,13 @@ class _Subsets:
         owner, arcs = self.skeleton.owner, self.skeleton.arcs
         for state, condition in reached.items():
             for symbol, targets in arcs[state].items():
-                after = condition if condition == TRUE else self.step(condition, symbol)
+                after = condition if condition is TRUE else self.step(condition, symbol)
                 if not after:
                     continue
                 by_owner = result.setdefault(symbol, {}).setdefault(owner[state], {})
                 for target in targets:
-                    by_owner[target] = either(by_owner.get(target, FALSE), after)
+                    before = by_owner.get(target)
+                    by_owner[target] = after if before is None or before is after else either(before, after)
         return {symbol: by_owner for symbol, by_owner in result.items() if TEXT in by_owner}
 
     def step(self, condition: Condition, symbol: int) -> Condition:
@@ -205,11 +206,13 @@ class _Place:
         stack = [*entered.items()]
         while stack:
             state, condition = stack.pop()
-            before = reached.get(state, FALSE)
-            after = either(before, condition)
-            if after == before:
+            before = reached.get(state)
+            if before is None:
+                reached[state] = condition
+            elif before is condition or (after := either(before, condition)) == before:
                 continue
-            reached[state] = after
+            else:
+                reached[state] = after
             for guard, target in self.skeleton.jumps[state]:
                 passed = condition if guard is None else both(condition, self.holds(guard))
                 if passed:
@@ -240,6 +243,9 @@ class _Place:
         """The same with obligations from before the place put in terms of what is left to read."""
         result: _Reached = {}
         for state, condition in entered.items():
+            if condition is TRUE:
+                result[state] = TRUE
+                continue
             total = FALSE
             for alternative in condition:
                 left = TRUE
