@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Array: TypeAlias = npt.NDArray[Any]
 
 FORMAT = "tokenfst automaton"
-VERSION = "1"
+VERSION = "2"
 
 
 def save(automaton: TokenAutomaton, path: str | Path) -> None:
@@ -51,6 +51,7 @@ def save(automaton: TokenAutomaton, path: str | Path) -> None:
         "version": VERSION,
         "vocabulary": automaton.vocabulary.digest,
         "num_classes": str(automaton.num_classes),
+        "at_text_start": str(automaton.at_text_start),
     }
     save_file(arrays, str(path), metadata)
 
@@ -66,6 +67,7 @@ def load(path: str | Path, vocabulary: Vocabulary) -> TokenAutomaton:
             _check_header(file.metadata() or {}, vocabulary)
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dictionary)
             num_classes = int(file.metadata()["num_classes"])
+            at_text_start = {"True": True, "False": False}[file.metadata()["at_text_start"]]
     except (SafetensorError, json.JSONDecodeError, KeyError, ValueError) as error:
         if isinstance(error, AutomatonFileError):
             raise
@@ -80,6 +82,7 @@ def load(path: str | Path, vocabulary: Vocabulary) -> TokenAutomaton:
             _transitions(arrays, num_classes),
             arrays["run_end"].astype(np.int32),
             arrays["run_class"].astype(np.int32),
+            at_text_start=at_text_start,
         )
     except KeyError as error:
         raise AutomatonFileError(f"{path} has no array {error}") from error
