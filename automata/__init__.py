@@ -17,6 +17,7 @@ from automata.errors import (
     AutomatonFileError,
     Cancelled,
     EmptyLanguage,
+    ExpressionError,
     IncompleteOutput,
     InfiniteLanguage,
     LabelledLanguage,
@@ -44,8 +45,11 @@ from automata.expr import (
     difference,
     intersection,
     literal,
+    lookahead,
+    lookbehind,
     repeat,
     strings,
+    whole,
 )
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits
 from automata.pattern import parse
@@ -75,6 +79,7 @@ __all__ = [
     "Cancelled",
     "EmptyLanguage",
     "Expr",
+    "ExpressionError",
     "IncompleteOutput",
     "InfiniteLanguage",
     "Label",
@@ -104,6 +109,8 @@ __all__ = [
     "is_empty",
     "is_finite",
     "literal",
+    "lookahead",
+    "lookbehind",
     "parse",
     "random_strings",
     "repeat",
@@ -111,4 +118,5 @@ __all__ = [
     "shortest",
     "strings",
     "to_expr",
+    "whole",
 ]

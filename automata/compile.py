@@ -5,6 +5,9 @@ are built over intervals in place of bytes: a pattern with `[^"]` has some twent
 arcs over bytes would be hundreds. Intersection and difference are products of arcs over bytes (`automata.product`), and
 lists of strings and substrings of a text have constructions of their own (`automata.word_list`, `automata.substring`).
 
+An expression with assertions cannot be laid out part by part: the layout stops at the first one, and the text that it
+belongs to is resolved as a whole (`automata.assertions`). All others pay nothing for it.
+
 Every step has limits and can be stopped (`automata.limits`). Where there are too many states, the error names the
 smallest part of the expression that has too many by itself (`automata.blame`).
 
@@ -16,6 +19,8 @@ is what the tests compare with.
 from __future__ import annotations
 
 from automata import expr as ex
+from automata import lookaround
+from automata.assertions import holds_assertion, simplified
 from automata.blame import excerpt, responsible
 from automata.byte_automaton import ByteAutomaton
 from automata.determinize import DONE, TOO_MANY_STATES, TOO_MUCH_MEMORY, Transitions, determinize
@@ -30,7 +35,7 @@ from automata.product import product
 from automata.sparse import by_state
 from automata.substring import substring_arcs
 from automata.tabulate import DENSE_BYTES, Tables, from_either, no_tables, tabulate
-from automata.thompson import Fragment, Layout
+from automata.thompson import AssertionMet, Fragment, Layout
 from automata.word_list import word_list
 
 # From this depth of intersections, differences and complements on, the innermost are compiled first.
@@ -47,6 +52,7 @@ def compile_expr(expr: Expr, work: Work | None = None) -> ByteAutomaton:
     Raises:
         LimitExceeded: a limit was passed; the message names it, the amount and the part of the expression.
         Cancelled: another thread cancelled the compilation.
+        ExpressionError: raw bytes stand beside assertions.
     """
     with under_way(work) as work:
         return Compiler(work).compile(expr)
@@ -65,18 +71,45 @@ class Compiler:
         self.work = work
         self.blames = blames
         self.done: dict[Expr, ByteAutomaton] = {}
+        self.resolved: dict[Expr, ByteAutomaton] = {}  # of texts with assertions
         self.depth = 0
 
     def compile(self, expr: Expr) -> ByteAutomaton:
-        """The automaton of an expression."""
+        """The automaton of an expression that is a text of its own."""
+        if expr in self.resolved:
+            return self.resolved[expr]
+        try:
+            return self.part(expr)
+        except AssertionMet:
+            automaton = self.resolved[expr] = self.resolve(expr)
+            return automaton
+
+    def part(self, expr: Expr) -> ByteAutomaton:
+        """The automaton of a part of a text.
+
+        Raises:
+            AssertionMet: it depends on the parts around it.
+        """
         automaton = self.done.get(expr)
         if automaton is None:
             self.depth += 1
-            if self.depth == _MAX_DEPTH:
-                self.compile_innermost_first(expr)
-            automaton = self.done[expr] = self.construct(expr)
-            self.depth -= 1
+            try:
+                if self.depth == _MAX_DEPTH:
+                    self.compile_innermost_first(expr)
+                automaton = self.done[expr] = self.construct(expr)
+            finally:
+                self.depth -= 1
         return automaton
+
+    def resolve(self, expr: Expr) -> ByteAutomaton:
+        """The automaton of a text with assertions."""
+        try:
+            simpler = simplified(expr)
+            if holds_assertion(simpler):
+                return self.determinize(expr, lookaround.fragment(simpler, self.work, self.part))
+            return self.part(simpler)
+        except RecursionError:
+            raise LimitExceeded(f"assertions are nested too deeply in {excerpt(expr)}") from None
 
     def compile_innermost_first(self, expr: Expr) -> None:
         """Compiles all operands within an expression, so that no nesting is too deep."""
@@ -87,8 +120,7 @@ class Compiler:
             found += node.operands() if isinstance(node, Intersection | Difference | Complement) else ()
             stack += node.operands()
         for node in reversed(found):
-            if node not in self.done:
-                self.done[node] = self.construct(node)
+            self.compile(node)
 
     def construct(self, expr: Expr) -> ByteAutomaton:
         if isinstance(expr, Intersection):
@@ -104,7 +136,7 @@ class Compiler:
             fragment = Fragment(num_states=0)
             fragment.copy_arcs(num_states, *arcs)
             return self.determinize(expr, fragment)
-        return self.determinize(expr, Layout(self.compile, self.work).lay(expr))
+        return self.determinize(expr, Layout(self.part, self.work).lay(expr))
 
     def determinize(self, expr: Expr, fragment: Fragment) -> ByteAutomaton:
         """The automaton of what is laid out."""

@@ -2,6 +2,7 @@
 
     TokenfstError
     ├── PatternError (ValueError)          a pattern that cannot be honoured, with the place and the reason
+    ├── ExpressionError (ValueError)       parts of an expression that cannot stand together
     ├── EmptyLanguage (ValueError)         nothing can be written: no string, or no token sequence
     ├── InfiniteLanguage (ValueError)      a question that only a finite language answers
     ├── LabelledLanguage (ValueError)      a question about texts, and the language has labels
@@ -41,6 +42,10 @@ class PatternError(TokenfstError, ValueError):
 
     def __reduce__(self) -> tuple[type[PatternError], tuple[str, str, int]]:
         return type(self), (self.reason, self.pattern, self.position)
+
+
+class ExpressionError(TokenfstError, ValueError):
+    """Parts of an expression that cannot stand together; the message says which and why."""
 
 
 class EmptyLanguage(TokenfstError, ValueError):

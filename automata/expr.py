@@ -15,10 +15,16 @@ simplest up:
     Intersection(left, right)        in both
     Difference(left, right)          in the left one and not in the right one
     Complement(inner)                every text (sequence of UTF-8 characters) that is not in it
+    Lookahead(inner, negated)        nothing, where `inner` matches (or not) what comes next in the text
+    Lookbehind(inner, negated)       nothing, where `inner` matches (or not) what came last in the text
 
 Nodes are made by the functions below, which keep a light normal form (flat concatenations and alternations, merged
 literals, no neutral elements), so that expressions written in different ways are often equal, and equal ones compile
 once. Sizes count the leaves after expanding repetitions, as a measure of the work of compiling.
+
+The last two are assertions: what they allow depends on what stands around them, so an expression that holds one is a
+language only as a whole. The whole ends at the operands of intersection, difference and complement, which are texts of
+their own; `whole` makes one of any expression. `automata.assertions` says how they are resolved.
 
 Complement is relative to text and not to all byte strings because constraints are about text: `~a` must not let a
 model write half a character. `ANY_BYTES - a` is the other one.
@@ -154,7 +160,7 @@ def _equal(left: Expr, right: Expr) -> bool:
         mine, others = a.operands(), b.operands()
         if type(a) is not type(b) or len(mine) != len(others) or (not mine and a._key() != b._key()):
             return False
-        if isinstance(a, Repetition) and isinstance(b, Repetition) and (a.low, a.high) != (b.low, b.high):
+        if isinstance(a, Repetition | Lookahead | Lookbehind) and a._key()[1:] != b._key()[1:]:
             return False
         stack += zip(mine, others, strict=True)
     return True
@@ -339,6 +345,40 @@ class Complement(Expr):
         return (self.inner,)
 
 
+class Lookahead(Expr):
+    """The empty string, where what follows in the text begins with `inner`, or where it does not."""
+
+    __slots__ = ("inner", "negated")
+    __match_args__ = ("inner", "negated")
+    inner: Expr
+    negated: bool
+
+    def __init__(self, inner: Expr, negated: bool) -> None:
+        _set(self, "inner", inner)
+        _set(self, "negated", negated)
+        _set(self, "size", inner.size)
+
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.inner,)
+
+
+class Lookbehind(Expr):
+    """The empty string, where what precedes in the text ends with `inner`, or where it does not."""
+
+    __slots__ = ("inner", "negated")
+    __match_args__ = ("inner", "negated")
+    inner: Expr
+    negated: bool
+
+    def __init__(self, inner: Expr, negated: bool) -> None:
+        _set(self, "inner", inner)
+        _set(self, "negated", negated)
+        _set(self, "size", inner.size)
+
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.inner,)
+
+
 # What the operators take; others, such as automata, may know what to do with an expression.
 _OPERAND = (Expr, str, bytes)
 
@@ -471,6 +511,8 @@ def repeat(inner: Expr | str | bytes, low: int, high: int | None = None) -> Expr
         return EPSILON if low == 0 else EMPTY
     if low == high == 1:
         return expr
+    if isinstance(expr, Lookahead | Lookbehind):  # twice is as good as once
+        return expr if low else EPSILON
     if isinstance(expr, Repetition) and expr.high is None and expr.low <= 1 and low <= 1:
         # (a*)+, (a+)*, (a+)? and the like are one loop.
         return Repetition(expr.inner, min(expr.low, low), None)
@@ -502,6 +544,32 @@ def complement(inner: Expr | str | bytes) -> Expr:
     return Complement(_expr(inner))
 
 
+def lookahead(inner: Expr | str | bytes, *, negated: bool = False) -> Expr:
+    """The empty string, where `inner` matches what comes next, however much of it (or, negated, where it does not)."""
+    return _assertion(Lookahead, _expr(inner), negated)
+
+
+def lookbehind(inner: Expr | str | bytes, *, negated: bool = False) -> Expr:
+    """The empty string, where `inner` matches what came last, however much of it (or, negated, where it does not)."""
+    return _assertion(Lookbehind, _expr(inner), negated)
+
+
+def _assertion(kind: type[Lookahead] | type[Lookbehind], inner: Expr, negated: bool) -> Expr:
+    if is_epsilon(inner) or is_empty(inner):
+        return EPSILON if is_epsilon(inner) != negated else EMPTY
+    if isinstance(inner, Lookahead | Lookbehind):  # it stands where the outer one stands
+        return type(inner)(inner.inner, inner.negated != negated)
+    return kind(inner, negated)
+
+
+def whole(inner: Expr | str | bytes) -> Expr:
+    """The same as a text of its own: assertions in it see what it matches and nothing around it."""
+    return Difference(_expr(inner), EMPTY)
+
+
 ANY_CHAR: Expr = CharSet(ALL_CHARACTERS)
 ANY_TEXT: Expr = repeat(ANY_CHAR, 0)
 ANY_BYTES: Expr = repeat(ByteSet(((0, 255),)), 0)
+
+TEXT_START: Expr = Lookbehind(ANY_CHAR, True)
+TEXT_END: Expr = Lookahead(ANY_CHAR, True)

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from automata.expr import (
+    TEXT_END,
+    TEXT_START,
     Alternation,
     ByteSet,
     CharSet,
@@ -20,6 +22,8 @@ from automata.expr import (
     Intersection,
     Label,
     Literal,
+    Lookahead,
+    Lookbehind,
     Repetition,
     Strings,
     Substring,
@@ -71,6 +75,8 @@ def _expanded(place: int, expr: Expr) -> list[_Item]:
         return [_text(expr.value)]
     if place <= _PIECE and isinstance(expr, Repetition):
         return [(_ATOM, expr.inner), _quantifier(expr.low, expr.high)]
+    if place <= _PIECE and expr in (TEXT_START, TEXT_END):
+        return [r"\A" if expr == TEXT_START else r"\Z"]
     return _atom(expr)
 
 
@@ -91,6 +97,9 @@ def _atom(expr: Expr) -> list[_Item]:
         return [f"(?P<{name}>(?:", (_PATTERN, expr.left), ")(?:", (_PATTERN, expr.right), "))"]
     if isinstance(expr, Complement):
         return ["(?P<NOT>", (_PATTERN, expr.inner), ")"]
+    if isinstance(expr, Lookahead | Lookbehind):
+        direction = "<" if isinstance(expr, Lookbehind) else ""
+        return [f"(?{direction}{'!' if expr.negated else '='}", (_PATTERN, expr.inner), ")"]
     if isinstance(expr, Literal | Concatenation | Alternation | Repetition | Strings):
         return ["(?:", (_PATTERN, expr), ")"]
     # In messages about operations on automata, what stands in for one.

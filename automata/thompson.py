@@ -32,17 +32,24 @@ from automata.expr import (
     Expr,
     Label,
     Literal,
+    Lookahead,
+    Lookbehind,
     Repetition,
 )
 from automata.intervals import FIRST_LABEL
 from automata.limits import Work
 from automata.openfst import IntArray
+from automata.ranges import Ranges
 from automata.utf8 import character_arcs
 
 # How many expressions are laid between two looks at the flag that stops the work.
 _LOOK_EVERY = 4096
 # Below this size laying an expression out again is cheaper than a minimal automaton of it.
 SHARED_SIZE = 64
+
+
+class AssertionMet(Exception):
+    """An expression holds an assertion, whose meaning depends on what surrounds it: it cannot be laid out."""
 
 
 @dataclass(slots=True)
@@ -75,6 +82,16 @@ class Fragment:
             state += 1
         self.num_states = state
         arcs += (start, value[-1], value[-1], end)
+
+    def characters(self, ranges: Ranges, start: int, end: int) -> None:
+        """The arcs over one character of a set."""
+        num_states, arcs = character_arcs(ranges)
+        # States 0 and 1 of the character automaton are the start and the end given; the others are new.
+        first = self.num_states
+        names = [start, end, *range(first, first + num_states - 2)]
+        self.num_states += num_states - 2
+        for source, low, high, target in arcs:
+            self.arcs += (names[source], low, high, names[target])
 
     def label(self, name: str, start: int, end: int) -> None:
         """One arc over a label."""
@@ -139,6 +156,7 @@ class Layout:
             LimitExceeded: the fragment has more arcs than allowed, or the expression has more leaves than that once its
                 repetitions are written out, which is known before anything is laid; or the time is up.
             Cancelled: the compilation was cancelled.
+            AssertionMet: the expression holds an assertion.
         """
         limit = self.work.limits.arcs
         if expr.size > limit:
@@ -171,7 +189,7 @@ class Layout:
         if isinstance(expr, Literal):
             fragment.chain(expr.value, start, end)
         elif isinstance(expr, CharSet):
-            self.characters(expr, start, end)
+            fragment.characters(expr.ranges, start, end)
         elif self.shared and not whole and expr in self.shared:
             fragment.copy_of(self.compiled(expr), start, end)
         elif isinstance(expr, Concatenation):
@@ -190,6 +208,8 @@ class Layout:
         elif isinstance(expr, ByteSet):
             for low, high in expr.ranges:
                 fragment.arcs += (start, low, high, end)
+        elif isinstance(expr, Lookahead | Lookbehind):
+            raise AssertionMet
         else:
             fragment.copy_of(self.compiled(expr), start, end)
 
@@ -199,16 +219,6 @@ class Layout:
             self.fragment.chain(expr.value, start, end)
         else:
             self.tasks.append((expr, start, end))
-
-    def characters(self, expr: CharSet, start: int, end: int) -> None:
-        fragment = self.fragment
-        num_states, arcs = character_arcs(expr.ranges)
-        # States 0 and 1 of the character automaton are the start and the end given; the others are new.
-        first = fragment.num_states
-        names = [start, end, *range(first, first + num_states - 2)]
-        fragment.num_states += num_states - 2
-        for source, low, high, target in arcs:
-            fragment.arcs += (names[source], low, high, names[target])
 
     def repetition(self, expr: Repetition, start: int, end: int) -> None:
         fragment, inner = self.fragment, expr.inner
