@@ -552,3 +552,25 @@ def spell(automaton: TokenAutomaton, state: int, text: str) -> int:
 @cache
 def token_places(vocabulary: Vocabulary) -> dict[bytes, int]:
     return {token: place for place, token in enumerate(vocabulary.tokens) if token}
+
+
+ASSERTING = [
+    "(?=.*b)a*b?a{2,5}", "(a(?=b)|b){1,3}a?", r"(?:\bab?){0,3}", "(?!aa)[ab]{2,4}(?<!bb)", "(?:(?<=a)b|a){3,5}",
+    "(?P<AND>(?:(?=.*b)[ab]{1,4})(?:a.*))", "(?P<AND>(?:[ab]{2,4})(?:(?!b).*))", "(?P<MINUS>(?:[ab]{0,4})(?:a(?=b).*))",
+    "(?:(?:a(?=b)b){2,3}a){2}", "(?:(?:ab?){2,3}(?=b)b)+", "(?:[ab]{2,4}$)|(?:^b{3})",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", ASSERTING)
+def test_assertions_beside_counted_loops(pattern: str) -> None:
+    expr = parse(pattern)
+    check_bytes(expr)
+    if not pattern.startswith(("(?P<AND>", "(?P<MINUS>")):
+        matches = re.compile(pattern).fullmatch
+        automaton = compile_counted(expr, threshold=1) or compile_expr(expr)
+        assert all(automaton.accepts(text) == bool(matches(text.decode())) for text in strings(b"ab", 8))
+
+
+def test_what_stands_at_the_ends_of_a_text_does_not_keep_it_from_being_counted() -> None:
+    for pattern in [r"^(?=.*\d)[a-z0-9]{1,5000}$", "(?<!a)b{2000}", "(?P<AND>(?:[a-z]{1,3000})(?:.*y))"]:
+        assert compile_counted(parse(pattern)) is not None
