@@ -91,7 +91,7 @@ def _atom(expr: Expr) -> list[_Item]:
         return [f"(?P<{name}>(?:", (_PATTERN, expr.left), ")(?:", (_PATTERN, expr.right), "))"]
     if isinstance(expr, Complement):
         return ["(?P<NOT>", (_PATTERN, expr.inner), ")"]
-    if isinstance(expr, Literal | Strings | Concatenation | Alternation | Repetition):
+    if isinstance(expr, Literal | Concatenation | Alternation | Repetition | Strings):
         return ["(?:", (_PATTERN, expr), ")"]
     # In messages about operations on automata, what stands in for one.
     return [repr(expr)]

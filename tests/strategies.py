@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from itertools import product
+from unittest import mock
 
 from hypothesis import strategies as st
 
@@ -231,6 +233,13 @@ def vocabularies(draw: st.DrawFn) -> Vocabulary:
     order = draw(st.permutations(range(len(tokens)))) if len(tokens) < 20 else range(len(tokens))
     eos = [new for new, old in enumerate(order) if old >= len(tokens) - num_eos]
     return Vocabulary([tokens[old] for old in order], eos)
+
+
+@contextmanager
+def all_sparse() -> Iterator[None]:
+    """Within it every automaton that is compiled is sparse, even the smallest."""
+    with mock.patch("automata.compile.DENSE_BYTES", -1), mock.patch("automata.word_list.DENSE_BYTES", -1):
+        yield
 
 
 class BruteForce:

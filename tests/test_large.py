@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from unittest import mock
@@ -16,7 +14,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import exprs, vocabularies
+from strategies import all_sparse, exprs, vocabularies
 
 import tokenfst
 from automata import (
@@ -49,13 +47,6 @@ from tokenfst.text_start import TextStart
 from tokenfst.token_classes import token_classes
 
 FEW = settings(max_examples=100)
-
-
-@contextmanager
-def all_sparse() -> Iterator[None]:
-    """Within it every automaton that is compiled is sparse, even the smallest."""
-    with mock.patch("automata.compile.DENSE_BYTES", -1), mock.patch("automata.word_list.DENSE_BYTES", -1):
-        yield
 
 
 def sparse(expr: Expr) -> SparseAutomaton:

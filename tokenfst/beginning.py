@@ -39,8 +39,12 @@ _SILENT = "\0"
 def with_beginning(automaton: ByteAutomaton, rule: TextStart) -> tuple[ByteAutomaton, list[int]]:
     """The automaton of L', and the P states of `automaton` whose twins are its last P states, the start first."""
     origins = _origins(automaton)
+    final = np.concatenate([automaton.final, automaton.final[origins]])
+    by_label, labels = _twice(automaton, origins)
+    begin = automaton.num_states
     if isinstance(automaton, SparseAutomaton):
-        return _sparse_with_beginning(automaton, origins, rule), origins
+        offsets, arcs = _rows_of_arcs(automaton, rule, origins)
+        return SparseAutomaton(begin, final, offsets, arcs, by_label, labels), origins
     table, byte_class = automaton.next, automaton.byte_class
     space = byte_class[SPACE[0]]
     if (byte_class == space).sum() > 1:
@@ -54,32 +58,24 @@ def with_beginning(automaton: ByteAutomaton, rule: TextStart) -> tuple[ByteAutom
         if after_prefix >= 0:
             row[:] = table[after_prefix]
         row[space] = origin
-    final = np.concatenate([automaton.final, automaton.final[origins]])
-    by_label, labels = _twice(automaton, origins)
-    begin = automaton.num_states
     return ByteAutomaton(begin, byte_class, np.concatenate([table, rows]), final, by_label, labels), origins
 
 
-def _sparse_with_beginning(automaton: SparseAutomaton, origins: list[int], rule: TextStart) -> SparseAutomaton:
-    counts, added = [], []
+def _rows_of_arcs(automaton: SparseAutomaton, rule: TextStart, origins: list[int]) -> tuple[Ints, Ints]:
+    """The offsets `[Q + P + 1]` and the arcs `[A, 3]` of a sparse automaton with a row for each twin."""
+    space, offsets, rows = SPACE[0], automaton.offsets.tolist(), []
     for origin in origins:
         after_prefix = automaton.step(origin, rule.prefix)
-        arcs = automaton.arcs_of(after_prefix).tolist() if after_prefix >= 0 else []
-        space = SPACE[0]
-        own = [(space, space, origin)]
-        for low, high, reached in arcs:
-            own += [(low, min(high, space - 1), reached), (max(low, space + 1), high, reached)]
-        added += sorted(arc for arc in own if arc[0] <= arc[1])
-        counts.append(len(added))
-    by_label, labels = _twice(automaton, origins)
-    return SparseAutomaton(
-        automaton.num_states,
-        np.concatenate([automaton.final, automaton.final[origins]]),
-        np.concatenate([automaton.offsets, automaton.offsets[-1] + np.array(counts, np.int32)]),
-        np.concatenate([automaton.arcs, np.array(added, np.int32)]),
-        by_label,
-        labels,
-    )
+        row = [[space, space, origin]]
+        if after_prefix >= 0:
+            for low, high, target in automaton.arcs[offsets[after_prefix] : offsets[after_prefix + 1]].tolist():
+                # An arc over the space is cut in two around it.
+                pieces = ([low, min(high, space - 1), target], [max(low, space + 1), high, target])
+                row += [piece for piece in pieces if piece[0] <= piece[1]]
+        rows.append(sorted(row))
+        offsets.append(offsets[-1] + len(row))
+    added = np.array([arc for row in rows for arc in row], np.int32)
+    return np.array(offsets, np.int32), np.concatenate([automaton.arcs, added])
 
 
 def _origins(automaton: ByteAutomaton) -> list[int]:
