@@ -362,7 +362,8 @@ def test_masks_of_a_large_list_are_what_bisection_finds(
     for text in generator.sample(texts, 2):
         state, written = automaton.start, b""
         for token in [*cut(text, ids, generator), None]:
-            allowed = np.array([begins(texts, written + piece) if piece else False for piece in vocabulary.tokens])
+            follow = continuations(texts, written)
+            allowed = np.array([piece in follow for piece in vocabulary.tokens])
             allowed[list(vocabulary.eos_ids)] = written in texts[bisect_left(texts, written) :][:1]
             assert np.array_equal(automaton.mask(state), allowed)
             automaton.fill_bitmask(state, words)
@@ -376,9 +377,10 @@ def test_masks_of_a_large_list_are_what_bisection_finds(
         assert automaton.is_final(state)
 
 
-def begins(texts: list[bytes], prefix: bytes) -> bool:
-    place = bisect_left(texts, prefix)
-    return place < len(texts) and texts[place].startswith(prefix)
+def continuations(texts: list[bytes], prefix: bytes) -> set[bytes]:
+    """What can follow a prefix within some text, down to one byte."""
+    matching = texts[bisect_left(texts, prefix) : bisect_left(texts, prefix + b"\xff")]
+    return {text[len(prefix) : end] for text in matching for end in range(len(prefix) + 1, len(text) + 1)}
 
 
 def test_a_large_list_is_small_and_survives_a_file(
