@@ -45,6 +45,7 @@ from automata.expr import (
     intersection,
     literal,
     repeat,
+    strings,
 )
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits
 from automata.pattern import parse
@@ -108,5 +109,6 @@ __all__ = [
     "repeat",
     "sample",
     "shortest",
+    "strings",
     "to_expr",
 ]

@@ -33,8 +33,9 @@ from automata.expr import (
     Repetition,
     difference,
 )
+from automata.intervals import FIRST_LABEL
 from automata.limits import Work
-from automata.thompson import FIRST_LABEL, Layout, repeated
+from automata.thompson import Layout, repeated
 
 # So many intersections and differences inside of each other may hold a loop.
 MAX_DEPTH = 20

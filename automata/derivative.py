@@ -12,7 +12,8 @@ A complement is all text without something, and text after half a character begi
 for `ANY_TEXT - a`, and written as `~` again where a character ends.
 
 Rejected: the derivative of every expression by way of its automaton and back (what was short to write need not be short
-any more, and large bounds would be written out). It is the way out where an expression holds a node without a rule.
+any more, and large bounds would be written out). It is the way out where an expression holds a node without a rule, or
+nests deeply.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from automata.expr import (
     Label,
     Literal,
     Repetition,
+    Strings,
     alternation,
     byte_ranges,
     complement,
@@ -45,8 +47,12 @@ from automata.expr import (
     difference,
     intersection,
     repeat,
+    strings,
 )
 from automata.utf8 import character_arcs
+
+# A level of nesting takes three calls.
+_MAX_DEPTH = 100
 
 L = TypeVar("L", ByteAutomaton, Expr)
 
@@ -61,7 +67,7 @@ def derivative(language: L, prefix: str | bytes) -> L:
     value = prefix.encode() if isinstance(prefix, str) else prefix
     if isinstance(language, ByteAutomaton):
         return algebra.rest(language, value)
-    if not _all_have_rules(language):
+    if not _has_rules(language):
         return to_expr(algebra.rest(algebra.automaton_of(language), value))
     left: Expr = language
     for byte in value:
@@ -69,15 +75,18 @@ def derivative(language: L, prefix: str | bytes) -> L:
     return left
 
 
-def _all_have_rules(expr: Expr) -> bool:
-    """Whether all nodes are of kinds with a rule. One other is enough to spoil it, wherever it stands: what it allows
-    may depend on the text before it, which a derivative forgets."""
-    todo = [expr]
+def _has_rules(expr: Expr) -> bool:
+    """Whether the rules can be followed: every node is of a kind with one, and they do not nest too deeply.
+
+    One other node is enough to spoil it, wherever it stands: what it allows may depend on the text before it, which a
+    derivative forgets.
+    """
+    todo = [(expr, 0)]
     while todo:
-        node = todo.pop()
-        if type(node) not in _after.registry:
+        node, depth = todo.pop()
+        if type(node) not in _after.registry or depth > _MAX_DEPTH:
             return False
-        todo += node.operands()
+        todo += [(part, depth + 1) for part in node.operands()]
     return True
 
 
@@ -85,6 +94,8 @@ def nullable(expr: Expr) -> bool:
     """Whether the empty text is in the language; of expressions all of whose nodes have a rule."""
     if isinstance(expr, Literal):
         return not expr.value
+    if isinstance(expr, Strings):
+        return not expr.values[0]
     if isinstance(expr, CharSet | ByteSet | Label):
         return False
     if isinstance(expr, Concatenation):
@@ -115,6 +126,11 @@ def _(expr: Label, byte: int) -> Expr:
 @_after.register
 def _(expr: Literal, byte: int) -> Expr:
     return Literal(expr.value[1:]) if expr.value[:1] == bytes([byte]) else EMPTY
+
+
+@_after.register
+def _(expr: Strings, byte: int) -> Expr:
+    return strings([value[1:] for value in expr.values if value[:1] == bytes([byte])])
 
 
 @_after.register

@@ -106,13 +106,13 @@ def determinize(
         epsilon: `[2, N]`, source and target.
         end: the one final state.
         max_states: where to stop.
-        max_bytes: where to stop, for the memory of all sets of states.
+        max_bytes: where to stop, for the memory of all sets of states, and for that of all transitions.
         stop: `[1]`, looked at for every state.
 
     Returns:
         DONE, or why it was stopped; and the automaton.
     """
-    max_members = min(max_bytes // 4, 2**31 - 1 - arcs.shape[1])
+    max_members, max_made = min(max_bytes // 4, 2**31 - 1 - arcs.shape[1]), max_bytes // 12
     arc_offset, arc_order = grouped(num_states, arcs[0])
     epsilon_offset, epsilon_order = grouped(num_states, epsilon[0])
     # The first set is state 0 alone.
@@ -129,7 +129,7 @@ def determinize(
     link = np.empty((2, max(arcs.shape[1], 1)), np.int32)
     stamp, marked = 0, np.full(num_states, -1, np.int32)
     state = 0
-    while state < count <= max_states and offset[count] <= max_members and stop[0] == 0:
+    while state < count <= max_states and offset[count] <= max_members and num_made <= max_made and stop[0] == 0:
         if state >= len(final):
             final = np.concatenate((final, np.zeros_like(final)))
         size = 0

@@ -6,6 +6,8 @@ simplest up:
     Literal(value)                   exactly these bytes
     CharSet(ranges)                  one character of a set of code points, in UTF-8
     ByteSet(ranges)                  one raw byte of a set, for languages that are not text
+    Strings(values)                  any one of a list of byte strings, however many
+    Substring(text, words)           any substring of a text, or any that cuts no word
     Label(name)                      one symbol that is no byte: a place where a named set of tokens is written
     Concatenation(parts)             one after the other
     Alternation(parts)               any one of them; none at all is the empty language
@@ -197,6 +199,36 @@ class ByteSet(Expr):
         _set(self, "size", 1)
 
 
+class Strings(Expr):
+    """Any one of some byte strings, which ascend and differ; made by `strings`.
+
+    Its size is their number: what a list takes once it is an automaton is nearer to that than to its bytes.
+    """
+
+    __slots__ = ("values",)
+    __match_args__ = ("values",)
+    values: tuple[bytes, ...]
+
+    def __init__(self, values: tuple[bytes, ...]) -> None:
+        _set(self, "values", values)
+        _set(self, "size", len(values))
+
+
+class Substring(Expr):
+    """Any substring of a text, the empty one included; by `words`, any that cuts no word in two. `automata.substring`
+    says what a word is."""
+
+    __slots__ = ("text", "words")
+    __match_args__ = ("text", "words")
+    text: str
+    words: bool
+
+    def __init__(self, text: str, words: bool) -> None:
+        _set(self, "text", text)
+        _set(self, "words", words)
+        _set(self, "size", len(text))
+
+
 class Label(Expr):
     """One symbol beyond the bytes, known by its name; what it stands for is up to who asks for it."""
 
@@ -331,6 +363,18 @@ def literal(value: str | bytes) -> Expr:
         UnicodeEncodeError: text with a lone surrogate, which UTF-8 cannot write.
     """
     return Literal(value.encode() if isinstance(value, str) else bytes(value))
+
+
+def strings(values: Iterable[str | bytes]) -> Expr:
+    """Any one of some strings, in UTF-8 where they are text; none at all is the empty language.
+
+    Raises:
+        UnicodeEncodeError: text with a lone surrogate, which UTF-8 cannot write.
+    """
+    kept = tuple(sorted({value.encode() if isinstance(value, str) else bytes(value) for value in values}))
+    if len(kept) > 1:
+        return Strings(kept)
+    return Literal(kept[0]) if kept else EMPTY
 
 
 def _expr(value: Expr | str | bytes) -> Expr:

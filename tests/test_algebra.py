@@ -205,6 +205,14 @@ def test_nodes_without_a_rule_go_by_way_of_the_automaton(monkeypatch: pytest.Mon
             assert str(derivative(opaque, prefix)) == str(to_expr(compile_expr(derivative(plain, prefix))))
 
 
+def test_deep_nesting_is_no_matter() -> None:
+    expr = EPSILON
+    for _ in range(2000):
+        expr = ("a" + expr).optional() + "b"
+    rest = compile_expr(derivative(expr, "aaa"))
+    assert [rest.accepts(b"b" * number) for number in (3, 4, 5)] == [False, True, False]
+
+
 def test_derivatives_stay_small() -> None:
     """Of an expression there are finitely many derivatives, and long prefixes do not make them grow."""
     expr = parse(r'"(?:[^"\\]|\\["\\nt])*"(?:,"(?:[^"\\]|\\["\\nt])*")*')

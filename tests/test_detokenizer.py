@@ -23,7 +23,7 @@ import sentencepiece
 import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from strategies import exprs, relabelled, up_to
+from strategies import all_sparse, exprs, relabelled, up_to
 from tokenizers import (
     BertWordPieceTokenizer,
     Tokenizer,
@@ -130,6 +130,12 @@ def beginnings(draw: st.DrawFn) -> Vocabulary:
 @given(exprs(), beginnings())
 def test_random_rules_are_their_definition(expr: Expr, vocabulary: Vocabulary) -> None:
     check(expr, vocabulary, length=2)
+
+
+@given(exprs(), beginnings())
+def test_large_automata_begin_texts_as_small_ones_do(expr: Expr, vocabulary: Vocabulary) -> None:
+    with all_sparse():
+        check(expr, vocabulary, length=1)
 
 
 @given(st.sampled_from(up_to(3, atoms=("a", " ", "[^ ]"))), beginnings())

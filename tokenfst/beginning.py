@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.byte_automaton import ByteAutomaton
+from automata.sparse import SparseAutomaton
 from tokenfst.counted_classes import CountedClasses
 from tokenfst.loops import Ints
 from tokenfst.terminals import Terminals, token_set
@@ -39,6 +40,12 @@ _SILENT = "\0"
 def with_beginning(automaton: ByteAutomaton, rule: TextStart) -> tuple[ByteAutomaton, list[int]]:
     """The automaton of L', and the P states of `automaton` whose twins are its last P states, the start first."""
     origins = _origins(automaton)
+    final = np.concatenate([automaton.final, automaton.final[origins]])
+    by_label, labels = _twice(automaton, origins)
+    begin = automaton.num_states
+    if isinstance(automaton, SparseAutomaton):
+        offsets, arcs = _rows_of_arcs(automaton, rule, origins)
+        return SparseAutomaton(begin, final, offsets, arcs, by_label, labels), origins
     table, byte_class = automaton.next, automaton.byte_class
     space = byte_class[SPACE[0]]
     if (byte_class == space).sum() > 1:
@@ -52,10 +59,24 @@ def with_beginning(automaton: ByteAutomaton, rule: TextStart) -> tuple[ByteAutom
         if after_prefix >= 0:
             row[:] = table[after_prefix]
         row[space] = origin
-    final = np.concatenate([automaton.final, automaton.final[origins]])
-    by_label, labels = _twice(automaton, origins)
-    begin = automaton.num_states
     return ByteAutomaton(begin, byte_class, np.concatenate([table, rows]), final, by_label, labels), origins
+
+
+def _rows_of_arcs(automaton: SparseAutomaton, rule: TextStart, origins: list[int]) -> tuple[Ints, Ints]:
+    """The offsets `[Q + P + 1]` and the arcs `[A, 3]` of a sparse automaton with a row for each twin."""
+    space, offsets, rows = SPACE[0], automaton.offsets.tolist(), []
+    for origin in origins:
+        after_prefix = automaton.step(origin, rule.prefix)
+        row = [[space, space, origin]]
+        if after_prefix >= 0:
+            for low, high, target in automaton.arcs[offsets[after_prefix] : offsets[after_prefix + 1]].tolist():
+                # An arc over the space is cut in two around it.
+                pieces = ([low, min(high, space - 1), target], [max(low, space + 1), high, target])
+                row += [piece for piece in pieces if piece[0] <= piece[1]]
+        rows.append(sorted(row))
+        offsets.append(offsets[-1] + len(row))
+    added = np.array([arc for row in rows for arc in row], np.int32)
+    return np.array(offsets, np.int32), np.concatenate([automaton.arcs, added])
 
 
 def _origins(automaton: ByteAutomaton) -> list[int]:

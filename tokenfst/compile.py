@@ -30,6 +30,7 @@ from automata.expr import Expr
 from automata.jit import kernel
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work, under_way
 from automata.pattern import parse
+from automata.sparse import HIGH, LOW, SparseAutomaton
 from tokenfst.automaton import TokenAutomaton
 from tokenfst.beginning import split_terminals, with_beginning, with_exceptions
 from tokenfst.counted_automaton import from_counted
@@ -115,14 +116,21 @@ def from_bytes(
             if rule:
                 sets = split_terminals(automaton.labels, vocabulary, sets, rule)
             start, final, classes = with_terminals(raw, vocabulary, classes, sets, work)
-    if raw.labels or not _spells_all(raw.next, raw.byte_class, token_bytes):
+    if raw.labels or not _spells_all(raw, token_bytes):
         start, final, classes = _trim(start, final, classes)
     return _with_end(vocabulary, start, final, classes, at_text_start)
 
 
-@kernel
-def _spells_all(delta: Ints, byte_class: ByteArray, is_token_byte: npt.NDArray[np.bool_]) -> bool:
+def _spells_all(automaton: ByteAutomaton, is_token_byte: npt.NDArray[np.bool_]) -> bool:
     """Whether every byte that the automaton reads is a token by itself."""
+    if isinstance(automaton, SparseAutomaton):
+        lacking = np.append(0, np.cumsum(~is_token_byte))
+        return not (lacking[automaton.arcs[:, HIGH] + 1] > lacking[automaton.arcs[:, LOW]]).any()
+    return _table_spells_all(automaton.next, automaton.byte_class, is_token_byte)
+
+
+@kernel
+def _table_spells_all(delta: Ints, byte_class: ByteArray, is_token_byte: npt.NDArray[np.bool_]) -> bool:
     lacking = np.zeros(delta.shape[1], np.bool_)
     for byte in range(256):
         if not is_token_byte[byte]:

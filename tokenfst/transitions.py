@@ -84,10 +84,12 @@ class Csr:
     edge_class: Ints
     edge_target: Ints
     num_classes: int
+    _data: tuple[memoryview, memoryview, memoryview] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         for array in (self.row_offsets, self.edge_class, self.edge_target):
             array.setflags(write=False)
+        object.__setattr__(self, "_data", (self.row_offsets.data, self.edge_class.data, self.edge_target.data))
 
     @property
     def num_states(self) -> int:
@@ -101,9 +103,10 @@ class Csr:
 
     def target(self, state: int, number: int) -> int:
         """The state that a class leads to, or -1."""
-        begin, end = int(self.row_offsets[state]), int(self.row_offsets[state + 1])
-        edge = bisect_left(self.edge_class, number, begin, end)
-        return int(self.edge_target[edge]) if edge < end and self.edge_class[edge] == number else -1
+        offsets, classes, targets = self._data
+        end = offsets[state + 1]
+        edge = bisect_left(classes, number, offsets[state], end)
+        return int(targets[edge]) if edge < end and classes[edge] == number else -1
 
     def row(self, state: int) -> Ints:
         """The classes that `state` allows, ascending, `[n]`."""
