@@ -11,6 +11,7 @@ from automata.compile import compile_expr
 from automata.errors import (
     AutomatonFileError,
     EmptyLanguage,
+    ExpressionError,
     IncompleteOutput,
     LimitExceeded,
     PatternError,
@@ -36,7 +37,10 @@ from automata.expr import (
     difference,
     intersection,
     literal,
+    lookahead,
+    lookbehind,
     repeat,
+    whole,
 )
 from automata.pattern import parse
 
@@ -50,6 +54,7 @@ __all__ = [
     "ByteAutomaton",
     "EmptyLanguage",
     "Expr",
+    "ExpressionError",
     "IncompleteOutput",
     "Label",
     "LimitExceeded",
@@ -68,6 +73,9 @@ __all__ = [
     "difference",
     "intersection",
     "literal",
+    "lookahead",
+    "lookbehind",
     "parse",
     "repeat",
+    "whole",
 ]

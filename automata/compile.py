@@ -5,6 +5,9 @@ are built over intervals in place of bytes: a pattern with `[^"]` has some twent
 arcs over bytes would be hundreds. Intersection and difference are OpenFst's, on the common refinement of the operands'
 byte classes.
 
+An expression with assertions cannot be laid out part by part: the layout stops at the first one, and the text that it
+belongs to is resolved as a whole (`automata.assertions`). All others pay nothing for it.
+
 Rejected: one arc a byte (twenty times the arcs for free text); OpenFst for determinization and minimization as well,
 which took a quarter of the whole way from pattern to token tables for quoted text, and a third for a JSON object. It
 is what the tests compare with.
@@ -16,7 +19,8 @@ import numpy as np
 import pywrapfst
 
 from automata import expr as ex
-from automata import openfst
+from automata import lookaround, openfst
+from automata.assertions import holds_assertion, simplified
 from automata.byte_automaton import ByteArray, ByteAutomaton, canonical, from_fst, from_tables
 from automata.determinize import determinize
 from automata.errors import LimitExceeded
@@ -24,7 +28,7 @@ from automata.expr import Complement, Difference, Expr, Intersection
 from automata.jit import kernel
 from automata.minimize import minimize
 from automata.openfst import BoolArray, IntArray
-from automata.thompson import FIRST_LABEL, Fragment, Layout
+from automata.thompson import FIRST_LABEL, AssertionMet, Fragment, Layout
 
 # Deterministic states before minimization: where patterns whose automaton explodes stop.
 MAX_STATES = 1_000_000
@@ -38,6 +42,7 @@ def compile_expr(expr: Expr) -> ByteAutomaton:
 
     Raises:
         LimitExceeded: the expression is too large to lay out.
+        ExpressionError: raw bytes stand beside assertions.
     """
     return _Compiler().compile(expr)
 
@@ -47,12 +52,32 @@ class _Compiler:
 
     def __init__(self) -> None:
         self.done: dict[Expr, ByteAutomaton] = {}
+        self.resolved: dict[Expr, ByteAutomaton] = {}  # of texts with assertions
 
     def compile(self, expr: Expr) -> ByteAutomaton:
+        """The automaton of a text of its own."""
+        try:
+            return self.resolved[expr] if expr in self.resolved else self.part(expr)
+        except AssertionMet:
+            automaton = self.resolved[expr] = self.resolve(expr)
+            return automaton
+
+    def part(self, expr: Expr) -> ByteAutomaton:
+        """The automaton of a part of a text.
+
+        Raises:
+            AssertionMet: it depends on the parts around it.
+        """
         automaton = self.done.get(expr)
         if automaton is None:
             automaton = self.done[expr] = self.construct(expr)
         return automaton
+
+    def resolve(self, expr: Expr) -> ByteAutomaton:
+        simpler = simplified(expr)
+        if holds_assertion(simpler):
+            return _determinize(lookaround.fragment(simpler))
+        return self.part(simpler)
 
     def construct(self, expr: Expr) -> ByteAutomaton:
         if isinstance(expr, Intersection):
@@ -61,7 +86,7 @@ class _Compiler:
             return _combine(self.compile(expr.left), self.compile(expr.right), difference=True)
         if isinstance(expr, Complement):
             return _combine(self.compile(ex.ANY_TEXT), self.compile(expr.inner), difference=True)
-        return _determinize(Layout(self.compile).lay(expr))
+        return _determinize(Layout(self.part).lay(expr))
 
 
 def _determinize(fragment: Fragment) -> ByteAutomaton:

@@ -2,6 +2,7 @@
 
     TokenfstError
     ├── PatternError (ValueError)          a pattern that cannot be honoured, with the place and the reason
+    ├── ExpressionError (ValueError)       parts of an expression that cannot stand together
     ├── EmptyLanguage (ValueError)         nothing can be written: no string, or no token sequence
     ├── LimitExceeded (RuntimeError)       a construction grew past its limit, which the message names
     ├── VocabularyError (ValueError)       tokens, ids or a file that do not make a vocabulary
@@ -38,6 +39,10 @@ class PatternError(TokenfstError, ValueError):
 
     def __reduce__(self) -> tuple[type[PatternError], tuple[str, str, int]]:
         return type(self), (self.reason, self.pattern, self.position)
+
+
+class ExpressionError(TokenfstError, ValueError):
+    """Parts of an expression that cannot stand together; the message says which and why."""
 
 
 class EmptyLanguage(TokenfstError, ValueError):

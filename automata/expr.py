@@ -13,10 +13,16 @@ simplest up:
     Intersection(left, right)        in both
     Difference(left, right)          in the left one and not in the right one
     Complement(inner)                every text (sequence of UTF-8 characters) that is not in it
+    Lookahead(inner, negated)        nothing, where `inner` matches (or not) what comes next in the text
+    Lookbehind(inner, negated)       nothing, where `inner` matches (or not) what came last in the text
 
 Nodes are made by the functions below, which keep a light normal form (flat concatenations and alternations, merged
 literals, no neutral elements), so that expressions written in different ways are often equal, and equal ones compile
 once. Sizes count the leaves after expanding repetitions, as a measure of the work of compiling.
+
+The last two are assertions: what they allow depends on what stands around them, so an expression that holds one is a
+language only as a whole. The whole ends at the operands of intersection, difference and complement, which are texts of
+their own; `whole` makes one of any expression. `automata.assertions` says how they are resolved.
 
 Complement is relative to text and not to all byte strings because constraints are about text: `~a` must not let a
 model write half a character. `ANY_BYTES - a` is the other one.
@@ -252,6 +258,34 @@ class Complement(Expr):
         _set(self, "size", inner.size)
 
 
+class Lookahead(Expr):
+    """The empty string, where what follows in the text begins with `inner`, or where it does not."""
+
+    __slots__ = ("inner", "negated")
+    __match_args__ = ("inner", "negated")
+    inner: Expr
+    negated: bool
+
+    def __init__(self, inner: Expr, negated: bool) -> None:
+        _set(self, "inner", inner)
+        _set(self, "negated", negated)
+        _set(self, "size", inner.size)
+
+
+class Lookbehind(Expr):
+    """The empty string, where what precedes in the text ends with `inner`, or where it does not."""
+
+    __slots__ = ("inner", "negated")
+    __match_args__ = ("inner", "negated")
+    inner: Expr
+    negated: bool
+
+    def __init__(self, inner: Expr, negated: bool) -> None:
+        _set(self, "inner", inner)
+        _set(self, "negated", negated)
+        _set(self, "size", inner.size)
+
+
 EMPTY: Expr = Alternation(())
 EPSILON: Expr = Literal(b"")
 
@@ -369,6 +403,8 @@ def repeat(inner: Expr | str | bytes, low: int, high: int | None = None) -> Expr
         return EPSILON if low == 0 else EMPTY
     if low == high == 1:
         return expr
+    if isinstance(expr, Lookahead | Lookbehind):  # twice is as good as once
+        return expr if low else EPSILON
     if isinstance(expr, Repetition) and expr.high is None and expr.low <= 1 and low <= 1:
         # (a*)+, (a+)*, (a+)? and the like are one loop.
         return Repetition(expr.inner, min(expr.low, low), None)
@@ -396,6 +432,30 @@ def complement(inner: Expr | str | bytes) -> Expr:
     return Complement(_expr(inner))
 
 
+def lookahead(inner: Expr | str | bytes, *, negated: bool = False) -> Expr:
+    """The empty string, where `inner` matches what comes next, however much of it (or, negated, where it does not)."""
+    expr = _expr(inner)
+    if is_epsilon(expr) or is_empty(expr):
+        return EPSILON if is_epsilon(expr) != negated else EMPTY
+    return Lookahead(expr, negated)
+
+
+def lookbehind(inner: Expr | str | bytes, *, negated: bool = False) -> Expr:
+    """The empty string, where `inner` matches what came last, however much of it (or, negated, where it does not)."""
+    expr = _expr(inner)
+    if is_epsilon(expr) or is_empty(expr):
+        return EPSILON if is_epsilon(expr) != negated else EMPTY
+    return Lookbehind(expr, negated)
+
+
+def whole(inner: Expr | str | bytes) -> Expr:
+    """The same as a text of its own: assertions in it see what it matches and nothing around it."""
+    return Difference(_expr(inner), EMPTY)
+
+
 ANY_CHAR: Expr = CharSet(ALL_CHARACTERS)
 ANY_TEXT: Expr = repeat(ANY_CHAR, 0)
 ANY_BYTES: Expr = repeat(ByteSet(((0, 255),)), 0)
+
+TEXT_START: Expr = Lookbehind(ANY_CHAR, True)
+TEXT_END: Expr = Lookahead(ANY_CHAR, True)

@@ -29,6 +29,8 @@ from automata.expr import (
     Expr,
     Label,
     Literal,
+    Lookahead,
+    Lookbehind,
     Repetition,
 )
 from automata.openfst import IntArray
@@ -39,6 +41,10 @@ MAX_ARCS = 4_000_000
 FIRST_LABEL = 256
 # Below this size laying an expression out again is cheaper than a minimal automaton of it.
 SHARED_SIZE = 64
+
+
+class AssertionMet(Exception):
+    """An expression holds an assertion, whose meaning depends on what surrounds it: it cannot be laid out."""
 
 
 @dataclass(slots=True)
@@ -148,6 +154,8 @@ class Layout:
         elif isinstance(expr, ByteSet):
             for low, high in expr.ranges:
                 fragment.arcs += (start, low, high, end)
+        elif isinstance(expr, Lookahead | Lookbehind):
+            raise AssertionMet
         else:
             fragment.copy_of(self.compiled(expr), start, end)
 

@@ -1,0 +1,410 @@
+"""The automaton of an expression with assertions, over classes of characters, by one subset construction.
+
+The expression is laid out as a non-deterministic automaton, its *skeleton*. Every distinct assertion in it has an
+automaton of its own for what is looked for, and where an assertion stands the skeleton has a *guarded* arc, which
+reads nothing and may be taken only where the assertion holds. Assertions may hold assertions, so the automata for them
+may have guarded arcs too.
+
+Read a text from left to right and keep, for every state, the condition under which it has been reached:
+
+- A lookbehind is decided by what has been read. Its automaton is started anew at every place of the text and runs
+  beside the skeleton; it holds where its last state has been reached.
+- A lookahead is decided by what is still to come. Taking its guarded arc makes an obligation: from the first state
+  of its automaton, the rest of the text can be read up to its last state (or cannot, if negated). A step by a
+  character replaces each obligation by what then has to be met from the states behind it: an alternative of them for
+  one that can be read, all of them for one that cannot.
+- Conditions are boolean combinations of obligations (`automata.conditions`); a state reached in several ways has the
+  alternative of their conditions. A lookbehind that holds lookaheads is reached under conditions, like any state.
+
+So a state of the result is a map from states to conditions. There are finitely many. Without assertions every
+condition is TRUE and this is the ordinary subset construction. At the end of the text nothing can be read, which
+decides what is left of the obligations.
+
+    Skeleton        all automata of one text in one pool of states
+    Characters      a deterministic automaton over classes of characters
+    fragment(expr)  the result, ready to be determinized over bytes
+
+A text of its own (an operand of intersection, difference or complement) has a skeleton of its own and is copied in.
+To an assertion a label is a character that sets without U+10FFFF lack: `.` matches it and `\\w` does not.
+
+Rejected: markers in the text (every assertion a symbol, the skeleton intersected with the language in which markers
+stand where they may, and the markers erased), which needs several automata for each assertion and a product of all of
+them before anything is decided; alternating automata with the skeleton itself as an obligation (the same, but
+conditions then hold the states of the skeleton, and are no longer small).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from automata.alphabet import Alphabet, code_points
+from automata.conditions import FALSE, TRUE, Condition, bits, both, can, cannot, either, holds_at_end, negation
+from automata.errors import LimitExceeded
+from automata.expr import (
+    Alternation,
+    CharSet,
+    Complement,
+    Concatenation,
+    Difference,
+    Expr,
+    Intersection,
+    Label,
+    Literal,
+    Lookahead,
+    Lookbehind,
+    Repetition,
+)
+from automata.ranges import MAX_CODE_POINT
+from automata.thompson import AssertionMet, Fragment, Layout
+
+MAX_STATES = 200_000
+# The owner of states that belong to no assertion.
+_TEXT = -1
+
+
+class Characters(NamedTuple):
+    """A deterministic automaton: state 0 is the start; a class that leads nowhere has no entry."""
+
+    next: list[dict[int, int]]
+    final: list[bool]
+
+
+class _Guard(NamedTuple):
+    assertion: int
+    negated: bool
+
+
+class _Assertion(NamedTuple):
+    """An automaton for what is looked for. It is timeless if nothing in it looks back."""
+
+    behind: bool
+    start: int
+    end: int
+    timeless: bool
+
+
+_Reached = dict[int, Condition]
+
+
+def fragment(expr: Expr) -> Fragment:
+    """The automaton over bytes of a text with assertions.
+
+    Raises:
+        LimitExceeded: it, or what it is made from, has too many states.
+        ExpressionError: raw bytes stand beside assertions.
+    """
+    alphabet = Alphabet(expr)
+    automaton = _language(expr, alphabet)
+    layout = Layout(_never)
+    result = layout.fragment
+    # States 0 and 1 are the start and the end.
+    names = [0, *(result.state() for _ in automaton.final[1:])]
+    for source, row in enumerate(automaton.next):
+        by_target: dict[int, list[int]] = {}
+        for symbol, target in row.items():
+            by_target.setdefault(target, []).append(symbol)
+        for target, symbols in by_target.items():
+            layout.between(alphabet.members(symbols), names[source], names[target])
+        if automaton.final[source]:
+            result.epsilon += (names[source], 1)
+    return result
+
+
+def _never(expr: Expr) -> None:
+    raise AssertionMet
+
+
+def _language(expr: Expr, alphabet: Alphabet) -> Characters:
+    """The automaton of a text of its own."""
+    if isinstance(expr, Intersection | Difference):
+        left, right = _language(expr.left, alphabet), _language(expr.right, alphabet)
+        return _combined(left, right, difference=isinstance(expr, Difference))
+    if isinstance(expr, Complement):
+        loop = dict.fromkeys(range(len(alphabet.ranges)), 0)
+        return _combined(Characters([loop], [True]), _language(expr.inner, alphabet), difference=True)
+    return _Subsets(Skeleton(expr, alphabet)).characters()
+
+
+def _combined(left: Characters, right: Characters, *, difference: bool) -> Characters:
+    """The intersection or the difference; -1 is where the right automaton has no way on."""
+    numbers, pairs = {(0, 0): 0}, [(0, 0)]
+    result = Characters([], [])
+    for a, b in pairs:
+        _check(len(pairs))
+        row: dict[int, int] = {}
+        for symbol, target in left.next[a].items():
+            other = right.next[b].get(symbol, -1) if b >= 0 else -1
+            if other < 0 and not difference:
+                continue
+            pair = (target, other)
+            if pair not in numbers:
+                numbers[pair] = len(pairs)
+                pairs.append(pair)
+            row[symbol] = numbers[pair]
+        result.next.append(row)
+        result.final.append(left.final[a] and (b >= 0 and right.final[b]) != difference)
+    return result
+
+
+def _check(num_states: int) -> None:
+    if num_states > MAX_STATES:
+        raise LimitExceeded(f"an expression with assertions has more than {MAX_STATES:,} states over characters")
+
+
+class Skeleton:
+    """The non-deterministic automata of a text: its own, and one for each distinct assertion.
+
+    Attributes:
+        arcs: for each state, the states that a class leads to.
+        jumps: for each state, the states reached without reading, and the guard of the way, if any.
+        owner: for each state, the number of the assertion that it belongs to; `_TEXT` for the text's own.
+        assertions: inner ones first.
+        start, end: of the text.
+    """
+
+    def __init__(self, expr: Expr, alphabet: Alphabet) -> None:
+        if expr.size > MAX_STATES:
+            raise LimitExceeded(f"an expression with assertions has {expr.size:,} leaves, more than {MAX_STATES:,}")
+        self.alphabet = alphabet
+        self.arcs: list[dict[int, list[int]]] = []
+        self.jumps: list[list[tuple[_Guard | None, int]]] = []
+        self.owner: list[int] = []
+        self.assertions: list[_Assertion] = []
+        self.numbers: dict[tuple[bool, Expr], int] = {}
+        self.depth = 0  # of assertions around what is being laid
+        self.start, self.end = self.state(), self.state()
+        self.lay(expr, self.start, self.end)
+
+    def state(self) -> int:
+        _check(len(self.arcs))
+        self.arcs.append({})
+        self.jumps.append([])
+        self.owner.append(_TEXT)
+        return len(self.arcs) - 1
+
+    def arc(self, start: int, classes: Iterable[int], end: int) -> None:
+        arcs = self.arcs[start]
+        for number in classes:
+            arcs.setdefault(number, []).append(end)
+
+    def lay(self, expr: Expr, start: int, end: int) -> None:
+        """Lays an expression between two states: no arc enters the first and none leaves the last."""
+        if isinstance(expr, Literal):
+            self.chain(code_points(expr.value), start, end)
+        elif isinstance(expr, CharSet):
+            self.arc(start, self.alphabet.classes(expr.ranges), end)
+            if self.depth and expr.ranges[-1][1] == MAX_CODE_POINT:
+                self.arc(start, self.alphabet.labels.values(), end)
+        elif isinstance(expr, Label):
+            self.arc(start, [self.alphabet.labels[expr.name]], end)
+        elif isinstance(expr, Concatenation):
+            for part in expr.parts[:-1]:
+                middle = self.state()
+                self.lay(part, start, middle)
+                start = middle
+            self.lay(expr.parts[-1], start, end)
+        elif isinstance(expr, Alternation):
+            for part in expr.parts:
+                self.lay(part, start, end)
+        elif isinstance(expr, Repetition):
+            self.repetition(expr, start, end)
+        elif isinstance(expr, Lookahead | Lookbehind):
+            guard = _Guard(self.assertion(expr.inner, isinstance(expr, Lookbehind)), expr.negated)
+            self.jumps[start].append((guard, end))
+        else:
+            self.copy(_language(expr, self.alphabet), start, end)
+
+    def chain(self, codes: list[int], start: int, end: int) -> None:
+        if not codes:
+            self.jumps[start].append((None, end))
+        for place, code in enumerate(codes):
+            following = end if place + 1 == len(codes) else self.state()
+            self.arc(start, self.alphabet.classes(((code, code),)), following)
+            start = following
+
+    def repetition(self, expr: Repetition, start: int, end: int) -> None:
+        for count in range(expr.low if expr.high is None else expr.high):
+            if count >= expr.low:
+                self.jumps[start].append((None, end))
+            middle = self.state()
+            self.lay(expr.inner, start, middle)
+            start = middle
+        if expr.high is None:
+            first, last = self.state(), self.state()
+            self.jumps[start] += [(None, first), (None, end)]
+            self.lay(expr.inner, first, last)
+            self.jumps[last] += [(None, first), (None, end)]
+        else:
+            self.jumps[start].append((None, end))
+
+    def copy(self, automaton: Characters, start: int, end: int) -> None:
+        names = [self.state() for _ in automaton.final]
+        self.jumps[start].append((None, names[0]))
+        for name, row, final in zip(names, automaton.next, automaton.final, strict=True):
+            for symbol, target in row.items():
+                self.arc(name, [symbol], names[target])
+            if final:
+                self.jumps[name].append((None, end))
+
+    def assertion(self, inner: Expr, behind: bool) -> int:
+        """The number of an assertion, whose automaton is laid when it is first met."""
+        number = self.numbers.get((behind, inner))
+        if number is None:
+            self.depth += 1
+            start, end = self.state(), self.state()
+            self.lay(inner, start, end)
+            self.depth -= 1
+            number = self.numbers[behind, inner] = len(self.assertions)
+            states = [state for state in range(start, len(self.owner)) if self.owner[state] == _TEXT]
+            for state in states:
+                self.owner[state] = number
+            guarding = [self.assertions[guard.assertion] for state in states for guard, _ in self.jumps[state] if guard]
+            timeless = not any(assertion.behind or not assertion.timeless for assertion in guarding)
+            self.assertions.append(_Assertion(behind, start, end, timeless))
+        return number
+
+
+class _Subsets:
+    """The subset construction."""
+
+    def __init__(self, skeleton: Skeleton) -> None:
+        self.skeleton = skeleton
+        self.timeless: dict[int, Condition] = {}
+        self.stepped: dict[tuple[Condition, int], Condition] = {}
+        self.ends = {assertion.end for assertion in skeleton.assertions if not assertion.behind}
+
+    def characters(self) -> Characters:
+        """The deterministic automaton."""
+        start = self.closed({_TEXT: {self.skeleton.start: TRUE}})
+        numbers, maps = {frozenset(start.items()): 0}, [start]
+        result = Characters([], [])
+        for reached in maps:
+            _check(len(maps))
+            row: dict[int, int] = {}
+            for symbol, following in self.steps(reached).items():
+                closed = self.closed(following)
+                key = frozenset(closed.items())
+                if key not in numbers:
+                    numbers[key] = len(maps)
+                    maps.append(closed)
+                row[symbol] = numbers[key]
+            result.next.append(row)
+            result.final.append(holds_at_end(reached.get(self.skeleton.end, FALSE)))
+        return result
+
+    def steps(self, reached: _Reached) -> dict[int, dict[int, _Reached]]:
+        """What is reached by each class, by owner; only where something of the text itself is."""
+        result: dict[int, dict[int, _Reached]] = {}
+        owner, arcs = self.skeleton.owner, self.skeleton.arcs
+        for state, condition in reached.items():
+            for symbol, targets in arcs[state].items():
+                after = condition if condition == TRUE else self.step(condition, symbol)
+                if not after:
+                    continue
+                by_owner = result.setdefault(symbol, {}).setdefault(owner[state], {})
+                for target in targets:
+                    by_owner[target] = either(by_owner.get(target, FALSE), after)
+        return {symbol: by_owner for symbol, by_owner in result.items() if _TEXT in by_owner}
+
+    def step(self, condition: Condition, symbol: int) -> Condition:
+        """The condition that is left once a character of a class has been read."""
+        known = self.stepped.get((condition, symbol))
+        if known is None:
+            known = FALSE
+            for alternative in condition:
+                left = TRUE
+                for bit in bits(alternative):
+                    left = both(left, self.obligation_after(bit, symbol))
+                known = either(known, left)
+            self.stepped[condition, symbol] = known
+        return known
+
+    def obligation_after(self, bit: int, symbol: int) -> Condition:
+        targets = self.skeleton.arcs[bit // 2].get(symbol, ())
+        if any(target in self.ends for target in targets):
+            return FALSE if bit % 2 else TRUE
+        result = TRUE if bit % 2 else FALSE
+        for target in targets:
+            result = both(result, cannot(target)) if bit % 2 else either(result, can(target))
+        return result
+
+    def closed(self, entered: dict[int, _Reached]) -> _Reached:
+        """All that is reached at one place without reading more, from the states entered there (by owner); states
+        that no character leaves are left out, but for the last one of the text."""
+        return _Place(self, entered).reached()
+
+
+class _Place:
+    """One place of a text: what holds there, as far as what was read before decides it."""
+
+    def __init__(self, subsets: _Subsets, entered: dict[int, _Reached]) -> None:
+        self.subsets, self.skeleton, self.entered = subsets, subsets.skeleton, entered
+        self.behind: dict[int, Condition] = {}  # of the assertions that look back
+        self.ahead: dict[int, Condition] = {}  # of states of the assertions that look ahead
+
+    def reached(self) -> _Reached:
+        result: _Reached = {}
+        arcs = self.skeleton.arcs
+        for number, assertion in enumerate(self.skeleton.assertions):
+            if assertion.behind:
+                entered = self.expanded(self.entered.get(number, {}))
+                spread = self.spread({**entered, assertion.start: TRUE})
+                self.behind[number] = spread.get(assertion.end, FALSE)
+                result.update((state, condition) for state, condition in spread.items() if arcs[state])
+        spread = self.spread(self.expanded(self.entered[_TEXT]))
+        end = self.skeleton.end
+        result.update((state, condition) for state, condition in spread.items() if arcs[state] or state == end)
+        return result
+
+    def spread(self, entered: _Reached) -> _Reached:
+        """Adds what can be reached by jumps."""
+        reached: _Reached = {}
+        stack = [*entered.items()]
+        while stack:
+            state, condition = stack.pop()
+            before = reached.get(state, FALSE)
+            after = either(before, condition)
+            if after == before:
+                continue
+            reached[state] = after
+            for guard, target in self.skeleton.jumps[state]:
+                passed = condition if guard is None else both(condition, self.holds(guard))
+                if passed:
+                    stack.append((target, passed))
+        return reached
+
+    def holds(self, guard: _Guard) -> Condition:
+        assertion = self.skeleton.assertions[guard.assertion]
+        condition = self.behind[guard.assertion] if assertion.behind else self.readable(assertion.start)
+        return negation(condition) if guard.negated else condition
+
+    def readable(self, state: int) -> Condition:
+        """When the rest of the text can be read from a state of a lookahead; obligations are then about states that
+        the next character leaves."""
+        assertion = self.skeleton.assertions[self.skeleton.owner[state]]
+        known = self.subsets.timeless if assertion.timeless else self.ahead
+        if state not in known:
+            result = FALSE
+            for other, condition in self.spread({state: TRUE}).items():
+                if other == assertion.end:
+                    result = either(result, condition)
+                elif self.skeleton.arcs[other]:
+                    result = either(result, both(condition, can(other)))
+            known[state] = result
+        return known[state]
+
+    def expanded(self, entered: _Reached) -> _Reached:
+        """The same with obligations from before the place put in terms of what is left to read."""
+        result: _Reached = {}
+        for state, condition in entered.items():
+            total = FALSE
+            for alternative in condition:
+                left = TRUE
+                for bit in bits(alternative):
+                    readable = self.readable(bit // 2)
+                    left = both(left, negation(readable) if bit % 2 else readable)
+                total = either(total, left)
+            if total:
+                result[state] = total
+        return result
