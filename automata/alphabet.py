@@ -8,36 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from automata import expr as ex
 from automata import ranges as rg
 from automata.errors import ExpressionError
-from automata.expr import (
-    Alternation,
-    ByteSet,
-    CharSet,
-    Complement,
-    Concatenation,
-    Difference,
-    Expr,
-    Intersection,
-    Label,
-    Literal,
-    Lookahead,
-    Lookbehind,
-    Repetition,
-)
+from automata.expr import ByteSet, CharSet, Expr, Label, Literal
 from automata.ranges import ALL_CHARACTERS, Ranges
-
-
-def parts_of(expr: Expr) -> tuple[Expr, ...]:
-    """The expressions that a node is made of."""
-    if isinstance(expr, Concatenation | Alternation):
-        return expr.parts
-    if isinstance(expr, Intersection | Difference):
-        return expr.left, expr.right
-    if isinstance(expr, Repetition | Complement | Lookahead | Lookbehind):
-        return (expr.inner,)
-    return ()
 
 
 def nodes(expr: Expr) -> Iterator[Expr]:
@@ -46,7 +20,7 @@ def nodes(expr: Expr) -> Iterator[Expr]:
     while stack:
         node = stack.pop()
         yield node
-        for part in parts_of(node):
+        for part in node.operands():
             if part not in seen:
                 seen.add(part)
                 stack.append(part)
@@ -100,11 +74,10 @@ class Alphabet:
             )
         return found
 
-    def members(self, classes: list[int]) -> Expr:
-        """One character, or one label, of some classes."""
+    def members(self, classes: list[int]) -> tuple[Ranges, list[str]]:
+        """The characters and the labels of some classes."""
         ranges = rg.normalize(pair for number in classes if number < len(self.ranges) for pair in self.ranges[number])
-        labels = [ex.Label(name) for name, number in self.labels.items() if number in classes]
-        return ex.alternation(ex.char_ranges(ranges), *labels)
+        return ranges, [name for name, number in self.labels.items() if number in classes]
 
 
 def _classes(sets: list[Ranges]) -> list[Ranges]:

@@ -19,7 +19,7 @@ The languages stay regular. Most patterns have assertions at their ends only, wh
 from __future__ import annotations
 
 from automata import expr as ex
-from automata.alphabet import nodes, parts_of
+from automata.alphabet import nodes
 from automata.expr import (
     ANY_TEXT,
     EMPTY,
@@ -42,34 +42,48 @@ from automata.expr import (
 
 def holds_assertion(expr: Expr) -> bool:
     """Whether an expression depends on what stands around it; texts of their own within it do not."""
-    stack = [expr]
+    seen, stack = {expr}, [expr]
     while stack:
         node = stack.pop()
         if isinstance(node, Lookahead | Lookbehind):
             return True
         if not isinstance(node, Intersection | Difference | Complement):
-            stack.extend(parts_of(node))
+            parts = set(node.operands()) - seen
+            seen |= parts
+            stack += parts
     return False
 
 
 def matches_empty(expr: Expr) -> bool:
-    """Whether the empty text is in the language of an expression that is a text of its own."""
+    """Whether the empty text is in the language of an expression that is a text of its own; without recursion."""
+    known: dict[Expr, bool] = {}
+    stack = [expr]
+    while stack:
+        node = stack[-1]
+        missing = [part for part in node.operands() if part not in known]
+        if missing:
+            stack += missing
+        else:
+            known[stack.pop()] = _matches_empty(node, [known[part] for part in node.operands()])
+    return known[expr]
+
+
+def _matches_empty(expr: Expr, operands: list[bool]) -> bool:
+    """The same, for an expression whose operands do or do not match it."""
     if isinstance(expr, Literal):
         return not expr.value
-    if isinstance(expr, Concatenation):
-        return all(map(matches_empty, expr.parts))
+    if isinstance(expr, Concatenation | Intersection):
+        return all(operands)
     if isinstance(expr, Alternation):
-        return any(map(matches_empty, expr.parts))
+        return any(operands)
     if isinstance(expr, Repetition):
-        return expr.low == 0 or matches_empty(expr.inner)
-    if isinstance(expr, Intersection):
-        return matches_empty(expr.left) and matches_empty(expr.right)
+        return expr.low == 0 or operands[0]
     if isinstance(expr, Difference):
-        return matches_empty(expr.left) and not matches_empty(expr.right)
+        return operands[0] and not operands[1]
     if isinstance(expr, Complement):
-        return not matches_empty(expr.inner)
+        return not operands[0]
     if isinstance(expr, Lookahead | Lookbehind):
-        return matches_empty(expr.inner) != expr.negated
+        return operands[0] != expr.negated
     return False
 
 
@@ -79,41 +93,27 @@ def simplified(expr: Expr) -> Expr:
         return ex.alternation(*map(simplified, expr.parts))
     if not isinstance(expr, Concatenation | Lookahead | Lookbehind):
         return expr
-    parts = [*expr.parts] if isinstance(expr, Concatenation) else [expr]
+    parts: list[Expr] = [*expr.parts] if isinstance(expr, Concatenation) else [expr]
     if not _cut_at_anchors(parts):
         return EMPTY
-    while parts and isinstance(first := parts[0], Lookahead | Lookbehind):
-        rest = ex.concat(*parts[1:])
-        if isinstance(first, Lookahead) and parts[1:]:
-            if not _is_text(expr):
+    is_text = _is_text(expr)
+    operations: list[tuple[bool, Expr]] = []
+    for first in (True, False):
+        while parts and isinstance(assertion := parts[0 if first else -1], Lookahead | Lookbehind):
+            if isinstance(assertion, Lookahead) == first and len(parts) > 1:  # it looks into the text
+                if not is_text:
+                    break
+                other = (assertion.inner, ANY_TEXT) if first else (ANY_TEXT, assertion.inner)
+                operations.append((assertion.negated, ex.concat(*other)))
+            elif holds_assertion(assertion.inner):
                 break
-            return _operation(first.negated, simplified(rest), simplified(first.inner + ANY_TEXT))
-        decided = _at_edge(first)
-        if decided is not True:
-            return expr if decided is None else EMPTY
-        del parts[0]
-    while parts and isinstance(last := parts[-1], Lookahead | Lookbehind):
-        rest = ex.concat(*parts[:-1])
-        if isinstance(last, Lookbehind):
-            if not _is_text(expr):
-                break
-            return _operation(last.negated, simplified(rest), simplified(ANY_TEXT + last.inner))
-        decided = _at_edge(last)
-        if decided is not True:
-            return ex.concat(*parts) if decided is None else EMPTY
-        del parts[-1]
-    return ex.concat(*parts)
-
-
-def _at_edge(assertion: Lookahead | Lookbehind) -> bool | None:
-    """Whether an assertion that looks past the end of the text holds; None where that is not decided here."""
-    if holds_assertion(assertion.inner):
-        return None
-    return matches_empty(assertion)
-
-
-def _operation(negated: bool, text: Expr, other: Expr) -> Expr:
-    return ex.difference(text, other) if negated else ex.intersection(text, other)
+            elif not matches_empty(assertion):
+                return EMPTY
+            del parts[0 if first else -1]
+    result = ex.concat(*parts)
+    for negated, other_text in reversed(operations):
+        result = ex.difference(result, other_text) if negated else ex.intersection(result, other_text)
+    return result
 
 
 def _is_text(expr: Expr) -> bool:
@@ -153,5 +153,3 @@ def text_of(expr: Expr) -> Expr:
     """The language of a text: an expression that no longer depends on what stands around it."""
     result = simplified(expr)
     return ex.whole(result) if holds_assertion(result) else result
-
-

@@ -57,6 +57,7 @@ class CharacterReader:
     }
     sets_can_be_empty = False
     posix_classes = True
+    folds_complements = False  # whether other cases are added to \P{...}, or to what it leaves out
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
@@ -266,7 +267,10 @@ class CharacterReader:
             raise self.error("a property of characters says nothing of bytes")
         negated = self.pattern.startswith("P", self.position + 1)
         self.position = match.end()
-        return self.other_cases(rg.subtract(ALL_CHARACTERS, ranges) if negated else ranges, flags)
+        if negated and self.folds_complements:
+            return self.other_cases(rg.subtract(ALL_CHARACTERS, ranges), flags)
+        ranges = self.other_cases(ranges, flags)
+        return rg.subtract(ALL_CHARACTERS, ranges) if negated else ranges
 
     def property(self, flags: Flags) -> Expr:
         """One character with the property at this place."""

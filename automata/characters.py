@@ -1,8 +1,8 @@
 """Named character classes and case, as sets of code points: what `\\d \\w \\s` and the flag `i` mean.
 
 By default `\\d \\w \\s` are ASCII. Under the flag `u` they are what Python's `re` means by them for text: decimal
-digits; letters, numbers and the underscore; white space. The POSIX classes are ASCII, too, or what Unicode Technical Standard
-18 (annex C) recommends.
+digits; letters, numbers and the underscore; white space. The POSIX classes are ASCII, too, or what Unicode Technical
+Standard 18 (annex C) recommends.
 
 Three ways of taking two characters as equal but for case:
 

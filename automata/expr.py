@@ -58,18 +58,26 @@ class Expr:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is immutable")
 
+    def operands(self) -> tuple[Expr, ...]:
+        """The expressions that this one is made of, in order."""
+        return ()
+
     def __hash__(self) -> int:
         try:
             return self._hash
         except AttributeError:
+            pass
+        try:
             value = hash((type(self), self._key()))
             _set(self, "_hash", value)
             return value
+        except RecursionError:
+            return _hashed(self)
 
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        return type(self) is type(other) and hash(self) == hash(other) and self._key() == other._key()
+        return isinstance(other, Expr) and hash(self) == hash(other) and _equal(self, other)
 
     def __reduce__(self) -> tuple[type[Expr], tuple[object, ...]]:
         return type(self), self._key()
@@ -125,6 +133,35 @@ class Expr:
     def optional(self) -> Expr:
         """Once or not at all."""
         return repeat(self, 0, 1)
+
+
+def _hashed(expr: Expr) -> int:
+    """Hashes an expression after all its parts, without recursion, so that no nesting is too deep."""
+    stack = [expr]
+    while stack:
+        node = stack[-1]
+        missing = [part for part in node.operands() if not hasattr(part, "_hash") and not isinstance(part, Literal)]
+        if missing:
+            stack += missing
+        else:
+            _set(stack.pop(), "_hash", hash((type(node), node._key())))
+    return expr._hash
+
+
+def _equal(left: Expr, right: Expr) -> bool:
+    """Whether two expressions are written alike, without recursion."""
+    stack = [(left, right)]
+    while stack:
+        a, b = stack.pop()
+        if a is b:
+            continue
+        mine, others = a.operands(), b.operands()
+        if type(a) is not type(b) or len(mine) != len(others) or (not mine and a._key() != b._key()):
+            return False
+        if isinstance(a, Repetition | Lookahead | Lookbehind) and a._key()[1:] != b._key()[1:]:
+            return False
+        stack += zip(mine, others, strict=True)
+    return True
 
 
 class Literal(Expr):
@@ -189,6 +226,9 @@ class Concatenation(Expr):
         _set(self, "parts", parts)
         _set(self, "size", sum([part.size for part in parts]))
 
+    def operands(self) -> tuple[Expr, ...]:
+        return self.parts
+
 
 class Alternation(Expr):
     """Any one of the parts."""
@@ -200,6 +240,9 @@ class Alternation(Expr):
     def __init__(self, parts: tuple[Expr, ...]) -> None:
         _set(self, "parts", parts)
         _set(self, "size", sum([part.size for part in parts]))
+
+    def operands(self) -> tuple[Expr, ...]:
+        return self.parts
 
 
 class Repetition(Expr):
@@ -217,6 +260,9 @@ class Repetition(Expr):
         _set(self, "high", high)
         _set(self, "size", inner.size * max(low if high is None else high, 1))
 
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.inner,)
+
 
 class Intersection(Expr):
     """What is in both."""
@@ -230,6 +276,9 @@ class Intersection(Expr):
         _set(self, "left", left)
         _set(self, "right", right)
         _set(self, "size", left.size + right.size)
+
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.left, self.right)
 
 
 class Difference(Expr):
@@ -245,6 +294,9 @@ class Difference(Expr):
         _set(self, "right", right)
         _set(self, "size", left.size + right.size)
 
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.left, self.right)
+
 
 class Complement(Expr):
     """Every text that is not in `inner`."""
@@ -256,6 +308,9 @@ class Complement(Expr):
     def __init__(self, inner: Expr) -> None:
         _set(self, "inner", inner)
         _set(self, "size", inner.size)
+
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.inner,)
 
 
 class Lookahead(Expr):
@@ -271,6 +326,9 @@ class Lookahead(Expr):
         _set(self, "negated", negated)
         _set(self, "size", inner.size)
 
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.inner,)
+
 
 class Lookbehind(Expr):
     """The empty string, where what precedes in the text ends with `inner`, or where it does not."""
@@ -284,6 +342,9 @@ class Lookbehind(Expr):
         _set(self, "inner", inner)
         _set(self, "negated", negated)
         _set(self, "size", inner.size)
+
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.inner,)
 
 
 EMPTY: Expr = Alternation(())
@@ -434,18 +495,20 @@ def complement(inner: Expr | str | bytes) -> Expr:
 
 def lookahead(inner: Expr | str | bytes, *, negated: bool = False) -> Expr:
     """The empty string, where `inner` matches what comes next, however much of it (or, negated, where it does not)."""
-    expr = _expr(inner)
-    if is_epsilon(expr) or is_empty(expr):
-        return EPSILON if is_epsilon(expr) != negated else EMPTY
-    return Lookahead(expr, negated)
+    return _assertion(Lookahead, _expr(inner), negated)
 
 
 def lookbehind(inner: Expr | str | bytes, *, negated: bool = False) -> Expr:
     """The empty string, where `inner` matches what came last, however much of it (or, negated, where it does not)."""
-    expr = _expr(inner)
-    if is_epsilon(expr) or is_empty(expr):
-        return EPSILON if is_epsilon(expr) != negated else EMPTY
-    return Lookbehind(expr, negated)
+    return _assertion(Lookbehind, _expr(inner), negated)
+
+
+def _assertion(kind: type[Lookahead] | type[Lookbehind], inner: Expr, negated: bool) -> Expr:
+    if is_epsilon(inner) or is_empty(inner):
+        return EPSILON if is_epsilon(inner) != negated else EMPTY
+    if isinstance(inner, Lookahead | Lookbehind):  # it stands where the outer one stands
+        return type(inner)(inner.inner, inner.negated != negated)
+    return kind(inner, negated)
 
 
 def whole(inner: Expr | str | bytes) -> Expr:

@@ -35,69 +35,27 @@ conditions then hold the states of the skeleton, and are no longer small).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
-
-from automata.alphabet import Alphabet, code_points
+from automata.alphabet import Alphabet
 from automata.conditions import FALSE, TRUE, Condition, bits, both, can, cannot, either, holds_at_end, negation
-from automata.errors import LimitExceeded
-from automata.expr import (
-    Alternation,
-    CharSet,
-    Complement,
-    Concatenation,
-    Difference,
-    Expr,
-    Intersection,
-    Label,
-    Literal,
-    Lookahead,
-    Lookbehind,
-    Repetition,
-)
-from automata.ranges import MAX_CODE_POINT
-from automata.thompson import AssertionMet, Fragment, Layout
-
-MAX_STATES = 200_000
-# The owner of states that belong to no assertion.
-_TEXT = -1
-
-
-class Characters(NamedTuple):
-    """A deterministic automaton: state 0 is the start; a class that leads nowhere has no entry."""
-
-    next: list[dict[int, int]]
-    final: list[bool]
-
-
-class _Guard(NamedTuple):
-    assertion: int
-    negated: bool
-
-
-class _Assertion(NamedTuple):
-    """An automaton for what is looked for. It is timeless if nothing in it looks back."""
-
-    behind: bool
-    start: int
-    end: int
-    timeless: bool
-
+from automata.expr import Complement, Difference, Expr, Intersection
+from automata.limits import Work
+from automata.skeleton import TEXT, Budget, Characters, Guard, Skeleton
+from automata.thompson import Fragment
 
 _Reached = dict[int, Condition]
 
 
-def fragment(expr: Expr) -> Fragment:
+def fragment(expr: Expr, work: Work) -> Fragment:
     """The automaton over bytes of a text with assertions.
 
     Raises:
-        LimitExceeded: it, or what it is made from, has too many states.
+        LimitExceeded: it, or what it is made from, has too many states, or the time is up.
+        Cancelled: the compilation was cancelled.
         ExpressionError: raw bytes stand beside assertions.
     """
     alphabet = Alphabet(expr)
-    automaton = _language(expr, alphabet)
-    layout = Layout(_never)
-    result = layout.fragment
+    automaton = _language(expr, alphabet, Budget(expr, work))
+    result = Fragment()
     # States 0 and 1 are the start and the end.
     names = [0, *(result.state() for _ in automaton.final[1:])]
     for source, row in enumerate(automaton.next):
@@ -105,33 +63,35 @@ def fragment(expr: Expr) -> Fragment:
         for symbol, target in row.items():
             by_target.setdefault(target, []).append(symbol)
         for target, symbols in by_target.items():
-            layout.between(alphabet.members(symbols), names[source], names[target])
+            ranges, labels = alphabet.members(symbols)
+            result.characters(ranges, names[source], names[target])
+            for label in labels:
+                result.label(label, names[source], names[target])
         if automaton.final[source]:
             result.epsilon += (names[source], 1)
     return result
 
 
-def _never(expr: Expr) -> None:
-    raise AssertionMet
-
-
-def _language(expr: Expr, alphabet: Alphabet) -> Characters:
+def _language(expr: Expr, alphabet: Alphabet, budget: Budget) -> Characters:
     """The automaton of a text of its own."""
+
+    def language(part: Expr) -> Characters:
+        return _language(part, alphabet, budget)
+
     if isinstance(expr, Intersection | Difference):
-        left, right = _language(expr.left, alphabet), _language(expr.right, alphabet)
-        return _combined(left, right, difference=isinstance(expr, Difference))
+        return _combined(language(expr.left), language(expr.right), budget, difference=isinstance(expr, Difference))
     if isinstance(expr, Complement):
         loop = dict.fromkeys(range(len(alphabet.ranges)), 0)
-        return _combined(Characters([loop], [True]), _language(expr.inner, alphabet), difference=True)
-    return _Subsets(Skeleton(expr, alphabet)).characters()
+        return _combined(Characters([loop], [True]), language(expr.inner), budget, difference=True)
+    return _Subsets(Skeleton(expr, alphabet, budget, language)).characters()
 
 
-def _combined(left: Characters, right: Characters, *, difference: bool) -> Characters:
+def _combined(left: Characters, right: Characters, budget: Budget, *, difference: bool) -> Characters:
     """The intersection or the difference; -1 is where the right automaton has no way on."""
     numbers, pairs = {(0, 0): 0}, [(0, 0)]
     result = Characters([], [])
     for a, b in pairs:
-        _check(len(pairs))
+        budget.check(len(result.final))
         row: dict[int, int] = {}
         for symbol, target in left.next[a].items():
             other = right.next[b].get(symbol, -1) if b >= 0 else -1
@@ -147,124 +107,6 @@ def _combined(left: Characters, right: Characters, *, difference: bool) -> Chara
     return result
 
 
-def _check(num_states: int) -> None:
-    if num_states > MAX_STATES:
-        raise LimitExceeded(f"an expression with assertions has more than {MAX_STATES:,} states over characters")
-
-
-class Skeleton:
-    """The non-deterministic automata of a text: its own, and one for each distinct assertion.
-
-    Attributes:
-        arcs: for each state, the states that a class leads to.
-        jumps: for each state, the states reached without reading, and the guard of the way, if any.
-        owner: for each state, the number of the assertion that it belongs to; `_TEXT` for the text's own.
-        assertions: inner ones first.
-        start, end: of the text.
-    """
-
-    def __init__(self, expr: Expr, alphabet: Alphabet) -> None:
-        if expr.size > MAX_STATES:
-            raise LimitExceeded(f"an expression with assertions has {expr.size:,} leaves, more than {MAX_STATES:,}")
-        self.alphabet = alphabet
-        self.arcs: list[dict[int, list[int]]] = []
-        self.jumps: list[list[tuple[_Guard | None, int]]] = []
-        self.owner: list[int] = []
-        self.assertions: list[_Assertion] = []
-        self.numbers: dict[tuple[bool, Expr], int] = {}
-        self.depth = 0  # of assertions around what is being laid
-        self.start, self.end = self.state(), self.state()
-        self.lay(expr, self.start, self.end)
-
-    def state(self) -> int:
-        _check(len(self.arcs))
-        self.arcs.append({})
-        self.jumps.append([])
-        self.owner.append(_TEXT)
-        return len(self.arcs) - 1
-
-    def arc(self, start: int, classes: Iterable[int], end: int) -> None:
-        arcs = self.arcs[start]
-        for number in classes:
-            arcs.setdefault(number, []).append(end)
-
-    def lay(self, expr: Expr, start: int, end: int) -> None:
-        """Lays an expression between two states: no arc enters the first and none leaves the last."""
-        if isinstance(expr, Literal):
-            self.chain(code_points(expr.value), start, end)
-        elif isinstance(expr, CharSet):
-            self.arc(start, self.alphabet.classes(expr.ranges), end)
-            if self.depth and expr.ranges[-1][1] == MAX_CODE_POINT:
-                self.arc(start, self.alphabet.labels.values(), end)
-        elif isinstance(expr, Label):
-            self.arc(start, [self.alphabet.labels[expr.name]], end)
-        elif isinstance(expr, Concatenation):
-            for part in expr.parts[:-1]:
-                middle = self.state()
-                self.lay(part, start, middle)
-                start = middle
-            self.lay(expr.parts[-1], start, end)
-        elif isinstance(expr, Alternation):
-            for part in expr.parts:
-                self.lay(part, start, end)
-        elif isinstance(expr, Repetition):
-            self.repetition(expr, start, end)
-        elif isinstance(expr, Lookahead | Lookbehind):
-            guard = _Guard(self.assertion(expr.inner, isinstance(expr, Lookbehind)), expr.negated)
-            self.jumps[start].append((guard, end))
-        else:
-            self.copy(_language(expr, self.alphabet), start, end)
-
-    def chain(self, codes: list[int], start: int, end: int) -> None:
-        if not codes:
-            self.jumps[start].append((None, end))
-        for place, code in enumerate(codes):
-            following = end if place + 1 == len(codes) else self.state()
-            self.arc(start, self.alphabet.classes(((code, code),)), following)
-            start = following
-
-    def repetition(self, expr: Repetition, start: int, end: int) -> None:
-        for count in range(expr.low if expr.high is None else expr.high):
-            if count >= expr.low:
-                self.jumps[start].append((None, end))
-            middle = self.state()
-            self.lay(expr.inner, start, middle)
-            start = middle
-        if expr.high is None:
-            first, last = self.state(), self.state()
-            self.jumps[start] += [(None, first), (None, end)]
-            self.lay(expr.inner, first, last)
-            self.jumps[last] += [(None, first), (None, end)]
-        else:
-            self.jumps[start].append((None, end))
-
-    def copy(self, automaton: Characters, start: int, end: int) -> None:
-        names = [self.state() for _ in automaton.final]
-        self.jumps[start].append((None, names[0]))
-        for name, row, final in zip(names, automaton.next, automaton.final, strict=True):
-            for symbol, target in row.items():
-                self.arc(name, [symbol], names[target])
-            if final:
-                self.jumps[name].append((None, end))
-
-    def assertion(self, inner: Expr, behind: bool) -> int:
-        """The number of an assertion, whose automaton is laid when it is first met."""
-        number = self.numbers.get((behind, inner))
-        if number is None:
-            self.depth += 1
-            start, end = self.state(), self.state()
-            self.lay(inner, start, end)
-            self.depth -= 1
-            number = self.numbers[behind, inner] = len(self.assertions)
-            states = [state for state in range(start, len(self.owner)) if self.owner[state] == _TEXT]
-            for state in states:
-                self.owner[state] = number
-            guarding = [self.assertions[guard.assertion] for state in states for guard, _ in self.jumps[state] if guard]
-            timeless = not any(assertion.behind or not assertion.timeless for assertion in guarding)
-            self.assertions.append(_Assertion(behind, start, end, timeless))
-        return number
-
-
 class _Subsets:
     """The subset construction."""
 
@@ -276,11 +118,11 @@ class _Subsets:
 
     def characters(self) -> Characters:
         """The deterministic automaton."""
-        start = self.closed({_TEXT: {self.skeleton.start: TRUE}})
+        start = self.closed({TEXT: {self.skeleton.start: TRUE}})
         numbers, maps = {frozenset(start.items()): 0}, [start]
         result = Characters([], [])
         for reached in maps:
-            _check(len(maps))
+            self.skeleton.budget.check(len(result.final))
             row: dict[int, int] = {}
             for symbol, following in self.steps(reached).items():
                 closed = self.closed(following)
@@ -305,7 +147,7 @@ class _Subsets:
                 by_owner = result.setdefault(symbol, {}).setdefault(owner[state], {})
                 for target in targets:
                     by_owner[target] = either(by_owner.get(target, FALSE), after)
-        return {symbol: by_owner for symbol, by_owner in result.items() if _TEXT in by_owner}
+        return {symbol: by_owner for symbol, by_owner in result.items() if TEXT in by_owner}
 
     def step(self, condition: Condition, symbol: int) -> Condition:
         """The condition that is left once a character of a class has been read."""
@@ -352,7 +194,7 @@ class _Place:
                 spread = self.spread({**entered, assertion.start: TRUE})
                 self.behind[number] = spread.get(assertion.end, FALSE)
                 result.update((state, condition) for state, condition in spread.items() if arcs[state])
-        spread = self.spread(self.expanded(self.entered[_TEXT]))
+        spread = self.spread(self.expanded(self.entered[TEXT]))
         end = self.skeleton.end
         result.update((state, condition) for state, condition in spread.items() if arcs[state] or state == end)
         return result
@@ -374,7 +216,7 @@ class _Place:
                     stack.append((target, passed))
         return reached
 
-    def holds(self, guard: _Guard) -> Condition:
+    def holds(self, guard: Guard) -> Condition:
         assertion = self.skeleton.assertions[guard.assertion]
         condition = self.behind[guard.assertion] if assertion.behind else self.readable(assertion.start)
         return negation(condition) if guard.negated else condition
