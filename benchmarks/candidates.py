@@ -1,7 +1,7 @@
 """Strings to try on a pattern: texts of its language, near misses, and strings that know nothing of the automaton.
 
     Walks           what a byte automaton offers: shortest and random texts, and a text through any arc or missing arc
-    sampled         texts drawn from Python's own parse tree of the pattern, so that one can be missing from the automaton
+    sampled         texts from the parse tree that Python's `re` makes, which may be missing from the automaton
     near_misses     one edit away
     random_texts    short strings over the pattern's own characters and a few that are often handled wrongly
 
@@ -12,8 +12,8 @@ behind it, is a near miss that knows the places where patterns go wrong.
 from __future__ import annotations
 
 import re
-import re._constants as sre  # type: ignore[import-not-found]
-import re._parser as sre_parser  # type: ignore[import-not-found]
+import re._constants as sre
+import re._parser as sre_parser
 import warnings
 from collections import deque
 from collections.abc import Iterator
@@ -27,8 +27,8 @@ from automata.distance import distances
 
 # Letters and digits of several scripts and lengths in UTF-8, characters with unusual case, white space and line ends.
 POOL = "aAbZz09_ .-/éÉßſKİЯяαΣς中٣५😀\n\r\t\u00a0\u2028\ufeff\x00\x7f"
-MAX_LENGTH = 48
-_LAST_DRAWN = 160
+MAX_LENGTH = 24
+MAX_REPEATS = 300
 
 
 class Walks:
@@ -112,34 +112,30 @@ def sampled(pattern: str, count: int, random: Random) -> list[str]:
             tree = sre_parser.parse(likely)
     except (re.error, OverflowError):
         return []
-    return [_drawn(tree, random) for _ in range(count)]
+    return [_drawn(tree, random, 0) for _ in range(count)]
 
 
-def _drawn(tree: Any, random: Random) -> str:
-    pieces: list[str] = []
-    for operation, value in tree:
-        if len(pieces) > _LAST_DRAWN:
-            break
-        pieces.append(_piece(operation, value, random))
-    return "".join(pieces)
+def _drawn(tree: Any, random: Random, depth: int) -> str:
+    """A text of a part of the tree, `depth` repetitions deep."""
+    return "".join([_piece(operation, value, random, depth) for operation, value in tree])
 
 
-def _piece(operation: Any, value: Any, random: Random) -> str:
+def _piece(operation: Any, value: Any, random: Random, depth: int) -> str:
     if operation is sre.LITERAL:
         return _cased(value, random)
     if operation is sre.IN:
         return _member(value, random)
     if operation is sre.BRANCH:
-        return _drawn(random.choice(value[1]), random)
+        return _drawn(random.choice(value[1]), random, depth)
     if operation is sre.SUBPATTERN:
-        return _drawn(value[3], random)
+        return _drawn(value[3], random, depth)
     if operation in (sre.MAX_REPEAT, sre.MIN_REPEAT):
         low, high, inner = value
-        return "".join(_drawn(inner, random) for _ in range(_times(low, int(high), random)))
+        return "".join([_drawn(inner, random, depth + 1) for _ in range(_times(low, high, random, depth))])
     if operation in (sre.ANY, sre.NOT_LITERAL):
         return random.choice(POOL)
     # What is looked for ahead is often what has to be written.
-    return _drawn(value[1], random) if operation is sre.ASSERT and random.random() < 0.5 else ""
+    return _drawn(value[1], random, depth) if operation is sre.ASSERT and random.random() < 0.5 else ""
 
 
 def _cased(code: int, random: Random) -> str:
@@ -147,8 +143,11 @@ def _cased(code: int, random: Random) -> str:
     return chr(code).swapcase() if random.random() < 0.05 else chr(code)
 
 
-def _times(low: int, high: int, random: Random) -> int:
-    return min(high, low + random.choice([0, 0, 1, 1, 2, 3]), _LAST_DRAWN) if random.random() < 0.9 else min(high, 40)
+def _times(low: int, high: Any, random: Random, depth: int) -> int:
+    """How often to repeat: near the lower bound, or near the upper one, at times past either."""
+    if high is not sre.MAXREPEAT and high <= MAX_REPEATS and not depth and random.random() < 0.3:
+        return int(high) + random.choice([-1, 0, 0, 1]) if high else 0
+    return max(0, low + random.choice([-1, 0, 0, 0, 1, 1, 2, 3]))
 
 
 def _member(items: Any, random: Random) -> str:

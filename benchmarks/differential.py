@@ -14,7 +14,7 @@ answers for the byte automaton.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from unicodedata import category
@@ -24,10 +24,11 @@ import numpy.typing as npt
 from candidates import Walks, letters_of, near_misses, random_texts, sampled
 from matchers import Case, Matcher, matcher
 
+import tokenfst
 from automata import ByteAutomaton, compile_expr
+from automata.errors import TokenNotAllowed
 from automata.jit import kernel
 from tokenfst import TokenAutomaton, Vocabulary
-from tokenfst.compile import from_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,17 +126,20 @@ def _readable(
 class Check:
     """One case being checked."""
 
-    def __init__(self, case: Case, automaton: ByteAutomaton, effort: Effort, tally: Tally) -> None:
-        self.case, self.automaton, self.effort, self.tally = case, automaton, effort, tally
+    def __init__(self, case: Case, effort: Effort, tally: Tally) -> None:
+        self.case, self.effort, self.tally = case, effort, tally
         self.matches: Matcher = matcher(case)
+        self.expr = case.expr()
+        self.automaton = automaton = compile_expr(self.expr)
         self.random = Random(case.pattern)
         self.walks = None if automaton.is_empty else Walks(automaton)
 
-    def verdict(self, text: bytes) -> bool:
-        try:
-            return self.matches(text.decode())
-        except UnicodeDecodeError:
-            return False
+    def verdicts(self, texts: list[bytes]) -> dict[bytes, bool]:
+        """The matcher's verdict on every text; on bytes that are no text, that they do not match."""
+        verdicts = dict.fromkeys(texts, False)
+        asked = [text for text in verdicts if _is_text(text)]
+        verdicts.update(zip(asked, self.matches([text.decode() for text in asked]), strict=True))
+        return verdicts
 
     def expect(self, level: str, text: bytes, expected: bool, found: bool) -> None:
         if expected != found:
@@ -143,7 +147,7 @@ class Check:
 
     # Texts
 
-    def texts(self, material: list[str]) -> list[bytes]:
+    def texts(self, material: Sequence[str]) -> list[bytes]:
         """All strings to try: each once, none on which versions of Unicode differ."""
         effort, random, letters = self.effort, self.random, letters_of(self.case.pattern)
         found: list[bytes] = []
@@ -151,7 +155,7 @@ class Check:
             found += [self.walks.finish(self.walks.start, random)]
             found += [self.walks.random(random) for _ in range(effort.walks)]
             found += [self.walks.through(random) for _ in range(effort.walks)]
-        drawn = sampled(self.case.pattern, effort.walks, random) + material
+        drawn = [*sampled(self.case.pattern, effort.walks, random), *material]
         for text in [text.decode() for text in found if _is_text(text)] + drawn:
             drawn += near_misses(text, letters, effort.edits, random)
         drawn += random_texts(letters, effort.randoms, random)
@@ -168,9 +172,9 @@ class Check:
 
     # Bytes
 
-    def bytes_level(self, material: list[str]) -> dict[bytes, bool]:
+    def bytes_level(self, material: Sequence[str]) -> dict[bytes, bool]:
         """Checks the byte automaton; the texts that were tried, with their verdicts."""
-        verdicts = {text: self.verdict(text) for text in self.texts(material)}
+        verdicts = self.verdicts(self.texts(material))
         for text, expected in verdicts.items():
             self.expect("bytes", text, expected, self.automaton.accepts(text))
         self.tally.texts += len(verdicts)
@@ -182,7 +186,7 @@ class Check:
     def token_level(self, verdicts: dict[bytes, bool], tokens: Tokens) -> None:
         if self.walks is None:
             return
-        automaton = from_bytes(self.automaton, tokens.vocabulary)
+        automaton = tokenfst.compile(self.expr, tokens.vocabulary)
         matching = [text for text, expected in verdicts.items() if expected]
         others = [text for text, expected in verdicts.items() if not expected]
         for texts in (matching, others):
@@ -190,41 +194,52 @@ class Check:
                 for cut in tokens.cuts(text, self.random):
                     self.tally.cuts += 1
                     self.expect(f"tokens {cut}", text, verdicts[text], automaton.accepts(cut))
+        finished: dict[bytes, bool] = {}
         for number in range(self.effort.masks):
             # The start always, then places inside of texts.
             text = self.random.choice(matching) if number and matching else b""
             cut = next(tokens.cuts(text, self.random))
-            self.mask(automaton, tokens, cut[: self.random.randrange(len(cut) + 1)])
+            finished.update(self.mask(automaton, tokens, cut[: self.random.randrange(len(cut) + 1)]))
+        self.tally.tokens += len(finished)
+        for whole, expected in self.verdicts([*finished]).items():
+            self.expect("after a mask", whole, expected, finished[whole])
 
-    def mask(self, automaton: TokenAutomaton, tokens: Tokens, before: list[int]) -> None:
-        """Checks the mask after some tokens."""
+    def mask(self, automaton: TokenAutomaton, tokens: Tokens, before: list[int]) -> dict[bytes, bool]:
+        """Checks the mask after some tokens; the texts that it says do match or not."""
         text, vocabulary = tokens.vocabulary.detokenize(before), tokens.vocabulary
         state = automaton.start
-        for token in before:
-            state = automaton.advance(state, token)
-        mask = automaton.mask(state)
-        expected = tokens.readable(self.automaton, self.automaton.step(self.automaton.start, text))
-        expected[list(vocabulary.eos_ids)] = self.verdict(text)
+        try:
+            for token in before:
+                state = automaton.advance(state, token)
+        except TokenNotAllowed:
+            self.expect(f"prefix {before}", text, True, False)
+            return {}
+        mask, expected = automaton.mask(state), self.readable(tokens, text)
         self.tally.masks += 1
         for token in np.flatnonzero(mask != expected)[:3].tolist():
             self.expect(f"mask, token {token}", text, bool(expected[token]), bool(mask[token]))
-        allowed = np.setdiff1d(np.flatnonzero(mask), vocabulary.eos_ids)
-        for _ in range(min(self.effort.tokens, len(allowed))):
-            self.finish(text + vocabulary.tokens[int(self.random.choice(allowed))])
+        ends = list(vocabulary.eos_ids)
+        may_end, mask[ends] = bool(mask[ends].any()), False
+        allowed = np.flatnonzero(mask)
+        tried = [int(self.random.choice(allowed)) for _ in range(min(self.effort.tokens, len(allowed)))]
+        finished = [self.finish(text + vocabulary.tokens[token]) for token in tried]
+        return {whole: True for whole in finished if self.fair(whole)} | {text: may_end}
 
-    def finish(self, text: bytes) -> None:
-        """Checks that a text that the tokens allow can be finished."""
-        assert self.walks is not None
-        self.tally.tokens += 1
+    def readable(self, tokens: Tokens, text: bytes) -> npt.NDArray[np.bool_]:
+        """The tokens that the byte automaton reads after a text, and the end tokens where it accepts the text."""
         state = self.automaton.step(self.automaton.start, text)
-        whole = text + self.walks.finish(state, self.random) if state >= 0 else text
-        if state < 0 or self.fair(whole):
-            self.expect("finished", whole, self.verdict(whole), True)
+        readable = tokens.readable(self.automaton, state)
+        readable[list(tokens.vocabulary.eos_ids)] = self.automaton.accepts(text)
+        return readable
+
+    def finish(self, text: bytes) -> bytes:
+        """A text with a shortest end behind it; the text itself where there is none."""
+        assert self.walks is not None
+        state = self.automaton.step(self.automaton.start, text)
+        return text + self.walks.finish(state, self.random) if state >= 0 else text
 
 
-def check(
-    case: Case, tokens: Tokens, effort: Effort, tally: Tally, material: list[str], automaton: ByteAutomaton | None = None
-) -> None:
+def check(case: Case, tokens: Tokens, effort: Effort, tally: Tally, material: Sequence[str] = ()) -> None:
     """Checks a case and adds to a tally.
 
     Args:
@@ -233,15 +248,14 @@ def check(
         effort: how much to try.
         tally: what to add to.
         material: further strings to try.
-        automaton: the automaton to check in place of the case's own.
 
     Raises:
         TokenfstError: this project refuses the pattern.
         Unreadable: the other engine does.
     """
-    one = Check(case, compile_expr(case.expr()) if automaton is None else automaton, effort, tally)
-    tally.cases += 1
+    one = Check(case, effort, tally)
     one.token_level(one.bytes_level(material), tokens)
+    tally.cases += 1
 
 
 def _is_text(text: bytes) -> bool:

@@ -3,33 +3,47 @@
     Case        a pattern, its dialect, and whether a text must match as a whole or only somewhere
     matcher     the verdict on a text, by another engine
 
-Python's dialect is judged by `re`, with ASCII classes unless the pattern sets the flag u, as this project reads it; what
-`re` lacks (properties, POSIX classes, lookbehinds of any length, set operations by look-around) by the package `regex`.
-ECMA-262 is judged by `regress`, an engine in Rust, under the flag u; a pattern that only the older grammar without
-that flag reads is judged by that grammar.
+Python's dialect is judged by `re`, with ASCII classes unless the pattern sets the flag u, as this project reads it;
+what `re` lacks (properties, POSIX classes, lookbehinds of any length) by the package `regex`. ECMA-262 is judged by V8,
+which PyPI's mini-racer carries, under the flag u; a pattern that only the older grammar without that flag reads is
+judged by that grammar. (In a group `(?i: )` V8 forgets to fold U+017F, U+1E9E and U+212A unless they stand in a set;
+the specification does not.) All of them backtrack, so texts have to be short where repetitions are nested; V8 is given some
+seconds.
+
+Rejected: regress, an engine in Rust that is quicker to ask, but takes nine letters for `^((a{1,2}){1,2}){1,2}$`.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import regex
-import regress
+from py_mini_racer import JSEvalException, JSTimeoutException, MiniRacer
 
 from automata import Expr, parse
 
-Matcher = Callable[[str], bool]
+# The verdicts on some texts.
+Matcher = Callable[[Sequence[str]], list[bool]]
 Dialect = Literal["python", "ecma"]
 
 _FLAGS = re.compile(r"\(\?([a-zA-Z]+)\)")
+_IGNORES_CASE = re.compile(r"\(\?[a-zA-Z]*i[a-zA-Z]*[-:)]")
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _PROPERTY = re.compile(r"\\[pP]")
 _POSIX = re.compile(r"\[:")
 _CLASS_ESCAPE = re.compile(r"\\[dDwWsSbB]")
+_SECONDS = 5.0
+_TEST = """
+function compiled(pattern) { try { return new RegExp(pattern, "u") } catch { return new RegExp(pattern) } }
+function test(pattern, texts) { const r = compiled(pattern); return texts.map(t => r.test(t) ? "1" : "0").join("") }
+"""
 _VERSIONED = re.compile(r"\\[pP]|\(\?[a-z]*[iu]|\[:")
 
 
@@ -74,15 +88,25 @@ def matcher(case: Case) -> Matcher:
 
 
 def _ecma(pattern: str, search: bool) -> Matcher:
-    whole = pattern if search else f"^(?:{pattern})$"
-    for flags in ("u", ""):
+    whole = json.dumps(pattern if search else f"^(?:{pattern})$")
+
+    def verdicts(texts: Sequence[str]) -> list[bool]:
         try:
-            find = regress.Regex(whole, flags).find
-        except regress.RegressError as error:
-            refusal = str(error)
-            continue
-        return lambda text: find(text) is not None
-    raise Unreadable(refusal)
+            answer = _v8().eval(f"test({whole}, {json.dumps(texts)})", timeout_sec=_SECONDS)
+        except JSTimeoutException:
+            raise Unreadable("V8 takes too long") from None
+        except JSEvalException:
+            raise Unreadable("V8 does not read it") from None
+        return [verdict == "1" for verdict in str(answer)]
+
+    return verdicts
+
+
+@cache
+def _v8() -> MiniRacer:
+    engine = MiniRacer()
+    engine.eval(_TEST)
+    return engine
 
 
 def _python(pattern: str, search: bool) -> Matcher:
@@ -90,12 +114,14 @@ def _python(pattern: str, search: bool) -> Matcher:
     flags = leading[1] if leading else ""
     unset = "u" not in flags and "a" not in flags
     # Properties and case are Unicode's, which both packages grant only to patterns whose classes are Unicode's as well.
-    unicode = unset and ("i" in flags or _PROPERTY.search(pattern) is not None)
+    unicode = unset and bool(_IGNORES_CASE.search(pattern) or _PROPERTY.search(pattern))
     if unicode and (_CLASS_ESCAPE.search(pattern) or _POSIX.search(pattern)):
         raise Unreadable("ASCII classes beside Unicode case or properties: set the flag u or a")
+    # Before Python 3.14 the empty text has neither `\\b` nor `\\B`.
+    pattern = _ESCAPE.sub(lambda match: r"(?!\b)" if match[1] == "B" else match[0], pattern)
     compiled = _compiled(pattern, ascii_only=unset and not unicode)
     find = compiled.search if search else compiled.fullmatch
-    return lambda text: find(text) is not None
+    return lambda texts: [find(text) is not None for text in texts]
 
 
 def _compiled(pattern: str, *, ascii_only: bool) -> re.Pattern[str] | regex.Pattern[str]:
