@@ -27,8 +27,8 @@ from automata.distance import distances
 
 # Letters and digits of several scripts and lengths in UTF-8, characters with unusual case, white space and line ends.
 POOL = "aAbZz09_ .-/éÉßſKİЯяαΣς中٣५😀\n\r\t\u00a0\u2028\ufeff\x00\x7f"
-MAX_LENGTH = 24
 MAX_REPEATS = 300
+_REPEATED_GROUP = re.compile(r"\)(?:[*+]|\{\d*,)")
 
 
 class Walks:
@@ -82,10 +82,10 @@ class Walks:
             before = self.entry[state]
         return bytes(text[::-1])
 
-    def random(self, random: Random) -> bytes:
-        """A random text of the language."""
+    def random(self, random: Random, max_length: int) -> bytes:
+        """A random text of the language, which from a length on takes a shortest way to an end."""
         text, state = bytearray(), self.start
-        while len(text) < MAX_LENGTH and self.live[state] and not (self.final[state] and random.random() < 0.25):
+        while len(text) < max_length and self.live[state] and not (self.final[state] and random.random() < 0.25):
             number = random.choice(self.live[state])
             text.append(self.byte(number, random))
             state = self.table[state][number]
@@ -103,16 +103,25 @@ class Walks:
 
 
 def sampled(pattern: str, count: int, random: Random) -> list[str]:
-    """Texts that are likely to match, drawn from the parse tree that Python's `re` makes; none where it makes none."""
+    """Texts that are likely to match, drawn from the parse tree; none where there is none."""
+    tree = _tree(pattern)
+    return [] if tree is None else [_drawn(tree, random, 0) for _ in range(count)]
+
+
+def may_explode(pattern: str) -> bool:
+    """Whether an engine that backtracks may take time exponential in the length of a text: a group is repeated."""
+    return _REPEATED_GROUP.search(pattern) is not None
+
+
+def _tree(pattern: str) -> Any:
     # Names and properties as ECMA-262 spells them; whoever judges the texts sees the pattern itself.
     likely = re.sub(r"\(\?<(?=\w)", "(?P<", re.sub(r"\\[pP](\{[^}]*\}|[A-Z])", r"\\w", pattern))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = sre_parser.parse(likely)
+            return sre_parser.parse(likely)
     except (re.error, OverflowError):
-        return []
-    return [_drawn(tree, random, 0) for _ in range(count)]
+        return None
 
 
 def _drawn(tree: Any, random: Random, depth: int) -> str:

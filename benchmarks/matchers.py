@@ -6,9 +6,12 @@
 Python's dialect is judged by `re`, with ASCII classes unless the pattern sets the flag u, as this project reads it;
 what `re` lacks (properties, POSIX classes, lookbehinds of any length) by the package `regex`. ECMA-262 is judged by V8,
 which PyPI's mini-racer carries, under the flag u; a pattern that only the older grammar without that flag reads is
-judged by that grammar. (In a group `(?i: )` V8 forgets to fold U+017F, U+1E9E and U+212A unless they stand in a set;
-the specification does not.) All of them backtrack, so texts have to be short where repetitions are nested; V8 is given some
-seconds.
+judged by that grammar, which takes a character above U+FFFF for two, so there is no verdict on those.
+
+V8 departs from the specification in two places. It finds an empty match between the two halves of such a character, so
+texts with one are matched from each character on. And in a group `(?i: )` it forgets to fold U+017F, U+1E9E and U+212A
+unless they stand in a set. All engines backtrack, so texts have to be short where repetitions are nested; V8 is given
+some seconds.
 
 Rejected: regress, an engine in Rust that is quicker to ask, but takes nine letters for `^((a{1,2}){1,2}){1,2}$`.
 """
@@ -29,8 +32,9 @@ from py_mini_racer import JSEvalException, JSTimeoutException, MiniRacer
 
 from automata import Expr, parse
 
-# The verdicts on some texts.
-Matcher = Callable[[Sequence[str]], list[bool]]
+# The verdicts on some texts; None is none.
+Matcher = Callable[[Sequence[str]], list[bool | None]]
+_VERDICTS = {"0": False, "1": True, "-": None}
 Dialect = Literal["python", "ecma"]
 
 _FLAGS = re.compile(r"\(\?([a-zA-Z]+)\)")
@@ -40,9 +44,23 @@ _PROPERTY = re.compile(r"\\[pP]")
 _POSIX = re.compile(r"\[:")
 _CLASS_ESCAPE = re.compile(r"\\[dDwWsSbB]")
 _SECONDS = 5.0
-_TEST = """
-function compiled(pattern) { try { return new RegExp(pattern, "u") } catch { return new RegExp(pattern) } }
-function test(pattern, texts) { const r = compiled(pattern); return texts.map(t => r.test(t) ? "1" : "0").join("") }
+_TEST = r"""
+const above = /[\ud800-\udbff]/;
+function compiled(pattern, flags) {
+  try { return new RegExp(pattern, "u" + flags) } catch { return new RegExp(pattern) }
+}
+function anywhere(sticky, text) {
+  for (let place = 0; place <= text.length; place += text.codePointAt(place) > 0xffff ? 2 : 1) {
+    sticky.lastIndex = place;
+    if (sticky.test(text)) return true;
+  }
+  return false;
+}
+function test(pattern, texts) {
+  const plain = compiled(pattern, ""), sticky = compiled(pattern, "y");
+  const verdict = text => !above.test(text) ? plain.test(text) : plain.unicode ? anywhere(sticky, text) : null;
+  return texts.map(text => { const v = verdict(text); return v === null ? "-" : v ? "1" : "0" }).join("");
+}
 """
 _VERSIONED = re.compile(r"\\[pP]|\(\?[a-z]*[iu]|\[:")
 
@@ -90,14 +108,14 @@ def matcher(case: Case) -> Matcher:
 def _ecma(pattern: str, search: bool) -> Matcher:
     whole = json.dumps(pattern if search else f"^(?:{pattern})$")
 
-    def verdicts(texts: Sequence[str]) -> list[bool]:
+    def verdicts(texts: Sequence[str]) -> list[bool | None]:
         try:
             answer = _v8().eval(f"test({whole}, {json.dumps(texts)})", timeout_sec=_SECONDS)
         except JSTimeoutException:
             raise Unreadable("V8 takes too long") from None
         except JSEvalException:
             raise Unreadable("V8 does not read it") from None
-        return [verdict == "1" for verdict in str(answer)]
+        return [_VERDICTS[verdict] for verdict in str(answer)]
 
     return verdicts
 
