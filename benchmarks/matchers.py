@@ -18,6 +18,7 @@ Rejected: regress, an engine in Rust that is quicker to ask, but takes nine lett
 
 from __future__ import annotations
 
+import atexit
 import json
 import re
 import warnings
@@ -123,6 +124,8 @@ def _ecma(pattern: str, search: bool) -> Matcher:
 @cache
 def _v8() -> MiniRacer:
     engine = MiniRacer()
+    # Left to the end of the interpreter, it may wait for ever for a thread that is gone.
+    atexit.register(engine.close)
     engine.eval(_TEST)
     return engine
 
