@@ -6,12 +6,17 @@ characters. Labels are classes of their own, behind those of characters.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from automata import ranges as rg
 from automata.errors import ExpressionError
-from automata.expr import ByteSet, CharSet, Expr, Label, Literal
+from automata.expr import Alternation, ByteSet, CharSet, Expr, Label, Literal, Strings, Substring
 from automata.ranges import ALL_CHARACTERS, Ranges
+
+# The leaves that are made of characters as they are, and those that say what they hold in another way.
+PLAIN_LEAVES = (Literal, CharSet, ByteSet, Label)
+KNOWN_LEAVES = (*PLAIN_LEAVES, Strings, Substring)
 
 
 def nodes(expr: Expr) -> Iterator[Expr]:
@@ -26,16 +31,18 @@ def nodes(expr: Expr) -> Iterator[Expr]:
                 stack.append(part)
 
 
-def code_points(value: bytes) -> list[int]:
-    """The characters of a literal.
+def leaves(expr: Expr) -> Iterator[Expr]:
+    """The nodes of an expression that are not made of others."""
+    return (node for node in nodes(expr) if not node.operands() and not isinstance(node, Alternation))
 
-    Raises:
-        ExpressionError: it is not text.
-    """
+
+def is_utf8(value: bytes) -> bool:
+    """Whether bytes are text."""
     try:
-        return [*map(ord, value.decode())]
+        value.decode()
     except UnicodeDecodeError:
-        raise ExpressionError("assertions (look-around, anchors) see characters, and raw bytes are none") from None
+        return False
+    return True
 
 
 class Alphabet:
@@ -47,18 +54,23 @@ class Alphabet:
         size: the number of classes.
     """
 
-    def __init__(self, expr: Expr) -> None:
+    def __init__(self, exprs: Iterable[Expr]) -> None:
+        """The alphabet of some expressions.
+
+        Raises:
+            ExpressionError: one of them holds raw bytes.
+        """
         sets: dict[Ranges, None] = {ALL_CHARACTERS: None}
         singles: set[int] = set()
         labels: set[str] = set()
-        for node in nodes(expr):
-            if isinstance(node, CharSet):
-                sets[node.ranges] = None
-            elif isinstance(node, Literal):
-                singles.update(code_points(node.value))
-            elif isinstance(node, Label):
-                labels.add(node.name)
-            elif isinstance(node, ByteSet):
+        for leaf in chain.from_iterable(map(leaves, exprs)):
+            if isinstance(leaf, CharSet):
+                sets[leaf.ranges] = None
+            elif isinstance(leaf, Literal) and is_utf8(leaf.value):
+                singles.update(map(ord, leaf.value.decode()))
+            elif isinstance(leaf, Label):
+                labels.add(leaf.name)
+            elif isinstance(leaf, Literal | ByteSet):
                 raise ExpressionError("assertions (look-around, anchors) see characters, and raw bytes are none")
         self.ranges = _classes([*sets, *(((code, code),) for code in sorted(singles))])
         self.labels = {name: len(self.ranges) + number for number, name in enumerate(sorted(labels))}
@@ -73,6 +85,16 @@ class Alphabet:
                 number for number, members in enumerate(self.ranges) if rg.intersect(members[:1], ranges)
             )
         return found
+
+    def symbols(self, expr: Expr) -> Iterator[int]:
+        """The classes of the characters and labels that make up an expression of one character or label."""
+        for leaf in leaves(expr):
+            if isinstance(leaf, CharSet):
+                yield from self.classes(leaf.ranges)
+            elif isinstance(leaf, Literal):
+                yield from self.classes(((ord(leaf.value.decode()),) * 2,))
+            elif isinstance(leaf, Label):
+                yield self.labels[leaf.name]
 
     def members(self, classes: list[int]) -> tuple[Ranges, list[str]]:
         """The characters and the labels of some classes."""

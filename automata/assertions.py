@@ -19,24 +19,25 @@ The languages stay regular. Most patterns have assertions at their ends only, wh
 from __future__ import annotations
 
 from automata import expr as ex
-from automata.alphabet import nodes
+from automata.alphabet import KNOWN_LEAVES, is_utf8, leaves
 from automata.expr import (
     ANY_TEXT,
     EMPTY,
     TEXT_END,
     TEXT_START,
     Alternation,
-    ByteSet,
+    CharSet,
     Complement,
     Concatenation,
     Difference,
     Expr,
     Intersection,
-    Label,
     Literal,
     Lookahead,
     Lookbehind,
     Repetition,
+    Strings,
+    Substring,
 )
 
 
@@ -72,6 +73,10 @@ def _matches_empty(expr: Expr, operands: list[bool]) -> bool:
     """The same, for an expression whose operands do or do not match it."""
     if isinstance(expr, Literal):
         return not expr.value
+    if isinstance(expr, Strings):
+        return b"" in expr.values
+    if isinstance(expr, Substring):
+        return True
     if isinstance(expr, Concatenation | Intersection):
         return all(operands)
     if isinstance(expr, Alternation):
@@ -105,7 +110,7 @@ def simplified(expr: Expr) -> Expr:
                     break
                 other = (assertion.inner, ANY_TEXT) if first else (ANY_TEXT, assertion.inner)
                 operations.append((assertion.negated, ex.concat(*other)))
-            elif holds_assertion(assertion.inner):
+            elif not _is_decided(assertion.inner):
                 break
             elif not matches_empty(assertion):
                 return EMPTY
@@ -116,17 +121,19 @@ def simplified(expr: Expr) -> Expr:
     return result
 
 
+def _is_decided(expr: Expr) -> bool:
+    """Whether the expression alone says whether it matches the empty text."""
+    return not holds_assertion(expr) and all(isinstance(leaf, KNOWN_LEAVES) for leaf in leaves(expr))
+
+
 def _is_text(expr: Expr) -> bool:
     """Whether an expression describes text only, without raw bytes and labels."""
-    for node in nodes(expr):
-        if isinstance(node, ByteSet | Label):
-            return False
-        if isinstance(node, Literal):
-            try:
-                node.value.decode()
-            except UnicodeDecodeError:
-                return False
-    return True
+    return all(
+        (isinstance(leaf, Literal) and is_utf8(leaf.value))
+        or (isinstance(leaf, Strings) and all(map(is_utf8, leaf.values)))
+        or isinstance(leaf, CharSet | Substring)
+        for leaf in leaves(expr)
+    )
 
 
 def _cut_at_anchors(parts: list[Expr]) -> bool:
@@ -134,14 +141,14 @@ def _cut_at_anchors(parts: list[Expr]) -> bool:
     cannot be."""
     while TEXT_START in parts:
         place = parts.index(TEXT_START)
-        if any(map(holds_assertion, parts[:place])):
+        if not all(map(_is_decided, parts[:place])):
             break
         if not all(map(matches_empty, parts[:place])):
             return False
         del parts[: place + 1]
     while TEXT_END in parts:
         place = len(parts) - 1 - parts[::-1].index(TEXT_END)
-        if any(map(holds_assertion, parts[place + 1 :])):
+        if not all(map(_is_decided, parts[place + 1 :])):
             break
         if not all(map(matches_empty, parts[place + 1 :])):
             return False

@@ -80,7 +80,7 @@ def _reduced(alternatives: set[int] | frozenset[int]) -> Condition:
     for alternative in sorted(alternatives, key=int.bit_count):
         if not _contradicts(alternative) and not any(known & alternative == known for known in kept):
             kept.append(alternative)
-    return frozenset(kept)
+    return TRUE if kept == [0] else frozenset(kept)
 
 
 def _contradicts(alternative: int) -> bool:

@@ -6,6 +6,8 @@ simplest up:
     Literal(value)                   exactly these bytes
     CharSet(ranges)                  one character of a set of code points, in UTF-8
     ByteSet(ranges)                  one raw byte of a set, for languages that are not text
+    Strings(values)                  any one of a list of byte strings, however many
+    Substring(text, words)           any substring of a text, or any that cuts no word
     Label(name)                      one symbol that is no byte: a place where a named set of tokens is written
     Concatenation(parts)             one after the other
     Alternation(parts)               any one of them; none at all is the empty language
@@ -92,28 +94,28 @@ class Expr:
         return to_pattern(self)
 
     def __add__(self, other: Expr | str | bytes) -> Expr:
-        return concat(self, other)
+        return concat(self, other) if isinstance(other, _OPERAND) else NotImplemented
 
     def __radd__(self, other: str | bytes) -> Expr:
-        return concat(other, self)
+        return concat(other, self) if isinstance(other, _OPERAND) else NotImplemented
 
     def __or__(self, other: Expr | str | bytes) -> Expr:
-        return alternation(self, other)
+        return alternation(self, other) if isinstance(other, _OPERAND) else NotImplemented
 
     def __ror__(self, other: str | bytes) -> Expr:
-        return alternation(other, self)
+        return alternation(other, self) if isinstance(other, _OPERAND) else NotImplemented
 
     def __and__(self, other: Expr | str | bytes) -> Expr:
-        return intersection(self, other)
+        return intersection(self, other) if isinstance(other, _OPERAND) else NotImplemented
 
     def __rand__(self, other: str | bytes) -> Expr:
-        return intersection(other, self)
+        return intersection(other, self) if isinstance(other, _OPERAND) else NotImplemented
 
     def __sub__(self, other: Expr | str | bytes) -> Expr:
-        return difference(self, other)
+        return difference(self, other) if isinstance(other, _OPERAND) else NotImplemented
 
     def __rsub__(self, other: str | bytes) -> Expr:
-        return difference(other, self)
+        return difference(other, self) if isinstance(other, _OPERAND) else NotImplemented
 
     def __invert__(self) -> Expr:
         return complement(self)
@@ -201,6 +203,36 @@ class ByteSet(Expr):
     def __init__(self, ranges: Ranges) -> None:
         _set(self, "ranges", ranges)
         _set(self, "size", 1)
+
+
+class Strings(Expr):
+    """Any one of some byte strings, which ascend and differ; made by `strings`.
+
+    Its size is their number: what a list takes once it is an automaton is nearer to that than to its bytes.
+    """
+
+    __slots__ = ("values",)
+    __match_args__ = ("values",)
+    values: tuple[bytes, ...]
+
+    def __init__(self, values: tuple[bytes, ...]) -> None:
+        _set(self, "values", values)
+        _set(self, "size", len(values))
+
+
+class Substring(Expr):
+    """Any substring of a text, the empty one included; by `words`, any that cuts no word in two. `automata.substring`
+    says what a word is."""
+
+    __slots__ = ("text", "words")
+    __match_args__ = ("text", "words")
+    text: str
+    words: bool
+
+    def __init__(self, text: str, words: bool) -> None:
+        _set(self, "text", text)
+        _set(self, "words", words)
+        _set(self, "size", len(text))
 
 
 class Label(Expr):
@@ -347,6 +379,9 @@ class Lookbehind(Expr):
         return (self.inner,)
 
 
+# What the operators take; others, such as automata, may know what to do with an expression.
+_OPERAND = (Expr, str, bytes)
+
 EMPTY: Expr = Alternation(())
 EPSILON: Expr = Literal(b"")
 
@@ -368,6 +403,18 @@ def literal(value: str | bytes) -> Expr:
         UnicodeEncodeError: text with a lone surrogate, which UTF-8 cannot write.
     """
     return Literal(value.encode() if isinstance(value, str) else bytes(value))
+
+
+def strings(values: Iterable[str | bytes]) -> Expr:
+    """Any one of some strings, in UTF-8 where they are text; none at all is the empty language.
+
+    Raises:
+        UnicodeEncodeError: text with a lone surrogate, which UTF-8 cannot write.
+    """
+    kept = tuple(sorted({value.encode() if isinstance(value, str) else bytes(value) for value in values}))
+    if len(kept) > 1:
+        return Strings(kept)
+    return Literal(kept[0]) if kept else EMPTY
 
 
 def _expr(value: Expr | str | bytes) -> Expr:
@@ -475,6 +522,8 @@ def repeat(inner: Expr | str | bytes, low: int, high: int | None = None) -> Expr
 def intersection(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
     """What is in both."""
     a, b = _expr(left), _expr(right)
+    if is_empty(a) or is_empty(b):
+        return EMPTY
     if isinstance(a, CharSet) and isinstance(b, CharSet):
         return char_ranges(rg.intersect(a.ranges, b.ranges))
     return a if a == b else Intersection(a, b)
@@ -483,9 +532,11 @@ def intersection(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
 def difference(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
     """What is in `left` and not in `right`."""
     a, b = _expr(left), _expr(right)
+    if is_empty(a) or a == b:
+        return EMPTY
     if isinstance(a, CharSet) and isinstance(b, CharSet):
         return char_ranges(rg.subtract(a.ranges, b.ranges))
-    return Difference(a, b)
+    return a if is_empty(b) else Difference(a, b)
 
 
 def complement(inner: Expr | str | bytes) -> Expr:

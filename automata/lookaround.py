@@ -24,7 +24,8 @@ decides what is left of the obligations.
     Characters      a deterministic automaton over classes of characters
     fragment(expr)  the result, ready to be determinized over bytes
 
-A text of its own (an operand of intersection, difference or complement) has a skeleton of its own and is copied in.
+A text of its own (an operand of intersection, difference or complement) has a skeleton of its own and is copied in; so
+are lists of strings and substrings, whose automata over bytes are put over characters again.
 To an assertion a label is a character that sets without U+10FFFF lack: `.` matches it and `\\w` does not.
 
 Rejected: markers in the text (every assertion a symbol, the skeleton intersected with the language in which markers
@@ -35,7 +36,10 @@ conditions then hold the states of the skeleton, and are no longer small).
 
 from __future__ import annotations
 
-from automata.alphabet import Alphabet
+from collections.abc import Callable
+
+from automata.alphabet import PLAIN_LEAVES, Alphabet, leaves
+from automata.byte_automaton import ByteAutomaton
 from automata.conditions import FALSE, TRUE, Condition, bits, both, can, cannot, either, holds_at_end, negation
 from automata.expr import Complement, Difference, Expr, Intersection
 from automata.limits import Work
@@ -45,16 +49,25 @@ from automata.thompson import Fragment
 _Reached = dict[int, Condition]
 
 
-def fragment(expr: Expr, work: Work) -> Fragment:
+def fragment(expr: Expr, work: Work, compiled: Callable[[Expr], ByteAutomaton]) -> Fragment:
     """The automaton over bytes of a text with assertions.
+
+    Args:
+        expr: the text.
+        work: the limits, and how the construction is stopped.
+        compiled: the automaton of a leaf that is not made of characters: a list of strings, or a substring.
 
     Raises:
         LimitExceeded: it, or what it is made from, has too many states, or the time is up.
         Cancelled: the compilation was cancelled.
         ExpressionError: raw bytes stand beside assertions.
     """
-    alphabet = Alphabet(expr)
-    automaton = _language(expr, alphabet, Budget(expr, work))
+    budget = Budget(expr, work)
+    others = {leaf: compiled(leaf) for leaf in leaves(expr) if not isinstance(leaf, PLAIN_LEAVES)}
+    arcs = {leaf: _lifted(automaton, budget) for leaf, automaton in others.items()}
+    alphabet = Alphabet([expr, *(over for rows in arcs.values() for row in rows.values() for over in row.values())])
+    known = {leaf: _characters(automaton, arcs[leaf], alphabet) for leaf, automaton in others.items()}
+    automaton = _Languages(alphabet, budget, known).of(expr)
     result = Fragment()
     # States 0 and 1 are the start and the end.
     names = [0, *(result.state() for _ in automaton.final[1:])]
@@ -72,18 +85,44 @@ def fragment(expr: Expr, work: Work) -> Fragment:
     return result
 
 
-def _language(expr: Expr, alphabet: Alphabet, budget: Budget) -> Characters:
-    """The automaton of a text of its own."""
+def _lifted(automaton: ByteAutomaton, budget: Budget) -> dict[int, dict[int, Expr]]:
+    """The arcs of an automaton over bytes, by sets of characters."""
+    from automata.lifting import lifted  # which compiles expressions
 
-    def language(part: Expr) -> Characters:
-        return _language(part, alphabet, budget)
+    budget.check(automaton.num_states)
+    return {} if automaton.is_empty else lifted(automaton)
 
-    if isinstance(expr, Intersection | Difference):
-        return _combined(language(expr.left), language(expr.right), budget, difference=isinstance(expr, Difference))
-    if isinstance(expr, Complement):
-        loop = dict.fromkeys(range(len(alphabet.ranges)), 0)
-        return _combined(Characters([loop], [True]), language(expr.inner), budget, difference=True)
-    return _Subsets(Skeleton(expr, alphabet, budget, language)).characters()
+
+def _characters(automaton: ByteAutomaton, arcs: dict[int, dict[int, Expr]], alphabet: Alphabet) -> Characters:
+    """An automaton over bytes with these arcs, over classes of characters."""
+    if automaton.is_empty:
+        return Characters([{}], [False])
+    order = [automaton.start, *(state for state in arcs if state != automaton.start)]
+    number = {state: place for place, state in enumerate(order)}
+    rows = [
+        {symbol: number[target] for target, over in arcs[state].items() for symbol in alphabet.symbols(over)}
+        for state in order
+    ]
+    return Characters(rows, automaton.final[order].tolist())
+
+
+class _Languages:
+    """The automata of the texts within a text; those of leaves that are not made of characters are given."""
+
+    def __init__(self, alphabet: Alphabet, budget: Budget, known: dict[Expr, Characters]) -> None:
+        self.alphabet, self.budget, self.known = alphabet, budget, known
+
+    def of(self, expr: Expr) -> Characters:
+        """The automaton of a text of its own."""
+        if expr in self.known:
+            return self.known[expr]
+        if isinstance(expr, Intersection | Difference):
+            is_difference = isinstance(expr, Difference)
+            return _combined(self.of(expr.left), self.of(expr.right), self.budget, difference=is_difference)
+        if isinstance(expr, Complement):
+            loop = dict.fromkeys(range(len(self.alphabet.ranges)), 0)
+            return _combined(Characters([loop], [True]), self.of(expr.inner), self.budget, difference=True)
+        return _Subsets(Skeleton(expr, self.alphabet, self.budget, self.of)).characters()
 
 
 def _combined(left: Characters, right: Characters, budget: Budget, *, difference: bool) -> Characters:
@@ -141,12 +180,13 @@ class _Subsets:
         owner, arcs = self.skeleton.owner, self.skeleton.arcs
         for state, condition in reached.items():
             for symbol, targets in arcs[state].items():
-                after = condition if condition == TRUE else self.step(condition, symbol)
+                after = condition if condition is TRUE else self.step(condition, symbol)
                 if not after:
                     continue
                 by_owner = result.setdefault(symbol, {}).setdefault(owner[state], {})
                 for target in targets:
-                    by_owner[target] = either(by_owner.get(target, FALSE), after)
+                    before = by_owner.get(target)
+                    by_owner[target] = after if before is None or before is after else either(before, after)
         return {symbol: by_owner for symbol, by_owner in result.items() if TEXT in by_owner}
 
     def step(self, condition: Condition, symbol: int) -> Condition:
@@ -205,11 +245,13 @@ class _Place:
         stack = [*entered.items()]
         while stack:
             state, condition = stack.pop()
-            before = reached.get(state, FALSE)
-            after = either(before, condition)
-            if after == before:
+            before = reached.get(state)
+            if before is None:
+                reached[state] = condition
+            elif before is condition or (after := either(before, condition)) == before:
                 continue
-            reached[state] = after
+            else:
+                reached[state] = after
             for guard, target in self.skeleton.jumps[state]:
                 passed = condition if guard is None else both(condition, self.holds(guard))
                 if passed:
@@ -240,6 +282,9 @@ class _Place:
         """The same with obligations from before the place put in terms of what is left to read."""
         result: _Reached = {}
         for state, condition in entered.items():
+            if condition is TRUE:
+                result[state] = TRUE
+                continue
             total = FALSE
             for alternative in condition:
                 left = TRUE

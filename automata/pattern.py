@@ -101,7 +101,7 @@ def _text(expr: Expr, parser: Parser) -> Expr:
         return result
     if parser.bytes_position is not None:
         try:
-            Alphabet(result)
+            Alphabet([result])
         except ExpressionError as error:
             raise parser.error(str(error), parser.bytes_position) from None
     return ex.whole(result)

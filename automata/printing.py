@@ -25,6 +25,8 @@ from automata.expr import (
     Lookahead,
     Lookbehind,
     Repetition,
+    Strings,
+    Substring,
 )
 from automata.ranges import ALL_CHARACTERS, Ranges, subtract
 
@@ -65,6 +67,8 @@ def _expanded(place: int, expr: Expr) -> list[_Item]:
         bars: list[_Item] = ["|"] * (2 * len(expr.parts) - 1)
         bars[::2] = [(_BRANCH, part) for part in expr.parts]
         return bars if expr.parts else [_NOTHING]
+    if place == _PATTERN and isinstance(expr, Strings):
+        return ["|".join(map(_text, expr.values))]
     if place <= _BRANCH and isinstance(expr, Concatenation):
         return [(_PIECE, part) for part in expr.parts]
     if place <= _PIECE and isinstance(expr, Literal):
@@ -84,6 +88,8 @@ def _atom(expr: Expr) -> list[_Item]:
         return [_set(expr.ranges, ALL_CHARACTERS)]
     if isinstance(expr, ByteSet):
         return [f"(?P<BYTES>{_set(expr.ranges, ((0, 0xFF),))})"]
+    if isinstance(expr, Substring):
+        return [f"(?P<SUBSTRING_OF{'_WORDS' if expr.words else ''}>", _text(expr.text.encode()), ")"]
     if isinstance(expr, Label):
         return [f"(?P<TOKEN>{''.join(_character(char, _SPECIAL) for char in expr.name)})"]
     if isinstance(expr, Intersection | Difference):
@@ -94,7 +100,10 @@ def _atom(expr: Expr) -> list[_Item]:
     if isinstance(expr, Lookahead | Lookbehind):
         direction = "<" if isinstance(expr, Lookbehind) else ""
         return [f"(?{direction}{'!' if expr.negated else '='}", (_PATTERN, expr.inner), ")"]
-    return ["(?:", (_PATTERN, expr), ")"]
+    if isinstance(expr, Literal | Concatenation | Alternation | Repetition | Strings):
+        return ["(?:", (_PATTERN, expr), ")"]
+    # In messages about operations on automata, what stands in for one.
+    return [repr(expr)]
 
 
 def _quantifier(low: int, high: int | None) -> str:

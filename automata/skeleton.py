@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from automata.alphabet import Alphabet, code_points
+from automata.alphabet import Alphabet
 from automata.blame import excerpt
 from automata.errors import LimitExceeded
 from automata.expr import (
@@ -99,7 +99,7 @@ class Skeleton:
     """
 
     def __init__(self, expr: Expr, alphabet: Alphabet, budget: Budget, language: Callable[[Expr], Characters]) -> None:
-        """Lays a text out; `language` gives the automaton of a part that is a text of its own."""
+        """Lays a text out; `language` gives the automaton of a part that is copied in."""
         self.alphabet, self.budget, self.language = alphabet, budget, language
         self.arcs: list[dict[int, list[int]]] = []
         self.jumps: list[list[tuple[Guard | None, int]]] = []
@@ -139,7 +139,7 @@ class Skeleton:
         if isinstance(expr, Repetition):
             return self.repetition(expr, start, end)
         if isinstance(expr, Literal):
-            self.chain(code_points(expr.value), start, end)
+            self.chain([*map(ord, expr.value.decode())], start, end)
         elif isinstance(expr, CharSet):
             self.arc(start, self.alphabet.classes(expr.ranges), end)
             if self.depth and expr.ranges[-1][1] == MAX_CODE_POINT:

@@ -16,11 +16,13 @@ if not hasattr(_automata, "compile_expr"):
 from tokenfst.automaton import TokenAutomaton
 from tokenfst.compile import compile  # noqa: A004
 from tokenfst.loaders import from_sentencepiece, from_tekken, from_tiktoken, from_transformers, load
+from tokenfst.text_start import TextStart
 from tokenfst.vocabulary import Vocabulary
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "TextStart",
     "TokenAutomaton",
     "Vocabulary",
     "compile",
