@@ -48,6 +48,7 @@ from automata.limits import Work, under_way
 from automata.minimize import minimize
 from automata.openfst import IntArray
 from automata.register_distance import joined, live_parts, pieces_by_distance
+from automata.thompson import AssertionMet
 
 # Leaves of a repetition, written out, from which on it is counted.
 THRESHOLD = 300
@@ -135,8 +136,11 @@ def compile_counted(expr: Expr, work: Work | None = None, *, threshold: int = TH
             farthest = max(counted, key=counts)
             if counts(farthest) > MAX_REGISTER:
                 raise LimitExceeded(f"{excerpt(farthest)} counts to more than {MAX_REGISTER:,}")
-            layout = CountedLayout(compiler.compile, work, counted)
-            marked = layout.lay_marked(expr)
+            layout = CountedLayout(compiler.part, work, counted)
+            try:
+                marked = layout.lay_marked(expr)
+            except AssertionMet:
+                return None
             if layout.fragment.labels:
                 return None
             automaton = _deterministic(expr, marked, counts(farthest), work, is_product=bool(layout.products))
