@@ -1,0 +1,1 @@
+"""Canonical tokenization (in progress)."""
