@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.errors import VocabularyError
+from tokenfst.canonical.bpe import BPE, NotBPE
 from tokenfst.trie import Nodes, build_trie
 
 
@@ -30,6 +31,7 @@ class Vocabulary:
         tokens: V byte strings; a token's id is its position, and b"" emits nothing.
         eos_ids: the ids that end a sequence; several are one end.
         special_tokens: names of tokens that emit nothing.
+        bpe: how the vocabulary's encoder cuts a text into tokens, or why that is not known. No part of the digest.
     """
 
     def __init__(
@@ -38,6 +40,7 @@ class Vocabulary:
         eos_ids: Iterable[int] = (),
         *,
         special_tokens: Mapping[str, int] | None = None,
+        bpe: BPE | NotBPE = NotBPE("none was given"),  # noqa: B008 (immutable)
     ) -> None:
         """Prepares a vocabulary.
 
@@ -45,12 +48,14 @@ class Vocabulary:
             tokens: the bytes that each token adds to earlier text; b"" for tokens that are never to be written.
             eos_ids: the ids that end a sequence. They emit nothing, whatever their bytes are.
             special_tokens: names of further tokens that emit nothing.
+            bpe: how the encoder cuts a text, for canonical tokenization.
 
         Raises:
             VocabularyError: no tokens, something that is not bytes, or an id outside `tokens`.
         """
         self.eos_ids = tuple(sorted(set(eos_ids)))
         self.special_tokens: Mapping[str, int] = MappingProxyType(dict(special_tokens or {}))
+        self.bpe = bpe
         silent = {*self.eos_ids, *self.special_tokens.values()}
         for token_id in silent:
             if not 0 <= token_id < len(tokens):

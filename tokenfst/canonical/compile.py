@@ -1,0 +1,41 @@
+"""From the bytes of a constraint to its canonical automaton."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from automata.byte_automaton import ByteAutomaton
+from automata.errors import EmptyLanguage
+from tokenfst.canonical.automaton import CanonicalAutomaton
+from tokenfst.canonical.edges import token_edges
+from tokenfst.canonical.liveness import NO_END, live_edges
+from tokenfst.canonical.prepared import prepare
+from tokenfst.canonical.product import product
+from tokenfst.canonical.sets import Rows, rows
+from tokenfst.vocabulary import Vocabulary
+
+
+def canonical_from_bytes(automaton: ByteAutomaton, vocabulary: Vocabulary) -> CanonicalAutomaton:
+    """The canonical automaton of a byte automaton.
+
+    Raises:
+        EmptyLanguage: the constraint allows no text, or none that the encoder could be given.
+        LimitExceeded: a construction grew past a limit, which the message names.
+        UnsupportedTokenizer: how the vocabulary's encoder cuts texts is not known, or not modelled.
+    """
+    if automaton.is_empty:
+        raise EmptyLanguage("the constraint allows no text at all")
+    prepared = prepare(vocabulary)
+    both = product(automaton, prepared.pieces, prepared.words)
+    edges = token_edges(both, vocabulary, prepared)
+    live = live_edges(edges, both, prepared.pairs, int(bool(vocabulary.eos_ids)))
+    if live.start == NO_END:
+        raise EmptyLanguage("the vocabulary cannot write any text that the constraint allows")
+    return CanonicalAutomaton(vocabulary, _with_end(rows(live, both)), live.class_of, prepared.pairs)
+
+
+def _with_end(found: Rows) -> Rows:
+    """With a row for the end of the sequence."""
+    return found._replace(
+        offsets=np.append(found.offsets, found.offsets[-1]).astype(np.int32), final=np.append(found.final, True)
+    )
