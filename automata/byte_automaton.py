@@ -3,9 +3,14 @@
     byte_class  [256]    bytes that no state tells apart share a class
     next        [Q, C]   the state that a class leads to, or -1
     final       [Q]      whether a text may end here
+    by_label    [Q, L]   the state that a label leads to, or -1
 
 The same automaton is an OpenFst acceptor (`fst()`, one arc for each byte), for drawing and for OpenFst's algebra. With
 no state at all (Q = 0, `start` = -1) the language is empty.
+
+Labels are symbols beyond the bytes, known by their names (`automata.expr.Label`). Nearly all automata have none, and a
+text, which is bytes, never takes one. They are apart from the bytes, not among their classes, so that what works on
+bytes need not know of them.
 """
 
 from __future__ import annotations
@@ -41,15 +46,19 @@ class ByteAutomaton:
         byte_class: `[256]` uint8, the class of each byte, below C.
         next: `[Q, C]` int32, the state reached, or -1.
         final: `[Q]` bool.
+        by_label: `[Q, L]` int32, the state that each label leads to, or -1.
+        labels: L names in ascending order, each of which occurs in some text.
     """
 
     start: int
     byte_class: ByteArray
     next: IntArray
     final: BoolArray
+    by_label: IntArray
+    labels: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for array in (self.byte_class, self.next, self.final):
+        for array in (self.byte_class, self.next, self.final, self.by_label):
             array.setflags(write=False)
 
     @property
@@ -97,51 +106,79 @@ class ByteAutomaton:
         kept = target >= 0
         return RangeArcs(*(array[kept].astype(np.int32) for array in (source, low, high, target)))
 
-    def fst(self) -> Fst:
-        """The OpenFst acceptor: labels are bytes plus one, since label 0 is epsilon."""
-        table = self.by_byte()
-        source, byte = np.nonzero(table >= 0)
+    def fst(self, labels: tuple[str, ...] | None = None) -> Fst:
+        """The OpenFst acceptor. Its symbols are the bytes, and from 256 up the labels: this automaton's own, or those
+        given, which hold them, so that automata with different labels can be combined."""
+        return self.over_symbols(self.by_byte(), self.labels if labels is None else labels)
+
+    def over_symbols(self, columns: IntArray, labels: tuple[str, ...]) -> Fst:
+        """The acceptor whose symbols are the columns `[Q, P]`, and from P up the labels."""
+        table = np.concatenate([columns, self.label_columns(labels)], axis=1) if labels else columns
+        source, symbol = np.nonzero(table >= 0)
         return openfst.to_fst(
-            self.start, self.final, source.astype(np.int32), byte.astype(np.int32), table[source, byte]
+            self.start, self.final, source.astype(np.int32), symbol.astype(np.int32), table[source, symbol]
         )
 
+    def label_columns(self, labels: tuple[str, ...]) -> IntArray:
+        """`[Q, len(labels)]`, the state that each of these labels leads to, or -1."""
+        columns = np.full((self.num_states, len(labels)), -1, np.int32)
+        for number, name in enumerate(self.labels):
+            if name in labels:
+                columns[:, labels.index(name)] = self.by_label[:, number]
+        return columns
 
-def from_fst(minimal: Fst, block_of: IntArray) -> ByteAutomaton:
+
+def from_fst(minimal: Fst, block_of: IntArray, labels: tuple[str, ...] = ()) -> ByteAutomaton:
     """The automaton of a minimal acceptor whose symbols are blocks of bytes.
 
     Args:
         minimal: an OpenFst acceptor, deterministic and trim.
-        block_of: `[256]`, the block of each byte.
+        block_of: `[256]`, the block of each byte, below P; every block holds a byte.
+        labels: the labels, in ascending order, whose symbols are P and up.
     """
-    start, final, table = openfst.to_table(minimal, int(block_of.max()) + 1)
-    final, byte_class, columns = canonical(start, final, block_of, table)
-    return ByteAutomaton(min(start, 0), byte_class, columns, final)
+    start, final, table = openfst.to_table(minimal, int(block_of.max()) + 1 + len(labels))
+    return from_tables(start, *canonical(start, final, block_of, table, len(labels)), labels)
+
+
+def from_tables(
+    start: int, final: BoolArray, byte_class: ByteArray, columns: IntArray, by_label: IntArray, labels: tuple[str, ...]
+) -> ByteAutomaton:
+    """The automaton of canonical tables, without labels that nothing takes."""
+    if labels:
+        kept = np.flatnonzero((by_label >= 0).any(axis=0))
+        by_label, labels = np.ascontiguousarray(by_label[:, kept]), tuple(labels[number] for number in kept)
+    return ByteAutomaton(min(start, 0), byte_class, columns, final, by_label, labels)
 
 
 @kernel
 def canonical(
-    start: int, final: BoolArray, block_of: IntArray, table: IntArray
-) -> tuple[BoolArray, ByteArray, IntArray]:
-    """A minimal automaton with its states numbered breadth first, by ascending bytes, from the start, which is 0; and
-    with blocks of equal columns merged to byte classes. Equal languages have equal `by_byte()` tables.
+    start: int, final: BoolArray, block_of: IntArray, table: IntArray, num_labels: int
+) -> tuple[BoolArray, ByteArray, IntArray, IntArray]:
+    """A minimal automaton with its states numbered breadth first, by ascending bytes and then labels, from the start,
+    which is 0; and with blocks of equal columns merged to byte classes. Equal languages have equal tables.
 
     Args:
         start: the start state, -1 where there is no state.
         final: `[Q]`.
         block_of: `[256]`, the block of each byte, below P.
-        table: `[Q, P]`, the state reached by each block; every state can be reached.
+        table: `[Q, P + L]`, the state reached by each block and each label; every state can be reached.
+        num_labels: L.
 
     Returns:
-        The final states `[Q]`, the class of each byte `[256]`, and the table `[Q, C]`.
+        The final states `[Q]`, the class of each byte `[256]`, the table `[Q, C]` and that of labels `[Q, L]`.
     """
-    num_states, num_blocks = table.shape
-    by_first_byte, seen = np.empty(num_blocks, np.int32), np.zeros(num_blocks, np.bool_)
+    num_states, num_columns = table.shape
+    num_blocks = num_columns - num_labels
+    by_first_byte, seen = np.empty(num_columns, np.int32), np.zeros(num_columns, np.bool_)
     num_seen = 0
     for byte in range(256):
         if not seen[block_of[byte]]:
             seen[block_of[byte]] = True
             by_first_byte[num_seen] = block_of[byte]
             num_seen += 1
+    for label in range(num_blocks, num_columns):
+        by_first_byte[num_seen] = label
+        num_seen += 1
     number, order = np.full(num_states, -1, np.int32), np.empty(num_states, np.int32)
     count = 0
     if start >= 0:
@@ -156,14 +193,19 @@ def canonical(
                 count += 1
         at += 1
     renumbered, ends = np.full((num_states, num_blocks), -1, np.int32), np.empty(num_states, np.bool_)
+    by_label = np.full((num_states, num_labels), -1, np.int32)
     for state in range(num_states):
         ends[state] = final[order[state]]
         for block in range(num_blocks):
             target = table[order[state], block]
             if target >= 0:
                 renumbered[state, block] = number[target]
+        for label in range(num_labels):
+            target = table[order[state], num_blocks + label]
+            if target >= 0:
+                by_label[state, label] = number[target]
     byte_class, columns = merge_columns(block_of, renumbered)
-    return ends, byte_class, columns
+    return ends, byte_class, columns, by_label
 
 
 @kernel

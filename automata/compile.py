@@ -13,19 +13,18 @@ is what the tests compare with.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pywrapfst
 
 from automata import expr as ex
 from automata import openfst
-from automata.byte_automaton import ByteArray, ByteAutomaton, canonical, from_fst
+from automata.byte_automaton import ByteArray, ByteAutomaton, canonical, from_fst, from_tables
 from automata.determinize import determinize
 from automata.errors import LimitExceeded
 from automata.expr import Complement, Difference, Expr, Intersection
 from automata.jit import kernel
 from automata.minimize import minimize
-from automata.openfst import BoolArray, Fst, IntArray
-from automata.thompson import Fragment, Layout
+from automata.openfst import BoolArray, IntArray
+from automata.thompson import FIRST_LABEL, Fragment, Layout
 
 # Deterministic states before minimization: where patterns whose automaton explodes stop.
 MAX_STATES = 1_000_000
@@ -66,10 +65,13 @@ class _Compiler:
 
 
 def _determinize(fragment: Fragment) -> ByteAutomaton:
-    start, final, byte_class, table = _minimal(fragment.num_states, *fragment.tables(), MAX_STATES)
+    labels = tuple(sorted(fragment.labels))
+    start, final, byte_class, columns, by_label = _minimal(
+        fragment.num_states, *fragment.tables(), len(labels), MAX_STATES
+    )
     if start == _TOO_MANY:
         raise LimitExceeded(f"the deterministic automaton has more than {MAX_STATES:,} states")
-    return ByteAutomaton(start, byte_class, table, final)
+    return from_tables(start, final, byte_class, columns, by_label, labels)
 
 
 @kernel
@@ -77,16 +79,21 @@ def _minimal(
     num_states: int,
     ranges: IntArray,
     epsilon: IntArray,
+    num_labels: int,
     max_states: int,
-) -> tuple[int, BoolArray, ByteArray, IntArray]:
+) -> tuple[int, BoolArray, ByteArray, IntArray, IntArray]:
     """The tables of the minimal automaton of a fragment, over the coarsest cut of the bytes into intervals none of
     which a range splits."""
     cuts = np.zeros(257, np.bool_)
     for arc in range(len(ranges)):
-        cuts[ranges[arc, _LOW]] = cuts[ranges[arc, _HIGH] + 1] = True
-    interval = np.zeros(256, np.int32)
+        if ranges[arc, _LOW] < FIRST_LABEL:
+            cuts[ranges[arc, _LOW]] = cuts[ranges[arc, _HIGH] + 1] = True
+    # A label is one symbol of its own behind the intervals.
+    interval = np.zeros(256 + num_labels, np.int32)
     for byte in range(1, 256):
         interval[byte] = interval[byte - 1] + cuts[byte]
+    for label in range(FIRST_LABEL, FIRST_LABEL + num_labels):
+        interval[label] = interval[label - 1] + 1
     num_arcs = 0
     for arc in range(len(ranges)):
         num_arcs += interval[ranges[arc, _HIGH]] - interval[ranges[arc, _LOW]] + 1
@@ -97,13 +104,13 @@ def _minimal(
         for symbol in range(interval[ranges[arc, _LOW]], interval[ranges[arc, _HIGH]] + 1):
             arcs[0, at], arcs[1, at], arcs[2, at] = ranges[arc, _SOURCE], symbol, ranges[arc, _TARGET]
             at += 1
-    num_intervals = interval[255] + 1
-    automaton = determinize(num_states, num_intervals, arcs, epsilon.T.copy(), 1, max_states)
+    num_symbols = interval[-1] + 1
+    automaton = determinize(num_states, num_symbols, arcs, epsilon.T.copy(), 1, max_states)
     if len(automaton.final) > max_states:
-        return _TOO_MANY, automaton.final, np.zeros(256, np.uint8), arcs
-    start, final, table = minimize(automaton, num_intervals)
-    final, byte_class, columns = canonical(start, final, interval, table)
-    return min(start, 0), final, byte_class, columns
+        return _TOO_MANY, automaton.final, np.zeros(256, np.uint8), arcs, arcs
+    start, final, table = minimize(automaton, num_symbols)
+    final, byte_class, columns, by_label = canonical(start, final, interval[:256], table, num_labels)
+    return start, final, byte_class, columns, by_label
 
 
 def _combine(left: ByteAutomaton, right: ByteAutomaton, *, difference: bool) -> ByteAutomaton:
@@ -112,20 +119,9 @@ def _combine(left: ByteAutomaton, right: ByteAutomaton, *, difference: bool) -> 
         return left if difference or left.is_empty else right
     pairs = left.byte_class.astype(np.int32) * right.num_classes + right.byte_class
     blocks, block_of = np.unique(pairs, return_inverse=True)
-    a = _over_blocks(left, left.next[:, blocks // right.num_classes])
-    b = _over_blocks(right, right.next[:, blocks % right.num_classes])
+    labels = tuple(sorted({*left.labels, *right.labels}))
+    a = left.over_symbols(left.next[:, blocks // right.num_classes], labels)
+    b = right.over_symbols(right.next[:, blocks % right.num_classes], labels)
     b.arcsort("ilabel")
     combined = pywrapfst.difference(a, b) if difference else pywrapfst.intersect(a, b)
-    return from_fst(openfst.minimize(combined), block_of.reshape(-1).astype(np.int32))
-
-
-def _over_blocks(automaton: ByteAutomaton, table: npt.NDArray[np.int32]) -> Fst:
-    """The acceptor whose symbols are the columns of `table`."""
-    source, block = np.nonzero(table >= 0)
-    return openfst.to_fst(
-        automaton.start,
-        automaton.final,
-        source.astype(np.int32),
-        block.astype(np.int32),
-        table[source, block],
-    )
+    return from_fst(openfst.minimize(combined), block_of.reshape(-1).astype(np.int32), labels)

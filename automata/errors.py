@@ -5,7 +5,8 @@
     ├── EmptyLanguage (ValueError)         nothing can be written: no string, or no token sequence
     ├── LimitExceeded (RuntimeError)       a construction grew past its limit, which the message names
     ├── VocabularyError (ValueError)       tokens, ids or a file that do not make a vocabulary
-    │   └── UnsupportedTokenizer           a tokenizer that cannot be modelled exactly
+    │   ├── UnsupportedTokenizer           a tokenizer that cannot be modelled exactly
+    │   └── UnknownTerminal                a name of tokens in a constraint that nobody defines
     ├── AutomatonFileError (ValueError)    a saved automaton that is damaged, or for another vocabulary
     ├── TokenNotAllowed (ValueError)       a token was given to an automaton that forbids it
     └── IncompleteOutput (RuntimeError)    text that was cut off before the constraint was satisfied
@@ -53,6 +54,10 @@ class VocabularyError(TokenfstError, ValueError):
 
 class UnsupportedTokenizer(VocabularyError):
     """A tokenizer whose detokenization cannot be modelled exactly; the message names it and the reason."""
+
+
+class UnknownTerminal(VocabularyError):
+    """A constraint asks for tokens by a name that neither the vocabulary nor the caller defines."""
 
 
 class AutomatonFileError(TokenfstError, ValueError):

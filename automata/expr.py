@@ -6,6 +6,7 @@ simplest up:
     Literal(value)                   exactly these bytes
     CharSet(ranges)                  one character of a set of code points, in UTF-8
     ByteSet(ranges)                  one raw byte of a set, for languages that are not text
+    Label(name)                      one symbol that is no byte: a place where a named set of tokens is written
     Concatenation(parts)             one after the other
     Alternation(parts)               any one of them; none at all is the empty language
     Repetition(inner, low, high)     between `low` and `high` times; `high` None is no bound
@@ -156,6 +157,18 @@ class ByteSet(Expr):
 
     def __init__(self, ranges: Ranges) -> None:
         _set(self, "ranges", ranges)
+        _set(self, "size", 1)
+
+
+class Label(Expr):
+    """One symbol beyond the bytes, known by its name; what it stands for is up to who asks for it."""
+
+    __slots__ = ("name",)
+    __match_args__ = ("name",)
+    name: str
+
+    def __init__(self, name: str) -> None:
+        _set(self, "name", name)
         _set(self, "size", 1)
 
 
@@ -365,12 +378,17 @@ def repeat(inner: Expr | str | bytes, low: int, high: int | None = None) -> Expr
 def intersection(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
     """What is in both."""
     a, b = _expr(left), _expr(right)
+    if isinstance(a, CharSet) and isinstance(b, CharSet):
+        return char_ranges(rg.intersect(a.ranges, b.ranges))
     return a if a == b else Intersection(a, b)
 
 
 def difference(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
     """What is in `left` and not in `right`."""
-    return Difference(_expr(left), _expr(right))
+    a, b = _expr(left), _expr(right)
+    if isinstance(a, CharSet) and isinstance(b, CharSet):
+        return char_ranges(rg.subtract(a.ranges, b.ranges))
+    return Difference(a, b)
 
 
 def complement(inner: Expr | str | bytes) -> Expr:

@@ -15,6 +15,7 @@ from automata.expr import (
     Difference,
     Expr,
     Intersection,
+    Label,
     Literal,
     Repetition,
 )
@@ -59,6 +60,8 @@ def _atom(expr: Expr) -> str:
         return _set(expr.ranges, ALL_CHARACTERS)
     if isinstance(expr, ByteSet):
         return f"(?P<BYTES>{_set(expr.ranges, ((0, 0xFF),))})"
+    if isinstance(expr, Label):
+        return f"(?P<TOKEN>{''.join(_character(char, _SPECIAL) for char in expr.name)})"
     if isinstance(expr, Intersection):
         return f"(?P<AND>(?:{to_pattern(expr.left)})(?:{to_pattern(expr.right)}))"
     if isinstance(expr, Difference):

@@ -23,7 +23,9 @@ from automata.expr import Expr
 
 def equivalent(left: ByteAutomaton | Expr, right: ByteAutomaton | Expr) -> bool:
     """Whether both are the same language."""
-    return bool(pywrapfst.equivalent(_automaton(left).fst(), _automaton(right).fst()))
+    a, b = _automaton(left), _automaton(right)
+    labels = tuple(sorted({*a.labels, *b.labels}))
+    return bool(pywrapfst.equivalent(a.fst(labels), b.fst(labels)))
 
 
 def shortest(language: ByteAutomaton | Expr) -> bytes | None:

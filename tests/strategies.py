@@ -176,6 +176,34 @@ def _repeated(inner: frozenset[bytes], low: int, high: int | None) -> frozenset[
     return result
 
 
+# Labels
+
+# Bytes that no text has; the names are in another order than the bytes.
+STAND_INS = {0xFF: "A", 0xC3: "B"}
+
+
+def relabelled(expr: Expr) -> Expr:
+    """The expression with labels in place of their stand-ins; complements, which are texts, have none to replace."""
+    if isinstance(expr, ex.Literal):
+        return ex.concat(*[ex.Label(STAND_INS[b]) if b in STAND_INS else bytes([b]) for b in expr.value])
+    if isinstance(expr, ex.ByteSet):
+        members = {byte for low, high in expr.ranges for byte in range(low, high + 1)}
+        names = [ex.Label(STAND_INS[byte]) for byte in members & set(STAND_INS)]
+        return ex.alternation(byte_set(members - set(STAND_INS)), *names)
+    if isinstance(expr, ex.Concatenation):
+        return ex.concat(*map(relabelled, expr.parts))
+    if isinstance(expr, ex.Alternation):
+        return ex.alternation(*map(relabelled, expr.parts))
+    if isinstance(expr, ex.Repetition):
+        return ex.repeat(relabelled(expr.inner), expr.low, expr.high)
+    if isinstance(expr, ex.Intersection | ex.Difference):
+        return type(expr)(relabelled(expr.left), relabelled(expr.right))
+    if isinstance(expr, ex.Complement):
+        # A text has no label, so all that matters of what is inside is its texts.
+        return ex.complement(ex.intersection(ex.ANY_TEXT, relabelled(expr.inner)))
+    return expr
+
+
 # Vocabularies
 
 TEXT = 'aab"\\é€😀\n'

@@ -1,6 +1,6 @@
 """From a constraint and a vocabulary to a token automaton: the pipeline in one place.
 
-    pattern -> Expr -> ByteAutomaton -> TokenClasses -> trimmed -> TokenAutomaton
+    pattern -> Expr -> ByteAutomaton -> TokenClasses -> with terminals -> trimmed -> TokenAutomaton
 
 The byte automaton is trim: each of its states can be reached and leads on to an end. Over tokens that need not be so.
 Where every byte that the automaton reads is a token by itself, as in every byte-level vocabulary, it is; otherwise
@@ -24,6 +24,7 @@ from automata.jit import kernel
 from automata.pattern import parse
 from tokenfst.automaton import TokenAutomaton
 from tokenfst.loops import Ints
+from tokenfst.terminals import Terminals, with_terminals
 from tokenfst.token_classes import END, FIRST_CLASS, NEVER, TokenClasses, token_classes
 from tokenfst.transitions import make_transitions
 from tokenfst.vocabulary import Vocabulary
@@ -31,19 +32,24 @@ from tokenfst.vocabulary import Vocabulary
 Constraint: TypeAlias = str | Expr
 
 
-def compile(constraint: Constraint, vocabulary: Vocabulary) -> TokenAutomaton:  # noqa: A001
+def compile(  # noqa: A001
+    constraint: Constraint, vocabulary: Vocabulary, *, terminals: Terminals | None = None
+) -> TokenAutomaton:
     """The automaton over the tokens of a vocabulary that accepts exactly the tokenizations of a language.
 
     Args:
         constraint: a regular expression that a whole text must match (`automata.pattern`), or an expression.
         vocabulary: the tokens.
+        terminals: the token ids that names in the constraint stand for (`automata.extensions.token`), beside the
+            special tokens and the sets that every vocabulary has.
 
     Raises:
         PatternError: a pattern that cannot be honoured, with the place and the reason.
         EmptyLanguage: the constraint allows no text, or none that the vocabulary can write.
+        UnknownTerminal: the constraint names tokens that neither the vocabulary nor `terminals` knows.
         LimitExceeded: a construction grew past a limit, which the message names.
     """
-    return from_bytes(compile_expr(as_expr(constraint)), vocabulary)
+    return from_bytes(compile_expr(as_expr(constraint)), vocabulary, terminals=terminals)
 
 
 def as_expr(constraint: Constraint) -> Expr:
@@ -51,13 +57,17 @@ def as_expr(constraint: Constraint) -> Expr:
     return parse(constraint) if isinstance(constraint, str) else constraint
 
 
-def from_bytes(automaton: ByteAutomaton, vocabulary: Vocabulary) -> TokenAutomaton:
+def from_bytes(
+    automaton: ByteAutomaton, vocabulary: Vocabulary, *, terminals: Terminals | None = None
+) -> TokenAutomaton:
     """The token automaton of a byte automaton; see `compile`."""
     if automaton.is_empty:
         raise EmptyLanguage("the constraint allows no text at all")
     classes = token_classes(automaton, vocabulary)
     start, final = automaton.start, automaton.final
-    if not _spells_all(automaton.next, automaton.byte_class, vocabulary.is_token_byte):
+    if automaton.labels:
+        start, final, classes = with_terminals(automaton, vocabulary, classes, terminals or {})
+    if automaton.labels or not _spells_all(automaton.next, automaton.byte_class, vocabulary.is_token_byte):
         start, final, classes = _trim(start, final, classes)
     return _with_end(vocabulary, start, final, classes)
 

@@ -99,7 +99,11 @@ def token_classes(automaton: ByteAutomaton, vocabulary: Vocabulary) -> TokenClas
         LimitExceeded: the functions together hold more than `MAX_PAIRS` pairs.
     """
     run_end, run_class, num_classes, source, edge_class, target = _walk(
-        vocabulary.whole_trie, vocabulary.partial_trie, automaton.next, automaton.byte_class
+        vocabulary.whole_trie,
+        vocabulary.partial_trie,
+        automaton.next,
+        automaton.byte_class,
+        len(vocabulary.token_of_rank),
     )
     if num_classes < 0:
         raise LimitExceeded(f"the functions of {automaton.num_states:,} states hold more than {MAX_PAIRS:,} pairs")
@@ -107,7 +111,9 @@ def token_classes(automaton: ByteAutomaton, vocabulary: Vocabulary) -> TokenClas
 
 
 @kernel
-def _walk(whole: Nodes, partial: Nodes, delta: Ints, byte_class: ByteArray) -> tuple[Ints, Ints, int, Ints, Ints, Ints]:
+def _walk(
+    whole: Nodes, partial: Nodes, delta: Ints, byte_class: ByteArray, num_ranks: int
+) -> tuple[Ints, Ints, int, Ints, Ints, Ints]:
     """Walks both tries; see `TokenClasses` for what it returns, with -1 classes where a limit was hit."""
     num_states = len(delta)
     after = np.full((num_states, NUM_PENDING), UNKNOWN, np.int32)
@@ -126,7 +132,7 @@ def _walk(whole: Nodes, partial: Nodes, delta: Ints, byte_class: ByteArray) -> t
             runs, path = _with_room(runs, progress[_RUNS]), _with_room(path, progress[_DEPTH])
             if num_pairs(functions) > MAX_PAIRS:
                 return delta[0], delta[0], -1, delta[0], delta[0], delta[0]
-    num_runs, num_ranks = progress[_RUNS], partial[0, END_RANK]
+    num_runs = progress[_RUNS]
     if num_runs == 0 or runs[num_runs - 1, 0] < num_ranks:
         runs[num_runs, 0], runs[num_runs, 1] = num_ranks, NEVER
         num_runs += 1

@@ -6,7 +6,7 @@ end-of-sequence ids among them are allowed exactly where a text may end.
 
 Preparing sorts the tokens into tries (`tokenfst.trie`); everything after that works on ranks, positions in sorted
 order, because the tokens below a prefix are then neighbours. Ranks come in this order: tokens that are whole UTF-8
-characters, other tokens, and last, not ranked at all, those that emit nothing.
+characters, other tokens, and those that emit nothing. End tokens are not ranked at all.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ class Vocabulary:
         eos_ids: the ids that end a sequence; several are one end.
         special_tokens: names of tokens that emit nothing.
         bpe: how the vocabulary's encoder cuts a text into tokens, or why that is not known. No part of the digest.
+        num_whole: how many tokens are whole UTF-8 characters; theirs are the first ranks.
     """
 
     def __init__(
@@ -73,14 +74,17 @@ class Vocabulary:
     def _sort(self) -> None:
         whole: list[tuple[bytes, int]] = []
         partial: list[tuple[bytes, int]] = []
+        silent: list[tuple[bytes, int]] = []
+        ends = set(self.eos_ids)
         for token_id, token in enumerate(self.tokens):
-            if token:
-                (whole if _is_text(token) else partial).append((token, token_id))
+            if token_id not in ends:
+                (silent if not token else whole if _is_text(token) else partial).append((token, token_id))
         whole.sort()
         partial.sort()
-        # [R], token id of each rank; R <= V tokens emit something.
-        self.token_of_rank: npt.NDArray[np.int32] = np.array([i for _, i in (*whole, *partial)], np.int32)
-        # [V], rank of each token, R for those that emit nothing.
+        self.num_whole = len(whole)
+        # [R], token id of each rank: all tokens but those that end a sequence.
+        self.token_of_rank: npt.NDArray[np.int32] = np.array([i for _, i in (*whole, *partial, *silent)], np.int32)
+        # [V], rank of each token, R for end tokens.
         self.rank_of_token: npt.NDArray[np.int32] = np.full(len(self.tokens), len(self.token_of_rank), np.int32)
         self.rank_of_token[self.token_of_rank] = np.arange(len(self.token_of_rank), dtype=np.int32)
         self.whole_trie: Nodes = build_trie([token for token, _ in whole], 0)

@@ -1,0 +1,146 @@
+"""Terminals: labels of an automaton that stand for whole tokens (Koo, Liu & He 2024, section 2.5.1).
+
+A label names a set of tokens, and its arc is taken by one token of the set, between two tokens and never inside one,
+whatever bytes the token writes. So special tokens, which write nothing, can be asked for, and "any token without a line
+break" is one arc.
+
+    token_set       what a label means: given by the caller, a special token, or a set that every vocabulary has
+    refined         classes split by membership in the sets, so that a class is in a set wholly or not at all
+    edges           of a class: what its bytes do, and the arcs of the labels whose sets hold it
+    determinized    a token may both spell bytes and be in a set; states are sets of states then
+
+The paper leaves a token that matches two ways to a heuristic: ordinary arcs first. That loses texts: after
+`(?P<TEXT_TOKEN>)+end` has taken the token `end` as the ending, it cannot go on. Here both ways are kept, by the subset
+construction over classes, and the automaton is exact, with labels as without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from automata.byte_automaton import ByteAutomaton
+from automata.compile import MAX_STATES
+from automata.determinize import Transitions, determinize
+from automata.errors import EmptyLanguage, LimitExceeded, UnknownTerminal, VocabularyError
+from automata.extensions import PARAGRAPH_TOKEN, TEXT_TOKEN
+from automata.minimize import minimize
+from tokenfst.loops import Ints
+from tokenfst.token_classes import END, FIRST_CLASS, NEVER, TokenClasses
+from tokenfst.vocabulary import Vocabulary
+
+Terminals: TypeAlias = Mapping[str, Iterable[int]]
+
+
+def token_set(name: str, vocabulary: Vocabulary, terminals: Terminals) -> Ints:
+    """The ids that a label stands for, ascending.
+
+    Raises:
+        UnknownTerminal: nobody says what the label stands for.
+        VocabularyError: an id that is outside the vocabulary, or ends a sequence.
+    """
+    if name in terminals:
+        ids = sorted(set(terminals[name]))
+    elif name in vocabulary.special_tokens:
+        ids = [vocabulary.special_tokens[name]]
+    elif name in (TEXT_TOKEN, PARAGRAPH_TOKEN):
+        breaks = b"\r\n" if name == PARAGRAPH_TOKEN else b""
+        whole = vocabulary.token_of_rank[: vocabulary.num_whole].tolist()
+        ids = sorted(token for token in whole if not any(byte in vocabulary.tokens[token] for byte in breaks))
+    else:
+        known = sorted({*terminals, *vocabulary.special_tokens, TEXT_TOKEN, PARAGRAPH_TOKEN})
+        names = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
+        raise UnknownTerminal(f"no tokens are known by the name {name!r}; known are {names}")
+    for token in ids:
+        if not 0 <= token < len(vocabulary):
+            raise VocabularyError(f"terminal {name!r}: id {token} is outside the {len(vocabulary):,} tokens")
+        if token in vocabulary.eos_ids:
+            raise VocabularyError(f"terminal {name!r}: token {token} ends a sequence, so nothing could follow it")
+    return np.array(ids, np.int32)
+
+
+def with_terminals(
+    automaton: ByteAutomaton, vocabulary: Vocabulary, classes: TokenClasses, terminals: Terminals
+) -> tuple[int, npt.NDArray[np.bool_], TokenClasses]:
+    """The start state, the final states and the classes of an automaton whose labels are sets of tokens.
+
+    Raises:
+        UnknownTerminal, VocabularyError: as `token_set`.
+        EmptyLanguage: no sequence of tokens reaches an end.
+        LimitExceeded: telling the ways apart takes more than `automata.compile.MAX_STATES` states.
+    """
+    member = np.zeros((len(vocabulary.token_of_rank), len(automaton.labels)), np.bool_)
+    for column, name in enumerate(automaton.labels):
+        member[vocabulary.rank_of_token[token_set(name, vocabulary, terminals)], column] = True
+    run_end, run_class, bytes_of, sets_of = _refined(classes, member)
+    source, number, target = _edges(automaton, classes, bytes_of, sets_of)
+    start, final = automaton.start, automaton.final
+    pairs = source.astype(np.int64) * len(bytes_of) + number
+    if len(np.unique(pairs)) < len(pairs):
+        start, final, source, number, target = _determinized(start, final, len(bytes_of), source, number, target)
+    order = np.lexsort((source, number))
+    refined = TokenClasses(run_end, run_class, len(bytes_of), source[order], number[order], target[order])
+    return start, final, refined
+
+
+def _refined(
+    classes: TokenClasses, member: npt.NDArray[np.bool_]
+) -> tuple[Ints, Ints, npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Runs of the split classes; and of each of these the class that its bytes make `[K]` and its sets `[K, L]`."""
+    lengths = np.diff(classes.run_end, prepend=0)
+    class_of_rank = np.repeat(classes.run_class, lengths).astype(np.int64)
+    sets, set_of_rank = np.unique(member, axis=0, return_inverse=True)
+    keys = class_of_rank * len(sets) + set_of_rank.reshape(-1)
+    # Tokens that no bytes and no set allow stay NEVER, which comes before all others.
+    keys[(class_of_rank == NEVER) & ~member.any(axis=1)] = -1
+    distinct, class_of_rank = np.unique(keys, return_inverse=True)
+    kept = distinct >= 0
+    number = np.where(kept, FIRST_CLASS + np.cumsum(kept) - 1, NEVER)
+    refined = number[class_of_rank.reshape(-1)].astype(np.int32)
+    last = np.flatnonzero(np.append(refined[1:] != refined[:-1], True))
+    nothing = np.zeros((FIRST_CLASS, member.shape[1]), np.bool_)
+    bytes_of = np.concatenate([[NEVER, END], distinct[kept] // len(sets)])
+    sets_of = np.concatenate([nothing, sets[distinct[kept] % len(sets)]])
+    return (last + 1).astype(np.int32), refined[last], bytes_of, sets_of
+
+
+def _edges(
+    automaton: ByteAutomaton,
+    classes: TokenClasses,
+    bytes_of: npt.NDArray[np.int64],
+    sets_of: npt.NDArray[np.bool_],
+) -> tuple[Ints, Ints, Ints]:
+    """Source, class and target of every edge, `[E]` each, without repetition; classes as refined."""
+    bounds = np.searchsorted(classes.edge_class, np.arange(classes.num_classes + 1))
+    parts = []
+    for number in range(FIRST_CLASS, len(bytes_of)):
+        own = slice(bounds[bytes_of[number]], bounds[bytes_of[number] + 1])
+        pairs = [np.stack([classes.source[own], classes.target[own]])]
+        for label in np.flatnonzero(sets_of[number]):
+            column = automaton.by_label[:, label]
+            pairs.append(np.stack([np.flatnonzero(column >= 0), column[column >= 0]]))
+        both = np.unique(np.concatenate(pairs, axis=1), axis=1)
+        parts.append(np.stack([both[0], np.full(both.shape[1], number), both[1]]))
+    edges = np.concatenate(parts, axis=1) if parts else np.zeros((3, 0))
+    return edges[0].astype(np.int32), edges[1].astype(np.int32), edges[2].astype(np.int32)
+
+
+def _determinized(
+    start: int, final: npt.NDArray[np.bool_], num_classes: int, source: Ints, number: Ints, target: Ints
+) -> tuple[int, npt.NDArray[np.bool_], Ints, Ints, Ints]:
+    """The minimal deterministic automaton over classes."""
+    # The construction starts in state 0 and ends in one state: two states more, and ways without a symbol.
+    ends = np.flatnonzero(final)
+    silent = np.concatenate([[[0], [start + 2]], [ends + 2, np.ones_like(ends)]], axis=1).astype(np.int32)
+    arcs = np.stack([source + 2, number, target + 2]).astype(np.int32)
+    found = determinize(len(final) + 2, num_classes, arcs, silent, 1, MAX_STATES)
+    if len(found.final) > MAX_STATES:
+        raise LimitExceeded(f"tokens that match a label and bytes as well take more than {MAX_STATES:,} states")
+    start, final, table = minimize(Transitions(*found), num_classes)
+    if start < 0:
+        raise EmptyLanguage("the vocabulary cannot write any text that the constraint allows")
+    states, classes = np.nonzero(table >= 0)
+    return start, final, states.astype(np.int32), classes.astype(np.int32), table[states, classes]
