@@ -10,7 +10,7 @@ them and the differences between classes that only they made.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Literal, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ from automata.expr import Expr
 from automata.jit import kernel
 from automata.pattern import parse
 from tokenfst.automaton import TokenAutomaton
+from tokenfst.canonical import CanonicalAutomaton, canonical_from_bytes
 from tokenfst.loops import Ints
 from tokenfst.terminals import Terminals, with_terminals
 from tokenfst.token_classes import END, FIRST_CLASS, NEVER, TokenClasses, token_classes
@@ -32,9 +33,33 @@ from tokenfst.vocabulary import Vocabulary
 Constraint: TypeAlias = str | Expr
 
 
+@overload
 def compile(  # noqa: A001
-    constraint: Constraint, vocabulary: Vocabulary, *, terminals: Terminals | None = None
-) -> TokenAutomaton:
+    constraint: Constraint,
+    vocabulary: Vocabulary,
+    *,
+    terminals: Terminals | None = None,
+    tokenization: Literal["any"] = "any",
+) -> TokenAutomaton: ...
+
+
+@overload
+def compile(  # noqa: A001
+    constraint: Constraint,
+    vocabulary: Vocabulary,
+    *,
+    terminals: Terminals | None = None,
+    tokenization: Literal["canonical"],
+) -> CanonicalAutomaton: ...
+
+
+def compile(  # noqa: A001
+    constraint: Constraint,
+    vocabulary: Vocabulary,
+    *,
+    terminals: Terminals | None = None,
+    tokenization: Literal["any", "canonical"] = "any",
+) -> TokenAutomaton | CanonicalAutomaton:
     """The automaton over the tokens of a vocabulary that accepts exactly the tokenizations of a language.
 
     Args:
@@ -42,13 +67,21 @@ def compile(  # noqa: A001
         vocabulary: the tokens.
         terminals: the token ids that names in the constraint stand for (`automata.extensions.token`), beside the
             special tokens and the sets that every vocabulary has.
+        tokenization: "any" for all tokenizations of every text; "canonical" for the one that the vocabulary's encoder
+            makes of it (`tokenfst.canonical`). Then texts are those that an encoder can be given: UTF-8, and where it
+            tells letters from numbers, characters that are assigned in Python's version of Unicode.
 
     Raises:
         PatternError: a pattern that cannot be honoured, with the place and the reason.
         EmptyLanguage: the constraint allows no text, or none that the vocabulary can write.
         UnknownTerminal: the constraint names tokens that neither the vocabulary nor `terminals` knows.
         LimitExceeded: a construction grew past a limit, which the message names.
+        UnsupportedTokenizer: how the encoder cuts texts is not known, or not modelled.
     """
+    if tokenization == "canonical":
+        return canonical_from_bytes(compile_expr(as_expr(constraint)), vocabulary, terminals=terminals)
+    if tokenization != "any":
+        raise ValueError(f"tokenization is 'any' or 'canonical', not {tokenization!r}")
     return from_bytes(compile_expr(as_expr(constraint)), vocabulary, terminals=terminals)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.errors import VocabularyError
-from tokenfst.canonical.bpe import BPE, NotBPE
+from tokenfst.bpe import BPE, NotBPE
 from tokenfst.trie import Nodes, build_trie
 
 

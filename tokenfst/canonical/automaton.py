@@ -1,7 +1,7 @@
 """CanonicalAutomaton: of the texts of a language, the one tokenization that the vocabulary's encoder produces.
 
-The states of a `TokenAutomaton` times the tokens of the vocabulary would be tables of gigabytes. So a state here is a pair,
-packed into one integer, and the two parts are kept apart:
+The states of a `TokenAutomaton` times the tokens of the vocabulary would be tables of gigabytes. So a state here is a
+pair, packed into one integer, and the two parts are kept apart:
 
     row      the text so far, and where its pieces may end (`tokenfst.canonical.sets`): S of them, the last for the end
     token    the last token, where what may come next depends on it; 0 elsewhere
@@ -19,7 +19,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +26,6 @@ import numpy.typing as npt
 from automata.errors import TokenNotAllowed
 from automata.grouping import grouped
 from automata.jit import kernel
-from tokenfst.canonical.derivations import Longs
 from tokenfst.canonical.liveness import NO_END
 from tokenfst.canonical.pairs import Pairs
 from tokenfst.canonical.sets import Rows
@@ -40,7 +38,7 @@ APART, ANY = 0, 1
 
 
 class CanonicalAutomaton:
-    """An exact deterministic automaton over tokens; made by `tokenfst.compile(..., tokenization="canonical")` or `load`.
+    """An exact deterministic automaton over tokens; made by `compile(..., tokenization="canonical")` or `load`.
 
     Attributes:
         vocabulary: the tokens.
@@ -63,7 +61,8 @@ class CanonicalAutomaton:
         self._offsets, self._low = rows.offsets.data, pairs.intervals[:, 0]
 
     def __repr__(self) -> str:
-        return f"<CanonicalAutomaton of {len(self.rows.final):,} rows and {self.num_classes:,} classes, {self.nbytes:,} bytes>"
+        sizes = f"{len(self.rows.final):,} rows and {self.num_classes:,} classes, {self.nbytes:,} bytes"
+        return f"<CanonicalAutomaton of {sizes}>"
 
     # Sizes
 
@@ -177,24 +176,25 @@ class CanonicalAutomaton:
         return _joined(apart, besides, self.pairs.intervals[begin:end], self.pairs.token_at)
 
     def _row_words(self, row: int) -> tuple[Ints, Ints]:
-        """The mask of what a row allows after any token, and that of what it allows after some."""
-        masks = self._masks.get(row)
-        if masks is None:
-            edges = slice(self.rows.offsets[row], self.rows.offsets[row + 1])
-            apart, besides = self.rows.targets[:, edges]
-            number, always = self.rows.number[edges], apart == besides
-            size = len(self.vocabulary.all_words)
-            masks = tuple(_words(number[chosen], *self._members, size) for chosen in (always | (apart >= 0), ~always))
-            if self.rows.final[row]:
-                masks[0][:] |= self.vocabulary.eos_words
-            for words in masks:
-                words.setflags(write=False)
-            while len(self._masks) >= MAX_CACHED_ROWS:
-                # The oldest goes; another thread may change the cache meanwhile, and then this one looks again.
-                with suppress(RuntimeError):
-                    self._masks.pop(next(iter(self._masks), -1), None)
-            self._masks[row] = masks
-        return masks
+        """The mask of what a row allows after any token, and that of what it allows, or leads elsewhere, after some."""
+        known = self._masks.get(row)
+        if known is not None:
+            return known
+        edges = slice(self.rows.offsets[row], self.rows.offsets[row + 1])
+        number, (apart, either) = self.rows.number[edges], self.rows.targets[:, edges]
+        size = len(self.vocabulary.all_words)
+        after_any = _words(number[apart >= 0], *self._members, size)
+        if self.rows.final[row]:
+            after_any |= self.vocabulary.eos_words
+        after_some = _words(number[apart != either], *self._members, size)
+        for words in (after_any, after_some):
+            words.setflags(write=False)
+        while len(self._masks) >= MAX_CACHED_ROWS:
+            # The oldest goes; another thread may change the cache meanwhile, and then this one looks again.
+            with suppress(RuntimeError):
+                self._masks.pop(next(iter(self._masks), -1), None)
+        self._masks[row] = after_any, after_some
+        return after_any, after_some
 
     @cached_property
     def needs_token(self) -> npt.NDArray[np.bool_]:

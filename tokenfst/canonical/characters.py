@@ -1,10 +1,9 @@
 """Sets of characters as pre-tokenizers name them, each a table `[0x110000]` of flags.
 
-Categories are those of Python's `unicodedata`. Encoders bring tables of their own, of other versions of Unicode; for the
-characters that are assigned in Python's version they agree, category for category (tested with tiktoken's and
+Categories are those of Python's `unicodedata`. Encoders bring tables of their own, of other versions of Unicode; for
+the characters that are assigned in Python's version they agree, category for category (tested with tiktoken's and
 tokenizers'). A character that is assigned later has a category there and none here, so where categories matter it is
-left out (`settled`): a text with it is not accepted, rather than cut by guess.
-"""
+left out (`settled`): a text with it is not accepted, rather than cut by guess."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ def _categories() -> npt.NDArray[np.str_]:
 @lru_cache(maxsize=64)
 def category(name: str) -> Flags:
     """The characters of a general category, `Lu`, or of a group of them, `L`; none for a name that is not one."""
-    found = np.strings.startswith(_categories(), name) & (name != "")
+    found: Flags = np.asarray(np.strings.startswith(_categories(), name))
     found.setflags(write=False)
     return found
 

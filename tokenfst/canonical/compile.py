@@ -12,22 +12,26 @@ from tokenfst.canonical.liveness import NO_END, live_edges
 from tokenfst.canonical.prepared import prepare
 from tokenfst.canonical.product import product
 from tokenfst.canonical.sets import Rows, rows
+from tokenfst.terminals import Terminals
 from tokenfst.vocabulary import Vocabulary
 
 
-def canonical_from_bytes(automaton: ByteAutomaton, vocabulary: Vocabulary) -> CanonicalAutomaton:
+def canonical_from_bytes(
+    automaton: ByteAutomaton, vocabulary: Vocabulary, *, terminals: Terminals | None = None
+) -> CanonicalAutomaton:
     """The canonical automaton of a byte automaton.
 
     Raises:
         EmptyLanguage: the constraint allows no text, or none that the encoder could be given.
         LimitExceeded: a construction grew past a limit, which the message names.
+        UnknownTerminal, VocabularyError: a label is unknown, or stands for tokens that write text.
         UnsupportedTokenizer: how the vocabulary's encoder cuts texts is not known, or not modelled.
     """
     if automaton.is_empty:
         raise EmptyLanguage("the constraint allows no text at all")
     prepared = prepare(vocabulary)
     both = product(automaton, prepared.pieces, prepared.words)
-    edges = token_edges(both, vocabulary, prepared)
+    edges = token_edges(both, vocabulary, prepared, automaton.labels, terminals or {})
     live = live_edges(edges, both, prepared.pairs, int(bool(vocabulary.eos_ids)))
     if live.start == NO_END:
         raise EmptyLanguage("the vocabulary cannot write any text that the constraint allows")

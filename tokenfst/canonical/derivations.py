@@ -25,12 +25,13 @@ import numpy.typing as npt
 
 from automata.errors import UnsupportedTokenizer
 from automata.jit import kernel
-from tokenfst.canonical.bpe import BPE
+from tokenfst.bpe import BPE
 from tokenfst.loops import Ints
 from tokenfst.vocabulary import Vocabulary
 
 Longs = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
+Flags = npt.NDArray[np.bool_]
 
 
 class Derivations(NamedTuple):
@@ -63,7 +64,7 @@ def derivations(vocabulary: Vocabulary, bpe: BPE) -> Derivations:
     """Runs the encoder's merges over every token.
 
     Raises:
-        UnsupportedTokenizer: the list of merges names a token that emits nothing, or two that make no token.
+        UnsupportedTokenizer: the list of merges names a token that emits nothing.
     """
     data, offsets = flat(vocabulary)
     return Derivations(*_derive(data, offsets, *encoder(vocabulary, bpe)))
@@ -95,22 +96,16 @@ def encoder(vocabulary: Vocabulary, bpe: BPE) -> Encoder:
     return Encoder(byte_token, keys[last], rank[last], result[last])
 
 
-def _listed(vocabulary: Vocabulary, merges: tuple[tuple[int, int], ...]) -> tuple[Ints, Ints, Ints]:
-    token_of: dict[bytes, int] = {}
-    for token_id, token in enumerate(vocabulary.tokens):
-        token_of.setdefault(token, token_id)
-    results = np.empty(len(merges), np.int32)
-    for place, (left, right) in enumerate(merges):
-        halves = vocabulary.tokens[left], vocabulary.tokens[right]
-        result = token_of.get(halves[0] + halves[1])
-        if not all(halves) or result is None:
+def _listed(vocabulary: Vocabulary, merges: tuple[tuple[int, int, int], ...]) -> tuple[Ints, Ints, Ints]:
+    tokens = vocabulary.tokens
+    for place, (left, right, result) in enumerate(merges):
+        if not tokens[left] or not tokens[right] or tokens[result] != tokens[left] + tokens[right]:
             raise UnsupportedTokenizer(
-                f"merge {place} joins token {left} ({halves[0]!r}) and token {right} ({halves[1]!r}); one of them, or "
-                "what it makes, emits nothing or is no token, so no text is cut by these merges alone"
+                f"merge {place} makes token {result} ({tokens[result]!r}) of token {left} ({tokens[left]!r}) and token "
+                f"{right} ({tokens[right]!r}); where one of them emits nothing, texts cannot be cut as the encoder does"
             )
-        results[place] = result
-    pairs = np.array(merges, np.int32).reshape(-1, 2)
-    return pairs[:, 0].copy(), pairs[:, 1].copy(), results
+    table = np.array(merges, np.int32).reshape(-1, 3)
+    return table[:, 0].copy(), table[:, 1].copy(), table[:, 2].copy()
 
 
 @kernel

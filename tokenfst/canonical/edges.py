@@ -2,20 +2,24 @@
 
 Classes are those of `tokenfst.token_classes` over the bytes of the product, which is deterministic inside tokens, with
 two changes. A token that the encoder never writes is in no class. A token that only whole pieces are begins where a
-piece begins and leads to the second state of where its bytes lead, in which the piece must end.
+piece begins and leads to the second state of where its bytes lead, in which the piece must end. And tokens that write
+nothing get classes by the labels of the constraint that stand for them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from automata.errors import VocabularyError
 from automata.grouping import grouped
 from tokenfst.canonical.prepared import Prepared
 from tokenfst.canonical.product import Product
 from tokenfst.loops import Ints
+from tokenfst.terminals import Terminals, token_set
 from tokenfst.token_classes import NEVER, TokenClasses, token_classes
 from tokenfst.vocabulary import Vocabulary
 
@@ -38,11 +42,14 @@ class Edges(NamedTuple):
     members: Ints
 
 
-def token_edges(product: Product, vocabulary: Vocabulary, prepared: Prepared) -> Edges:
-    """The edges of every token that an encoder writes.
+def token_edges(
+    product: Product, vocabulary: Vocabulary, prepared: Prepared, labels: Sequence[str], terminals: Terminals
+) -> Edges:
+    """The edges of every token that an encoder writes, and of the tokens that labels stand for.
 
     Raises:
         LimitExceeded: as `token_classes`.
+        UnknownTerminal, VocabularyError: as `token_set`; or a label stands for a token that writes text.
     """
     classes = token_classes(product.automaton, vocabulary)
     class_of = _class_of(classes, vocabulary)
@@ -58,7 +65,34 @@ def token_edges(product: Product, vocabulary: Vocabulary, prepared: Prepared) ->
             edges.append(_word_edges(edges[0][:, own], product, num_classes))
             class_of[word] = num_classes
             num_classes += 1
+    for tokens, sets in _by_labels(labels, vocabulary, terminals):
+        for label in sets:
+            source = np.flatnonzero(product.by_label[:, label] >= 0).astype(np.int32)
+            number = np.full(len(source), num_classes, np.int32)
+            edges.append(np.stack([source, number, product.by_label[source, label]]))
+        class_of[tokens] = num_classes
+        num_classes += 1
     return _sorted(np.concatenate(edges, axis=1), class_of, num_classes, len(product.split), prepared)
+
+
+def _by_labels(
+    labels: Sequence[str], vocabulary: Vocabulary, terminals: Terminals
+) -> Iterator[tuple[list[int], tuple[int, ...]]]:
+    """The tokens that some labels stand for, grouped by the labels."""
+    sets: dict[int, list[int]] = {}
+    for label, name in enumerate(labels):
+        for token in token_set(name, vocabulary, terminals).tolist():
+            if vocabulary.tokens[token]:
+                raise VocabularyError(
+                    f"terminal {name!r}: token {token} writes {vocabulary.tokens[token]!r}; with canonical "
+                    "tokenization a terminal writes nothing, since the encoder says which tokens a text is written in"
+                )
+            sets.setdefault(token, []).append(label)
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for token, own in sets.items():
+        groups.setdefault(tuple(own), []).append(token)
+    for own_labels, tokens in groups.items():
+        yield tokens, own_labels
 
 
 def _class_of(classes: TokenClasses, vocabulary: Vocabulary) -> npt.NDArray[np.int64]:

@@ -1,18 +1,17 @@
 """Which tokens may bring a run where, and how many more tokens it takes from there to the end of the text.
 
-A run is in a state m of the product and was brought there by a token u. It goes on by any token if a piece ends here, and
-otherwise by tokens that may follow u. So whether it can be completed depends on u, but only if a piece that ends here
-completes nothing. The least numbers of tokens are found from the ends of texts backwards, a token at a time:
+A run is in a state m of the product and was brought there by a token u. It goes on by any token if a piece ends here,
+and otherwise by tokens that may follow u. So whether it can be completed depends on u, but only if a piece that ends
+here completes nothing. The least numbers of tokens are found from the ends of texts backwards, a token at a time:
 
-    a state is `free` at d   its text may end, or after a boundary some token leads to a run with d - 1 to go: then every
-                             run in it has at most d to go, whatever u is
+    a state is `free` at d   its text may end, or after a boundary some token leads to a run with d - 1 to go: then
+                             every run in it has at most d to go, whatever u is
     a run (m, u) has d       m is free at d, or some token that may follow u leads to a run with d - 1 to go
 
 The runs that tokens of one class bring to one state are a cell. A cell keeps a number for each token.
 
-When all is found, classes are split until every edge leads all tokens of its class to runs with the same number of tokens
-to go; edges whose runs have no end go. What is left never leads into a dead end.
-"""
+When all is found, classes are split until every edge leads all tokens of its class to runs with the same number of
+tokens to go; edges whose runs have no end go. What is left never leads into a dead end."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ import numpy as np
 
 from automata.grouping import grouped
 from automata.jit import kernel
-from tokenfst.canonical.derivations import Longs
+from tokenfst.canonical.derivations import Flags, Longs
 from tokenfst.canonical.edges import Edges
 from tokenfst.canonical.pairs import Pairs
 from tokenfst.canonical.product import Product
@@ -138,7 +137,7 @@ def _least(
     member_offsets: Ints,
     members: Ints,
     split: Ints,
-    final: np.ndarray,  # type: ignore[type-arg]
+    final: Flags,
     position: Ints,
     pair_offsets: Longs,
     intervals: Ints,
@@ -259,6 +258,4 @@ def _split_classes(
     class_of = np.full(num_tokens, -1, np.int32)
     class_of[edges.members] = class_of_member.reshape(-1)
     offsets, _ = grouped(len(edges.offsets) - 1, source[edge])
-    return LiveEdges(
-        offsets, number.astype(np.int32), edges.target[edge], least[place], class_of, len(groups), start
-    )
+    return LiveEdges(offsets, number.astype(np.int32), edges.target[edge], least[place], class_of, len(groups), start)

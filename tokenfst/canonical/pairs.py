@@ -2,16 +2,16 @@
 
 A sequence of tokens is what the merges make of its text exactly if each token is what they make of its own bytes, and
 each two neighbours are what they make of theirs (Berglund, Martens & van der Merwe 2024): the first merge across a
-boundary would happen at that boundary whatever lies further away. So it is enough to know the pairs (u, v) in which some
-merge takes an end of u and a beginning of v before merges inside u and v do.
+boundary would happen at that boundary whatever lies further away. So it is enough to know the pairs (u, v) in which
+some merge takes an end of u and a beginning of v before merges inside u and v do.
 
     ends of u          u, its right half, that one's right half, ... down to the last byte; each is there from its own
                        clock to the clock of the token that it is the right half of
     beginnings of v    v, its left half, ... down to the first byte
 
 The merge of x and y to w comes in between if x is an end of u and y a beginning of v, and at the clock of w both are
-still there. Clocks are equal only if the same merge happens in two places, of which the left one is first: so inside u a
-merge at the clock of w comes before, and inside v after. (Merges that become possible while the clock stands compare
+still there. Clocks are equal only if the same merge happens in two places, of which the left one is first: so inside u
+a merge at the clock of w comes before, and inside v after. (Merges that become possible while the clock stands compare
 their ranks; `derivations`.)
 
 Left halves make a tree with bytes as roots: y is the parent of all v that it is the left half of. With the children of
@@ -31,7 +31,7 @@ import numpy as np
 
 from automata.grouping import grouped
 from automata.jit import kernel
-from tokenfst.canonical.derivations import Derivations, Longs
+from tokenfst.canonical.derivations import Derivations, Flags, Longs
 from tokenfst.loops import Ints
 
 
@@ -79,7 +79,7 @@ def compatible(relation: Pairs, left: int, right: int) -> bool:
 
 
 @kernel
-def _depth_first(left: Ints, made: np.ndarray, ordered: Ints) -> tuple[Ints, Ints, Ints]:  # type: ignore[type-arg]
+def _depth_first(left: Ints, made: Flags, ordered: Ints) -> tuple[Ints, Ints, Ints]:
     """Position of every token, token of every position, and one past the last position below each token.
 
     Args:
@@ -152,7 +152,7 @@ def _intervals(
     right: Ints,
     rank: Ints,
     clock: Ints,
-    made: np.ndarray,  # type: ignore[type-arg]
+    made: Flags,
     position: Ints,
     first: Ints,
     by_left: Ints,

@@ -1,9 +1,10 @@
 """Where the pieces of a text are: an automaton over characters that is told the ends of pieces and refuses wrong ones.
 
 The engine looks for a piece from where the last one ended, so where a piece ends may depend on what comes after it:
-`\\s+(?!\\S)` takes all spaces before a word but the last, `\\s*[\\r\\n]+` takes any number of spaces if a line ends behind
-them. The automaton therefore reads a text together with the decisions, one at the boundary of any two tokens: a piece
-ends here, or it goes on. Decisions may turn out wrong later; for every text exactly one row of decisions never does.
+`\\s+(?!\\S)` takes all spaces before a word but the last, `\\s*[\\r\\n]+` takes any number of spaces if a line ends
+behind them. The automaton therefore reads a text together with the decisions, one at the boundary of any two tokens: a
+piece ends here, or it goes on. Decisions may turn out wrong later; for every text exactly one row of decisions never
+does.
 
     items      what the engine has not given up: reads and matches, the most preferred first (`Program`)
     failing    reads that must not lead to a match, because an end was decided on that they have precedence over
@@ -149,9 +150,7 @@ class _Machine:
         """The state after a character, if no decision was wrong."""
         if not state.allowed >> kind & 1:
             return None
-        matches = [
-            at for at, place in enumerate(state.items) if self.is_match(place) and self.holds[place] >> kind & 1
-        ]
+        matches = [at for at, place in enumerate(state.items) if self.is_match(place) and self.holds[place] >> kind & 1]
         before = [place for place in state.items[: matches[0] if matches else None] if not self.is_match(place)]
         failing = state.failing
         if state.ended:

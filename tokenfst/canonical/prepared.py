@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from automata.errors import UnsupportedTokenizer
-from tokenfst.canonical.bpe import NotBPE
+from tokenfst.bpe import NotBPE
 from tokenfst.canonical.derivations import derivations
 from tokenfst.canonical.pairs import Pairs, pairs
 from tokenfst.canonical.piece_bytes import PieceBytes, piece_bytes

@@ -5,8 +5,11 @@
 
 The trie holds the tokens that an encoder finds only by looking a whole piece up, since merges do not make them
 (`BPE.whole_pieces`). A piece that spells such a token is that token and must not be written otherwise. So where the
-bytes since the last boundary spell one, the piece cannot end; but each such state has a second one in which it must, and
-to that one leads the token itself (`whole`). Other states have the node 0, and without such tokens all have.
+bytes since the last boundary spell one, the piece cannot end; but each such state has a second one in which it must,
+and to that one leads the token itself (`whole`). Other states have the node 0, and without such tokens all have.
+
+A label of the constraint stands for tokens that write nothing. An encoder cuts the text on either side of one by
+itself, so it may be taken where a text may end, and a new text begins behind it.
 
 A product has states that no end can be reached from, when a decision about pieces goes against the constraint: they are
 taken out.
@@ -17,16 +20,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from automata.byte_automaton import ByteAutomaton
 from automata.distance import distances
 from automata.errors import EmptyLanguage, LimitExceeded
 from automata.jit import kernel
+from tokenfst.canonical.derivations import Flags, Longs
 from tokenfst.canonical.piece_bytes import PieceBytes
 from tokenfst.loops import Ints
-
-Flags = npt.NDArray[np.bool_]
 
 MAX_STATES = 2_000_000
 # Nodes of every trie: no whole piece begins like this; nothing has been read since the boundary.
@@ -57,12 +58,14 @@ class Product(NamedTuple):
         split: `[M]`, the state after deciding that a piece ends here, or -1.
         begins: `[M]`, whether that decision has just been taken.
         whole: `[M]`, the second state of one whose piece spells a whole token, or -1.
+        by_label: `[M, L]`, the state behind each label of the constraint, or -1.
     """
 
     automaton: ByteAutomaton
     split: Ints
     begins: Flags
     whole: Ints
+    by_label: Ints
 
 
 def product(automaton: ByteAutomaton, pieces: PieceBytes, words: WholePieces) -> Product:
@@ -77,7 +80,7 @@ def product(automaton: ByteAutomaton, pieces: PieceBytes, words: WholePieces) ->
     if len(columns) == 256:  # a class number must fit a byte, and does
         byte_class = np.arange(256)
         columns = np.column_stack([automaton.byte_class.astype(np.int32), pieces.byte_class, words.byte_class])
-    table, final, split, begins, whole = _explore(
+    table, final, split, begins, whole, by_label = _explore(
         automaton.start,
         automaton.next,
         automaton.final,
@@ -87,32 +90,35 @@ def product(automaton: ByteAutomaton, pieces: PieceBytes, words: WholePieces) ->
         words.next,
         words.spells,
         columns.astype(np.int32),
+        automaton.by_label,
         MAX_STATES,
     )
     if len(final) > MAX_STATES:
         raise LimitExceeded(f"the constraint and the pre-tokenizer together have more than {MAX_STATES:,} states")
-    live = _live(table, final, split, whole)
+    live = _live(table, final, np.column_stack([split, whole, by_label]))
     if not live[0]:
         raise EmptyLanguage("the constraint allows no text that the tokenizer's encoder could be given")
     number = np.append((np.cumsum(live) - 1).astype(np.int32), np.int32(-1))
     number[:-1][~live] = -1
-    trimmed = ByteAutomaton(0, byte_class.reshape(-1).astype(np.uint8), number[table[live]], final[live])
-    return Product(trimmed, number[split[live]], begins[live], number[whole[live]])
+    bytes_of = byte_class.reshape(-1).astype(np.uint8)
+    no_labels = np.zeros((int(live.sum()), 0), np.int32)
+    trimmed = ByteAutomaton(0, bytes_of, number[table[live]], final[live], no_labels)
+    return Product(trimmed, number[split[live]], begins[live], number[whole[live]], number[by_label[live]])
 
 
-def _live(table: Ints, final: Flags, split: Ints, whole: Ints) -> Flags:
-    """The states that lead to an end."""
+def _live(table: Ints, final: Flags, others: Ints) -> Flags:
+    """The states that lead to an end, by bytes or otherwise."""
     source, column = np.nonzero(table >= 0)
     targets = [table[source, column]]
     sources = [source.astype(np.int32)]
-    for other in (split, whole):
+    for other in others.T:
         sources.append(np.flatnonzero(other >= 0).astype(np.int32))
         targets.append(other[other >= 0])
     return distances(np.concatenate(sources), np.concatenate(targets), final) >= 0
 
 
 @kernel
-def _number_of(keys: np.ndarray, slots: Ints, key: int, count: int) -> int:  # type: ignore[type-arg]
+def _number_of(keys: Longs, slots: Ints, key: int, count: int) -> int:
     """The number of a key; `count` if it is new, and then it is put in."""
     mask = np.uint64(len(slots) - 1)
     value = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
@@ -137,23 +143,25 @@ def _explore(
     trie: Ints,
     spells: Flags,
     columns: Ints,
+    labels: Ints,
     max_states: int,
-) -> tuple[Ints, Flags, Ints, Flags, Ints]:
-    """All states that can be reached, in order of discovery: next `[M, C]`, final, split, begins and whole."""
+) -> tuple[Ints, Flags, Ints, Flags, Ints, Ints]:
+    """All states that can be reached, in order of discovery: next `[M, C]`, final, split, begins, whole, by label."""
     num_pieces, num_nodes = np.int64(len(pieces)), np.int64(len(trie) + 1)
     root = np.int64(ROOT if len(trie) > 1 else OUT)
     second = np.int64(len(trie))  # the node of second states
     capacity = 1024
     keys, slots = np.empty(capacity, np.int64), np.full(4 * capacity, -1, np.int32)
     table = np.full((capacity, len(columns)), -1, np.int32)
-    others = np.full((capacity, 2), -1, np.int32)
+    num_labels = labels.shape[1]
+    others = np.full((capacity, 2 + num_labels), -1, np.int32)
     flags = np.zeros((capacity, 2), np.bool_)
     count = 1
-    _number_of(keys, slots, np.int64(start) * num_pieces * num_nodes, 0)
+    _number_of(keys, slots, int(start * num_pieces * num_nodes), 0)
     state = 0
     while state < count <= max_states:
-        if count + len(columns) + 2 > capacity:
-            capacity = 2 * (count + len(columns) + 2)
+        if count + len(columns) + 2 + num_labels > capacity:
+            capacity = 2 * (count + len(columns) + 2 + num_labels)
             old_keys, old_table, old_others, old_flags = keys, table, others, flags
             size = 4096
             while size < 4 * capacity:
@@ -163,7 +171,7 @@ def _explore(
                 _number_of(keys, slots, old_keys[known], known)
             table = np.full((capacity, len(columns)), -1, np.int32)
             table[:count] = old_table[:count]
-            others = np.full((capacity, 2), -1, np.int32)
+            others = np.full((capacity, 2 + num_labels), -1, np.int32)
             others[:count] = old_others[:count]
             flags = np.zeros((capacity, 2), np.bool_)
             flags[:count] = old_flags[:count]
@@ -171,13 +179,18 @@ def _explore(
         node, place, outer = key % num_nodes, key // num_nodes % num_pieces, key // num_nodes // num_pieces
         final = ends[outer] and piece_ends[place]
         if node != second and spells[node]:
-            if final or piece_split[place] >= 0:
+            if piece_ends[place] or piece_split[place] >= 0:
                 # Only the token itself may end the piece.
                 found = _number_of(keys, slots, (outer * num_pieces + place) * num_nodes + second, count)
                 count += found == count
                 others[state, 1] = found
         else:
             flags[state, 0] = final
+            for label in range(num_labels):
+                if piece_ends[place] and labels[outer, label] >= 0:
+                    found = _number_of(keys, slots, labels[outer, label] * num_pieces * num_nodes, count)
+                    count += found == count
+                    others[state, 2 + label] = found
             if piece_split[place] >= 0:
                 beginning = (outer * num_pieces + piece_split[place]) * num_nodes + root
                 found = _number_of(keys, slots, beginning, count)
@@ -193,4 +206,11 @@ def _explore(
                     count += found == count
                     table[state, column] = found
         state += 1
-    return table[:count], flags[:count, 0].copy(), others[:count, 0].copy(), flags[:count, 1].copy(), others[:count, 1].copy()
+    return (
+        table[:count],
+        flags[:count, 0].copy(),
+        others[:count, 0].copy(),
+        flags[:count, 1].copy(),
+        others[:count, 1].copy(),
+        others[:count, 2:].copy(),
+    )

@@ -1,8 +1,8 @@
 """From runs to states: the subset construction, with two targets for each class.
 
-What a text has been cut into so far may leave several runs of the product, since whether a piece ended may not be known
-yet; of the tokenizations of a text only one is completed by any of them. A state is the set of runs that are left. A token
-continues those that end a piece before it, and if it may follow the last token also those that do not:
+What a text has been cut into so far may leave several runs of the product, since whether a piece ended may not be
+known yet; of the tokenizations of a text only one is completed by any of them. A state is the set of runs that are
+left. A token continues those that end a piece before it, and if it may follow the last token also those that do not:
 
     apart    the state that a class leads to if only runs with a boundary before it go on, or -1
     any      the state that it leads to if all go on, or -1

@@ -16,6 +16,7 @@ import binascii
 from typing import TYPE_CHECKING
 
 from automata.errors import UnsupportedTokenizer, VocabularyError
+from tokenfst.bpe import BPE, NotBPE
 from tokenfst.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -26,7 +27,12 @@ MAX_TOKENS = 1 << 24
 
 
 def assemble(
-    written: Mapping[int, bytes], silent: Mapping[str, int], eos_ids: Iterable[int], source: str
+    written: Mapping[int, bytes],
+    silent: Mapping[str, int],
+    eos_ids: Iterable[int],
+    source: str,
+    *,
+    bpe: BPE | NotBPE = NotBPE("it is no byte-level BPE"),  # noqa: B008 (immutable)
 ) -> Vocabulary:
     """The vocabulary in which token `i` writes `written[i]`, and every other id writes nothing.
 
@@ -42,7 +48,15 @@ def assemble(
     if min(ids) < 0 or max(ids) >= MAX_TOKENS:
         wrong = min(ids) if min(ids) < 0 else max(ids)
         raise VocabularyError(f"{source}: {wrong} is not a token id (from 0 to {MAX_TOKENS - 1})")
-    return Vocabulary([written.get(i, b"") for i in range(max(ids) + 1)], eos, special_tokens=silent)
+    return Vocabulary([written.get(i, b"") for i in range(max(ids) + 1)], eos, special_tokens=silent, bpe=bpe)
+
+
+def ranked(ranks: Iterable[int], eos_ids: Iterable[int], pattern: str) -> BPE | NotBPE:
+    """The encoder of tiktoken, whose ranks are token ids."""
+    ends = set(eos_ids) & set(ranks)
+    if ends:
+        return NotBPE(f"token {min(ends)} ends a sequence, and the encoder writes it in texts as well")
+    return BPE(None, pattern, whole_pieces=True)
 
 
 def require_agreement(

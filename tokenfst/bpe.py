@@ -1,10 +1,10 @@
 """What a byte-pair encoder does with a text, as its file describes it.
 
-An encoder cuts a text into pieces (`pattern`), and each piece by itself into tokens: it begins with the bytes and merges
-neighbours, always the pair that comes first in the list of merges and of these the leftmost, until no pair is in it
-(Sennrich, Haddow & Birch 2016). Files give the merges in one of two forms:
+An encoder cuts a text into pieces (`pattern`), and each piece by itself into tokens: it begins with the bytes and
+merges neighbours, always the pair that comes first in the list of merges and of these the leftmost, until no pair is
+in it (Sennrich, Haddow & Birch 2016). Files give the merges in one of two forms:
 
-    a list       pairs of tokens, first to last: `tokenizers`
+    a list       pairs of tokens and what they make, first to last: `tokenizers`
     ranks        any two neighbours merge that spell a token, the token with the least id first: tiktoken, Tekken
 
 Some encoders look a piece up before they merge anything, and a piece that is a token is that token (`whole_pieces`).
@@ -27,12 +27,12 @@ class BPE:
     """How an encoder of byte-level BPE cuts a text into tokens; immutable.
 
     Attributes:
-        merges: pairs of token ids, first to last; None where the ids of the tokens are the ranks.
+        merges: left, right and what they make, as token ids, first to last; None where ids are the ranks.
         pattern: the regular expression whose matches are the pieces; None where the text is one piece.
         whole_pieces: whether a piece that is a token is that token, whatever merges would make of it.
     """
 
-    merges: tuple[tuple[int, int], ...] | None
+    merges: tuple[tuple[int, int, int], ...] | None
     pattern: str | None
     whole_pieces: bool
 
