@@ -10,6 +10,7 @@ from automata.byte_automaton import ByteAutomaton
 from automata.compile import compile_expr
 from automata.errors import (
     AutomatonFileError,
+    Cancelled,
     EmptyLanguage,
     IncompleteOutput,
     LimitExceeded,
@@ -38,21 +39,26 @@ from automata.expr import (
     literal,
     repeat,
 )
+from automata.limits import DEFAULT_LIMITS, Cancellation, Limits
 from automata.pattern import parse
 
 __all__ = [
     "ANY_BYTES",
     "ANY_CHAR",
     "ANY_TEXT",
+    "DEFAULT_LIMITS",
     "EMPTY",
     "EPSILON",
     "AutomatonFileError",
     "ByteAutomaton",
+    "Cancellation",
+    "Cancelled",
     "EmptyLanguage",
     "Expr",
     "IncompleteOutput",
     "Label",
     "LimitExceeded",
+    "Limits",
     "PatternError",
     "TokenNotAllowed",
     "TokenfstError",

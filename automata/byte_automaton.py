@@ -109,15 +109,15 @@ class ByteAutomaton:
     def fst(self, labels: tuple[str, ...] | None = None) -> Fst:
         """The OpenFst acceptor. Its symbols are the bytes, and from 256 up the labels: this automaton's own, or those
         given, which hold them, so that automata with different labels can be combined."""
-        return self.over_symbols(self.by_byte(), self.labels if labels is None else labels)
+        arcs = self.symbol_arcs(self.by_byte(), self.labels if labels is None else labels)
+        return openfst.to_fst(self.start, self.final, *arcs)
 
-    def over_symbols(self, columns: IntArray, labels: tuple[str, ...]) -> Fst:
-        """The acceptor whose symbols are the columns `[Q, P]`, and from P up the labels."""
+    def symbol_arcs(self, columns: IntArray, labels: tuple[str, ...]) -> IntArray:
+        """The arcs `[3, A]` over the columns `[Q, P]`, whose symbols are below P, and over the labels, whose symbols
+        follow: source, symbol and target, by source and then by symbol."""
         table = np.concatenate([columns, self.label_columns(labels)], axis=1) if labels else columns
         source, symbol = np.nonzero(table >= 0)
-        return openfst.to_fst(
-            self.start, self.final, source.astype(np.int32), symbol.astype(np.int32), table[source, symbol]
-        )
+        return np.stack([source, symbol, table[source, symbol]]).astype(np.int32)
 
     def label_columns(self, labels: tuple[str, ...]) -> IntArray:
         """`[Q, len(labels)]`, the state that each of these labels leads to, or -1."""
@@ -126,18 +126,6 @@ class ByteAutomaton:
             if name in labels:
                 columns[:, labels.index(name)] = self.by_label[:, number]
         return columns
-
-
-def from_fst(minimal: Fst, block_of: IntArray, labels: tuple[str, ...] = ()) -> ByteAutomaton:
-    """The automaton of a minimal acceptor whose symbols are blocks of bytes.
-
-    Args:
-        minimal: an OpenFst acceptor, deterministic and trim.
-        block_of: `[256]`, the block of each byte, below P; every block holds a byte.
-        labels: the labels, in ascending order, whose symbols are P and up.
-    """
-    start, final, table = openfst.to_table(minimal, int(block_of.max()) + 1 + len(labels))
-    return from_tables(start, *canonical(start, final, block_of, table, len(labels)), labels)
 
 
 def from_tables(

@@ -16,7 +16,11 @@ import numpy as np
 
 from automata.grouping import grouped
 from automata.jit import kernel
+from automata.limits import Flag
 from automata.openfst import BoolArray, IntArray
+
+# How a construction ended.
+DONE, TOO_MANY_STATES, TOO_MUCH_MEMORY, STOPPED = range(4)
 
 _HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
@@ -84,8 +88,15 @@ def _find(offset: IntArray, members: IntArray, slots: IntArray, count: int, end:
 
 @kernel
 def determinize(
-    num_states: int, num_symbols: int, arcs: IntArray, epsilon: IntArray, end: int, max_states: int
-) -> Transitions:
+    num_states: int,
+    num_symbols: int,
+    arcs: IntArray,
+    epsilon: IntArray,
+    end: int,
+    max_states: int,
+    max_bytes: int,
+    stop: Flag,
+) -> tuple[int, Transitions]:
     """The deterministic automaton from state 0; its state 0 is the start.
 
     Args:
@@ -94,8 +105,14 @@ def determinize(
         arcs: `[3, A]`, source, symbol and target.
         epsilon: `[2, N]`, source and target.
         end: the one final state.
-        max_states: with more states than this the result is cut short; the caller can tell by their number.
+        max_states: where to stop.
+        max_bytes: where to stop, for the memory of all sets of states.
+        stop: `[1]`, looked at for every state.
+
+    Returns:
+        DONE, or why it was stopped; and the automaton.
     """
+    max_members = min(max_bytes // 4, 2**31 - 1 - arcs.shape[1])
     arc_offset, arc_order = grouped(num_states, arcs[0])
     epsilon_offset, epsilon_order = grouped(num_states, epsilon[0])
     # The first set is state 0 alone.
@@ -112,7 +129,7 @@ def determinize(
     link = np.empty((2, max(arcs.shape[1], 1)), np.int32)
     stamp, marked = 0, np.full(num_states, -1, np.int32)
     state = 0
-    while state < count <= max_states:
+    while state < count <= max_states and offset[count] <= max_members and stop[0] == 0:
         if state >= len(final):
             final = np.concatenate((final, np.zeros_like(final)))
         size = 0
@@ -150,25 +167,28 @@ def determinize(
             # No set has more members than there are arcs to them.
             if count + 1 >= len(offset) or offset[count] + num_links > len(members):
                 offset, members, slots = _with_room(_Sets(offset, members, slots), count, num_links)
-            stop, at = offset[count], first[symbol]
+            top, at = offset[count], first[symbol]
             first[symbol] = -1
             while at >= 0:
                 target = link[0, at]
                 if marked[target] != stamp:
                     marked[target] = stamp
-                    members[stop] = target
-                    stop += 1
+                    members[top] = target
+                    top += 1
                 at = link[1, at]
             stamp += 1
-            if stop - offset[count] > 1:
-                members[offset[count] : stop].sort()
+            if top - offset[count] > 1:
+                members[offset[count] : top].sort()
             made[0, num_made], made[1, num_made] = state, symbol
-            made[2, num_made] = found = _find(offset, members, slots, count, stop)
+            made[2, num_made] = found = _find(offset, members, slots, count, top)
             num_made += 1
             if found == count:
                 count += 1
-                offset[count] = stop
+                offset[count] = top
         state += 1
     if count > len(final):
         final = np.concatenate((final, np.zeros(count - len(final), np.bool_)))
-    return Transitions(final[:count], made[0, :num_made], made[1, :num_made], made[2, :num_made])
+    status = DONE if state == count else TOO_MANY_STATES if count > max_states else TOO_MUCH_MEMORY
+    if stop[0]:
+        status = STOPPED
+    return status, Transitions(final[:count], made[0, :num_made], made[1, :num_made], made[2, :num_made])

@@ -4,6 +4,7 @@
     ├── PatternError (ValueError)          a pattern that cannot be honoured, with the place and the reason
     ├── EmptyLanguage (ValueError)         nothing can be written: no string, or no token sequence
     ├── LimitExceeded (RuntimeError)       a construction grew past its limit, which the message names
+    ├── Cancelled (RuntimeError)           a compilation that another thread stopped
     ├── VocabularyError (ValueError)       tokens, ids or a file that do not make a vocabulary
     │   ├── UnsupportedTokenizer           a tokenizer that cannot be modelled exactly
     │   └── UnknownTerminal                a name of tokens in a constraint that nobody defines
@@ -46,6 +47,10 @@ class EmptyLanguage(TokenfstError, ValueError):
 
 class LimitExceeded(TokenfstError, RuntimeError):
     """A construction grew past a limit; the message names the limit and the amount."""
+
+
+class Cancelled(TokenfstError, RuntimeError):
+    """The compilation was stopped by its `Cancellation`."""
 
 
 class VocabularyError(TokenfstError, ValueError):

@@ -52,18 +52,26 @@ class Expr:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is immutable")
 
+    def operands(self) -> tuple[Expr, ...]:
+        """The expressions that this one is made of, in order."""
+        return ()
+
     def __hash__(self) -> int:
         try:
             return self._hash
         except AttributeError:
+            pass
+        try:
             value = hash((type(self), self._key()))
             _set(self, "_hash", value)
             return value
+        except RecursionError:
+            return _hashed(self)
 
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        return type(self) is type(other) and hash(self) == hash(other) and self._key() == other._key()
+        return isinstance(other, Expr) and hash(self) == hash(other) and _equal(self, other)
 
     def __reduce__(self) -> tuple[type[Expr], tuple[object, ...]]:
         return type(self), self._key()
@@ -119,6 +127,35 @@ class Expr:
     def optional(self) -> Expr:
         """Once or not at all."""
         return repeat(self, 0, 1)
+
+
+def _hashed(expr: Expr) -> int:
+    """Hashes an expression after all its parts, without recursion, so that no nesting is too deep."""
+    stack = [expr]
+    while stack:
+        node = stack[-1]
+        missing = [part for part in node.operands() if not hasattr(part, "_hash") and not isinstance(part, Literal)]
+        if missing:
+            stack += missing
+        else:
+            _set(stack.pop(), "_hash", hash((type(node), node._key())))
+    return expr._hash
+
+
+def _equal(left: Expr, right: Expr) -> bool:
+    """Whether two expressions are written alike, without recursion."""
+    stack = [(left, right)]
+    while stack:
+        a, b = stack.pop()
+        if a is b:
+            continue
+        mine, others = a.operands(), b.operands()
+        if type(a) is not type(b) or len(mine) != len(others) or (not mine and a._key() != b._key()):
+            return False
+        if isinstance(a, Repetition) and isinstance(b, Repetition) and (a.low, a.high) != (b.low, b.high):
+            return False
+        stack += zip(mine, others, strict=True)
+    return True
 
 
 class Literal(Expr):
@@ -183,6 +220,9 @@ class Concatenation(Expr):
         _set(self, "parts", parts)
         _set(self, "size", sum([part.size for part in parts]))
 
+    def operands(self) -> tuple[Expr, ...]:
+        return self.parts
+
 
 class Alternation(Expr):
     """Any one of the parts."""
@@ -194,6 +234,9 @@ class Alternation(Expr):
     def __init__(self, parts: tuple[Expr, ...]) -> None:
         _set(self, "parts", parts)
         _set(self, "size", sum([part.size for part in parts]))
+
+    def operands(self) -> tuple[Expr, ...]:
+        return self.parts
 
 
 class Repetition(Expr):
@@ -211,6 +254,9 @@ class Repetition(Expr):
         _set(self, "high", high)
         _set(self, "size", inner.size * max(low if high is None else high, 1))
 
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.inner,)
+
 
 class Intersection(Expr):
     """What is in both."""
@@ -224,6 +270,9 @@ class Intersection(Expr):
         _set(self, "left", left)
         _set(self, "right", right)
         _set(self, "size", left.size + right.size)
+
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.left, self.right)
 
 
 class Difference(Expr):
@@ -239,6 +288,9 @@ class Difference(Expr):
         _set(self, "right", right)
         _set(self, "size", left.size + right.size)
 
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.left, self.right)
+
 
 class Complement(Expr):
     """Every text that is not in `inner`."""
@@ -250,6 +302,9 @@ class Complement(Expr):
     def __init__(self, inner: Expr) -> None:
         _set(self, "inner", inner)
         _set(self, "size", inner.size)
+
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.inner,)
 
 
 EMPTY: Expr = Alternation(())

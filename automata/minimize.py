@@ -19,6 +19,7 @@ from automata.determinize import Transitions
 from automata.distance import distances
 from automata.grouping import grouped
 from automata.jit import kernel
+from automata.limits import Flag
 from automata.openfst import BoolArray, IntArray
 
 # Columns of a partition's elements: the permutation, its inverse, and the set of each element.
@@ -136,12 +137,13 @@ def _by_symbol(symbol: IntArray) -> _Partition:
 
 
 @kernel
-def minimize(automaton: Transitions, num_symbols: int) -> tuple[int, BoolArray, IntArray]:
+def minimize(automaton: Transitions, num_symbols: int, stop: Flag) -> tuple[int, BoolArray, IntArray]:
     """The minimal trim automaton of what is accepted from state 0.
 
     Args:
         automaton: deterministic transitions.
         num_symbols: P.
+        stop: `[1]`, looked at while sets split; if it is set, the result means nothing.
 
     Returns:
         The start state (-1 where nothing is accepted), the final states `[Q]`, and the table `[Q, P]` of the state
@@ -160,12 +162,12 @@ def minimize(automaton: Transitions, num_symbols: int) -> tuple[int, BoolArray, 
     source, target = trimmed.source, trimmed.target
     offsets, entering = grouped(num_states, target)
     block, cord = 1, 0
-    while cord < cord_counts[_SETS]:
+    while cord < cord_counts[_SETS] and stop[0] == 0:
         for at in range(cords[cord, _FIRST], cords[cord, _LAST]):
             _mark(states, blocks, block_counts, source[arcs[at, _ORDER]])
         _split(states, blocks, block_counts)
         cord += 1
-        while block < block_counts[_SETS]:
+        while block < block_counts[_SETS] and stop[0] == 0:
             for at in range(blocks[block, _FIRST], blocks[block, _LAST]):
                 state = states[at, _ORDER]
                 for arc in range(offsets[state], offsets[state + 1]):

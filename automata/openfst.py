@@ -77,46 +77,13 @@ def _vector_words(final: BoolArray, source: IntArray, symbol: IntArray, target: 
     return words
 
 
-def to_table(fst: Fst, num_symbols: int) -> tuple[int, BoolArray, IntArray]:
-    """The start state (-1 for none), the final states `[Q]` and the table `[Q, num_symbols]` of a deterministic
-    acceptor: the state that each symbol leads to, or -1."""
-    start, num_states, words = _const_words(fst)
-    return start, *_const_table(words, num_states, num_symbols)
-
-
 def _const_words(fst: Fst) -> tuple[int, int, IntArray]:
-    """The start state (-1 for none), the number of states and the body of the `const` form."""
+    """The start state (-1 for none), the number of states and the body of the `const` form: 5 words for a state
+    (weight, first arc, number of arcs, two counts of epsilon arcs), then 4 for an arc."""
     data = pywrapfst.convert(fst, "const").write_to_string()
     *_, start, num_states, _ = _CONST_HEADER.unpack_from(data)
     # The slice is a copy, and so aligned to 4 bytes, which the header's 65 bytes are not.
     return start, num_states if start >= 0 else 0, np.frombuffer(data[_CONST_HEADER.size :], np.int32)
-
-
-@kernel
-def _const_table(words: IntArray, num_states: int, num_symbols: int) -> tuple[BoolArray, IntArray]:
-    """The final states `[Q]` and the table `[Q, num_symbols]` of a deterministic acceptor: the state that each symbol
-    leads to, or -1.
-
-    The body of a `const` automaton has 5 words for a state (weight, first arc, number of arcs, two counts of epsilon
-    arcs), then 4 for an arc.
-    """
-    final = np.empty(num_states, np.bool_)
-    table = np.full((num_states, num_symbols), -1, np.int32)
-    for state in range(num_states):
-        final[state] = words[5 * state] != _INFINITY
-        first = words[5 * state + 1]
-        for arc in range(first, first + words[5 * state + 2]):
-            at = 5 * num_states + 4 * arc
-            table[state, words[at] - 1] = words[at + 3]
-    return final, table
-
-
-def minimize(fst: Fst) -> Fst:
-    """The minimal deterministic trim acceptor of the same language, by OpenFst; the argument is used up."""
-    fst.rmepsilon()
-    determinized = pywrapfst.determinize(fst)
-    determinized.minimize()
-    return determinized
 
 
 def to_transducer(

@@ -6,6 +6,9 @@ operations of the front end: AND, MINUS, NOT and BYTES.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TypeAlias
+
 from automata.expr import (
     Alternation,
     ByteSet,
@@ -29,46 +32,60 @@ _NAMED_SETS = {((0x30, 0x39),): r"\d", ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F)
 _NOTHING = r"[^\x00-\U0010ffff]"
 
 
+# A piece still to be printed: text, or an expression and what it has to be: a whole pattern, a pattern that can stand
+# between two bars, one that can stand beside others, or one that a quantifier can follow.
+_PATTERN, _BRANCH, _PIECE, _ATOM = range(4)
+_Item: TypeAlias = "str | tuple[int, Expr]"
+
+
 def to_pattern(expr: Expr) -> str:
     """The pattern of an expression."""
-    if isinstance(expr, Alternation):
-        return "|".join(map(_branch, expr.parts)) if expr.parts else _NOTHING
-    return _branch(expr)
+    return "".join(pieces(expr))
 
 
-def _branch(expr: Expr) -> str:
-    """A pattern that can stand between two bars."""
-    if isinstance(expr, Concatenation):
-        return "".join(map(_piece, expr.parts))
-    return _piece(expr)
+def pieces(expr: Expr) -> Iterator[str]:
+    """The pattern of an expression, piece by piece; what is still to be printed is kept on a stack, so that nesting has
+    no limit."""
+    stack: list[_Item] = [(_PATTERN, expr)]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            yield item
+        else:
+            stack += reversed(_expanded(*item))
 
 
-def _piece(expr: Expr) -> str:
-    """A pattern that can stand beside others."""
-    if isinstance(expr, Literal):
-        return _text(expr.value)
-    if isinstance(expr, Repetition):
-        return _atom(expr.inner) + _quantifier(expr.low, expr.high)
+def _expanded(place: int, expr: Expr) -> list[_Item]:
+    """An expression as text and smaller expressions."""
+    if place == _PATTERN and isinstance(expr, Alternation):
+        bars: list[_Item] = ["|"] * (2 * len(expr.parts) - 1)
+        bars[::2] = [(_BRANCH, part) for part in expr.parts]
+        return bars if expr.parts else [_NOTHING]
+    if place <= _BRANCH and isinstance(expr, Concatenation):
+        return [(_PIECE, part) for part in expr.parts]
+    if place <= _PIECE and isinstance(expr, Literal):
+        return [_text(expr.value)]
+    if place <= _PIECE and isinstance(expr, Repetition):
+        return [(_ATOM, expr.inner), _quantifier(expr.low, expr.high)]
     return _atom(expr)
 
 
-def _atom(expr: Expr) -> str:
-    """A pattern that a quantifier can follow."""
+def _atom(expr: Expr) -> list[_Item]:
+    """An expression that a quantifier can follow."""
     if isinstance(expr, Literal) and len(expr.value) == 1 and expr.value.isascii():
-        return _text(expr.value)
+        return [_text(expr.value)]
     if isinstance(expr, CharSet):
-        return _set(expr.ranges, ALL_CHARACTERS)
+        return [_set(expr.ranges, ALL_CHARACTERS)]
     if isinstance(expr, ByteSet):
-        return f"(?P<BYTES>{_set(expr.ranges, ((0, 0xFF),))})"
+        return [f"(?P<BYTES>{_set(expr.ranges, ((0, 0xFF),))})"]
     if isinstance(expr, Label):
-        return f"(?P<TOKEN>{''.join(_character(char, _SPECIAL) for char in expr.name)})"
-    if isinstance(expr, Intersection):
-        return f"(?P<AND>(?:{to_pattern(expr.left)})(?:{to_pattern(expr.right)}))"
-    if isinstance(expr, Difference):
-        return f"(?P<MINUS>(?:{to_pattern(expr.left)})(?:{to_pattern(expr.right)}))"
+        return [f"(?P<TOKEN>{''.join(_character(char, _SPECIAL) for char in expr.name)})"]
+    if isinstance(expr, Intersection | Difference):
+        name = "AND" if isinstance(expr, Intersection) else "MINUS"
+        return [f"(?P<{name}>(?:", (_PATTERN, expr.left), ")(?:", (_PATTERN, expr.right), "))"]
     if isinstance(expr, Complement):
-        return f"(?P<NOT>{to_pattern(expr.inner)})"
-    return f"(?:{to_pattern(expr)})"
+        return ["(?P<NOT>", (_PATTERN, expr.inner), ")"]
+    return ["(?:", (_PATTERN, expr), ")"]
 
 
 def _quantifier(low: int, high: int | None) -> str:

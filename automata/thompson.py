@@ -9,6 +9,8 @@ so that neighbours may share states: concatenation needs no epsilon arc at all, 
 Sub-expressions that cannot be laid out this way (intersection, difference, complement) and large ones that occur more
 than once are compiled to minimal automata of their own, once, and those are copied in: a bound of 50 on a large group
 then costs 50 copies of its minimal form.
+
+What is still to be laid is kept on a stack of its own, so that nesting has no limit.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from automata.blame import excerpt, largest
 from automata.byte_automaton import ByteAutomaton, RangeArcs
 from automata.errors import LimitExceeded
 from automata.expr import (
@@ -31,12 +34,14 @@ from automata.expr import (
     Literal,
     Repetition,
 )
+from automata.limits import Work
 from automata.openfst import IntArray
 from automata.utf8 import character_arcs
 
-MAX_ARCS = 4_000_000
 # Symbols from here up are labels.
 FIRST_LABEL = 256
+# How many expressions are laid between two looks at the flag that stops the work.
+_LOOK_EVERY = 4096
 # Below this size laying an expression out again is cheaper than a minimal automaton of it.
 SHARED_SIZE = 64
 
@@ -102,30 +107,45 @@ class Fragment:
 class Layout:
     """Lays expressions out in one fragment; `compiled` gives the automaton of a sub-expression that is copied in."""
 
-    def __init__(self, compiled: Callable[[Expr], ByteAutomaton]) -> None:
+    def __init__(self, compiled: Callable[[Expr], ByteAutomaton], work: Work) -> None:
         self.fragment = Fragment()
         self.compiled = compiled
+        self.work = work
         self.shared: set[Expr] = set()
+        # What is still to be laid, between which states; the next one is last.
+        self.tasks: list[tuple[Expr, int, int]] = []
 
     def lay(self, expr: Expr) -> Fragment:
         """The fragment of an expression.
 
         Raises:
-            LimitExceeded: the fragment grew past `MAX_ARCS` arcs, or the expression has more leaves than that once
-                its repetitions are written out, which is known before anything is laid.
+            LimitExceeded: the fragment has more arcs than allowed, or the expression has more leaves than that once its
+                repetitions are written out, which is known before anything is laid; or the time is up.
+            Cancelled: the compilation was cancelled.
         """
-        if expr.size > MAX_ARCS:
-            raise LimitExceeded(f"the expression has {expr.size:,} leaves with its repetitions, more than {MAX_ARCS:,}")
+        limit, arcs = self.work.limits.arcs, self.fragment.arcs
+        if expr.size > limit:
+            part = largest(expr, limit)
+            raise LimitExceeded(
+                f"{excerpt(part)} has {part.size:,} leaves with its repetitions written out, more than {limit:,} "
+                "(limit `arcs`)"
+            )
         self.shared = _repeated(expr)
-        # The whole is never copied from itself.
         self.between(expr, 0, 1, whole=True)
+        tasks, until_look = self.tasks, _LOOK_EVERY
+        while tasks:
+            self.between(*tasks.pop())
+            until_look -= 1
+            if not until_look:
+                self.work.check()
+                until_look = _LOOK_EVERY
+            if len(arcs) > 4 * limit:
+                raise LimitExceeded(f"laying out {excerpt(expr)} takes more than {limit:,} arcs (limit `arcs`)")
         return self.fragment
 
-    def between(self, expr: Expr, start: int, end: int, whole: bool = False) -> None:
-        """Lays `expr` between two states."""
+    def between(self, expr: Expr, start: int, end: int, *, whole: bool = False) -> None:
+        """Lays `expr` between two states, or puts off its parts; the whole is never copied from itself."""
         fragment = self.fragment
-        if len(fragment.arcs) > 4 * MAX_ARCS:
-            raise LimitExceeded(f"the expression takes more than {MAX_ARCS:,} arcs to lay out")
         if isinstance(expr, Literal):
             fragment.chain(expr.value, start, end)
         elif isinstance(expr, CharSet):
@@ -135,12 +155,12 @@ class Layout:
         elif isinstance(expr, Concatenation):
             for part in expr.parts[:-1]:
                 middle = fragment.state()
-                self.between(part, start, middle)
+                self.put(part, start, middle)
                 start = middle
-            self.between(expr.parts[-1], start, end)
+            self.put(expr.parts[-1], start, end)
         elif isinstance(expr, Alternation):
             for part in expr.parts:
-                self.between(part, start, end)
+                self.put(part, start, end)
         elif isinstance(expr, Repetition):
             self.repetition(expr, start, end)
         elif isinstance(expr, Label):
@@ -150,6 +170,13 @@ class Layout:
                 fragment.arcs += (start, low, high, end)
         else:
             fragment.copy_of(self.compiled(expr), start, end)
+
+    def put(self, expr: Expr, start: int, end: int) -> None:
+        """Lays a part at once if it is a chain of bytes, as most parts are, and puts others off."""
+        if isinstance(expr, Literal):
+            self.fragment.chain(expr.value, start, end)
+        else:
+            self.tasks.append((expr, start, end))
 
     def characters(self, expr: CharSet, start: int, end: int) -> None:
         fragment = self.fragment
@@ -166,7 +193,7 @@ class Layout:
         if expr.high is None:
             for _ in range(expr.low - 1):
                 middle = fragment.state()
-                self.between(inner, start, middle)
+                self.put(inner, start, middle)
                 start = middle
             self.loop(inner, start, end, at_least_once=expr.low > 0)
             return
@@ -174,7 +201,7 @@ class Layout:
             if count >= expr.low:
                 fragment.epsilon += (start, end)
             middle = fragment.state() if count + 1 < expr.high else end
-            self.between(inner, start, middle)
+            self.put(inner, start, middle)
             start = middle
 
     def loop(self, inner: Expr, start: int, end: int, *, at_least_once: bool) -> None:
@@ -182,7 +209,7 @@ class Layout:
         first = fragment.state()
         last = fragment.state() if at_least_once else first
         fragment.epsilon += (start, first)
-        self.between(inner, first, last)
+        self.put(inner, first, last)
         if at_least_once:
             fragment.epsilon += (last, first)
         fragment.epsilon += (last, end)

@@ -14,6 +14,7 @@ import tokenfst
 from automata.errors import IncompleteOutput, VocabularyError
 from decoding.processor import ConstraintLogitsProcessor
 from tokenfst.automaton import TokenAutomaton
+from tokenfst.canonical import CanonicalAutomaton
 from tokenfst.compile import Constraint
 from tokenfst.loaders import from_transformers
 from tokenfst.vocabulary import Vocabulary
@@ -34,7 +35,7 @@ def generate(
     model: Any,
     tokenizer: Any,
     prompts: str | Sequence[str],
-    constraint: Constraint | TokenAutomaton,
+    constraint: Constraint | TokenAutomaton | CanonicalAutomaton,
     *,
     max_new_tokens: int = 256,
     temperature: float = 1.0,
@@ -67,7 +68,10 @@ def generate(
     vocabulary = vocabulary_of(tokenizer)
     if not vocabulary.eos_ids:
         raise VocabularyError("the tokenizer names no end-of-sequence token, so no text could end")
-    automaton = constraint if isinstance(constraint, TokenAutomaton) else tokenfst.compile(constraint, vocabulary)
+    if isinstance(constraint, TokenAutomaton | CanonicalAutomaton):
+        automaton = constraint
+    else:
+        automaton = tokenfst.compile(constraint, vocabulary)
     if automaton.vocabulary.digest != vocabulary.digest:
         raise VocabularyError("the automaton was made for another vocabulary than the tokenizer's")
     encoded = _encode(tokenizer, [prompts] if isinstance(prompts, str) else list(prompts), model.device)
@@ -106,7 +110,7 @@ def _encode(tokenizer: Any, prompts: list[str], device: torch.device) -> dict[st
     }
 
 
-def _text(row: list[int], automaton: TokenAutomaton) -> str:
+def _text(row: list[int], automaton: TokenAutomaton | CanonicalAutomaton) -> str:
     vocabulary = automaton.vocabulary
     ends = [place for place, token in enumerate(row) if token in vocabulary.eos_ids]
     tokens = row[: ends[0]] if ends else row

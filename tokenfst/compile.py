@@ -21,6 +21,7 @@ from automata.distance import distances
 from automata.errors import EmptyLanguage
 from automata.expr import Expr
 from automata.jit import kernel
+from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work, under_way
 from automata.pattern import parse
 from tokenfst.automaton import TokenAutomaton
 from tokenfst.canonical import CanonicalAutomaton, canonical_from_bytes
@@ -39,6 +40,8 @@ def compile(  # noqa: A001
     vocabulary: Vocabulary,
     *,
     terminals: Terminals | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    cancellation: Cancellation | None = None,
     tokenization: Literal["any"] = "any",
 ) -> TokenAutomaton: ...
 
@@ -49,6 +52,8 @@ def compile(  # noqa: A001
     vocabulary: Vocabulary,
     *,
     terminals: Terminals | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    cancellation: Cancellation | None = None,
     tokenization: Literal["canonical"],
 ) -> CanonicalAutomaton: ...
 
@@ -58,6 +63,8 @@ def compile(  # noqa: A001
     vocabulary: Vocabulary,
     *,
     terminals: Terminals | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    cancellation: Cancellation | None = None,
     tokenization: Literal["any", "canonical"] = "any",
 ) -> TokenAutomaton | CanonicalAutomaton:
     """The automaton over the tokens of a vocabulary that accepts exactly the tokenizations of a language.
@@ -67,6 +74,8 @@ def compile(  # noqa: A001
         vocabulary: the tokens.
         terminals: the token ids that names in the constraint stand for (`automata.extensions.token`), beside the
             special tokens and the sets that every vocabulary has.
+        limits: how much the compilation may take.
+        cancellation: lets another thread stop it.
         tokenization: "any" for all tokenizations of every text; "canonical" for the one that the vocabulary's encoder
             makes of it (`tokenfst.canonical`). Then texts are those that an encoder can be given: UTF-8, and where it
             tells letters from numbers, characters that are assigned in Python's version of Unicode.
@@ -75,14 +84,18 @@ def compile(  # noqa: A001
         PatternError: a pattern that cannot be honoured, with the place and the reason.
         EmptyLanguage: the constraint allows no text, or none that the vocabulary can write.
         UnknownTerminal: the constraint names tokens that neither the vocabulary nor `terminals` knows.
-        LimitExceeded: a construction grew past a limit, which the message names.
+        LimitExceeded: a limit was passed; the message names it, the amount and the part of the constraint.
+        Cancelled: another thread cancelled the compilation.
         UnsupportedTokenizer: how the encoder cuts texts is not known, or not modelled.
+        ValueError: another tokenization.
     """
-    if tokenization == "canonical":
-        return canonical_from_bytes(compile_expr(as_expr(constraint)), vocabulary, terminals=terminals)
-    if tokenization != "any":
+    if tokenization not in ("any", "canonical"):
         raise ValueError(f"tokenization is 'any' or 'canonical', not {tokenization!r}")
-    return from_bytes(compile_expr(as_expr(constraint)), vocabulary, terminals=terminals)
+    with Work(limits, cancellation) as work:
+        automaton = compile_expr(as_expr(constraint), work)
+        if tokenization == "canonical":
+            return canonical_from_bytes(automaton, vocabulary, terminals=terminals, work=work)
+        return from_bytes(automaton, vocabulary, terminals=terminals, work=work)
 
 
 def as_expr(constraint: Constraint) -> Expr:
@@ -91,15 +104,20 @@ def as_expr(constraint: Constraint) -> Expr:
 
 
 def from_bytes(
-    automaton: ByteAutomaton, vocabulary: Vocabulary, *, terminals: Terminals | None = None
+    automaton: ByteAutomaton,
+    vocabulary: Vocabulary,
+    *,
+    terminals: Terminals | None = None,
+    work: Work | None = None,
 ) -> TokenAutomaton:
     """The token automaton of a byte automaton; see `compile`."""
     if automaton.is_empty:
         raise EmptyLanguage("the constraint allows no text at all")
-    classes = token_classes(automaton, vocabulary)
     start, final = automaton.start, automaton.final
-    if automaton.labels:
-        start, final, classes = with_terminals(automaton, vocabulary, classes, terminals or {})
+    with under_way(work) as work:
+        classes = token_classes(automaton, vocabulary, work)
+        if automaton.labels:
+            start, final, classes = with_terminals(automaton, vocabulary, classes, terminals or {}, work)
     if automaton.labels or not _spells_all(automaton.next, automaton.byte_class, vocabulary.is_token_byte):
         start, final, classes = _trim(start, final, classes)
     return _with_end(vocabulary, start, final, classes)

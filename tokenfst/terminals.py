@@ -23,10 +23,10 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.byte_automaton import ByteAutomaton
-from automata.compile import MAX_STATES
-from automata.determinize import Transitions, determinize
+from automata.determinize import DONE, determinize
 from automata.errors import EmptyLanguage, LimitExceeded, UnknownTerminal, VocabularyError
 from automata.extensions import PARAGRAPH_TOKEN, TEXT_TOKEN
+from automata.limits import Work
 from automata.minimize import minimize
 from tokenfst.loops import Ints
 from tokenfst.token_classes import END, FIRST_CLASS, NEVER, TokenClasses
@@ -63,14 +63,14 @@ def token_set(name: str, vocabulary: Vocabulary, terminals: Terminals) -> Ints:
 
 
 def with_terminals(
-    automaton: ByteAutomaton, vocabulary: Vocabulary, classes: TokenClasses, terminals: Terminals
+    automaton: ByteAutomaton, vocabulary: Vocabulary, classes: TokenClasses, terminals: Terminals, work: Work
 ) -> tuple[int, npt.NDArray[np.bool_], TokenClasses]:
     """The start state, the final states and the classes of an automaton whose labels are sets of tokens.
 
     Raises:
         UnknownTerminal, VocabularyError: as `token_set`.
         EmptyLanguage: no sequence of tokens reaches an end.
-        LimitExceeded: telling the ways apart takes more than `automata.compile.MAX_STATES` states.
+        LimitExceeded, Cancelled: telling the ways apart takes too many states, or too long.
     """
     member = np.zeros((len(vocabulary.token_of_rank), len(automaton.labels)), np.bool_)
     for column, name in enumerate(automaton.labels):
@@ -80,7 +80,7 @@ def with_terminals(
     start, final = automaton.start, automaton.final
     pairs = source.astype(np.int64) * len(bytes_of) + number
     if len(np.unique(pairs)) < len(pairs):
-        start, final, source, number, target = _determinized(start, final, len(bytes_of), source, number, target)
+        start, final, source, number, target = _determinized(start, final, len(bytes_of), source, number, target, work)
     order = np.lexsort((source, number))
     refined = TokenClasses(run_end, run_class, len(bytes_of), source[order], number[order], target[order])
     return start, final, refined
@@ -129,17 +129,31 @@ def _edges(
 
 
 def _determinized(
-    start: int, final: npt.NDArray[np.bool_], num_classes: int, source: Ints, number: Ints, target: Ints
+    start: int,
+    final: npt.NDArray[np.bool_],
+    num_classes: int,
+    source: Ints,
+    number: Ints,
+    target: Ints,
+    work: Work,
 ) -> tuple[int, npt.NDArray[np.bool_], Ints, Ints, Ints]:
     """The minimal deterministic automaton over classes."""
     # The construction starts in state 0 and ends in one state: two states more, and ways without a symbol.
     ends = np.flatnonzero(final)
     silent = np.concatenate([[[0], [start + 2]], [ends + 2, np.ones_like(ends)]], axis=1).astype(np.int32)
     arcs = np.stack([source + 2, number, target + 2]).astype(np.int32)
-    found = determinize(len(final) + 2, num_classes, arcs, silent, 1, MAX_STATES)
-    if len(found.final) > MAX_STATES:
-        raise LimitExceeded(f"tokens that match a label and bytes as well take more than {MAX_STATES:,} states")
-    start, final, table = minimize(Transitions(*found), num_classes)
+    limits = work.limits
+    status, found = determinize(
+        len(final) + 2, num_classes, arcs, silent, 1, limits.states, limits.table_bytes, work.stop
+    )
+    work.check()
+    if status != DONE:
+        raise LimitExceeded(
+            f"tokens that match a label and bytes as well take more than {limits.states:,} states (limit `states`) or "
+            f"{limits.table_bytes:,} bytes (limit `table_bytes`)"
+        )
+    start, final, table = minimize(found, num_classes, work.stop)
+    work.check()
     if start < 0:
         raise EmptyLanguage("the vocabulary cannot write any text that the constraint allows")
     states, classes = np.nonzero(table >= 0)

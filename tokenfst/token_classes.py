@@ -34,6 +34,7 @@ import numpy as np
 from automata.byte_automaton import ByteArray, ByteAutomaton
 from automata.errors import LimitExceeded
 from automata.jit import kernel
+from automata.limits import Flag, Work
 from tokenfst.functions import (
     CLASS,
     IDENTITY,
@@ -67,8 +68,8 @@ from tokenfst.vocabulary import Vocabulary
 
 # Class 0 is every token that no state allows; class 1 is the end of the sequence.
 NEVER, END, FIRST_CLASS = 0, 1, 2
-# At most this many (source, target) pairs in all functions together: 512 MiB.
-MAX_PAIRS = 1 << 26
+# Memory of one (source, target) pair of a function.
+_PAIR_BYTES = 8
 
 # Where the walk stands: the level of the path, and how many runs and classes there are.
 _DEPTH, _RUNS, _CLASSES = range(3)
@@ -92,27 +93,41 @@ class TokenClasses(NamedTuple):
     target: Ints
 
 
-def token_classes(automaton: ByteAutomaton, vocabulary: Vocabulary) -> TokenClasses:
+def token_classes(automaton: ByteAutomaton, vocabulary: Vocabulary, work: Work) -> TokenClasses:
     """Sorts the tokens of a vocabulary into classes.
 
     Raises:
-        LimitExceeded: the functions together hold more than `MAX_PAIRS` pairs.
+        LimitExceeded: the functions together take too much memory, or the time is up.
+        Cancelled: the compilation was cancelled.
     """
+    max_bytes = work.limits.table_bytes
     run_end, run_class, num_classes, source, edge_class, target = _walk(
         vocabulary.whole_trie,
         vocabulary.partial_trie,
         automaton.next,
         automaton.byte_class,
         len(vocabulary.token_of_rank),
+        max_bytes // _PAIR_BYTES,
+        work.stop,
     )
+    work.check()
     if num_classes < 0:
-        raise LimitExceeded(f"the functions of {automaton.num_states:,} states hold more than {MAX_PAIRS:,} pairs")
+        raise LimitExceeded(
+            f"what tokens do to {automaton.num_states:,} states takes more than {max_bytes:,} bytes "
+            "(limit `table_bytes`)"
+        )
     return TokenClasses(run_end, run_class, num_classes, source, edge_class, target)
 
 
 @kernel
 def _walk(
-    whole: Nodes, partial: Nodes, delta: Ints, byte_class: ByteArray, num_ranks: int
+    whole: Nodes,
+    partial: Nodes,
+    delta: Ints,
+    byte_class: ByteArray,
+    num_ranks: int,
+    max_pairs: int,
+    stop: Flag,
 ) -> tuple[Ints, Ints, int, Ints, Ints, Ints]:
     """Walks both tries; see `TokenClasses` for what it returns, with -1 classes where a limit was hit."""
     num_states = len(delta)
@@ -130,7 +145,7 @@ def _walk(
             if is_full(functions, num_states):
                 functions = grow(functions, num_states)
             runs, path = _with_room(runs, progress[_RUNS]), _with_room(path, progress[_DEPTH])
-            if num_pairs(functions) > MAX_PAIRS:
+            if num_pairs(functions) > max_pairs or stop[0]:
                 return delta[0], delta[0], -1, delta[0], delta[0], delta[0]
     num_runs = progress[_RUNS]
     if num_runs == 0 or runs[num_runs - 1, 0] < num_ranks:
@@ -193,7 +208,7 @@ def _visit(
         rest = WHOLE
         if byte >= 0x80 and characters:
             rest = AFTER_LEAD[byte] if byte >= 0xC0 else AFTER_CONTINUATION[pending]
-        first, stop, children = nodes[node, FIRST_RANK], nodes[node, END_RANK], nodes[node, CHILDREN]
+        first, last, children = nodes[node, FIRST_RANK], nodes[node, END_RANK], nodes[node, CHILDREN]
         if children:
             passed = function if rest == WHOLE else rows[function, THROUGH + rest]
             if passed == UNKNOWN:
@@ -214,8 +229,8 @@ def _visit(
             ):
                 function, children = passed, 0
             else:
-                stop = nodes[children, FIRST_RANK]
-        if first < stop:
+                last = nodes[children, FIRST_RANK]
+        if first < last:
             number = rows[function, CLASS]
             if number == NEVER:
                 number = rows[function, CLASS] = num_classes
@@ -225,9 +240,9 @@ def _visit(
                 num_runs += 1
             if num_runs and runs[num_runs - 1, 1] == number:
                 num_runs -= 1
-            runs[num_runs, 0], runs[num_runs, 1] = stop, number
+            runs[num_runs, 0], runs[num_runs, 1] = last, number
             num_runs += 1
-            ranks_done = stop
+            ranks_done = last
         node += 1
         if children:
             path[depth, 0] = node

@@ -19,6 +19,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -209,6 +210,28 @@ class CanonicalAutomaton:
         written = np.flatnonzero(self.class_of >= 0).astype(np.int32)
         offsets, order = grouped(self.num_classes, self.class_of[written])
         return offsets, written[order]
+
+    # Files
+
+    def save(self, path: str | Path) -> None:
+        """Writes the automaton as a safetensors file that names its format version, its vocabulary and its encoder."""
+        from tokenfst.canonical.storage import save
+
+        save(self, path)
+
+    @staticmethod
+    def load(path: str | Path, vocabulary: Vocabulary) -> CanonicalAutomaton:
+        """Reads an automaton that was saved for the same vocabulary and encoder.
+
+        Raises:
+            AutomatonFileError: a damaged file, another format version, another vocabulary or another encoder.
+            UnsupportedTokenizer: the vocabulary's encoder is not known.
+        """
+        from tokenfst.canonical.storage import load
+
+        return load(path, vocabulary)
+
+    # Distances
 
     def min_tokens(self, state: int) -> int:
         """The least number of tokens from a state to the end of the text, the end token counted; at most one that a

@@ -27,7 +27,8 @@ def _categories() -> npt.NDArray[np.str_]:
 @lru_cache(maxsize=64)
 def category(name: str) -> Flags:
     """The characters of a general category, `Lu`, or of a group of them, `L`; none for a name that is not one."""
-    found: Flags = np.char.startswith(_categories(), name).astype(np.bool_)
+    found = np.zeros(NUM_CODE_POINTS, np.bool_)
+    found[:] = np.char.startswith(_categories(), name)
     found.setflags(write=False)
     return found
 

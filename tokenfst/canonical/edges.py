@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from automata.errors import VocabularyError
 from automata.grouping import grouped
+from automata.limits import Work
 from tokenfst.canonical.prepared import Prepared
 from tokenfst.canonical.product import Product
 from tokenfst.loops import Ints
@@ -43,15 +44,20 @@ class Edges(NamedTuple):
 
 
 def token_edges(
-    product: Product, vocabulary: Vocabulary, prepared: Prepared, labels: Sequence[str], terminals: Terminals
+    product: Product,
+    vocabulary: Vocabulary,
+    prepared: Prepared,
+    labels: Sequence[str],
+    terminals: Terminals,
+    work: Work,
 ) -> Edges:
     """The edges of every token that an encoder writes, and of the tokens that labels stand for.
 
     Raises:
-        LimitExceeded: as `token_classes`.
+        LimitExceeded, Cancelled: as `token_classes`.
         UnknownTerminal, VocabularyError: as `token_set`; or a label stands for a token that writes text.
     """
-    classes = token_classes(product.automaton, vocabulary)
+    classes = token_classes(product.automaton, vocabulary, work)
     class_of = _class_of(classes, vocabulary)
     class_of[prepared.never] = NEVER
     edges = [np.stack([classes.source, classes.edge_class, classes.target])]

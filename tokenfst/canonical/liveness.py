@@ -19,8 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from automata.errors import LimitExceeded
 from automata.grouping import grouped
 from automata.jit import kernel
+from automata.limits import Flag, Work
 from tokenfst.canonical.derivations import Flags, Longs
 from tokenfst.canonical.edges import Edges
 from tokenfst.canonical.pairs import Pairs
@@ -52,7 +54,7 @@ class LiveEdges(NamedTuple):
     start: int
 
 
-def live_edges(edges: Edges, product: Product, pairs: Pairs, closing: int) -> LiveEdges:
+def live_edges(edges: Edges, product: Product, pairs: Pairs, closing: int, work: Work) -> LiveEdges:
     """The edges that lead to an end.
 
     Args:
@@ -60,6 +62,11 @@ def live_edges(edges: Edges, product: Product, pairs: Pairs, closing: int) -> Li
         product: their states.
         pairs: which tokens may be neighbours.
         closing: the number of tokens where the text may end: 1 with an end token, 0 without.
+        work: the limits, and how the compilation is stopped.
+
+    Raises:
+        LimitExceeded: the runs take too much memory, or the time is up.
+        Cancelled: the compilation was cancelled.
     """
     num_classes = len(edges.member_offsets) - 1
     key = edges.target.astype(np.int64) * num_classes + edges.number
@@ -67,6 +74,11 @@ def live_edges(edges: Edges, product: Product, pairs: Pairs, closing: int) -> Li
     cell_class, cell_state = (cells % num_classes).astype(np.int32), (cells // num_classes).astype(np.int32)
     sizes = np.diff(edges.member_offsets)[cell_class]
     begin = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+    if 4 * begin[-1] > work.limits.table_bytes:
+        raise LimitExceeded(
+            f"the runs of all tokens take {4 * begin[-1]:,} bytes, more than {work.limits.table_bytes:,} "
+            "(limit `table_bytes`)"
+        )
     source = np.repeat(np.arange(len(edges.offsets) - 1, dtype=np.int32), np.diff(edges.offsets))
     least, start = _least(
         edges.offsets,
@@ -83,7 +95,9 @@ def live_edges(edges: Edges, product: Product, pairs: Pairs, closing: int) -> Li
         pairs.offsets,
         pairs.intervals,
         closing,
+        work.stop,
     )
+    work.check()
     return _split_classes(edges, source, cell_of_edge.reshape(-1), cell_class, begin, least, len(pairs.position), start)
 
 
@@ -142,6 +156,7 @@ def _least(
     pair_offsets: Longs,
     intervals: Ints,
     closing: int,
+    stop: Flag,
 ) -> tuple[Ints, int]:
     """The least number of tokens for each token of each cell, and for the start."""
     num_states, num_cells = len(split), len(cell_class)
@@ -159,7 +174,7 @@ def _least(
     next_free = np.empty(num_states, np.int32)
     positions = np.empty(len(members) + 1, np.int32)
     num_dirty, done = 0, closing
-    while len(newly_free) or num_dirty:
+    while (len(newly_free) or num_dirty) and not stop[0]:
         num_changed = 0
         for state in newly_free:
             for at in range(cell_offsets[state], cell_offsets[state + 1]):
@@ -174,7 +189,7 @@ def _least(
                     num_changed += 1
         for number in range(num_dirty):
             state = dirty[number]
-            if free[state] <= done:
+            if free[state] <= done or stop[0]:
                 continue
             size = 0
             for edge in range(offsets[state], offsets[state + 1]):

@@ -25,11 +25,11 @@ from automata.byte_automaton import ByteAutomaton
 from automata.distance import distances
 from automata.errors import EmptyLanguage, LimitExceeded
 from automata.jit import kernel
+from automata.limits import Flag, Work
 from tokenfst.canonical.derivations import Flags, Longs
 from tokenfst.canonical.piece_bytes import PieceBytes
 from tokenfst.loops import Ints
 
-MAX_STATES = 2_000_000
 # Nodes of every trie: no whole piece begins like this; nothing has been read since the boundary.
 OUT, ROOT = 0, 1
 
@@ -68,18 +68,20 @@ class Product(NamedTuple):
     by_label: Ints
 
 
-def product(automaton: ByteAutomaton, pieces: PieceBytes, words: WholePieces) -> Product:
+def product(automaton: ByteAutomaton, pieces: PieceBytes, words: WholePieces, work: Work) -> Product:
     """Multiplies a constraint with an automaton of pieces.
 
     Raises:
         EmptyLanguage: the encoder is never given a text of the language.
-        LimitExceeded: more than `MAX_STATES` states.
+        LimitExceeded: too many states, or the time is up.
+        Cancelled: the compilation was cancelled.
     """
     columns = np.column_stack([automaton.byte_class.astype(np.int32), pieces.byte_class, words.byte_class])
     columns, byte_class = np.unique(columns, axis=0, return_inverse=True)
     if len(columns) == 256:  # a class number must fit a byte, and does
         byte_class = np.arange(256)
         columns = np.column_stack([automaton.byte_class.astype(np.int32), pieces.byte_class, words.byte_class])
+    max_states = min(work.limits.states, work.limits.table_bytes // (4 * len(columns)))
     table, final, split, begins, whole, by_label = _explore(
         automaton.start,
         automaton.next,
@@ -91,10 +93,15 @@ def product(automaton: ByteAutomaton, pieces: PieceBytes, words: WholePieces) ->
         words.spells,
         columns.astype(np.int32),
         automaton.by_label,
-        MAX_STATES,
+        max_states,
+        work.stop,
     )
-    if len(final) > MAX_STATES:
-        raise LimitExceeded(f"the constraint and the pre-tokenizer together have more than {MAX_STATES:,} states")
+    work.check()
+    if len(final) > max_states:
+        raise LimitExceeded(
+            f"the constraint and the pre-tokenizer together have more than {max_states:,} states, "
+            "as many as the limits `states` and `table_bytes` allow"
+        )
     live = _live(table, final, np.column_stack([split, whole, by_label]))
     if not live[0]:
         raise EmptyLanguage("the constraint allows no text that the tokenizer's encoder could be given")
@@ -145,6 +152,7 @@ def _explore(
     columns: Ints,
     labels: Ints,
     max_states: int,
+    stop: Flag,
 ) -> tuple[Ints, Flags, Ints, Flags, Ints, Ints]:
     """All states that can be reached, in order of discovery: next `[M, C]`, final, split, begins, whole, by label."""
     num_pieces, num_nodes = np.int64(len(pieces)), np.int64(len(trie) + 1)
@@ -159,7 +167,7 @@ def _explore(
     count = 1
     _number_of(keys, slots, int(start * num_pieces * num_nodes), 0)
     state = 0
-    while state < count <= max_states:
+    while state < count <= max_states and not stop[0]:
         if count + len(columns) + 2 + num_labels > capacity:
             capacity = 2 * (count + len(columns) + 2 + num_labels)
             old_keys, old_table, old_others, old_flags = keys, table, others, flags

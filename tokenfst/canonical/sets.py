@@ -20,11 +20,10 @@ import numpy.typing as npt
 from automata.determinize import _find, _Sets, _with_room
 from automata.errors import LimitExceeded
 from automata.jit import kernel
+from automata.limits import Flag, Work
 from tokenfst.canonical.liveness import NO_END, LiveEdges
 from tokenfst.canonical.product import Product
 from tokenfst.loops import Ints
-
-MAX_STATES = 1_000_000
 
 
 class Rows(NamedTuple):
@@ -45,11 +44,12 @@ class Rows(NamedTuple):
     final: npt.NDArray[np.bool_]
 
 
-def rows(edges: LiveEdges, product: Product) -> Rows:
+def rows(edges: LiveEdges, product: Product, work: Work) -> Rows:
     """The states and their edges.
 
     Raises:
-        LimitExceeded: more than `MAX_STATES` states.
+        LimitExceeded: too many states, or the time is up.
+        Cancelled: the compilation was cancelled.
     """
     found = _subsets(
         edges.offsets,
@@ -59,10 +59,12 @@ def rows(edges: LiveEdges, product: Product) -> Rows:
         edges.num_classes,
         product.split,
         product.automaton.final,
-        MAX_STATES,
+        work.limits.states,
+        work.stop,
     )
-    if len(found[4]) > MAX_STATES:
-        raise LimitExceeded(f"the canonical automaton has more than {MAX_STATES:,} states")
+    work.check()
+    if len(found[4]) > work.limits.states:
+        raise LimitExceeded(f"the canonical automaton has more than {work.limits.states:,} states (limit `states`)")
     return Rows(*found)
 
 
@@ -76,6 +78,7 @@ def _subsets(
     split: Ints,
     final: npt.NDArray[np.bool_],
     max_states: int,
+    stop: Flag,
 ) -> tuple[Ints, Ints, Ints, Ints, npt.NDArray[np.bool_]]:
     """See `Rows`."""
     set_offset, members, slots = np.zeros(129, np.int32), np.zeros(1024, np.int32), np.full(512, -1, np.int32)
@@ -88,7 +91,7 @@ def _subsets(
     first, touched = np.full(num_classes, -1, np.int32), np.empty(num_classes, np.int32)
     link = np.empty((2, 1024), np.int32)
     state = 0
-    while state < count <= max_states:
+    while state < count <= max_states and not stop[0]:
         if state >= len(ends):
             ends = np.concatenate((ends, np.zeros_like(ends)))
             row_offsets = np.concatenate((row_offsets, np.zeros_like(row_offsets)))

@@ -1,0 +1,69 @@
+"""Which part of an expression is too large: the smallest one that is too large by itself.
+
+    excerpt         the pattern of an expression, cut to a length that fits a message
+    largest         the innermost part with more leaves than allowed
+    responsible     the innermost part that explodes, found by trying parts one at a time, for a few seconds at most
+
+States explode where parts meet (in `(a|b)*a(a|b){60}` no single part does), so a concatenation is narrowed from both
+ends as long as what is left explodes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from itertools import islice
+
+from automata.expr import Concatenation, Expr, concat
+from automata.printing import pieces
+
+MAX_SECONDS = 3
+MAX_EXCERPT = 80
+
+
+def excerpt(expr: Expr) -> str:
+    """The pattern of an expression, at most `MAX_EXCERPT` characters of it."""
+    text = ""
+    for piece in islice(pieces(expr), MAX_EXCERPT + 1):
+        text += piece
+        if len(text) > MAX_EXCERPT:
+            return text[:MAX_EXCERPT] + "..."
+    return text
+
+
+def largest(expr: Expr, leaves: int) -> Expr:
+    """The innermost part that has more than `leaves` leaves."""
+    while True:
+        inner = max(expr.operands(), key=lambda part: part.size, default=expr)
+        if inner.size <= leaves or inner is expr:
+            return expr
+        expr = inner
+
+
+def responsible(expr: Expr, explodes: Callable[[Expr], bool]) -> Expr:
+    """The innermost part that `explodes`, as far as trials within `MAX_SECONDS` find it."""
+    until = time.monotonic() + MAX_SECONDS
+
+    def fails(parts: Sequence[Expr]) -> bool:
+        return time.monotonic() < until and explodes(concat(*parts))
+
+    while True:
+        inner = next((part for part in expr.operands() if fails([part])), None)
+        if inner is None:
+            break
+        expr = inner
+    return concat(*_narrowed(expr.parts, fails)) if isinstance(expr, Concatenation) else expr
+
+
+def _narrowed(parts: Sequence[Expr], fails: Callable[[Sequence[Expr]], bool]) -> Sequence[Expr]:
+    """The parts without those at both ends that it explodes without, by halves."""
+    low, high = 0, len(parts) - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fails(parts[middle:]) else (low, middle - 1)
+    first = low
+    low, high = first + 1, len(parts)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fails(parts[first:middle]) else (middle + 1, high)
+    return parts[first:low]

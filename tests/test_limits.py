@@ -1,0 +1,146 @@
+"""Hostile expressions end in an error that names the limit, or compile; nothing hangs, and threads can be stopped."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+import tokenfst
+from automata import (
+    ANY_TEXT,
+    Cancellation,
+    Cancelled,
+    Expr,
+    LimitExceeded,
+    Limits,
+    compile_expr,
+    complement,
+    concat,
+    literal,
+    parse,
+    repeat,
+)
+from automata.blame import MAX_EXCERPT, responsible
+from automata.limits import Work
+from tokenfst import Vocabulary
+
+SMALL = Limits(states=2000, arcs=50_000)
+EXPLOSIVE = "(?:a|b)*a(?:a|b){60}"
+
+
+def compile_within(expr: Expr, limits: Limits) -> int:
+    with Work(limits) as work:
+        return compile_expr(expr, work).num_states
+
+
+@pytest.mark.parametrize("around", ["{}", "x|foo(?:{})bar", "(?:(?:{}),)*", "(?P<NOT>q(?:{}))"])
+def test_the_error_names_the_limit_the_amount_and_the_part(around: str) -> None:
+    expr = parse(around.format(EXPLOSIVE))
+    with pytest.raises(LimitExceeded) as caught:
+        compile_within(expr, SMALL)
+    message = str(caught.value)
+    assert "more than 2,000 states (limit `states`)" in message
+    part = message.split("responsible is ")[1]
+    assert part == EXPLOSIVE
+    assert "foo" not in part
+
+
+def test_what_fits_is_not_refused() -> None:
+    # 2^(n+1) states, less one.
+    assert compile_within(parse("(?:a|b)*a(?:a|b){9}"), SMALL) == 2**10
+    with pytest.raises(LimitExceeded):
+        compile_within(parse("(?:a|b)*a(?:a|b){10}"), SMALL)
+
+
+def test_nested_bounds_are_refused_before_anything_is_laid_out() -> None:
+    begun = time.perf_counter()
+    with pytest.raises(LimitExceeded, match=r"^\(\?:\(\?:a\{1,1000\}\)\{1,1000\}\)\{1,1000\} has 1,000,000,000 leaves"):
+        compile_expr(parse("((((a{1,1000}){1,1000}){1,1000}){1,1000})b"))
+    assert time.perf_counter() - begun < 1
+
+
+def test_products_have_limits() -> None:
+    # What the seventh from the end is: 128 states each, and 2,187 together.
+    left, right = parse("[abc]*a[abc]{6}"), parse("[abc]*c[abc]{6}")
+    with pytest.raises(LimitExceeded, match=r"2,000 states .* part responsible is \(\?P<MINUS>"):
+        compile_within(repeat(right - left, 0, 1), SMALL)
+
+
+def test_the_time_is_a_limit() -> None:
+    begun = time.perf_counter()
+    with pytest.raises(LimitExceeded, match=r"more than 0\.3 seconds \(limit `seconds`\)"):
+        compile_within(parse("(?:a|b)*a(?:a|b){60}"), Limits(states=10**9, table_bytes=1 << 33, seconds=0.3))
+    assert time.perf_counter() - begun < 3
+
+
+def test_memory_is_a_limit() -> None:
+    with pytest.raises(LimitExceeded, match=r"takes more than 1,000,000 bytes \(limit `table_bytes`\)"):
+        compile_within(parse("(?:a|b)*a(?:a|b){60}"), Limits(table_bytes=1_000_000))
+    vocabulary = Vocabulary([b"a" * length for length in range(1, 65)])
+    with pytest.raises(LimitExceeded, match=r"what tokens do to 5,001 states takes more than 1,000,000 bytes"):
+        tokenfst.compile("a{5000}", vocabulary, limits=Limits(table_bytes=1_000_000))
+
+
+def test_a_compilation_in_a_thread_can_be_cancelled() -> None:
+    cancellation, caught = Cancellation(), []
+
+    def work() -> None:
+        try:
+            tokenfst.compile(
+                EXPLOSIVE, Vocabulary([b"a", b"b"]), limits=Limits(states=10**9), cancellation=cancellation
+            )
+        except Cancelled as error:
+            caught.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    time.sleep(0.2)
+    cancellation.cancel()
+    thread.join(timeout=10)
+    assert not thread.is_alive()
+    assert len(caught) == 1
+    # It stays cancelled, and stops others too.
+    with pytest.raises(Cancelled):
+        tokenfst.compile("a", Vocabulary([b"a"]), cancellation=cancellation)
+
+
+def test_deep_nesting_neither_recurses_nor_hangs() -> None:
+    depth = 10_000
+    groups = parse("(" * depth + "a" + ")" * depth)
+    assert groups == literal("a")
+    nested, other = literal("a"), literal("a")
+    for number in range(depth):
+        nested, other = repeat(concat("b", nested), number % 2, 1), repeat(concat("b", other), number % 2, 1)
+    assert nested == other
+    assert len({nested, other}) == 1
+    assert compile_expr(nested).accepts(b"b" * depth + b"a")
+    assert compile_expr(parse(str(nested))).num_states == compile_expr(nested).num_states
+
+
+def test_deeply_nested_operations_compile() -> None:
+    expr = parse("a|b|ab")
+    for _ in range(1000):
+        expr = complement(expr & ANY_TEXT)
+    assert compile_expr(expr).accepts(b"ab")
+
+
+def test_long_and_catastrophic_patterns_compile() -> None:
+    long = "ab?c|" * 12_500
+    assert len(long) > 50_000
+    assert compile_expr(parse(long)).accepts(b"abc")
+    for pattern in ["(a|a)*b", "(a|aa)+c", "(x+x+)+y", "(a*)*(a*)*b", "(.*)*(.*)*(.*)*c", "(a?){200}a{200}"]:
+        assert compile_expr(parse(pattern)).num_states < 1000
+
+
+def test_parts_are_narrowed_from_both_ends() -> None:
+    expr = concat("x", parse("c*"), parse("a*"), "y", parse("b*"), "z", parse("d*"))
+    found = responsible(expr, lambda part: "a*" in str(part) and "b*" in str(part))
+    assert str(found) == "a*yb*"
+
+
+def test_an_excerpt_is_short() -> None:
+    with pytest.raises(LimitExceeded) as caught:
+        compile_within(parse("|".join(f"word{number}" for number in range(20_000))), Limits(arcs=1000))
+    assert len(str(caught.value)) < 4 * MAX_EXCERPT
