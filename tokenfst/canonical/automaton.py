@@ -58,8 +58,10 @@ class CanonicalAutomaton:
         for array in (*rows, class_of):
             array.setflags(write=False)
         self._masks: dict[int, tuple[Ints, Ints]] = {}
-        self._class_of, self._number, self._targets = class_of.data, rows.number.data, rows.targets.data
-        self._offsets, self._low = rows.offsets.data, pairs.intervals[:, 0]
+        self._class_of, self._number = class_of.data, rows.number.data
+        self._apart, self._any = (targets.data for targets in rows.targets)
+        self._offsets, self._position = rows.offsets.data, pairs.position.data
+        self._pair_offsets, (self._low, self._high) = pairs.offsets.data, (bound.data for bound in pairs.intervals)
 
     def __repr__(self) -> str:
         sizes = f"{len(self.rows.final):,} rows and {self.num_classes:,} classes, {self.nbytes:,} bytes"
@@ -116,14 +118,14 @@ class CanonicalAutomaton:
         edge = bisect_left(self._number, number, begin, end)
         if number < 0 or edge == end or self._number[edge] != number:
             return -1
-        apart, either = int(self._targets[APART, edge]), int(self._targets[ANY, edge])
-        return either if apart == either or self._may_follow(last, token) else apart
+        apart, either = self._apart[edge], self._any[edge]
+        return int(either if apart == either or self._may_follow(last, token) else apart)
 
     def _may_follow(self, last: int, token: int) -> bool:
-        begin, end = int(self.pairs.offsets[last]), int(self.pairs.offsets[last + 1])
-        place = int(self.pairs.position[token])
+        begin, end = self._pair_offsets[last], self._pair_offsets[last + 1]
+        place = self._position[token]
         at = bisect_right(self._low, place, begin, end) - 1
-        return at < begin or place >= int(self.pairs.intervals[at, 1])
+        return at < begin or place >= self._high[at]
 
     def _refusal(self, state: int, token: int) -> str:
         if not 0 <= token < len(self.vocabulary):
@@ -174,7 +176,7 @@ class CanonicalAutomaton:
         if not self.needs_token[row]:
             return apart
         begin, end = self.pairs.offsets[last], self.pairs.offsets[last + 1]
-        return _joined(apart, besides, self.pairs.intervals[begin:end], self.pairs.token_at)
+        return _joined(apart, besides, self.pairs.intervals[:, begin:end], self.pairs.token_at)
 
     def _row_words(self, row: int) -> tuple[Ints, Ints]:
         """The mask of what a row allows after any token, and that of what it allows, or leads elsewhere, after some."""
@@ -268,8 +270,8 @@ def _words(numbers: Ints, offsets: Ints, members: Ints, size: int) -> Ints:
 def _joined(apart: Ints, besides: Ints, intervals: Ints, token_at: Ints) -> Ints:
     """What is allowed after any token, and of what is allowed besides all that is in no interval, `[W]`."""
     words = besides.copy()
-    for interval in range(len(intervals)):
-        for place in range(intervals[interval, 0], intervals[interval, 1]):
+    for interval in range(intervals.shape[1]):
+        for place in range(intervals[0, interval], intervals[1, interval]):
             token = token_at[place]
             words[token >> 5] &= ~np.int32(np.uint32(1) << np.uint32(token & 31))
     return words | apart

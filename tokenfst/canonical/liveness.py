@@ -107,11 +107,11 @@ def _follows(position: int, intervals: Ints, begin: int, end: int) -> bool:
     low, high = begin, end
     while low < high:
         middle = (low + high) >> 1
-        if intervals[middle, 0] <= position:
+        if intervals[0, middle] <= position:
             low = middle + 1
         else:
             high = middle
-    return low == begin or position >= intervals[low - 1, 1]
+    return low == begin or position >= intervals[1, low - 1]
 
 
 @kernel
@@ -133,10 +133,10 @@ def _any_follows(positions: Ints, size: int, intervals: Ints, begin: int, end: i
         return True
     at = 0
     for number in range(begin, end):
-        below = _first_at_least(positions, size, intervals[number, 0], at)
+        below = _first_at_least(positions, size, intervals[0, number], at)
         if below > at:
             return True
-        at = _first_at_least(positions, size, intervals[number, 1], at)
+        at = _first_at_least(positions, size, intervals[1, number], at)
     return at < size
 
 

@@ -42,7 +42,7 @@ class Pairs(NamedTuple):
         position: `[V]`, the place of each token in depth-first order; tokens that are not made come last.
         token_at: `[V]`, the token at each position.
         offsets: `[V + 1]`, where the intervals of each token begin.
-        intervals: `[N, 2]`, first position and one past the last, disjoint and ascending for each token.
+        intervals: `[2, N]`, first positions and those past the last, disjoint and ascending for each token.
     """
 
     position: Ints
@@ -74,8 +74,8 @@ def compatible(relation: Pairs, left: int, right: int) -> bool:
     """Whether `right` may follow `left` inside a piece."""
     begin, end = relation.offsets[left], relation.offsets[left + 1]
     place = relation.position[right]
-    at = begin + int(np.searchsorted(relation.intervals[begin:end, 0], place, side="right")) - 1
-    return bool(at < begin or place >= relation.intervals[at, 1])
+    at = begin + int(np.searchsorted(relation.intervals[0, begin:end], place, side="right")) - 1
+    return bool(at < begin or place >= relation.intervals[1, at])
 
 
 @kernel
@@ -158,7 +158,7 @@ def _intervals(
     by_left: Ints,
     stop: Ints,
 ) -> tuple[Longs, Ints]:
-    """The intervals of all tokens, those that touch joined: offsets `[V + 1]` and bounds `[N, 2]`."""
+    """The intervals of all tokens, those that touch joined: offsets `[V + 1]` and bounds `[2, N]`."""
     num_tokens = len(left)
     offsets = np.zeros(num_tokens + 1, np.int64)
     result, count = np.empty((4 * num_tokens + 16, 2), np.int32), 0
@@ -193,4 +193,4 @@ def _intervals(
             result[count, 0], result[count, 1] = low, high
             count += 1
     offsets[num_tokens] = count
-    return offsets, result[:count].copy()
+    return offsets, result[:count].T.copy()
