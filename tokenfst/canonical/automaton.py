@@ -27,6 +27,7 @@ import numpy.typing as npt
 from automata.errors import TokenNotAllowed
 from automata.grouping import grouped
 from automata.jit import kernel
+from tokenfst.canonical.derivations import Flags
 from tokenfst.canonical.liveness import NO_END
 from tokenfst.canonical.pairs import Pairs
 from tokenfst.canonical.sets import Rows
@@ -47,6 +48,7 @@ class CanonicalAutomaton:
         rows: states of the text, and their edges by class; the row for the end of the sequence has none.
         class_of: `[V]`, the class of each token, -1 for tokens that are never written.
         pairs: which tokens may follow each other inside a piece.
+        needs_token: `[S]`, whether what may come next depends on the last token.
     """
 
     def __init__(self, vocabulary: Vocabulary, rows: Rows, class_of: Ints, pairs: Pairs) -> None:
@@ -57,6 +59,10 @@ class CanonicalAutomaton:
         self.pairs = pairs
         for array in (*rows, class_of):
             array.setflags(write=False)
+        differs = np.append(rows.targets[APART] != rows.targets[ANY], False)
+        # [S], whether what may come next depends on the last token.
+        self.needs_token: Flags = np.logical_or.reduceat(differs, rows.offsets[:-1]) & (np.diff(rows.offsets) > 0)
+        self._size, self._needs_token = len(vocabulary), self.needs_token.data
         self._masks: dict[int, tuple[Ints, Ints]] = {}
         self._class_of, self._number = class_of.data, rows.number.data
         self._apart, self._any = (targets.data for targets in rows.targets)
@@ -93,7 +99,7 @@ class CanonicalAutomaton:
 
     def is_final(self, state: int) -> bool:
         """Whether the text may end here."""
-        return bool(self.rows.final[state // len(self.vocabulary)])
+        return bool(self.rows.final[state // self._size])
 
     def advance(self, state: int, token: int) -> int:
         """The state after one more token.
@@ -101,25 +107,20 @@ class CanonicalAutomaton:
         Raises:
             TokenNotAllowed: the mask of `state` does not allow the token.
         """
-        row, last = divmod(state, len(self.vocabulary))
-        if 0 <= token < len(self.vocabulary):
-            if token in self.vocabulary.eos_ids:
-                if self.rows.final[row]:
-                    return self.end_state
-            else:
-                target = self._target(row, last, token)
+        row, last = divmod(state, self._size)
+        if 0 <= token < self._size:
+            number = self._class_of[token]
+            begin, end = self._offsets[row], self._offsets[row + 1]
+            edge = bisect_left(self._number, number, begin, end)
+            if number >= 0 and edge < end and self._number[edge] == number:
+                target, either = self._apart[edge], self._any[edge]
+                if target != either and self._may_follow(last, token):
+                    target = either
                 if target >= 0:
-                    return target * len(self.vocabulary) + (token if self.needs_token[target] else 0)
+                    return int(target * self._size + (token if self._needs_token[target] else 0))
+            elif token in self.vocabulary.eos_ids and self.rows.final[row]:
+                return self.end_state
         raise TokenNotAllowed(self._refusal(state, token))
-
-    def _target(self, row: int, last: int, token: int) -> int:
-        number = self._class_of[token]
-        begin, end = self._offsets[row], self._offsets[row + 1]
-        edge = bisect_left(self._number, number, begin, end)
-        if number < 0 or edge == end or self._number[edge] != number:
-            return -1
-        apart, either = self._apart[edge], self._any[edge]
-        return int(either if apart == either or self._may_follow(last, token) else apart)
 
     def _may_follow(self, last: int, token: int) -> bool:
         begin, end = self._pair_offsets[last], self._pair_offsets[last + 1]
@@ -171,7 +172,7 @@ class CanonicalAutomaton:
         out[len(words) :] = 0
 
     def _words(self, state: int) -> Ints:
-        row, last = divmod(state, len(self.vocabulary))
+        row, last = divmod(state, self._size)
         apart, besides = self._row_words(row)
         if not self.needs_token[row]:
             return apart
@@ -198,13 +199,6 @@ class CanonicalAutomaton:
                 self._masks.pop(next(iter(self._masks), -1), None)
         self._masks[row] = after_any, after_some
         return after_any, after_some
-
-    @cached_property
-    def needs_token(self) -> npt.NDArray[np.bool_]:
-        """Whether what may come next depends on the last token, `[S]`."""
-        differs = self.rows.targets[APART] != self.rows.targets[ANY]
-        source = np.repeat(np.arange(len(self.rows.final)), np.diff(self.rows.offsets))
-        return np.bincount(source[differs], minlength=len(self.rows.final)) > 0
 
     @cached_property
     def _members(self) -> tuple[Ints, Ints]:
@@ -238,7 +232,7 @@ class CanonicalAutomaton:
     def min_tokens(self, state: int) -> int:
         """The least number of tokens from a state to the end of the text, the end token counted; at most one that a
         mask with as many tokens to go can do with."""
-        row, last = divmod(state, len(self.vocabulary))
+        row, last = divmod(state, self._size)
         if row == len(self.rows.final) - 1:
             return 0
         if self.rows.final[row]:

@@ -20,15 +20,17 @@ _SPACES = (*range(0x09, 0x0E), 0x20, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B),
 
 
 @lru_cache(maxsize=1)
-def _categories() -> npt.NDArray[np.str_]:
-    return np.array([unicodedata.category(chr(code)) for code in range(NUM_CODE_POINTS)])
+def _categories() -> npt.NDArray[np.uint8]:
+    """The two letters of the general category of every character, `[0x110000, 2]`."""
+    letters = "".join(map(unicodedata.category, map(chr, range(NUM_CODE_POINTS))))
+    return np.frombuffer(letters.encode(), np.uint8).reshape(-1, 2)
 
 
 @lru_cache(maxsize=64)
 def category(name: str) -> Flags:
     """The characters of a general category, `Lu`, or of a group of them, `L`; none for a name that is not one."""
-    found = np.zeros(NUM_CODE_POINTS, np.bool_)
-    found[:] = np.char.startswith(_categories(), name)
+    letters = np.frombuffer(name.encode(), np.uint8)
+    found: Flags = (_categories()[:, : len(letters)] == letters).all(axis=1)
     found.setflags(write=False)
     return found
 
@@ -40,8 +42,9 @@ def settled() -> Flags:
     Surrogates are not characters of text. Non-characters will never be assigned.
     """
     codes = np.arange(NUM_CODE_POINTS)
-    never = ((codes & 0xFFFE) == 0xFFFE) | ((codes >= 0xFDD0) & (codes <= 0xFDEF))
-    return (~category("Cn") | never) & ~category("Cs")
+    never: Flags = ((codes & 0xFFFE) == 0xFFFE) | ((codes >= 0xFDD0) & (codes <= 0xFDEF))
+    found: Flags = (~category("Cn") | never) & ~category("Cs")
+    return found
 
 
 def white_space() -> Flags:
@@ -58,15 +61,16 @@ def only(*codes: int) -> Flags:
 
 def either_case(code: int) -> Flags:
     """The characters that a character matches where case does not matter, by simple folding."""
-    return only(*_folded_alike().get(chr(code).casefold(), [code]))
+    folded = chr(code).casefold()
+    return only(code, *map(ord, [folded] * (len(folded) == 1)), *_folding().get(folded, []))
 
 
 @lru_cache(maxsize=1)
-def _folded_alike() -> dict[str, list[int]]:
-    """The characters that fold to one character, by it."""
+def _folding() -> dict[str, list[int]]:
+    """The characters that fold to another one, by that."""
     alike: dict[str, list[int]] = {}
-    for code in range(NUM_CODE_POINTS):
-        folded = chr(code).casefold()
-        if len(folded) == 1:
+    for code, char in enumerate(map(chr, range(NUM_CODE_POINTS))):
+        folded = char.casefold()
+        if folded != char:
             alike.setdefault(folded, []).append(code)
     return alike
