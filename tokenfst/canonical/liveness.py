@@ -129,8 +129,6 @@ def _first_at_least(positions: Ints, size: int, bound: int, low: int) -> int:
 @kernel
 def _any_follows(positions: Ints, size: int, intervals: Ints, begin: int, end: int) -> bool:
     """Whether one of some ascending positions is in none of the intervals from `begin` to `end`."""
-    if _follows(positions[0], intervals, begin, end) or _follows(positions[size - 1], intervals, begin, end):
-        return True
     at = 0
     for number in range(begin, end):
         below = _first_at_least(positions, size, intervals[0, number], at)
@@ -203,14 +201,23 @@ def _least(
                             size += 1
             if size == 0:
                 continue
-            positions[:size].sort()
+            is_sorted = False
             for at in range(cell_offsets[state], cell_offsets[state + 1]):
                 cell, news = by_state[at], False
                 first = member_offsets[cell_class[cell]]
                 for place in range(begin[cell], begin[cell + 1]):
                     if least[place] == NO_END:
                         token = members[first + place - begin[cell]]
-                        if _any_follows(positions, size, intervals, pair_offsets[token], pair_offsets[token + 1]):
+                        first_pair, last_pair = pair_offsets[token], pair_offsets[token + 1]
+                        # Nearly always one of a few will do.
+                        found, probe = False, 0
+                        while probe < 8 and not found:
+                            found = _follows(positions[probe * size >> 3], intervals, first_pair, last_pair)
+                            probe += 1
+                        if not found and not is_sorted:
+                            positions[:size].sort()
+                            is_sorted = True
+                        if found or _any_follows(positions, size, intervals, first_pair, last_pair):
                             least[place] = done
                             news = True
                 if news and is_changed[cell] != done:

@@ -90,6 +90,8 @@ def _subsets(
     # The edges of each class, as linked lists that are emptied as they are read; those apart before the others.
     first, touched = np.full(num_classes, -1, np.int32), np.empty(num_classes, np.int32)
     link = np.empty((2, 1024), np.int32)
+    # The number of each set of one, which most are.
+    single = np.full(len(split), -1, np.int32)
     state = 0
     while state < count <= max_states and not stop[0]:
         if state >= len(ends):
@@ -135,7 +137,7 @@ def _subsets(
                 wanted = 1 - kind
                 if count + 2 >= len(set_offset) or set_offset[count] + num_links > len(members):
                     set_offset, members, slots = _with_room(_Sets(set_offset, members, slots), count, num_links)
-                start = set_offset[count]
+                start, before = set_offset[count], size
                 if kind and size:
                     known = set_offset[made[1, num_made]]
                     for shift in range(size):
@@ -153,11 +155,16 @@ def _subsets(
                         size += 1
                     at = link[1, at]
                 made[3 + kind, num_made] = shortest
-                if size == 0:
-                    made[1 + kind, num_made] = -1
+                if size == before:  # nothing, or nothing besides
+                    made[1 + kind, num_made] = made[1, num_made] if kind else -1
+                    continue
+                if size == 1 and single[members[start]] >= 0:
+                    made[1 + kind, num_made] = single[members[start]]
                     continue
                 members[start : start + size].sort()
                 made[1 + kind, num_made] = found = _find(set_offset, members, slots, count, start + size)
+                if size == 1:
+                    single[members[start]] = found
                 if found == count:
                     count += 1
                     set_offset[count] = start + size
