@@ -3,16 +3,24 @@
 Expr                    an immutable expression of a language       expr, built by the functions below
 parse(pattern)          a regular expression as an expression       pattern
 compile_expr(expr)      its minimal automaton over bytes            compile -> ByteAutomaton
-...                     questions about automata                    queries, drawing
+a & b, ~a, ...          on expressions and on automata              algebra
+derivative              what is left after some text                derivative
+equivalent, count, ...  questions about languages                   queries
+to_expr                 an automaton as an expression               elimination
 """
 
 from automata.byte_automaton import ByteAutomaton
 from automata.compile import compile_expr
+from automata.derivative import derivative
+from automata.elimination import to_expr
 from automata.errors import (
     AutomatonFileError,
     Cancelled,
     EmptyLanguage,
+    ExpressionError,
     IncompleteOutput,
+    InfiniteLanguage,
+    LabelledLanguage,
     LimitExceeded,
     PatternError,
     TokenfstError,
@@ -37,10 +45,26 @@ from automata.expr import (
     difference,
     intersection,
     literal,
+    lookahead,
+    lookbehind,
     repeat,
+    strings,
+    whole,
 )
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits
 from automata.pattern import parse
+from automata.queries import (
+    count,
+    counterexample,
+    enumerate,  # noqa: A004
+    equivalent,
+    includes,
+    is_empty,
+    is_finite,
+    random_strings,
+    sample,
+    shortest,
+)
 
 __all__ = [
     "ANY_BYTES",
@@ -55,8 +79,11 @@ __all__ = [
     "Cancelled",
     "EmptyLanguage",
     "Expr",
+    "ExpressionError",
     "IncompleteOutput",
+    "InfiniteLanguage",
     "Label",
+    "LabelledLanguage",
     "LimitExceeded",
     "Limits",
     "PatternError",
@@ -71,9 +98,25 @@ __all__ = [
     "compile_expr",
     "complement",
     "concat",
+    "count",
+    "counterexample",
+    "derivative",
     "difference",
+    "enumerate",
+    "equivalent",
+    "includes",
     "intersection",
+    "is_empty",
+    "is_finite",
     "literal",
+    "lookahead",
+    "lookbehind",
     "parse",
+    "random_strings",
     "repeat",
+    "sample",
+    "shortest",
+    "strings",
+    "to_expr",
+    "whole",
 ]

@@ -16,7 +16,7 @@ bytes need not know of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,9 @@ import numpy.typing as npt
 from automata import openfst
 from automata.jit import kernel
 from automata.openfst import BoolArray, Fst, IntArray
+
+if TYPE_CHECKING:
+    from automata.algebra import Operand
 
 ByteArray = npt.NDArray[np.uint8]
 
@@ -89,6 +92,12 @@ class ByteAutomaton:
         state = self.step(self.start, text)
         return state >= 0 and bool(self.final[state])
 
+    def edges(self) -> tuple[IntArray, IntArray]:
+        """Source and target of every arc, over a run of bytes or a label, `[E]` each."""
+        arcs, (labelled, number) = self.range_arcs(), np.nonzero(self.by_label >= 0)
+        source = np.concatenate([arcs.source, labelled.astype(np.int32)])
+        return source, np.concatenate([arcs.target, self.by_label[labelled, number]])
+
     def by_byte(self) -> IntArray:
         """The transitions without classes, `[Q, 256]`."""
         return self.next[:, self.byte_class]
@@ -126,6 +135,71 @@ class ByteAutomaton:
             if name in labels:
                 columns[:, labels.index(name)] = self.by_label[:, number]
         return columns
+
+    # Operators; with an expression or literal text on the other side as well. What they do is in `automata.algebra`.
+
+    def __and__(self, other: Operand) -> ByteAutomaton:
+        from automata import algebra
+
+        return algebra.intersection(self, other)
+
+    def __rand__(self, other: Operand) -> ByteAutomaton:
+        from automata import algebra
+
+        return algebra.intersection(other, self)
+
+    def __or__(self, other: Operand) -> ByteAutomaton:
+        from automata import algebra
+
+        return algebra.alternation(self, other)
+
+    def __ror__(self, other: Operand) -> ByteAutomaton:
+        from automata import algebra
+
+        return algebra.alternation(other, self)
+
+    def __sub__(self, other: Operand) -> ByteAutomaton:
+        from automata import algebra
+
+        return algebra.difference(self, other)
+
+    def __rsub__(self, other: Operand) -> ByteAutomaton:
+        from automata import algebra
+
+        return algebra.difference(other, self)
+
+    def __add__(self, other: Operand) -> ByteAutomaton:
+        from automata import algebra
+
+        return algebra.concatenation(self, other)
+
+    def __radd__(self, other: Operand) -> ByteAutomaton:
+        from automata import algebra
+
+        return algebra.concatenation(other, self)
+
+    def __invert__(self) -> ByteAutomaton:
+        from automata import algebra
+
+        return algebra.complement(self)
+
+    def repeat(self, low: int, high: int | None) -> ByteAutomaton:
+        """Between `low` and `high` times; `high` None is no bound."""
+        from automata import algebra
+
+        return algebra.repetition(self, low, high)
+
+    def star(self) -> ByteAutomaton:
+        """Any number of times, none included."""
+        return self.repeat(0, None)
+
+    def plus(self) -> ByteAutomaton:
+        """At least once."""
+        return self.repeat(1, None)
+
+    def optional(self) -> ByteAutomaton:
+        """Once or not at all."""
+        return self.repeat(0, 1)
 
 
 def from_tables(

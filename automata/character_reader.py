@@ -1,7 +1,7 @@
 """The characters of a pattern: literal text, escapes and sets, as expressions.
 
     Flags               what the flags of a pattern say where a character stands
-    CharacterReader     a place in a pattern, and what reads characters from there
+    CharacterReader     a place in a pattern, and what reads characters from there, as Python's `re` does
 
 Under the flag `raw_bytes` (the operation BYTES) characters up to U+00FF stand for the bytes of that value.
 """
@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
-from automata import characters, expr
+from automata import characters, expr, unicode_properties
 from automata import ranges as rg
 from automata.errors import PatternError
 from automata.expr import Expr
@@ -21,15 +22,12 @@ from automata.ranges import ALL_CHARACTERS, Ranges
 
 _SET = re.compile(r"\[\^?\]?(?:[^\]\\]|\\.)*\]", re.DOTALL)
 # Members of a set that stand for themselves and begin no range.
-_MEMBERS = re.compile(r"(?:[^\\\]\-\ud800-\udfff](?!-))+")
-_HEX_ESCAPE = {
-    "x": re.compile(r"[0-9a-fA-F]{2}"),
-    "u": re.compile(r"[0-9a-fA-F]{4}"),
-    "U": re.compile(r"[0-9a-fA-F]{8}"),
-}
+_MEMBERS = re.compile(r"(?:(?:[^\\\]\-\[\ud800-\udfff]|\[(?!:))(?!-))+")
+_POSIX = re.compile(r"\[:(\^?)(\w*):\]")
+_PROPERTY = re.compile(r"\\[pP](?:\{([^}]*)\}|([A-Z]))")
+_CODE_POINT = re.compile(r"\\u\{([0-9a-fA-F]+)\}")
 OCTAL = re.compile(r"0[0-7]{0,2}|[0-3][0-7]{2}")
 _CHARACTER_NAME = re.compile(r"\\N\{([^}]*)\}")
-_CONTROL = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
 
 CLASS_LETTERS = "dDwWsS"
 _ALL_BYTES: Ranges = ((0, 0xFF),)
@@ -39,6 +37,7 @@ class Flags(NamedTuple):
     """The flags in force: those of Python's `re`, and whether characters stand for bytes."""
 
     ignore_case: bool = False
+    multiline: bool = False
     dot_all: bool = False
     verbose: bool = False
     unicode: bool = False
@@ -48,6 +47,17 @@ class Flags(NamedTuple):
 
 class CharacterReader:
     """A place in a pattern; every method that reads moves past what it has read."""
+
+    line_ends: Ranges = ((0x0A, 0x0A),)  # what `.` does not match, and lines end with
+    controls: Mapping[str, int] = {"n": 0x0A, "t": 0x09, "r": 0x0D, "f": 0x0C, "v": 0x0B, "a": 0x07}
+    hex_escapes: Mapping[str, re.Pattern[str]] = {
+        "x": re.compile(r"[0-9a-fA-F]{2}"),
+        "u": re.compile(r"[0-9a-fA-F]{4}"),
+        "U": re.compile(r"[0-9a-fA-F]{8}"),
+    }
+    sets_can_be_empty = False
+    posix_classes = True
+    folds_complements = False  # whether other cases are added to \P{...}, or to what it leaves out
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
@@ -70,7 +80,7 @@ class CharacterReader:
             raise self.error("a surrogate is not a character", self.position + error.start) from None
         if not flags.ignore_case:
             return plain
-        return expr.concat(*[self.characters(_other_cases(((ord(c), ord(c)),), flags), flags) for c in value])
+        return expr.concat(*[self.characters(self.other_cases(((ord(c), ord(c)),), flags), flags) for c in value])
 
     def characters(self, ranges: Ranges, flags: Flags, negated: bool = False) -> Expr:
         """The expression of a set of characters, or of bytes."""
@@ -102,22 +112,50 @@ class CharacterReader:
         if not (letter.isascii() and letter.isalnum()):
             self.position += 2
             return ord(letter)
-        octal = OCTAL.match(self.pattern, start + 1)
+        if letter in self.controls:
+            self.position += 2
+            return self.controls[letter]
+        if letter == "c":
+            return self.control_character()
+        if letter == "u" and self.pattern.startswith("{", start + 2):
+            return self.code_point()
+        if letter in self.hex_escapes:
+            return self.hex_character(letter)
+        code = self.dialect_character(letter)
+        if code is None:
+            raise self.error(f"the escape \\{letter} is unknown")
+        return code
+
+    def dialect_character(self, letter: str) -> int | None:
+        """The code point of an escape that only this dialect has; None where it has none."""
+        octal = OCTAL.match(self.pattern, self.position + 1)
         if octal:
             self.position = octal.end()
             return int(octal.group(), 8)
-        if letter in _HEX_ESCAPE:
-            digits = _HEX_ESCAPE[letter].match(self.pattern, start + 2)
-            if not digits or int(digits.group(), 16) > rg.MAX_CODE_POINT:
-                raise self.error(f"the escape \\{letter} is incomplete or no code point")
-            self.position = digits.end()
-            return self.scalar(int(digits.group(), 16), start)
-        if letter == "N":
-            return self.named_character()
-        if letter in _CONTROL:
-            self.position += 2
-            return ord(_CONTROL[letter])
-        raise self.error(f"the escape \\{letter} is unknown")
+        return self.named_character() if letter == "N" else None
+
+    def control_character(self) -> int:
+        letter = self.pattern[self.position + 2 : self.position + 3]
+        if not (letter.isascii() and letter.isalpha()):
+            raise self.error("the escape \\c needs a letter")
+        self.position += 3
+        return ord(letter) % 32
+
+    def code_point(self) -> int:
+        start = self.position
+        match = _CODE_POINT.match(self.pattern, start)
+        if not match or int(match[1], 16) > rg.MAX_CODE_POINT:
+            raise self.error("the escape \\u is incomplete or no code point")
+        self.position = match.end()
+        return self.scalar(int(match[1], 16), start)
+
+    def hex_character(self, letter: str) -> int:
+        start = self.position
+        digits = self.hex_escapes[letter].match(self.pattern, start + 2)
+        if not digits or int(digits.group(), 16) > rg.MAX_CODE_POINT:
+            raise self.error(f"the escape \\{letter} is incomplete or no code point")
+        self.position = digits.end()
+        return self.scalar(int(digits.group(), 16), start)
 
     def scalar(self, code: int, position: int) -> int:
         if 0xD800 <= code <= 0xDFFF:
@@ -147,7 +185,7 @@ class CharacterReader:
         # Classes are not folded: they hold both cases of whatever they hold.
         folded: list[tuple[int, int]] = []
         classes: list[tuple[int, int]] = []
-        first = True
+        first = not self.sets_can_be_empty
         while first or not self.pattern.startswith("]", self.position):
             first = False
             if self.position >= len(self.pattern):
@@ -164,7 +202,7 @@ class CharacterReader:
                 folded.append((low, self.range_end(low, flags)))
         self.position += 1
         if flags.ignore_case:
-            folded = [*_other_cases(rg.normalize(folded), flags)]
+            folded = [*self.other_cases(rg.normalize(folded), flags)]
         ranges = rg.normalize([*folded, *classes])
         end, self.position = self.position, start
         result = self.characters(ranges, flags, negated)
@@ -175,6 +213,8 @@ class CharacterReader:
     def set_member(self, flags: Flags) -> int | Ranges:
         """One character's code point, or the ranges of a class."""
         char = self.pattern[self.position]
+        if char == "[" and self.posix_classes and (match := _POSIX.match(self.pattern, self.position)):
+            return self.posix_ranges(match, flags)
         if char != "\\":
             self.position += 1
             if "\ud800" <= char <= "\udfff":
@@ -183,7 +223,9 @@ class CharacterReader:
         letter = self.pattern[self.position + 1 : self.position + 2]
         if letter and letter in CLASS_LETTERS:
             self.position += 2
-            return class_ranges(letter, flags.unicode, flags.raw_bytes)
+            return self.class_ranges(letter, flags)
+        if letter and letter in "pP":
+            return self.property_ranges(flags)
         if letter == "b":
             self.position += 2
             return 0x08
@@ -204,32 +246,71 @@ class CharacterReader:
             raise self.error("the range ends before it starts", position)
         return high
 
+    # Classes
 
-def _other_cases(ranges: Ranges, flags: Flags) -> Ranges:
-    if not flags.ignore_case or flags.raw_bytes:
-        return ranges
-    return characters.ignore_case(ranges, ascii_only=flags.ascii_case)
+    def posix_ranges(self, match: re.Match[str], flags: Flags) -> Ranges:
+        """The POSIX class at this place."""
+        ranges = characters.posix_class(match[2], flags.unicode and not flags.raw_bytes)
+        if ranges is None:
+            raise self.error("no POSIX class has this name")
+        self.position = match.end()
+        ranges = self.other_cases(ranges, flags)
+        return rg.subtract(_universe(flags), ranges) if match[1] else ranges
+
+    def property_ranges(self, flags: Flags) -> Ranges:
+        """The property at this place, or its complement."""
+        match = _PROPERTY.match(self.pattern, self.position)
+        ranges = unicode_properties.property_ranges(match[1] or match[2]) if match else None
+        if not match or ranges is None:
+            raise self.error("no property of characters has this name")
+        if flags.raw_bytes:
+            raise self.error("a property of characters says nothing of bytes")
+        negated = self.pattern.startswith("P", self.position + 1)
+        self.position = match.end()
+        if negated and self.folds_complements:
+            return self.other_cases(rg.subtract(ALL_CHARACTERS, ranges), flags)
+        ranges = self.other_cases(ranges, flags)
+        return rg.subtract(ALL_CHARACTERS, ranges) if negated else ranges
+
+    def property(self, flags: Flags) -> Expr:
+        """One character with the property at this place."""
+        return expr.char_ranges(self.property_ranges(flags))
+
+    def class_ranges(self, letter: str, flags: Flags) -> Ranges:
+        """What `\\d`, `\\W` and the like hold."""
+        return class_ranges(letter, flags.unicode, flags.raw_bytes)
+
+    def named_class(self, letter: str, flags: Flags) -> Expr:
+        """One character of `\\d`, `\\W` and the like."""
+        return self.characters(self.class_ranges(letter, flags), flags)
+
+    def dot(self, flags: Flags) -> Expr:
+        """Any character, or any but those that end a line."""
+        return dot(() if flags.dot_all else self.line_ends, flags.raw_bytes)
+
+    def other_cases(self, ranges: Ranges, flags: Flags) -> Ranges:
+        """A set with every character's other cases, if the flags say so."""
+        if not flags.ignore_case or flags.raw_bytes:
+            return ranges
+        return characters.ignore_case(ranges, characters.ASCII_CASE if flags.ascii_case else characters.PYTHON_CASE)
+
+
+def _universe(flags: Flags) -> Ranges:
+    return _ALL_BYTES if flags.raw_bytes else ALL_CHARACTERS
 
 
 @cache
-def dot(dot_all: bool, raw_bytes: bool) -> Expr:
-    """Any character, or any but a line feed."""
-    every = _ALL_BYTES if raw_bytes else ALL_CHARACTERS
-    ranges = every if dot_all else rg.subtract(every, ((0x0A, 0x0A),))
+def dot(excepted: Ranges, raw_bytes: bool) -> Expr:
+    """Any character but some."""
+    ranges = rg.subtract(_ALL_BYTES if raw_bytes else ALL_CHARACTERS, excepted)
     return expr.byte_ranges(ranges) if raw_bytes else expr.char_ranges(ranges)
 
 
 @cache
 def class_ranges(letter: str, unicode: bool, raw_bytes: bool) -> Ranges:
+    """What `\\d`, `\\W` and the like hold in Python's dialect."""
     name = letter.lower()
     ranges = characters.unicode_class(name) if unicode and not raw_bytes else characters.ASCII_CLASSES[name]
     if letter.islower():
         return ranges
     return rg.subtract(_ALL_BYTES if raw_bytes else ALL_CHARACTERS, ranges)
-
-
-@cache
-def named_class(letter: str, unicode: bool, raw_bytes: bool) -> Expr:
-    """`\\d`, `\\W` and the like."""
-    ranges = class_ranges(letter, unicode, raw_bytes)
-    return expr.byte_ranges(ranges) if raw_bytes else expr.char_ranges(ranges)

@@ -1,19 +1,30 @@
 """Named character classes and case, as sets of code points: what `\\d \\w \\s` and the flag `i` mean.
 
 By default `\\d \\w \\s` are ASCII. Under the flag `u` they are what Python's `re` means by them for text: decimal
-digits; letters, numbers and the underscore; white space. Case-insensitive matching takes two characters as equal
-when their lower or upper cases are, transitively, which is how `re` matches text; under the flag `a` only ASCII
-letters have case.
+digits; letters, numbers and the underscore; white space. The POSIX classes are ASCII, too, or what Unicode Technical
+Standard 18 (annex C) recommends.
+
+Three ways of taking two characters as equal but for case:
+
+    PYTHON_CASE     their lower or upper cases are equal, transitively, which is how `re` matches text
+    ASCII_CASE      the same among ASCII letters (the flag a)
+    SIMPLE_CASE     their simple case foldings are equal, which is how ECMA-262 does
+
+All know the characters that this Python's `unicodedata` knows.
 """
 
 from __future__ import annotations
 
+import bisect
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
 
 from automata import ranges as rg
+from automata import unicode_properties
 from automata.ranges import Ranges
+
+PYTHON_CASE, ASCII_CASE, SIMPLE_CASE = range(3)
 
 ASCII_CLASSES: Mapping[str, Ranges] = {
     "d": ((0x30, 0x39),),
@@ -39,14 +50,49 @@ def unicode_class(name: str) -> Ranges:
     return rg.intersect(found, rg.ALL_CHARACTERS)
 
 
+# Simple foldings that came with Unicode 15.1, which this Python may not know.
+_LATER_FOLDINGS = {"\u1fd3": "\u0390", "\u1fe3": "\u03b0", "\ufb05": "\ufb06"}
+
+_ASCII_POSIX: Mapping[str, Ranges] = {
+    "alpha": ((0x41, 0x5A), (0x61, 0x7A)),
+    "digit": ((0x30, 0x39),),
+    "alnum": ((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A)),
+    "upper": ((0x41, 0x5A),),
+    "lower": ((0x61, 0x7A),),
+    "space": ((0x09, 0x0D), (0x20, 0x20)),
+    "blank": ((0x09, 0x09), (0x20, 0x20)),
+    "punct": ((0x21, 0x2F), (0x3A, 0x40), (0x5B, 0x60), (0x7B, 0x7E)),
+    "cntrl": ((0x00, 0x1F), (0x7F, 0x7F)),
+    "graph": ((0x21, 0x7E),),
+    "print": ((0x20, 0x7E),),
+    "xdigit": ((0x30, 0x39), (0x41, 0x46), (0x61, 0x66)),
+    "word": ASCII_CLASSES["w"],
+}
+
+
+def posix_class(name: str, unicode: bool) -> Ranges | None:
+    """The code points of a POSIX class; None where there is none of this name."""
+    if name not in _ASCII_POSIX:
+        return None
+    return unicode_properties.set_ranges(f"[[:{name}:]]") if unicode else _ASCII_POSIX[name]
+
+
+def _names(char: str, case: int) -> set[str]:
+    """What equal characters have one of in common."""
+    if case == SIMPLE_CASE:
+        folded = _LATER_FOLDINGS.get(char, char.casefold())
+        # Where the full folding has several characters, the simple one is the lower case, if that is one character.
+        return {char, folded if len(folded) == 1 else char.lower() if len(char.lower()) == 1 else char}
+    # Only U+0130 has a lower case of two characters; the first one, a plain i, is its simple lower case.
+    return {char, char.lower()[0], char.upper()}
+
+
 @cache
-def _case_classes(ascii_only: bool) -> Mapping[int, frozenset[int]]:
+def _case_classes(case: int) -> Mapping[int, frozenset[int]]:
     """For every character that has case, all that are equal to it but for case, itself included."""
     classes: dict[str, set[str]] = {}
-    for code in range(0x80 if ascii_only else _LAST_CASED + 1):
-        char = chr(code)
-        # Only U+0130 has a lower case of two characters; the first one, a plain i, is its simple lower case.
-        names = {char, char.lower()[0], char.upper()}
+    for code in range(0x80 if case == ASCII_CASE else _LAST_CASED + 1):
+        names = _names(chr(code), case)
         if len(names) > 1:
             merged = set().union(*(classes.get(name, {name}) for name in names))
             classes.update(dict.fromkeys(merged, merged))
@@ -57,16 +103,12 @@ def _case_classes(ascii_only: bool) -> Mapping[int, frozenset[int]]:
     }
 
 
-def ignore_case(ranges: Ranges, *, ascii_only: bool) -> Ranges:
+def ignore_case(ranges: Ranges, case: int) -> Ranges:
     """The set with every character's other cases added."""
-    added = [
-        (other, other)
-        for code, members in _case_classes(ascii_only).items()
-        if _contains(ranges, code)
-        for other in members
-    ]
+    ends = [high for _, high in ranges]
+    added: list[tuple[int, int]] = []
+    for code, members in _case_classes(case).items():
+        place = bisect.bisect_left(ends, code)
+        if place < len(ends) and ranges[place][0] <= code:
+            added += [(other, other) for other in members]
     return rg.normalize([*ranges, *added])
-
-
-def _contains(ranges: Ranges, code: int) -> bool:
-    return any(low <= code <= high for low, high in ranges)

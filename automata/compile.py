@@ -2,8 +2,11 @@
 
 The layout has arcs over byte ranges. Their ends cut the 256 bytes into intervals that no arc tells apart, and automata
 are built over intervals in place of bytes: a pattern with `[^"]` has some twenty of them, so automata stay small where
-arcs over bytes would be hundreds. Intersection and difference are products, on the common refinement of the operands'
-byte classes.
+arcs over bytes would be hundreds. Intersection and difference are products of arcs over bytes (`automata.product`), and
+lists of strings and substrings of a text have constructions of their own (`automata.word_list`, `automata.substring`).
+
+An expression with assertions cannot be laid out part by part: the layout stops at the first one, and the text that it
+belongs to is resolved as a whole (`automata.assertions`). All others pay nothing for it.
 
 Every step has limits and can be stopped (`automata.limits`). Where there are too many states, the error names the
 smallest part of the expression that has too many by itself (`automata.blame`).
@@ -15,23 +18,26 @@ is what the tests compare with.
 
 from __future__ import annotations
 
-import numpy as np
-
 from automata import expr as ex
+from automata import lookaround
+from automata.assertions import holds_assertion, simplified
 from automata.blame import excerpt, responsible
-from automata.byte_automaton import ByteArray, ByteAutomaton, canonical, from_tables
-from automata.determinize import DONE, TOO_MANY_STATES, TOO_MUCH_MEMORY, determinize
+from automata.byte_automaton import ByteAutomaton
+from automata.determinize import DONE, TOO_MANY_STATES, TOO_MUCH_MEMORY, Transitions, determinize
 from automata.errors import LimitExceeded
-from automata.expr import Complement, Difference, Expr, Intersection
+from automata.expr import Complement, Difference, Expr, Intersection, Strings, Substring
+from automata.intervals import over_intervals
 from automata.jit import kernel
 from automata.limits import Flag, Limits, Work, under_way
 from automata.minimize import minimize
 from automata.openfst import BoolArray, IntArray
 from automata.product import product
-from automata.thompson import FIRST_LABEL, Layout
+from automata.sparse import by_state
+from automata.substring import substring_arcs
+from automata.tabulate import DENSE_BYTES, Tables, from_either, no_tables, tabulate
+from automata.thompson import AssertionMet, Fragment, Layout
+from automata.word_list import word_list
 
-# Columns of a fragment's arcs.
-_SOURCE, _LOW, _HIGH, _TARGET = range(4)
 # From this depth of intersections, differences and complements on, the innermost are compiled first.
 _MAX_DEPTH = 50
 
@@ -46,6 +52,7 @@ def compile_expr(expr: Expr, work: Work | None = None) -> ByteAutomaton:
     Raises:
         LimitExceeded: a limit was passed; the message names it, the amount and the part of the expression.
         Cancelled: another thread cancelled the compilation.
+        ExpressionError: raw bytes stand beside assertions.
     """
     with under_way(work) as work:
         return Compiler(work).compile(expr)
@@ -64,18 +71,45 @@ class Compiler:
         self.work = work
         self.blames = blames
         self.done: dict[Expr, ByteAutomaton] = {}
+        self.resolved: dict[Expr, ByteAutomaton] = {}  # of texts with assertions
         self.depth = 0
 
     def compile(self, expr: Expr) -> ByteAutomaton:
-        """The automaton of an expression."""
+        """The automaton of an expression that is a text of its own."""
+        if expr in self.resolved:
+            return self.resolved[expr]
+        try:
+            return self.part(expr)
+        except AssertionMet:
+            automaton = self.resolved[expr] = self.resolve(expr)
+            return automaton
+
+    def part(self, expr: Expr) -> ByteAutomaton:
+        """The automaton of a part of a text.
+
+        Raises:
+            AssertionMet: it depends on the parts around it.
+        """
         automaton = self.done.get(expr)
         if automaton is None:
             self.depth += 1
-            if self.depth == _MAX_DEPTH:
-                self.compile_innermost_first(expr)
-            automaton = self.done[expr] = self.construct(expr)
-            self.depth -= 1
+            try:
+                if self.depth == _MAX_DEPTH:
+                    self.compile_innermost_first(expr)
+                automaton = self.done[expr] = self.construct(expr)
+            finally:
+                self.depth -= 1
         return automaton
+
+    def resolve(self, expr: Expr) -> ByteAutomaton:
+        """The automaton of a text with assertions."""
+        try:
+            simpler = simplified(expr)
+            if holds_assertion(simpler):
+                return self.determinize(expr, lookaround.fragment(simpler, self.work, self.part))
+            return self.part(simpler)
+        except RecursionError:
+            raise LimitExceeded(f"assertions are nested too deeply in {excerpt(expr)}") from None
 
     def compile_innermost_first(self, expr: Expr) -> None:
         """Compiles all operands within an expression, so that no nesting is too deep."""
@@ -86,8 +120,7 @@ class Compiler:
             found += node.operands() if isinstance(node, Intersection | Difference | Complement) else ()
             stack += node.operands()
         for node in reversed(found):
-            if node not in self.done:
-                self.done[node] = self.construct(node)
+            self.compile(node)
 
     def construct(self, expr: Expr) -> ByteAutomaton:
         if isinstance(expr, Intersection):
@@ -96,40 +129,59 @@ class Compiler:
             return self.combine(expr, self.compile(expr.left), self.compile(expr.right), difference=True)
         if isinstance(expr, Complement):
             return self.combine(expr, self.compile(ex.ANY_TEXT), self.compile(expr.inner), difference=True)
-        fragment = Layout(self.compile, self.work).lay(expr)
-        labels, limits = tuple(sorted(fragment.labels)), self.work.limits
-        status, start, final, byte_class, columns, by_label = _minimal(
-            fragment.num_states, *fragment.tables(), len(labels), limits.states, limits.table_bytes, self.work.stop
-        )
-        self.work.check()
-        if status != DONE:
-            raise self.exceeded(expr, status)
-        return from_tables(start, final, byte_class, columns, by_label, labels)
+        if isinstance(expr, Strings):
+            return self.made(expr, *word_list(expr.values, self.work.limits.table_bytes, self.work.stop), ())
+        if isinstance(expr, Substring):
+            num_states, *arcs = substring_arcs(expr.text, expr.words, self.work)
+            fragment = Fragment(num_states=0)
+            fragment.copy_arcs(num_states, *arcs)
+            return self.determinize(expr, fragment)
+        return self.determinize(expr, Layout(self.part, self.work).lay(expr))
 
-    def combine(self, expr: Expr, left: ByteAutomaton, right: ByteAutomaton, *, difference: bool) -> ByteAutomaton:
-        """The intersection or the difference, over the common refinement of both partitions of the bytes."""
-        if left.is_empty or right.is_empty:
-            return left if difference or left.is_empty else right
-        pairs = left.byte_class.astype(np.int32) * right.num_classes + right.byte_class
-        blocks, block_of = np.unique(pairs, return_inverse=True)
-        labels = tuple(sorted({*left.labels, *right.labels}))
-        status, found = product(
-            left.final,
-            left.symbol_arcs(left.next[:, blocks // right.num_classes], labels),
-            right.final,
-            right.symbol_arcs(right.next[:, blocks % right.num_classes], labels),
-            difference,
-            self.work.limits.states,
+    def determinize(self, expr: Expr, fragment: Fragment) -> ByteAutomaton:
+        """The automaton of what is laid out."""
+        labels, limits = tuple(sorted(fragment.labels)), self.work.limits
+        # Automata that were copied in have passed their own limits: twice their states is no explosion.
+        max_states = max(limits.states, 2 * fragment.num_copied_states)
+        ranges, epsilon = fragment.tables()
+        found = _minimal(
+            fragment.num_states,
+            ranges,
+            epsilon,
+            len(labels),
+            max_states,
+            limits.table_bytes,
+            DENSE_BYTES,
             self.work.stop,
         )
+        return self.made(expr, *found, labels)
+
+    def combine(self, expr: Expr, left: ByteAutomaton, right: ByteAutomaton, *, difference: bool) -> ByteAutomaton:
+        """The intersection or the difference."""
+        if left.is_empty or right.is_empty:
+            return left if difference or left.is_empty else right
+        labels, limits, stop = tuple(sorted({*left.labels, *right.labels})), self.work.limits, self.work.stop
+        found = _product(
+            *by_state(left),
+            left.final,
+            left.label_columns(labels),
+            *by_state(right),
+            right.final,
+            right.label_columns(labels),
+            difference,
+            max(limits.states, 2 * (left.num_states + right.num_states)),
+            limits.table_bytes,
+            DENSE_BYTES,
+            stop,
+        )
+        return self.made(expr, *found, labels)
+
+    def made(self, expr: Expr, status: int, tables: Tables, labels: tuple[str, ...]) -> ByteAutomaton:
+        """The automaton of a construction that ended with this status."""
         self.work.check()
         if status != DONE:
             raise self.exceeded(expr, status)
-        start, final, table = minimize(found, len(blocks) + len(labels), self.work.stop)
-        self.work.check()
-        return from_tables(
-            start, *canonical(start, final, block_of.reshape(-1).astype(np.int32), table, len(labels)), labels
-        )
+        return from_either(tables, labels)
 
     def exceeded(self, expr: Expr, status: int) -> LimitExceeded:
         """The error for a construction that ended with this status."""
@@ -138,10 +190,10 @@ class Compiler:
             TOO_MANY_STATES: f"a deterministic automaton has more than {limits.states:,} states (limit `states`)",
             TOO_MUCH_MEMORY: f"a construction takes more than {limits.table_bytes:,} bytes (limit `table_bytes`)",
         }[status]
-        part = expr
-        if self.blames:
-            trial = Limits(limits.arcs, max(limits.states // 10, 1), limits.table_bytes, seconds=1)
-            part = responsible(expr, lambda inner: _explodes(inner, trial))
+        if not self.blames:
+            return LimitExceeded(reason)
+        trial = Limits(limits.arcs, max(limits.states // 10, 1), limits.table_bytes, seconds=1)
+        part = responsible(expr, lambda inner: _explodes(inner, trial))
         return LimitExceeded(f"{reason}; the part responsible is {excerpt(part)}")
 
 
@@ -162,34 +214,57 @@ def _minimal(
     num_labels: int,
     max_states: int,
     max_bytes: int,
+    dense_bytes: int,
     stop: Flag,
-) -> tuple[int, int, BoolArray, ByteArray, IntArray, IntArray]:
-    """The tables of the minimal automaton of a fragment, over the coarsest cut of the bytes into intervals none of
-    which a range splits; before them, how the construction ended, and the start state."""
-    cuts = np.zeros(257, np.bool_)
-    for arc in range(len(ranges)):
-        if ranges[arc, _LOW] < FIRST_LABEL:
-            cuts[ranges[arc, _LOW]] = cuts[ranges[arc, _HIGH] + 1] = True
-    # A label is one symbol of its own behind the intervals.
-    interval = np.zeros(256 + num_labels, np.int32)
-    for byte in range(1, 256):
-        interval[byte] = interval[byte - 1] + cuts[byte]
-    for label in range(FIRST_LABEL, FIRST_LABEL + num_labels):
-        interval[label] = interval[label - 1] + 1
-    num_arcs = 0
-    for arc in range(len(ranges)):
-        num_arcs += interval[ranges[arc, _HIGH]] - interval[ranges[arc, _LOW]] + 1
-    # Each arc over bytes is one arc for every interval in its range.
-    arcs = np.empty((3, num_arcs), np.int32)
-    at = 0
-    for arc in range(len(ranges)):
-        for symbol in range(interval[ranges[arc, _LOW]], interval[ranges[arc, _HIGH]] + 1):
-            arcs[0, at], arcs[1, at], arcs[2, at] = ranges[arc, _SOURCE], symbol, ranges[arc, _TARGET]
-            at += 1
-    num_symbols = interval[-1] + 1
-    status, automaton = determinize(num_states, num_symbols, arcs, epsilon.T.copy(), 1, max_states, max_bytes, stop)
+) -> tuple[int, Tables]:
+    """How the construction ended, and the tables of the minimal automaton of a fragment."""
+    interval, written, arcs = over_intervals(ranges, num_labels, max_bytes)
+    if not written:
+        return TOO_MUCH_MEMORY, no_tables()
+    status, automaton = determinize(
+        num_states, interval[-1] + 1, arcs, epsilon.T.copy(), 1, max_states, max_bytes, stop
+    )
     if status != DONE:
-        return status, -1, automaton.final, np.zeros(256, np.uint8), arcs, arcs
-    start, final, table = minimize(automaton, num_symbols, stop)
-    final, byte_class, columns, by_label = canonical(start, final, interval[:256], table, num_labels)
-    return DONE, start, final, byte_class, columns, by_label
+        return status, no_tables()
+    start, minimal = minimize(automaton, stop)
+    return DONE, tabulate(start, minimal, interval, num_labels, dense_bytes)
+
+
+@kernel
+def _product(
+    left_offsets: IntArray,
+    left_arcs: IntArray,
+    left_final: BoolArray,
+    left_labels: IntArray,
+    right_offsets: IntArray,
+    right_arcs: IntArray,
+    right_final: BoolArray,
+    right_labels: IntArray,
+    difference: bool,
+    max_states: int,
+    max_bytes: int,
+    dense_bytes: int,
+    stop: Flag,
+) -> tuple[int, Tables]:
+    """How the construction ended, and the tables of the minimal automaton of a product."""
+    status, final, ranges = product(
+        left_offsets,
+        left_arcs,
+        left_final,
+        left_labels,
+        right_offsets,
+        right_arcs,
+        right_final,
+        right_labels,
+        difference,
+        max_states,
+        max_bytes,
+        stop,
+    )
+    if status != DONE:
+        return status, no_tables()
+    interval, written, arcs = over_intervals(ranges, left_labels.shape[1], max_bytes)
+    if not written:
+        return TOO_MUCH_MEMORY, no_tables()
+    start, minimal = minimize(Transitions(final, arcs[0], arcs[1], arcs[2]), stop)
+    return DONE, tabulate(start, minimal, interval, left_labels.shape[1], dense_bytes)

@@ -34,7 +34,7 @@ class Transitions(NamedTuple):
     target: IntArray
 
 
-class _Sets(NamedTuple):
+class Sets(NamedTuple):
     """Sets of states, each stored once; set s is members[offset[s]] up to members[offset[s + 1]]."""
 
     offset: IntArray
@@ -43,7 +43,7 @@ class _Sets(NamedTuple):
 
 
 @kernel
-def _with_room(sets: _Sets, count: int, size: int) -> _Sets:
+def with_room(sets: Sets, count: int, size: int) -> Sets:
     """The `count` sets with room for one more of `size` members."""
     used = sets.offset[count]
     capacity, space = len(sets.offset) - 1, len(sets.members)
@@ -51,16 +51,16 @@ def _with_room(sets: _Sets, count: int, size: int) -> _Sets:
         capacity *= 2
     if used + size > space:
         space = 2 * (used + size)
-    grown = _Sets(np.zeros(capacity + 1, np.int32), np.empty(space, np.int32), np.full(4 * capacity, -1, np.int32))
+    grown = Sets(np.zeros(capacity + 1, np.int32), np.empty(space, np.int32), np.full(4 * capacity, -1, np.int32))
     grown.offset[: count + 1] = sets.offset[: count + 1]
     grown.members[:used] = sets.members[:used]
     for known in range(count):
-        _find(grown.offset, grown.members, grown.slots, known, grown.offset[known + 1])
+        find(grown.offset, grown.members, grown.slots, known, grown.offset[known + 1])
     return grown
 
 
 @kernel
-def _find(offset: IntArray, members: IntArray, slots: IntArray, count: int, end: int) -> int:
+def find(offset: IntArray, members: IntArray, slots: IntArray, count: int, end: int) -> int:
     """The number of the set whose sorted members lie behind those of `count` sets, up to `end`; `count` if it is new.
 
     The arguments are arrays because a tuple of them would have its references counted at every call.
@@ -106,19 +106,19 @@ def determinize(
         epsilon: `[2, N]`, source and target.
         end: the one final state.
         max_states: where to stop.
-        max_bytes: where to stop, for the memory of all sets of states.
+        max_bytes: where to stop, for the memory of all sets of states, and for that of all transitions.
         stop: `[1]`, looked at for every state.
 
     Returns:
         DONE, or why it was stopped; and the automaton.
     """
-    max_members = min(max_bytes // 4, 2**31 - 1 - arcs.shape[1])
+    max_members, max_made = min(max_bytes // 4, 2**31 - 1 - arcs.shape[1]), max_bytes // 12
     arc_offset, arc_order = grouped(num_states, arcs[0])
     epsilon_offset, epsilon_order = grouped(num_states, epsilon[0])
     # The first set is state 0 alone.
     offset, members, slots = np.zeros(129, np.int32), np.zeros(1024, np.int32), np.full(512, -1, np.int32)
     count, offset[1] = 1, 1
-    _find(offset, members, slots, 0, 1)
+    find(offset, members, slots, 0, 1)
     final = np.zeros(128, np.bool_)
     made = np.empty((3, 512), np.int32)
     num_made = 0
@@ -129,7 +129,7 @@ def determinize(
     link = np.empty((2, max(arcs.shape[1], 1)), np.int32)
     stamp, marked = 0, np.full(num_states, -1, np.int32)
     state = 0
-    while state < count <= max_states and offset[count] <= max_members and stop[0] == 0:
+    while state < count <= max_states and offset[count] <= max_members and num_made <= max_made and stop[0] == 0:
         if state >= len(final):
             final = np.concatenate((final, np.zeros_like(final)))
         size = 0
@@ -166,7 +166,7 @@ def determinize(
             symbol = touched[number]
             # No set has more members than there are arcs to them.
             if count + 1 >= len(offset) or offset[count] + num_links > len(members):
-                offset, members, slots = _with_room(_Sets(offset, members, slots), count, num_links)
+                offset, members, slots = with_room(Sets(offset, members, slots), count, num_links)
             top, at = offset[count], first[symbol]
             first[symbol] = -1
             while at >= 0:
@@ -180,7 +180,7 @@ def determinize(
             if top - offset[count] > 1:
                 members[offset[count] : top].sort()
             made[0, num_made], made[1, num_made] = state, symbol
-            made[2, num_made] = found = _find(offset, members, slots, count, top)
+            made[2, num_made] = found = find(offset, members, slots, count, top)
             num_made += 1
             if found == count:
                 count += 1

@@ -2,7 +2,10 @@
 
     TokenfstError
     ├── PatternError (ValueError)          a pattern that cannot be honoured, with the place and the reason
+    ├── ExpressionError (ValueError)       parts of an expression that cannot stand together
     ├── EmptyLanguage (ValueError)         nothing can be written: no string, or no token sequence
+    ├── InfiniteLanguage (ValueError)      a question that only a finite language answers
+    ├── LabelledLanguage (ValueError)      a question about texts, and the language has labels
     ├── LimitExceeded (RuntimeError)       a construction grew past its limit, which the message names
     ├── Cancelled (RuntimeError)           a compilation that another thread stopped
     ├── VocabularyError (ValueError)       tokens, ids or a file that do not make a vocabulary
@@ -41,8 +44,20 @@ class PatternError(TokenfstError, ValueError):
         return type(self), (self.reason, self.pattern, self.position)
 
 
+class ExpressionError(TokenfstError, ValueError):
+    """Parts of an expression that cannot stand together; the message says which and why."""
+
+
 class EmptyLanguage(TokenfstError, ValueError):
     """The constraint allows no string at all, or none that the vocabulary can spell."""
+
+
+class InfiniteLanguage(TokenfstError, ValueError):
+    """The language has infinitely many texts, and the question has no answer then."""
+
+
+class LabelledLanguage(TokenfstError, ValueError):
+    """The question is about texts, which are bytes, and the language has labels."""
 
 
 class LimitExceeded(TokenfstError, RuntimeError):

@@ -6,6 +6,8 @@ simplest up:
     Literal(value)                   exactly these bytes
     CharSet(ranges)                  one character of a set of code points, in UTF-8
     ByteSet(ranges)                  one raw byte of a set, for languages that are not text
+    Strings(values)                  any one of a list of byte strings, however many
+    Substring(text, words)           any substring of a text, or any that cuts no word
     Label(name)                      one symbol that is no byte: a place where a named set of tokens is written
     Concatenation(parts)             one after the other
     Alternation(parts)               any one of them; none at all is the empty language
@@ -13,10 +15,16 @@ simplest up:
     Intersection(left, right)        in both
     Difference(left, right)          in the left one and not in the right one
     Complement(inner)                every text (sequence of UTF-8 characters) that is not in it
+    Lookahead(inner, negated)        nothing, where `inner` matches (or not) what comes next in the text
+    Lookbehind(inner, negated)       nothing, where `inner` matches (or not) what came last in the text
 
 Nodes are made by the functions below, which keep a light normal form (flat concatenations and alternations, merged
 literals, no neutral elements), so that expressions written in different ways are often equal, and equal ones compile
 once. Sizes count the leaves after expanding repetitions, as a measure of the work of compiling.
+
+The last two are assertions: what they allow depends on what stands around them, so an expression that holds one is a
+language only as a whole. The whole ends at the operands of intersection, difference and complement, which are texts of
+their own; `whole` makes one of any expression. `automata.assertions` says how they are resolved.
 
 Complement is relative to text and not to all byte strings because constraints are about text: `~a` must not let a
 model write half a character. `ANY_BYTES - a` is the other one.
@@ -86,28 +94,28 @@ class Expr:
         return to_pattern(self)
 
     def __add__(self, other: Expr | str | bytes) -> Expr:
-        return concat(self, other)
+        return concat(self, other) if isinstance(other, _OPERAND) else NotImplemented
 
     def __radd__(self, other: str | bytes) -> Expr:
-        return concat(other, self)
+        return concat(other, self) if isinstance(other, _OPERAND) else NotImplemented
 
     def __or__(self, other: Expr | str | bytes) -> Expr:
-        return alternation(self, other)
+        return alternation(self, other) if isinstance(other, _OPERAND) else NotImplemented
 
     def __ror__(self, other: str | bytes) -> Expr:
-        return alternation(other, self)
+        return alternation(other, self) if isinstance(other, _OPERAND) else NotImplemented
 
     def __and__(self, other: Expr | str | bytes) -> Expr:
-        return intersection(self, other)
+        return intersection(self, other) if isinstance(other, _OPERAND) else NotImplemented
 
     def __rand__(self, other: str | bytes) -> Expr:
-        return intersection(other, self)
+        return intersection(other, self) if isinstance(other, _OPERAND) else NotImplemented
 
     def __sub__(self, other: Expr | str | bytes) -> Expr:
-        return difference(self, other)
+        return difference(self, other) if isinstance(other, _OPERAND) else NotImplemented
 
     def __rsub__(self, other: str | bytes) -> Expr:
-        return difference(other, self)
+        return difference(other, self) if isinstance(other, _OPERAND) else NotImplemented
 
     def __invert__(self) -> Expr:
         return complement(self)
@@ -152,7 +160,7 @@ def _equal(left: Expr, right: Expr) -> bool:
         mine, others = a.operands(), b.operands()
         if type(a) is not type(b) or len(mine) != len(others) or (not mine and a._key() != b._key()):
             return False
-        if isinstance(a, Repetition) and isinstance(b, Repetition) and (a.low, a.high) != (b.low, b.high):
+        if isinstance(a, Repetition | Lookahead | Lookbehind) and a._key()[1:] != b._key()[1:]:
             return False
         stack += zip(mine, others, strict=True)
     return True
@@ -195,6 +203,36 @@ class ByteSet(Expr):
     def __init__(self, ranges: Ranges) -> None:
         _set(self, "ranges", ranges)
         _set(self, "size", 1)
+
+
+class Strings(Expr):
+    """Any one of some byte strings, which ascend and differ; made by `strings`.
+
+    Its size is their number: what a list takes once it is an automaton is nearer to that than to its bytes.
+    """
+
+    __slots__ = ("values",)
+    __match_args__ = ("values",)
+    values: tuple[bytes, ...]
+
+    def __init__(self, values: tuple[bytes, ...]) -> None:
+        _set(self, "values", values)
+        _set(self, "size", len(values))
+
+
+class Substring(Expr):
+    """Any substring of a text, the empty one included; by `words`, any that cuts no word in two. `automata.substring`
+    says what a word is."""
+
+    __slots__ = ("text", "words")
+    __match_args__ = ("text", "words")
+    text: str
+    words: bool
+
+    def __init__(self, text: str, words: bool) -> None:
+        _set(self, "text", text)
+        _set(self, "words", words)
+        _set(self, "size", len(text))
 
 
 class Label(Expr):
@@ -307,6 +345,43 @@ class Complement(Expr):
         return (self.inner,)
 
 
+class Lookahead(Expr):
+    """The empty string, where what follows in the text begins with `inner`, or where it does not."""
+
+    __slots__ = ("inner", "negated")
+    __match_args__ = ("inner", "negated")
+    inner: Expr
+    negated: bool
+
+    def __init__(self, inner: Expr, negated: bool) -> None:
+        _set(self, "inner", inner)
+        _set(self, "negated", negated)
+        _set(self, "size", inner.size)
+
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.inner,)
+
+
+class Lookbehind(Expr):
+    """The empty string, where what precedes in the text ends with `inner`, or where it does not."""
+
+    __slots__ = ("inner", "negated")
+    __match_args__ = ("inner", "negated")
+    inner: Expr
+    negated: bool
+
+    def __init__(self, inner: Expr, negated: bool) -> None:
+        _set(self, "inner", inner)
+        _set(self, "negated", negated)
+        _set(self, "size", inner.size)
+
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.inner,)
+
+
+# What the operators take; others, such as automata, may know what to do with an expression.
+_OPERAND = (Expr, str, bytes)
+
 EMPTY: Expr = Alternation(())
 EPSILON: Expr = Literal(b"")
 
@@ -328,6 +403,18 @@ def literal(value: str | bytes) -> Expr:
         UnicodeEncodeError: text with a lone surrogate, which UTF-8 cannot write.
     """
     return Literal(value.encode() if isinstance(value, str) else bytes(value))
+
+
+def strings(values: Iterable[str | bytes]) -> Expr:
+    """Any one of some strings, in UTF-8 where they are text; none at all is the empty language.
+
+    Raises:
+        UnicodeEncodeError: text with a lone surrogate, which UTF-8 cannot write.
+    """
+    kept = tuple(sorted({value.encode() if isinstance(value, str) else bytes(value) for value in values}))
+    if len(kept) > 1:
+        return Strings(kept)
+    return Literal(kept[0]) if kept else EMPTY
 
 
 def _expr(value: Expr | str | bytes) -> Expr:
@@ -424,6 +511,8 @@ def repeat(inner: Expr | str | bytes, low: int, high: int | None = None) -> Expr
         return EPSILON if low == 0 else EMPTY
     if low == high == 1:
         return expr
+    if isinstance(expr, Lookahead | Lookbehind):  # twice is as good as once
+        return expr if low else EPSILON
     if isinstance(expr, Repetition) and expr.high is None and expr.low <= 1 and low <= 1:
         # (a*)+, (a+)*, (a+)? and the like are one loop.
         return Repetition(expr.inner, min(expr.low, low), None)
@@ -433,6 +522,8 @@ def repeat(inner: Expr | str | bytes, low: int, high: int | None = None) -> Expr
 def intersection(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
     """What is in both."""
     a, b = _expr(left), _expr(right)
+    if is_empty(a) or is_empty(b):
+        return EMPTY
     if isinstance(a, CharSet) and isinstance(b, CharSet):
         return char_ranges(rg.intersect(a.ranges, b.ranges))
     return a if a == b else Intersection(a, b)
@@ -441,9 +532,11 @@ def intersection(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
 def difference(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
     """What is in `left` and not in `right`."""
     a, b = _expr(left), _expr(right)
+    if is_empty(a) or a == b:
+        return EMPTY
     if isinstance(a, CharSet) and isinstance(b, CharSet):
         return char_ranges(rg.subtract(a.ranges, b.ranges))
-    return Difference(a, b)
+    return a if is_empty(b) else Difference(a, b)
 
 
 def complement(inner: Expr | str | bytes) -> Expr:
@@ -451,6 +544,32 @@ def complement(inner: Expr | str | bytes) -> Expr:
     return Complement(_expr(inner))
 
 
+def lookahead(inner: Expr | str | bytes, *, negated: bool = False) -> Expr:
+    """The empty string, where `inner` matches what comes next, however much of it (or, negated, where it does not)."""
+    return _assertion(Lookahead, _expr(inner), negated)
+
+
+def lookbehind(inner: Expr | str | bytes, *, negated: bool = False) -> Expr:
+    """The empty string, where `inner` matches what came last, however much of it (or, negated, where it does not)."""
+    return _assertion(Lookbehind, _expr(inner), negated)
+
+
+def _assertion(kind: type[Lookahead] | type[Lookbehind], inner: Expr, negated: bool) -> Expr:
+    if is_epsilon(inner) or is_empty(inner):
+        return EPSILON if is_epsilon(inner) != negated else EMPTY
+    if isinstance(inner, Lookahead | Lookbehind):  # it stands where the outer one stands
+        return type(inner)(inner.inner, inner.negated != negated)
+    return kind(inner, negated)
+
+
+def whole(inner: Expr | str | bytes) -> Expr:
+    """The same as a text of its own: assertions in it see what it matches and nothing around it."""
+    return Difference(_expr(inner), EMPTY)
+
+
 ANY_CHAR: Expr = CharSet(ALL_CHARACTERS)
 ANY_TEXT: Expr = repeat(ANY_CHAR, 0)
 ANY_BYTES: Expr = repeat(ByteSet(((0, 255),)), 0)
+
+TEXT_START: Expr = Lookbehind(ANY_CHAR, True)
+TEXT_END: Expr = Lookahead(ANY_CHAR, True)

@@ -3,6 +3,7 @@
     quoted_text                 a string in double quotes with backslash escapes
     unquoted_text               a plain YAML scalar on one line
     text_until                  any text up to the first place where a stop phrase ends
+    substring_of                any substring of a text, of whole characters or of whole words
     delimited_list              items of one kind with a delimiter between them
     delimited_subsequence_of    some items of a list, in order, with a delimiter between them
     token                       one token of a named set, whatever text it writes
@@ -22,8 +23,10 @@ from functools import cache
 from automata.expr import (
     ANY_CHAR,
     ANY_TEXT,
+    EPSILON,
     Expr,
     Label,
+    Substring,
     alternation,
     char_set,
     concat,
@@ -71,6 +74,17 @@ def text_until(stop: Expr | str) -> Expr:
     """Any text that ends in `stop` and in which no occurrence of `stop` ends earlier."""
     ends = ANY_TEXT + stop
     return ends - (ends + ANY_CHAR + ANY_TEXT)
+
+
+def substring_of(text: str, *, words: bool = False) -> Expr:
+    """Any substring of a text, the empty one included; compiling it takes time and memory linear in the text.
+
+    Args:
+        text: the text; substrings begin and end between its characters.
+        words: whether they may also cut no word in two: runs of letters, numbers and marks of any script and the
+            underscore are words.
+    """
+    return Substring(text, words) if text else EPSILON
 
 
 def delimited_list(item: Expr | str, delimiter: Expr | str) -> Expr:

@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.errors import Cancelled, LimitExceeded
+from automata.jit import seconds_compiling
 
 Flag = npt.NDArray[np.uint8]
 
@@ -43,7 +44,7 @@ class Limits:
         arcs: leaves of an expression with its repetitions written out, and arcs of its layout.
         states: deterministic states, before minimization, over bytes and over tokens.
         table_bytes: memory of any one table.
-        seconds: wall-clock time.
+        seconds: wall-clock time, without that of compiling kernels, once on a machine.
     """
 
     arcs: int = 4_000_000
@@ -89,7 +90,7 @@ class Work:
     def __init__(self, limits: Limits = DEFAULT_LIMITS, cancellation: Cancellation | None = None) -> None:
         self.limits = limits
         self.stop: Flag = np.zeros(1, np.uint8)
-        self.deadline = time.monotonic() + limits.seconds
+        self.deadline = _now() + limits.seconds
         if cancellation is not None:
             cancellation.adopt(self)
 
@@ -104,7 +105,7 @@ class Work:
 
     def look_at_the_clock(self) -> None:
         """Sets the flag if the deadline has passed."""
-        if time.monotonic() > self.deadline and self.stop[0] == _RUNNING:
+        if _now() > self.deadline and self.stop[0] == _RUNNING:
             self.stop[0] = _TIMED_OUT
 
     def check(self) -> None:
@@ -118,6 +119,11 @@ class Work:
             raise Cancelled("the compilation was cancelled")
         if self.stop[0] == _TIMED_OUT:
             raise LimitExceeded(f"compiling takes more than {self.limits.seconds:g} seconds (limit `seconds`)")
+
+
+def _now() -> float:
+    """Seconds on a clock that stands still while kernels are compiled."""
+    return time.monotonic() - seconds_compiling()
 
 
 def under_way(work: Work | None) -> AbstractContextManager[Work]:

@@ -20,7 +20,7 @@ from automata.distance import distances
 from automata.grouping import grouped
 from automata.jit import kernel
 from automata.limits import Flag
-from automata.openfst import BoolArray, IntArray
+from automata.openfst import IntArray
 
 # Columns of a partition's elements: the permutation, its inverse, and the set of each element.
 _ORDER, _PLACE, _OWNER = range(3)
@@ -137,21 +137,16 @@ def _by_symbol(symbol: IntArray) -> _Partition:
 
 
 @kernel
-def minimize(automaton: Transitions, num_symbols: int, stop: Flag) -> tuple[int, BoolArray, IntArray]:
-    """The minimal trim automaton of what is accepted from state 0.
+def minimize(automaton: Transitions, stop: Flag) -> tuple[int, Transitions]:
+    """The start state, -1 where nothing is accepted, and the minimal trim automaton of what is accepted from state 0.
 
     Args:
         automaton: deterministic transitions.
-        num_symbols: P.
         stop: `[1]`, looked at while sets split; if it is set, the result means nothing.
-
-    Returns:
-        The start state (-1 where nothing is accepted), the final states `[Q]`, and the table `[Q, P]` of the state
-        that each symbol leads to, or -1.
     """
     number, trimmed = _trim(automaton)
     if number[0] < 0:
-        return -1, np.zeros(0, np.bool_), np.zeros((0, num_symbols), np.int32)
+        return -1, Transitions(np.zeros(0, np.bool_), trimmed.source, trimmed.symbol, trimmed.target)
     num_states = len(trimmed.final)
     states, blocks, block_counts = _one_set(num_states)
     arcs, cords, cord_counts = _by_symbol(trimmed.symbol)
@@ -174,10 +169,26 @@ def minimize(automaton: Transitions, num_symbols: int, stop: Flag) -> tuple[int,
                     _mark(arcs, cords, cord_counts, entering[arc])
             _split(arcs, cords, cord_counts)
             block += 1
-    num_blocks = block_counts[_SETS]
-    final, table = np.zeros(num_blocks, np.bool_), np.full((num_blocks, num_symbols), -1, np.int32)
-    for state in range(num_states):
-        final[states[state, _OWNER]] = trimmed.final[state]
+    # The arcs of one state of each block are the arcs of the block.
+    final = np.zeros(block_counts[_SETS], np.bool_)
+    chosen = np.empty(block_counts[_SETS], np.int32)
+    for owner in range(block_counts[_SETS]):
+        chosen[owner] = states[blocks[owner, _FIRST], _ORDER]
+        final[owner] = trimmed.final[chosen[owner]]
+    kept = np.empty((3, len(source)), np.int32)
+    count = 0
     for arc in range(len(source)):
-        table[states[source[arc], _OWNER], trimmed.symbol[arc]] = states[target[arc], _OWNER]
-    return int(states[number[0], _OWNER]), final, table
+        owner = states[source[arc], _OWNER]
+        if chosen[owner] == source[arc]:
+            kept[0, count], kept[1, count], kept[2, count] = owner, trimmed.symbol[arc], states[target[arc], _OWNER]
+            count += 1
+    return int(states[number[0], _OWNER]), Transitions(final, kept[0, :count], kept[1, :count], kept[2, :count])
+
+
+@kernel
+def table_of(automaton: Transitions, num_symbols: int) -> IntArray:
+    """The table `[Q, P]` of the state that each symbol leads to, or -1."""
+    table = np.full((len(automaton.final), num_symbols), -1, np.int32)
+    for arc in range(len(automaton.source)):
+        table[automaton.source[arc], automaton.symbol[arc]] = automaton.target[arc]
+    return table

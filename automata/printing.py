@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from automata.expr import (
+    TEXT_END,
+    TEXT_START,
     Alternation,
     ByteSet,
     CharSet,
@@ -20,7 +22,11 @@ from automata.expr import (
     Intersection,
     Label,
     Literal,
+    Lookahead,
+    Lookbehind,
     Repetition,
+    Strings,
+    Substring,
 )
 from automata.ranges import ALL_CHARACTERS, Ranges, subtract
 
@@ -61,12 +67,16 @@ def _expanded(place: int, expr: Expr) -> list[_Item]:
         bars: list[_Item] = ["|"] * (2 * len(expr.parts) - 1)
         bars[::2] = [(_BRANCH, part) for part in expr.parts]
         return bars if expr.parts else [_NOTHING]
+    if place == _PATTERN and isinstance(expr, Strings):
+        return ["|".join(map(_text, expr.values))]
     if place <= _BRANCH and isinstance(expr, Concatenation):
         return [(_PIECE, part) for part in expr.parts]
     if place <= _PIECE and isinstance(expr, Literal):
         return [_text(expr.value)]
     if place <= _PIECE and isinstance(expr, Repetition):
         return [(_ATOM, expr.inner), _quantifier(expr.low, expr.high)]
+    if place <= _PIECE and expr in (TEXT_START, TEXT_END):
+        return [r"\A" if expr == TEXT_START else r"\Z"]
     return _atom(expr)
 
 
@@ -78,6 +88,8 @@ def _atom(expr: Expr) -> list[_Item]:
         return [_set(expr.ranges, ALL_CHARACTERS)]
     if isinstance(expr, ByteSet):
         return [f"(?P<BYTES>{_set(expr.ranges, ((0, 0xFF),))})"]
+    if isinstance(expr, Substring):
+        return [f"(?P<SUBSTRING_OF{'_WORDS' if expr.words else ''}>", _text(expr.text.encode()), ")"]
     if isinstance(expr, Label):
         return [f"(?P<TOKEN>{''.join(_character(char, _SPECIAL) for char in expr.name)})"]
     if isinstance(expr, Intersection | Difference):
@@ -85,7 +97,13 @@ def _atom(expr: Expr) -> list[_Item]:
         return [f"(?P<{name}>(?:", (_PATTERN, expr.left), ")(?:", (_PATTERN, expr.right), "))"]
     if isinstance(expr, Complement):
         return ["(?P<NOT>", (_PATTERN, expr.inner), ")"]
-    return ["(?:", (_PATTERN, expr), ")"]
+    if isinstance(expr, Lookahead | Lookbehind):
+        direction = "<" if isinstance(expr, Lookbehind) else ""
+        return [f"(?{direction}{'!' if expr.negated else '='}", (_PATTERN, expr.inner), ")"]
+    if isinstance(expr, Literal | Concatenation | Alternation | Repetition | Strings):
+        return ["(?:", (_PATTERN, expr), ")"]
+    # In messages about operations on automata, what stands in for one.
+    return [repr(expr)]
 
 
 def _quantifier(low: int, high: int | None) -> str:

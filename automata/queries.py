@@ -1,40 +1,128 @@
-"""Questions about byte automata: are two languages equal, what is the shortest text, what are some texts.
+"""Questions about languages: is one in another, how many texts has it, which are they, what are some of them.
 
-Emptiness and membership are properties of `ByteAutomaton` itself. Every question takes an automaton or an
-expression.
+    equivalent, includes, is_empty, is_finite      yes or no
+    counterexample                                 the shortest text that a language lacks of another
+    shortest, enumerate                            the first text, and all of them in order
+    count                                          how many there are
+    sample, random_strings                         random texts: uniform over texts, uniform over next bytes
+
+Every question takes an automaton or an expression, and every answer is exact. Texts are bytes, and so are lengths: a
+language may hold texts that are no UTF-8. The length in characters is a language, too: `language & ANY_CHAR.repeat(0,
+n)` is what of it has at most n characters (4 bytes each, at most).
+
+Where a language has labels (`automata.expr.Label`), the yes and no questions take them for symbols like any other;
+questions about texts are refused, because a text has none.
 
 Rejected: OpenFst's `randgen` and `shortestpath` (their choice among equals is not specified, so neither a seed
-nor "the first in byte order" would mean the same in the next version).
+nor "the first in byte order" would mean the same in the next version; `randgen` is not uniform over texts).
 """
 
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
+from itertools import islice
 
-import numpy as np
 import pywrapfst
 
+from automata.algebra import Language, automaton_of, difference
 from automata.byte_automaton import ByteAutomaton
-from automata.compile import compile_expr
-from automata.distance import distances
-from automata.errors import EmptyLanguage
-from automata.expr import Expr
+from automata.counting import Numbered, lengths, total
+from automata.errors import EmptyLanguage, InfiniteLanguage, LabelledLanguage
+from automata.topology import bottom_up
+from automata.walks import Walks
 
 
-def equivalent(left: ByteAutomaton | Expr, right: ByteAutomaton | Expr) -> bool:
+def equivalent(left: Language, right: Language) -> bool:
     """Whether both are the same language."""
-    a, b = _automaton(left), _automaton(right)
+    a, b = automaton_of(left), automaton_of(right)
     labels = tuple(sorted({*a.labels, *b.labels}))
     return bool(pywrapfst.equivalent(a.fst(labels), b.fst(labels)))
 
 
-def shortest(language: ByteAutomaton | Expr) -> bytes | None:
-    """The first in byte order among the shortest texts; None where there is none at all."""
-    automaton = _automaton(language)
-    return None if automaton.is_empty else _Walks(automaton).finish(automaton.start)
+def includes(big: Language, small: Language) -> bool:
+    """Whether every text of `small` is in `big`; `counterexample` says which is not."""
+    return _lacking(big, small).is_empty
 
 
-def random_strings(language: ByteAutomaton | Expr, count: int, *, seed: int, max_length: int = 64) -> list[bytes]:
+def counterexample(big: Language, small: Language) -> bytes | None:
+    """The shortest text of `small` that is not in `big`, the first in byte order; None where `big` includes `small`.
+
+    Raises:
+        LabelledLanguage: what is not in `big` has labels.
+    """
+    return shortest(_lacking(big, small))
+
+
+def is_empty(language: Language) -> bool:
+    """Whether no text at all is in the language."""
+    return automaton_of(language).is_empty
+
+
+def is_finite(language: Language) -> bool:
+    """Whether the language has only so many texts."""
+    automaton = automaton_of(language)
+    # Every state of a trim automaton is on some way to an end, so any loop makes texts without end.
+    return len(bottom_up(automaton.num_states, *automaton.edges())) == automaton.num_states
+
+
+def shortest(language: Language) -> bytes | None:
+    """The first in byte order among the shortest texts; None where there is none at all.
+
+    Raises:
+        LabelledLanguage: the language has labels.
+    """
+    automaton = _without_labels(language)
+    return None if automaton.is_empty else Walks(automaton).finish(automaton.start)
+
+
+def enumerate(language: Language) -> Iterator[bytes]:  # noqa: A001
+    """Every text of the language, by length and then in byte order; lazily, and without end where there is none.
+
+    Raises:
+        LabelledLanguage: the language has labels.
+    """
+    return Walks(_without_labels(language)).texts()
+
+
+def count(language: Language, max_length: int | None = None) -> int:
+    """The number of texts of at most `max_length` bytes; of all texts, if it is None. Exact, however large.
+
+    Raises:
+        InfiniteLanguage: there is no `max_length`, and no end of texts.
+        LabelledLanguage: the language has labels.
+    """
+    automaton = _without_labels(language)
+    if max_length is not None:
+        numbers = islice(lengths(automaton), max(max_length + 1, 0))
+        return sum(int(of_length[automaton.start]) for of_length in numbers)
+    number = total(automaton)
+    if number is None:
+        raise InfiniteLanguage("the language has infinitely many texts: count those up to a length")
+    return number
+
+
+def sample(language: Language, number: int, *, length: int | range, seed: int) -> list[bytes]:
+    """Random texts of the language, each of its texts of that length as likely as any other.
+
+    Args:
+        language: the language.
+        number: how many texts; they may repeat.
+        length: in bytes; or a range of lengths, over all of whose texts the choice is uniform.
+        seed: the same seed gives the same texts.
+
+    Raises:
+        EmptyLanguage: there is no text of such a length.
+        LabelledLanguage: the language has labels.
+    """
+    texts = Numbered(_without_labels(language), range(length, length + 1) if isinstance(length, int) else length)
+    if not texts.total:
+        raise EmptyLanguage(f"the language has no text of length {length}")
+    generator = random.Random(seed)
+    return [texts.text(generator.randrange(texts.total)) for _ in range(number)]
+
+
+def random_strings(language: Language, count: int, *, seed: int, max_length: int = 64) -> list[bytes]:
     """Random texts of the language: each step takes any next byte, or the end where there can be one, alike.
 
     Args:
@@ -45,50 +133,21 @@ def random_strings(language: ByteAutomaton | Expr, count: int, *, seed: int, max
 
     Raises:
         EmptyLanguage: there is no text.
+        LabelledLanguage: the language has labels.
     """
-    automaton = _automaton(language)
+    automaton = _without_labels(language)
     if automaton.is_empty:
         raise EmptyLanguage("there is no text to choose from")
-    walks, generator = _Walks(automaton), random.Random(seed)
+    walks, generator = Walks(automaton), random.Random(seed)
     return [walks.random(generator, max_length) for _ in range(count)]
 
 
-def _automaton(language: ByteAutomaton | Expr) -> ByteAutomaton:
-    return compile_expr(language) if isinstance(language, Expr) else language
+def _lacking(big: Language, small: Language) -> ByteAutomaton:
+    return difference(automaton_of(small), automaton_of(big))
 
 
-class _Walks:
-    """An automaton as lists, with every state's distance to an end."""
-
-    def __init__(self, automaton: ByteAutomaton) -> None:
-        self.start = automaton.start
-        self.final: list[bool] = automaton.final.tolist()
-        # Byte and target of every state's arcs, by byte.
-        self.arcs: list[list[tuple[int, int]]] = [
-            [(byte, target) for byte, target in enumerate(row) if target >= 0] for row in automaton.by_byte().tolist()
-        ]
-        # The least number of bytes from each state to an end.
-        source, column = np.nonzero(automaton.next >= 0)
-        target = automaton.next[source, column]
-        self.distance: list[int] = distances(source.astype(np.int32), target, automaton.final).tolist()
-
-    def finish(self, state: int) -> bytes:
-        """The first in byte order among the shortest texts from a state to an end."""
-        text = bytearray()
-        while not self.final[state]:
-            nearer = self.distance[state] - 1
-            byte, state = next(arc for arc in self.arcs[state] if self.distance[arc[1]] == nearer)
-            text.append(byte)
-        return bytes(text)
-
-    def random(self, generator: random.Random, max_length: int) -> bytes:
-        """A random text from the start."""
-        text, state = bytearray(), self.start
-        while len(text) < max_length:
-            arcs = self.arcs[state]
-            choice = generator.randrange(len(arcs) + self.final[state])
-            if choice == len(arcs):
-                return bytes(text)
-            byte, state = arcs[choice]
-            text.append(byte)
-        return bytes(text) + self.finish(state)
+def _without_labels(language: Language) -> ByteAutomaton:
+    automaton = automaton_of(language)
+    if automaton.labels:
+        raise LabelledLanguage(f"texts are bytes, and this language has the label {automaton.labels[0]!r}")
+    return automaton

@@ -32,18 +32,24 @@ from automata.expr import (
     Expr,
     Label,
     Literal,
+    Lookahead,
+    Lookbehind,
     Repetition,
 )
+from automata.intervals import FIRST_LABEL
 from automata.limits import Work
 from automata.openfst import IntArray
+from automata.ranges import Ranges
 from automata.utf8 import character_arcs
 
-# Symbols from here up are labels.
-FIRST_LABEL = 256
 # How many expressions are laid between two looks at the flag that stops the work.
 _LOOK_EVERY = 4096
 # Below this size laying an expression out again is cheaper than a minimal automaton of it.
 SHARED_SIZE = 64
+
+
+class AssertionMet(Exception):
+    """An expression holds an assertion, whose meaning depends on what surrounds it: it cannot be laid out."""
 
 
 @dataclass(slots=True)
@@ -54,6 +60,11 @@ class Fragment:
     arcs: list[int] = field(default_factory=list)  # source, lowest byte, highest byte and target in turn
     epsilon: list[int] = field(default_factory=list)  # source and target in turn
     labels: dict[str, int] = field(default_factory=dict)  # their symbols, from FIRST_LABEL up
+    # Of automata that were copied in: rows `[n, 4]` and `[n, 2]` like those of `arcs` and `epsilon`, and their numbers.
+    copied_arcs: list[IntArray] = field(default_factory=list)
+    copied_epsilon: list[IntArray] = field(default_factory=list)
+    num_copied_states: int = 0
+    num_copied_arcs: int = 0
 
     def state(self) -> int:
         self.num_states += 1
@@ -72,6 +83,16 @@ class Fragment:
         self.num_states = state
         arcs += (start, value[-1], value[-1], end)
 
+    def characters(self, ranges: Ranges, start: int, end: int) -> None:
+        """The arcs over one character of a set."""
+        num_states, arcs = character_arcs(ranges)
+        # States 0 and 1 of the character automaton are the start and the end given; the others are new.
+        first = self.num_states
+        names = [start, end, *range(first, first + num_states - 2)]
+        self.num_states += num_states - 2
+        for source, low, high, target in arcs:
+            self.arcs += (names[source], low, high, names[target])
+
     def label(self, name: str, start: int, end: int) -> None:
         """One arc over a label."""
         symbol = self.labels.setdefault(name, FIRST_LABEL + len(self.labels))
@@ -81,27 +102,40 @@ class Fragment:
         """The arcs `[A, 4]`, labels numbered in order of their names, and the epsilon arcs `[N, 2]`."""
         # By way of `array`, which takes half the time of a numpy array of a list.
         arcs, epsilon = np.array(array("i", self.arcs)), np.array(array("i", self.epsilon))
-        arcs = arcs.reshape(-1, 4)
+        arcs, epsilon = arcs.reshape(-1, 4), epsilon.reshape(-1, 2)
         if self.labels:
             place = {name: FIRST_LABEL + number for number, name in enumerate(sorted(self.labels))}
             symbols = np.array([*range(FIRST_LABEL), *(place[name] for name in self.labels)], np.int32)
             arcs[:, 1:3] = symbols[arcs[:, 1:3]]
-        return arcs, epsilon.reshape(-1, 2)
+        if self.copied_arcs:
+            arcs = np.concatenate([arcs, *self.copied_arcs])
+            epsilon = np.concatenate([epsilon, *self.copied_epsilon])
+        return arcs, epsilon
+
+    def copy_arcs(self, num_states: int, arcs: IntArray, epsilon: IntArray) -> None:
+        """Adds states behind those there are, and rows of arcs and epsilon arcs with numbers as they will be then."""
+        self.num_states += num_states
+        self.num_copied_states += num_states
+        self.num_copied_arcs += len(arcs)
+        self.copied_arcs.append(arcs)
+        self.copied_epsilon.append(epsilon)
 
     def copy_of(self, automaton: ByteAutomaton, start: int, end: int) -> None:
         """The arcs of a compiled automaton, with epsilon arcs from `start` and to `end`."""
+        if automaton.is_empty:
+            return
         arcs: RangeArcs = automaton.range_arcs()
-        offset = self.num_states
-        self.num_states += automaton.num_states
-        columns = (arcs.source + offset, arcs.low, arcs.high, arcs.target + offset)
-        self.arcs += np.stack(columns, axis=1).ravel().tolist()
+        offset = np.int32(self.num_states)
+        ends = np.flatnonzero(automaton.final).astype(np.int32) + offset
+        self.copy_arcs(
+            automaton.num_states,
+            np.stack((arcs.source + offset, arcs.low, arcs.high, arcs.target + offset), axis=1),
+            np.stack((ends, np.full_like(ends, end)), axis=1),
+        )
+        self.epsilon += (start, automaton.start + int(offset))
         for source, number in zip(*np.nonzero(automaton.by_label >= 0), strict=True):
             target = int(automaton.by_label[source, number])
-            self.label(automaton.labels[number], int(source) + offset, target + offset)
-        if automaton.num_states:
-            self.epsilon += (start, automaton.start + offset)
-            for state in np.flatnonzero(automaton.final).tolist():
-                self.epsilon += (state + offset, end)
+            self.label(automaton.labels[number], int(source) + int(offset), target + int(offset))
 
 
 class Layout:
@@ -122,16 +156,23 @@ class Layout:
             LimitExceeded: the fragment has more arcs than allowed, or the expression has more leaves than that once its
                 repetitions are written out, which is known before anything is laid; or the time is up.
             Cancelled: the compilation was cancelled.
+            AssertionMet: the expression holds an assertion.
         """
-        limit, arcs = self.work.limits.arcs, self.fragment.arcs
+        limit = self.work.limits.arcs
         if expr.size > limit:
             part = largest(expr, limit)
             raise LimitExceeded(
                 f"{excerpt(part)} has {part.size:,} leaves with its repetitions written out, more than {limit:,} "
                 "(limit `arcs`)"
             )
-        self.shared = _repeated(expr)
+        self.shared = repeated(expr)
         self.between(expr, 0, 1, whole=True)
+        self.finish(expr)
+        return self.fragment
+
+    def finish(self, expr: Expr) -> None:
+        """Lays what was put off of an expression."""
+        limit, arcs = self.work.limits.arcs, self.fragment.arcs
         tasks, until_look = self.tasks, _LOOK_EVERY
         while tasks:
             self.between(*tasks.pop())
@@ -139,9 +180,8 @@ class Layout:
             if not until_look:
                 self.work.check()
                 until_look = _LOOK_EVERY
-            if len(arcs) > 4 * limit:
+            if len(arcs) // 4 + self.fragment.num_copied_arcs > limit:
                 raise LimitExceeded(f"laying out {excerpt(expr)} takes more than {limit:,} arcs (limit `arcs`)")
-        return self.fragment
 
     def between(self, expr: Expr, start: int, end: int, *, whole: bool = False) -> None:
         """Lays `expr` between two states, or puts off its parts; the whole is never copied from itself."""
@@ -149,7 +189,7 @@ class Layout:
         if isinstance(expr, Literal):
             fragment.chain(expr.value, start, end)
         elif isinstance(expr, CharSet):
-            self.characters(expr, start, end)
+            fragment.characters(expr.ranges, start, end)
         elif self.shared and not whole and expr in self.shared:
             fragment.copy_of(self.compiled(expr), start, end)
         elif isinstance(expr, Concatenation):
@@ -168,6 +208,8 @@ class Layout:
         elif isinstance(expr, ByteSet):
             for low, high in expr.ranges:
                 fragment.arcs += (start, low, high, end)
+        elif isinstance(expr, Lookahead | Lookbehind):
+            raise AssertionMet
         else:
             fragment.copy_of(self.compiled(expr), start, end)
 
@@ -177,16 +219,6 @@ class Layout:
             self.fragment.chain(expr.value, start, end)
         else:
             self.tasks.append((expr, start, end))
-
-    def characters(self, expr: CharSet, start: int, end: int) -> None:
-        fragment = self.fragment
-        num_states, arcs = character_arcs(expr.ranges)
-        # States 0 and 1 of the character automaton are the start and the end given; the others are new.
-        first = fragment.num_states
-        names = [start, end, *range(first, first + num_states - 2)]
-        fragment.num_states += num_states - 2
-        for source, low, high, target in arcs:
-            fragment.arcs += (names[source], low, high, names[target])
 
     def repetition(self, expr: Repetition, start: int, end: int) -> None:
         fragment, inner = self.fragment, expr.inner
@@ -215,17 +247,17 @@ class Layout:
         fragment.epsilon += (last, end)
 
 
-def _repeated(expr: Expr) -> set[Expr]:
+def repeated(expr: Expr) -> set[Expr]:
     """The large sub-expressions that would be laid out more than once."""
     seen: set[Expr] = set()
-    repeated: set[Expr] = set()
+    found: set[Expr] = set()
     stack = [expr]
     while stack:
         node = stack.pop()
         if node.size < SHARED_SIZE or isinstance(node, Literal):
             continue
         if node in seen:
-            repeated.add(node)
+            found.add(node)
             continue
         seen.add(node)
         if isinstance(node, Concatenation | Alternation):
@@ -233,6 +265,6 @@ def _repeated(expr: Expr) -> set[Expr]:
         elif isinstance(node, Repetition):
             copies = node.low if node.high is None else node.high
             if copies > 1 and node.inner.size >= SHARED_SIZE:
-                repeated.add(node.inner)
+                found.add(node.inner)
             stack.append(node.inner)
-    return repeated
+    return found

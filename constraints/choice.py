@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from automata.expr import Expr, alternation, literal
+from automata.expr import Expr, strings
 
 
 def choice(texts: Iterable[str]) -> Expr:
-    """Exactly one of the texts.
+    """Exactly one of the texts, of which there may be millions; one that occurs twice counts once.
 
     Raises:
         ValueError: there are none.
     """
-    options = [literal(text) for text in texts]
+    options = frozenset(texts)
     if not options:
         raise ValueError("a choice needs at least one text")
-    return alternation(*options)
+    return strings(options)

@@ -41,6 +41,7 @@ def generate(
     temperature: float = 1.0,
     seed: int | None = None,
     num_beams: int = 1,
+    at_text_start: bool = False,
     **options: Any,
 ) -> list[str]:
     """Lets a model write, after each prompt, a text that the constraint allows.
@@ -54,6 +55,10 @@ def generate(
         temperature: 0 takes the likeliest token, anything above samples.
         seed: makes sampling repeatable; the program's own random state is left alone.
         num_beams: more than one searches for the likeliest text.
+        at_text_start: what the constraint is about, and what is returned. False: what is added to the prompt. True: the
+            text that the new tokens are by themselves, as chat programs show an answer, and as it has to be where all
+            prompts are empty. It makes a difference for tokenizers that mark words (`tokenfst.compile`), and a compiled
+            automaton brings its own.
         **options: passed on to `model.generate`.
 
     Returns:
@@ -64,16 +69,12 @@ def generate(
         PatternError, EmptyLanguage, LimitExceeded: as `tokenfst.compile`.
         IncompleteOutput: the shortest text takes more than `max_new_tokens`; or other options stopped a text early.
         VocabularyError: the tokenizer has no end token, or the automaton is for another vocabulary.
+        ValueError: `at_text_start` with an automaton that was compiled without it.
     """
     vocabulary = vocabulary_of(tokenizer)
     if not vocabulary.eos_ids:
         raise VocabularyError("the tokenizer names no end-of-sequence token, so no text could end")
-    if isinstance(constraint, TokenAutomaton | CanonicalAutomaton):
-        automaton = constraint
-    else:
-        automaton = tokenfst.compile(constraint, vocabulary)
-    if automaton.vocabulary.digest != vocabulary.digest:
-        raise VocabularyError("the automaton was made for another vocabulary than the tokenizer's")
+    automaton = _automaton(constraint, vocabulary, at_text_start)
     encoded = _encode(tokenizer, [prompts] if isinstance(prompts, str) else list(prompts), model.device)
     processor = ConstraintLogitsProcessor(automaton, max_new_tokens=max_new_tokens)
     sampling = {"do_sample": True, "temperature": temperature} if temperature > 0 else {"do_sample": False}
@@ -89,6 +90,18 @@ def generate(
             **options,
         )
     return [_text(row, automaton) for row in written[:, encoded["input_ids"].shape[1] :].tolist()]
+
+
+def _automaton(
+    constraint: Constraint | TokenAutomaton | CanonicalAutomaton, vocabulary: Vocabulary, at_text_start: bool
+) -> TokenAutomaton | CanonicalAutomaton:
+    if not isinstance(constraint, TokenAutomaton | CanonicalAutomaton):
+        return tokenfst.compile(constraint, vocabulary, at_text_start=at_text_start)
+    if constraint.vocabulary.digest != vocabulary.digest:
+        raise VocabularyError("the automaton was made for another vocabulary than the tokenizer's")
+    if at_text_start and not constraint.at_text_start:
+        raise ValueError("the automaton continues a text: compile it with at_text_start")
+    return constraint
 
 
 def _pad_id(tokenizer: Any, vocabulary: Vocabulary) -> int:
@@ -115,8 +128,8 @@ def _text(row: list[int], automaton: TokenAutomaton | CanonicalAutomaton) -> str
     ends = [place for place, token in enumerate(row) if token in vocabulary.eos_ids]
     tokens = row[: ends[0]] if ends else row
     if not automaton.accepts(tokens):
-        raise IncompleteOutput(f"the text stopped before it was complete: {vocabulary.detokenize(tokens)!r}")
-    return vocabulary.detokenize(tokens).decode()
+        raise IncompleteOutput(f"the text stopped before it was complete: {automaton.text(tokens)!r}")
+    return automaton.text(tokens).decode()
 
 
 @contextlib.contextmanager

@@ -9,7 +9,8 @@ state after the end takes any token and stays, because batches go on after some 
 token that is not allowed leads to `dead`, which allows nothing.
 
 Where the transitions are sparse, a step is a binary search for state x K + class among all edges, and a mask scatters
-the row's classes, padded to the longest row.
+the row's classes, padded to the longest row. States that hold a count are told apart by comparisons
+(`decoding.counted_tensors`).
 
 Rejected: a mask for each state as a `[Q, V]` tensor (a thousand times the memory); reading the state on the host.
 """
@@ -20,9 +21,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from decoding.counted_tensors import CountedDistance, CountedTable
 from tokenfst.automaton import TokenAutomaton
+from tokenfst.counted import Counted
+from tokenfst.counted_automaton import CountedAutomaton
 from tokenfst.token_classes import NEVER
-from tokenfst.transitions import Csr, Dense
+from tokenfst.transitions import Csr, Dense, Transitions
 
 
 class AutomatonTensors:
@@ -53,15 +57,9 @@ class AutomatonTensors:
         classes = np.full(self.width, NEVER, np.int64)
         classes[:size] = automaton.token_class
         self.token_class = torch.from_numpy(classes).to(self.device)
-        # The least number of tokens from each state to the end; none is enough for the dead state.
-        least = np.append(automaton.min_tokens_by_state, np.iinfo(np.int32).max)
-        self.min_tokens = torch.from_numpy(least.astype(np.int64)).to(self.device)
-        transitions = automaton.transitions
-        self._table = (
-            _DenseTable(transitions, self.dead, self.device)
-            if isinstance(transitions, Dense)
-            else _SparseTable(transitions, self.dead, self.device)
-        )
+        # The least number of tokens from each state to the end.
+        self.min_tokens = _distance(automaton, self.device)
+        self._table = _table(automaton.transitions, self.dead, self.device)
 
     def starts(self, batch: int) -> Tensor:
         """The start state for each sequence, `[B]` int64."""
@@ -91,6 +89,22 @@ class AutomatonTensors:
         """
         reached = self._table.target(states, self.token_class[tokens])
         return torch.where(states == self.end, self.end, reached)
+
+
+def _distance(automaton: TokenAutomaton, device: torch.device) -> Tensor | CountedDistance:
+    if isinstance(automaton, CountedAutomaton):
+        return CountedDistance(automaton.min_tokens_steps, automaton.transitions, device)
+    # No number is enough for the dead state.
+    least = np.append(automaton.min_tokens_by_state, np.iinfo(np.int32).max)
+    return torch.from_numpy(least.astype(np.int64)).to(device)
+
+
+def _table(transitions: Transitions, dead: int, device: torch.device) -> _DenseTable | _SparseTable | CountedTable:
+    if isinstance(transitions, Counted):
+        return CountedTable(transitions, dead, device)
+    if isinstance(transitions, Dense):
+        return _DenseTable(transitions, dead, device)
+    return _SparseTable(transitions, dead, device)
 
 
 class _DenseTable:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from itertools import product
+from unittest import mock
 
 from hypothesis import strategies as st
 
@@ -101,6 +103,7 @@ def _leaves() -> st.SearchStrategy[Expr]:
             st.booleans(),
         ),
         st.lists(st.one_of(st.sampled_from(UNIVERSE), st.integers(0, 255)), max_size=4).map(byte_set),
+        st.lists(st.lists(st.sampled_from(UNIVERSE), max_size=3).map(bytes), max_size=4).map(ex.strings),
     )
 
 
@@ -134,6 +137,8 @@ def denotation(expr: Expr) -> frozenset[bytes]:
     every = strings(UNIVERSE, UNIVERSE_LENGTH)
     if isinstance(expr, ex.Literal):
         return frozenset({expr.value} & set(every))
+    if isinstance(expr, ex.Strings):
+        return frozenset(expr.values) & set(every)
     if isinstance(expr, ex.CharSet):
         return frozenset(
             s for s in every if _is_text(s) and len(s.decode()) == 1 and _holds(expr.ranges, ord(s.decode()))
@@ -228,6 +233,13 @@ def vocabularies(draw: st.DrawFn) -> Vocabulary:
     order = draw(st.permutations(range(len(tokens)))) if len(tokens) < 20 else range(len(tokens))
     eos = [new for new, old in enumerate(order) if old >= len(tokens) - num_eos]
     return Vocabulary([tokens[old] for old in order], eos)
+
+
+@contextmanager
+def all_sparse() -> Iterator[None]:
+    """Within it every automaton that is compiled is sparse, even the smallest."""
+    with mock.patch("automata.compile.DENSE_BYTES", -1), mock.patch("automata.word_list.DENSE_BYTES", -1):
+        yield
 
 
 class BruteForce:

@@ -67,7 +67,7 @@ def test_draw_without_graphviz_writes_dot(tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize(
     ("pattern", "position", "reason"),
-    [(r"a(?=b)", 1, "lookahead"), ("ab[c", 2, "never closed"), ("x\n*{2}", 3, "nothing to repeat")],
+    [(r"(a)\1", 3, "back-reference"), ("ab[c", 2, "never closed"), ("x\n*{2}", 3, "nothing to repeat")],
 )
 def test_a_bad_pattern_gets_a_caret_at_the_place(
     pattern: str, position: int, reason: str, capsys: pytest.CaptureFixture[str]

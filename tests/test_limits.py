@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
+import numba
 import pytest
 
 import tokenfst
@@ -23,6 +24,7 @@ from automata import (
     repeat,
 )
 from automata.blame import MAX_EXCERPT, responsible
+from automata.jit import seconds_compiling
 from automata.limits import Work
 from tokenfst import Vocabulary
 
@@ -80,7 +82,7 @@ def test_memory_is_a_limit() -> None:
         compile_within(parse("(?:a|b)*a(?:a|b){60}"), Limits(table_bytes=1_000_000))
     vocabulary = Vocabulary([b"a" * length for length in range(1, 65)])
     with pytest.raises(LimitExceeded, match=r"what tokens do to 5,001 states takes more than 1,000,000 bytes"):
-        tokenfst.compile("a{5000}", vocabulary, limits=Limits(table_bytes=1_000_000))
+        tokenfst.compile("a" * 5000, vocabulary, limits=Limits(table_bytes=1_000_000))
 
 
 def test_a_compilation_in_a_thread_can_be_cancelled() -> None:
@@ -144,3 +146,21 @@ def test_an_excerpt_is_short() -> None:
     with pytest.raises(LimitExceeded) as caught:
         compile_within(parse("|".join(f"word{number}" for number in range(20_000))), Limits(arcs=1000))
     assert len(str(caught.value)) < 4 * MAX_EXCERPT
+
+
+def test_compiling_kernels_is_not_charged() -> None:
+    before = seconds_compiling()
+
+    @numba.njit
+    def fresh(number: int) -> int:
+        return number + 1
+
+    with Work(Limits(seconds=0.0)) as work:
+        work.deadline += 1e-3  # as long as nothing is compiled, this is soon over
+        assert fresh(1) == 2
+        assert seconds_compiling() > before + 1e-3
+        work.look_at_the_clock()
+        assert work.stop[0] == 0
+        time.sleep(0.05)
+        work.look_at_the_clock()
+        assert work.stop[0] != 0

@@ -264,6 +264,34 @@ def test_any_tokens_write_what_the_decoder_writes(style: str, data: st.DataObjec
     assert tokenizer.decode([*start, *ids], skip_special_tokens=False) == expected
 
 
+@thorough
+@given(st.data())
+@pytest.mark.parametrize("style", HUGGING_FACE)
+def test_any_tokens_by_themselves_write_what_the_decoder_writes(style: str, data: st.DataObject) -> None:
+    tokenizer, vocabulary = hugging_face(style)
+    assert (vocabulary.text_start is not None) == (style in ADD_A_SPACE)
+    visible = [i for i, token in enumerate(vocabulary.tokens) if token]
+    spaces = [i for i in visible if vocabulary.tokens[i].startswith(b" ")]
+    first = data.draw(st.lists(st.sampled_from(spaces), max_size=3))
+    ids = first + data.draw(st.lists(st.sampled_from(visible), max_size=6))
+    try:
+        written = vocabulary.detokenize(ids, at_text_start=True).decode()
+    except UnicodeDecodeError:
+        return
+    assert tokenizer.decode(ids, skip_special_tokens=False) == written
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("style", HUGGING_FACE)
+def test_an_encoding_by_itself_gives_the_text_back(style: str, text: str) -> None:
+    tokenizer, vocabulary = hugging_face(style)
+    ids = tokenizer.encode(text, add_special_tokens=False).ids
+    assert vocabulary.detokenize(ids, at_text_start=True).decode() == tokenizer.decode(ids, skip_special_tokens=False)
+    # Metaspace puts a space before a text only if it has none, and drops one in any case.
+    if style != "metaspace" or not text.startswith(" "):
+        assert vocabulary.detokenize(ids, at_text_start=True).decode() == text
+
+
 @pytest.mark.parametrize("style", HUGGING_FACE)
 def test_the_wrapper_of_transformers_is_the_same_vocabulary(style: str) -> None:
     tokenizer, vocabulary = hugging_face(style)
@@ -392,10 +420,17 @@ def bpe(decoder: Any = None, **options: Any) -> Tokenizer:
 
 
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
-    "WordPiece": (word_piece, "Tokenizer: decoder WordPiece.*where the piece stands"),
     "WordPiece model": (
         lambda: Tokenizer.from_str(json.dumps(json.loads(word_piece().to_str()) | {"decoder": {"type": "Fuse"}})),
-        "model WordPiece",
+        "Tokenizer: model WordPiece: its marks inside of words need the decoder WordPiece",
+    ),
+    "WordPiece of another mark": (
+        lambda: with_decoder(word_piece(), decoders.WordPiece("@@")),
+        "model WordPiece with continuing_subword_prefix '##'",
+    ),
+    "two rules for the start": (
+        lambda: bpe(decoders.Sequence([decoders.Metaspace(), decoders.Fuse(), decoders.Strip(" ", 1, 0)])),
+        r"decoders Metaspace \+ Strip: each changes the start",
     ),
     "suffix": (lambda: bpe(decoders.ByteLevel(), end_of_word_suffix="</w>"), "end_of_word_suffix '</w>'"),
     "prefix": (
@@ -440,7 +475,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "odd byte piece": (
         # The library's parser takes a sign for a digit, so this piece is the byte 1.
         lambda: with_decoder(Tokenizer(models.BPE(vocab={"a": 0, "<0x+1>": 1}, merges=[])), decoders.ByteFallback()),
-        r"token 1 should write b'<0x\+1>', but decodes to",
+        r"token 1 should write b'<0x\+1>', and .* but they decode to",
     ),
 }
 
@@ -453,8 +488,8 @@ def test_what_cannot_be_exact_is_refused_with_the_reason(case: str) -> None:
 
 
 def test_the_refusal_names_the_class_of_transformers() -> None:
-    fast = wrapped(word_piece(), unk_token="[UNK]")
-    with pytest.raises(UnsupportedTokenizer, match=f"{type(fast).__name__}: decoder WordPiece"):
+    fast = wrapped(bpe(decoders.CTC()))
+    with pytest.raises(UnsupportedTokenizer, match=f"{type(fast).__name__}: decoder CTC"):
         from_transformers(fast)
 
 
@@ -627,6 +662,13 @@ def test_text_that_looks_like_a_sentencepiece_byte_or_control_is_text() -> None:
     assert vocabulary.detokenize(processor.encode(text)) == (" " + text).encode()
 
 
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("name", SENTENCEPIECE)
+def test_sentencepiece_encodings_by_themselves_give_the_text_back(name: str, text: str) -> None:
+    processor, vocabulary = mistral_model(name)
+    assert vocabulary.detokenize(processor.encode(text), at_text_start=True).decode() == text
+
+
 @thorough
 @given(st.data())
 def test_any_sentencepieces_write_what_the_decoder_writes(data: st.DataObject) -> None:
@@ -701,7 +743,7 @@ def test_sentencepiece_models_with_settings_that_change_nothing(tmp_path: Path) 
 
 def test_a_sentencepiece_decoder_that_writes_otherwise_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sentencepiece.SentencePieceProcessor, "decode", lambda _, ids: "a" * len(ids))
-    with pytest.raises(UnsupportedTokenizer, match=r"after 'a', token 3 should write .*, but decodes to 'aa'"):
+    with pytest.raises(UnsupportedTokenizer, match=r"token 3 should write .*, but they decode to 'aaa'"):
         from_sentencepiece(DATA / SENTENCEPIECE[0])
 
 
@@ -895,6 +937,8 @@ def test_load_takes_a_customary_name_only_if_there_is_one(tmp_path: Path) -> Non
         ("tokenizer.model.v3", b"hello", "not a SentencePiece model"),
         ("ranks.tiktoken", b"hello", "line 1"),
         ("tokenizer_config.json", b"{}", "these are read"),
+        ("vocab.txt", b"hello\n##s\n", r"not a list of WordPieces \(none of them is \[UNK\]"),
+        ("vocab.txt", b"[UNK]\n\xff\n", "not a list of WordPieces .*UTF-8"),
     ],
 )
 def test_load_refuses_what_is_no_vocabulary(tmp_path: Path, name: str, content: bytes, message: str) -> None:

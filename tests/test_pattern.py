@@ -82,20 +82,17 @@ def test_anchors_at_the_ends(form: str) -> None:
 
 
 @given(st.data(), st.sampled_from(up_to(4)))
-def test_anchors_anywhere_mean_what_re_means_or_are_refused(data: st.DataObject, pattern: str) -> None:
-    for anchor in data.draw(st.lists(st.sampled_from(["^", "$", r"\A", r"\Z"]), min_size=1, max_size=3)):
+def test_anchors_anywhere_mean_what_re_means(data: st.DataObject, pattern: str) -> None:
+    for anchor in data.draw(st.lists(st.sampled_from(["^", "$", r"\A", r"\Z", r"\b"]), min_size=1, max_size=3)):
         place = data.draw(st.integers(0, len(pattern)))
         pattern = pattern[:place] + anchor + pattern[place:]
     try:
         expected = language_by_re(pattern, 4)
     except re.error:
+        with pytest.raises(PatternError):
+            parse(pattern)
         return
-    try:
-        automaton = compiled(pattern)
-    except PatternError as error:
-        assert "anchor" in error.reason or "repeat" in error.reason  # noqa: PT017 (half the examples raise)
-        return
-    assert accepted(automaton, b"abc", 4) == expected, pattern
+    assert accepted(compiled(pattern), b"abc", 4) == expected, pattern
 
 
 # Random patterns
@@ -266,7 +263,7 @@ def test_a_group_s_flags_end_with_it() -> None:
 def in_utf8(automaton: ByteAutomaton) -> list[int]:
     """How many byte strings of each length up to 6 an automaton accepts."""
     table = automaton.by_byte()
-    counts, found = {automaton.start: 1}, []
+    counts, found = {automaton.start: 1} if automaton.start >= 0 else {}, []
     for _ in range(7):
         found.append(sum(ways for state, ways in counts.items() if automaton.final[state]))
         following: dict[int, int] = {}
@@ -412,40 +409,23 @@ def test_characters_that_mean_themselves(pattern: str, same: str) -> None:
 # Refusals
 
 REFUSED = [
-    ("(?=a)", 0, "lookahead"),
-    ("a(?!b)", 1, "lookahead"),
-    ("(?<=a)b", 0, "lookbehind"),
-    ("x(?<!a)b", 1, "lookbehind"),
     (r"(a)\1", 3, "back-reference"),
     (r"a\9", 1, "back-reference"),
     ("(?P<n>a)(?P=n)", 8, "back-reference"),
-    (r"\bword", 0, "word boundar"),
-    (r"a\B", 1, "word boundar"),
     ("a*+", 2, "possessive"),
     ("a++", 2, "possessive"),
     ("a?+", 2, "possessive"),
     ("a{2}+", 4, "possessive"),
     ("(?>ab)", 0, "atomic"),
     ("(a)?(?(1)b|c)", 4, "conditional"),
-    ("a^b", 1, "before"),
-    ("(^a|b)c^", 7, "before"),
-    (r"a\Ab", 1, "before"),
-    ("a(^b)", 2, "before"),
-    ("a(?:b|^c)", 6, "before"),
-    ("a*^", 2, "before"),
-    ("(?P<NOT>^a)", 8, "anchor"),
-    ("a$b", 1, "follow"),
-    (r"a\Zb", 1, "follow"),
-    ("(a$)b", 2, "follow"),
-    ("(?:a|$)b", 5, "follow"),
-    ("(?:a$|b)c", 4, "follow"),
-    ("(?P<AND>(?:a$)(?:b))", 12, "anchor"),
-    ("$a*", 0, "follow"),
-    ("(^a)*", 1, "repeated"),
-    ("(a$)+", 2, "repeated"),
-    ("(?:^){2}", 3, "repeated"),
     ("^*", 1, "nothing to repeat"),
     ("$+", 1, "nothing to repeat"),
+    (r"\b*", 2, "nothing to repeat"),
+    (r"a\Z?", 3, "nothing to repeat"),
+    ("(?=a", 0, "never closed"),
+    ("(?<=(?!a)", 0, "never closed"),
+    (r"(?=(a)\1)", 6, "back-reference"),
+    ("(?<=a*+)", 6, "possessive"),
     ("*a", 0, "nothing to repeat"),
     ("a|*", 2, "nothing to repeat"),
     ("(*a)", 1, "nothing to repeat"),
@@ -465,6 +445,19 @@ REFUSED = [
     (r"\u12", 0, "incomplete"),
     (r"\U0000", 0, "incomplete"),
     (r"\U00110000", 0, "no code point"),
+    (r"\u{110000}", 0, "no code point"),
+    (r"\u{}", 0, "incomplete"),
+    (r"\u{41", 0, "incomplete"),
+    (r"\u{d800}", 0, "surrogate"),
+    (r"\c1", 0, "letter"),
+    (r"[\c]", 1, "letter"),
+    (r"\p{Nope}", 0, "no property"),
+    (r"a\p", 1, "no property"),
+    (r"[a\P{Script=Latin]", 2, "no property"),
+    (r"\p{L}\p{^Lu}", 5, "no property"),
+    (r"(?P<BYTES>\p{L})", 10, "bytes"),
+    ("[[:nope:]]", 1, "POSIX"),
+    ("[a[:^Alpha:]]", 2, "POSIX"),
     (r"\N{NO SUCH NAME}", 0, "name"),
     (r"\N", 0, "name"),
     (r"\N{DIGIT ONE", 0, "name"),
@@ -489,8 +482,6 @@ REFUSED = [
     ("a(?i)b", 1, "at its start"),
     ("(?-i)a", 0, "at its start"),
     ("()(?i)", 2, "at its start"),
-    ("(?m)a", 2, "flag m"),
-    ("(?im:a)", 3, "flag m"),
     ("(?L)a", 2, "flag L"),
     ("(?z)a", 2, "flag z"),
     ("(?i-z:a)", 4, "flag z"),
@@ -530,8 +521,8 @@ def test_any_text_is_a_pattern_or_is_refused(pattern: str) -> None:
     try:
         expected = language_by_re(pattern, 3)
     except re.error as error:
-        # Python also refuses to name two groups alike, which changes no language.
-        assert "redefinition" in str(error)  # noqa: PT017
+        # Python also refuses to name two groups alike, which changes no language, and what only this front end has.
+        assert re.search(r"redefinition|look-behind requires|bad escape .[pPc]", str(error))  # noqa: PT017
         return
     assert accepted(compile_expr(expr), b"abc", 3) == expected, pattern
 

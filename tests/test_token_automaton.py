@@ -411,9 +411,10 @@ def test_a_damaged_file_is_refused(saved: Path, tmp_path: Path) -> None:
 
 METADATA = {
     "format": "tokenfst automaton",
-    "version": "1",
+    "version": "2",
     "vocabulary": VOCABULARIES["bytes"].digest,
     "num_classes": "4",
+    "at_text_start": "False",
 }
 
 
@@ -421,12 +422,14 @@ METADATA = {
     ("key", "value", "message"),
     [
         ("version", "0", "version 0"),
-        ("version", "2", "version 2"),
+        ("version", "3", "version 3"),
         ("version", None, "version None"),
         ("format", "something else", "not hold"),
         ("format", None, "not hold"),
         ("num_classes", None, "num_classes"),
         ("num_classes", "many", "many"),
+        ("at_text_start", None, "at_text_start"),
+        ("at_text_start", "maybe", "maybe"),
     ],
 )
 def test_a_file_with_another_header_is_refused(saved: Path, key: str, value: str | None, message: str) -> None:

@@ -19,6 +19,7 @@ from tokenfst.bpe import BPE, NotBPE
 from tokenfst.canonical import CanonicalAutomaton
 from tokenfst.compile import compile  # noqa: A004
 from tokenfst.loaders import from_sentencepiece, from_tekken, from_tiktoken, from_transformers, load
+from tokenfst.text_start import TextStart
 from tokenfst.vocabulary import Vocabulary
 
 __version__ = "0.1.0"
@@ -27,6 +28,7 @@ __all__ = [
     "BPE",
     "CanonicalAutomaton",
     "NotBPE",
+    "TextStart",
     "TokenAutomaton",
     "Vocabulary",
     "compile",

@@ -43,6 +43,7 @@ class TokenAutomaton:
         final: `[Q]` bool, where the text may end; the last state, after the end, is final too.
         transitions: state and class to state.
         run_end, run_class: `[R]` each, the class of every rank as runs (`tokenfst.token_classes.TokenClasses`).
+        at_text_start: whether the tokens are a text by themselves, and not the continuation of one (`compile`).
     """
 
     def __init__(
@@ -53,6 +54,8 @@ class TokenAutomaton:
         transitions: Transitions,
         run_end: Ints,
         run_class: Ints,
+        *,
+        at_text_start: bool = False,
     ) -> None:
         self.vocabulary = vocabulary
         self.start = start
@@ -60,6 +63,7 @@ class TokenAutomaton:
         self.transitions = transitions
         self.run_end = run_end
         self.run_class = run_class
+        self.at_text_start = at_text_start
         for array in (final, run_end, run_class):
             array.setflags(write=False)
         self._rank_of_token = vocabulary.rank_of_token.data
@@ -137,6 +141,10 @@ class TokenAutomaton:
         except TokenNotAllowed:
             return False
         return self.is_final(state)
+
+    def text(self, token_ids: Iterable[int]) -> bytes:
+        """What tokens write where this automaton begins: at the start of a text, or inside of one."""
+        return self.vocabulary.detokenize(token_ids, at_text_start=self.at_text_start)
 
     # Masks
 

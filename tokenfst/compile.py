@@ -2,10 +2,16 @@
 
     pattern -> Expr -> ByteAutomaton -> TokenClasses -> with terminals -> trimmed -> TokenAutomaton
 
+Where the tokens are a text by themselves, the byte automaton and the classes are put right for a decoder that treats
+the start of a text its own way (`tokenfst.beginning`).
+
 The byte automaton is trim: each of its states can be reached and leads on to an end. Over tokens that need not be so.
 Where every byte that the automaton reads is a token by itself, as in every byte-level vocabulary, it is; otherwise
 states that no sequence of tokens reaches, or from which none reaches an end, go, and with them the transitions into
 them and the differences between classes that only they made.
+
+Where repetitions have large bounds, both automata have a register that counts (`automata.counted`,
+`tokenfst.counted_automaton`); to whoever uses it, the result is a token automaton like any other.
 """
 
 from __future__ import annotations
@@ -17,21 +23,25 @@ import numpy.typing as npt
 
 from automata.byte_automaton import ByteArray, ByteAutomaton
 from automata.compile import compile_expr
+from automata.counted import compile_counted
 from automata.distance import distances
 from automata.errors import EmptyLanguage
 from automata.expr import Expr
 from automata.jit import kernel
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work, under_way
 from automata.pattern import parse
+from automata.sparse import HIGH, LOW, SparseAutomaton
 from tokenfst.automaton import TokenAutomaton
+from tokenfst.beginning import split_terminals, with_beginning, with_exceptions
 from tokenfst.canonical import CanonicalAutomaton, canonical_from_bytes
+from tokenfst.counted_automaton import from_counted
 from tokenfst.loops import Ints
 from tokenfst.terminals import Terminals, with_terminals
 from tokenfst.token_classes import END, FIRST_CLASS, NEVER, TokenClasses, token_classes
 from tokenfst.transitions import make_transitions
 from tokenfst.vocabulary import Vocabulary
 
-Constraint: TypeAlias = str | Expr
+Constraint: TypeAlias = str | Expr | ByteAutomaton
 
 
 @overload
@@ -39,6 +49,7 @@ def compile(  # noqa: A001
     constraint: Constraint,
     vocabulary: Vocabulary,
     *,
+    at_text_start: bool = False,
     terminals: Terminals | None = None,
     limits: Limits = DEFAULT_LIMITS,
     cancellation: Cancellation | None = None,
@@ -51,6 +62,7 @@ def compile(  # noqa: A001
     constraint: Constraint,
     vocabulary: Vocabulary,
     *,
+    at_text_start: bool = False,
     terminals: Terminals | None = None,
     limits: Limits = DEFAULT_LIMITS,
     cancellation: Cancellation | None = None,
@@ -62,6 +74,7 @@ def compile(  # noqa: A001
     constraint: Constraint,
     vocabulary: Vocabulary,
     *,
+    at_text_start: bool = False,
     terminals: Terminals | None = None,
     limits: Limits = DEFAULT_LIMITS,
     cancellation: Cancellation | None = None,
@@ -70,8 +83,13 @@ def compile(  # noqa: A001
     """The automaton over the tokens of a vocabulary that accepts exactly the tokenizations of a language.
 
     Args:
-        constraint: a regular expression that a whole text must match (`automata.pattern`), or an expression.
+        constraint: a regular expression that a whole text must match (`automata.pattern`), an expression, or a
+            byte automaton.
         vocabulary: the tokens.
+        at_text_start: how the tokens are to be decoded. False: as the continuation of earlier text, such as a prompt,
+            where every token writes its bytes. True: by themselves, as by the tokenizer's `decode` without special
+            tokens, which drops a first space (SentencePiece) or does not write one (WordPiece). For a vocabulary
+            without `text_start` both are the same.
         terminals: the token ids that names in the constraint stand for (`automata.extensions.token`), beside the
             special tokens and the sets that every vocabulary has.
         limits: how much the compilation may take.
@@ -92,40 +110,64 @@ def compile(  # noqa: A001
     if tokenization not in ("any", "canonical"):
         raise ValueError(f"tokenization is 'any' or 'canonical', not {tokenization!r}")
     with Work(limits, cancellation) as work:
-        automaton = compile_expr(as_expr(constraint), work)
+        expr = parse(constraint) if isinstance(constraint, str) else constraint
         if tokenization == "canonical":
-            return canonical_from_bytes(automaton, vocabulary, terminals=terminals, work=work)
-        return from_bytes(automaton, vocabulary, terminals=terminals, work=work)
+            return canonical_from_bytes(to_bytes(expr, work), vocabulary, terminals=terminals, work=work)
+        counted = compile_counted(expr, work) if isinstance(expr, Expr) else None
+        if counted is not None:
+            return from_counted(counted, vocabulary, at_text_start=at_text_start, work=work)
+        automaton = to_bytes(expr, work)
+        return from_bytes(automaton, vocabulary, at_text_start=at_text_start, terminals=terminals, work=work)
 
 
-def as_expr(constraint: Constraint) -> Expr:
-    """The expression of a constraint."""
-    return parse(constraint) if isinstance(constraint, str) else constraint
+def to_bytes(constraint: Constraint, work: Work) -> ByteAutomaton:
+    """The byte automaton of a constraint."""
+    if isinstance(constraint, ByteAutomaton):
+        return constraint
+    return compile_expr(parse(constraint) if isinstance(constraint, str) else constraint, work)
 
 
 def from_bytes(
     automaton: ByteAutomaton,
     vocabulary: Vocabulary,
     *,
+    at_text_start: bool = False,
     terminals: Terminals | None = None,
     work: Work | None = None,
 ) -> TokenAutomaton:
     """The token automaton of a byte automaton; see `compile`."""
     if automaton.is_empty:
         raise EmptyLanguage("the constraint allows no text at all")
-    start, final = automaton.start, automaton.final
+    rule = vocabulary.text_start if at_text_start else None
+    raw, token_bytes = automaton, vocabulary.is_token_byte
+    if rule:
+        raw, origins = with_beginning(automaton, rule)
+        token_bytes = vocabulary.is_first_byte
+    start, final = raw.start, raw.final
     with under_way(work) as work:
-        classes = token_classes(automaton, vocabulary, work)
-        if automaton.labels:
-            start, final, classes = with_terminals(automaton, vocabulary, classes, terminals or {}, work)
-    if automaton.labels or not _spells_all(automaton.next, automaton.byte_class, vocabulary.is_token_byte):
+        classes = token_classes(raw, vocabulary, work)
+        if rule:
+            classes = with_exceptions(classes, automaton, origins, rule, vocabulary)
+        if raw.labels:
+            sets = terminals or {}
+            if rule:
+                sets = split_terminals(automaton.labels, vocabulary, sets, rule)
+            start, final, classes = with_terminals(raw, vocabulary, classes, sets, work)
+    if raw.labels or not _spells_all(raw, token_bytes):
         start, final, classes = _trim(start, final, classes)
-    return _with_end(vocabulary, start, final, classes)
+    return _with_end(vocabulary, start, final, classes, at_text_start)
+
+
+def _spells_all(automaton: ByteAutomaton, is_token_byte: npt.NDArray[np.bool_]) -> bool:
+    """Whether every byte that the automaton reads is a token by itself."""
+    if isinstance(automaton, SparseAutomaton):
+        lacking = np.append(0, np.cumsum(~is_token_byte))
+        return not (lacking[automaton.arcs[:, HIGH] + 1] > lacking[automaton.arcs[:, LOW]]).any()
+    return _table_spells_all(automaton.next, automaton.byte_class, is_token_byte)
 
 
 @kernel
-def _spells_all(delta: Ints, byte_class: ByteArray, is_token_byte: npt.NDArray[np.bool_]) -> bool:
-    """Whether every byte that the automaton reads is a token by itself."""
+def _table_spells_all(delta: Ints, byte_class: ByteArray, is_token_byte: npt.NDArray[np.bool_]) -> bool:
     lacking = np.zeros(delta.shape[1], np.bool_)
     for byte in range(256):
         if not is_token_byte[byte]:
@@ -139,13 +181,15 @@ def _spells_all(delta: Ints, byte_class: ByteArray, is_token_byte: npt.NDArray[n
 
 
 def _with_end(
-    vocabulary: Vocabulary, start: int, final: npt.NDArray[np.bool_], classes: TokenClasses
+    vocabulary: Vocabulary, start: int, final: npt.NDArray[np.bool_], classes: TokenClasses, at_text_start: bool
 ) -> TokenAutomaton:
     """Adds the state after the end, and the end tokens' transitions to it."""
     source, number, target = classes.source, classes.edge_class, classes.target
     final, source, number, target = _end_edges(final, source, number, target, bool(vocabulary.eos_ids))
     transitions = make_transitions(len(final), classes.num_classes, source, number, target)
-    return TokenAutomaton(vocabulary, start, final, transitions, classes.run_end, classes.run_class)
+    return TokenAutomaton(
+        vocabulary, start, final, transitions, classes.run_end, classes.run_class, at_text_start=at_text_start
+    )
 
 
 @kernel

@@ -20,13 +20,16 @@ MAX_STATES = 500
 MAX_NAMES = 6
 
 
-def draw_detokenizer(vocabulary: Vocabulary, *, compact: bool = True, title: str | None = None) -> Drawing:
-    """The transducer from tokens to bytes, `token:byte` on its arcs, as in the paper's Figures 4 and 9.
+def draw_detokenizer(
+    vocabulary: Vocabulary, *, compact: bool = True, at_text_start: bool = False, title: str | None = None
+) -> Drawing:
+    """The transducer from tokens to bytes, `token:byte` on its arcs, as in the paper's Figures 4 and 9; with
+    `at_text_start` the one for a text of its own, which may begin in another state.
 
     Raises:
         LimitExceeded: it has more than `MAX_STATES` states.
     """
-    fst = detokenizer(vocabulary, compact=compact)
+    fst = detokenizer(vocabulary, compact=compact, at_text_start=at_text_start)
     _check(fst.num_states())
     return draw_fst(fst, lambda token: token_label(vocabulary.tokens[token]), byte_label, title=title)
 

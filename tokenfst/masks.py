@@ -70,20 +70,29 @@ def mask_words(allowed: Ints, offsets: Ints, runs: Ints, sizes: Ints, token_of_r
         token_of_rank: `[R]`.
         all_words: `[W]`, the mask of every token that has a rank.
     """
-    num_classes = len(sizes)
-    chosen = np.zeros(num_classes, np.bool_)
     count = 0
     for number in allowed:
-        chosen[number] = True
-        count += sizes[number]
-    chosen[NEVER] = False
-    sets = 2 * count <= len(token_of_rank)
-    words = np.zeros_like(all_words) if sets else all_words.copy()
-    for number in range(num_classes):
-        if chosen[number] != sets:
-            continue
-        for run in range(offsets[number], offsets[number + 1]):
-            for rank in range(runs[run, 0], runs[run, 1]):
-                token = token_of_rank[rank]
-                words[token >> 5] ^= np.int32(np.uint32(1) << np.uint32(token & 31))
+        count += sizes[number] if number != NEVER else 0
+    if 2 * count <= len(token_of_rank):
+        words = np.zeros_like(all_words)
+        for number in allowed:
+            if number != NEVER:
+                _flip(words, number, offsets, runs, token_of_rank)
+        return words
+    words = all_words.copy()
+    refused = np.ones(len(sizes), np.bool_)
+    for number in allowed:
+        refused[number] = number == NEVER
+    for number in range(len(sizes)):
+        if refused[number]:
+            _flip(words, number, offsets, runs, token_of_rank)
     return words
+
+
+@kernel
+def _flip(words: Ints, number: int, offsets: Ints, runs: Ints, token_of_rank: Ints) -> None:
+    """Flips the bits of a class."""
+    for run in range(offsets[number], offsets[number + 1]):
+        for rank in range(runs[run, 0], runs[run, 1]):
+            token = token_of_rank[rank]
+            words[token >> 5] ^= np.int32(np.uint32(1) << np.uint32(token & 31))

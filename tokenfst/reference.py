@@ -19,9 +19,9 @@ from tokenfst.detokenizer import detokenizer
 from tokenfst.vocabulary import Vocabulary
 
 
-def reference(automaton: ByteAutomaton, vocabulary: Vocabulary) -> Fst:
+def reference(automaton: ByteAutomaton, vocabulary: Vocabulary, *, at_text_start: bool = False) -> Fst:
     """The deterministic trim acceptor over token ids; with no state at all where nothing can be written."""
-    transducer = detokenizer(vocabulary)
+    transducer = detokenizer(vocabulary, at_text_start=at_text_start)
     # Compose looks up the constraint's bytes by the transducer's outputs: one side must be sorted by them.
     transducer.arcsort("olabel")
     composed = pywrapfst.compose(transducer, automaton.fst())
@@ -38,14 +38,14 @@ class Reference:
         start: the state before the first token.
     """
 
-    def __init__(self, automaton: ByteAutomaton, vocabulary: Vocabulary) -> None:
+    def __init__(self, automaton: ByteAutomaton, vocabulary: Vocabulary, *, at_text_start: bool = False) -> None:
         """Composes.
 
         Raises:
             EmptyLanguage: no sequence of tokens spells a text of the language.
         """
         self.vocabulary = vocabulary
-        self.start, final, arcs = to_arcs(reference(automaton, vocabulary))
+        self.start, final, arcs = to_arcs(reference(automaton, vocabulary, at_text_start=at_text_start))
         if self.start < 0:
             raise EmptyLanguage("no sequence of tokens spells a text of the language")
         self._final: list[bool] = final.tolist()

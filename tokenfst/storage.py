@@ -8,7 +8,7 @@ outside its table would otherwise surface as a wrong mask.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.errors import AutomatonFileError
+from tokenfst.counted import Counted
 from tokenfst.transitions import Csr, Dense, Transitions
 
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
 Array: TypeAlias = npt.NDArray[Any]
 
 FORMAT = "tokenfst automaton"
-VERSION = "1"
+VERSION = "2"
+# Attributes of `Counted`, each an array whose name in a file begins with `counted_`.
+COUNTED_COLUMNS = ("row_offsets", "edge_class", "low", "high", "edge_target", "action")
 
 
 def save(automaton: TokenAutomaton, path: str | Path) -> None:
@@ -42,6 +45,9 @@ def save(automaton: TokenAutomaton, path: str | Path) -> None:
     }
     if isinstance(transitions, Dense):
         arrays["next"] = transitions.next
+    elif isinstance(transitions, Counted):
+        arrays["max_register"] = np.array([transitions.max_register], np.int32)
+        arrays |= {f"counted_{name}": getattr(transitions, name) for name in COUNTED_COLUMNS}
     else:
         arrays["row_offsets"] = transitions.row_offsets
         arrays["edge_class"] = transitions.edge_class
@@ -51,6 +57,7 @@ def save(automaton: TokenAutomaton, path: str | Path) -> None:
         "version": VERSION,
         "vocabulary": automaton.vocabulary.digest,
         "num_classes": str(automaton.num_classes),
+        "at_text_start": str(automaton.at_text_start),
     }
     save_file(arrays, str(path), metadata)
 
@@ -60,12 +67,14 @@ def load(path: str | Path, vocabulary: Vocabulary) -> TokenAutomaton:
     from safetensors import SafetensorError, safe_open
 
     from tokenfst.automaton import TokenAutomaton
+    from tokenfst.counted_automaton import CountedAutomaton
 
     try:
         with safe_open(str(path), "numpy") as file:
             _check_header(file.metadata() or {}, vocabulary)
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dictionary)
             num_classes = int(file.metadata()["num_classes"])
+            at_text_start = {"True": True, "False": False}[file.metadata()["at_text_start"]]
     except (SafetensorError, json.JSONDecodeError, KeyError, ValueError) as error:
         if isinstance(error, AutomatonFileError):
             raise
@@ -73,13 +82,15 @@ def load(path: str | Path, vocabulary: Vocabulary) -> TokenAutomaton:
     try:
         if not _sound(arrays, num_classes, len(vocabulary.token_of_rank)):
             raise AutomatonFileError("the tables of the automaton do not fit together")
-        return TokenAutomaton(
+        make = CountedAutomaton if "max_register" in arrays else TokenAutomaton
+        return make(
             vocabulary,
             int(arrays["start"][0]),
             arrays["final"].astype(np.bool_),
             _transitions(arrays, num_classes),
             arrays["run_end"].astype(np.int32),
             arrays["run_class"].astype(np.int32),
+            at_text_start=at_text_start,
         )
     except KeyError as error:
         raise AutomatonFileError(f"{path} has no array {error}") from error
@@ -95,6 +106,8 @@ def _check_header(metadata: dict[str, str], vocabulary: Vocabulary) -> None:
 
 
 def _transitions(arrays: Mapping[str, Array], num_classes: int) -> Transitions:
+    if "max_register" in arrays:
+        return _counted(arrays, num_classes)
     if "next" in arrays:
         return Dense(arrays["next"].astype(np.int32))
     return Csr(
@@ -102,6 +115,17 @@ def _transitions(arrays: Mapping[str, Array], num_classes: int) -> Transitions:
         arrays["edge_class"].astype(np.int32),
         arrays["edge_target"].astype(np.int32),
         num_classes,
+    )
+
+
+def _counted(arrays: Mapping[str, Array], num_classes: int) -> Counted:
+    offsets, *columns = (arrays[f"counted_{name}"] for name in COUNTED_COLUMNS)
+    return Counted(
+        len(arrays["final"]),
+        num_classes,
+        int(arrays["max_register"][0]),
+        offsets.astype(np.int64),
+        *(column.astype(np.int32) for column in columns),
     )
 
 
@@ -118,8 +142,14 @@ def _sound(arrays: Mapping[str, Array], num_classes: int, num_ranks: int) -> boo
         and len(run_end) == len(run_class)
         and bool((np.diff(ends) > 0).all() and ends[-1] == num_ranks)
         and _within(run_class, num_classes)
-        and (_dense_sound if "next" in arrays else _csr_sound)(arrays, num_states, num_classes)
+        and _form_sound(arrays)(arrays, num_states, num_classes)
     )
+
+
+def _form_sound(arrays: Mapping[str, Array]) -> Callable[[Mapping[str, Array], int, int], bool]:
+    if "max_register" in arrays:
+        return _counted_sound
+    return _dense_sound if "next" in arrays else _csr_sound
 
 
 def _dense_sound(arrays: Mapping[str, Array], num_states: int, num_classes: int) -> bool:
@@ -139,6 +169,27 @@ def _csr_sound(arrays: Mapping[str, Array], num_states: int, num_classes: int) -
         and _within(number, num_classes)
         and _within(target, num_states)
         and bool((np.diff(place) > 0).all())
+    )
+
+
+def _counted_sound(arrays: Mapping[str, Array], num_states: int, num_classes: int) -> bool:
+    offsets, number, low, high, target, action = (
+        arrays[f"counted_{name}"].astype(np.int64) for name in COUNTED_COLUMNS
+    )
+    counts, top = np.diff(offsets), int(arrays["max_register"][0]) if len(arrays["max_register"]) == 1 else -1
+    if len(counts) != num_states or offsets[0] != 0 or (counts < 0).any() or offsets[-1] != len(number) or top < 0:
+        return False
+    if any(len(column) != len(number) for column in (low, high, target, action)):
+        return False
+    # Look-ups search by halves for the guard that begins last, so guards must be in order and apart.
+    place = (np.repeat(np.arange(num_states), counts) * num_classes + number) * (top + 1)
+    return (
+        _within(number, num_classes)
+        and _within(target, num_states)
+        and _within(low, top + 1)
+        and _within(high, top + 1)
+        and _within(np.where(action >= 0, high + action, ~action), top + 1)
+        and bool((low <= high).all() and (place[1:] + low[1:] > place[:-1] + high[:-1]).all())
     )
 
 

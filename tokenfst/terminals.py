@@ -152,9 +152,8 @@ def _determinized(
             f"tokens that match a label and bytes as well take more than {limits.states:,} states (limit `states`) or "
             f"{limits.table_bytes:,} bytes (limit `table_bytes`)"
         )
-    start, final, table = minimize(found, num_classes, work.stop)
+    start, minimal = minimize(found, work.stop)
     work.check()
     if start < 0:
         raise EmptyLanguage("the vocabulary cannot write any text that the constraint allows")
-    states, classes = np.nonzero(table >= 0)
-    return start, final, states.astype(np.int32), classes.astype(np.int32), table[states, classes]
+    return start, minimal.final, minimal.source, minimal.symbol, minimal.target

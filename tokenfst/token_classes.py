@@ -35,6 +35,7 @@ from automata.byte_automaton import ByteArray, ByteAutomaton
 from automata.errors import LimitExceeded
 from automata.jit import kernel
 from automata.limits import Flag, Work
+from automata.sparse import SparseAutomaton
 from tokenfst.functions import (
     CLASS,
     IDENTITY,
@@ -100,6 +101,11 @@ def token_classes(automaton: ByteAutomaton, vocabulary: Vocabulary, work: Work) 
         LimitExceeded: the functions together take too much memory, or the time is up.
         Cancelled: the compilation was cancelled.
     """
+    if isinstance(automaton, SparseAutomaton):
+        from tokenfst import relations
+
+        if relations.is_list_like(automaton, vocabulary):
+            return relations.relation_classes(automaton, vocabulary, work)
     max_bytes = work.limits.table_bytes
     run_end, run_class, num_classes, source, edge_class, target = _walk(
         vocabulary.whole_trie,

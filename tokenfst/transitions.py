@@ -3,8 +3,9 @@
     Dense    next [Q, K], the state that a class leads to, or -1: one look-up, for all but large automata
     Csr      row_offsets [Q + 1], edge_class [E], edge_target [E], classes ascending within a row: memory that grows
              with the transitions and not with Q x K
+    Counted  guarded edges over states with a register, for large bounds (`tokenfst.counted`)
 
-`make_transitions` chooses: dense up to `DENSE_BYTES`, and past that only where it is the smaller of the two.
+`make_transitions` chooses between the first two: dense up to `DENSE_BYTES`, and past that only where it is the smaller.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 
 from automata.grouping import grouped
 from automata.jit import kernel
+from tokenfst.counted import Counted
 from tokenfst.loops import Ints
 
 DENSE_BYTES = 1 << 20
@@ -82,10 +84,12 @@ class Csr:
     edge_class: Ints
     edge_target: Ints
     num_classes: int
+    _data: tuple[memoryview, memoryview, memoryview] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         for array in (self.row_offsets, self.edge_class, self.edge_target):
             array.setflags(write=False)
+        object.__setattr__(self, "_data", (self.row_offsets.data, self.edge_class.data, self.edge_target.data))
 
     @property
     def num_states(self) -> int:
@@ -99,9 +103,10 @@ class Csr:
 
     def target(self, state: int, number: int) -> int:
         """The state that a class leads to, or -1."""
-        begin, end = int(self.row_offsets[state]), int(self.row_offsets[state + 1])
-        edge = bisect_left(self.edge_class, number, begin, end)
-        return int(self.edge_target[edge]) if edge < end and self.edge_class[edge] == number else -1
+        offsets, classes, targets = self._data
+        end = offsets[state + 1]
+        edge = bisect_left(classes, number, offsets[state], end)
+        return int(targets[edge]) if edge < end and classes[edge] == number else -1
 
     def row(self, state: int) -> Ints:
         """The classes that `state` allows, ascending, `[n]`."""
@@ -117,7 +122,7 @@ class Csr:
         )
 
 
-Transitions: TypeAlias = Dense | Csr
+Transitions: TypeAlias = Dense | Csr | Counted
 
 
 def make_transitions(

@@ -1,6 +1,7 @@
 """Vocabulary: the tokens of a model as bytes, prepared once for every constraint that will be compiled over it.
 
-A token's bytes are what it adds to a text that is already under way. Tokens that add nothing (special tokens, padding
+A token's bytes are what it adds to a text that is already under way; what is different for the first token of a text is
+said apart (`tokenfst.text_start`). Tokens that add nothing (special tokens, padding
 rows, holes in the numbering) are the empty string: they are never allowed, since they would not advance, and the
 end-of-sequence ids among them are allowed exactly where a text may end.
 
@@ -21,6 +22,7 @@ import numpy.typing as npt
 
 from automata.errors import VocabularyError
 from tokenfst.bpe import BPE, NotBPE
+from tokenfst.text_start import TextStart
 from tokenfst.trie import Nodes, build_trie
 
 
@@ -32,6 +34,7 @@ class Vocabulary:
         eos_ids: the ids that end a sequence; several are one end.
         special_tokens: names of tokens that emit nothing.
         bpe: how the vocabulary's encoder cuts a text into tokens, or why that is not known. No part of the digest.
+        text_start: what the decoder does at the start of a text, None where it does nothing.
         num_whole: how many tokens are whole UTF-8 characters; theirs are the first ranks.
     """
 
@@ -42,6 +45,7 @@ class Vocabulary:
         *,
         special_tokens: Mapping[str, int] | None = None,
         bpe: BPE | NotBPE = NotBPE("none was given"),  # noqa: B008 (immutable)
+        text_start: TextStart | None = None,
     ) -> None:
         """Prepares a vocabulary.
 
@@ -50,6 +54,7 @@ class Vocabulary:
             eos_ids: the ids that end a sequence. They emit nothing, whatever their bytes are.
             special_tokens: names of further tokens that emit nothing.
             bpe: how the encoder cuts a text, for canonical tokenization.
+            text_start: what the decoder does at the start of a text, if it does anything there.
 
         Raises:
             VocabularyError: no tokens, something that is not bytes, or an id outside `tokens`.
@@ -57,8 +62,10 @@ class Vocabulary:
         self.eos_ids = tuple(sorted(set(eos_ids)))
         self.special_tokens: Mapping[str, int] = MappingProxyType(dict(special_tokens or {}))
         self.bpe = bpe
+        self.text_start = text_start
         silent = {*self.eos_ids, *self.special_tokens.values()}
-        for token_id in silent:
+        named = {*text_start.exceptions, *text_start.ignored} if text_start else set()
+        for token_id in silent | named:
             if not 0 <= token_id < len(tokens):
                 raise VocabularyError(f"id {token_id} is outside the {len(tokens)} tokens")
         if not tokens:
@@ -89,11 +96,13 @@ class Vocabulary:
         self.rank_of_token[self.token_of_rank] = np.arange(len(self.token_of_rank), dtype=np.int32)
         self.whole_trie: Nodes = build_trie([token for token, _ in whole], 0)
         self.partial_trie: Nodes = build_trie([token for token, _ in partial], len(whole))
-        # [256], the bytes that are tokens by themselves.
+        # [256] each, the bytes that are tokens by themselves, and those of them that are so at the start of a text too.
         self.is_token_byte: npt.NDArray[np.bool_] = np.zeros(256, np.bool_)
-        for token, _ in (*whole, *partial):
+        self.is_first_byte: npt.NDArray[np.bool_] = np.zeros(256, np.bool_)
+        for token, token_id in (*whole, *partial):
             if len(token) == 1:
                 self.is_token_byte[token[0]] = True
+                self.is_first_byte[token[0]] |= not self.text_start or self.text_start.is_plain(token_id)
         # [W] packed, every token that has a rank, and every end token.
         self.all_words = self._packed(self.token_of_rank)
         self.eos_words = self._packed(np.array(self.eos_ids, np.int32))
@@ -103,6 +112,7 @@ class Vocabulary:
             self.whole_trie,
             self.partial_trie,
             self.is_token_byte,
+            self.is_first_byte,
         ):
             array.setflags(write=False)
 
@@ -123,15 +133,20 @@ class Vocabulary:
 
     @cached_property
     def digest(self) -> str:
-        """A fingerprint of the tokens and the end ids (SHA-256, hexadecimal): equal ones have equal automata."""
+        """A fingerprint of the tokens, the end ids and the start of a text (SHA-256, hexadecimal): equal ones have
+        equal automata."""
         state = hashlib.sha256()
         state.update(np.array([len(self.tokens), *self.eos_ids], "<i8").tobytes())
         state.update(np.fromiter(map(len, self.tokens), "<i8", len(self.tokens)).tobytes())
         state.update(b"".join(self.tokens))
+        if self.text_start:
+            state.update(self.text_start.fingerprint())
         return state.hexdigest()
 
-    def detokenize(self, token_ids: Iterable[int]) -> bytes:
-        """The bytes that tokens add to earlier text."""
+    def detokenize(self, token_ids: Iterable[int], *, at_text_start: bool = False) -> bytes:
+        """The bytes that tokens add to earlier text, or with `at_text_start` the text that they write by themselves."""
+        if at_text_start and self.text_start:
+            return self.text_start.detokenize(token_ids, self.tokens)
         return b"".join([self.tokens[token_id] for token_id in token_ids])
 
 

@@ -48,8 +48,11 @@ class CanonicalAutomaton:
         rows: states of the text, and their edges by class; the row for the end of the sequence has none.
         class_of: `[V]`, the class of each token, -1 for tokens that are never written.
         pairs: which tokens may follow each other inside a piece.
+        at_text_start: true; byte-level BPE writes the same inside a text and at its start.
         needs_token: `[S]`, whether what may come next depends on the last token.
     """
+
+    at_text_start = True
 
     def __init__(self, vocabulary: Vocabulary, rows: Rows, class_of: Ints, pairs: Pairs) -> None:
         self.vocabulary = vocabulary
@@ -147,6 +150,10 @@ class CanonicalAutomaton:
         except TokenNotAllowed:
             return False
         return self.is_final(state)
+
+    def text(self, token_ids: Iterable[int]) -> bytes:
+        """What tokens write."""
+        return self.vocabulary.detokenize(token_ids)
 
     # Masks
 

@@ -54,6 +54,8 @@ def _prepare(vocabulary: Vocabulary) -> Prepared:
     bpe = vocabulary.bpe
     if isinstance(bpe, NotBPE):
         raise UnsupportedTokenizer(f"canonical tokenization needs the encoder of the vocabulary: {bpe.reason}")
+    if vocabulary.text_start is not None:
+        raise UnsupportedTokenizer("byte-level BPE writes the same at the start of a text; this vocabulary does not")
     made = derivations(vocabulary, bpe)
     # Of two tokens with equal bytes, an encoder looks up the one that it could also make.
     others = [t for t in np.flatnonzero(~made.made).tolist() if vocabulary.tokens[t]]

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from automata.determinize import _find, _Sets, _with_room
+from automata.determinize import Sets, find, with_room
 from automata.errors import LimitExceeded
 from automata.jit import kernel
 from automata.limits import Flag, Work
@@ -83,7 +83,7 @@ def _subsets(
     """See `Rows`."""
     set_offset, members, slots = np.zeros(129, np.int32), np.zeros(1024, np.int32), np.full(512, -1, np.int32)
     count, set_offset[1] = 1, 1
-    _find(set_offset, members, slots, 0, 1)
+    find(set_offset, members, slots, 0, 1)
     ends = np.zeros(128, np.bool_)
     row_offsets = np.zeros(129, np.int32)
     made, num_made = np.empty((5, 1024), np.int32), 0
@@ -136,7 +136,7 @@ def _subsets(
             for kind in range(2):
                 wanted = 1 - kind
                 if count + 2 >= len(set_offset) or set_offset[count] + num_links > len(members):
-                    set_offset, members, slots = _with_room(_Sets(set_offset, members, slots), count, num_links)
+                    set_offset, members, slots = with_room(Sets(set_offset, members, slots), count, num_links)
                 start, before = set_offset[count], size
                 if kind and size:
                     known = set_offset[made[1, num_made]]
@@ -162,7 +162,7 @@ def _subsets(
                     made[1 + kind, num_made] = single[members[start]]
                     continue
                 members[start : start + size].sort()
-                made[1 + kind, num_made] = found = _find(set_offset, members, slots, count, start + size)
+                made[1 + kind, num_made] = found = find(set_offset, members, slots, count, start + size)
                 if size == 1:
                     single[members[start]] = found
                 if found == count:

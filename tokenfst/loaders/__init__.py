@@ -6,10 +6,11 @@
     tekken.py          from_tekken          Mistral's tekken.json
     files.py           load                 any of these files, recognised by what is in it
 
-Every loader answers one question: which bytes does this token add to a text that has begun? The answer has
-to be exact, because a token automaton promises that what it allows is what the decoder will write. So a
-tokenizer whose decoder does more than write tokens side by side is refused with `UnsupportedTokenizer` and
-the reason; nothing is approximated. Tokens that write nothing (special, unknown, unused, padding, holes
+Every loader answers two questions: which bytes does this token add to a text that has begun, and what is
+different at the start of a text (`Vocabulary.text_start`)? The answers have to be exact, because a token
+automaton promises that what it allows is what the decoder will write. So a tokenizer whose decoder does
+more than write tokens side by side is refused with `UnsupportedTokenizer` and the reason; nothing is
+approximated. Tokens that write nothing (special, unknown, unused, padding, holes
 between ids) become `b""`.
 
 Every loader takes `eos_ids`. Several end-of-sequence ids are one end, as in the generation configurations

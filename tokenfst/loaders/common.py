@@ -1,9 +1,9 @@
 """What all loaders end with: tokens put in their places, and compared with the decoder they were read from.
 
 The comparison is what makes a loader exact rather than plausible. Reading a decoder's definition gives the
-bytes of every token; then each token is decoded once, after an ordinary token, by the decoder itself. A
-rule that was misunderstood, or that another version of the library applies differently, is found here and
-refused.
+bytes of every token; then each token is decoded by the decoder itself, at the start of a text and again
+after an ordinary token. A rule that was misunderstood, or that another version of the library applies
+differently, is found here and refused.
 
 Exact means: if the bytes that tokens write are valid UTF-8, they are the text. Where they are not, the
 libraries show replacement characters, each in its own way, and there is no text to be exact about.
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from automata.errors import UnsupportedTokenizer, VocabularyError
 from tokenfst.bpe import BPE, NotBPE
+from tokenfst.text_start import TextStart
 from tokenfst.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def assemble(
     silent: Mapping[str, int],
     eos_ids: Iterable[int],
     source: str,
+    start: TextStart | None = None,
     *,
     bpe: BPE | NotBPE = NotBPE("it is no byte-level BPE"),  # noqa: B008 (immutable)
 ) -> Vocabulary:
@@ -48,7 +50,25 @@ def assemble(
     if min(ids) < 0 or max(ids) >= MAX_TOKENS:
         wrong = min(ids) if min(ids) < 0 else max(ids)
         raise VocabularyError(f"{source}: {wrong} is not a token id (from 0 to {MAX_TOKENS - 1})")
-    return Vocabulary([written.get(i, b"") for i in range(max(ids) + 1)], eos, special_tokens=silent, bpe=bpe)
+    tokens = [written.get(i, b"") for i in range(max(ids) + 1)]
+    return Vocabulary(tokens, eos, special_tokens=silent, text_start=start, bpe=bpe)
+
+
+def text_start(
+    written: Mapping[int, bytes], first: Mapping[int, bytes], *, prefix: bytes = b"", ignored: Iterable[int] = ()
+) -> TextStart:
+    """The rule with a prefix under which every token writes `first[i]` at the start of a text.
+
+    Args:
+        written: the bytes that each token writes inside a text.
+        first: the bytes that it writes as the first of a text.
+        prefix, ignored: as in `TextStart`.
+    """
+    rule = TextStart(prefix)
+    exceptions = {
+        token: first[token] for token, piece in written.items() if piece and first[token] != rule.by_rule(piece)
+    }
+    return TextStart(prefix, exceptions, frozenset(ignored))
 
 
 def ranked(ranks: Iterable[int], eos_ids: Iterable[int], pattern: str) -> BPE | NotBPE:
@@ -64,8 +84,9 @@ def require_agreement(
     is_byte: Callable[[int], bool],
     decode: Callable[[list[int]], str],
     source: str,
+    start: TextStart | None = None,
 ) -> None:
-    """Decode every token after an ordinary token, and refuse the tokenizer if one does not write its bytes.
+    """Decode every token before and after an ordinary token, and refuse the tokenizer if one does not write its bytes.
 
     Half a character decodes to U+FFFD on both sides.
 
@@ -74,26 +95,29 @@ def require_agreement(
         is_byte: whether a token is a byte piece, which is decoded together with its neighbours.
         decode: from token ids to text.
         source: what the tokenizer is called in messages.
+        start: what should be different at the start of a text.
 
     Raises:
         UnsupportedTokenizer: with the first token that differs.
     """
-    ordinary = (t for t, piece in written.items() if not is_byte(t) and _is_text_without_space(piece))
+    ordinary = (t for t, piece in written.items() if not is_byte(t) and _is_ordinary(piece))
     anchor = next(ordinary, None)
     if anchor is None:
-        raise UnsupportedTokenizer(f"{source}: no token is ordinary text, to compare the others after")
-    before = decode([anchor])
+        raise UnsupportedTokenizer(f"{source}: no token is ordinary text, to compare the others with")
     for token, piece in written.items():
-        text = decode([anchor, token])
-        if text != before + piece.decode("utf-8", "replace"):
+        # One that writes nothing inside a text is never allowed, and so is never the first.
+        ids = [token, anchor, token] if piece else [anchor, token]
+        expected = start.detokenize(ids, written) if start else b"".join(written[i] for i in ids)
+        text = decode(ids)
+        if text != expected.decode("utf-8", "replace"):
             raise UnsupportedTokenizer(
-                f"{source}: after {before!r}, token {token} should write {piece!r}, but decodes to {text!r}"
+                f"{source}: token {token} should write {piece!r}, and {ids} {expected!r}, but they decode to {text!r}"
             )
 
 
-def _is_text_without_space(piece: bytes) -> bool:
+def _is_ordinary(piece: bytes) -> bool:
     text = piece.decode("utf-8", "replace")
-    return text.strip() == text != "" and "\ufffd" not in text
+    return text.strip() != "" and "\ufffd" not in text
 
 
 def base64_bytes(text: str | bytes) -> bytes:

@@ -2,6 +2,9 @@
 
 It looks at what is in the file, and at its name only when that is not enough: a `tokenizer.model` may be
 SentencePiece or tiktoken. What is not recognised is refused, with the list of what is read.
+
+A `vocab.txt` has one WordPiece a line and nothing else. It is read as BERT's tokenizer reads it: with that
+tokenizer's special tokens, and its decoder, which joins pieces marked ## and cleans up before punctuation.
 """
 
 from __future__ import annotations
@@ -27,12 +30,13 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-_IN_DIRECTORY = ("tokenizer.json", "tekken.json", "tokenizer.model")
+_IN_DIRECTORY = ("tokenizer.json", "tekken.json", "tokenizer.model", "vocab.txt")
 _READS = (
     "a Hugging Face tokenizer.json or a directory with one, a .tiktoken file (lines of base64 and rank), "
-    "a Tekken .json, a SentencePiece .model"
+    "a Tekken .json, a SentencePiece .model, BERT's vocab.txt"
 )
 _RANK_LINE = re.compile(rb"[A-Za-z0-9+/]+={0,2} [0-9]+(\s|$)")
+_BERT_SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _SENTENCEPIECE_NAME = re.compile(r"\.model(\.|$)")
 # Names that mean the end of a text or a turn. Where there are two of them, neither is certain.
 _COMMON_EOS = (
@@ -51,7 +55,7 @@ _COMMON_EOS = (
 def load(path: str | os.PathLike[str], *, eos_ids: Iterable[int] | None = None) -> Vocabulary:
     """The vocabulary in a file of any kind that the loaders read, or in a directory that holds one.
 
-    Without `eos_ids`, the end is the source's own. For a `tokenizer.json` that is what
+    Without `eos_ids`, the end is the source's own. For a `tokenizer.json` or `vocab.txt` that is what
     `generation_config.json` or `tokenizer_config.json` beside it say, or else a special token with a
     customary name, if there is just one.
 
@@ -70,6 +74,8 @@ def load(path: str | os.PathLike[str], *, eos_ids: Iterable[int] | None = None) 
         return from_tiktoken(file, eos_ids=eos_ids)
     if _SENTENCEPIECE_NAME.search(file.name):
         return from_sentencepiece(file, eos_ids=eos_ids)
+    if file.name.endswith("vocab.txt"):
+        return _load_word_pieces(file, eos_ids)
     raise VocabularyError(f"{file}: not a vocabulary file; these are read: {_READS}")
 
 
@@ -94,6 +100,20 @@ def _load_json(file: Path, eos_ids: Iterable[int] | None) -> Vocabulary:
         tokenizer = Tokenizer.from_file(str(file))
     except Exception as error:  # tokenizers raises bare Exception
         raise VocabularyError(f"{file}: not a tokenizer.json ({error})") from error
+    return from_transformers(tokenizer, eos_ids=_eos_beside(file, tokenizer) if eos_ids is None else eos_ids)
+
+
+def _load_word_pieces(file: Path, eos_ids: Iterable[int] | None) -> Vocabulary:
+    from tokenizers import Tokenizer, decoders, models
+
+    try:
+        tokenizer = Tokenizer(models.WordPiece.from_file(str(file), unk_token="[UNK]"))
+    except Exception as error:  # tokenizers raises bare Exception
+        raise VocabularyError(f"{file}: not a list of WordPieces ({error})") from error
+    if tokenizer.token_to_id("[UNK]") is None:
+        raise VocabularyError(f"{file}: not a list of WordPieces (none of them is [UNK])")
+    tokenizer.decoder = decoders.WordPiece()
+    tokenizer.add_special_tokens([name for name in _BERT_SPECIAL if tokenizer.token_to_id(name) is not None])
     return from_transformers(tokenizer, eos_ids=_eos_beside(file, tokenizer) if eos_ids is None else eos_ids)
 
 

@@ -1,21 +1,28 @@
 """Fast tokenizers of transformers, and the `tokenizers.Tokenizer` inside them.
 
 A fast tokenizer decodes in two steps: ids become pieces (strings), then a pipeline of decoders turns the
-list of pieces into text. Both are read from the tokenizer's own JSON. Two families of pipelines write their
+list of pieces into text. Both are read from the tokenizer's own JSON. Three families of pipelines write their
 pieces side by side, so that a piece has bytes of its own:
 
 * **ByteLevel** (GPT-2, Llama 3, Qwen): every character of a piece is one byte, by a table of 256
   characters. A piece with a character outside the table, as added tokens may have, is written as it is.
 * **SentencePiece** (Llama 2, Mistral, Gemma, T5): `Replace` or `Metaspace` writes ▁ as a space,
-  `ByteFallback` writes `<0x0A>` as one byte, `Fuse` joins. What `Metaspace`, or a `Strip` after `Fuse`,
-  drops at the start of a text does not concern a text that has begun: there, a leading ▁ is a space.
+  `ByteFallback` writes `<0x0A>` as one byte, `Fuse` joins.
+* **WordPiece** (BERT): a piece with the prefix `##` is written without it, any other after a space. Its
+  clean-up (no space before a full stop) looks at one piece at a time, and so it is part of the piece's bytes. A
+  piece that is the prefix and no more writes nothing.
+
+At the start of a text, the first token of `WordPiece` is written as it is, and that of `Metaspace` (unless
+its scheme is "never") without any ▁; a `Strip` after `Fuse` drops one space of the joined text. That is the
+vocabulary's `text_start`.
 
 It is the decoder that decides, not the model: `<0x0A>` is one byte exactly if the pipeline has
-`ByteFallback`, which the models with byte fallback have, and is six characters otherwise.
+`ByteFallback`, which the models with byte fallback have, and is six characters otherwise. And a model that
+marks continued words needs a decoder that knows the mark.
 
-Refused, because a piece's text depends on its neighbours or is rewritten afterwards: WordPiece, BPEDecoder
-and CTC decoders, end-of-word suffixes, patterns that are replaced across pieces, no decoder at all (pieces
-joined by spaces), and classes that decode with Python code of their own (slow tokenizers, Whisper, CPM).
+Refused, because a piece's text depends on its neighbours or is rewritten afterwards: BPEDecoder and CTC
+decoders, end-of-word suffixes, patterns that are replaced across pieces, no decoder at all (pieces joined by
+spaces), and classes that decode with Python code of their own (slow tokenizers, Whisper, CPM).
 
 Normalizers and pre-tokenizers choose among tokenizations; they do not touch what a token writes.
 """
@@ -27,11 +34,11 @@ import re
 import warnings
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from automata.errors import UnsupportedTokenizer
 from tokenfst.loaders.byte_level import BYTE_OF, bpe_of
-from tokenfst.loaders.common import assemble, require_agreement
+from tokenfst.loaders.common import assemble, require_agreement, text_start
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -40,18 +47,36 @@ if TYPE_CHECKING:
     from tokenfst.vocabulary import Vocabulary
 
 Json = dict[str, Any]
-Spelling = Callable[[str], bytes]
 
 _WHY_NOT = {
-    "WordPiece": "whether a space comes before a piece depends on where the piece stands",
+    "WordPiece": "its marks inside of words need the decoder WordPiece",
     "BPEDecoder": "an end-of-word suffix is a space, except at the end of a text",
     "CTC": "it merges repeated tokens",
 }
 # Where a decoder may stand in the SentencePiece pipeline; one of a later stage sees more than single pieces.
-_STAGE = {"Replace": 0, "Metaspace": 0, "ByteFallback": 1, "Fuse": 2, "Strip": 3}
+_STAGE = {"Replace": 0, "Metaspace": 0, "WordPiece": 0, "ByteFallback": 1, "Fuse": 2, "Strip": 3}
 _BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 # These classes' own `decode` does nothing more unless it is given a pattern to truncate at.
 _DECODE_AS_USUAL = {"CodeGenTokenizer", "CodeGenTokenizerFast"}
+# What the clean-up of WordPiece replaces, in this order (tokenizers, `decoders/wordpiece.rs`).
+_CLEAN_UP = [
+    *[(" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't"), (" 'm", "'m")],
+    *[(" do not", " don't"), (" 's", "'s"), (" 've", "'ve"), (" 're", "'re")],
+]
+
+
+class Spelling(NamedTuple):
+    """What a pipeline of decoders makes of a piece.
+
+    Attributes:
+        inside: the bytes of a piece inside a text.
+        first: those at the start of a text, None where that is no different.
+        mark: the prefix of pieces that continue a word.
+    """
+
+    inside: Callable[[str], bytes]
+    first: Callable[[str], bytes] | None = None
+    mark: str = ""
 
 
 def from_transformers(
@@ -60,8 +85,9 @@ def from_transformers(
     """The vocabulary of a fast tokenizer, or of a `tokenizers.Tokenizer`.
 
     Special tokens (those that `skip_special_tokens` skips) and the unknown token write nothing. Other added
-    tokens write their text. `eos_ids` is the list of a generation configuration; without it, the id is
-    `tokenizer.eos_token_id`, and a `tokenizers.Tokenizer` has none.
+    tokens write their text. The start of a text is as `decode` has it when it skips the special tokens before it.
+    `eos_ids` is the list of a generation configuration; without it, the id is `tokenizer.eos_token_id`, and a
+    `tokenizers.Tokenizer` has none.
 
     `clean_up_tokenization_spaces` is no part of the vocabulary: it is a rewriting of finished text by
     `tokenizer.decode`, and off in serving engines. A tokenizer that has it on is read with a warning.
@@ -75,15 +101,19 @@ def from_transformers(
     backend = _backend(tokenizer, name)
     definition = _definition(backend, name)
     spell = _spelling(_stages(definition["decoder"]), name)
-    _check_model(definition["model"], name)
+    _check_model(definition["model"], spell.mark, name)
     _warn_of_clean_up(tokenizer, definition["model"]["type"])
     pieces, silent = _pieces(definition, backend)
-    written = {token: spell(piece) for token, piece in pieces.items()}
+    written = {token: spell.inside(piece) for token, piece in pieces.items()}
+    start = None
+    if spell.first:
+        first = {token: spell.first(piece) for token, piece in pieces.items()}
+        start = text_start(written, first, prefix=spell.mark.encode())
     decode = partial(backend.decode, skip_special_tokens=False)
-    require_agreement(written, lambda token: _BYTE_PIECE.fullmatch(pieces[token]) is not None, decode, name)
+    require_agreement(written, lambda token: _BYTE_PIECE.fullmatch(pieces[token]) is not None, decode, name, start)
     ends = _own_eos(tokenizer) if eos_ids is None else list(eos_ids)
     silent |= {piece: token for token, piece in pieces.items() if token in ends}
-    return assemble(written, silent, ends, name, bpe=bpe_of(definition, silent.values()))
+    return assemble(written, silent, ends, name, start, bpe=bpe_of(definition, silent.values()))
 
 
 def _backend(tokenizer: object, name: str) -> Tokenizer:
@@ -113,11 +143,11 @@ def _definition(backend: Tokenizer, name: str) -> Json:
     return definition
 
 
-def _check_model(model: Json, name: str) -> None:
-    if model["type"] not in {"BPE", "Unigram", "WordLevel"}:
+def _check_model(model: Json, mark: str, name: str) -> None:
+    if model["type"] not in {"BPE", "Unigram", "WordLevel"} and not (model["type"] == "WordPiece" and mark):
         raise UnsupportedTokenizer(f"{name}: model {model['type']}: {_WHY_NOT.get(model['type'], 'unknown')}")
     for affix in ("end_of_word_suffix", "continuing_subword_prefix"):
-        if model.get(affix):
+        if model.get(affix) and (affix, model[affix]) != ("continuing_subword_prefix", mark):
             raise UnsupportedTokenizer(
                 f"{name}: model {model['type']} with {affix} {model[affix]!r}, which marks a place in a word "
                 "and is not text"
@@ -145,23 +175,23 @@ def _stages(decoder: Json | None) -> list[Json]:
 
 
 def _spelling(stages: list[Json], name: str) -> Spelling:
-    """The function from a piece to its bytes."""
+    """The functions from a piece to its bytes."""
     kinds = [stage["type"] for stage in stages]
     if not kinds:
         raise UnsupportedTokenizer(f"{name}: no decoder, so pieces are joined by spaces that no token writes")
     if kinds[0] == "ByteLevel" and set(kinds[1:]) <= {"Fuse"}:
-        return _byte_level
+        return Spelling(_byte_level)
     for kind in kinds:
         if kind not in _STAGE:
             reason = _WHY_NOT.get(kind, "not known to write every piece by itself")
             raise UnsupportedTokenizer(f"{name}: decoder {kind} in {' + '.join(kinds)}: {reason}")
-    return _sentencepiece(stages, name)
+    return _by_piece(stages, name)
 
 
-def _sentencepiece(stages: list[Json], name: str) -> Spelling:
+def _by_piece(stages: list[Json], name: str) -> Spelling:
     kinds = [stage["type"] for stage in stages]
-    replacements = [_replacement(stage, name) for stage in stages if _STAGE[stage["type"]] == 0]
-    later = [_STAGE[kind] for kind in kinds[len(replacements) :]]
+    rewriting = [stage for stage in stages if _STAGE[stage["type"]] == 0]
+    later = [_STAGE[kind] for kind in kinds[len(rewriting) :]]
     if later != sorted(set(later) - {0}) or ("Strip" in kinds and "Fuse" not in kinds):
         raise UnsupportedTokenizer(
             f"{name}: decoder {' + '.join(kinds)}: in this order, a piece's text depends on others"
@@ -169,25 +199,54 @@ def _sentencepiece(stages: list[Json], name: str) -> Spelling:
     for stage in stages:
         if stage["type"] == "Strip" and (stage["content"] != " " or stage["start"] > 1 or stage["stop"] > 0):
             raise UnsupportedTokenizer(f"{name}: decoder Strip removes more than one space at the start of a text")
-    byte_fallback = "ByteFallback" in kinds
+    starting = [stage["type"] for stage in stages if _treats_the_first_apart(stage)]
+    if len(starting) > 1:
+        raise UnsupportedTokenizer(f"{name}: decoders {' + '.join(starting)}: each changes the start of a text")
+    inside, first = ([_rewrite(stage, is_first, name) for stage in rewriting] for is_first in (False, True))
+    byte_fallback, strips = "ByteFallback" in kinds, starting == ["Strip"]
 
-    def spell(piece: str) -> bytes:
-        for old, new in replacements:
-            piece = piece.replace(old, new)
+    def spell(rewrites: list[Callable[[str], str]], piece: str) -> bytes:
+        for rewrite in rewrites:
+            piece = rewrite(piece)
         byte = _BYTE_PIECE.fullmatch(piece) if byte_fallback else None
         return bytes.fromhex(byte[1]) if byte else piece.encode()
 
-    return spell
+    def spell_first(piece: str) -> bytes:
+        written = spell(first, piece)
+        return written.removeprefix(b" ") if strips else written
+
+    mark = next((stage["prefix"] for stage in stages if stage["type"] == "WordPiece"), "")
+    return Spelling(partial(spell, inside), spell_first if starting else None, mark)
 
 
-def _replacement(stage: Json, name: str) -> tuple[str, str]:
+def _treats_the_first_apart(stage: Json) -> bool:
+    kind: str = stage["type"]
+    if kind == "Metaspace":
+        return bool(stage.get("prepend_scheme") != "never")
+    return kind == "WordPiece" or (kind == "Strip" and stage["start"] == 1)
+
+
+def _rewrite(stage: Json, is_first: bool, name: str) -> Callable[[str], str]:
+    """What a decoder that sees one piece at a time makes of the first one of a text, or of a later one."""
+    if stage["type"] == "WordPiece":
+        return partial(_word_piece, stage["prefix"], stage["cleanup"], is_first)
     if stage["type"] == "Metaspace":
-        return stage["replacement"], " "
-    if not stage["pattern"].get("String"):
+        old, new = stage["replacement"], "" if is_first and _treats_the_first_apart(stage) else " "
+    else:
+        old, new = stage["pattern"].get("String"), stage["content"]
+    if not old:
         raise UnsupportedTokenizer(
             f"{name}: decoder Replace with the pattern {stage['pattern']}; only a string is read"
         )
-    return stage["pattern"]["String"], stage["content"]
+    return lambda piece: piece.replace(old, new)
+
+
+def _word_piece(mark: str, cleanup: bool, is_first: bool, piece: str) -> str:
+    if not is_first:
+        piece = piece.removeprefix(mark) if piece.startswith(mark) else f" {piece}"
+    for old, new in _CLEAN_UP if cleanup else ():
+        piece = piece.replace(old, new)
+    return piece
 
 
 def _byte_level(piece: str) -> bytes:

@@ -1,8 +1,10 @@
 """SentencePiece `.model` files, through the sentencepiece package.
 
 The decoder writes pieces side by side, with ▁ as a space; byte pieces (`<0x0A>`) are one byte. Only the
-start of a text is different: there, the first ▁ is the dummy prefix that encoding added, and is dropped. A
-vocabulary is about texts that have begun, where a leading ▁ is a space.
+start of a text is different: there, a piece loses its first ▁, since encoding adds one (`add_dummy_prefix`), and
+where encoding drops leading spaces (`remove_extra_whitespaces`) so do all further pieces until one has written
+something. A model with neither setting writes every ▁. A space from the byte piece <0x20> is never dropped.
+This is the vocabulary's `text_start`.
 
 Control and unused pieces write nothing. Neither does the unknown piece: it would decode to ` ⁇ `, which
 stands for text that is lost.
@@ -17,18 +19,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from automata.errors import UnsupportedTokenizer, VocabularyError
-from tokenfst.loaders.common import assemble, require_agreement
+from tokenfst.loaders.common import assemble, require_agreement, text_start
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from sentencepiece import SentencePieceProcessor
 
+    from tokenfst.text_start import TextStart
     from tokenfst.vocabulary import Vocabulary
+
+Fields = dict[int, int | bytes]
 
 # Field numbers in sentencepiece_model.proto.
 _TRAINER_SPEC, _WHITESPACE_AS_SUFFIX = 2, 24
+_NORMALIZER_SPEC, _DUMMY_PREFIX, _REMOVE_EXTRA = 3, 3, 4
 _DENORMALIZER_SPEC, _CHARACTER_MAP = 5, 2
 
 
@@ -46,7 +52,8 @@ def from_sentencepiece(path: str | os.PathLike[str], *, eos_ids: Iterable[int] |
     file = Path(path)
     model = file.read_bytes()
     processor = _processor(model, file)
-    _check_specs(model, file)
+    specs = _specs(model)
+    _check_specs(specs, file)
     silent = {
         processor.id_to_piece(token): token
         for token in range(processor.vocab_size())
@@ -54,9 +61,10 @@ def from_sentencepiece(path: str | os.PathLike[str], *, eos_ids: Iterable[int] |
     }
     visible = sorted(set(range(processor.vocab_size())) - set(silent.values()))
     written = {token: _text(processor, token) for token in visible}
-    require_agreement(written, processor.is_byte, processor.decode, str(file))
+    start = _text_start(processor, written, specs[_NORMALIZER_SPEC])
+    require_agreement(written, processor.is_byte, processor.decode, str(file), start)
     own_eos = [processor.eos_id()] if processor.eos_id() >= 0 else []
-    return assemble(written, silent, own_eos if eos_ids is None else eos_ids, str(file))
+    return assemble(written, silent, own_eos if eos_ids is None else eos_ids, str(file), start)
 
 
 def _processor(model: bytes, file: Path) -> SentencePieceProcessor:
@@ -79,15 +87,32 @@ def _text(processor: SentencePieceProcessor, token: int) -> bytes:
     return piece.replace("▁", " ").encode()
 
 
-def _check_specs(model: bytes, file: Path) -> None:
-    """Refuse by two settings, read from the file itself because the package does not tell them."""
+def _text_start(
+    processor: SentencePieceProcessor, written: Mapping[int, bytes], normalizer: Fields
+) -> TextStart | None:
+    # Both settings are on if the file does not mention them.
+    if not normalizer.get(_DUMMY_PREFIX, 1) and not normalizer.get(_REMOVE_EXTRA, 1):
+        return None
+    meta = [token for token in written if not processor.is_byte(token) and processor.id_to_piece(token)[:1] == "▁"]
+    first = {**written, **{token: written[token][1:] for token in meta}}
+    spaces = [token for token in meta if not first[token]] if normalizer.get(_REMOVE_EXTRA, 1) else []
+    return text_start(written, first, ignored=spaces)
+
+
+def _specs(model: bytes) -> dict[int, Fields]:
+    """The settings of the file, read from itself because the package does not tell them."""
+    specs: dict[int, Fields] = {number: {} for number in (_TRAINER_SPEC, _NORMALIZER_SPEC, _DENORMALIZER_SPEC)}
     for number, value in _fields(model):
-        if not isinstance(value, bytes):
-            continue
-        if number == _TRAINER_SPEC and any(n == _WHITESPACE_AS_SUFFIX and v for n, v in _fields(value)):
-            raise UnsupportedTokenizer(f"{file}: treat_whitespace_as_suffix: its extra space is at the end of a text")
-        if number == _DENORMALIZER_SPEC and any(n == _CHARACTER_MAP and v for n, v in _fields(value)):
-            raise UnsupportedTokenizer(f"{file}: its denormalizer rewrites text after decoding, across tokens")
+        if number in specs and isinstance(value, bytes):
+            specs[number] |= dict(_fields(value))
+    return specs
+
+
+def _check_specs(specs: dict[int, Fields], file: Path) -> None:
+    if specs[_TRAINER_SPEC].get(_WHITESPACE_AS_SUFFIX):
+        raise UnsupportedTokenizer(f"{file}: treat_whitespace_as_suffix: its extra space is at the end of a text")
+    if specs[_DENORMALIZER_SPEC].get(_CHARACTER_MAP):
+        raise UnsupportedTokenizer(f"{file}: its denormalizer rewrites text after decoding, across tokens")
 
 
 def _fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:

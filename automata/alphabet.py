@@ -1,0 +1,119 @@
+"""The characters of an expression, put into classes: characters that no set of the expression tells apart.
+
+Automata over characters (`automata.lookaround`) have an arc for a class in place of one for each of a million
+characters. Labels are classes of their own, behind those of characters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from automata import ranges as rg
+from automata.errors import ExpressionError
+from automata.expr import Alternation, ByteSet, CharSet, Expr, Label, Literal, Strings, Substring
+from automata.ranges import ALL_CHARACTERS, Ranges
+
+# The leaves that are made of characters as they are, and those that say what they hold in another way.
+PLAIN_LEAVES = (Literal, CharSet, ByteSet, Label)
+KNOWN_LEAVES = (*PLAIN_LEAVES, Strings, Substring)
+
+
+def nodes(expr: Expr) -> Iterator[Expr]:
+    """Every node of an expression, equal ones once."""
+    seen, stack = {expr}, [expr]
+    while stack:
+        node = stack.pop()
+        yield node
+        for part in node.operands():
+            if part not in seen:
+                seen.add(part)
+                stack.append(part)
+
+
+def leaves(expr: Expr) -> Iterator[Expr]:
+    """The nodes of an expression that are not made of others."""
+    return (node for node in nodes(expr) if not node.operands() and not isinstance(node, Alternation))
+
+
+def is_utf8(value: bytes) -> bool:
+    """Whether bytes are text."""
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+class Alphabet:
+    """The classes of characters of an expression, as numbers below `size`.
+
+    Attributes:
+        ranges: the code points of each class; none for a label's.
+        labels: the class of each label.
+        size: the number of classes.
+    """
+
+    def __init__(self, exprs: Iterable[Expr]) -> None:
+        """The alphabet of some expressions.
+
+        Raises:
+            ExpressionError: one of them holds raw bytes.
+        """
+        sets: dict[Ranges, None] = {ALL_CHARACTERS: None}
+        singles: set[int] = set()
+        labels: set[str] = set()
+        for leaf in chain.from_iterable(map(leaves, exprs)):
+            if isinstance(leaf, CharSet):
+                sets[leaf.ranges] = None
+            elif isinstance(leaf, Literal) and is_utf8(leaf.value):
+                singles.update(map(ord, leaf.value.decode()))
+            elif isinstance(leaf, Label):
+                labels.add(leaf.name)
+            elif isinstance(leaf, Literal | ByteSet):
+                raise ExpressionError("assertions (look-around, anchors) see characters, and raw bytes are none")
+        self.ranges = _classes([*sets, *(((code, code),) for code in sorted(singles))])
+        self.labels = {name: len(self.ranges) + number for number, name in enumerate(sorted(labels))}
+        self.size = len(self.ranges) + len(labels)
+        self.known: dict[Ranges, tuple[int, ...]] = {}
+
+    def classes(self, ranges: Ranges) -> tuple[int, ...]:
+        """The classes that make up a set of the expression."""
+        found = self.known.get(ranges)
+        if found is None:
+            found = self.known[ranges] = tuple(
+                number for number, members in enumerate(self.ranges) if rg.intersect(members[:1], ranges)
+            )
+        return found
+
+    def symbols(self, expr: Expr) -> Iterator[int]:
+        """The classes of the characters and labels that make up an expression of one character or label."""
+        for leaf in leaves(expr):
+            if isinstance(leaf, CharSet):
+                yield from self.classes(leaf.ranges)
+            elif isinstance(leaf, Literal):
+                yield from self.classes(((ord(leaf.value.decode()),) * 2,))
+            elif isinstance(leaf, Label):
+                yield self.labels[leaf.name]
+
+    def members(self, classes: list[int]) -> tuple[Ranges, list[str]]:
+        """The characters and the labels of some classes."""
+        ranges = rg.normalize(pair for number in classes if number < len(self.ranges) for pair in self.ranges[number])
+        return ranges, [name for name, number in self.labels.items() if number in classes]
+
+
+def _classes(sets: list[Ranges]) -> list[Ranges]:
+    """The coarsest classes of which every set is made; in the order of their first members."""
+    borders: dict[int, int] = {}
+    for number, ranges in enumerate(sets):
+        for low, high in ranges:
+            borders[low] = borders.get(low, 0) ^ 1 << number
+            borders[high + 1] = borders.get(high + 1, 0) ^ 1 << number
+    members: dict[int, list[tuple[int, int]]] = {}
+    inside, before = 0, 0
+    for border in sorted(borders):
+        if inside:
+            members.setdefault(inside, []).append((before, border - 1))
+        inside ^= borders[border]
+        before = border
+    return [tuple(pairs) for pairs in members.values()]

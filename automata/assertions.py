@@ -1,0 +1,162 @@
+"""Look-around and anchors: which texts an expression with assertions describes.
+
+An assertion matches the empty string where it stands in the right place: `Lookahead(inner)` where the rest of the text
+begins with `inner`, `Lookbehind(inner)` where what came before ends with it. The rest is put in terms of these two:
+
+    \\A, and ^              (?<!.)       nothing comes before
+    \\Z                     (?!.)        nothing comes after
+    $                      (?!.) or before a line feed that ends the text
+    ^ and $ with flag m    (?<![^\\n]) and (?![^\\n])
+    \\b                     a character of \\w on one side and none on the other
+
+The languages stay regular. Most patterns have assertions at their ends only, where they are operations on whole texts:
+
+    (?=a)b  is  b & a.*        (?!a)b  is  b - a.*        b(?<=a)  is  b & .*a        ^ first and \\Z last are nothing
+
+`simplified` does that, and what is left goes to the construction of `automata.lookaround`.
+"""
+
+from __future__ import annotations
+
+from automata import expr as ex
+from automata.alphabet import KNOWN_LEAVES, is_utf8, leaves
+from automata.expr import (
+    ANY_TEXT,
+    EMPTY,
+    TEXT_END,
+    TEXT_START,
+    Alternation,
+    CharSet,
+    Complement,
+    Concatenation,
+    Difference,
+    Expr,
+    Intersection,
+    Literal,
+    Lookahead,
+    Lookbehind,
+    Repetition,
+    Strings,
+    Substring,
+)
+
+
+def holds_assertion(expr: Expr) -> bool:
+    """Whether an expression depends on what stands around it; texts of their own within it do not."""
+    seen, stack = {expr}, [expr]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Lookahead | Lookbehind):
+            return True
+        if not isinstance(node, Intersection | Difference | Complement):
+            parts = set(node.operands()) - seen
+            seen |= parts
+            stack += parts
+    return False
+
+
+def matches_empty(expr: Expr) -> bool:
+    """Whether the empty text is in the language of an expression that is a text of its own; without recursion."""
+    known: dict[Expr, bool] = {}
+    stack = [expr]
+    while stack:
+        node = stack[-1]
+        missing = [part for part in node.operands() if part not in known]
+        if missing:
+            stack += missing
+        else:
+            known[stack.pop()] = _matches_empty(node, [known[part] for part in node.operands()])
+    return known[expr]
+
+
+def _matches_empty(expr: Expr, operands: list[bool]) -> bool:
+    """The same, for an expression whose operands do or do not match it."""
+    if isinstance(expr, Literal):
+        return not expr.value
+    if isinstance(expr, Strings):
+        return b"" in expr.values
+    if isinstance(expr, Substring):
+        return True
+    if isinstance(expr, Concatenation | Intersection):
+        return all(operands)
+    if isinstance(expr, Alternation):
+        return any(operands)
+    if isinstance(expr, Repetition):
+        return expr.low == 0 or operands[0]
+    if isinstance(expr, Difference):
+        return operands[0] and not operands[1]
+    if isinstance(expr, Complement):
+        return not operands[0]
+    if isinstance(expr, Lookahead | Lookbehind):
+        return operands[0] != expr.negated
+    return False
+
+
+def simplified(expr: Expr) -> Expr:
+    """The same text with the assertions at its ends resolved, where that takes no more than operations on texts."""
+    if isinstance(expr, Alternation):
+        return ex.alternation(*map(simplified, expr.parts))
+    if not isinstance(expr, Concatenation | Lookahead | Lookbehind):
+        return expr
+    parts: list[Expr] = [*expr.parts] if isinstance(expr, Concatenation) else [expr]
+    if not _cut_at_anchors(parts):
+        return EMPTY
+    is_text = _is_text(expr)
+    operations: list[tuple[bool, Expr]] = []
+    for first in (True, False):
+        while parts and isinstance(assertion := parts[0 if first else -1], Lookahead | Lookbehind):
+            if isinstance(assertion, Lookahead) == first and len(parts) > 1:  # it looks into the text
+                if not is_text:
+                    break
+                other = (assertion.inner, ANY_TEXT) if first else (ANY_TEXT, assertion.inner)
+                operations.append((assertion.negated, ex.concat(*other)))
+            elif not _is_decided(assertion.inner):
+                break
+            elif not matches_empty(assertion):
+                return EMPTY
+            del parts[0 if first else -1]
+    result = ex.concat(*parts)
+    for negated, other_text in reversed(operations):
+        result = ex.difference(result, other_text) if negated else ex.intersection(result, other_text)
+    return result
+
+
+def _is_decided(expr: Expr) -> bool:
+    """Whether the expression alone says whether it matches the empty text."""
+    return not holds_assertion(expr) and all(isinstance(leaf, KNOWN_LEAVES) for leaf in leaves(expr))
+
+
+def _is_text(expr: Expr) -> bool:
+    """Whether an expression describes text only, without raw bytes and labels."""
+    return all(
+        (isinstance(leaf, Literal) and is_utf8(leaf.value))
+        or (isinstance(leaf, Strings) and all(map(is_utf8, leaf.values)))
+        or isinstance(leaf, CharSet | Substring)
+        for leaf in leaves(expr)
+    )
+
+
+def _cut_at_anchors(parts: list[Expr]) -> bool:
+    """Takes away what stands before the start of the text or behind its end, which must then be empty; False where it
+    cannot be."""
+    while TEXT_START in parts:
+        place = parts.index(TEXT_START)
+        if not all(map(_is_decided, parts[:place])):
+            break
+        if not all(map(matches_empty, parts[:place])):
+            return False
+        del parts[: place + 1]
+    while TEXT_END in parts:
+        place = len(parts) - 1 - parts[::-1].index(TEXT_END)
+        if not all(map(_is_decided, parts[place + 1 :])):
+            break
+        if not all(map(matches_empty, parts[place + 1 :])):
+            return False
+        del parts[place:]
+    return True
+
+
+def text_of(expr: Expr) -> Expr:
+    """The language of a text: an expression that no longer depends on what stands around it."""
+    result = simplified(expr)
+    return ex.whole(result) if holds_assertion(result) else result

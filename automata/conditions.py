@@ -1,0 +1,89 @@
+"""Conditions on what follows in a text: which obligations must be met, in disjunctive form.
+
+An obligation is a number: 2k says that the rest of the text can be read from state k, 2k + 1 that it cannot. A
+condition is a set of alternatives, each a set of obligations that must all be met, kept as the bits of an integer:
+
+    TRUE = {0}      nothing has to be met
+    FALSE = {}      there is no way
+
+Alternatives that contradict themselves, or ask for more than another one does, are left out. Equal conditions need not
+be written alike, which costs states (minimization merges them) and never correctness; what matters is that there are
+finitely many.
+
+Rejected: decision diagrams (canonical, but nearly all conditions here are TRUE or one obligation).
+"""
+
+from __future__ import annotations
+
+from automata.errors import LimitExceeded
+
+Condition = frozenset[int]
+
+TRUE: Condition = frozenset({0})
+FALSE: Condition = frozenset()
+MAX_ALTERNATIVES = 4096
+
+
+def can(state: int) -> Condition:
+    """The rest of the text can be read from a state."""
+    return frozenset({1 << 2 * state})
+
+
+def cannot(state: int) -> Condition:
+    """The rest of the text cannot be read from a state."""
+    return frozenset({2 << 2 * state})
+
+
+def either(left: Condition, right: Condition) -> Condition:
+    """One of two conditions holds."""
+    if left == right or not right:
+        return left
+    return right if not left else _reduced(left | right)
+
+
+def both(left: Condition, right: Condition) -> Condition:
+    """Both conditions hold."""
+    if left == TRUE or not right:
+        return right
+    if right == TRUE or not left:
+        return left
+    return _reduced({a | b for a in left for b in right})
+
+
+def negation(condition: Condition) -> Condition:
+    """The condition does not hold."""
+    result = TRUE
+    for alternative in condition:
+        result = both(result, frozenset(1 << (bit ^ 1) for bit in bits(alternative)))
+    return result
+
+
+def bits(alternative: int) -> list[int]:
+    """The obligations of an alternative."""
+    found = []
+    while alternative:
+        lowest = alternative & -alternative
+        found.append(lowest.bit_length() - 1)
+        alternative ^= lowest
+    return found
+
+
+def holds_at_end(condition: Condition) -> bool:
+    """Whether the condition holds where the text ends: nothing can be read there."""
+    return any(not any(bit % 2 == 0 for bit in bits(alternative)) for alternative in condition)
+
+
+def _reduced(alternatives: set[int] | frozenset[int]) -> Condition:
+    if len(alternatives) > MAX_ALTERNATIVES:
+        raise LimitExceeded(f"the assertions leave more than {MAX_ALTERNATIVES:,} alternatives open at one place")
+    kept: list[int] = []
+    for alternative in sorted(alternatives, key=int.bit_count):
+        if not _contradicts(alternative) and not any(known & alternative == known for known in kept):
+            kept.append(alternative)
+    return TRUE if kept == [0] else frozenset(kept)
+
+
+def _contradicts(alternative: int) -> bool:
+    """Whether both 2k and 2k + 1 are among the obligations."""
+    neighbours = alternative & alternative >> 1
+    return any(bit % 2 == 0 for bit in bits(neighbours)) if neighbours else False

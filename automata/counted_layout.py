@@ -1,0 +1,282 @@
+"""Which repetitions are counted by a register, and their layout: a loop laid once, with marks where the count changes.
+
+    start --enter--> first   inner   last --exit--> end
+                       ^---- iterate ----'
+
+A repetition is worth a register when writing it out takes many leaves. Of large ones inside each other the one with the
+largest bound is counted and the others are written out. Of an intersection the larger side may hold loops, and of a
+difference the left one; the other side is an automaton that reads along (`automata.counted_product`). Inside a
+complement all are written out. (`automata.counted` says what the marks do.)
+
+A repetition whose inner expression may read nothing needs no lower bound: `(a?){3,9}` is `(a?){0,9}`.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Container
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from automata.byte_automaton import ByteAutomaton
+from automata.counted_product import Marked, paired
+from automata.distance import distances
+from automata.expr import (
+    ANY_BYTES,
+    Alternation,
+    Concatenation,
+    Difference,
+    Expr,
+    Intersection,
+    Repetition,
+    difference,
+)
+from automata.intervals import FIRST_LABEL
+from automata.limits import Work
+from automata.thompson import Layout, repeated
+
+# So many intersections and differences inside of each other may hold a loop.
+MAX_DEPTH = 20
+# What an epsilon arc does to the count.
+PLAIN, ENTER, ITERATE, EXIT = range(4)
+# Columns of the table of loops. Among elements with different counts in one state the one with the fewer, or the more,
+# can do all that the other can; where both bounds matter neither can.
+LOW, HIGH, PREFERS = range(3)
+NEITHER, FEWER, MORE = range(3)
+UNBOUNDED = -1
+
+
+def counts(expr: Repetition) -> int:
+    """How far a count has to go."""
+    return expr.low if expr.high is None else expr.high
+
+
+def choose(expr: Expr, threshold: int, barred: Container[Expr]) -> set[Repetition]:
+    """The repetitions to count: those of more than `threshold` leaves that are not barred."""
+    # The largest bound at or below each large node.
+    largest: dict[Expr, int] = {}
+    for node in _large_nodes(expr, threshold):
+        below = max([largest.get(part, 0) for part in _parts(node)], default=0)
+        own = counts(node) if isinstance(node, Repetition) and node not in barred else 0
+        largest[node] = max(own, below)
+    chosen: set[Repetition] = set()
+    seen: set[Expr] = set()
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        if node not in largest or node in seen:
+            continue
+        seen.add(node)
+        if isinstance(node, Repetition) and node not in barred and counts(node) == largest[node] > 1:
+            chosen.add(node)
+        else:
+            stack.extend(_parts(node))
+    return chosen
+
+
+def size_without(expr: Expr, threshold: int, counted: set[Repetition]) -> int:
+    """The leaves of an expression in which counted repetitions are laid once."""
+    sizes: dict[Expr, int] = {}
+    for node in _large_nodes(expr, threshold):
+        parts = sum([sizes.get(part, part.size) for part in _parts(node)])
+        written_out = isinstance(node, Repetition) and node not in counted
+        sizes[node] = parts * max(counts(node), 1) if isinstance(node, Repetition) and written_out else parts
+    return sizes.get(expr, expr.size)
+
+
+def _parts(expr: Expr) -> tuple[Expr, ...]:
+    """The sub-expressions that may hold loops."""
+    if isinstance(expr, Intersection):
+        return (max(expr.left, expr.right, key=lambda side: side.size),)
+    if isinstance(expr, Difference):
+        return (expr.left,)
+    return expr.operands() if isinstance(expr, Concatenation | Alternation | Repetition) else ()
+
+
+def _large_nodes(expr: Expr, threshold: int) -> list[Expr]:
+    """The different sub-expressions of more than `threshold` leaves, parts before wholes."""
+    found: dict[Expr, None] = {}
+    stack = [(expr, False)]
+    while stack:
+        node, parts_done = stack.pop()
+        if parts_done:
+            found[node] = None
+        elif node.size > threshold and node not in found:
+            stack.append((node, True))
+            stack.extend((part, False) for part in _parts(node))
+    return list(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """A counted repetition as it was laid: its own states are those from `first` up to `stop`."""
+
+    repetition: Repetition
+    start: int
+    first: int
+    last: int
+    stop: int
+    end: int
+
+
+class _Product(NamedTuple):
+    """Pairs of states that were laid, their numbers from `offset` on."""
+
+    offset: int
+    pairs: Marked
+
+
+class CountedLayout(Layout):
+    """A layout in which some repetitions are loops with marks.
+
+    Attributes:
+        products: what was laid as pairs of states.
+    """
+
+    def __init__(
+        self, compiled: Callable[[Expr], ByteAutomaton], work: Work, counted: set[Repetition], depth: int = 0
+    ) -> None:
+        """Starts with nothing laid.
+
+        Args:
+            compiled, work: as for `Layout`.
+            counted: the repetitions to lay as loops.
+            depth: how many intersections and differences this is inside of.
+        """
+        super().__init__(compiled, work)
+        self.counted = counted
+        self.depth = depth
+        self.products: list[_Product] = []
+        self._loops: list[_Loop] = []
+        self._in_loop = False
+
+    def lay_marked(self, expr: Expr) -> Marked:
+        """The layout of an expression.
+
+        Raises:
+            LimitExceeded, Cancelled: as `Layout.lay`.
+        """
+        # What holds a loop is laid each time: a copy of its automaton would have it written out.
+        self.shared = {node for node in repeated(expr) if not self._holds_loop(node)}
+        self.between(expr, 0, 1, whole=True)
+        self.finish(expr)
+        return self._marked()
+
+    def _holds_loop(self, expr: Expr) -> bool:
+        stack = [expr]
+        while stack:
+            node = stack.pop()
+            if node in self.counted:
+                return True
+            stack.extend(_parts(node))
+        return False
+
+    def between(self, expr: Expr, start: int, end: int, *, whole: bool = False) -> None:
+        """Lays `expr` between two states."""
+        combines = isinstance(expr, Intersection | Difference) and not self._in_loop and self.depth < MAX_DEPTH
+        if combines and self._holds_loop(expr):
+            self.combination(expr, start, end)
+        else:
+            super().between(expr, start, end, whole=whole)
+
+    def combination(self, expr: Expr, start: int, end: int) -> None:
+        """Lays an intersection or a difference in which something is counted."""
+        inner, fragment = _parts(expr)[0], self.fragment
+        layout = CountedLayout(self.compiled, self.work, self.counted, self.depth + 1)
+        marked = layout.lay_marked(inner)
+        if isinstance(expr, Intersection):
+            other = self.compiled(expr.right if inner is expr.left else expr.left)
+        else:
+            other = self.compiled(difference(ANY_BYTES, expr.operands()[1]))
+        for name in (*layout.fragment.labels, *other.labels):
+            fragment.labels.setdefault(name, FIRST_LABEL + len(fragment.labels))
+        offset, size = fragment.num_states, other.num_states
+        self.products.append(_Product(offset, paired(marked, other, self.work)))
+        fragment.num_states += len(marked.loop_of) * size
+        if size:
+            fragment.epsilon += (start, offset + other.start)
+            for state in np.flatnonzero(other.final).tolist():
+                fragment.epsilon += (offset + size + state, end)
+
+    def repetition(self, expr: Repetition, start: int, end: int) -> None:
+        """Lays a repetition, as a loop if it is counted."""
+        # One that is counted somewhere may occur inside of another as well.
+        if self._in_loop or expr not in self.counted:
+            super().repetition(expr, start, end)
+            return
+        fragment = self.fragment
+        first, last = fragment.state(), fragment.state()
+        # The inner expression at once, so that its states are a run of numbers.
+        put_off, self.tasks, self._in_loop = self.tasks, [], True
+        self.put(expr.inner, first, last)
+        self.finish(expr)
+        self.tasks, self._in_loop = put_off, False
+        self._loops.append(_Loop(expr, start, first, last, fragment.num_states, end))
+        if expr.low == 0:
+            fragment.epsilon += (start, end)
+
+    def _marked(self) -> Marked:
+        """All that was laid, without arcs that do not lead on to the end."""
+        ranges, plain = self.fragment.tables()
+        plain = plain[np.argsort(plain[:, 0], kind="stable")]
+        loop_of = np.full(self.fragment.num_states, -1, np.int32)
+        loops, marks = np.empty((len(self._loops), 3), np.int32), array("i")
+        for number, loop in enumerate(self._loops):
+            loop_of[loop.first : loop.stop] = number
+            inside = slice(*np.searchsorted(plain[:, 0], (loop.first, loop.stop)))
+            nullable = _reaches(plain[inside].tolist(), loop.first, loop.last)
+            loops[number] = _bounds(loop.repetition, nullable)
+            marks.extend((loop.start, loop.first, ENTER, loop.last, loop.first, ITERATE, loop.last, loop.end, EXIT))
+            if nullable:
+                marks.extend((loop.start, loop.end, PLAIN))
+        plain = np.column_stack([plain, np.full(len(plain), PLAIN, np.int32)])
+        epsilon = np.concatenate([plain, np.array(marks, np.int32).reshape(-1, 3)])
+        repetitions = tuple(loop.repetition for loop in self._loops)
+        return _trimmed(_with_products(Marked(ranges, epsilon, loop_of, loops, repetitions), self.products))
+
+
+def _with_products(marked: Marked, products: list[_Product]) -> Marked:
+    """A layout with the arcs and the loops of its products."""
+    for offset, pairs in products:
+        loop_of, size = marked.loop_of.copy(), len(pairs.loop_of)
+        loop_of[offset : offset + size] = np.where(pairs.loop_of >= 0, pairs.loop_of + len(marked.loops), -1)
+        marked = Marked(
+            np.concatenate([marked.ranges, pairs.ranges + np.array([offset, 0, 0, offset], np.int32)]),
+            np.concatenate([marked.epsilon, pairs.epsilon + np.array([offset, offset, 0], np.int32)]),
+            loop_of,
+            np.concatenate([marked.loops, pairs.loops]),
+            marked.repetitions + pairs.repetitions,
+        )
+    return marked
+
+
+def _trimmed(marked: Marked) -> Marked:
+    """A layout without arcs into states from which its end cannot be reached."""
+    ranges, epsilon = marked.ranges, marked.epsilon
+    source, target = np.append(ranges[:, 0], epsilon[:, 0]), np.append(ranges[:, 3], epsilon[:, 1])
+    live = distances(source, target, np.arange(len(marked.loop_of)) == 1) >= 0
+    return marked._replace(ranges=ranges[live[ranges[:, 3]]], epsilon=epsilon[live[epsilon[:, 1]]])
+
+
+def _bounds(expr: Repetition, nullable: bool) -> tuple[int, int, int]:
+    # Inside the loop the count is at least 1; to pass it by is an arc of its own.
+    low, high = 1 if nullable else max(expr.low, 1), expr.high
+    if high is None:
+        return low, UNBOUNDED, MORE
+    return low, high, FEWER if low == 1 else NEITHER
+
+
+def _reaches(epsilon: list[list[int]], start: int, end: int) -> bool:
+    """Whether epsilon arcs, each source and target, lead from `start` to `end`."""
+    following: dict[int, list[int]] = {}
+    for source, target in epsilon:
+        following.setdefault(source, []).append(target)
+    seen, stack = {start}, [start]
+    while stack:
+        for target in following.get(stack.pop(), ()):
+            if target not in seen:
+                seen.add(target)
+                stack.append(target)
+    return end in seen

@@ -1,0 +1,117 @@
+"""How many texts of each length a language has, and which text has which number; exact, in whole numbers.
+
+The number of texts of n bytes that lead from a state to an end is the sum of those of n - 1 bytes over its arcs, so one
+product with the sparse matrix of arcs gives one length more: linear in the length and in the arcs. Numbers are int64
+as long as no sum of theirs can overflow, and Python's unbounded integers from there on.
+
+    lengths(automaton)          for each length the number of texts from every state, `[Q]`
+    total(automaton)            the number of all texts of a finite language
+    Numbered(automaton, ...)    the texts of some lengths by number: by length, then in byte order
+
+A text drawn uniformly is the text of a number drawn uniformly; no probability is ever computed.
+
+Rejected: floating-point weights (not uniform, and they overflow at 300 bytes); a matrix power (it is dense: cubic in
+the states, where lengths that people ask for are some hundreds).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from automata.byte_automaton import ByteAutomaton
+from automata.topology import bottom_up
+from automata.walks import Walks
+
+# int64, or Python integers as objects.
+Numbers: TypeAlias = npt.NDArray[Any]
+
+# A sum over the arcs of a state is at most 256 times its largest term.
+_LARGEST_TERM = np.iinfo(np.int64).max // 256
+
+
+def lengths(automaton: ByteAutomaton) -> Iterator[Numbers]:
+    """For each length from 0 up, how many texts of it lead from each state to an end, `[Q]`; it stops behind the
+    longest text of a finite language."""
+    source, target, weight = _weighted(automaton)
+    # Arcs come by source, so a state's are a run of them.
+    sources, first = np.unique(source, return_index=True)
+    numbers: Numbers = automaton.final.astype(np.int64)
+    while numbers.any():
+        yield numbers
+        if numbers.dtype == np.int64 and numbers.max() > _LARGEST_TERM:
+            numbers, weight = numbers.astype(object), weight.astype(object)
+        before = np.zeros_like(numbers)
+        if len(sources):
+            before[sources] = np.add.reduceat(weight * numbers[target], first)
+        numbers = before
+
+
+def total(automaton: ByteAutomaton) -> int | None:
+    """The number of all texts; None if there is no end of them. One sum for each state, whatever the lengths."""
+    source, target, weight = _weighted(automaton)
+    order = bottom_up(automaton.num_states, source.astype(np.int32), target.astype(np.int32))
+    if len(order) < automaton.num_states:
+        return None
+    bounds = np.searchsorted(source, np.arange(automaton.num_states + 1)).tolist()
+    targets, weights = target.tolist(), weight.tolist()
+    numbers: list[int] = automaton.final.astype(int).tolist()
+    for state in order.tolist():
+        numbers[state] += sum(weights[arc] * numbers[targets[arc]] for arc in range(bounds[state], bounds[state + 1]))
+    return numbers[automaton.start] if numbers else 0
+
+
+def _weighted(automaton: ByteAutomaton) -> tuple[Numbers, Numbers, Numbers]:
+    """The pairs of states with an arc between them, by source, and the number of bytes that lead from one to the
+    other, `[E]` each."""
+    arcs, num_states = automaton.range_arcs(), max(automaton.num_states, 1)
+    pairs, place = np.unique(arcs.source.astype(np.int64) * num_states + arcs.target, return_inverse=True)
+    weight = np.zeros(len(pairs), np.int64)
+    np.add.at(weight, place.reshape(-1), arcs.high - arcs.low + 1)
+    return pairs // num_states, pairs % num_states, weight
+
+
+class Numbered:
+    """The texts of some lengths by number, from 0 up: by length in the order given, then in byte order.
+
+    Memory grows with the longest length times the states.
+
+    Attributes:
+        total: how many texts there are.
+    """
+
+    def __init__(self, automaton: ByteAutomaton, of_lengths: Sequence[int]) -> None:
+        self.start = automaton.start
+        self.lengths = of_lengths
+        self._walks = Walks(automaton)
+        longest = max(of_lengths, default=-1)
+        # Of every length, for every state; plain Python integers, which cannot overflow.
+        self._numbers: list[list[int]] = [
+            row.tolist() for row, _ in zip(lengths(automaton), range(longest + 1), strict=False)
+        ]
+        self.total = sum(map(self.of_length, of_lengths))
+
+    def of_length(self, length: int) -> int:
+        """How many texts have this length."""
+        return self._numbers[length][self.start] if length < len(self._numbers) else 0
+
+    def text(self, number: int) -> bytes:
+        """The text of a number below `total`."""
+        place = 0
+        while number >= self.of_length(self.lengths[place]):
+            number -= self.of_length(self.lengths[place])
+            place += 1
+        text, state = bytearray(), self.start
+        for rest in range(self.lengths[place] - 1, -1, -1):
+            numbers = self._numbers[rest]
+            for low, high, target in self._walks.runs(state):
+                each = numbers[target]
+                if number < each * (high - low + 1):
+                    break
+                number -= each * (high - low + 1)
+            text.append(low + number // each)
+            number, state = number % each, target
+        return bytes(text)

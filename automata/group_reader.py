@@ -1,0 +1,199 @@
+"""The groups of a pattern and their flags, as Python's `re` writes them.
+
+    Group           an open group: what has been read of it, and what becomes of it when it closes
+    GroupReader     the stack of open groups, and what opens and closes them
+
+The stack is kept here rather than by recursion, so nesting has no limit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+from automata import expr as ex
+from automata.character_reader import CharacterReader, Flags
+from automata.errors import PatternError
+from automata.expr import Expr
+from automata.extension_groups import EXTENSION_GROUPS, Build, Content
+
+_FLAGS = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
+_EXTENSION = re.compile(r"\(\?P<([^>]*)>")
+
+
+def _look(content: Content, *, behind: bool, negated: bool) -> Expr:
+    return (ex.lookbehind if behind else ex.lookahead)(content.language, negated=negated)
+
+
+_LOOK_AROUND: Mapping[str, Build] = {
+    "(?=": partial(_look, behind=False, negated=False),
+    "(?!": partial(_look, behind=False, negated=True),
+    "(?<=": partial(_look, behind=True, negated=False),
+    "(?<!": partial(_look, behind=True, negated=True),
+}
+_REFUSED_GROUPS = {
+    "(?>": "an atomic group does not describe a language by itself",
+    "(?(": "a conditional group is not regular",
+    "(?P=": "a back-reference is not regular",
+}
+
+
+@dataclass(slots=True)
+class Group:
+    """An open group: what has been read of it, and what becomes of it when it closes."""
+
+    position: int
+    flags: Flags
+    build: Build | None = None  # None for a group that only holds together
+    alternatives: list[Expr] = field(default_factory=list)
+    items: list[Expr] = field(default_factory=list)
+    read: list[list[Expr]] = field(default_factory=list)  # the alternatives as items, where there is `build`
+
+    def close_alternative(self) -> None:
+        if self.build is not None:
+            self.read.append(self.items)
+        else:
+            self.alternatives.append(ex.concat(*self.items) if len(self.items) != 1 else self.items[0])
+        self.items = []
+
+
+class GroupReader(CharacterReader):
+    """The stack of open groups.
+
+    Attributes:
+        asserts: whether look-around or an anchor has been read.
+        bytes_position: where the first group of raw bytes opens.
+    """
+
+    flag_fields: Mapping[str, str] = {
+        "i": "ignore_case",
+        "m": "multiline",
+        "s": "dot_all",
+        "x": "verbose",
+        "u": "unicode",
+        "a": "ascii_case",
+    }
+    refused_flags: Mapping[str, str] = {"L": "the flag L (locale) is not supported"}
+    repeats_look_around = True
+    global_flags = True
+
+    def __init__(self, pattern: str) -> None:
+        super().__init__(pattern)
+        self.groups = [Group(0, Flags())]
+        self.quantifiable = False  # whether the last item is one that a quantifier may follow
+        self.asserts = False
+        self.bytes_position: int | None = None
+
+    def add(self, item: Expr) -> None:
+        """Appends an item to the open group."""
+        self.groups[-1].items.append(item)
+        self.quantifiable = True
+
+    def open(self, flags: Flags, end: int, build: Build | None = None) -> None:
+        """Opens the group at this place; its content begins at `end`."""
+        self.groups.append(Group(self.position, flags, build))
+        self.position = end
+        self.quantifiable = False
+
+    def read_group(self, flags: Flags) -> None:
+        start, pattern = self.position, self.pattern
+        if not pattern.startswith("?", start + 1):
+            self.open(flags, start + 1)
+        elif pattern.startswith(":", start + 2):
+            self.open(flags, start + 3)
+        elif not self.read_special_group(flags):
+            for prefix, reason in _REFUSED_GROUPS.items():
+                if pattern.startswith(prefix, start):
+                    raise self.error(reason)
+            for prefix, build in _LOOK_AROUND.items():
+                if pattern.startswith(prefix, start):
+                    self.asserting(flags)
+                    self.open(flags, start + len(prefix), build)
+                    return
+            self.read_flags(flags)
+
+    def read_special_group(self, flags: Flags) -> bool:
+        """Reads a comment or opens a group with a name; whether there is one."""
+        if self.pattern.startswith("(?#", self.position):
+            self.skip_comment()
+            return True
+        name = _EXTENSION.match(self.pattern, self.position)
+        if not name:
+            return False
+        if name[1] in EXTENSION_GROUPS:
+            self.open_extension(name, flags)
+        else:
+            self.check_name(name)
+            self.open(flags, name.end())
+        return True
+
+    def open_extension(self, name: re.Match[str], flags: Flags) -> None:
+        extension = EXTENSION_GROUPS[name[1]]
+        if extension.raw_bytes:
+            flags = flags._replace(raw_bytes=True)
+            if self.bytes_position is None:
+                self.bytes_position = self.position
+        self.open(flags, name.end(), extension.build)
+
+    def check_name(self, match: re.Match[str]) -> None:
+        if not match[1].isidentifier():
+            raise self.error("a group's name must be an identifier", match.start(1))
+
+    def skip_comment(self) -> None:
+        end = self.pattern.find(")", self.position)
+        if end < 0:
+            raise self.error("a comment is opened and never closed")
+        self.position = end + 1
+
+    def read_flags(self, flags: Flags) -> None:
+        """Opens a group with flags, or sets those of the whole pattern."""
+        match = _FLAGS.match(self.pattern, self.position)
+        if match is None:
+            raise self.error("this kind of group is unknown")
+        added, removed, closing = match[1], match[2] or "", match[3]
+        if closing == ")" and not self.global_flags:
+            raise self.error("flags for the whole pattern are not part of it")
+        if closing == ")" and (self.position != 0 or removed or not added):
+            raise self.error("flags for the whole pattern must stand at its start")
+        for offset, letter in enumerate(added):
+            flags = self.set_flag(flags, letter, True, match.start(1) + offset)
+        for offset, letter in enumerate(removed):
+            flags = self.set_flag(flags, letter, False, match.start(2) + offset)
+        if closing == ":":
+            self.open(flags, match.end())
+        else:
+            self.groups[-1].flags = flags
+            self.position = match.end()
+
+    def set_flag(self, flags: Flags, letter: str, value: bool, position: int) -> Flags:
+        if letter in self.refused_flags:
+            raise self.error(self.refused_flags[letter], position)
+        if letter not in self.flag_fields:
+            raise self.error(f"the flag {letter} is unknown", position)
+        return flags._replace(**{self.flag_fields[letter]: value})
+
+    def asserting(self, flags: Flags) -> None:
+        """Notes that an assertion has been read."""
+        if flags.raw_bytes:
+            raise self.error("an assertion sees characters and cannot stand among raw bytes")
+        self.asserts = True
+
+    def read_group_end(self, flags: Flags) -> None:
+        if len(self.groups) == 1:
+            raise self.error("a group is closed that was never opened")
+        group = self.groups.pop()
+        self.add(self.close_group(group))
+        self.quantifiable = self.repeats_look_around or group.build not in _LOOK_AROUND.values()
+        self.position += 1
+
+    def close_group(self, group: Group) -> Expr:
+        group.close_alternative()
+        if group.build is None:
+            return ex.alternation(*group.alternatives)
+
+        def refuse(reason: str) -> PatternError:
+            return self.error(reason, group.position)
+
+        return group.build(Content(group.read, refuse))

@@ -1,0 +1,297 @@
+"""The automaton of an expression with assertions, over classes of characters, by one subset construction.
+
+The expression is laid out as a non-deterministic automaton, its *skeleton*. Every distinct assertion in it has an
+automaton of its own for what is looked for, and where an assertion stands the skeleton has a *guarded* arc, which
+reads nothing and may be taken only where the assertion holds. Assertions may hold assertions, so the automata for them
+may have guarded arcs too.
+
+Read a text from left to right and keep, for every state, the condition under which it has been reached:
+
+- A lookbehind is decided by what has been read. Its automaton is started anew at every place of the text and runs
+  beside the skeleton; it holds where its last state has been reached.
+- A lookahead is decided by what is still to come. Taking its guarded arc makes an obligation: from the first state
+  of its automaton, the rest of the text can be read up to its last state (or cannot, if negated). A step by a
+  character replaces each obligation by what then has to be met from the states behind it: an alternative of them for
+  one that can be read, all of them for one that cannot.
+- Conditions are boolean combinations of obligations (`automata.conditions`); a state reached in several ways has the
+  alternative of their conditions. A lookbehind that holds lookaheads is reached under conditions, like any state.
+
+So a state of the result is a map from states to conditions. There are finitely many. Without assertions every
+condition is TRUE and this is the ordinary subset construction. At the end of the text nothing can be read, which
+decides what is left of the obligations.
+
+    Skeleton        all automata of one text in one pool of states
+    Characters      a deterministic automaton over classes of characters
+    fragment(expr)  the result, ready to be determinized over bytes
+
+A text of its own (an operand of intersection, difference or complement) has a skeleton of its own and is copied in; so
+are lists of strings and substrings, whose automata over bytes are put over characters again.
+To an assertion a label is a character that sets without U+10FFFF lack: `.` matches it and `\\w` does not.
+
+Rejected: markers in the text (every assertion a symbol, the skeleton intersected with the language in which markers
+stand where they may, and the markers erased), which needs several automata for each assertion and a product of all of
+them before anything is decided; alternating automata with the skeleton itself as an obligation (the same, but
+conditions then hold the states of the skeleton, and are no longer small).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from automata.alphabet import PLAIN_LEAVES, Alphabet, leaves
+from automata.byte_automaton import ByteAutomaton
+from automata.conditions import FALSE, TRUE, Condition, bits, both, can, cannot, either, holds_at_end, negation
+from automata.expr import Complement, Difference, Expr, Intersection
+from automata.limits import Work
+from automata.skeleton import TEXT, Budget, Characters, Guard, Skeleton
+from automata.thompson import Fragment
+
+_Reached = dict[int, Condition]
+
+
+def fragment(expr: Expr, work: Work, compiled: Callable[[Expr], ByteAutomaton]) -> Fragment:
+    """The automaton over bytes of a text with assertions.
+
+    Args:
+        expr: the text.
+        work: the limits, and how the construction is stopped.
+        compiled: the automaton of a leaf that is not made of characters: a list of strings, or a substring.
+
+    Raises:
+        LimitExceeded: it, or what it is made from, has too many states, or the time is up.
+        Cancelled: the compilation was cancelled.
+        ExpressionError: raw bytes stand beside assertions.
+    """
+    budget = Budget(expr, work)
+    others = {leaf: compiled(leaf) for leaf in leaves(expr) if not isinstance(leaf, PLAIN_LEAVES)}
+    arcs = {leaf: _lifted(automaton, budget) for leaf, automaton in others.items()}
+    alphabet = Alphabet([expr, *(over for rows in arcs.values() for row in rows.values() for over in row.values())])
+    known = {leaf: _characters(automaton, arcs[leaf], alphabet) for leaf, automaton in others.items()}
+    automaton = _Languages(alphabet, budget, known).of(expr)
+    result = Fragment()
+    # States 0 and 1 are the start and the end.
+    names = [0, *(result.state() for _ in automaton.final[1:])]
+    for source, row in enumerate(automaton.next):
+        by_target: dict[int, list[int]] = {}
+        for symbol, target in row.items():
+            by_target.setdefault(target, []).append(symbol)
+        for target, symbols in by_target.items():
+            ranges, labels = alphabet.members(symbols)
+            result.characters(ranges, names[source], names[target])
+            for label in labels:
+                result.label(label, names[source], names[target])
+        if automaton.final[source]:
+            result.epsilon += (names[source], 1)
+    return result
+
+
+def _lifted(automaton: ByteAutomaton, budget: Budget) -> dict[int, dict[int, Expr]]:
+    """The arcs of an automaton over bytes, by sets of characters."""
+    from automata.lifting import lifted  # which compiles expressions
+
+    budget.check(automaton.num_states)
+    return {} if automaton.is_empty else lifted(automaton)
+
+
+def _characters(automaton: ByteAutomaton, arcs: dict[int, dict[int, Expr]], alphabet: Alphabet) -> Characters:
+    """An automaton over bytes with these arcs, over classes of characters."""
+    if automaton.is_empty:
+        return Characters([{}], [False])
+    order = [automaton.start, *(state for state in arcs if state != automaton.start)]
+    number = {state: place for place, state in enumerate(order)}
+    rows = [
+        {symbol: number[target] for target, over in arcs[state].items() for symbol in alphabet.symbols(over)}
+        for state in order
+    ]
+    return Characters(rows, automaton.final[order].tolist())
+
+
+class _Languages:
+    """The automata of the texts within a text; those of leaves that are not made of characters are given."""
+
+    def __init__(self, alphabet: Alphabet, budget: Budget, known: dict[Expr, Characters]) -> None:
+        self.alphabet, self.budget, self.known = alphabet, budget, known
+
+    def of(self, expr: Expr) -> Characters:
+        """The automaton of a text of its own."""
+        if expr in self.known:
+            return self.known[expr]
+        if isinstance(expr, Intersection | Difference):
+            is_difference = isinstance(expr, Difference)
+            return _combined(self.of(expr.left), self.of(expr.right), self.budget, difference=is_difference)
+        if isinstance(expr, Complement):
+            loop = dict.fromkeys(range(len(self.alphabet.ranges)), 0)
+            return _combined(Characters([loop], [True]), self.of(expr.inner), self.budget, difference=True)
+        return _Subsets(Skeleton(expr, self.alphabet, self.budget, self.of)).characters()
+
+
+def _combined(left: Characters, right: Characters, budget: Budget, *, difference: bool) -> Characters:
+    """The intersection or the difference; -1 is where the right automaton has no way on."""
+    numbers, pairs = {(0, 0): 0}, [(0, 0)]
+    result = Characters([], [])
+    for a, b in pairs:
+        budget.check(len(result.final))
+        row: dict[int, int] = {}
+        for symbol, target in left.next[a].items():
+            other = right.next[b].get(symbol, -1) if b >= 0 else -1
+            if other < 0 and not difference:
+                continue
+            pair = (target, other)
+            if pair not in numbers:
+                numbers[pair] = len(pairs)
+                pairs.append(pair)
+            row[symbol] = numbers[pair]
+        result.next.append(row)
+        result.final.append(left.final[a] and (b >= 0 and right.final[b]) != difference)
+    return result
+
+
+class _Subsets:
+    """The subset construction."""
+
+    def __init__(self, skeleton: Skeleton) -> None:
+        self.skeleton = skeleton
+        self.timeless: dict[int, Condition] = {}
+        self.stepped: dict[tuple[Condition, int], Condition] = {}
+        self.ends = {assertion.end for assertion in skeleton.assertions if not assertion.behind}
+
+    def characters(self) -> Characters:
+        """The deterministic automaton."""
+        start = self.closed({TEXT: {self.skeleton.start: TRUE}})
+        numbers, maps = {frozenset(start.items()): 0}, [start]
+        result = Characters([], [])
+        for reached in maps:
+            self.skeleton.budget.check(len(result.final))
+            row: dict[int, int] = {}
+            for symbol, following in self.steps(reached).items():
+                closed = self.closed(following)
+                key = frozenset(closed.items())
+                if key not in numbers:
+                    numbers[key] = len(maps)
+                    maps.append(closed)
+                row[symbol] = numbers[key]
+            result.next.append(row)
+            result.final.append(holds_at_end(reached.get(self.skeleton.end, FALSE)))
+        return result
+
+    def steps(self, reached: _Reached) -> dict[int, dict[int, _Reached]]:
+        """What is reached by each class, by owner; only where something of the text itself is."""
+        result: dict[int, dict[int, _Reached]] = {}
+        owner, arcs = self.skeleton.owner, self.skeleton.arcs
+        for state, condition in reached.items():
+            for symbol, targets in arcs[state].items():
+                after = condition if condition is TRUE else self.step(condition, symbol)
+                if not after:
+                    continue
+                by_owner = result.setdefault(symbol, {}).setdefault(owner[state], {})
+                for target in targets:
+                    before = by_owner.get(target)
+                    by_owner[target] = after if before is None or before is after else either(before, after)
+        return {symbol: by_owner for symbol, by_owner in result.items() if TEXT in by_owner}
+
+    def step(self, condition: Condition, symbol: int) -> Condition:
+        """The condition that is left once a character of a class has been read."""
+        known = self.stepped.get((condition, symbol))
+        if known is None:
+            known = FALSE
+            for alternative in condition:
+                left = TRUE
+                for bit in bits(alternative):
+                    left = both(left, self.obligation_after(bit, symbol))
+                known = either(known, left)
+            self.stepped[condition, symbol] = known
+        return known
+
+    def obligation_after(self, bit: int, symbol: int) -> Condition:
+        targets = self.skeleton.arcs[bit // 2].get(symbol, ())
+        if any(target in self.ends for target in targets):
+            return FALSE if bit % 2 else TRUE
+        result = TRUE if bit % 2 else FALSE
+        for target in targets:
+            result = both(result, cannot(target)) if bit % 2 else either(result, can(target))
+        return result
+
+    def closed(self, entered: dict[int, _Reached]) -> _Reached:
+        """All that is reached at one place without reading more, from the states entered there (by owner); states
+        that no character leaves are left out, but for the last one of the text."""
+        return _Place(self, entered).reached()
+
+
+class _Place:
+    """One place of a text: what holds there, as far as what was read before decides it."""
+
+    def __init__(self, subsets: _Subsets, entered: dict[int, _Reached]) -> None:
+        self.subsets, self.skeleton, self.entered = subsets, subsets.skeleton, entered
+        self.behind: dict[int, Condition] = {}  # of the assertions that look back
+        self.ahead: dict[int, Condition] = {}  # of states of the assertions that look ahead
+
+    def reached(self) -> _Reached:
+        result: _Reached = {}
+        arcs = self.skeleton.arcs
+        for number, assertion in enumerate(self.skeleton.assertions):
+            if assertion.behind:
+                entered = self.expanded(self.entered.get(number, {}))
+                spread = self.spread({**entered, assertion.start: TRUE})
+                self.behind[number] = spread.get(assertion.end, FALSE)
+                result.update((state, condition) for state, condition in spread.items() if arcs[state])
+        spread = self.spread(self.expanded(self.entered[TEXT]))
+        end = self.skeleton.end
+        result.update((state, condition) for state, condition in spread.items() if arcs[state] or state == end)
+        return result
+
+    def spread(self, entered: _Reached) -> _Reached:
+        """Adds what can be reached by jumps."""
+        reached: _Reached = {}
+        stack = [*entered.items()]
+        while stack:
+            state, condition = stack.pop()
+            before = reached.get(state)
+            if before is None:
+                reached[state] = condition
+            elif before is condition or (after := either(before, condition)) == before:
+                continue
+            else:
+                reached[state] = after
+            for guard, target in self.skeleton.jumps[state]:
+                passed = condition if guard is None else both(condition, self.holds(guard))
+                if passed:
+                    stack.append((target, passed))
+        return reached
+
+    def holds(self, guard: Guard) -> Condition:
+        assertion = self.skeleton.assertions[guard.assertion]
+        condition = self.behind[guard.assertion] if assertion.behind else self.readable(assertion.start)
+        return negation(condition) if guard.negated else condition
+
+    def readable(self, state: int) -> Condition:
+        """When the rest of the text can be read from a state of a lookahead; obligations are then about states that
+        the next character leaves."""
+        assertion = self.skeleton.assertions[self.skeleton.owner[state]]
+        known = self.subsets.timeless if assertion.timeless else self.ahead
+        if state not in known:
+            result = FALSE
+            for other, condition in self.spread({state: TRUE}).items():
+                if other == assertion.end:
+                    result = either(result, condition)
+                elif self.skeleton.arcs[other]:
+                    result = either(result, both(condition, can(other)))
+            known[state] = result
+        return known[state]
+
+    def expanded(self, entered: _Reached) -> _Reached:
+        """The same with obligations from before the place put in terms of what is left to read."""
+        result: _Reached = {}
+        for state, condition in entered.items():
+            if condition is TRUE:
+                result[state] = TRUE
+                continue
+            total = FALSE
+            for alternative in condition:
+                left = TRUE
+                for bit in bits(alternative):
+                    readable = self.readable(bit // 2)
+                    left = both(left, negation(readable) if bit % 2 else readable)
+                total = either(total, left)
+            if total:
+                result[state] = total
+        return result

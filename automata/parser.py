@@ -1,0 +1,204 @@
+"""The parser of Python's dialect: items, quantifiers and assertions. `automata.pattern` has the whole language.
+
+Runs of plain characters are taken in one step; everything else begins with a character that says how it is read
+(`Parser.readers`). Another dialect is a subclass that reads some of it differently.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import ClassVar
+
+from automata import expr as ex
+from automata import ranges as rg
+from automata.character_reader import CLASS_LETTERS, OCTAL, Flags
+from automata.expr import ANY_CHAR, TEXT_END, TEXT_START, Expr
+from automata.group_reader import GroupReader
+from automata.ranges import ALL_CHARACTERS, Ranges
+
+_PLAIN = re.compile(r"[^\\.^$*+?{}\[\]|()]+")
+_PLAIN_VERBOSE = re.compile(r"[^\\.^$*+?{}\[\]|()#\s]+")
+_SKIPPED_VERBOSE = re.compile(r"(?:\s|#[^\n]*)*")
+_BOUNDS = re.compile(r"\{(\d*)(?:(,)(\d*))?\}")
+_BOUNDS_OF = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+_QUANTIFIERS = (*_BOUNDS_OF, "{")
+
+
+class Parser(GroupReader):
+    """One pattern being read."""
+
+    # What reads an item that begins with a special character; all others are plain.
+    readers: ClassVar[Mapping[str, Callable[[Parser, Flags], None]]]
+
+    def parse(self) -> Expr:
+        """The expression of the pattern, assertions unresolved."""
+        length = len(self.pattern)
+        while self.position < length:
+            flags = self.groups[-1].flags
+            if flags.verbose and self.skip():
+                continue
+            read = self.readers.get(self.pattern[self.position], Parser.read_plain)
+            read(self, flags)
+        if len(self.groups) > 1:
+            raise self.error("a group is opened and never closed", self.groups[-1].position)
+        return self.close_group(self.groups[0])
+
+    def skip(self) -> bool:
+        """Moves past white space and comments of a verbose pattern; whether there were any."""
+        start = self.position
+        skipped = _SKIPPED_VERBOSE.match(self.pattern, start)
+        self.position = skipped.end() if skipped else start
+        return self.position > start
+
+    # Items
+
+    def read_plain(self, flags: Flags) -> None:
+        """A run of plain characters; a quantifier after it belongs to the last one alone."""
+        start = self.position
+        match = (_PLAIN_VERBOSE if flags.verbose else _PLAIN).match(self.pattern, start)
+        end = match.end() if match else start + 1
+        if end - start > 1 and self.pattern[end : end + 1] in _QUANTIFIERS:
+            self.add(self.text(self.pattern[start : end - 1], flags))
+            start = self.position = end - 1
+        self.add(self.text(self.pattern[start:end], flags))
+        self.position = end
+
+    def read_itself(self, flags: Flags) -> None:
+        """A special character that means itself where it stands."""
+        self.add(self.text(self.pattern[self.position], flags))
+        self.position += 1
+
+    def read_bar(self, flags: Flags) -> None:
+        self.groups[-1].close_alternative()
+        self.position += 1
+        self.quantifiable = False
+
+    def read_dot(self, flags: Flags) -> None:
+        self.position += 1
+        self.add(self.dot(flags))
+
+    def read_set(self, flags: Flags) -> None:
+        self.add(self.character_set(flags))
+
+    def read_escape(self, flags: Flags) -> None:
+        letter = self.pattern[self.position + 1 : self.position + 2]
+        if letter and letter in CLASS_LETTERS:
+            self.position += 2
+            self.add(self.named_class(letter, flags))
+        elif letter and letter in "pP":
+            self.add(self.property(flags))
+        elif letter and letter in "bB":
+            self.add_anchor(word_boundary(self.class_ranges("w", flags), letter == "B"), flags, 2)
+        elif not self.read_dialect_escape(letter, flags):
+            self.add(self.escaped(flags))
+
+    def read_dialect_escape(self, letter: str, flags: Flags) -> bool:
+        """Reads an escape that is no character and that only this dialect has; whether there is one."""
+        if letter and letter in "AZ":
+            self.add_anchor(TEXT_START if letter == "A" else TEXT_END, flags, 2)
+            return True
+        if letter and letter in "123456789" and not OCTAL.match(self.pattern, self.position + 1):
+            raise self.error("a back-reference is not regular")
+        return False
+
+    # Anchors
+
+    def read_caret(self, flags: Flags) -> None:
+        self.add_anchor(line_start(self.line_ends) if flags.multiline else TEXT_START, flags, 1)
+
+    def read_dollar(self, flags: Flags) -> None:
+        self.add_anchor(line_end(self.line_ends) if flags.multiline else self.text_end(), flags, 1)
+
+    def text_end(self) -> Expr:
+        """What `$` means outside of multiline."""
+        return before_last_line_feed()
+
+    def add_anchor(self, anchor: Expr, flags: Flags, length: int) -> None:
+        self.asserting(flags)
+        self.add(anchor)
+        self.quantifiable = False
+        self.position += length
+
+    # Quantifiers
+
+    def read_brace(self, flags: Flags) -> None:
+        """Bounds, or a brace that means itself."""
+        match = _BOUNDS.match(self.pattern, self.position)
+        if match is None or not self.has_bounds(match):
+            self.read_itself(flags)
+            return
+        low = int(match[1] or 0)
+        high = low if not match[2] else int(match[3]) if match[3] else None
+        if high is not None and high < low:
+            raise self.error("the upper bound lies below the lower one")
+        self.quantify(low, high, match.end())
+
+    def has_bounds(self, match: re.Match[str]) -> bool:
+        return bool(match[1] or match[2])
+
+    def read_quantifier(self, flags: Flags) -> None:
+        low, high = _BOUNDS_OF[self.pattern[self.position]]
+        self.quantify(low, high, self.position + 1)
+
+    def quantify(self, low: int, high: int | None, end: int) -> None:
+        """Repeats the last item; the quantifier stands at this place up to `end`."""
+        position, self.position = self.position, end
+        if self.pattern.startswith("+", end):
+            raise self.error("a possessive quantifier does not describe a language by itself")
+        if self.pattern.startswith("?", end):  # lazy: the same language
+            self.position += 1
+        if not self.quantifiable:
+            raise self.error("there is nothing to repeat", position)
+        items = self.groups[-1].items
+        items[-1] = ex.repeat(items[-1], low, high)
+        self.quantifiable = False
+
+
+Parser.readers = {
+    "[": Parser.read_set,
+    "(": Parser.read_group,
+    ")": Parser.read_group_end,
+    "|": Parser.read_bar,
+    "\\": Parser.read_escape,
+    ".": Parser.read_dot,
+    "^": Parser.read_caret,
+    "$": Parser.read_dollar,
+    "{": Parser.read_brace,
+    "}": Parser.read_itself,
+    "]": Parser.read_itself,
+    **dict.fromkeys(_BOUNDS_OF, Parser.read_quantifier),
+}
+
+
+# Assertions, in terms of look-around
+
+
+@cache
+def line_start(line_ends: Ranges) -> Expr:
+    """Where a line begins: not behind a character that ends none."""
+    return ex.lookbehind(ex.char_ranges(rg.subtract(ALL_CHARACTERS, line_ends)), negated=True)
+
+
+@cache
+def line_end(line_ends: Ranges) -> Expr:
+    """Where a line ends: not before a character that ends none."""
+    return ex.lookahead(ex.char_ranges(rg.subtract(ALL_CHARACTERS, line_ends)), negated=True)
+
+
+@cache
+def before_last_line_feed() -> Expr:
+    """At the end of the text, or before a line feed that ends it."""
+    return ex.lookahead(ex.char_set("\n", negated=True) | ("\n" + ANY_CHAR), negated=True)
+
+
+@cache
+def word_boundary(word: Ranges, negated: bool) -> Expr:
+    """Where a word begins or ends, or (negated) where none does."""
+    char = ex.char_ranges(word)
+    behind, ahead = ex.lookbehind(char), ex.lookahead(char)
+    not_behind, not_ahead = ex.lookbehind(char, negated=True), ex.lookahead(char, negated=True)
+    if negated:
+        return behind + ahead | not_behind + not_ahead
+    return behind + not_ahead | not_behind + ahead

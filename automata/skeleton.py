@@ -1,0 +1,205 @@
+"""The non-deterministic automata of a text with assertions, over classes of characters.
+
+The expression is laid out as in `automata.thompson`, with an arc for each class of characters. Where an assertion
+stands there is a *guarded* jump, which reads nothing and may be taken only where the assertion holds; what it looks for
+has an automaton of its own in the same pool of states, laid out once however often the assertion occurs. Parts that
+are texts of their own come as deterministic automata and are copied in.
+
+    Characters      a deterministic automaton over classes of characters
+    Guard           an assertion, or its negation
+    Assertion       the automaton for what an assertion looks for
+    Budget          how many states there may be
+    Skeleton        all automata of one text
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from automata.alphabet import Alphabet
+from automata.blame import excerpt
+from automata.errors import LimitExceeded
+from automata.expr import (
+    Alternation,
+    CharSet,
+    Concatenation,
+    Expr,
+    Label,
+    Literal,
+    Lookahead,
+    Lookbehind,
+    Repetition,
+)
+from automata.limits import Work
+from automata.ranges import MAX_CODE_POINT
+
+# These automata are made in Python, a hundred times slower than those over bytes.
+MAX_STATES = 100_000
+# The owner of states that belong to no assertion.
+TEXT = -1
+_LOOK_EVERY = 64
+# An expression to be laid, and between which states.
+_Task = tuple[Expr, int, int]
+
+
+class Characters(NamedTuple):
+    """A deterministic automaton: state 0 is the start; a class that leads nowhere has no entry."""
+
+    next: list[dict[int, int]]
+    final: list[bool]
+
+
+class Guard(NamedTuple):
+    assertion: int
+    negated: bool
+
+
+class Assertion(NamedTuple):
+    """An automaton for what is looked for. It is timeless if nothing in it looks back."""
+
+    behind: bool
+    start: int
+    end: int
+    timeless: bool
+
+
+class Budget:
+    """How many states the automata of a text with assertions may have; counts those of one construction at a time."""
+
+    def __init__(self, expr: Expr, work: Work) -> None:
+        self.expr, self.work = expr, work
+        self.states = min(work.limits.states, MAX_STATES)
+
+    def check(self, num_states: int) -> None:
+        """Goes on, or not.
+
+        Raises:
+            LimitExceeded: there are too many states, or the time is up.
+            Cancelled: the compilation was cancelled.
+        """
+        if num_states > self.states:
+            raise LimitExceeded(
+                f"resolving the assertions of {excerpt(self.expr)} takes more than {self.states:,} states over "
+                "characters (limit `states`)"
+            )
+        if num_states % _LOOK_EVERY == 0:
+            self.work.check()
+
+
+class Skeleton:
+    """The non-deterministic automata of a text: its own, and one for each distinct assertion.
+
+    Attributes:
+        arcs: for each state, the states that a class leads to.
+        jumps: for each state, the states reached without reading, and the guard of the way, if any.
+        owner: for each state, the number of the assertion that it belongs to; `TEXT` for the text's own.
+        assertions: inner ones first.
+        start, end: of the text.
+    """
+
+    def __init__(self, expr: Expr, alphabet: Alphabet, budget: Budget, language: Callable[[Expr], Characters]) -> None:
+        """Lays a text out; `language` gives the automaton of a part that is copied in."""
+        self.alphabet, self.budget, self.language = alphabet, budget, language
+        self.arcs: list[dict[int, list[int]]] = []
+        self.jumps: list[list[tuple[Guard | None, int]]] = []
+        self.owner: list[int] = []
+        self.assertions: list[Assertion] = []
+        self.numbers: dict[tuple[bool, Expr], int] = {}
+        self.depth = 0  # of assertions around what is being laid
+        self.start, self.end = self.state(), self.state()
+        self.lay(expr, self.start, self.end)
+
+    def state(self) -> int:
+        self.budget.check(len(self.arcs))
+        self.arcs.append({})
+        self.jumps.append([])
+        self.owner.append(TEXT)
+        return len(self.arcs) - 1
+
+    def arc(self, start: int, classes: Iterable[int], end: int) -> None:
+        arcs = self.arcs[start]
+        for number in classes:
+            arcs.setdefault(number, []).append(end)
+
+    def lay(self, expr: Expr, start: int, end: int) -> None:
+        """Lays an expression between two states: no arc enters the first and none leaves the last. What is still to be
+        laid is kept on a stack, so that only assertions within assertions recurse."""
+        tasks = [(expr, start, end)]
+        while tasks:
+            tasks += self.between(*tasks.pop())
+
+    def between(self, expr: Expr, start: int, end: int) -> list[_Task]:
+        """Lays an expression between two states but for its parts, which it returns."""
+        if isinstance(expr, Concatenation):
+            middles = [self.state() for _ in expr.parts[1:]]
+            return list(zip(expr.parts, [start, *middles], [*middles, end], strict=True))
+        if isinstance(expr, Alternation):
+            return [(part, start, end) for part in expr.parts]
+        if isinstance(expr, Repetition):
+            return self.repetition(expr, start, end)
+        if isinstance(expr, Literal):
+            self.chain([*map(ord, expr.value.decode())], start, end)
+        elif isinstance(expr, CharSet):
+            self.arc(start, self.alphabet.classes(expr.ranges), end)
+            if self.depth and expr.ranges[-1][1] == MAX_CODE_POINT:
+                self.arc(start, self.alphabet.labels.values(), end)
+        elif isinstance(expr, Label):
+            self.arc(start, [self.alphabet.labels[expr.name]], end)
+        elif isinstance(expr, Lookahead | Lookbehind):
+            guard = Guard(self.assertion(expr.inner, isinstance(expr, Lookbehind)), expr.negated)
+            self.jumps[start].append((guard, end))
+        else:
+            self.copy(self.language(expr), start, end)
+        return []
+
+    def chain(self, codes: list[int], start: int, end: int) -> None:
+        if not codes:
+            self.jumps[start].append((None, end))
+        for place, code in enumerate(codes):
+            following = end if place + 1 == len(codes) else self.state()
+            self.arc(start, self.alphabet.classes(((code, code),)), following)
+            start = following
+
+    def repetition(self, expr: Repetition, start: int, end: int) -> list[_Task]:
+        tasks: list[_Task] = []
+        for count in range(expr.low if expr.high is None else expr.high):
+            if count >= expr.low:
+                self.jumps[start].append((None, end))
+            middle = self.state()
+            tasks.append((expr.inner, start, middle))
+            start = middle
+        if expr.high is None:
+            first, last = self.state(), self.state()
+            self.jumps[start] += [(None, first), (None, end)]
+            self.jumps[last] += [(None, first), (None, end)]
+            tasks.append((expr.inner, first, last))
+        else:
+            self.jumps[start].append((None, end))
+        return tasks
+
+    def copy(self, automaton: Characters, start: int, end: int) -> None:
+        names = [self.state() for _ in automaton.final]
+        self.jumps[start].append((None, names[0]))
+        for name, row, final in zip(names, automaton.next, automaton.final, strict=True):
+            for symbol, target in row.items():
+                self.arc(name, [symbol], names[target])
+            if final:
+                self.jumps[name].append((None, end))
+
+    def assertion(self, inner: Expr, behind: bool) -> int:
+        """The number of an assertion, whose automaton is laid when it is first met."""
+        number = self.numbers.get((behind, inner))
+        if number is None:
+            self.depth += 1
+            start, end = self.state(), self.state()
+            self.lay(inner, start, end)
+            self.depth -= 1
+            number = self.numbers[behind, inner] = len(self.assertions)
+            states = [state for state in range(start, len(self.owner)) if self.owner[state] == TEXT]
+            for state in states:
+                self.owner[state] = number
+            guarding = [self.assertions[guard.assertion] for state in states for guard, _ in self.jumps[state] if guard]
+            timeless = not any(assertion.behind or not assertion.timeless for assertion in guarding)
+            self.assertions.append(Assertion(behind, start, end, timeless))
+        return number

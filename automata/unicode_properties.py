@@ -1,0 +1,48 @@
+"""Sets of characters by their Unicode properties: what `\\p{...}` means.
+
+The data are those of the package `regex` (which transformers needs as well), asked for each set once: it knows all
+general categories, scripts, script extensions, blocks and binary properties, and takes names as Unicode Standard Annex
+44 says they should be taken: without regard to case, spaces, hyphens and underscores. It is imported when the first
+property is asked for.
+
+Rejected: Python's `unicodedata`, which has general categories only; tables of our own, which are 40 KB that nobody
+reads and that grow old.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from functools import cache
+
+from automata import ranges as rg
+from automata.ranges import ALL_CHARACTERS, Ranges
+
+_NAME = re.compile(r"[A-Za-z0-9_ =.\-]+")
+
+
+def property_ranges(name: str) -> Ranges | None:
+    """The code points with a property, `Letter`, `Lu`, `Greek`, `Script=Greek`, `scx=Grek`, `Emoji` and so on; None
+    where there is no such property."""
+    import regex
+
+    if not _NAME.fullmatch(name):
+        return None
+    try:
+        return set_ranges(rf"\p{{{name}}}")
+    except regex.error:
+        return None
+
+
+@cache
+def set_ranges(pattern: str) -> Ranges:
+    """The code points that a one-character pattern of the package `regex` matches."""
+    import regex
+
+    runs = (match.span() for match in regex.finditer(f"{pattern}+", _every_code_point()))
+    return rg.intersect(tuple((start, end - 1) for start, end in runs), ALL_CHARACTERS)
+
+
+@cache
+def _every_code_point() -> str:
+    return "".join(map(chr, range(sys.maxunicode + 1)))

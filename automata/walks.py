@@ -1,0 +1,110 @@
+"""Ways through a byte automaton, one byte at a time.
+
+    Walks       the arcs of each state in byte order, and the shortest way from each state to an end
+
+What is asked of one state is worked out when it is first asked: most walks see few of the states.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+
+from automata.byte_automaton import ByteAutomaton
+from automata.distance import distances
+from automata.openfst import IntArray
+
+# Lowest byte, highest byte, and the state that each of them leads to.
+Run = tuple[int, int, int]
+
+
+class Walks:
+    """The ways through an automaton that has no labels."""
+
+    def __init__(self, automaton: ByteAutomaton) -> None:
+        self.start = automaton.start
+        self.final: list[bool] = automaton.final.tolist()
+        self._runs: dict[int, list[Run]] = {}
+        self._arcs = automaton.range_arcs()
+        self._offsets = np.searchsorted(self._arcs.source, np.arange(automaton.num_states + 1))
+        self._ends = automaton.final
+
+    def runs(self, state: int) -> list[Run]:
+        """The arcs of a state over runs of bytes, in byte order."""
+        runs = self._runs.get(state)
+        if runs is None:
+            _, low, high, target = self._arcs
+            of_state = slice(self._offsets[state], self._offsets[state + 1])
+            columns = (low[of_state].tolist(), high[of_state].tolist(), target[of_state].tolist())
+            runs = self._runs[state] = list(zip(*columns, strict=True))
+        return runs
+
+    def arcs(self, state: int) -> Iterator[tuple[int, int]]:
+        """Byte and target of every arc of a state, in byte order."""
+        for low, high, target in self.runs(state):
+            for byte in range(low, high + 1):
+                yield byte, target
+
+    @cached_property
+    def distance(self) -> IntArray:
+        """The least number of bytes from each state to an end, `[Q]`."""
+        return distances(self._arcs.source, self._arcs.target, self._ends)
+
+    def finish(self, state: int) -> bytes:
+        """The first in byte order among the shortest texts from a state to an end."""
+        text = bytearray()
+        while not self.final[state]:
+            nearer = self.distance[state] - 1
+            byte, state = next((low, target) for low, _, target in self.runs(state) if self.distance[target] == nearer)
+            text.append(byte)
+        return bytes(text)
+
+    def random(self, generator: random.Random, max_length: int) -> bytes:
+        """A random text from the start: any next byte, or the end where there can be one, is as likely as another."""
+        text, state = bytearray(), self.start
+        while len(text) < max_length:
+            arcs = list(self.arcs(state))
+            choice = generator.randrange(len(arcs) + self.final[state])
+            if choice == len(arcs):
+                return bytes(text)
+            byte, state = arcs[choice]
+            text.append(byte)
+        return bytes(text) + self.finish(state)
+
+    def texts(self) -> Iterator[bytes]:
+        """Every text, by length and then in byte order."""
+        source, target = self._arcs.source, self._arcs.target
+        # possible[n][state] is whether some text of just n bytes leads from the state to an end. A language without
+        # end has such a state for every n, and a finite one has none from some n on.
+        possible: list[bytes] = []
+        here = self._ends
+        while here.any():
+            possible.append(here.tobytes())
+            yield from self._of_length(len(possible) - 1, possible)
+            before = np.zeros_like(here)
+            before[source[here[target]]] = True
+            here = before
+
+    def _of_length(self, length: int, possible: list[bytes]) -> Iterator[bytes]:
+        """The texts of one length in byte order, without a step that leads to none."""
+        if not possible[length][self.start]:
+            return
+        if length == 0:
+            yield b""
+            return
+        text = bytearray(length)
+        branches = [self.arcs(self.start)]
+        while branches:
+            depth = len(branches)
+            for byte, target in branches[-1]:
+                if possible[length - depth][target]:
+                    text[depth - 1] = byte
+                    if depth < length:
+                        branches.append(self.arcs(target))
+                        break
+                    yield bytes(text)
+            else:
+                branches.pop()

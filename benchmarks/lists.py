@@ -1,0 +1,240 @@
+"""Large lists and substrings over a real vocabulary, side by side with the engines that can do them at all.
+
+    python benchmarks/lists.py [--vocab FILE] [--seconds N] [--only WORD] [--output DIR]
+
+Names are made up, deterministically: a million different pairs of 5,000 first and 100,000 last names. Identifiers are
+random numbers of 8 digits. The text of the substrings is made of such words, by a law like that of real text.
+
+Each row is one engine and one constraint in a process of its own with a time limit, so that what an engine cannot do
+ends. Compilation is timed once, in seconds of processor time, after the same constraint over a few strings has warmed
+up whatever is compiled or loaded on first use; memory is how far the process's peak rises by compiling. "token" is the
+time for a mask and an advance together, the median over 200 strings; "first" the same when states are visited for the
+first time. Engines get lists as alternations in a regular expression; llguidance has substrings of its own, and
+outlines-core and xgrammar have none, so they get no row.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("RAYON_NUM_THREADS", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+ENGINES = ("tokenfst", "outlines-core", "xgrammar", "llguidance")
+CASES = (
+    "7 colours",
+    "100,000 names",
+    "1,000,000 names",
+    "100,000 identifiers",
+    "1,000,000 identifiers",
+    "names in an object, 100,000",
+    "names in an object, 1,000,000",
+    "substring of 100,000 bytes",
+    "substring of 1,000,000 bytes",
+    "words of 100,000 bytes",
+    "words of 1,000,000 bytes",
+)
+WITHOUT_SUBSTRINGS = ("outlines-core", "xgrammar")
+COLOURS = ["Red", "Orange", "Yellow", "Green", "Blue", "Indigo", "Violet"]
+SAMPLES = 200
+
+
+def main() -> None:
+    options = _options()
+    if options.row:
+        print(json.dumps(_row(*options.row, options.vocab)))
+        return
+    lines = ["| constraint | engine | compile, s | memory, MiB | token, µs | first, µs |", "|---|---|--:|--:|--:|--:|"]
+    print("\n".join(lines), flush=True)
+    rows = []
+    for case in CASES:
+        for engine in ENGINES:
+            if options.only not in case or (engine in WITHOUT_SUBSTRINGS and _is_substring(case)):
+                continue
+            rows.append(_in_process(engine, case, options))
+            lines.append(_line(rows[-1]))
+            print(lines[-1], flush=True)
+    options.output.mkdir(parents=True, exist_ok=True)
+    (options.output / "lists.txt").write_text("\n".join(lines) + "\n")
+    (options.output / "lists.json").write_text(json.dumps(rows, indent=2) + "\n")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--vocab", type=Path, help="any vocabulary file; Tekken from mistral-common if left out")
+    parser.add_argument("--seconds", type=float, default=120, help="the time limit of a row")
+    parser.add_argument("--only", default="", metavar="WORD", help="only constraints with this in their names")
+    parser.add_argument("--output", type=Path, default=Path("benchmarks/results"), metavar="DIR")
+    parser.add_argument("--row", nargs=2, metavar=("ENGINE", "CONSTRAINT"), help="measure one row and print it as JSON")
+    return parser.parse_args()
+
+
+def _in_process(engine: str, case: str, options: argparse.Namespace) -> dict[str, Any]:
+    """One row; what went wrong, if it did."""
+    command = [sys.executable, __file__, "--row", engine, case]
+    if options.vocab:
+        command += ["--vocab", str(options.vocab)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=options.seconds, check=False)
+    except subprocess.TimeoutExpired:
+        return {"case": case, "engine": engine, "failed": f"not done in {options.seconds:g} s"}
+    if done.returncode == 0:
+        return dict(json.loads(done.stdout.splitlines()[-1]))
+    reason = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+    return {"case": case, "engine": engine, "failed": reason[:80]}
+
+
+def _line(row: dict[str, Any]) -> str:
+    if "failed" in row:
+        return f"| {row['case']} | {row['engine']} | {row['failed']} | | | |"
+    return (
+        f"| {row['case']} | {row['engine']} | {row['compile']:.2f} | {row['memory']:.0f} "
+        f"| {row['token']:.1f} | {row['first']:.1f} |"
+    )
+
+
+# One row
+
+
+def _row(name: str, case: str, vocab: Path | None) -> dict[str, Any]:
+    from engines import LLGuidance, Outlines, TokenFst, XGrammar, tokenize
+    from table2 import _vocabulary
+
+    vocabulary = _vocabulary(vocab)
+    engine = {"tokenfst": TokenFst, "outlines-core": Outlines, "xgrammar": XGrammar, "llguidance": LLGuidance}[name]
+    made = engine(vocabulary)
+    for warm_up in (_constraint(case, 20), _constraint("7 colours", 7)):
+        made.run(_compile(name, made, warm_up), [])
+    constraint = _constraint(case, None)
+    texts = [tokenize(vocabulary, text) for text in constraint["samples"]]
+    before, began = _peak(), time.process_time()
+    compiled = _compile(name, made, constraint)
+    row = {"case": case, "engine": name, "compile": time.process_time() - began, "memory": _peak() - before}
+    return row | {"first": _per_token(name, made, compiled, texts), "token": _per_token(name, made, compiled, texts)}
+
+
+def _peak() -> float:
+    """The most memory that the process has held so far, in MiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def _per_token(name: str, engine: Any, compiled: Any, texts: list[list[int]]) -> float:
+    times = []
+    for text in texts:
+        fresh = compiled.deep_copy() if name == "llguidance" else compiled
+        began = time.perf_counter()
+        engine.run(fresh, text)
+        times.append((time.perf_counter() - began) / (len(text) + 1) * 1e6)
+    return statistics.median(times)
+
+
+def _compile(name: str, engine: Any, constraint: dict[str, Any]) -> Any:
+    """What an engine steps through, from a list of strings with what stands around them, or from a text."""
+    before, after = constraint["around"]
+    if "text" in constraint:
+        if name == "tokenfst":
+            from automata.extensions import substring_of
+
+            return engine.compile(substring_of(constraint["text"], words=constraint["words"]))
+        kind = "substring_words" if constraint["words"] else "substring_chars"
+        grammar = f"start: SUBSTRING\nSUBSTRING: %regex {json.dumps({kind: constraint['text']})}"
+        return _llguidance(engine, engine.module.LLMatcher.grammar_from_lark(grammar))
+    if name == "tokenfst":
+        from automata import concat
+        from constraints import choice
+
+        return engine.compile(concat(before, choice(constraint["strings"]), after))
+    pattern = f"{re.escape(before)}({'|'.join(map(re.escape, constraint['strings']))}){re.escape(after)}"
+    if name == "llguidance":
+        return _llguidance(engine, engine.module.LLMatcher.grammar_from_regex(pattern))
+    return engine.compile(pattern)
+
+
+def _llguidance(engine: Any, grammar: Any) -> Any:
+    """The matcher; llguidance tells of an error only when asked."""
+    matcher = engine.module.LLMatcher(engine.tokenizer, grammar)
+    if matcher.is_error():
+        raise SystemExit(matcher.get_error().splitlines()[0])
+    return matcher
+
+
+# Constraints
+
+
+def _is_substring(case: str) -> bool:
+    return case.startswith(("substring", "words"))
+
+
+def _constraint(case: str, size: int | None) -> dict[str, Any]:
+    """A list or a text by its name, of its size or of another one."""
+    counts = re.findall(r"[\d,]*\d", case)
+    count = size or int(counts[-1].replace(",", ""))
+    generator = random.Random(17)
+    if _is_substring(case):
+        text = _text(count)
+        starts = [generator.randrange(max(len(text) - 60, 1)) for _ in range(SAMPLES)]
+        pieces = [text[start : start + 60] for start in starts]
+        if case.startswith("words"):
+            pieces = [" ".join(piece.split(" ")[1:-1]) for piece in pieces]
+        return {"text": text, "words": case.startswith("words"), "samples": pieces, "around": ("", "")}
+    around = ('{"name": "', '"}') if "object" in case else ("", "")
+    make: Callable[[int], list[str]] = _names if "names" in case else _identifiers
+    listed = COLOURS if "colours" in case else make(count)
+    chosen = [generator.choice(listed) for _ in range(SAMPLES)]
+    return {"strings": listed, "samples": [around[0] + text + around[1] for text in chosen], "around": around}
+
+
+def _words(count: int, generator: random.Random) -> list[str]:
+    """Made-up words of two or three syllables."""
+    onsets = re.findall("..|.", "b c d f g h j k l m n p r s t v w z brchclcrdrflfrglgrkrphplprshslsnspstthtr")
+    nuclei = re.findall("..|.", "a e i o u a e i o y aiaueaeeeiieoooué ö ")
+    onsets, nuclei = [part.strip() for part in onsets], [part.strip() for part in nuclei]
+    codas = ["", "", "", "", "", "", "n", "r", "s", "l", "t", "nd", "rt", "ck", "m", "ng", "x"]
+
+    def syllable() -> str:
+        return generator.choice(onsets) + generator.choice(nuclei) + generator.choice(codas)
+
+    found: dict[str, None] = {}
+    while len(found) < count:
+        found["".join(syllable() for _ in range(generator.choice((2, 2, 3))))] = None
+    return list(found)
+
+
+def _names(count: int) -> list[str]:
+    generator = random.Random(1)
+    first, last = ([word.capitalize() for word in _words(number, generator)] for number in (5_000, 100_000))
+    found: dict[str, None] = {}
+    while len(found) < count:
+        found[f"{generator.choice(first)} {generator.choice(last)}"] = None
+    return sorted(found)
+
+
+def _identifiers(count: int) -> list[str]:
+    return [f"{number:08}" for number in sorted(random.Random(2).sample(range(10**8), count))]
+
+
+def _text(size: int) -> str:
+    """Words whose frequencies fall with their rank, with commas and full stops, of about `size` bytes."""
+    generator = random.Random(3)
+    words = _words(20_000, generator)
+    weights = [1 / (rank + 3) for rank in range(len(words))]
+    chosen = generator.choices(words, weights, k=size // 4)
+    ends = generator.choices(("", ",", "."), (10, 1, 1), k=len(chosen))
+    text = " ".join(word + end for word, end in zip(chosen, ends, strict=True))
+    return text.encode()[:size].decode(errors="ignore")
+
+
+if __name__ == "__main__":
+    main()

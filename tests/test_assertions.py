@@ -1,0 +1,407 @@
+"""Look-around, anchors and word boundaries mean what `re` and `regex` mean by them, wherever they stand."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+import regex
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import accepted, strings, up_to
+
+from automata import (
+    ANY_BYTES,
+    ANY_TEXT,
+    ExpressionError,
+    LimitExceeded,
+    Limits,
+    PatternError,
+    byte_set,
+    char_set,
+    compile_expr,
+    concat,
+    literal,
+    lookahead,
+    lookbehind,
+    parse,
+    skeleton,
+    whole,
+)
+from automata import expr as ex
+from automata.expr import EMPTY, EPSILON, TEXT_END, TEXT_START, Expr, Label, Substring
+from automata.expr import strings as strings_of
+from automata.limits import Work
+from automata.queries import equivalent
+
+QUANTIFIERS = ("*", "+", "?", "{2}")
+
+
+def members(expr: Expr, alphabet: bytes, length: int) -> set[bytes]:
+    return accepted(compile_expr(expr), alphabet, length)
+
+
+def expected(pattern: str, alphabet: bytes, length: int, flags: int = 0) -> set[bytes]:
+    """What `re` matches. Before Python 3.14 its `\\B` is the opposite of `\\b` except in the empty text."""
+    match = re.compile(pattern.replace(r"\B", r"(?!\b)"), flags | re.ASCII).fullmatch
+    return {text for text in strings(alphabet, length) if match(text.decode())}
+
+
+# Every small pattern, every short string
+
+
+@pytest.mark.parametrize(
+    ("size", "atoms", "quantifiers"),
+    [
+        (3, ("a", "b", "", "^", "$", r"\b", r"\B", "(?=a)", "(?!b)", "(?<=a)", "(?<!ab)", r"\Z"), QUANTIFIERS),
+        (4, ("a", r"\b", "(?!ab)", "(?<=b)"), ("*", "?")),
+        (4, ("a", "b", "^", "$"), ("*", "{2}")),
+        (4, ("a", "(?=a?$)", "(?<!^a)", "(?!(?<=a)a)"), ("+", "?")),
+    ],
+)
+def test_every_small_pattern(size: int, atoms: tuple[str, ...], quantifiers: tuple[str, ...]) -> None:
+    for pattern in up_to(size, atoms=atoms, quantifiers=quantifiers):
+        try:
+            texts = expected(pattern, b"ab ", 4)
+        except re.error:  # an anchor cannot be repeated
+            with pytest.raises(PatternError, match="nothing to repeat"):
+                parse(pattern)
+            continue
+        assert members(parse(pattern), b"ab ", 4) == texts, pattern
+
+
+@pytest.mark.parametrize("flag", ["", "m"])
+def test_anchors_at_lines_and_at_the_ends(flag: str) -> None:
+    atoms = ("a", "\n", "^", "$", r"\A", r"\Z", "(?<!^)", "(?!$)", ".")
+    for pattern in up_to(3, atoms=atoms, quantifiers=("*", "?")):
+        texts = expected(pattern, b"a\n", 5, re.MULTILINE if flag else 0)
+        assert members(parse(f"(?{flag}){pattern}" if flag else pattern), b"a\n", 5) == texts, pattern
+
+
+@pytest.mark.parametrize(
+    "form",
+    ["(?={})[ab]*", "[ab]*(?!{})b?", "(?:a(?={})|b)*", "(?={}|(?!a))[ab]+", "(?!a(?!{}))[ab]*", "{}(?<!a)[ab]?"],
+)
+def test_assertions_within_assertions(form: str) -> None:
+    for inner in up_to(3, atoms=("a", "b", "", "$", "^", r"\b", "(?=b)", "(?<!a)"), quantifiers=("*", "?")):
+        pattern = form.format(inner)
+        assert members(parse(pattern), b"ab", 4) == expected(pattern, b"ab", 4), pattern
+
+
+@pytest.mark.parametrize(
+    "form", ["(?<={})a*", "(?:[ab](?<!{}))*", "b?(?<={}|^a)[ab]*", "(?<!(?<={})b)[ab]*", "[ab]*(?<=(?={})[ab]*)b"]
+)
+def test_lookbehind_of_any_length(form: str) -> None:
+    """More than `re` allows."""
+    for inner in up_to(3, atoms=("a", "b", "", "$", "^", "(?!b)", "(?<=a+)"), quantifiers=("*", "?", "{2}")):
+        pattern = form.format(inner)
+        match = regex.compile(pattern).fullmatch
+        assert members(parse(pattern), b"ab", 4) == {s for s in strings(b"ab", 4) if match(s.decode())}, pattern
+
+
+def patterns() -> st.SearchStrategy[str]:
+    """Patterns that hold assertions in repetitions, alternations and each other."""
+    leaves = st.sampled_from(["a", "b", "[ab]", "", "a*", "b+", "a?", "^", "$", r"\b", "ab", "(?:a|bb)*", "."])
+
+    def larger(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+        return st.one_of(
+            st.tuples(inner, inner).map("".join),
+            st.tuples(inner, inner).map("|".join).map("(?:{})".format),
+            st.tuples(inner, st.sampled_from(QUANTIFIERS)).map(lambda pair: f"(?:{pair[0]}){pair[1]}"),
+            st.tuples(st.sampled_from(["?=", "?!", "?<=", "?<!"]), inner).map(lambda pair: f"({pair[0]}{pair[1]})"),
+        )
+
+    return st.recursive(leaves, larger, max_leaves=8)
+
+
+@given(patterns())
+@settings(max_examples=1000)
+def test_random_patterns(pattern: str) -> None:
+    match = regex.compile(pattern, regex.ASCII).fullmatch
+    assert members(parse(pattern), b"ab", 5) == {s for s in strings(b"ab", 5) if match(s.decode())}
+
+
+@given(patterns())
+@settings(max_examples=300)
+def test_searching_for_random_patterns(pattern: str) -> None:
+    search = regex.compile(pattern, regex.ASCII).search
+    found = {s for s in strings(b"ab\n", 4) if search(s.decode())}
+    assert members(parse(pattern, search=True), b"ab\n", 4) == found
+
+
+def test_searching_for_every_small_pattern() -> None:
+    for pattern in up_to(3, atoms=("a", "b", "", "^", "$", r"\b"), quantifiers=("*", "?")):
+        search = re.compile(pattern).search
+        found = {s for s in strings(b"ab\n", 4) if search(s.decode())}
+        assert members(parse(pattern, search=True), b"ab\n", 4) == found, pattern
+
+
+def test_what_b_means_in_the_empty_text() -> None:
+    """The opposite of `\\b`, as in ECMA-262 and in Python from 3.14 on."""
+    assert members(parse(r"\B"), b"ab", 3) == {b""}
+    assert members(parse(r"\b"), b"ab", 3) == set()
+
+
+def test_word_boundaries_follow_the_flag_u() -> None:
+    for flags, pattern in ((re.ASCII, r".\b."), (0, r"(?u).\b.")):
+        automaton, match = compile_expr(parse(pattern)), re.compile(r".\b.", flags).fullmatch
+        for text in (a + b for a in "aé 1€_٣" for b in "aé 1€_٣"):
+            assert automaton.accepts(text.encode()) == bool(match(text)), (pattern, text)
+
+
+def test_assertions_see_characters_and_not_bytes() -> None:
+    texts = ["é", "ée", "eé", "", "€é", "éé", "\U0001f600é"]
+    for pattern in ("(?=.$).*", ".*(?<=^.)", "(?<!é).*(?!€)", "(?:.(?!é))*", ".*(?<=é)."):
+        automaton, match = compile_expr(parse(pattern)), re.compile(pattern).fullmatch
+        for text in texts:
+            assert automaton.accepts(text.encode()) == bool(match(text)), (pattern, text)
+        assert not automaton.accepts("é".encode()[:1])
+
+
+# Expressions, by definition
+
+
+def spans(expr: Expr, text: str) -> set[tuple[int, int]]:
+    """Where in a text an expression matches."""
+    places = range(len(text) + 1)
+    if isinstance(expr, ex.Literal):
+        value = expr.value.decode()
+        return {(i, i + len(value)) for i in places if text.startswith(value, i)}
+    if isinstance(expr, ex.CharSet):
+        return {(i, i + 1) for i, char in enumerate(text) if any(low <= ord(char) <= high for low, high in expr.ranges)}
+    if isinstance(expr, ex.Concatenation):
+        result = {(i, i) for i in places}
+        for part in expr.parts:
+            result = joined(result, spans(part, text))
+        return result
+    if isinstance(expr, ex.Alternation):
+        return set().union(*(spans(part, text) for part in expr.parts))
+    if isinstance(expr, ex.Repetition):
+        inner, power = spans(expr.inner, text), {(i, i) for i in places}
+        for _ in range(expr.low):
+            power = joined(power, inner)
+        result = power
+        for _ in range(len(text) + 1 if expr.high is None else expr.high - expr.low):
+            power = joined(power, inner)
+            result = result | power
+        return result
+    if isinstance(expr, ex.Lookahead):
+        found = {i for i, _ in spans(expr.inner, text)}
+        return {(i, i) for i in places if (i in found) != expr.negated}
+    if isinstance(expr, ex.Lookbehind):
+        found = {j for _, j in spans(expr.inner, text)}
+        return {(i, i) for i in places if (i in found) != expr.negated}
+    return {(i, j) for i in places for j in range(i, len(text) + 1) if matches(expr, text[i:j])}
+
+
+def joined(left: set[tuple[int, int]], right: set[tuple[int, int]]) -> set[tuple[int, int]]:
+    return {(i, k) for i, j in left for at, k in right if j == at}
+
+
+def matches(expr: Expr, text: str) -> bool:
+    """Whether a text of its own is in the language."""
+    if isinstance(expr, ex.Intersection):
+        return matches(expr.left, text) and matches(expr.right, text)
+    if isinstance(expr, ex.Difference):
+        return matches(expr.left, text) and not matches(expr.right, text)
+    if isinstance(expr, ex.Complement):
+        return not matches(expr.inner, text)
+    return (0, len(text)) in spans(expr, text)
+
+
+def expressions() -> st.SearchStrategy[Expr]:
+    assertions = (TEXT_START, TEXT_END, lookahead("a"), lookbehind(char_set("é"), negated=True))
+    sets = (char_set("aé"), char_set("a", negated=True))
+    leaves = st.sampled_from([EMPTY, EPSILON, literal("a"), literal("é"), literal("ab"), *sets, *assertions])
+
+    def larger(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
+        bounds = st.sampled_from([(0, 1), (0, None), (1, None), (2, 2), (1, 2), (2, None)])
+        return st.one_of(
+            st.lists(inner, max_size=3).map(lambda parts: concat(*parts)),
+            st.builds(ex.alternation, inner, inner),
+            st.builds(lambda part, pair: ex.repeat(part, *pair), inner, bounds),
+            st.builds(lookahead, inner, negated=st.booleans()),
+            st.builds(lookbehind, inner, negated=st.booleans()),
+            st.builds(ex.intersection, inner, inner),
+            st.builds(ex.difference, inner, inner),
+            st.builds(ex.complement, inner),
+            st.builds(whole, inner),
+        )
+
+    return st.recursive(leaves, larger, max_leaves=8)
+
+
+TEXTS = ["".join(map(chr, text)) for text in strings(b"\x61\x62\xe9", 3)]
+
+
+@given(expressions())
+@settings(max_examples=600)
+def test_an_expression_matches_what_its_definition_says(expr: Expr) -> None:
+    automaton = compile_expr(expr)
+    for text in TEXTS:
+        assert automaton.accepts(text.encode()) == matches(expr, text), (str(expr), text)
+
+
+@given(expressions())
+def test_a_printed_expression_reads_back_as_the_same_text(expr: Expr) -> None:
+    assert equivalent(parse(str(expr)), expr)
+    assert parse(str(parse(str(expr)))) == parse(str(expr))
+
+
+# What surrounds an assertion
+
+
+def test_what_parse_returns_does_not_depend_on_what_it_is_put_beside() -> None:
+    assert equivalent(parse("a$") + "b", literal("ab"))
+    left, right = parse("(?:^|,)a"), parse("b(?!c)(?:$|,)")
+    assert equivalent(left + right, parse("(?:|,)ab(?:|,)"))
+    assert equivalent(parse(r"\bx\b").star(), literal("x").star())
+
+
+def test_assertions_of_expressions_do_depend_on_it() -> None:
+    word = char_set((0x61, 0x7A))
+    assert equivalent(lookahead("ab") + word.star(), "ab" + word.star())
+    assert equivalent(word.star() + lookbehind("ab") + word, word.star() + "ab" + word)
+    assert equivalent(literal("a") + TEXT_END + "b", EMPTY)
+    assert equivalent(whole("a" + TEXT_END) + "b", literal("ab"))
+    assert equivalent(("a" + TEXT_END) & literal("a"), literal("a"))
+
+
+def test_an_assertion_in_a_large_part_that_occurs_twice() -> None:
+    """Parts that are laid out more than once are compiled by themselves, which one with an assertion must not be."""
+    part = r"(?:[a-z]{3}[0-9]{3}(?:key|value|other){2}[a-z]{40}[0-9]{20}\b)"
+    large = parse(f"{part}{part}")
+    unit = "abc123keyvalue" + "x" * 40 + "1" * 20
+    assert compile_expr(large).is_empty
+    assert compile_expr(parse(f"{part} {part}")).accepts(f"{unit} {unit}".encode())
+    # The same part as a text of its own is another matter.
+    bare = part.replace(r"\b", "")
+    both = parse(f"(?P<AND>{part}{bare}){part} {part}|{part}{part}")
+    assert compile_expr(both).accepts(f"{unit}{unit} {unit}".encode())
+    assert not compile_expr(both).accepts(f"{unit}{unit}".encode())
+
+
+def test_labels_are_characters_to_assertions() -> None:
+    image = Label("IMAGE")
+    for expr, empty in [
+        (image + TEXT_END, False),
+        ("a" + TEXT_END + image, True),
+        (lookahead(char_set("\n", negated=True)) + image, False),
+        ("a" + lookahead(char_set("ab"), negated=True) + image, False),
+        (image + lookbehind(char_set("ab")) + "a", True),
+        (lookahead("a") + image, True),
+        (parse(r"a\b") + image, False),
+    ]:
+        automaton = compile_expr(expr)
+        assert automaton.is_empty == empty, str(expr)
+        assert empty or automaton.labels == ("IMAGE",)
+
+
+def test_assertions_and_raw_bytes() -> None:
+    assert equivalent(TEXT_START + byte_set([0x80]) + TEXT_END, byte_set([0x80]))
+    assert equivalent(parse(r"^(?P<BYTES>\xff)$"), literal(b"\xff"))
+    for expr in (lookahead("a") + ANY_BYTES, byte_set([1, 0x80]) + lookbehind("a"), lookahead(b"\xff") + ANY_TEXT):
+        with pytest.raises(ExpressionError, match="raw bytes"):
+            compile_expr(expr)
+    for pattern, position in ((r"a\b(?P<BYTES>[\x80-\xff])", 3), (r"(?P<BYTES>a\b)", 11), ("(?P<BYTES>(?=a))", 10)):
+        with pytest.raises(PatternError, match="bytes") as caught:
+            parse(pattern)
+        assert caught.value.position == position
+
+
+@pytest.mark.parametrize(
+    ("pattern", "same"),
+    [
+        ("^a$", "a"),
+        (r"\Aa*\Z", "a*"),
+        ("^^a$$", "a"),
+        ("b|^a$", "b|a"),
+        ("(^a$)|b", "a|b"),
+        ("(?m)^ab$", "ab"),
+        ("a*^b", "b"),
+        ("a^b", r"[^\x00-\U0010ffff]"),
+        ("(?<!x)a(?!x)", "a"),
+        ("(?<=x)a", r"[^\x00-\U0010ffff]"),
+        ("(?=a*)", ""),
+        ("(?=a)*b", "b"),
+        ("(?:)(?=)b", "b"),
+    ],
+)
+def test_assertions_that_are_decided_where_they_stand_vanish(pattern: str, same: str) -> None:
+    assert parse(pattern) == parse(same)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "same"),
+    [
+        ("(?=ab)[a-z]*", "(?P<AND>(?:[a-z]*)(?:ab(?s:.)*))"),
+        ("^(?!ab)[a-z]*$", "(?P<MINUS>(?:[a-z]*)(?:ab(?s:.)*))"),
+        ("[a-z]*(?<!ab)$", "(?P<MINUS>(?:[a-z]*)(?:(?s:.)*ab))"),
+        ("[a-z]*(?<=ab)", "(?P<AND>(?:[a-z]*)(?:(?s:.)*ab))"),
+    ],
+)
+def test_assertions_at_the_ends_are_operations(pattern: str, same: str) -> None:
+    assert parse(pattern) == parse(same)
+
+
+def test_searching_resolves_anchors_at_the_ends() -> None:
+    anything = "(?s:.)*"
+    assert parse("^a", search=True) == parse(f"a{anything}")
+    assert parse("^a|b|c", search=True) == parse(f"{anything}(?:b|c){anything}|a{anything}")
+    assert parse("^a$", search=True, dialect="ecma") == literal("a")
+    assert equivalent(parse("^a$", search=True), parse("a\n?"))
+
+
+def test_passwords() -> None:
+    automaton = compile_expr(parse(r"^(?=.*\d)(?=.*[a-z])(?=.*[A-Z])(?!.*(.)(?<=x)).{8,}$"))
+    for text in ("abcDEF12", "Abcdefg1", "1Aaaaaaaaaaa"):
+        assert automaton.accepts(text.encode())
+    for text in ("abcdef12", "ABCDEF12", "abcDEFGH", "aB1", "abcDEF12x"):
+        assert not automaton.accepts(text.encode())
+
+
+def test_what_grows_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(skeleton, "MAX_STATES", 1000)
+    patterns = (r"a*\b(?:a|b)*a(?:a|b){40}\bc?", r".*(?<=a.{30})y.*", r"(?:a{999}\bb){1000}")
+    for pattern in patterns:
+        with pytest.raises(LimitExceeded, match=r"assertions of .{10,200} more than 1,000 states .*limit `states`"):
+            compile_expr(parse(pattern))
+    with Work(Limits(states=20)) as work, pytest.raises(LimitExceeded, match="20 states over characters"):
+        compile_expr(parse(r"a?\b[ab]{20}"), work)
+
+
+def test_resolving_stops_when_the_time_is_up() -> None:
+    begun = time.perf_counter()
+    with Work(Limits(seconds=0.3)) as work, pytest.raises(LimitExceeded, match=r"0\.3 seconds"):
+        compile_expr(parse(r"a*\b(?:a|b)*a(?:a|b){40}\bc?"), work)
+    assert time.perf_counter() - begun < 3
+
+
+def test_deep_nesting_neither_recurses_to_a_crash_nor_hangs() -> None:
+    depth = 3000
+    assert compile_expr(parse("(?:" * depth + r"a\b" + ")?" * depth)).accepts(b"a")
+    assert compile_expr(parse(r"(?:b" * depth + r"a\b" + ")?" * depth)).accepts(b"b" * depth + b"a")
+    assert parse("(?=" * depth + "a" + ")" * depth + "b*") == parse("(?=a)b*")
+    assert compile_expr(parse("(?=.*a)" * 300 + "a|b")).accepts(b"a")
+    for pattern in ("(?=a" * depth + ")" * depth + "a*", "b?(?=a" * depth + ")" * depth + "a*"):
+        with pytest.raises(LimitExceeded, match="nested too deeply"):
+            compile_expr(parse(pattern))
+
+
+def test_lists_substrings_and_automata_beside_assertions() -> None:
+    names = strings_of(["anna", "é", "éa", ""])
+    for expr, same in [
+        (names + lookbehind("a") + char_set("ab"), "(?:anna|éa)[ab]"),
+        (char_set("aé") + lookbehind("é") + names, "é(?:anna|éa?|)"),
+        (lookahead("éa") + names + "b", "éab"),
+        (names + TEXT_END, "(?:anna|éa?|)"),
+        (literal("x").optional() + lookbehind("x", negated=True) + names, "(?:anna|éa?|)"),
+        (Substring("aéb", False) + lookbehind("é") + "b", "a?éb"),
+        (lookbehind(Substring("ab", False), negated=True) + "a", r"[^\x00-\U0010ffff]"),
+    ]:
+        assert equivalent(expr, parse(same)), str(expr)
+    automaton = compile_expr(parse("[ab]*é"))
+    assert equivalent(automaton + (lookbehind("bé") + literal("c")), parse("[ab]*béc"))
+    assert equivalent(automaton | (lookahead("c") + ANY_TEXT), parse("[ab]*é|c(?s:.*)"))
+    assert equivalent(compile_expr(EMPTY) | (literal("a") + lookbehind("a") + "b"), parse("ab"))

@@ -1,0 +1,99 @@
+"""A counted automaton for tokens that are a text by themselves: `tokenfst.beginning`, with a register.
+
+The one more state is where the register is 0. Byte by byte it leads to one state with one value, so its arcs hold for 0
+alone and set the register. Counted automata have no labels, so nothing is twice.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+
+from automata.counted import CountedByteAutomaton
+from tokenfst.beginning import moved_runs
+from tokenfst.counted_classes import CountedClasses
+from tokenfst.text_start import SPACE, TextStart
+from tokenfst.token_classes import NEVER
+from tokenfst.vocabulary import Vocabulary
+
+# A state and what the register holds there; None for nowhere.
+_Reached: TypeAlias = tuple[int, int] | None
+
+
+def with_counted_beginning(automaton: CountedByteAutomaton, rule: TextStart) -> CountedByteAutomaton:
+    """The automaton of L', which begins in its last state."""
+    size, num_classes, begin = automaton.num_states, automaton.num_classes, automaton.num_states
+    after_prefix = _read(automaton, (automaton.start, 0), rule.prefix)
+    reached = [_read(automaton, after_prefix, bytes([byte])) for byte in range(256)]
+    reached[SPACE[0]] = (automaton.start, 0)
+    # Bytes are one class if they were and lead from the new state to one place as well.
+    numbers: dict[tuple[int, _Reached], int] = {}
+    kinds = zip(automaton.byte_class.tolist(), reached, strict=True)
+    byte_class = np.array([numbers.setdefault(kind, len(numbers)) for kind in kinds], np.uint8)
+    old = np.array([column for column, _ in numbers])
+    first = automaton.offsets[:-1].reshape(size, num_classes)[:, old].ravel()
+    counts = np.diff(automaton.offsets).reshape(size, num_classes)[:, old].ravel()
+    kept = np.arange(counts.sum()) + np.repeat(first - np.cumsum(counts) + counts, counts)
+    own = [(0, 0, to[0], ~to[1]) for _, to in numbers if to]
+    counts = np.concatenate([counts, [to is not None for _, to in numbers]])
+    return CountedByteAutomaton(
+        begin,
+        automaton.max_register,
+        byte_class,
+        np.append(0, np.cumsum(counts)).astype(np.int32),
+        np.concatenate([automaton.arcs[kept], np.array(own, np.int32).reshape(-1, 4)]),
+        np.append(automaton.final_from, np.int32(0 if automaton.final_from[automaton.start] == 0 else -1)),
+    )
+
+
+def _read(automaton: CountedByteAutomaton, place: _Reached, text: bytes) -> _Reached:
+    for byte in text:
+        place = automaton.step(*place, byte) if place else None
+    return place
+
+
+def with_counted_exceptions(
+    classes: CountedClasses, automaton: CountedByteAutomaton, rule: TextStart, vocabulary: Vocabulary
+) -> CountedClasses:
+    """The classes of L', with what the tokens that are exceptions to the rule do at the beginning put right.
+
+    Args:
+        classes: the classes under `with_counted_beginning(automaton, rule)`.
+        automaton: the automaton of L.
+        rule: what happens at the start of a text.
+        vocabulary: the tokens.
+    """
+    begin, edges = automaton.num_states, classes.edges
+    leads_to = {number: (target, ~action) for number, _, _, _, target, action in edges[edges[:, 1] == begin].tolist()}
+    # The ranks that move from a class to one that leads elsewhere from the beginning.
+    moved: dict[tuple[int, _Reached], list[int]] = {}
+    for token_id in (*rule.exceptions, *rule.ignored):
+        if vocabulary.tokens[token_id]:
+            first = rule.first(token_id, vocabulary.tokens[token_id])
+            start = begin if token_id in rule.ignored else automaton.start
+            reached = _read(automaton, (start, 0), first)
+            rank = int(vocabulary.rank_of_token[token_id])
+            number = int(classes.run_class[np.searchsorted(classes.run_end, rank, "right")])
+            if leads_to.get(number) != reached:
+                moved.setdefault((number, reached), []).append(rank)
+    return _move(classes, begin, moved) if moved else classes
+
+
+def _move(classes: CountedClasses, begin: int, moved: dict[tuple[int, _Reached], list[int]]) -> CountedClasses:
+    """Makes a class of each list of ranks: their old one, but for what it does at the beginning."""
+    edges, num_classes = [classes.edges], classes.num_classes
+    new_class: dict[int, int] = {}
+    for (old, reached), ranks in moved.items():
+        own = classes.edges[(classes.edges[:, 0] == old) & (classes.edges[:, 1] != begin)]
+        own[:, 0] = num_classes
+        if reached:
+            leaving = np.array([[num_classes, begin, 0, 0, reached[0], ~reached[1]]], np.int32)
+            own = np.concatenate([own, leaving])
+        new_class |= dict.fromkeys(ranks, num_classes if len(own) else NEVER)
+        num_classes += bool(len(own))
+        edges.append(own)
+    run_end, run_class = moved_runs(classes, new_class)
+    together = np.concatenate(edges)
+    # A class that all its tokens have left leads nowhere.
+    return CountedClasses(run_end, run_class, num_classes, together[np.isin(together[:, 0], run_class)])
