@@ -205,6 +205,8 @@ def test_all_sequences_over_small_vocabularies(seeds: range) -> None:
             continue
         whole += len(prepare(toy.vocabulary).words.tokens) > 0
         assert all(automaton.accepts(tokens) for tokens in tokenizations), seed
+        shortest = min(map(len, tokenizations)) + bool(toy.vocabulary.eos_ids)
+        assert automaton.min_tokens(automaton.start) == shortest, seed
         longest = max(map(len, toy.texts()))
         for size in range(5):
             for tokens in product(range(len(toy.tokens)), repeat=size) if len(toy.tokens) ** size < 5000 else ():

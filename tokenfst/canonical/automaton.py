@@ -237,8 +237,7 @@ class CanonicalAutomaton:
     # Distances
 
     def min_tokens(self, state: int) -> int:
-        """The least number of tokens from a state to the end of the text, the end token counted; at most one that a
-        mask with as many tokens to go can do with."""
+        """The least number of tokens from a state to the end of the text, the end token counted."""
         row, last = divmod(state, self._size)
         if row == len(self.rows.final) - 1:
             return 0
