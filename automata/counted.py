@@ -41,16 +41,20 @@ from automata.compile import Compiler
 from automata.counted_layout import CountedLayout, choose, counts, size_without
 from automata.counted_product import Marked
 from automata.counted_subsets import ACTION, FROM, SOURCE, SYMBOL, TARGET, UPTO, counted_subsets
-from automata.determinize import DONE, TOO_MANY_STATES, Transitions
+from automata.determinize import DONE, Transitions
 from automata.errors import LimitExceeded
 from automata.expr import Expr
+from automata.intervals import over_intervals
 from automata.limits import Work, under_way
 from automata.minimize import minimize
 from automata.openfst import IntArray
 from automata.register_distance import joined, live_parts, pieces_by_distance
+from automata.thompson import AssertionMet
 
 # Leaves of a repetition, written out, from which on it is counted.
 THRESHOLD = 300
+# Counting may take this part of the limits, so that what does not gain by it is soon given up.
+SHARE = 8
 # Bounds beyond this would leave the range of 32-bit numbers.
 MAX_REGISTER = 1_000_000_000
 # Columns of the arcs of an automaton.
@@ -135,11 +139,14 @@ def compile_counted(expr: Expr, work: Work | None = None, *, threshold: int = TH
             farthest = max(counted, key=counts)
             if counts(farthest) > MAX_REGISTER:
                 raise LimitExceeded(f"{excerpt(farthest)} counts to more than {MAX_REGISTER:,}")
-            layout = CountedLayout(compiler.compile, work, counted)
-            marked = layout.lay_marked(expr)
+            layout = CountedLayout(compiler.part, work, counted)
+            try:
+                marked = layout.lay_marked(expr)
+            except AssertionMet:
+                return None
             if layout.fragment.labels:
                 return None
-            automaton = _deterministic(expr, marked, counts(farthest), work, is_product=bool(layout.products))
+            automaton = _deterministic(marked, counts(farthest), work, is_product=bool(layout.products))
             if automaton is None or isinstance(automaton, CountedByteAutomaton):
                 return automaton
             barred.add(min((marked.repetitions[number] for number in automaton), key=counts))
@@ -147,29 +154,31 @@ def compile_counted(expr: Expr, work: Work | None = None, *, threshold: int = TH
 
 
 def _deterministic(
-    expr: Expr, marked: Marked, max_register: int, work: Work, *, is_product: bool
+    marked: Marked, max_register: int, work: Work, *, is_product: bool
 ) -> CountedByteAutomaton | tuple[int, int] | None:
     """The minimal automaton of a layout; or two loops that would need counts of their own at the same time; or None
-    where a product leads on with so many separate counts that nothing is won."""
-    interval, arcs = _over_intervals(marked.ranges)
-    epsilon, limits = np.ascontiguousarray(marked.epsilon.T), work.limits
+    where a product leads on with so many separate counts, or what is around the loops explodes so, that nothing is won.
+    """
+    max_states, max_bytes = work.limits.states // SHARE, work.limits.table_bytes // SHARE
+    interval, written, arcs = over_intervals(marked.ranges, 0, max_bytes)
+    if not written:
+        return None
+    epsilon = np.ascontiguousarray(marked.epsilon.T)
     status, final_from, made, clash = counted_subsets(
         int(interval[255]) + 1,
         arcs,
         epsilon,
         marked.loop_of,
         marked.loops,
-        limits.states,
-        limits.table_bytes,
+        max_states,
+        max_bytes,
         work.stop,
     )
     work.check()
     if clash[0] >= 0:
         return int(clash[0]), int(clash[1])
-    if status == TOO_MANY_STATES:
-        raise LimitExceeded(f"{excerpt(expr)} has more than {limits.states:,} deterministic states (limit `states`)")
     if status != DONE:
-        raise LimitExceeded(f"{excerpt(expr)} takes more than {limits.table_bytes:,} bytes (limit `table_bytes`)")
+        return None
     if is_product:
         live = _live(final_from, made, max_register)
         if live is None:
@@ -191,20 +200,6 @@ def _live(final_from: IntArray, made: IntArray, max_register: int) -> IntArray |
     parts = made[:, which]
     parts[FROM], parts[UPTO] = low, high
     return parts if len(which) <= max_parts else None
-
-
-def _over_intervals(ranges: IntArray) -> tuple[IntArray, IntArray]:
-    """The interval of each byte, `[256]`, for the coarsest cut of the bytes that no range splits; and an arc for each
-    interval in each range, `[3, A]`: source, interval and target."""
-    cuts = np.zeros(257, np.int32)
-    cuts[ranges[:, 1]] = cuts[ranges[:, 2] + 1] = 1
-    cuts[0] = 0
-    interval = np.cumsum(cuts[:256], dtype=np.int32)
-    first = interval[ranges[:, 1]]
-    num = interval[ranges[:, 2]] - first + 1
-    place = np.arange(num.sum(), dtype=np.int32) - np.repeat(np.cumsum(num) - num, num)
-    arcs = np.stack([np.repeat(ranges[:, 0], num), np.repeat(first, num) + place, np.repeat(ranges[:, 3], num)])
-    return interval, arcs.astype(np.int32)
 
 
 def _merged(made: IntArray) -> IntArray:
@@ -233,7 +228,7 @@ def _minimal(
     target = np.concatenate([made[TARGET], np.full(len(ending), num_states, np.int32)])
     final = np.arange(num_states + 1) == num_states
     arcs = Transitions(final, source, symbol_of.reshape(-1).astype(np.int32), target)
-    start, minimal = minimize(arcs, work.stop)
+    start, (final, source, symbol, target) = minimize(arcs, work.stop)
     work.check()
     if start < 0:
         nothing = np.zeros(0, np.int32)
@@ -241,11 +236,9 @@ def _minimal(
             -1, 0, np.zeros(256, np.uint8), np.zeros(1, np.int32), nothing.reshape(0, 4), nothing
         )
     # States lose their numbers to the one more.
-    number = (np.cumsum(~minimal.final) - 1).astype(np.int32)
-    order = np.lexsort((minimal.symbol, minimal.source))
-    source, symbol, target = minimal.source[order], minimal.symbol[order], minimal.target[order]
+    number = (np.cumsum(~final) - 1).astype(np.int32)
     is_end = symbols[0, symbol] < 0
-    least = np.full(len(minimal.final) - 1, -1, np.int32)
+    least = np.full(len(final) - 1, -1, np.int32)
     least[number[source[is_end]]] = symbols[1, symbol[is_end]]
     source, symbol, target = source[~is_end], symbol[~is_end], target[~is_end]
     rows = np.stack([symbols[0, symbol], number[source], *symbols[1:3, symbol], number[target], symbols[3, symbol]])

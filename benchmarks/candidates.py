@@ -1,0 +1,203 @@
+"""Strings to try on a pattern: texts of its language, near misses, and strings that know nothing of the automaton.
+
+    Walks           what a byte automaton offers: shortest and random texts, and a text through any arc or missing arc
+    sampled         texts from the parse tree that Python's `re` makes, which may be missing from the automaton
+    near_misses     one edit away
+    random_texts    short strings over the pattern's own characters and a few that are often handled wrongly
+
+A missing arc is as good as an arc: a byte that the automaton does not take where it stands, with the rest of a text
+behind it, is a near miss that knows the places where patterns go wrong.
+"""
+
+from __future__ import annotations
+
+import re
+import re._constants as sre
+import re._parser as sre_parser
+import warnings
+from collections import deque
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from automata import ByteAutomaton
+from automata.distance import distances
+
+# Letters and digits of several scripts and lengths in UTF-8, characters with unusual case, white space and line ends.
+POOL = "aAbZz09_ .-/éÉßſKİЯяαΣς中٣५😀\n\r\t\u00a0\u2028\ufeff\x00\x7f"
+MAX_REPEATS = 300
+_REPEATED_GROUP = re.compile(r"\)(?:[*+]|\{\d*,)")
+
+
+class Walks:
+    """A byte automaton as lists, with the way from the start to every state and from it to an end."""
+
+    def __init__(self, automaton: ByteAutomaton) -> None:
+        self.start = automaton.start
+        self.final: list[bool] = automaton.final.tolist()
+        self.table: list[list[int]] = automaton.next.tolist()
+        self.members = [np.flatnonzero(automaton.byte_class == k).tolist() for k in range(automaton.num_classes)]
+        self.live = [[k for k, target in enumerate(row) if target >= 0] for row in self.table]
+        source, column = np.nonzero(automaton.next >= 0)
+        target = automaton.next[source, column]
+        self.distance: list[int] = distances(source.astype(np.int32), target, automaton.final).tolist()
+        self.entry = self._entries()
+
+    def _entries(self) -> list[tuple[int, int] | None]:
+        """For every state but the start the state and the class by which breadth-first search first reached it."""
+        entry: list[tuple[int, int] | None] = [None] * len(self.table)
+        seen, queue = {self.start}, deque([self.start])
+        while queue:
+            state = queue.popleft()
+            for k in self.live[state]:
+                target = self.table[state][k]
+                if target not in seen:
+                    seen.add(target)
+                    entry[target] = (state, k)
+                    queue.append(target)
+        return entry
+
+    def byte(self, number: int, random: Random) -> int:
+        return int(random.choice(self.members[number]))
+
+    def finish(self, state: int, random: Random) -> bytes:
+        """A shortest way from a state to an end."""
+        text = bytearray()
+        while not self.final[state]:
+            row, nearer = self.table[state], self.distance[state] - 1
+            number = random.choice([k for k in self.live[state] if self.distance[row[k]] == nearer])
+            text.append(self.byte(number, random))
+            state = row[number]
+        return bytes(text)
+
+    def reach(self, state: int, random: Random) -> bytes:
+        """A shortest way from the start to a state."""
+        text = bytearray()
+        before = self.entry[state]
+        while before is not None:
+            state, number = before
+            text.append(self.byte(number, random))
+            before = self.entry[state]
+        return bytes(text[::-1])
+
+    def random(self, random: Random, max_length: int) -> bytes:
+        """A random text of the language, which from a length on takes a shortest way to an end."""
+        text, state = bytearray(), self.start
+        while len(text) < max_length and self.live[state] and not (self.final[state] and random.random() < 0.25):
+            number = random.choice(self.live[state])
+            text.append(self.byte(number, random))
+            state = self.table[state][number]
+        return bytes(text) + self.finish(state, random)
+
+    def through(self, random: Random) -> bytes:
+        """A shortest text through a random arc, or through one that is missing."""
+        state, number = random.randrange(len(self.table)), random.randrange(len(self.members))
+        target = self.table[state][number]
+        rest = self.finish(state if target < 0 else target, random)
+        return self.reach(state, random) + bytes([self.byte(number, random)]) + rest
+
+
+# Texts from another parser
+
+
+def sampled(pattern: str, count: int, random: Random) -> list[str]:
+    """Texts that are likely to match, drawn from the parse tree; none where there is none."""
+    tree = _tree(pattern)
+    return [] if tree is None else [_drawn(tree, random, 0) for _ in range(count)]
+
+
+def may_explode(pattern: str) -> bool:
+    """Whether an engine that backtracks may take time exponential in the length of a text: a group is repeated."""
+    return _REPEATED_GROUP.search(pattern) is not None
+
+
+def _tree(pattern: str) -> Any:
+    # Names and properties as ECMA-262 spells them; whoever judges the texts sees the pattern itself.
+    likely = re.sub(r"\(\?<(?=\w)", "(?P<", re.sub(r"\\[pP](\{[^}]*\}|[A-Z])", r"\\w", pattern))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return sre_parser.parse(likely)
+    except (re.error, OverflowError):
+        return None
+
+
+def _drawn(tree: Any, random: Random, depth: int) -> str:
+    """A text of a part of the tree, `depth` repetitions deep."""
+    return "".join([_piece(operation, value, random, depth) for operation, value in tree])
+
+
+def _piece(operation: Any, value: Any, random: Random, depth: int) -> str:
+    if operation is sre.LITERAL:
+        return _cased(value, random)
+    if operation is sre.IN:
+        return _member(value, random)
+    if operation is sre.BRANCH:
+        return _drawn(random.choice(value[1]), random, depth)
+    if operation is sre.SUBPATTERN:
+        return _drawn(value[3], random, depth)
+    if operation in (sre.MAX_REPEAT, sre.MIN_REPEAT):
+        low, high, inner = value
+        return "".join([_drawn(inner, random, depth + 1) for _ in range(_times(low, high, random, depth))])
+    if operation in (sre.ANY, sre.NOT_LITERAL):
+        return random.choice(POOL)
+    # What is looked for ahead is often what has to be written.
+    return _drawn(value[1], random, depth) if operation is sre.ASSERT and random.random() < 0.5 else ""
+
+
+def _cased(code: int, random: Random) -> str:
+    """A character, now and then in its other case."""
+    return chr(code).swapcase() if random.random() < 0.05 else chr(code)
+
+
+def _times(low: int, high: Any, random: Random, depth: int) -> int:
+    """How often to repeat: near the lower bound, or near the upper one, at times past either."""
+    if high is not sre.MAXREPEAT and high <= MAX_REPEATS and not depth and random.random() < 0.3:
+        return int(high) + random.choice([-1, 0, 0, 1]) if high else 0
+    return max(0, low + random.choice([-1, 0, 0, 0, 1, 1, 2, 3]))
+
+
+def _member(items: Any, random: Random) -> str:
+    operation, value = random.choice(items)
+    if operation is sre.LITERAL:
+        return _cased(value, random)
+    if operation is sre.RANGE:
+        return chr(random.choice([value[0], value[1], random.randint(*value)]))
+    return random.choice(POOL)
+
+
+# Texts near a text
+
+
+def near_misses(text: str, letters: str, count: int, random: Random) -> Iterator[str]:
+    """Strings that are one edit away."""
+    for _ in range(count):
+        place, letter = random.randrange(len(text) + 1), random.choice(letters)
+        head, at, tail = text[:place], text[place : place + 1], text[place + 1 :]
+        yield random.choice(
+            [
+                head + tail,
+                head + letter + at + tail,
+                head + letter + tail,
+                head + tail[:1] + at + tail[1:],
+                head + at.swapcase() + tail,
+                head + at + at + tail,
+                head,
+                at + tail,
+                text + letter,
+                letter + text,
+            ]
+        )
+
+
+def letters_of(pattern: str) -> str:
+    """The characters of a pattern, with a few more."""
+    return "".join(dict.fromkeys(pattern)) + POOL
+
+
+def random_texts(letters: str, count: int, random: Random) -> Iterator[str]:
+    """Short strings."""
+    for _ in range(count):
+        yield "".join(random.choice(letters) for _ in range(random.choice([0, 1, 1, 2, 2, 3, 4, 6])))
