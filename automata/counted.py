@@ -44,10 +44,12 @@ from automata.counted_subsets import ACTION, FROM, SOURCE, SYMBOL, TARGET, UPTO,
 from automata.determinize import DONE, TOO_MANY_STATES, Transitions
 from automata.errors import LimitExceeded
 from automata.expr import Expr
+from automata.intervals import over_intervals
 from automata.limits import Work, under_way
 from automata.minimize import minimize
 from automata.openfst import IntArray
 from automata.register_distance import joined, live_parts, pieces_by_distance
+from automata.thompson import AssertionMet
 
 # Leaves of a repetition, written out, from which on it is counted.
 THRESHOLD = 300
@@ -135,8 +137,11 @@ def compile_counted(expr: Expr, work: Work | None = None, *, threshold: int = TH
             farthest = max(counted, key=counts)
             if counts(farthest) > MAX_REGISTER:
                 raise LimitExceeded(f"{excerpt(farthest)} counts to more than {MAX_REGISTER:,}")
-            layout = CountedLayout(compiler.compile, work, counted)
-            marked = layout.lay_marked(expr)
+            layout = CountedLayout(compiler.part, work, counted)
+            try:
+                marked = layout.lay_marked(expr)
+            except AssertionMet:
+                return None
             if layout.fragment.labels:
                 return None
             automaton = _deterministic(expr, marked, counts(farthest), work, is_product=bool(layout.products))
@@ -151,8 +156,11 @@ def _deterministic(
 ) -> CountedByteAutomaton | tuple[int, int] | None:
     """The minimal automaton of a layout; or two loops that would need counts of their own at the same time; or None
     where a product leads on with so many separate counts that nothing is won."""
-    interval, arcs = _over_intervals(marked.ranges)
-    epsilon, limits = np.ascontiguousarray(marked.epsilon.T), work.limits
+    limits = work.limits
+    interval, written, arcs = over_intervals(marked.ranges, 0, limits.table_bytes)
+    if not written:
+        raise LimitExceeded(f"{excerpt(expr)} takes more than {limits.table_bytes:,} bytes (limit `table_bytes`)")
+    epsilon = np.ascontiguousarray(marked.epsilon.T)
     status, final_from, made, clash = counted_subsets(
         int(interval[255]) + 1,
         arcs,
@@ -193,20 +201,6 @@ def _live(final_from: IntArray, made: IntArray, max_register: int) -> IntArray |
     return parts if len(which) <= max_parts else None
 
 
-def _over_intervals(ranges: IntArray) -> tuple[IntArray, IntArray]:
-    """The interval of each byte, `[256]`, for the coarsest cut of the bytes that no range splits; and an arc for each
-    interval in each range, `[3, A]`: source, interval and target."""
-    cuts = np.zeros(257, np.int32)
-    cuts[ranges[:, 1]] = cuts[ranges[:, 2] + 1] = 1
-    cuts[0] = 0
-    interval = np.cumsum(cuts[:256], dtype=np.int32)
-    first = interval[ranges[:, 1]]
-    num = interval[ranges[:, 2]] - first + 1
-    place = np.arange(num.sum(), dtype=np.int32) - np.repeat(np.cumsum(num) - num, num)
-    arcs = np.stack([np.repeat(ranges[:, 0], num), np.repeat(first, num) + place, np.repeat(ranges[:, 3], num)])
-    return interval, arcs.astype(np.int32)
-
-
 def _merged(made: IntArray) -> IntArray:
     """The arcs in order, neighbouring guards with one outcome as one."""
     made = made[:, np.lexsort((made[FROM], made[SYMBOL], made[SOURCE]))]
@@ -233,7 +227,7 @@ def _minimal(
     target = np.concatenate([made[TARGET], np.full(len(ending), num_states, np.int32)])
     final = np.arange(num_states + 1) == num_states
     arcs = Transitions(final, source, symbol_of.reshape(-1).astype(np.int32), target)
-    start, minimal = minimize(arcs, work.stop)
+    start, (final, source, symbol, target) = minimize(arcs, work.stop)
     work.check()
     if start < 0:
         nothing = np.zeros(0, np.int32)
@@ -241,11 +235,9 @@ def _minimal(
             -1, 0, np.zeros(256, np.uint8), np.zeros(1, np.int32), nothing.reshape(0, 4), nothing
         )
     # States lose their numbers to the one more.
-    number = (np.cumsum(~minimal.final) - 1).astype(np.int32)
-    order = np.lexsort((minimal.symbol, minimal.source))
-    source, symbol, target = minimal.source[order], minimal.symbol[order], minimal.target[order]
+    number = (np.cumsum(~final) - 1).astype(np.int32)
     is_end = symbols[0, symbol] < 0
-    least = np.full(len(minimal.final) - 1, -1, np.int32)
+    least = np.full(len(final) - 1, -1, np.int32)
     least[number[source[is_end]]] = symbols[1, symbol[is_end]]
     source, symbol, target = source[~is_end], symbol[~is_end], target[~is_end]
     rows = np.stack([symbols[0, symbol], number[source], *symbols[1:3, symbol], number[target], symbols[3, symbol]])

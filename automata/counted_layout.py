@@ -32,6 +32,7 @@ from automata.expr import (
     Intersection,
     Repetition,
     difference,
+    whole,
 )
 from automata.intervals import FIRST_LABEL
 from automata.limits import Work
@@ -187,7 +188,7 @@ class CountedLayout(Layout):
         layout = CountedLayout(self.compiled, self.work, self.counted, self.depth + 1)
         marked = layout.lay_marked(inner)
         if isinstance(expr, Intersection):
-            other = self.compiled(expr.right if inner is expr.left else expr.left)
+            other = self.compiled(whole(expr.right if inner is expr.left else expr.left))
         else:
             other = self.compiled(difference(ANY_BYTES, expr.operands()[1]))
         for name in (*layout.fragment.labels, *other.labels):

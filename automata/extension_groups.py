@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from automata import expr as ex
+from automata import extensions
 from automata.errors import PatternError
-from automata.expr import Expr
+from automata.expr import Expr, Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,26 @@ class Content:
             raise self.refuse(f"{name} takes two groups, one after the other")
         left, right = self.alternatives[0]
         return left, right
+
+    def text(self, name: str) -> str:
+        """The content as plain text.
+
+        Raises:
+            PatternError: it is a pattern and not plain text.
+        """
+        language = self.language
+        if not isinstance(language, Literal):
+            raise self.refuse(f"{name} takes plain text, in which special characters have a backslash")
+        return language.value.decode()
+
+    def nothing(self, name: str) -> None:
+        """Makes sure that nothing stood in the group.
+
+        Raises:
+            PatternError: something did.
+        """
+        if self.alternatives != [[]]:
+            raise self.refuse(f"{name} takes nothing between its brackets")
 
 
 Build = Callable[[Content], Expr]
@@ -83,11 +104,70 @@ def _bytes(content: Content) -> Expr:
     return content.language
 
 
+def _quoted_text(content: Content) -> Expr:
+    content.nothing("QUOTED_TEXT")
+    return extensions.quoted_text()
+
+
+def _unquoted_text(content: Content) -> Expr:
+    content.nothing("UNQUOTED_TEXT")
+    return extensions.unquoted_text()
+
+
+def _text_until(content: Content) -> Expr:
+    return extensions.text_until(content.language)
+
+
+def _substring_of(content: Content) -> Expr:
+    return extensions.substring_of(content.text("SUBSTRING_OF"))
+
+
+def _substring_of_words(content: Content) -> Expr:
+    return extensions.substring_of(content.text("SUBSTRING_OF_WORDS"), words=True)
+
+
+def _delimited_list(content: Content) -> Expr:
+    return extensions.delimited_list(*content.pair("DELIMITED_LIST"))
+
+
+def _delimited_subsequence_of(content: Content) -> Expr:
+    if len(content.alternatives) != 1 or len(content.alternatives[0]) < 2:
+        raise content.refuse("DELIMITED_SUBSEQUENCE_OF takes groups, one for each item and the last for the delimiter")
+    *items, delimiter = content.alternatives[0]
+    return extensions.delimited_subsequence_of(items, delimiter)
+
+
+def _token(content: Content) -> Expr:
+    name = content.text("TOKEN")
+    if not name:
+        raise content.refuse("TOKEN takes the name of a token")
+    return extensions.token(name)
+
+
+def _named_token(name: str) -> Build:
+    """A group that names its tokens by its own name."""
+
+    def build(content: Content) -> Expr:
+        content.nothing(name)
+        return extensions.token(name)
+
+    return build
+
+
 EXTENSION_GROUPS: Mapping[str, Extension] = MappingProxyType(
     {
         "AND": Extension(_and),
         "MINUS": Extension(_minus),
         "NOT": Extension(_not),
         "BYTES": Extension(_bytes, raw_bytes=True),
+        "QUOTED_TEXT": Extension(_quoted_text),
+        "UNQUOTED_TEXT": Extension(_unquoted_text),
+        "TEXT_UNTIL": Extension(_text_until),
+        "SUBSTRING_OF": Extension(_substring_of),
+        "SUBSTRING_OF_WORDS": Extension(_substring_of_words),
+        "DELIMITED_LIST": Extension(_delimited_list),
+        "DELIMITED_SUBSEQUENCE_OF": Extension(_delimited_subsequence_of),
+        "TOKEN": Extension(_token),
+        **{name: Extension(_named_token(name)) for name in extensions.NAMED_TOKENS},
     }
 )

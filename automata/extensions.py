@@ -34,7 +34,7 @@ from automata.expr import (
     repeat,
 )
 
-TEXT_TOKEN, PARAGRAPH_TOKEN, IMAGE = "TEXT_TOKEN", "PARAGRAPH_TOKEN", "IMAGE"
+TEXT_TOKEN, PARAGRAPH_TOKEN, IMAGE = NAMED_TOKENS = ("TEXT_TOKEN", "PARAGRAPH_TOKEN", "IMAGE")
 
 # YAML 1.2.2, productions [1] to [34]: what prints, without line breaks, the byte order mark and white space.
 _YAML_VISIBLE = (

@@ -13,6 +13,7 @@ read in both dialects:
     operations      (?P<AND>(?:a)(?:b))   what matches both;   (?P<MINUS>(?:a)(?:b))   a and not b;
                     (?P<NOT>a)            every text that does not match a
     raw bytes       (?P<BYTES>[\\x80-\\xff])   characters up to U+00FF stand for the bytes of that value
+    extensions      (?P<QUOTED_TEXT>) (?P<TEXT_UNTIL>a) (?P<TOKEN>name) and others, by `automata.extension_groups`
 
 Only in Python's dialect:
 

@@ -1,9 +1,34 @@
 """Ready-made constraints: functions and patterns that describe what a model is to write.
 
-choice(texts)           one of some texts
+choice(texts)           one of some texts, up to a million of them
+quoted_text() ...       the languages of `automata.extensions`
 paper                   the constraints that the paper measures
 """
 
+from automata.extensions import (
+    delimited_list,
+    delimited_subsequence_of,
+    image,
+    paragraph_token,
+    quoted_text,
+    substring_of,
+    text_token,
+    text_until,
+    token,
+    unquoted_text,
+)
 from constraints.choice import choice
 
-__all__ = ["choice"]
+__all__ = [
+    "choice",
+    "delimited_list",
+    "delimited_subsequence_of",
+    "image",
+    "paragraph_token",
+    "quoted_text",
+    "substring_of",
+    "text_token",
+    "text_until",
+    "token",
+    "unquoted_text",
+]

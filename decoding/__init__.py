@@ -1,6 +1,7 @@
 """From token automata to text: tensors on the accelerator, and the loop.
 
     AutomatonTensors            masks and steps for a batch             tensors
+    CanonicalTensors            the same for canonical tokenization     canonical_tensors
     ConstraintLogitsProcessor   for `generate` of transformers          processor
     generate(...)               prompts and a constraint to texts       generate
     vocabulary_of(tokenizer)    its vocabulary, prepared once           loop
@@ -16,14 +17,23 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from decoding.bundled import bundled_model
+    from decoding.canonical_tensors import CanonicalTensors
     from decoding.loop import generate, vocabulary_of
     from decoding.processor import ConstraintLogitsProcessor
     from decoding.tensors import AutomatonTensors
 
-__all__ = ["AutomatonTensors", "ConstraintLogitsProcessor", "bundled_model", "generate", "vocabulary_of"]
+__all__ = [
+    "AutomatonTensors",
+    "CanonicalTensors",
+    "ConstraintLogitsProcessor",
+    "bundled_model",
+    "generate",
+    "vocabulary_of",
+]
 
 _MODULES = {
     "AutomatonTensors": "decoding.tensors",
+    "CanonicalTensors": "decoding.canonical_tensors",
     "ConstraintLogitsProcessor": "decoding.processor",
     "bundled_model": "decoding.bundled",
     "generate": "decoding.loop",

@@ -14,6 +14,7 @@ import tokenfst
 from automata.errors import IncompleteOutput, VocabularyError
 from decoding.processor import ConstraintLogitsProcessor
 from tokenfst.automaton import TokenAutomaton
+from tokenfst.canonical import CanonicalAutomaton
 from tokenfst.compile import Constraint
 from tokenfst.loaders import from_transformers
 from tokenfst.vocabulary import Vocabulary
@@ -34,7 +35,7 @@ def generate(
     model: Any,
     tokenizer: Any,
     prompts: str | Sequence[str],
-    constraint: Constraint | TokenAutomaton,
+    constraint: Constraint | TokenAutomaton | CanonicalAutomaton,
     *,
     max_new_tokens: int = 256,
     temperature: float = 1.0,
@@ -91,8 +92,10 @@ def generate(
     return [_text(row, automaton) for row in written[:, encoded["input_ids"].shape[1] :].tolist()]
 
 
-def _automaton(constraint: Constraint | TokenAutomaton, vocabulary: Vocabulary, at_text_start: bool) -> TokenAutomaton:
-    if not isinstance(constraint, TokenAutomaton):
+def _automaton(
+    constraint: Constraint | TokenAutomaton | CanonicalAutomaton, vocabulary: Vocabulary, at_text_start: bool
+) -> TokenAutomaton | CanonicalAutomaton:
+    if not isinstance(constraint, TokenAutomaton | CanonicalAutomaton):
         return tokenfst.compile(constraint, vocabulary, at_text_start=at_text_start)
     if constraint.vocabulary.digest != vocabulary.digest:
         raise VocabularyError("the automaton was made for another vocabulary than the tokenizer's")
@@ -120,7 +123,7 @@ def _encode(tokenizer: Any, prompts: list[str], device: torch.device) -> dict[st
     }
 
 
-def _text(row: list[int], automaton: TokenAutomaton) -> str:
+def _text(row: list[int], automaton: TokenAutomaton | CanonicalAutomaton) -> str:
     vocabulary = automaton.vocabulary
     ends = [place for place, token in enumerate(row) if token in vocabulary.eos_ids]
     tokens = row[: ends[0]] if ends else row

@@ -13,14 +13,16 @@ from torch import Tensor
 from transformers import LogitsProcessor
 
 from automata.errors import IncompleteOutput, TokenNotAllowed
+from decoding.canonical_tensors import CanonicalTensors
 from decoding.tensors import AutomatonTensors
 from tokenfst.automaton import TokenAutomaton
+from tokenfst.canonical import CanonicalAutomaton
 
 
 class ConstraintLogitsProcessor(LogitsProcessor):
     """Constrains one call of `generate`: greedy, sampling or beams, any batch, left padding. Make one for each call."""
 
-    def __init__(self, automaton: TokenAutomaton, *, max_new_tokens: int | None = None) -> None:
+    def __init__(self, automaton: TokenAutomaton | CanonicalAutomaton, *, max_new_tokens: int | None = None) -> None:
         """Makes a processor.
 
         Args:
@@ -36,7 +38,7 @@ class ConstraintLogitsProcessor(LogitsProcessor):
             raise IncompleteOutput(f"the constraint takes at least {least} tokens, and the limit is {max_new_tokens}")
         self.automaton = automaton
         self.max_new_tokens = max_new_tokens
-        self._tensors: AutomatonTensors | None = None
+        self._tensors: AutomatonTensors | CanonicalTensors | None = None
         self._prompt_length = 0
         self._seen: Tensor | None = None
         self._states: Tensor | None = None
@@ -66,13 +68,17 @@ class ConstraintLogitsProcessor(LogitsProcessor):
         mask = tensors.mask(torch.where(astray, tensors.end, states), remaining)
         return scores.masked_fill(~mask, float("-inf"))
 
-    def _on(self, scores: Tensor) -> AutomatonTensors:
+    def _on(self, scores: Tensor) -> AutomatonTensors | CanonicalTensors:
         tensors = self._tensors
         if tensors is None or tensors.device != scores.device or tensors.width != scores.shape[1]:
-            tensors = self._tensors = AutomatonTensors(self.automaton, scores.device, scores.shape[1])
+            if isinstance(self.automaton, CanonicalAutomaton):
+                tensors = CanonicalTensors(self.automaton, scores.device, scores.shape[1])
+            else:
+                tensors = AutomatonTensors(self.automaton, scores.device, scores.shape[1])
+            self._tensors = tensors
         return tensors
 
-    def _follow(self, input_ids: Tensor, tensors: AutomatonTensors) -> Tensor:
+    def _follow(self, input_ids: Tensor, tensors: AutomatonTensors | CanonicalTensors) -> Tensor:
         """The state of each row, `[B]`."""
         seen, states = self._seen, self._states
         if seen is None or states is None:

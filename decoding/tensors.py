@@ -125,7 +125,7 @@ class _DenseTable:
 
 
 class _SparseTable:
-    """Edges sorted by state and class: key `[E]` is state x K + class, target `[E]`."""
+    """Edges sorted by state and class: key `[E]` is state x K + class, class and target `[E]`; 16 bytes an edge."""
 
     def __init__(self, transitions: Csr, dead: int, device: torch.device) -> None:
         source, number, target = transitions.edges()
@@ -134,8 +134,8 @@ class _SparseTable:
         offsets = np.append(transitions.row_offsets, transitions.row_offsets[-1])
         self.offsets = torch.from_numpy(offsets).to(device)
         self.key = torch.from_numpy(source.astype(np.int64) * self.num_classes + number).to(device)
-        self.number = torch.from_numpy(number.astype(np.int64)).to(device)
-        self.reached = torch.from_numpy(target.astype(np.int64)).to(device)
+        self.number = torch.from_numpy(number.astype(np.int32)).to(device)
+        self.reached = torch.from_numpy(target.astype(np.int32)).to(device)
         self.places = torch.arange(int(np.diff(offsets).max()), device=device)
 
     def targets(self, states: Tensor) -> Tensor:
@@ -145,11 +145,11 @@ class _SparseTable:
         edge = edge.clamp(max=len(self.key) - 1)
         # What lies past a row's end is scattered to a column that is cut off.
         row = torch.full((len(states), self.num_classes + 1), self.dead, device=states.device)
-        row.scatter_(1, torch.where(inside, self.number[edge], self.num_classes), self.reached[edge])
+        row.scatter_(1, torch.where(inside, self.number[edge].long(), self.num_classes), self.reached[edge].long())
         return row[:, :-1]
 
     def target(self, states: Tensor, classes: Tensor) -> Tensor:
         """The state that one class leads to, `[B]`."""
         wanted = states * self.num_classes + classes
         edge = torch.searchsorted(self.key, wanted).clamp(max=len(self.key) - 1)
-        return torch.where(self.key[edge] == wanted, self.reached[edge], self.dead)
+        return torch.where(self.key[edge] == wanted, self.reached[edge].long(), self.dead)

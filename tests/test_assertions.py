@@ -30,6 +30,7 @@ from automata import (
     whole,
 )
 from automata import expr as ex
+from automata.counted import compile_counted
 from automata.expr import EMPTY, EPSILON, TEXT_END, TEXT_START, Expr, Label, Substring
 from automata.expr import strings as strings_of
 from automata.limits import Work
@@ -405,3 +406,16 @@ def test_lists_substrings_and_automata_beside_assertions() -> None:
     assert equivalent(automaton + (lookbehind("bé") + literal("c")), parse("[ab]*béc"))
     assert equivalent(automaton | (lookahead("c") + ANY_TEXT), parse("[ab]*é|c(?s:.*)"))
     assert equivalent(compile_expr(EMPTY) | (literal("a") + lookbehind("a") + "b"), parse("ab"))
+
+
+def test_counted_repetitions_beside_assertions() -> None:
+    for pattern, texts, others, is_counted in [
+        (r"^(?=.*\d).{8,10000}$", ["1" + "a" * 9999], ["a" * 10_000, "1" + "a" * 10_000], True),
+        (r"(?=.*\bb\b).{1,1000}", ["a b" + " " * 997], ["a b" + " " * 998, "ab"], True),
+        (r"x?\b\w{1,400}\b", ["x" * 400, "a"], ["x" * 401, ""], False),
+    ]:
+        counted = compile_counted(parse(pattern))
+        assert (counted is not None) == is_counted, pattern
+        for automaton in (counted or compile_expr(parse(pattern)), compile_expr(parse(pattern))):
+            assert all(automaton.accepts(text.encode()) for text in texts), pattern
+            assert not any(automaton.accepts(text.encode()) for text in others), pattern

@@ -11,10 +11,27 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from automata import compile_expr, parse
-from automata.extensions import delimited_list, delimited_subsequence_of, quoted_text, text_until, unquoted_text
+from automata import PatternError, compile_expr, equivalent, parse
+from automata.extensions import (
+    delimited_list,
+    delimited_subsequence_of,
+    image,
+    paragraph_token,
+    quoted_text,
+    substring_of,
+    text_token,
+    text_until,
+    token,
+    unquoted_text,
+)
+from automata.pattern import Dialect
 
 QUOTED, UNQUOTED = compile_expr(quoted_text()), compile_expr(unquoted_text())
+
+
+def accepts(pattern: str, *strings: str) -> list[bool]:
+    automaton = compile_expr(parse(pattern))
+    return [automaton.accepts(string.encode()) for string in strings]
 
 
 def texts(alphabet: str, length: int) -> list[str]:
@@ -102,3 +119,53 @@ def test_a_subsequence_of_many_items_stays_small() -> None:
     assert automaton.accepts(", ".join(items[::7]).encode())
     with pytest.raises(ValueError, match="at least one item"):
         delimited_subsequence_of([], ", ")
+
+
+# In patterns
+
+GROUPS = {
+    "(?P<QUOTED_TEXT>)": quoted_text(),
+    "(?P<UNQUOTED_TEXT>)": unquoted_text(),
+    "(?P<TEXT_UNTIL>a+|b)": text_until(parse("a+|b")),
+    r"(?P<SUBSTRING_OF>a\.b\n)": substring_of("a.b\n"),
+    "(?P<SUBSTRING_OF_WORDS>New York)": substring_of("New York", words=True),
+    "(?P<DELIMITED_LIST>(?:a|b), )": delimited_list(parse("a|b"), ", "),
+    "(?P<DELIMITED_SUBSEQUENCE_OF>(?:a)(?:b|c)(?:d)(?:; ?))": delimited_subsequence_of(
+        [parse("a"), parse("b|c"), parse("d")], parse("; ?")
+    ),
+    r"(?P<TOKEN><\|call\|>)": token("<|call|>"),
+    "(?P<TEXT_TOKEN>)": text_token(),
+    "(?P<PARAGRAPH_TOKEN>)": paragraph_token(),
+    "(?P<IMAGE>)": image(),
+}
+
+
+@pytest.mark.parametrize("pattern", GROUPS)
+@pytest.mark.parametrize("dialect", ["python", "ecma"])
+def test_every_extension_is_a_group_and_prints_as_a_pattern(pattern: str, dialect: Dialect) -> None:
+    expr = GROUPS[pattern]
+    assert parse(pattern, dialect=dialect) == expr
+    assert equivalent(parse(str(expr)), expr)
+
+
+def test_extensions_stand_among_other_things() -> None:
+    assert accepts(r"(?:- (?P<TEXT_UNTIL>\n)){2}", "- a\n- b\n", "- a\n", "- a\n- b") == [True, False, False]
+    assert accepts("(?i:(?P<DELIMITED_LIST>(?:ab),))!", "AB,ab!", "ab") == [True, False]
+    assert accepts("(?P<TEXT_UNTIL>)", "", "a") == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "reason"),
+    [
+        ("x(?P<QUOTED_TEXT>a)", "QUOTED_TEXT takes nothing between its brackets (at position 1"),
+        ("(?P<IMAGE>|)", "IMAGE takes nothing"),
+        ("(?P<SUBSTRING_OF>a*)", "SUBSTRING_OF takes plain text"),
+        ("(?P<TOKEN>)", "TOKEN takes the name of a token"),
+        ("(?P<TOKEN>a|b)", "TOKEN takes plain text"),
+        ("(?P<DELIMITED_LIST>(?:a))", "DELIMITED_LIST takes two groups"),
+        ("(?P<DELIMITED_SUBSEQUENCE_OF>(?:a)|(?:b))", "takes groups, one for each item and the last for the delimiter"),
+    ],
+)
+def test_what_an_extension_does_not_take_is_refused(pattern: str, reason: str) -> None:
+    with pytest.raises(PatternError, match=re.escape(reason)):
+        parse(pattern)

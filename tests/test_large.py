@@ -29,6 +29,7 @@ from automata import (
     Limits,
     alternation,
     compile_expr,
+    derivative,
     literal,
     parse,
     strings,
@@ -42,6 +43,7 @@ from decoding import AutomatonTensors
 from tokenfst import TokenAutomaton, Vocabulary, from_tekken
 from tokenfst.compile import from_bytes
 from tokenfst.relations import is_list_like, relation_classes
+from tokenfst.text_start import TextStart
 from tokenfst.token_classes import token_classes
 
 FEW = settings(max_examples=100)
@@ -104,6 +106,11 @@ def test_lists_compose_with_other_expressions(values: list[bytes], other: Expr, 
     assert same(compile_expr(combine(strings(values))), expected)
     with all_sparse():
         assert same(compile_expr(combine(strings(values))), expected)
+
+
+def test_what_is_left_of_a_list_is_a_list() -> None:
+    assert derivative(strings(["ab", "ac", "b", "é"]), "a") == strings(["b", "c"])
+    assert derivative(strings(["ab", "b"]).star() + "c", b"a") == "b" + strings(["ab", "b"]).star() + "c"
 
 
 # Substrings
@@ -240,6 +247,29 @@ def test_token_automata_of_sparse_automata_are_those_of_dense_ones(expr: Expr, v
             assert np.array_equal(expected.mask(state), found.mask(state))
 
 
+@FEW
+@given(
+    exprs(),
+    st.lists(st.text(" ab", min_size=1, max_size=3), min_size=1, max_size=6),
+    st.sampled_from([b" ", b"#", b"a"]),
+)
+def test_texts_begin_alike_over_sparse_automata(expr: Expr, tokens: list[str], prefix: bytes) -> None:
+    expr = expr | Label("mark") + "a"
+    vocabulary = Vocabulary(
+        [*(token.encode() for token in tokens), *(bytes([byte]) for byte in range(256)), b"", b""],
+        [len(tokens) + 256],
+        special_tokens={"mark": len(tokens) + 257},
+        text_start=TextStart(prefix),
+    )
+    expected, found = [
+        from_bytes(automaton, vocabulary, at_text_start=True) for automaton in (compile_expr(expr), sparse(expr))
+    ]
+    for mine, others in zip(expected.transitions.edges(), found.transitions.edges(), strict=True):
+        assert np.array_equal(mine, others)
+    assert np.array_equal(expected.token_class, found.token_class)
+    assert expected.start == found.start
+
+
 # A hundred thousand strings over a real vocabulary
 
 
@@ -329,10 +359,11 @@ def test_masks_of_a_large_list_are_what_bisection_finds(
     texts, automaton, generator = lists[kind], compiled[kind], random.Random(5)
     words = np.zeros(-(-len(vocabulary) // 32), np.int32)
     tensors = AutomatonTensors(automaton)
-    for text in generator.sample(texts, 3):
+    for text in generator.sample(texts, 2):
         state, written = automaton.start, b""
         for token in [*cut(text, ids, generator), None]:
-            allowed = np.array([begins(texts, written + piece) if piece else False for piece in vocabulary.tokens])
+            follow = continuations(texts, written)
+            allowed = np.array([piece in follow for piece in vocabulary.tokens])
             allowed[list(vocabulary.eos_ids)] = written in texts[bisect_left(texts, written) :][:1]
             assert np.array_equal(automaton.mask(state), allowed)
             automaton.fill_bitmask(state, words)
@@ -346,9 +377,10 @@ def test_masks_of_a_large_list_are_what_bisection_finds(
         assert automaton.is_final(state)
 
 
-def begins(texts: list[bytes], prefix: bytes) -> bool:
-    place = bisect_left(texts, prefix)
-    return place < len(texts) and texts[place].startswith(prefix)
+def continuations(texts: list[bytes], prefix: bytes) -> set[bytes]:
+    """What can follow a prefix within some text, down to one byte."""
+    matching = texts[bisect_left(texts, prefix) : bisect_left(texts, prefix + b"\xff")]
+    return {text[len(prefix) : end] for text in matching for end in range(len(prefix) + 1, len(text) + 1)}
 
 
 def test_a_large_list_is_small_and_survives_a_file(

@@ -2,6 +2,7 @@
 
 Vocabulary, from_transformers, from_tiktoken, from_sentencepiece, from_tekken
 compile(constraint, vocabulary) -> TokenAutomaton
+compile(constraint, vocabulary, tokenization="canonical") -> CanonicalAutomaton
 """
 
 import automata as _automata
@@ -14,6 +15,8 @@ if not hasattr(_automata, "compile_expr"):
     )
 
 from tokenfst.automaton import TokenAutomaton
+from tokenfst.bpe import BPE, NotBPE
+from tokenfst.canonical import CanonicalAutomaton
 from tokenfst.compile import compile  # noqa: A004
 from tokenfst.loaders import from_sentencepiece, from_tekken, from_tiktoken, from_transformers, load
 from tokenfst.text_start import TextStart
@@ -22,6 +25,9 @@ from tokenfst.vocabulary import Vocabulary
 __version__ = "0.1.0"
 
 __all__ = [
+    "BPE",
+    "CanonicalAutomaton",
+    "NotBPE",
     "TextStart",
     "TokenAutomaton",
     "Vocabulary",

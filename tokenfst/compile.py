@@ -16,7 +16,7 @@ Where repetitions have large bounds, both automata have a register that counts (
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Literal, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,7 @@ from automata.pattern import parse
 from automata.sparse import HIGH, LOW, SparseAutomaton
 from tokenfst.automaton import TokenAutomaton
 from tokenfst.beginning import split_terminals, with_beginning, with_exceptions
+from tokenfst.canonical import CanonicalAutomaton, canonical_from_bytes
 from tokenfst.counted_automaton import from_counted
 from tokenfst.loops import Ints
 from tokenfst.terminals import Terminals, with_terminals
@@ -43,6 +44,7 @@ from tokenfst.vocabulary import Vocabulary
 Constraint: TypeAlias = str | Expr | ByteAutomaton
 
 
+@overload
 def compile(  # noqa: A001
     constraint: Constraint,
     vocabulary: Vocabulary,
@@ -51,7 +53,33 @@ def compile(  # noqa: A001
     terminals: Terminals | None = None,
     limits: Limits = DEFAULT_LIMITS,
     cancellation: Cancellation | None = None,
-) -> TokenAutomaton:
+    tokenization: Literal["any"] = "any",
+) -> TokenAutomaton: ...
+
+
+@overload
+def compile(  # noqa: A001
+    constraint: Constraint,
+    vocabulary: Vocabulary,
+    *,
+    at_text_start: bool = False,
+    terminals: Terminals | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    cancellation: Cancellation | None = None,
+    tokenization: Literal["canonical"],
+) -> CanonicalAutomaton: ...
+
+
+def compile(  # noqa: A001
+    constraint: Constraint,
+    vocabulary: Vocabulary,
+    *,
+    at_text_start: bool = False,
+    terminals: Terminals | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    cancellation: Cancellation | None = None,
+    tokenization: Literal["any", "canonical"] = "any",
+) -> TokenAutomaton | CanonicalAutomaton:
     """The automaton over the tokens of a vocabulary that accepts exactly the tokenizations of a language.
 
     Args:
@@ -66,6 +94,9 @@ def compile(  # noqa: A001
             special tokens and the sets that every vocabulary has.
         limits: how much the compilation may take.
         cancellation: lets another thread stop it.
+        tokenization: "any" for all tokenizations of every text; "canonical" for the one that the vocabulary's encoder
+            makes of it (`tokenfst.canonical`). Then texts are those that an encoder can be given: UTF-8, and where it
+            tells letters from numbers, characters that are assigned in Python's version of Unicode.
 
     Raises:
         PatternError: a pattern that cannot be honoured, with the place and the reason.
@@ -73,9 +104,15 @@ def compile(  # noqa: A001
         UnknownTerminal: the constraint names tokens that neither the vocabulary nor `terminals` knows.
         LimitExceeded: a limit was passed; the message names it, the amount and the part of the constraint.
         Cancelled: another thread cancelled the compilation.
+        UnsupportedTokenizer: how the encoder cuts texts is not known, or not modelled.
+        ValueError: another tokenization.
     """
+    if tokenization not in ("any", "canonical"):
+        raise ValueError(f"tokenization is 'any' or 'canonical', not {tokenization!r}")
     with Work(limits, cancellation) as work:
         expr = parse(constraint) if isinstance(constraint, str) else constraint
+        if tokenization == "canonical":
+            return canonical_from_bytes(to_bytes(expr, work), vocabulary, terminals=terminals, work=work)
         counted = compile_counted(expr, work) if isinstance(expr, Expr) else None
         if counted is not None:
             return from_counted(counted, vocabulary, at_text_start=at_text_start, work=work)

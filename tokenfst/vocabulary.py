@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.errors import VocabularyError
+from tokenfst.bpe import BPE, NotBPE
 from tokenfst.text_start import TextStart
 from tokenfst.trie import Nodes, build_trie
 
@@ -32,6 +33,7 @@ class Vocabulary:
         tokens: V byte strings; a token's id is its position, and b"" emits nothing.
         eos_ids: the ids that end a sequence; several are one end.
         special_tokens: names of tokens that emit nothing.
+        bpe: how the vocabulary's encoder cuts a text into tokens, or why that is not known. No part of the digest.
         text_start: what the decoder does at the start of a text, None where it does nothing.
         num_whole: how many tokens are whole UTF-8 characters; theirs are the first ranks.
     """
@@ -42,6 +44,7 @@ class Vocabulary:
         eos_ids: Iterable[int] = (),
         *,
         special_tokens: Mapping[str, int] | None = None,
+        bpe: BPE | NotBPE = NotBPE("none was given"),  # noqa: B008 (immutable)
         text_start: TextStart | None = None,
     ) -> None:
         """Prepares a vocabulary.
@@ -50,6 +53,7 @@ class Vocabulary:
             tokens: the bytes that each token adds to earlier text; b"" for tokens that are never to be written.
             eos_ids: the ids that end a sequence. They emit nothing, whatever their bytes are.
             special_tokens: names of further tokens that emit nothing.
+            bpe: how the encoder cuts a text, for canonical tokenization.
             text_start: what the decoder does at the start of a text, if it does anything there.
 
         Raises:
@@ -57,6 +61,7 @@ class Vocabulary:
         """
         self.eos_ids = tuple(sorted(set(eos_ids)))
         self.special_tokens: Mapping[str, int] = MappingProxyType(dict(special_tokens or {}))
+        self.bpe = bpe
         self.text_start = text_start
         silent = {*self.eos_ids, *self.special_tokens.values()}
         named = {*text_start.exceptions, *text_start.ignored} if text_start else set()

@@ -16,6 +16,7 @@ import binascii
 from typing import TYPE_CHECKING
 
 from automata.errors import UnsupportedTokenizer, VocabularyError
+from tokenfst.bpe import BPE, NotBPE
 from tokenfst.text_start import TextStart
 from tokenfst.vocabulary import Vocabulary
 
@@ -32,6 +33,8 @@ def assemble(
     eos_ids: Iterable[int],
     source: str,
     start: TextStart | None = None,
+    *,
+    bpe: BPE | NotBPE = NotBPE("it is no byte-level BPE"),  # noqa: B008 (immutable)
 ) -> Vocabulary:
     """The vocabulary in which token `i` writes `written[i]`, and every other id writes nothing.
 
@@ -48,7 +51,7 @@ def assemble(
         wrong = min(ids) if min(ids) < 0 else max(ids)
         raise VocabularyError(f"{source}: {wrong} is not a token id (from 0 to {MAX_TOKENS - 1})")
     tokens = [written.get(i, b"") for i in range(max(ids) + 1)]
-    return Vocabulary(tokens, eos, special_tokens=silent, text_start=start)
+    return Vocabulary(tokens, eos, special_tokens=silent, text_start=start, bpe=bpe)
 
 
 def text_start(
@@ -66,6 +69,14 @@ def text_start(
         token: first[token] for token, piece in written.items() if piece and first[token] != rule.by_rule(piece)
     }
     return TextStart(prefix, exceptions, frozenset(ignored))
+
+
+def ranked(ranks: Iterable[int], eos_ids: Iterable[int], pattern: str) -> BPE | NotBPE:
+    """The encoder of tiktoken, whose ranks are token ids."""
+    ends = set(eos_ids) & set(ranks)
+    if ends:
+        return NotBPE(f"token {min(ends)} ends a sequence, and the encoder writes it in texts as well")
+    return BPE(None, pattern, whole_pieces=True)
 
 
 def require_agreement(

@@ -37,6 +37,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from automata.errors import UnsupportedTokenizer
+from tokenfst.loaders.byte_level import BYTE_OF, bpe_of
 from tokenfst.loaders.common import assemble, require_agreement, text_start
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def from_transformers(
     require_agreement(written, lambda token: _BYTE_PIECE.fullmatch(pieces[token]) is not None, decode, name, start)
     ends = _own_eos(tokenizer) if eos_ids is None else list(eos_ids)
     silent |= {piece: token for token, piece in pieces.items() if token in ends}
-    return assemble(written, silent, ends, name, start)
+    return assemble(written, silent, ends, name, start, bpe=bpe_of(definition, silent.values()))
 
 
 def _backend(tokenizer: object, name: str) -> Tokenizer:
@@ -248,23 +249,9 @@ def _word_piece(mark: str, cleanup: bool, is_first: bool, piece: str) -> str:
     return piece
 
 
-def _byte_table() -> dict[str, int]:
-    """GPT-2's table, from character to byte.
-
-    Bytes that are visible characters of Latin-1 stand for themselves. The others, in order, are the
-    characters from U+0100 on, so that no piece contains a space or a control character.
-    """
-    visible = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
-    hidden = [byte for byte in range(256) if byte not in visible]
-    return {chr(byte): byte for byte in visible} | {chr(256 + n): byte for n, byte in enumerate(hidden)}
-
-
-_BYTE_OF = _byte_table()
-
-
 def _byte_level(piece: str) -> bytes:
     try:
-        return bytes([_BYTE_OF[character] for character in piece])
+        return bytes([BYTE_OF[character] for character in piece])
     except KeyError:
         return piece.encode()
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from automata.errors import VocabularyError
-from tokenfst.loaders.common import MAX_TOKENS, assemble, base64_bytes
+from tokenfst.loaders.common import MAX_TOKENS, assemble, base64_bytes, ranked
 
 if TYPE_CHECKING:
     import os
@@ -47,11 +47,13 @@ def from_tekken(path: str | os.PathLike[str], *, eos_ids: Iterable[int] | None =
         special_count, size = _counts(data["config"])
         special = _special_tokens(data, special_count)
         written = _written(data["vocab"], special_count, size)
+        pattern = str(data["config"]["pattern"])
     except (KeyError, TypeError, ValueError) as error:
         raise VocabularyError(f"{file}: not a Tekken vocabulary ({type(error).__name__}: {error})") from error
     if eos_ids is None:
         eos_ids = [special["</s>"]] if "</s>" in special else []
-    return assemble(written, special, eos_ids, str(file))
+    ends = tuple(eos_ids)
+    return assemble(written, special, ends, str(file), bpe=ranked(written, ends, pattern))
 
 
 def _counts(config: Json) -> tuple[int, int]:

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from automata.errors import UnsupportedTokenizer, VocabularyError
-from tokenfst.loaders.common import assemble, base64_bytes
+from tokenfst.bpe import NotBPE
+from tokenfst.loaders.common import assemble, base64_bytes, ranked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,27 +25,39 @@ if TYPE_CHECKING:
 
 
 def from_tiktoken(
-    source: str | os.PathLike[str] | tiktoken.Encoding, *, eos_ids: Iterable[int] | None = None
+    source: str | os.PathLike[str] | tiktoken.Encoding,
+    *,
+    eos_ids: Iterable[int] | None = None,
+    pattern: str | None = None,
 ) -> Vocabulary:
     """The vocabulary of a `.tiktoken` file, or of a `tiktoken.Encoding`.
 
-    Without `eos_ids`, an encoding's end is its `<|endoftext|>`, if it has one, and a file has no end.
+    Without `eos_ids`, an encoding's end is its `<|endoftext|>`, if it has one, and a file has no end. A file does
+    not have the pattern that cuts texts into pieces either, which canonical tokenization needs: `pattern` is it, and an
+    encoding brings its own.
 
     Raises:
         VocabularyError: a line is not `base64 rank`, or repeats a token or a rank (with the file and line
             number); an id in `eos_ids` is not a token id.
         UnsupportedTokenizer: `source` is neither a path nor an encoding.
+        ValueError: a pattern is given for an encoding.
         OSError: the file cannot be read.
     """
     if isinstance(source, str | os.PathLike):
         path = Path(source)
-        return assemble(_ranks(path), {}, () if eos_ids is None else eos_ids, str(path))
+        ranks, ends = _ranks(path), () if eos_ids is None else tuple(eos_ids)
+        missing = NotBPE("a .tiktoken file does not say how texts are cut into pieces; pass `pattern` to from_tiktoken")
+        return assemble(ranks, {}, ends, str(path), bpe=missing if pattern is None else ranked(ranks, ends, pattern))
     if not hasattr(source, "decode_single_token_bytes"):
         raise UnsupportedTokenizer(f"{type(source).__name__}: neither the path of a .tiktoken file nor an Encoding")
+    if pattern is not None:
+        raise ValueError("an encoding has a pattern of its own")
     special = {name: source.encode_single_token(name) for name in sorted(source.special_tokens_set)}
     if eos_ids is None:
         eos_ids = [special["<|endoftext|>"]] if "<|endoftext|>" in special else []
-    return assemble(_token_bytes(source), special, eos_ids, repr(source))
+    written, ends = _token_bytes(source), tuple(eos_ids)
+    bpe = ranked(written.keys() - special.values(), ends, source._pat_str)
+    return assemble(written, special, ends, repr(source), bpe=bpe)
 
 
 def _token_bytes(encoding: tiktoken.Encoding) -> dict[int, bytes]:

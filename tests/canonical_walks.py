@@ -1,0 +1,32 @@
+"""Walks through canonical automata, for their tests."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+
+from tokenfst import CanonicalAutomaton
+
+
+def finish(automaton: CanonicalAutomaton, state: int, generator: random.Random) -> list[int]:
+    """Tokens that end the text in as many steps as `min_tokens` says."""
+    tokens: list[int] = []
+    while not automaton.is_final(state):
+        for token in generator.sample(nearer(automaton, state), k=len(nearer(automaton, state))):
+            reached = automaton.advance(state, token)
+            if automaton.min_tokens(reached) < automaton.min_tokens(state):
+                break
+        else:
+            raise AssertionError("no token leads to where min_tokens points")
+        tokens.append(token)
+        state = reached
+    return tokens
+
+
+def nearer(automaton: CanonicalAutomaton, state: int) -> list[int]:
+    """The allowed tokens of classes that may lead nearer to the end."""
+    row = state // len(automaton.vocabulary)
+    edges = slice(automaton.rows.offsets[row], automaton.rows.offsets[row + 1])
+    near = automaton.rows.number[edges][automaton.rows.least[:, edges].min(axis=0) < automaton.min_tokens(state)]
+    return np.flatnonzero(automaton.mask(state) & np.isin(automaton.class_of, near)).tolist()

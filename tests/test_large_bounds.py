@@ -1,0 +1,151 @@
+"""Bounds as large as they are meant to be: exact for every token that crosses them, in kilobytes, within limits."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+import pytest
+import torch
+from counted_cases import (
+    VOCABULARIES,
+)
+
+import tokenfst
+from automata import (
+    compile_expr,
+    parse,
+)
+from automata.errors import Cancelled, EmptyLanguage, LimitExceeded
+from automata.limits import Cancellation, Limits
+from automata.register_distance import FAR
+from decoding import AutomatonTensors
+from tokenfst import TokenAutomaton, Vocabulary, from_tekken
+from tokenfst.compile import from_bytes
+from tokenfst.counted_automaton import CountedAutomaton
+
+
+def test_large_bounds_are_exact_for_every_token() -> None:
+    vocabulary = VOCABULARIES["tokens across bounds"]
+    automaton = tokenfst.compile("[ab]{50000,100000}", vocabulary)
+    assert automaton.nbytes < 2000
+    assert automaton.min_tokens(automaton.start) == 10_001
+    five, one = vocabulary.tokens.index(b"aaaaa"), vocabulary.tokens.index(b"a")
+    lengths = [len(token) if set(token) <= set(b"ab") else 0 for token in vocabulary.tokens]
+    state, length = automaton.start, 0
+    while length < 100_000:
+        step = five if not (49_980 < length < 50_010 or length > 99_980) else one
+        state, length = automaton.advance(state, step), length + lengths[step]
+        if 100 < length < 49_980 or 50_010 < length < 99_980:
+            continue
+        allowed = {token for token, size in enumerate(lengths) if size and length + size <= 100_000}
+        assert set(np.flatnonzero(automaton.mask(state)).tolist()) == allowed | ({0} if length >= 50_000 else set())
+        assert automaton.is_final(state) == (length >= 50_000)
+        assert automaton.min_tokens(state) == 1 + max(0, -(-(50_000 - length) // 5))
+    assert automaton.advance(state, 0) == automaton.end_state
+
+
+@pytest.mark.parametrize("pattern", ["[ab]{500,600}", '"[^"]{0,400}"', "(ab|b){310,1000}", "(ab?){400}b*"])
+def test_every_text_is_whole_within_a_tight_budget(pattern: str) -> None:
+    automaton = tokenfst.compile(pattern, VOCABULARIES["tokens across bounds"])
+    assert isinstance(automaton, CountedAutomaton)
+    tensors, generator = AutomatonTensors(automaton), torch.Generator().manual_seed(1)
+    budget = automaton.min_tokens(automaton.start) + 3
+    states, written = tensors.starts(8), []
+    for remaining in range(budget, 0, -1):
+        mask = tensors.mask(states, remaining)
+        assert mask.any(1).all()
+        tokens = torch.multinomial(mask.float(), 1, generator=generator)[:, 0]
+        states = tensors.advance(states, tokens)
+        written.append(tokens)
+    assert (states == tensors.end).all()
+    for row in torch.stack(written, 1).tolist():
+        text = automaton.vocabulary.detokenize(row[: row.index(0)]).decode()
+        assert re.fullmatch(pattern, text)
+
+
+def test_counts_that_tokens_cannot_spell_are_no_dead_ends() -> None:
+    vocabulary = Vocabulary([b"aa", b"aaaa", b"b", b""], [3])
+    automaton = tokenfst.compile("a{1001}b|a{0,600}", vocabulary)
+    state = automaton.start
+    for count in range(0, 600, 2):
+        # Only even numbers can be written, so nothing leads on to 1001.
+        assert set(np.flatnonzero(automaton.mask(state)).tolist()) == ({0, 1, 3} if count < 598 else {0, 3})
+        state = automaton.advance(state, 0)
+    assert np.flatnonzero(automaton.mask(state)).tolist() == [3]
+    with pytest.raises(EmptyLanguage):
+        tokenfst.compile("a{1001}", vocabulary)
+
+
+def test_limits_hold_where_something_is_counted() -> None:
+    explosive, vocabulary = "(?:a|b)*a(?:a|b){60}c{1000}", Vocabulary([b"a" * length for length in range(1, 65)])
+    with pytest.raises(LimitExceeded, match=r"more than 2,000 deterministic states \(limit `states`\)"):
+        tokenfst.compile(explosive, vocabulary, limits=Limits(states=2000))
+    with pytest.raises(LimitExceeded, match=r"takes more than 1,000,000 bytes \(limit `table_bytes`\)"):
+        tokenfst.compile(explosive, vocabulary, limits=Limits(table_bytes=1_000_000))
+    with pytest.raises(LimitExceeded, match=r"states that count takes more than 1,000,000 bytes"):
+        tokenfst.compile("a" * 5000 + "b{1000}", vocabulary, limits=Limits(table_bytes=1_000_000))
+    cancellation = Cancellation()
+    cancellation.cancel()
+    with pytest.raises(Cancelled):
+        tokenfst.compile("a{1000}", vocabulary, cancellation=cancellation)
+
+
+def test_a_distance_that_changes_too_often_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("automata.register_distance.MAX_PIECES", 5000)
+    automaton = tokenfst.compile("a{9000}", VOCABULARIES["bytes"])
+    with pytest.raises(LimitExceeded, match="least numbers"):
+        automaton.min_tokens(automaton.start)
+    assert FAR not in tokenfst.compile("a{4000}", VOCABULARIES["bytes"]).min_tokens_by_state[:1]
+
+
+@pytest.fixture(scope="module")
+def tekken() -> Vocabulary:
+    return from_tekken(str(files("mistral_common") / "data" / "tekken_240911.json"))
+
+
+JSON_CHARACTER = r'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-f]{4}))'
+
+
+@pytest.mark.parametrize(
+    ("pattern", "opening", "many", "rounds", "one", "rest", "bound"),
+    [
+        ('"[^"]{0,100000}"', '"', "information", 11, "é", '[^"]{0,%d}"', 100_000),
+        (f'"{JSON_CHARACTER}{{0,100000}}"', '"', "information", 11, r"\n", JSON_CHARACTER + '{0,%d}"', 100_000),
+        (r"(\w+ ){1,500}", "", "information ", 1, "a ", r"(\w+ ){0,%d}", 500),
+        ("[a-z]{50000,100000}", "", "information", 11, "i", "[a-z]{0,%d}", 100_000),
+        ("[a-z]{50000,100000}", "", "information", 11, "i", "[a-z]{%d,300}", 50_000),
+    ],
+)
+def test_near_a_large_bound_everything_is_as_for_what_is_left(
+    pattern: str, opening: str, many: str, rounds: int, one: str, rest: str, bound: int, tekken: Vocabulary
+) -> None:
+    automaton = tokenfst.compile(pattern, tekken)
+    assert isinstance(automaton, CountedAutomaton)
+    assert automaton.transitions.nbytes < 50_000
+    state, written = spell(automaton, automaton.start, opening), 0
+    for left in (40, 17, 8, 3, 1, 0):
+        while written + rounds <= bound - left:
+            state, written = spell(automaton, state, many), written + rounds
+        while written < bound - left:
+            state, written = spell(automaton, state, one), written + 1
+        expected = from_bytes(compile_expr(parse(rest % left)), tekken)
+        assert np.array_equal(automaton.mask(state), expected.mask(expected.start)), left
+        assert automaton.min_tokens(state) == expected.min_tokens(expected.start)
+        assert automaton.is_final(state) == expected.is_final(expected.start)
+
+
+def spell(automaton: TokenAutomaton, state: int, text: str) -> int:
+    """The state after a text, written with the longest tokens from its beginning on."""
+    place_of, data = token_places(automaton.vocabulary), text.encode()
+    while data:
+        end = next(end for end in range(len(data), 0, -1) if data[:end] in place_of)
+        state, data = automaton.advance(state, place_of[data[:end]]), data[end:]
+    return state
+
+
+@cache
+def token_places(vocabulary: Vocabulary) -> dict[bytes, int]:
+    return {token: place for place, token in enumerate(vocabulary.tokens) if token}

@@ -1,0 +1,95 @@
+"""What a vocabulary's encoder means for canonical tokenization, prepared once for every constraint over it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from automata.errors import UnsupportedTokenizer
+from tokenfst.bpe import NotBPE
+from tokenfst.canonical.derivations import derivations
+from tokenfst.canonical.pairs import Pairs, pairs
+from tokenfst.canonical.piece_bytes import PieceBytes, piece_bytes
+from tokenfst.canonical.pieces import pieces
+from tokenfst.canonical.product import OUT, ROOT, WholePieces
+from tokenfst.loops import Ints
+from tokenfst.vocabulary import Vocabulary
+
+
+class Prepared(NamedTuple):
+    """An encoder's tables.
+
+    Attributes:
+        pairs: which tokens may be neighbours.
+        pieces: where pieces end.
+        words: the tokens that only whole pieces are.
+        never: `[N]`, the tokens that the encoder never writes.
+    """
+
+    pairs: Pairs
+    pieces: PieceBytes
+    words: WholePieces
+    never: Ints
+
+
+_prepared: WeakKeyDictionary[Vocabulary, Prepared] = WeakKeyDictionary()
+
+
+def prepare(vocabulary: Vocabulary) -> Prepared:
+    """The tables of a vocabulary's encoder, made once.
+
+    Raises:
+        UnsupportedTokenizer: the encoder is not known, or does something that is not modelled.
+    """
+    found = _prepared.get(vocabulary)
+    if found is None:
+        found = _prepared[vocabulary] = _prepare(vocabulary)
+    return found
+
+
+def _prepare(vocabulary: Vocabulary) -> Prepared:
+    bpe = vocabulary.bpe
+    if isinstance(bpe, NotBPE):
+        raise UnsupportedTokenizer(f"canonical tokenization needs the encoder of the vocabulary: {bpe.reason}")
+    if vocabulary.text_start is not None:
+        raise UnsupportedTokenizer("byte-level BPE writes the same at the start of a text; this vocabulary does not")
+    made = derivations(vocabulary, bpe)
+    # Of two tokens with equal bytes, an encoder looks up the one that it could also make.
+    others = [t for t in np.flatnonzero(~made.made).tolist() if vocabulary.tokens[t]]
+    spelled = {vocabulary.tokens[t] for t in np.flatnonzero(made.made).tolist()}
+    words: dict[bytes, int] = {}
+    if bpe.whole_pieces:
+        for token in others:
+            if vocabulary.tokens[token] not in spelled:
+                words.setdefault(vocabulary.tokens[token], token)
+    never = np.array(sorted(set(others) - set(words.values())), np.int32)
+    return Prepared(pairs(made), _piece_bytes(bpe.pattern), _trie(words), never)
+
+
+@lru_cache(maxsize=16)
+def _piece_bytes(pattern: str | None) -> PieceBytes:
+    return piece_bytes(pieces(pattern))
+
+
+def _trie(words: dict[bytes, int]) -> WholePieces:
+    if not words:
+        no_bytes = np.zeros(256, np.int32)
+        return WholePieces(no_bytes, np.zeros((1, 1), np.int32), np.zeros(1, np.bool_), np.zeros(0, np.int32))
+    nodes: dict[bytes, int] = {b"": ROOT}
+    for word in words:
+        for length in range(1, len(word) + 1):
+            nodes.setdefault(word[:length], len(nodes) + 1)
+    # Bytes that are in no word share a column.
+    used = sorted({byte for word in words for byte in word})
+    byte_class = np.zeros(256, np.int32)
+    byte_class[used] = np.arange(1, len(used) + 1)
+    table = np.full((len(nodes) + 1, len(used) + 1), OUT, np.int32)
+    spells = np.zeros(len(nodes) + 1, np.bool_)
+    for prefix, node in nodes.items():
+        if prefix:
+            table[nodes[prefix[:-1]], byte_class[prefix[-1]]] = node
+        spells[node] = prefix in words
+    return WholePieces(byte_class, table, spells, np.array(sorted(words.values()), np.int32))
