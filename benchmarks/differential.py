@@ -135,6 +135,7 @@ class Check:
 
     def __init__(self, case: Case, effort: Effort, tally: Tally) -> None:
         self.case, self.effort, self.tally = case, effort, tally
+        self.judged = case.pattern if case.reference is None else case.reference
         self.matches: Matcher = matcher(case)
         self.expr = case.expr()
         self.automaton = automaton = compile_expr(self.expr)
@@ -156,15 +157,15 @@ class Check:
 
     def texts(self, material: Sequence[str]) -> list[bytes]:
         """All strings to try: each once, none on which versions of Unicode differ."""
-        effort, random, letters = self.effort, self.random, letters_of(self.case.pattern)
+        effort, random, letters = self.effort, self.random, letters_of(self.judged)
         found, limit = [b""], MAX_LENGTH
         if self.walks is not None:
             found = [self.walks.finish(self.walks.start, random)]
-            if may_explode(self.case.pattern):
+            if may_explode(self.judged):
                 limit = len(found[0]) + MORE_LENGTH
             found += [self.walks.random(random, min(limit, WALK_LENGTH)) for _ in range(effort.walks)]
             found += [self.walks.through(random) for _ in range(effort.walks)]
-        drawn = [*sampled(self.case.pattern, effort.walks, random), *material]
+        drawn = [*sampled(self.judged, effort.walks, random), *material]
         for text in [text.decode() for text in found if _is_text(text)] + drawn:
             drawn += near_misses(text, letters, effort.edits, random)
         drawn += random_texts(letters, effort.randoms, random)
