@@ -88,7 +88,10 @@ class Tokens:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
         self.ids = {token: number for number, token in enumerate(vocabulary.tokens) if token}
-        self.longest = max(map(len, self.ids))
+        # The length of the longest token with the same first two bytes.
+        self.longest: dict[bytes, int] = {}
+        for token in self.ids:
+            self.longest[token[:2]] = max(self.longest.get(token[:2], 1), len(token))
         self.data = np.frombuffer(b"".join(vocabulary.tokens), np.uint8)
         self.offsets = np.concatenate([[0], np.cumsum([len(token) for token in vocabulary.tokens])]).astype(np.int64)
 
@@ -105,8 +108,8 @@ class Tokens:
     def _cut(self, text: bytes, choose: Callable[[list[int]], int]) -> list[int]:
         place, result = 0, []
         while place < len(text):
-            ends = range(place + 1, min(place + self.longest, len(text)) + 1)
-            end = choose([end for end in ends if text[place:end] in self.ids])
+            last = min(place + self.longest.get(text[place : place + 2], 1), len(text))
+            end = choose([end for end in range(place + 1, last + 1) if text[place:end] in self.ids])
             result.append(self.ids[text[place:end]])
             place = end
         return result
