@@ -27,6 +27,7 @@ notebooks: $(READY)
 bench: $(READY)
 	$(BIN)/pip install --quiet --constraint pins.txt --editable '.[bench]'
 	$(BIN)/python benchmarks/table2.py $(if $(VOCAB),--vocab $(VOCAB))
+	$(BIN)/python benchmarks/large.py $(if $(VOCAB),--vocab $(VOCAB))
 
 $(READY): pyproject.toml pins.txt
 	$(PYTHON) -m venv $(VENV)

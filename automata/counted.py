@@ -41,7 +41,7 @@ from automata.compile import Compiler
 from automata.counted_layout import CountedLayout, choose, counts, size_without
 from automata.counted_product import Marked
 from automata.counted_subsets import ACTION, FROM, SOURCE, SYMBOL, TARGET, UPTO, counted_subsets
-from automata.determinize import DONE, TOO_MANY_STATES, Transitions
+from automata.determinize import DONE, Transitions
 from automata.errors import LimitExceeded
 from automata.expr import Expr
 from automata.intervals import over_intervals
@@ -53,6 +53,8 @@ from automata.thompson import AssertionMet
 
 # Leaves of a repetition, written out, from which on it is counted.
 THRESHOLD = 300
+# Counting may take this part of the limits, so that what does not gain by it is soon given up.
+SHARE = 8
 # Bounds beyond this would leave the range of 32-bit numbers.
 MAX_REGISTER = 1_000_000_000
 # Columns of the arcs of an automaton.
@@ -144,7 +146,7 @@ def compile_counted(expr: Expr, work: Work | None = None, *, threshold: int = TH
                 return None
             if layout.fragment.labels:
                 return None
-            automaton = _deterministic(expr, marked, counts(farthest), work, is_product=bool(layout.products))
+            automaton = _deterministic(marked, counts(farthest), work, is_product=bool(layout.products))
             if automaton is None or isinstance(automaton, CountedByteAutomaton):
                 return automaton
             barred.add(min((marked.repetitions[number] for number in automaton), key=counts))
@@ -152,14 +154,15 @@ def compile_counted(expr: Expr, work: Work | None = None, *, threshold: int = TH
 
 
 def _deterministic(
-    expr: Expr, marked: Marked, max_register: int, work: Work, *, is_product: bool
+    marked: Marked, max_register: int, work: Work, *, is_product: bool
 ) -> CountedByteAutomaton | tuple[int, int] | None:
     """The minimal automaton of a layout; or two loops that would need counts of their own at the same time; or None
-    where a product leads on with so many separate counts that nothing is won."""
-    limits = work.limits
-    interval, written, arcs = over_intervals(marked.ranges, 0, limits.table_bytes)
+    where a product leads on with so many separate counts, or what is around the loops explodes so, that nothing is won.
+    """
+    max_states, max_bytes = work.limits.states // SHARE, work.limits.table_bytes // SHARE
+    interval, written, arcs = over_intervals(marked.ranges, 0, max_bytes)
     if not written:
-        raise LimitExceeded(f"{excerpt(expr)} takes more than {limits.table_bytes:,} bytes (limit `table_bytes`)")
+        return None
     epsilon = np.ascontiguousarray(marked.epsilon.T)
     status, final_from, made, clash = counted_subsets(
         int(interval[255]) + 1,
@@ -167,17 +170,15 @@ def _deterministic(
         epsilon,
         marked.loop_of,
         marked.loops,
-        limits.states,
-        limits.table_bytes,
+        max_states,
+        max_bytes,
         work.stop,
     )
     work.check()
     if clash[0] >= 0:
         return int(clash[0]), int(clash[1])
-    if status == TOO_MANY_STATES:
-        raise LimitExceeded(f"{excerpt(expr)} has more than {limits.states:,} deterministic states (limit `states`)")
     if status != DONE:
-        raise LimitExceeded(f"{excerpt(expr)} takes more than {limits.table_bytes:,} bytes (limit `table_bytes`)")
+        return None
     if is_product:
         live = _live(final_from, made, max_register)
         if live is None:

@@ -191,6 +191,8 @@ def relabelled(expr: Expr) -> Expr:
     """The expression with labels in place of their stand-ins; complements, which are texts, have none to replace."""
     if isinstance(expr, ex.Literal):
         return ex.concat(*[ex.Label(STAND_INS[b]) if b in STAND_INS else bytes([b]) for b in expr.value])
+    if isinstance(expr, ex.Strings):
+        return ex.alternation(*[relabelled(ex.literal(value)) for value in expr.values])
     if isinstance(expr, ex.ByteSet):
         members = {byte for low, high in expr.ranges for byte in range(low, high + 1)}
         names = [ex.Label(STAND_INS[byte]) for byte in members & set(STAND_INS)]

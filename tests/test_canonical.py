@@ -130,7 +130,7 @@ def test_pairs_are_those_that_the_encoder_leaves_alone(seeds: range) -> None:
     assert late > 10  # merges that become possible late are among them
 
 
-@pytest.mark.parametrize("pattern", PRE_TOKENIZERS)
+@pytest.mark.parametrize("pattern", PRE_TOKENIZERS, ids=["one piece", "GPT-2", "Llama 3", "Tekken", "lazy"])
 def test_pieces_end_where_the_regular_expression_says(pattern: str | None) -> None:
     automaton, matcher = pieces(pattern), regex.compile(pattern or r"[\s\S]+")
     alphabet = "aA5 '\n/.s\u0301中"

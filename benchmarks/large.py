@@ -1,6 +1,6 @@
-"""Large lists and substrings over a real vocabulary, side by side with the engines that can do them at all.
+"""Large counts, lists, substrings and Unicode classes over a real vocabulary, beside the engines that can do them.
 
-    python benchmarks/lists.py [--vocab FILE] [--seconds N] [--only WORD] [--output DIR]
+    python benchmarks/large.py [--vocab FILE] [--seconds N] [--only WORD] [--output DIR]
 
 Names are made up, deterministically: a million different pairs of 5,000 first and 100,000 last names. Identifiers are
 random numbers of 8 digits. The text of the substrings is made of such words, by a law like that of real text.
@@ -45,7 +45,23 @@ CASES = (
     "substring of 1,000,000 bytes",
     "words of 100,000 bytes",
     "words of 1,000,000 bytes",
+    "quoted text, at most 1,000",
+    "quoted text, at most 100,000",
+    "JSON string, at most 100,000",
+    "words, at most 500",
+    "letters, at least 50,000",
+    "Unicode letters",
+    "Unicode name",
 )
+# Patterns that all engines read, by name; `#` is the bound.
+PATTERNS = {
+    "quoted text": '"[^"]{0,#}"',
+    "JSON string": r'"([^"\\\x00-\x1f]|\\(["\\/bfnrt]|u[0-9a-f]{4})){0,#}"',
+    "words, at most": "([A-Za-z0-9_]+ ){1,#}",
+    "letters, at least": "[a-z]{#,100000}",
+    "Unicode letters": r"[\p{L}\p{M}]+",
+    "Unicode name": r"\p{Lu}\p{Ll}+([ -]\p{Lu}\p{Ll}+)*",
+}
 WITHOUT_SUBSTRINGS = ("outlines-core", "xgrammar")
 COLOURS = ["Red", "Orange", "Yellow", "Green", "Blue", "Indigo", "Violet"]
 SAMPLES = 200
@@ -67,8 +83,8 @@ def main() -> None:
             lines.append(_line(rows[-1]))
             print(lines[-1], flush=True)
     options.output.mkdir(parents=True, exist_ok=True)
-    (options.output / "lists.txt").write_text("\n".join(lines) + "\n")
-    (options.output / "lists.json").write_text(json.dumps(rows, indent=2) + "\n")
+    (options.output / "large.txt").write_text("\n".join(lines) + "\n")
+    (options.output / "large.json").write_text(json.dumps(rows, indent=2) + "\n")
 
 
 def _options() -> argparse.Namespace:
@@ -143,6 +159,10 @@ def _per_token(name: str, engine: Any, compiled: Any, texts: list[list[int]]) ->
 def _compile(name: str, engine: Any, constraint: dict[str, Any]) -> Any:
     """What an engine steps through, from a list of strings with what stands around them, or from a text."""
     before, after = constraint["around"]
+    if "pattern" in constraint:
+        if name == "llguidance":
+            return _llguidance(engine, engine.module.LLMatcher.grammar_from_regex(constraint["pattern"]))
+        return engine.compile(constraint["pattern"])
     if "text" in constraint:
         if name == "tokenfst":
             from automata.extensions import substring_of
@@ -178,7 +198,10 @@ def _is_substring(case: str) -> bool:
 
 
 def _constraint(case: str, size: int | None) -> dict[str, Any]:
-    """A list or a text by its name, of its size or of another one."""
+    """A pattern, a list or a text by its name, of its size or of another one."""
+    for name, pattern in PATTERNS.items():
+        if case.startswith(name):
+            return _pattern(name, pattern, str(size) if size else case.split()[-1].replace(",", ""))
     counts = re.findall(r"[\d,]*\d", case)
     count = size or int(counts[-1].replace(",", ""))
     generator = random.Random(17)
@@ -194,6 +217,24 @@ def _constraint(case: str, size: int | None) -> dict[str, Any]:
     listed = COLOURS if "colours" in case else make(count)
     chosen = [generator.choice(listed) for _ in range(SAMPLES)]
     return {"strings": listed, "samples": [around[0] + text + around[1] for text in chosen], "around": around}
+
+
+def _pattern(name: str, pattern: str, bound: str) -> dict[str, Any]:
+    """A pattern with a bound, and texts that match it or begin so."""
+    generator = random.Random(17)
+    words = _words(1_000, generator)
+    if name.startswith("Unicode"):
+        words += ["Größe", "Ωμέγα", "слово", "naïve", "東京"]
+    texts = [" ".join(generator.choices(words, k=12)) for _ in range(SAMPLES)]
+    if name in ("quoted text", "JSON string"):
+        texts = [f'"{text}"' for text in texts]
+    elif name == "words, at most":
+        texts = [re.sub("[^a-z ]", "", text) + " " for text in texts]
+    elif name == "Unicode name":
+        texts = [" ".join(word for word in text.split() if re.fullmatch("[a-z]{2,}", word)).title() for text in texts]
+    else:
+        texts = [re.sub("[^a-z]", "", text) for text in texts]
+    return {"pattern": pattern.replace("#", bound), "samples": texts, "around": ("", "")}
 
 
 def _words(count: int, generator: random.Random) -> list[str]:
