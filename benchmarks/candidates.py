@@ -27,7 +27,7 @@ from automata.distance import distances
 
 # Letters and digits of several scripts and lengths in UTF-8, characters with unusual case, white space and line ends.
 POOL = "aAbZz09_ .-/éÉßſKİЯяαΣς中٣५😀\n\r\t\u00a0\u2028\ufeff\x00\x7f"
-MAX_REPEATS = 300
+MAX_REPEATS = 600
 _REPEATED_GROUP = re.compile(r"\)(?:[*+]|\{\d*,)")
 
 

@@ -41,7 +41,7 @@ Dialect = Literal["python", "ecma"]
 _FLAGS = re.compile(r"\(\?([a-zA-Z]+)\)")
 _IGNORES_CASE = re.compile(r"\(\?[a-zA-Z]*i[a-zA-Z]*[-:)]")
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_PROPERTY = re.compile(r"\\[pP]")
+_PROPERTY = re.compile(r"\\[pP](?:\{[^}]*\})?")
 _POSIX = re.compile(r"\[:")
 _CLASS_ESCAPE = re.compile(r"\\[dDwWsSbB]")
 _SECONDS = 5.0
@@ -104,6 +104,18 @@ def matcher(case: Case) -> Matcher:
     """
     pattern = case.pattern if case.reference is None else case.reference
     return _ecma(pattern, case.search) if case.dialect == "ecma" else _python(pattern, case.search)
+
+
+def tables_differ(case: Case, text: str) -> bool:
+    """Whether V8 has other tables of Unicode than the package `regex`, from which this project takes properties, for a
+    character of a text and a property of the pattern: they are of different versions."""
+    if case.dialect != "ecma":
+        return False
+    characters = list(text)
+    return any(
+        _ecma(name, search=True)(characters) != [regex.match(name, char) is not None for char in characters]
+        for name in _PROPERTY.findall(case.pattern)
+    )
 
 
 def _ecma(pattern: str, search: bool) -> Matcher:

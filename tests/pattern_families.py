@@ -32,7 +32,7 @@ def families() -> dict[str, list[Case]]:
                 cases += _cases(line, how)
     for name, patterns in _schemes().items():
         found[f"scheme: {name}"] = [case for pattern in patterns for case in _cases(pattern, "both")]
-    return found
+    return found | {"scheme: operations": _operations()}
 
 
 def _cases(pattern: str, how: str) -> list[Case]:
@@ -53,6 +53,30 @@ _ASSERTIONS = ("(?={})", "(?!{})", "(?<={})", "(?<!{})")
 _AROUND = ("{}", "a{}", "{}a", "^.{}b", "^(?:a{}|b)*$")
 _ANCHORS = ("^", "$", r"\b", r"\B")
 _BETWEEN = ("{}{}", "{}a{}", "{}.*{}", "a{}b|b{}", "(?:{}|{})a")
+
+
+_OPERANDS = (
+    "a*",
+    "[ab]+",
+    "(?:ab)*",
+    "a.?b",
+    r"\w{1,3}",
+    r"\d+",
+    "[^a]*",
+    "é|ab?",
+    "(?:a|b)*a",
+    ".{2}",
+    "a(?=b).",
+    r"\bb\b",
+)
+
+
+def _operations() -> list[Case]:
+    """The operations on languages, which other engines spell as look-around up to the end of the text."""
+    pairs = list(product(_OPERANDS, repeat=2))
+    both = [Case(f"(?P<AND>(?:{a})(?:{b}))", reference=rf"(?=(?:{a})\Z)(?:{b})") for a, b in pairs]
+    minus = [Case(f"(?P<MINUS>(?:{a})(?:{b}))", reference=rf"(?!(?:{b})\Z)(?:{a})") for a, b in pairs]
+    return both + minus + [Case(f"(?P<NOT>{a})", reference=rf"(?!(?:{a})\Z)(?s:.*)") for a in _OPERANDS]
 
 
 def _schemes() -> dict[str, list[str]]:
