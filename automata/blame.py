@@ -17,7 +17,7 @@ from itertools import islice
 from automata.expr import Concatenation, Expr, concat
 from automata.printing import pieces
 
-MAX_SECONDS = 3
+MAX_SECONDS = 5
 MAX_EXCERPT = 80
 
 

@@ -18,6 +18,8 @@ is what the tests compare with.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from automata import expr as ex
 from automata import lookaround
 from automata.assertions import holds_assertion, simplified
@@ -192,7 +194,7 @@ class Compiler:
         }[status]
         if not self.blames:
             return LimitExceeded(reason)
-        trial = Limits(limits.arcs, max(limits.states // 10, 1), limits.table_bytes, seconds=1)
+        trial = replace(limits, seconds=1)
         part = responsible(expr, lambda inner: _explodes(inner, trial))
         return LimitExceeded(f"{reason}; the part responsible is {excerpt(part)}")
 

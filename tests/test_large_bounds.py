@@ -81,9 +81,10 @@ def test_counts_that_tokens_cannot_spell_are_no_dead_ends() -> None:
 
 def test_limits_hold_where_something_is_counted() -> None:
     explosive, vocabulary = "(?:a|b)*a(?:a|b){60}c{1000}", Vocabulary([b"a" * length for length in range(1, 65)])
-    with pytest.raises(LimitExceeded, match=r"more than 2,000 deterministic states \(limit `states`\)"):
+    part = re.escape("; the part responsible is (?:a|b)*a(?:a|b){60}") + "$"
+    with pytest.raises(LimitExceeded, match=rf"more than 2,000 states \(limit `states`\){part}"):
         tokenfst.compile(explosive, vocabulary, limits=Limits(states=2000))
-    with pytest.raises(LimitExceeded, match=r"takes more than 1,000,000 bytes \(limit `table_bytes`\)"):
+    with pytest.raises(LimitExceeded, match=rf"takes more than 1,000,000 bytes \(limit `table_bytes`\){part}"):
         tokenfst.compile(explosive, vocabulary, limits=Limits(table_bytes=1_000_000))
     with pytest.raises(LimitExceeded, match=r"states that count takes more than 1,000,000 bytes"):
         tokenfst.compile("a" * 5000 + "b{1000}", vocabulary, limits=Limits(table_bytes=1_000_000))

@@ -1,9 +1,9 @@
 """Vocabulary: the tokens of a model as bytes, prepared once for every constraint that will be compiled over it.
 
-A token's bytes are what it adds to a text that is already under way; what is different for the first token of a text is
-said apart (`tokenfst.text_start`). Tokens that add nothing (special tokens, padding
-rows, holes in the numbering) are the empty string: they are never allowed, since they would not advance, and the
-end-of-sequence ids among them are allowed exactly where a text may end.
+A token's bytes are what it adds to a text that is already under way; what is different for the first token of a text
+is said apart (`tokenfst.text_start`). Tokens that add nothing (special tokens, padding rows, holes in the numbering)
+are the empty string: they are allowed only where a constraint asks for them by name (`tokenfst.terminals`), since they
+would not advance, and the end-of-sequence ids among them exactly where a text may end.
 
 Preparing sorts the tokens into tries (`tokenfst.trie`); everything after that works on ranks, positions in sorted
 order, because the tokens below a prefix are then neighbours. Ranks come in this order: tokens that are whole UTF-8
