@@ -57,7 +57,12 @@ def compile_expr(expr: Expr, work: Work | None = None) -> ByteAutomaton:
         ExpressionError: raw bytes stand beside assertions.
     """
     with under_way(work) as work:
-        return Compiler(work).compile(expr)
+        compiler = Compiler(work)
+        # The whole is not looked up or kept: hashing it takes as long as laying it out.
+        try:
+            return compiler.construct(expr)
+        except AssertionMet:
+            return compiler.resolve(expr)
 
 
 class Compiler:
@@ -78,7 +83,7 @@ class Compiler:
 
     def compile(self, expr: Expr) -> ByteAutomaton:
         """The automaton of an expression that is a text of its own."""
-        if expr in self.resolved:
+        if self.resolved and expr in self.resolved:
             return self.resolved[expr]
         try:
             return self.part(expr)

@@ -131,6 +131,8 @@ def compile_counted(expr: Expr, work: Work | None = None, *, threshold: int = TH
         LimitExceeded: a limit was passed, or a bound is past `MAX_REGISTER`.
         Cancelled: another thread cancelled the compilation.
     """
+    if expr.size <= threshold:
+        return None
     with under_way(work) as work:
         compiler, barred = Compiler(work), set[Expr]()
         while counted := choose(expr, threshold, barred):

@@ -43,7 +43,7 @@ from automata.ranges import Ranges
 from automata.utf8 import character_arcs
 
 # How many expressions are laid between two looks at the flag that stops the work.
-_LOOK_EVERY = 4096
+_LOOK_EVERY = 1024
 # Below this size laying an expression out again is cheaper than a minimal automaton of it.
 SHARED_SIZE = 64
 
@@ -172,16 +172,20 @@ class Layout:
 
     def finish(self, expr: Expr) -> None:
         """Lays what was put off of an expression."""
-        limit, arcs = self.work.limits.arcs, self.fragment.arcs
         tasks, until_look = self.tasks, _LOOK_EVERY
         while tasks:
             self.between(*tasks.pop())
             until_look -= 1
-            if not until_look:
-                self.work.check()
+            if not until_look or not tasks:
+                self.look(expr)
                 until_look = _LOOK_EVERY
-            if len(arcs) // 4 + self.fragment.num_copied_arcs > limit:
-                raise LimitExceeded(f"laying out {excerpt(expr)} takes more than {limit:,} arcs (limit `arcs`)")
+
+    def look(self, expr: Expr) -> None:
+        """Goes on with an expression, or not."""
+        self.work.check()
+        limit = self.work.limits.arcs
+        if len(self.fragment.arcs) // 4 + self.fragment.num_copied_arcs > limit:
+            raise LimitExceeded(f"laying out {excerpt(expr)} takes more than {limit:,} arcs (limit `arcs`)")
 
     def between(self, expr: Expr, start: int, end: int, *, whole: bool = False) -> None:
         """Lays `expr` between two states, or puts off its parts; the whole is never copied from itself."""
