@@ -21,8 +21,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from automata import expr as ex
-from automata import lookaround
-from automata.assertions import holds_assertion, simplified
+from automata.assertions import holds_assertion, lookaround, simplified
 from automata.blame import excerpt, responsible
 from automata.byte_automaton import ByteAutomaton
 from automata.determinize import DONE, TOO_MANY_STATES, TOO_MUCH_MEMORY, Transitions, determinize

@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from automata.register_distance import Steps
-from tokenfst.counted import Counted
+from automata.counted.register_distance import Steps
+from tokenfst.counted.transitions import Counted
 
 
 class CountedTable:

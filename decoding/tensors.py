@@ -23,8 +23,8 @@ from torch import Tensor
 
 from decoding.counted_tensors import CountedDistance, CountedTable
 from tokenfst.automaton import TokenAutomaton
-from tokenfst.counted import Counted
-from tokenfst.counted_automaton import CountedAutomaton
+from tokenfst.counted.automaton import CountedAutomaton
+from tokenfst.counted.transitions import Counted
 from tokenfst.token_classes import NEVER
 from tokenfst.transitions import Csr, Dense, Transitions
 

@@ -25,7 +25,7 @@ from automata.counted import CountedByteAutomaton, compile_counted
 from automata.errors import EmptyLanguage, TokenNotAllowed
 from tokenfst import TokenAutomaton, Vocabulary
 from tokenfst.compile import from_bytes
-from tokenfst.counted_automaton import from_counted
+from tokenfst.counted.automaton import from_counted
 
 E_ACUTE, EURO = "é".encode(), "€".encode()
 

@@ -33,7 +33,7 @@ from automata.errors import AutomatonFileError, EmptyLanguage
 from decoding import AutomatonTensors
 from tokenfst import TokenAutomaton, Vocabulary
 from tokenfst.compile import from_bytes
-from tokenfst.counted_automaton import from_counted
+from tokenfst.counted.automaton import from_counted
 from tokenfst.text_start import TextStart
 
 

@@ -10,7 +10,7 @@ from strategies import LAZY, accepted, strings, up_to
 from test_pattern import CHARACTERS, in_utf8
 
 from automata import ByteAutomaton, PatternError, compile_expr, parse
-from automata.characters import SIMPLE_CASE, ignore_case
+from automata.pattern.characters import SIMPLE_CASE, ignore_case
 
 # Characters that line ends, classes and case tell apart.
 ALPHABET = "aA-_ \n\r\u2028é0ſkK\u212aß\ufeff\U0001f600"

@@ -18,13 +18,13 @@ from automata import (
     compile_expr,
     parse,
 )
+from automata.counted.register_distance import FAR
 from automata.errors import Cancelled, EmptyLanguage, LimitExceeded
 from automata.limits import Cancellation, Limits
-from automata.register_distance import FAR
 from decoding import AutomatonTensors
 from tokenfst import TokenAutomaton, Vocabulary, from_tekken
 from tokenfst.compile import from_bytes
-from tokenfst.counted_automaton import CountedAutomaton
+from tokenfst.counted.automaton import CountedAutomaton
 
 
 def test_large_bounds_are_exact_for_every_token() -> None:
@@ -95,7 +95,7 @@ def test_limits_hold_where_something_is_counted() -> None:
 
 
 def test_a_distance_that_changes_too_often_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("automata.register_distance.MAX_PIECES", 5000)
+    monkeypatch.setattr("automata.counted.register_distance.MAX_PIECES", 5000)
     automaton = tokenfst.compile("a{9000}", VOCABULARIES["bytes"])
     with pytest.raises(LimitExceeded, match="least numbers"):
         automaton.min_tokens(automaton.start)

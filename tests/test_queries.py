@@ -39,7 +39,7 @@ from automata import (
     shortest,
 )
 from automata import enumerate as texts_of
-from automata.counting import Numbered
+from automata.queries.counting import Numbered
 
 # A language over few bytes has few strings, so all that are short can be looked at.
 ALPHABET = b"ab\xc3\xa9"

@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from automata.byte_automaton import ByteAutomaton
 from automata.sparse import SparseAutomaton
-from tokenfst.counted_classes import CountedClasses
+from tokenfst.counted.classes import CountedClasses
 from tokenfst.loops import Ints
 from tokenfst.terminals import Terminals, token_set
 from tokenfst.text_start import SPACE, TextStart

@@ -11,7 +11,7 @@ states that no sequence of tokens reaches, or from which none reaches an end, go
 them and the differences between classes that only they made.
 
 Where repetitions have large bounds, both automata have a register that counts (`automata.counted`,
-`tokenfst.counted_automaton`); to whoever uses it, the result is a token automaton like any other.
+`tokenfst.counted.automaton`); to whoever uses it, the result is a token automaton like any other.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from automata.sparse import HIGH, LOW, SparseAutomaton
 from tokenfst.automaton import TokenAutomaton
 from tokenfst.beginning import split_terminals, with_beginning, with_exceptions
 from tokenfst.canonical import CanonicalAutomaton, canonical_from_bytes
-from tokenfst.counted_automaton import from_counted
+from tokenfst.counted.automaton import from_counted
 from tokenfst.loops import Ints
 from tokenfst.terminals import Terminals, with_terminals
 from tokenfst.token_classes import END, FIRST_CLASS, NEVER, TokenClasses, token_classes

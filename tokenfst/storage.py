@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.errors import AutomatonFileError
-from tokenfst.counted import Counted
+from tokenfst.counted.transitions import Counted
 from tokenfst.transitions import Csr, Dense, Transitions
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def load(path: str | Path, vocabulary: Vocabulary) -> TokenAutomaton:
     from safetensors import SafetensorError, safe_open
 
     from tokenfst.automaton import TokenAutomaton
-    from tokenfst.counted_automaton import CountedAutomaton
+    from tokenfst.counted.automaton import CountedAutomaton
 
     try:
         with safe_open(str(path), "numpy") as file:

@@ -3,7 +3,7 @@
     Dense    next [Q, K], the state that a class leads to, or -1: one look-up, for all but large automata
     Csr      row_offsets [Q + 1], edge_class [E], edge_target [E], classes ascending within a row: memory that grows
              with the transitions and not with Q x K
-    Counted  guarded edges over states with a register, for large bounds (`tokenfst.counted`)
+    Counted  guarded edges over states with a register, for large bounds (`tokenfst.counted.transitions`)
 
 `make_transitions` chooses between the first two: dense up to `DENSE_BYTES`, and past that only where it is the smaller.
 """
@@ -18,7 +18,7 @@ import numpy as np
 
 from automata.grouping import grouped
 from automata.jit import kernel
-from tokenfst.counted import Counted
+from tokenfst.counted.transitions import Counted
 from tokenfst.loops import Ints
 
 DENSE_BYTES = 1 << 20

@@ -7,14 +7,14 @@ element inside a loop has a kind: its count is still r, or r + 1 since it went r
 byte all elements inside loops must agree on one kind, which is then the action of the arc.
 
 Two ways to one state with different counts agree where one can do all that the other can: the lower count where only
-the upper bound matters, the higher one where only the lower bound does (columns of `automata.counted_layout`).
+the upper bound matters, the higher one where only the lower bound does (columns of `automata.counted.layout`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from automata.counted_layout import ENTER, FEWER, HIGH, ITERATE, LOW, NEITHER, PLAIN, PREFERS, UNBOUNDED
+from automata.counted.layout import ENTER, FEWER, HIGH, ITERATE, LOW, NEITHER, PLAIN, PREFERS, UNBOUNDED
 from automata.determinize import DONE, STOPPED, TOO_MANY_STATES, TOO_MUCH_MEMORY, Sets, find, with_room
 from automata.grouping import grouped
 from automata.jit import kernel

@@ -13,13 +13,13 @@ The languages stay regular. Most patterns have assertions at their ends only, wh
 
     (?=a)b  is  b & a.*        (?!a)b  is  b - a.*        b(?<=a)  is  b & .*a        ^ first and \\Z last are nothing
 
-`simplified` does that, and what is left goes to the construction of `automata.lookaround`.
+`simplified` does that, and what is left goes to the construction of `automata.assertions.lookaround`.
 """
 
 from __future__ import annotations
 
 from automata import expr as ex
-from automata.alphabet import KNOWN_LEAVES, is_utf8, leaves
+from automata.assertions.alphabet import KNOWN_LEAVES, is_utf8, leaves
 from automata.expr import (
     ANY_TEXT,
     EMPTY,

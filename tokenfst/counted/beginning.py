@@ -12,7 +12,7 @@ import numpy as np
 
 from automata.counted import CountedByteAutomaton
 from tokenfst.beginning import moved_runs
-from tokenfst.counted_classes import CountedClasses
+from tokenfst.counted.classes import CountedClasses
 from tokenfst.text_start import SPACE, TextStart
 from tokenfst.token_classes import NEVER
 from tokenfst.vocabulary import Vocabulary

@@ -4,10 +4,10 @@
 a register, which holds how often the loop that the text is inside of has been gone round. An arc has a guard, an
 interval that the register must lie in, and an action: add something to the register, or set it.
 
-    which repetitions     `choose`, large ones                                      automata.counted_layout
+    which repetitions     `choose`, large ones                                      automata.counted.layout
     layout                each counted loop once, with marks enter, iterate, exit   CountedLayout -> Marked
-    intersections         pairs of states, the other side reading along             automata.counted_product
-    subset construction   states inside loops share one count                       automata.counted_subsets
+    intersections         pairs of states, the other side reading along             automata.counted.product
+    subset construction   states inside loops share one count                       automata.counted.subsets
     minimization          (bytes, guard, action) together are the symbols           here
 
 The count is that of the round in which the last byte was read: it grows with the first byte of the next round and not
@@ -38,9 +38,10 @@ import numpy as np
 from automata.blame import excerpt
 from automata.byte_automaton import ByteArray
 from automata.compile import Compiler
-from automata.counted_layout import CountedLayout, choose, counts, size_without
-from automata.counted_product import Marked
-from automata.counted_subsets import ACTION, FROM, SOURCE, SYMBOL, TARGET, UPTO, counted_subsets
+from automata.counted.layout import CountedLayout, choose, counts, size_without
+from automata.counted.product import Marked
+from automata.counted.register_distance import joined, live_parts, pieces_by_distance
+from automata.counted.subsets import ACTION, FROM, SOURCE, SYMBOL, TARGET, UPTO, counted_subsets
 from automata.determinize import DONE, Transitions
 from automata.errors import LimitExceeded
 from automata.expr import Expr
@@ -48,7 +49,6 @@ from automata.intervals import over_intervals
 from automata.limits import Work, under_way
 from automata.minimize import minimize
 from automata.openfst import IntArray
-from automata.register_distance import joined, live_parts, pieces_by_distance
 from automata.thompson import AssertionMet
 
 # Leaves of a repetition, written out, from which on it is counted.

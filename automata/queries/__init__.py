@@ -27,10 +27,10 @@ import pywrapfst
 
 from automata.algebra import Language, automaton_of, difference
 from automata.byte_automaton import ByteAutomaton
-from automata.counting import Numbered, lengths, total
 from automata.errors import EmptyLanguage, InfiniteLanguage, LabelledLanguage
-from automata.topology import bottom_up
-from automata.walks import Walks
+from automata.queries.counting import Numbered, lengths, total
+from automata.queries.topology import bottom_up
+from automata.queries.walks import Walks
 
 
 def equivalent(left: Language, right: Language) -> bool:

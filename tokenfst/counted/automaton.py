@@ -1,6 +1,6 @@
 """CountedAutomaton: a token automaton whose states hold a count, for repetitions with large bounds.
 
-    state = register x Q + place         (`tokenfst.counted`)
+    state = register x Q + place         (`tokenfst.counted.transitions`)
 
 Whoever uses it sees a token automaton with very many states; what there is of it are Q places and the guarded edges
 between them. At one place the masks change only where a guard begins or ends, so there is one mask for each such region
@@ -24,13 +24,13 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.counted import CountedByteAutomaton
+from automata.counted.register_distance import LOW, STATE, Steps, joined, live_parts, pieces_by_distance, steps
 from automata.errors import EmptyLanguage, LimitExceeded
 from automata.limits import Work, under_way
-from automata.register_distance import LOW, STATE, Steps, joined, live_parts, pieces_by_distance, steps
 from tokenfst.automaton import TokenAutomaton
-from tokenfst.counted import Counted
-from tokenfst.counted_beginning import with_counted_beginning, with_counted_exceptions
-from tokenfst.counted_classes import CountedClasses, counted_classes
+from tokenfst.counted.beginning import with_counted_beginning, with_counted_exceptions
+from tokenfst.counted.classes import CountedClasses, counted_classes
+from tokenfst.counted.transitions import Counted
 from tokenfst.loops import Ints
 from tokenfst.token_classes import END
 from tokenfst.vocabulary import Vocabulary
@@ -63,7 +63,7 @@ class CountedAutomaton(TokenAutomaton):
         """The least number of tokens from every place with every count to the end of the text.
 
         Raises:
-            LimitExceeded: they change too often with the count (`automata.register_distance.MAX_PIECES`).
+            LimitExceeded: they change too often with the count (`automata.counted.register_distance.MAX_PIECES`).
         """
         form = self.transitions
         edges = np.stack([form.source().astype(np.int32), form.low, form.high, form.edge_target, form.action], axis=1)

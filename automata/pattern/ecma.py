@@ -12,12 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from automata import characters
 from automata import ranges as rg
-from automata.character_reader import Flags
 from automata.expr import TEXT_END, Expr
-from automata.extension_groups import EXTENSION_GROUPS
-from automata.parser import Parser
+from automata.pattern import characters
+from automata.pattern.character_reader import Flags
+from automata.pattern.extension_groups import EXTENSION_GROUPS
+from automata.pattern.parser import Parser
 from automata.ranges import ALL_CHARACTERS, Ranges
 
 _GROUP_NAME = re.compile(r"\(\?<(?![=!])([^>]*)>")

@@ -13,8 +13,9 @@ Read a text from left to right and keep, for every state, the condition under wh
   of its automaton, the rest of the text can be read up to its last state (or cannot, if negated). A step by a
   character replaces each obligation by what then has to be met from the states behind it: an alternative of them for
   one that can be read, all of them for one that cannot.
-- Conditions are boolean combinations of obligations (`automata.conditions`); a state reached in several ways has the
-  alternative of their conditions. A lookbehind that holds lookaheads is reached under conditions, like any state.
+- Conditions are boolean combinations of obligations (`automata.assertions.conditions`); a state reached in several
+  ways has the alternative of their conditions. A lookbehind that holds lookaheads is reached under conditions, like
+  any state.
 
 So a state of the result is a map from states to conditions. There are finitely many. Without assertions every
 condition is TRUE and this is the ordinary subset construction. At the end of the text nothing can be read, which
@@ -38,12 +39,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from automata.alphabet import PLAIN_LEAVES, Alphabet, leaves
+from automata.assertions.alphabet import PLAIN_LEAVES, Alphabet, leaves
+from automata.assertions.conditions import (
+    FALSE,
+    TRUE,
+    Condition,
+    bits,
+    both,
+    can,
+    cannot,
+    either,
+    holds_at_end,
+    negation,
+)
+from automata.assertions.skeleton import TEXT, Budget, Characters, Guard, Skeleton
 from automata.byte_automaton import ByteAutomaton
-from automata.conditions import FALSE, TRUE, Condition, bits, both, can, cannot, either, holds_at_end, negation
 from automata.expr import Complement, Difference, Expr, Intersection
 from automata.limits import Work
-from automata.skeleton import TEXT, Budget, Characters, Guard, Skeleton
 from automata.thompson import Fragment
 
 _Reached = dict[int, Condition]

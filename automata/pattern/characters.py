@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 
 from automata import ranges as rg
-from automata import unicode_properties
+from automata.pattern import unicode_properties
 from automata.ranges import Ranges
 
 PYTHON_CASE, ASCII_CASE, SIMPLE_CASE = range(3)

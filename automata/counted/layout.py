@@ -5,7 +5,7 @@
 
 A repetition is worth a register when writing it out takes many leaves. Of large ones inside each other the one with the
 largest bound is counted and the others are written out. Of an intersection the larger side may hold loops, and of a
-difference the left one; the other side is an automaton that reads along (`automata.counted_product`). Inside a
+difference the left one; the other side is an automaton that reads along (`automata.counted.product`). Inside a
 complement all are written out. (`automata.counted` says what the marks do.)
 
 A repetition whose inner expression may read nothing needs no lower bound: `(a?){3,9}` is `(a?){0,9}`.
@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from automata.byte_automaton import ByteAutomaton
-from automata.counted_product import Marked, paired
+from automata.counted.product import Marked, paired
 from automata.distance import distances
 from automata.expr import (
     ANY_BYTES,

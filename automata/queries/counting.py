@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.byte_automaton import ByteAutomaton
-from automata.topology import bottom_up
-from automata.walks import Walks
+from automata.queries.topology import bottom_up
+from automata.queries.walks import Walks
 
 # int64, or Python integers as objects.
 Numbers: TypeAlias = npt.NDArray[Any]

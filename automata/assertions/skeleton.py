@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from automata.alphabet import Alphabet
+from automata.assertions.alphabet import Alphabet
 from automata.blame import excerpt
 from automata.errors import LimitExceeded
 from automata.expr import (

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from automata import expr as ex
-from automata.character_reader import CharacterReader, Flags
 from automata.errors import PatternError
 from automata.expr import Expr
-from automata.extension_groups import EXTENSION_GROUPS, Build, Content
+from automata.pattern.character_reader import CharacterReader, Flags
+from automata.pattern.extension_groups import EXTENSION_GROUPS, Build, Content
 
 _FLAGS = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
 _EXTENSION = re.compile(r"\(\?P<([^>]*)>")

@@ -14,10 +14,11 @@ from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
-from automata import characters, expr, unicode_properties
+from automata import expr
 from automata import ranges as rg
 from automata.errors import PatternError
 from automata.expr import Expr
+from automata.pattern import characters, unicode_properties
 from automata.ranges import ALL_CHARACTERS, Ranges
 
 _SET = re.compile(r"\[\^?\]?(?:[^\]\\]|\\.)*\]", re.DOTALL)

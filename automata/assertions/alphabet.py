@@ -1,7 +1,7 @@
 """The characters of an expression, put into classes: characters that no set of the expression tells apart.
 
-Automata over characters (`automata.lookaround`) have an arc for a class in place of one for each of a million
-characters. Labels are classes of their own, behind those of characters.
+Automata over characters (`automata.assertions.lookaround`) have an arc for a class in place of one for each of a
+million characters. Labels are classes of their own, behind those of characters.
 """
 
 from __future__ import annotations

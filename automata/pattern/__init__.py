@@ -13,7 +13,7 @@ read in both dialects:
     operations      (?P<AND>(?:a)(?:b))   what matches both;   (?P<MINUS>(?:a)(?:b))   a and not b;
                     (?P<NOT>a)            every text that does not match a
     raw bytes       (?P<BYTES>[\\x80-\\xff])   characters up to U+00FF stand for the bytes of that value
-    extensions      (?P<QUOTED_TEXT>) (?P<TEXT_UNTIL>a) (?P<TOKEN>name) and others, by `automata.extension_groups`
+    extensions      (?P<QUOTED_TEXT>) (?P<TEXT_UNTIL>a) (?P<TOKEN>name) and others (`extension_groups`)
 
 Only in Python's dialect:
 
@@ -41,8 +41,8 @@ The same as a grammar; an ATOM is a character, a set, a group or a look-around:
 
 Everything is a language of UTF-8 text, so `.` and `[^"]` take whole characters and never part of one. What is not
 regular or not honoured is a PatternError with the position and the reason: back-references, and conditional, atomic
-and possessive groups. What the groups with names mean is in `automata.extension_groups`; assertions are resolved by
-`automata.assertions`, and what `parse` returns does not depend on what it is put beside.
+and possessive groups. What the groups with names mean is in `automata.pattern.extension_groups`; assertions are
+resolved by `automata.assertions`, and what `parse` returns does not depend on what it is put beside.
 
     CharacterReader     characters, escapes and sets                   character_reader
     GroupReader         groups and flags                               group_reader
@@ -57,12 +57,12 @@ from __future__ import annotations
 from typing import Literal
 
 from automata import expr as ex
-from automata.alphabet import Alphabet
 from automata.assertions import holds_assertion, simplified
-from automata.ecma import EcmaParser
+from automata.assertions.alphabet import Alphabet
 from automata.errors import ExpressionError
 from automata.expr import ANY_TEXT, Alternation, Expr
-from automata.parser import Parser
+from automata.pattern.ecma import EcmaParser
+from automata.pattern.parser import Parser
 
 Dialect = Literal["python", "ecma"]
 _PARSERS: dict[str, type[Parser]] = {"python": Parser, "ecma": EcmaParser}

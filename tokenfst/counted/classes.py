@@ -1,7 +1,7 @@
 """Token classes of a counted byte automaton: tokens with the same function on states and register are one letter.
 
 The walk over the vocabulary's tries is that of `tokenfst.token_classes`, carrying the number of a guarded function
-(`tokenfst.counted_functions`) in place of a plain one. No subtree is passed over but the dead ones: where characters
+(`tokenfst.counted.functions`) in place of a plain one. No subtree is passed over but the dead ones: where characters
 are counted, no function is left unchanged by anything, so the shortcut over loops has nothing to find. It visits each
 node once, some hundred thousand look-ups in a table.
 
@@ -19,7 +19,7 @@ from automata.counted import CountedByteAutomaton
 from automata.errors import LimitExceeded
 from automata.jit import kernel
 from automata.limits import Flag, Work
-from tokenfst.counted_functions import (
+from tokenfst.counted.functions import (
     BEGIN,
     CLASS,
     END,
@@ -49,7 +49,7 @@ class CountedClasses(NamedTuple):
     Attributes:
         run_end, run_class: `[R]` each, as in `tokenfst.token_classes.TokenClasses`.
         num_classes: K, NEVER and END included.
-        edges: `[E, 6]`, class and then the entry (`tokenfst.counted_functions`), in order of class and then of source.
+        edges: `[E, 6]`, class and then the entry (`tokenfst.counted.functions`), in order of class and then of source.
     """
 
     run_end: Ints

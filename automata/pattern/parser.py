@@ -13,9 +13,9 @@ from typing import ClassVar
 
 from automata import expr as ex
 from automata import ranges as rg
-from automata.character_reader import CLASS_LETTERS, OCTAL, Flags
 from automata.expr import ANY_CHAR, TEXT_END, TEXT_START, Expr
-from automata.group_reader import GroupReader
+from automata.pattern.character_reader import CLASS_LETTERS, OCTAL, Flags
+from automata.pattern.group_reader import GroupReader
 from automata.ranges import ALL_CHARACTERS, Ranges
 
 _PLAIN = re.compile(r"[^\\.^$*+?{}\[\]|()]+")
