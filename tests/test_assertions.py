@@ -26,10 +26,10 @@ from automata import (
     lookahead,
     lookbehind,
     parse,
-    skeleton,
     whole,
 )
 from automata import expr as ex
+from automata.assertions import skeleton
 from automata.counted import compile_counted
 from automata.expr import EMPTY, EPSILON, TEXT_END, TEXT_START, Expr, Label, Substring
 from automata.expr import strings as strings_of
