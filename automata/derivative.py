@@ -81,12 +81,12 @@ def _has_rules(expr: Expr) -> bool:
     One other node is enough to spoil it, wherever it stands: what it allows may depend on the text before it, which a
     derivative forgets.
     """
-    todo = [(expr, 0)]
-    while todo:
-        node, depth = todo.pop()
+    waiting = [(expr, 0)]
+    while waiting:
+        node, depth = waiting.pop()
         if type(node) not in _after.registry or depth > _MAX_DEPTH:
             return False
-        todo += [(part, depth + 1) for part in node.operands()]
+        waiting += [(part, depth + 1) for part in node.operands()]
     return True
 
 

@@ -64,13 +64,13 @@ class _Characters:
 
     def lifted(self, start: int) -> dict[int, Arcs]:
         result: dict[int, Arcs] = {}
-        todo = [start]
-        while todo:
-            state = todo.pop()
+        waiting = [start]
+        while waiting:
+            state = waiting.pop()
             if state not in result:
                 characters = self.characters(state)
                 result[state] = {target: char_ranges(rg.normalize(found)) for target, found in characters.items()}
-                todo.extend(characters)
+                waiting.extend(characters)
         return result
 
     def characters(self, state: int) -> _Numbers:
