@@ -3,6 +3,9 @@
     TokenfstError
     ├── PatternError (ValueError)          a pattern that cannot be honoured, with the place and the reason
     ├── ExpressionError (ValueError)       parts of an expression that cannot stand together
+    ├── GrammarError (ValueError)          a grammar that cannot be honoured, with the place and the rule
+    │   └── NondeterministicGrammar        two derivations that no bounded look-ahead tells apart
+    ├── TooManyConfigurations (RuntimeError)  an ambiguous grammar needs more configurations than may be carried
     ├── EmptyLanguage (ValueError)         nothing can be written: no string, or no token sequence
     ├── InfiniteLanguage (ValueError)      a question that only a finite language answers
     ├── LabelledLanguage (ValueError)      a question about texts, and the language has labels
@@ -46,6 +49,41 @@ class PatternError(TokenfstError, ValueError):
 
 class ExpressionError(TokenfstError, ValueError):
     """Parts of an expression that cannot stand together; the message says which and why."""
+
+
+class GrammarError(TokenfstError, ValueError):
+    """A grammar that cannot be honoured.
+
+    Attributes:
+        reason: what is wrong, without the place.
+        rule: the rule that it is in, if it is in one.
+        line, column: where in the grammar's text, from 1; None for grammars made in Python.
+    """
+
+    def __init__(
+        self, reason: str, *, rule: str | None = None, line: int | None = None, column: int | None = None
+    ) -> None:
+        places = [f"line {line}, column {column}"] if line is not None else []
+        places += [f"in rule {rule!r}"] if rule is not None else []
+        super().__init__(f"{reason} ({', '.join(places)})" if places else reason)
+        self.reason, self.rule, self.line, self.column = reason, rule, line, column
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _grammar_error, (type(self), self.reason, self.rule, self.line, self.column)
+
+
+def _grammar_error(
+    kind: type[GrammarError], reason: str, rule: str | None, line: int | None, column: int | None
+) -> GrammarError:
+    return kind(reason, rule=rule, line=line, column=column)
+
+
+class NondeterministicGrammar(GrammarError):
+    """Two derivations that no deterministic pushdown automaton of bounded size tells apart."""
+
+
+class TooManyConfigurations(TokenfstError, RuntimeError):
+    """A text has more derivations side by side than the automaton may carry (`max_configurations`)."""
 
 
 class EmptyLanguage(TokenfstError, ValueError):

@@ -8,6 +8,7 @@ simplest up:
     ByteSet(ranges)                  one raw byte of a set, for languages that are not text
     Strings(values)                  any one of a list of byte strings, however many
     Substring(text, words)           any substring of a text, or any that cuts no word
+    Call(name)                       a text of a rule, within a grammar (`automata.pushdown`)
     Label(name)                      one symbol that is no byte: a place where a named set of tokens is written
     Concatenation(parts)             one after the other
     Alternation(parts)               any one of them; none at all is the empty language
@@ -41,6 +42,7 @@ from automata import ranges as rg
 from automata.nodes import (
     Alternation,
     ByteSet,
+    Call,
     CharSet,
     Complement,
     Concatenation,
@@ -67,6 +69,7 @@ __all__ = [
     "TEXT_START",
     "Alternation",
     "ByteSet",
+    "Call",
     "CharSet",
     "Complement",
     "Concatenation",
@@ -83,6 +86,7 @@ __all__ = [
     "alternation",
     "byte_ranges",
     "byte_set",
+    "call",
     "char_ranges",
     "char_set",
     "complement",
@@ -290,3 +294,8 @@ ANY_BYTES: Expr = repeat(ByteSet(((0, 255),)), 0)
 
 TEXT_START: Expr = Lookbehind(ANY_CHAR, True)
 TEXT_END: Expr = Lookahead(ANY_CHAR, True)
+
+
+def call(name: str) -> Expr:
+    """A text of the rule of this name, within a grammar (`automata.pushdown.Grammar`)."""
+    return Call(name)

@@ -241,6 +241,18 @@ class Label(Expr):
         _set(self, "size", 1)
 
 
+class Call(Expr):
+    """A place where a text of a rule stands, the rule known by its name; only within a grammar's rules."""
+
+    __slots__ = ("name",)
+    __match_args__ = ("name",)
+    name: str
+
+    def __init__(self, name: str) -> None:
+        _set(self, "name", name)
+        _set(self, "size", 1)
+
+
 class Concatenation(Expr):
     """One part after the other."""
 

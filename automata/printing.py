@@ -14,6 +14,7 @@ from automata.expr import (
     TEXT_START,
     Alternation,
     ByteSet,
+    Call,
     CharSet,
     Complement,
     Concatenation,
@@ -90,6 +91,8 @@ def _atom(expr: Expr) -> list[_Item]:
         return [f"(?P<BYTES>{_set(expr.ranges, ((0, 0xFF),))})"]
     if isinstance(expr, Substring):
         return [f"(?P<SUBSTRING_OF{'_WORDS' if expr.words else ''}>", _text(expr.text.encode()), ")"]
+    if isinstance(expr, Call):
+        return [f"(?&{expr.name})"]  # as in Perl; `parse` does not read it, for it means nothing outside a grammar
     if isinstance(expr, Label):
         return [f"(?P<TOKEN>{''.join(_character(char, _SPECIAL) for char in expr.name)})"]
     if isinstance(expr, Intersection | Difference):

@@ -23,10 +23,11 @@ import numpy as np
 
 from automata.blame import excerpt, largest
 from automata.byte_automaton import ByteAutomaton, RangeArcs
-from automata.errors import LimitExceeded
+from automata.errors import ExpressionError, LimitExceeded
 from automata.expr import (
     Alternation,
     ByteSet,
+    Call,
     CharSet,
     Concatenation,
     Expr,
@@ -214,6 +215,8 @@ class Layout:
                 fragment.arcs += (start, low, high, end)
         elif isinstance(expr, Lookahead | Lookbehind):
             raise AssertionMet
+        elif isinstance(expr, Call):
+            raise ExpressionError(f"the call of rule {expr.name!r} means something only within a grammar")
         else:
             fragment.copy_of(self.compiled(expr), start, end)
 

@@ -1,0 +1,71 @@
+"""PushdownAutomaton: states, a stack of return states, and one table of steps.
+
+A configuration is a state and a stack of symbols. A step reads one column (a class of bytes, the end of the text, or a
+label), pops symbols and pushes others:
+
+    step    (state, column) -> pops, pushes, target
+
+A step applies where its pops are the symbols on top of the stack. What it pops it may push again: that is how a step
+looks at the stack. In a deterministic automaton at most one step applies in any configuration to any column; otherwise
+each step that applies leads to one of the configurations that are carried side by side.
+
+Sequences of symbols are in one trie, so that each is one number: 0 is the empty sequence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from automata.byte_automaton import ByteArray
+from automata.openfst import BoolArray, IntArray
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PushdownAutomaton:
+    """A pushdown automaton over bytes; Q states, S symbols, C byte classes, L labels, P sequences, E steps.
+
+    Every configuration that can be reached leads on to the end of a text.
+
+    Attributes:
+        start: the state where every text begins, with an empty stack.
+        byte_class: `[256]` uint8, below C. Column C is the end of the text; column C + 1 + i is label i.
+        labels: L names.
+        num_symbols: S.
+        step_offsets: `[Q * (C + 1 + L) + 1]` int32: the steps of state q on column c are those from entry
+            `q * (C + 1 + L) + c` to the next.
+        step_pops, step_pushes, step_target: `[E]` int32 each: sequences and a state. Pops are written from the top of
+            the stack down, pushes from the bottom up: the last one pushed is on top afterwards. The target of a step
+            on the end of the text is the last state, Q - 1, which has no steps.
+        parent, symbol: `[P]` int32 each: sequence p is sequence `parent[p]` followed by `symbol[p]`; entry 0, the
+            empty one, is its own parent.
+        headroom: `[Q]` int32: the least number of symbols above the present top that some way to the end of the
+            rules at hand needs; and `symbol_headroom`: `[S]`, the same for going on after a symbol has been popped.
+        may_lie_under: `[S, S]` bool: whether symbol j can lie directly under symbol i in some reachable stack
+            (the truth, or more than the truth).
+        max_configurations: 1 where the automaton is deterministic, otherwise how many configurations are carried.
+    """
+
+    start: int
+    byte_class: ByteArray
+    labels: tuple[str, ...]
+    num_symbols: int
+    step_offsets: IntArray
+    step_pops: IntArray
+    step_pushes: IntArray
+    step_target: IntArray
+    parent: IntArray
+    symbol: IntArray
+    headroom: IntArray
+    symbol_headroom: IntArray
+    may_lie_under: BoolArray
+    max_configurations: int = 1
+
+    @property
+    def num_states(self) -> int:
+        """Q, the state after the end of the text included."""
+        return len(self.headroom)
+
+    @property
+    def num_columns(self) -> int:
+        """C + 1 + L."""
+        return (len(self.step_offsets) - 1) // self.num_states

@@ -1,0 +1,62 @@
+"""Grammar: rules, each an expression that may call rules by name.
+
+Rules come in two kinds, as in Lark:
+
+    rule          a structure: its text is what its expression matches, calls included
+    lexical rule  a word (what a lexer calls a token): a regular expression without calls, read as a whole. It matches
+                  longest: where the next byte can go on with a word, it does, and the word does not end there; so
+                  `returnx` is one identifier. Of the words that could end at one place, the one with the highest
+                  priority does. Only words that the grammar allows at this point compete (a contextual lexer).
+
+Words of `ignored` rules may stand before and after any word.
+
+A grammar of plain rules has no lexer: every split of a text among its rules counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from automata.expr import Expr
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalRule:
+    """A word of a grammar.
+
+    Attributes:
+        expr: its texts, without calls; the empty text does not count.
+        priority: of the lexical rules that match the same text, that with the greatest is meant; tuples compare as
+            Python's do. Equal ones go by the order of definition: the first wins.
+    """
+
+    expr: Expr
+    priority: tuple[int, ...] = (0,)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands in a grammar's text: line and column, both from 1."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """Rules that call each other; immutable.
+
+    Attributes:
+        rules: the rules by name.
+        start: the rule that whole texts match.
+        lexical: the lexical rules by name; their names are apart from those of `rules`, and are called the same way.
+        ignored: names of the lexical rules whose words may stand between any others.
+        places: where rules were defined, for errors; rules that were made in Python have none.
+    """
+
+    rules: Mapping[str, Expr]
+    start: str
+    lexical: Mapping[str, LexicalRule] = field(default_factory=dict)
+    ignored: tuple[str, ...] = ()
+    places: Mapping[str, Place] = field(default_factory=dict)
