@@ -249,8 +249,8 @@ def _by_node(node_of: Ints, num_nodes: int) -> tuple[Ints, Ints]:
 
 @kernel
 def _outcomes(order: Ints, by_node: Ints, entries: Ints, move_of: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Where the edges of each node begin, the edges `[2, E]` (class and outcome), where the moves of each outcome begin,
-    and the moves."""
+    """Where the edges of each node begin, the edges `[2, E]` (class and outcome), where the moves of each outcome
+    begin, and the moves."""
     size = 1024
     while size < 4 * len(entries):
         size *= 2
