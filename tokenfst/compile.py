@@ -145,14 +145,13 @@ def compile(  # noqa: A001
         if tokenization == "canonical":
             raise ValueError("canonical tokenization is not known for grammars; tokenization='any' allows all")
         with Work(limits, cancellation) as work:
-            automaton = constraint
-            if isinstance(automaton, Grammar):
+            if isinstance(constraint, Grammar):
                 from automata.pushdown.compile import compile_grammar
 
-                automaton = compile_grammar(
-                    automaton, ambiguity=ambiguity, max_configurations=max_configurations, work=work
+                constraint = compile_grammar(
+                    constraint, ambiguity=ambiguity, max_configurations=max_configurations, work=work
                 )
-            return from_pushdown(automaton, vocabulary, at_text_start=at_text_start, terminals=terminals, work=work)
+            return from_pushdown(constraint, vocabulary, at_text_start=at_text_start, terminals=terminals, work=work)
     if ambiguity != "error":
         raise ValueError("only grammars are ambiguous: what a regular expression allows is one automaton")
     with Work(limits, cancellation) as work:
