@@ -23,7 +23,7 @@ from constraints.grammars.characters import CharacterMistake, CharacterReader
 from constraints.grammars.dialects import Dialect
 from constraints.grammars.exclusion import RecursiveExclusion, without_calls_in_exclusions
 from constraints.grammars.places import Places
-from constraints.grammars.scanner import MISTAKES, Symbol, scan
+from constraints.grammars.scanner import MISTAKES, NOT_SUPPORTED, Symbol, scan
 
 MAX_DEPTH = 1_000
 MAX_COUNT = 1_000_000_000
@@ -31,6 +31,9 @@ MAX_COUNT = 1_000_000_000
 _COUNTS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 _LINE_ENDS = "a rule goes on over a line end only after ::=, after |, or within parentheses"
 _ALONE = "A - B stands alone in its alternative: put parentheses around it, or around its parts"
+
+
+READING, READ, UNSUPPORTED = range(3)
 
 
 def read_bnf(text: str, dialect: Dialect, start: str = "root") -> Grammar:
@@ -65,7 +68,12 @@ class _Group:
 
 
 class RuleReader:
-    """One text being read: `read`, then `grammar`."""
+    """One text being read: `read`, then `grammar`.
+
+    Attributes:
+        progress: READING, from the end on READ; UNSUPPORTED where the text asks for something that this dialect has and
+            that cannot be honoured.
+    """
 
     def __init__(self, text: str, dialect: Dialect) -> None:
         self.text = text
@@ -81,6 +89,7 @@ class RuleReader:
         self.previous = ""  # the kind of the symbol before, line ends left out
         self.fresh_line = True  # nothing stands before on this line, except the number of a production
         self.ended = False  # a line end has ended the rule
+        self.progress = READING
 
     def read(self) -> RuleReader:
         """Reads the rules; returns itself.
@@ -117,8 +126,10 @@ class RuleReader:
             elif kind == "end":
                 self.end_rule(symbol)
             else:
-                raise self.error(MISTAKES[kind], symbol.position)
+                self.progress = UNSUPPORTED if kind in NOT_SUPPORTED else READING
+                raise self.error((NOT_SUPPORTED | MISTAKES)[kind], symbol.position)
             self.previous, self.fresh_line = kind, False
+        self.progress = READ
         return self
 
     def grammar(self, start: str) -> Grammar:
@@ -195,13 +206,8 @@ class RuleReader:
 
     def read_characters(self, symbol: Symbol) -> None:
         """A string, a set or a character by its number."""
-        readers = {
-            "string": self.characters.string,
-            "set": self.characters.set,
-            "character": self.characters.w3c_character,
-        }
         try:
-            self.add(readers[symbol.kind](symbol.text))
+            self.add(self.characters.read(symbol.kind, symbol.text))
         except CharacterMistake as mistake:
             raise self.error(mistake.reason, symbol.position + mistake.offset) from None
 

@@ -35,8 +35,20 @@ class CharacterReader:
         self.member = re.compile(rf"\\(?:{digits}|(?s:(.))){w3c}|(?s:.)")
         self.sets: dict[str, Expr] = {}
 
+    def read(self, kind: str, text: str) -> Expr:
+        """What a string, a set or W3C's `#x41` means, as the symbol's kind says.
+
+        Raises:
+            CharacterMistake: nothing.
+        """
+        if kind == "string":
+            return self.string(text)
+        return self.set(text) if kind == "set" else self.w3c_character(text)
+
     def string(self, text: str) -> Expr:
         """The characters between two quotes."""
+        if "\\" not in text and text.isascii():
+            return literal(text[1:-1])
         pieces: list[str] = []
         position, end = 1, len(text) - 1
         while position < end:
@@ -110,7 +122,12 @@ class CharacterReader:
         value = match[match.lastindex]
         if match[0].startswith("\\") and match.lastindex == len(self.dialect.hex_escapes) + 1:
             if value not in self.dialect.escapes:
-                raise CharacterMistake(f"{self.dialect.title} has no escape {match[0]}", match.start())
+                raise CharacterMistake(
+                    f"{match[0]} has too few hexadecimal digits after it"
+                    if value in self.dialect.hex_escapes
+                    else f"{self.dialect.title} has no escape {match[0]}",
+                    match.start(),
+                )
             return self.dialect.escapes[value]
         if len(value.lstrip("0")) > 6 or int(value, 16) > MAX_CODE_POINT:
             raise CharacterMistake(f"no character has the number {value}", match.start())

@@ -33,7 +33,7 @@ class Dialect:
         escapes: the code points of the escapes of one letter.
         hex_escapes: how many digits the escapes with hexadecimal digits have, as a regular expression.
         kinds: the kinds of symbols that only this dialect has, as regular expressions, those included that it has and
-            that cannot be honoured (`scanner.MISTAKES`).
+            that cannot be honoured (`scanner.NOT_SUPPORTED`).
         w3c_characters: whether `#x41` is a character, in sets too.
         empty_set_is_any: whether `[^]` is any character.
     """
@@ -53,7 +53,7 @@ class Dialect:
 
 GBNF = Dialect(
     title="GBNF",
-    name=r"[A-Za-z0-9_-]+",
+    name=r"-*[A-Za-z0-9_][A-Za-z0-9_-]*",
     quotes='"',
     comment=r"#[^\r\n]*",
     line_ends_rule=True,

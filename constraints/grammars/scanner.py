@@ -19,12 +19,14 @@ from constraints.grammars.dialects import Dialect
 _SPACE = r"[ \t\r\n]*"
 _BOUNDS = rf"\{{{_SPACE}(?:[0-9]+{_SPACE}(?:,{_SPACE}(?:[0-9]+{_SPACE})?)?|,{_SPACE}[0-9]+{_SPACE})\}}"
 
-# What cannot be read, by the kind that the scanner gives it.
-MISTAKES = {
+# What is not supported, and what cannot be read, by the kind that the scanner gives it.
+NOT_SUPPORTED = {
     "lookahead": "an assertion about what follows a rule is not supported: write it into the rules that call this one",
     "macro": "XGrammar's macros are not supported",
     "options": "options of rules are not supported",
     "annotation": "a constraint in prose cannot be read",
+}
+MISTAKES = {
     "open_comment": "a comment is opened and never closed",
     "open_string": "a string is opened and never closed",
     "open_set": "a set of characters is opened and never closed",
@@ -44,15 +46,12 @@ class Symbol(NamedTuple):
 
 def scan(text: str, dialect: Dialect) -> Iterator[Symbol]:
     """The symbols of a text; the last one is of kind "end"."""
-    match = _pattern(dialect).match
-    position, length = 0, len(text)
-    while position < length:
-        found = match(text, position)
-        assert found is not None  # the last kind takes any character
-        kind, start, position = found.lastgroup or "", position, found.end()
-        if kind != "space":
-            yield Symbol(kind, found.group(), start)
-    yield Symbol("end", "", length)
+    # The last kind takes any character, so that one match begins where the one before ends.
+    for found in _pattern(dialect).finditer(text):
+        kind = found.lastgroup
+        if kind is not None and kind != "space":
+            yield Symbol(kind, found[0], found.start())
+    yield Symbol("end", "", len(text))
 
 
 @cache
