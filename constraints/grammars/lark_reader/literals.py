@@ -6,8 +6,8 @@
 Escapes in strings are Python's, as Lark reads them; a backslash before another character stays. Two escapes that Lark
 and llguidance read differently are refused.
 
-Regular expressions are read by `automata.pattern`, in Python's dialect: `\\d \\w \\s` are ASCII unless the flag u is set.
-Their assertions stay unresolved here, so that in a terminal of several parts they see all of the word.
+Regular expressions are read by `automata.pattern`, in Python's dialect: `\\d`, `\\w` and `\\s` are ASCII unless the flag
+u is set. Their assertions stay unresolved here, so that in a terminal of several parts they see all of the word.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ _STRING_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-f
 # What Lark replaces in a regular expression by one character.
 _REPLACED = re.compile(r"""\\(?:x..|u....|U........|[nftr"])""")
 _CONTROL = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "\\": "\\", '"': '"'}
+_DIGITS = {"x": 2, "u": 4, "U": 8}
 _AMBIGUOUS = {"b": r"\\b or \x08", "/": r"\\/ or /"}
 _QUANTIFIER = re.compile(
     r"""
@@ -106,7 +107,7 @@ def _character(escape: re.Match[str]) -> str:
             escape.start() + 1,
         )
     if letter in "xuU":
-        raise LiteralMistake(f"\\{letter} needs {dict(x=2, u=4, U=8)[letter]} hexadecimal digits", escape.start() + 1)
+        raise LiteralMistake(f"\\{letter} needs {_DIGITS[letter]} hexadecimal digits", escape.start() + 1)
     return _CONTROL.get(letter, "\\" + letter)
 
 
@@ -187,8 +188,8 @@ def substrings(value: Any) -> Piece:
 
 
 def _runs(chunks: list[str]) -> Expr:
-    """Any run of neighbouring chunks, the empty one included; N chunks make an expression of size N log N: a run lies in
-    one half, or is the end of the first half and the beginning of the second."""
+    """Any run of neighbouring chunks, the empty one included. N chunks make an expression of size N log N: a run lies
+    in one half, or is the end of the first half and the beginning of the second."""
     if len(chunks) <= 1:
         return ex.repeat(ex.literal("".join(chunks)), 0, 1)
     middle = len(chunks) // 2

@@ -66,7 +66,8 @@ def scan(text: str, places: Places) -> list[Symbol]:
     position, length = 0, len(text)
     while position < length:
         found = match(text, position)
-        assert found is not None and found.lastgroup is not None  # the last kind takes any character
+        assert found  # the last kind takes any character
+        assert found.lastgroup
         kind, start, position = found.lastgroup, position, found.end()
         if kind == "space" or (kind == "line_end" and symbols[-1].kind == kind):
             continue

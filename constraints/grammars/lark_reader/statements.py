@@ -159,7 +159,7 @@ class _StatementReader(BodyReader):
     def read_ignore(self, symbol: Symbol) -> None:
         self.is_terminal = True
         body = self.read_body()
-        if not body or body[-1].operation == "sequence" and body[-1].value == 0:
+        if body[-1].operation == "sequence" and not body[-1].value:
             raise self.error("%ignore needs a terminal", symbol.position)
         self.document.ignored.append(body)
 

@@ -272,7 +272,7 @@ def _repeat(pieces: list[Piece], item: Item) -> Piece:
     (piece,) = pieces
     bounds = {(0, None): "*", (1, None): "+", (0, 1): "?"}.get(item.value)
     if bounds is None:
-        bounds = "{%d}" % low if low == high else "{%d,%s}" % (low, high)
+        bounds = f"{{{low}}}" if low == high else f"{{{low},{high}}}"
     expr = ex.repeat(piece.expr, low, high)
     joined = _joined(pieces, expr, piece.joined_length + len("(?:)") + len(bounds))
     return joined._replace(num_flags=piece.num_flags, greedy=piece.greedy or low != high)
