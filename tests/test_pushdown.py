@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from automata import Expr, Grammar, LexicalRule, alternation, call, char_set, concat, literal, parse, repeat
+from automata import Expr, Grammar, LexicalRule, alternation, call, char_set, compile_grammar, concat, literal, parse, repeat
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.compile import compile_network
 from networks import Plain, language, network
@@ -50,8 +50,8 @@ PLAIN: dict[str, tuple[Mapping[str, Expr], bytes, int]] = {
 }  # fmt: skip
 
 
-def compiled(rules: Mapping[str, Expr], start: str = "s") -> PushdownAutomaton:
-    return compile_network(network(Grammar(rules, start)))
+def compiled(rules: Mapping[str, Expr]) -> PushdownAutomaton:
+    return compile_network(network(Grammar(rules, "s")))
 
 
 def all_texts(alphabet: bytes, length: int) -> list[bytes]:
@@ -73,11 +73,12 @@ def prefixes(texts: set[bytes], length: int) -> set[bytes]:
     return {text[:size] for text in texts for size in range(min(len(text), length) + 1)}
 
 
+@pytest.mark.parametrize("inlined", [False, True])
 @pytest.mark.parametrize("name", PLAIN)
-def test_accepts_what_the_rules_say(name: str) -> None:
+def test_accepts_what_the_rules_say(name: str, inlined: bool) -> None:
     rules, alphabet, length = PLAIN[name]
     expected = language(Grammar(rules, "s"), length)
-    automaton = compiled(rules)
+    automaton = compile_grammar(Grammar(rules, "s")) if inlined else compiled(rules)
     accepted, begun = walk(automaton, alphabet, length)
     assert accepted == expected
     assert prefixes(expected, length) <= begun

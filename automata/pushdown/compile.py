@@ -13,11 +13,44 @@ from automata.openfst import IntArray
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.completion import headrooms, needed
 from automata.pushdown.determinize import Determinizer, Unbounded
-from automata.pushdown.grammar import Place
-from automata.pushdown.network import Network
+from automata.pushdown.grammar import Grammar, Place
+from automata.pushdown.network import Network, build_network
 from automata.pushdown.places import Places
 
 Ambiguity = Literal["error", "parallel"]
+
+
+def compile_grammar(
+    grammar: Grammar,
+    *,
+    ambiguity: Ambiguity = "error",
+    max_configurations: int = 8,
+    work: Work | None = None,
+) -> PushdownAutomaton:
+    """The pushdown automaton of a grammar.
+
+    Args:
+        grammar: the grammar.
+        ambiguity: "error": the automaton is deterministic, or there is none. "parallel": configurations go on side by
+            side, and words are resolved in each by itself.
+        max_configurations: how many, for "parallel".
+        work: the limits, and how the compilation is stopped; without it, the default limits.
+
+    Raises:
+        GrammarError: the grammar cannot be honoured; the message says where and why.
+        NondeterministicGrammar: two derivations that cannot be told apart.
+        EmptyLanguage: the grammar has no text.
+        LimitExceeded: a limit was passed.
+        Cancelled: another thread cancelled the compilation.
+    """
+    with under_way(work) as work:
+        return compile_network(
+            build_network(grammar, work),
+            ambiguity=ambiguity,
+            max_configurations=max_configurations,
+            places=grammar.places,
+            work=work,
+        )
 
 
 def compile_network(
