@@ -70,18 +70,14 @@ def compile_network(
     """
     with under_way(work) as work:
         found = Determinizer(Places(network), work.limits.states)
-        start = found.place(found.places.start)
-        found.place(found.places.end_state)
         try:
-            while found.todo:
-                work.check()
-                found.expand(found.todo.pop())
+            found.run(found.places.start, work)
         except Unbounded as unbounded:
-            raise explained(found, unbounded, _tables(found, start), _numbers(found), places or {}) from None
-        return _tables(found, start)
+            raise explained(found, unbounded, _tables(found), _numbers(found), places or {}) from None
+        return _tables(found)
 
 
-def _tables(found: Determinizer, start: int) -> PushdownAutomaton:
+def _tables(found: Determinizer) -> PushdownAutomaton:
     places, sequences = found.places, found.steps.sequences
     numbers = np.full(places.end_state + 1, -1, np.int32)
     numbers[list(found.state_of_place)] = list(found.state_of_place.values())
@@ -95,9 +91,11 @@ def _tables(found: Determinizer, start: int) -> PushdownAutomaton:
     headroom = np.zeros(last + 1, np.int32)
     headroom[order] = [min(needed(room, *element) for element in elements) for elements in found.elements]
     symbols = list(sequences.symbol)
-    under = [set(places.under[places.rule_of[symbol]]) for symbol in symbols]
+    stacks = [found.stacks(symbol) for symbol in symbols]
+    under = [set(found.symbols_under([(each[:-1], each[-1]) for each in some])) for some in stacks]
+    symbol_room = [min(needed(room, each[:-1], each[-1]) for each in some) for some in stacks]
     return PushdownAutomaton(
-        start=int(order[start]),
+        start=int(order[found.place(places.start)]),
         byte_class=places.network.byte_class,
         labels=places.network.labels,
         num_symbols=len(symbols),
@@ -108,7 +106,7 @@ def _tables(found: Determinizer, start: int) -> PushdownAutomaton:
         parent=np.array(sequences.parent, np.int32),
         symbol=np.array(sequences.last, np.int32),
         headroom=headroom,
-        symbol_headroom=np.array([room[symbol] for symbol in symbols], np.int32),
+        symbol_headroom=np.array(symbol_room, np.int32),
         may_lie_under=np.array([[other in each for other in symbols] for each in under], np.bool_).reshape(
             len(symbols), len(symbols)
         ),
