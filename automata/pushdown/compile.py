@@ -15,6 +15,7 @@ from automata.pushdown.completion import headrooms, needed
 from automata.pushdown.determinize import Determinizer, Unbounded
 from automata.pushdown.grammar import Grammar, Place
 from automata.pushdown.network import Network, build_network
+from automata.pushdown.parallel import SideBySide
 from automata.pushdown.places import Places
 
 Ambiguity = Literal["error", "parallel"]
@@ -69,15 +70,21 @@ def compile_network(
         places: where rules were defined, for errors.
     """
     with under_way(work) as work:
-        found = Determinizer(Places(network), work.limits.states)
+        limits = work.limits
+        if ambiguity == "error":
+            found, max_configurations = Determinizer(Places(network), limits.states), 1
+        elif ambiguity == "parallel" and max_configurations >= 1:
+            found = SideBySide(Places(network), limits.states, limits.arcs, max_configurations)
+        else:
+            raise ValueError('`ambiguity` is "error" or "parallel", and `max_configurations` at least 1')
         try:
             found.run(found.places.start, work)
         except Unbounded as unbounded:
-            raise explained(found, unbounded, _tables(found), _numbers(found), places or {}) from None
-        return _tables(found)
+            raise explained(found, unbounded, _tables(found, 1), _numbers(found), places or {}) from None
+        return _tables(found, max_configurations)
 
 
-def _tables(found: Determinizer) -> PushdownAutomaton:
+def _tables(found: Determinizer, max_configurations: int) -> PushdownAutomaton:
     places, sequences = found.places, found.steps.sequences
     numbers = np.full(places.end_state + 1, -1, np.int32)
     numbers[list(found.state_of_place)] = list(found.state_of_place.values())
@@ -110,6 +117,7 @@ def _tables(found: Determinizer) -> PushdownAutomaton:
         may_lie_under=np.array([[other in each for other in symbols] for each in under], np.bool_).reshape(
             len(symbols), len(symbols)
         ),
+        max_configurations=max_configurations,
     )
 
 
