@@ -111,6 +111,9 @@ A, B, X, Y = literal("a"), literal("b"), call("x"), call("y")
         ('["]', literal('"')),
         ("[(|*]", char_set("(|*")),
         ("[ぁ-ゟ]", char_set((0x3041, 0x309F))),
+        (r'"\x41g"', literal("Ag")),
+        ("[#x-z#]", char_set((0x78, 0x7A), "#")),
+        ("x #xyz", X),
     ],
 )
 def test_both_dialects_have(text: str, expected: Expr, syntax: str) -> None:
@@ -160,7 +163,6 @@ def test_gbnf_alone_has(text: str, expected: Expr) -> None:
         (r'"\a\b\f\v\0\e\?\/"', literal("\a\b\f\v\0\x1b?/")),
         (r"[\^\$\.\*\+\?\(\)\[\]\{\}\|\/\-]", char_set("^$.*+?()[]{}|/-")),
         (r'"\x1F600"', literal("\U0001f600")),
-        (r'"\x41g"', literal("Ag")),
         ("x\n y", concat(X, Y)),
         ("x\n | y", alternation(X, Y)),
         ("x /* | \n ' */ y", concat(X, Y)),
@@ -168,12 +170,12 @@ def test_gbnf_alone_has(text: str, expected: Expr) -> None:
         ("#x41#x0042 x", concat("AB", X)),
         ("[#x61-#x63#x65]", char_set("abce")),
         ("[#x9#xA#xD]", char_set("\t\n\r")),
-        ("[#x-z#]", char_set((0x78, 0x7A), "#")),
-        ("x #xyz", X),
-        ("[a-c] - 'b'", char_set("ac")),
+        ("[a-c] - 'b'", difference(char_set((97, 99)), "b")),
+        ("[a-c] - [b]*", difference(char_set((97, 99)), B.star())),
+        ("[a-c] - [bd]", char_set("ac")),
         ("'a'* - 'aa'", difference(A.star(), "aa")),
         ("'c' ('a'* - x) | y", alternation(concat("c", difference(A.star(), "x")), Y)),
-        ("([a-c] - 'b')*", char_set("ac").star()),
+        ("([a-c] - [bd])*", char_set("ac").star()),
     ],
 )
 def test_ebnf_alone_has(text: str, expected: Expr) -> None:
@@ -280,10 +282,9 @@ def test_recursive_grammars_by_brute_force(text: str, alphabet: str, length: int
 
 def test_exclusion_sees_through_calls() -> None:
     text = """
-        root ::= '<?' (name - ((X | 'x') [Mm])) (space (any* - (any* '?>' any*)))? '?>'
+        root ::= '<?' (name - ((X | 'x') [Mm])) (#x20 (any* - (any* '?>' any*)))? '?>'
         name ::= [a-zA-Z]+
         X ::= 'X' - 'Y'
-        space ::= #x20
         any ::= [^]
     """
     automaton = compile_expr(grammar(text).rules["root"])  # no calls are left
@@ -336,7 +337,7 @@ ws     ::= [ \t\n\r]*
 LIST = 'root ::= item+\nitem ::= "- " [^\\r\\n\\x0b\\x0c\\x85\\u2028\\u2029]+ "\\n" # one line each\n'
 KANA = 'root ::= word ("、" word)* "。"?\nword ::= kana | kanji\nkana ::= [ぁ-ゟァ-ヿ]+\nkanji ::= [一-龯]{1,3}\n'
 EXAMPLES = [
-    (ARITHMETIC, ["1=2\n", "a + b_1*(c)= 3 \n4=x\n"], ["1", "1=2", "=2\n", "(1=2\n", "A=1\n"]),
+    (ARITHMETIC, ["1=2\n", "a +b_1*( c)= 3 \n4=x\n"], ["1", "1=2", "=2\n", "(1=2\n", "A=1\n"]),
     (
         CHESS,
         ["1. e4 e5\n2. Nf3 Nc6\n", "1. O-O O-O-O+\n10. exd8=Q# Nbd7\n"],
@@ -362,7 +363,7 @@ def test_xgrammar_reads_the_same() -> None:
     for text, alphabet, length, _ in RECURSIVE:
         reference = xgrammar.Grammar.from_ebnf(text.replace("::= |", '::= "" |'))
         ours = texts(grammar(text, syntax="ebnf"), alphabet, length)
-        for candidate in all_texts(alphabet, min(length, 5)):
+        for candidate in all_texts(alphabet, min(length, 4)):
             assert accepts(reference, candidate) == (candidate in ours), (text, candidate)
     for text, _ in SETS + REGULAR:
         if "| )" in text or "{,2}" in text:
@@ -382,6 +383,10 @@ NAMES = ["root", "a", "b-1", "C_d"]
 CHARACTERS = "ab\"'\\[]-^#x1\n\r\té€😀 "
 
 
+def is_something(expr: Expr) -> bool:
+    return expr != alternation()  # the empty language cannot be written
+
+
 @st.composite
 def bodies(draw: st.DrawFn, dialect: Dialect) -> Expr:
     code = st.sampled_from([0, *map(ord, CHARACTERS), 0x7F, 0xD7FF, 0xE000, 0x10FFFF])
@@ -390,11 +395,11 @@ def bodies(draw: st.DrawFn, dialect: Dialect) -> Expr:
         lambda items, negated: char_set(*items, negated=negated),
         st.lists(ranges, min_size=1, max_size=3),
         st.booleans(),
-    ).filter(lambda expr: expr != alternation())
+    ).filter(is_something)
     plain = st.one_of(st.text(CHARACTERS, max_size=3).map(literal), sets)
     leaves = st.one_of(plain, st.sampled_from(NAMES).map(call))
     if dialect is EBNF:
-        leaves |= st.builds(difference, plain.map(lambda expr: expr.star()), plain)
+        leaves |= st.builds(difference, plain.map(lambda expr: expr.star()), plain).filter(is_something)
     bounds = st.sampled_from([(0, None), (1, None), (0, 1), (0, 3), (2, 2), (2, None), (2, 5), (1, 1), (0, 0)])
     return draw(
         st.recursive(
@@ -410,7 +415,7 @@ def bodies(draw: st.DrawFn, dialect: Dialect) -> Expr:
 
 
 @BOTH
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(data=st.data())
 def test_what_is_printed_is_read_back(data: st.DataObject, syntax: str) -> None:
     dialect = DIALECTS[syntax]
@@ -575,7 +580,7 @@ def test_large_grammars_take_linear_time() -> None:
         assert len(grammar(text).rules) == count + 1
         return time.process_time() - began
 
-    assert seconds(8_000) < 8 * max(seconds(2_000), 0.05)
+    assert seconds(16_000) < 24 * max(seconds(2_000), 0.05)
 
 
 @pytest.mark.parametrize(
