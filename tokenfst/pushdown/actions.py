@@ -152,7 +152,7 @@ def with_room(pool: Actions, compositions: int) -> Actions:
         _take(grown.action_slots, _slot(pops, pushes, len(grown.action_slots)), action)
     for old in range(len(pool.composed)):
         if pool.composed[old, 0] >= 0:
-            slot = _composed_slot(grown.composed, pool.composed[old, 0])
+            slot = composed_slot(grown.composed, pool.composed[old, 0])
             grown.composed[slot, 0], grown.composed[slot, 1] = pool.composed[old, 0], pool.composed[old, 1]
     return grown
 
@@ -165,7 +165,7 @@ def _take(slots: Ints, slot: int, number: int) -> None:
 
 
 @kernel
-def _composed_slot(composed: npt.NDArray[np.int64], both: int) -> int:
+def composed_slot(composed: npt.NDArray[np.int64], both: int) -> int:
     """Where a composition is, or belongs."""
     slot = _slot(both >> 32, both & 0xFFFFFFFF, len(composed))
     while composed[slot, 0] >= 0 and composed[slot, 0] != both:
@@ -174,18 +174,11 @@ def _composed_slot(composed: npt.NDArray[np.int64], both: int) -> int:
 
 
 @kernel
-def followed_by(pool: Actions, action: int, second: int, may_lie_under: BoolArray) -> int:
-    """One action after another; DEAD where they are impossible in a row."""
-    if second == NO_ACTION:
-        return action
-    if action == NO_ACTION:
-        return second
-    both = action << 32 | second
-    slot = _composed_slot(pool.composed, both)
-    if pool.composed[slot, 0] < 0:
-        pool.counts[_COMPOSED] += 1
-        pool.composed[slot, 0], pool.composed[slot, 1] = both, _compose(pool, action, second, may_lie_under)
-    return int(pool.composed[slot, 1])
+def compose_actions(pool: Actions, slot: int, both: int, may_lie_under: BoolArray) -> None:
+    """Composes two actions, neither of which is NO_ACTION, and keeps the result in their slot: DEAD where they are
+    impossible in a row."""
+    pool.counts[_COMPOSED] += 1
+    pool.composed[slot, 0], pool.composed[slot, 1] = both, _compose(pool, both >> 32, both & 0xFFFFFFFF, may_lie_under)
 
 
 @kernel

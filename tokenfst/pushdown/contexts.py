@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from automata.jit import kernel
 from tokenfst.loops import Ints
-from tokenfst.pushdown.actions import EMPTY, LENGTH, PARENT, POPS, PUSHES, SYMBOL, symbols_of
+from tokenfst.pushdown.actions import EMPTY, LENGTH, PARENT, POPS, PUSHES, SYMBOL
 from tokenfst.pushdown.tables import PushdownTables
 
 # Columns of the entries.
@@ -35,7 +35,7 @@ class _Nodes(NamedTuple):
 
     number: Ints  # [1]
     rows: Ints  # [N, 3]
-    keys: npt.NDArray[np.int64]  # [slots], open addressing: the node above and the symbol, or -1
+    keys: npt.NDArray[np.int64]  # [slots], open addressing: the state and the sequence popped, or -1
     found: Ints  # [slots], the node
 
 
@@ -136,28 +136,37 @@ def _placed(entries: Ints, sequences: Ints, actions: Ints, num_states: int) -> t
         nodes.rows[state, _UP], nodes.rows[state, _SYMBOL], nodes.rows[state, _DEPTH] = -1, -1, 0
     node_of = np.empty(len(entries), np.int32)
     for entry in range(len(entries)):
-        node, pops = entries[entry, SOURCE], actions[entries[entry, ACTION], POPS]
-        if pops != EMPTY:
-            while nodes.number[0] + sequences[pops, LENGTH] > len(nodes.rows):
-                nodes = _more_nodes(nodes)
-            for symbol in symbols_of(sequences, pops):
-                node = _below(nodes, node, symbol)
-        node_of[entry] = node
+        state, pops = entries[entry, SOURCE], actions[entries[entry, ACTION], POPS]
+        while nodes.number[0] + sequences[pops, LENGTH] > len(nodes.rows):
+            nodes = _more_nodes(nodes)
+        node_of[entry] = _node(nodes, state, pops, sequences)
     return nodes.rows[: nodes.number[0]].copy(), node_of
 
 
 @kernel
-def _below(nodes: _Nodes, node: int, symbol: int) -> int:
-    """The child of a node for a symbol."""
-    key = node << 32 | symbol
-    slot = _slot(nodes.keys, key)
-    if nodes.keys[slot] < 0:
-        child = nodes.number[0]
-        nodes.number[0] = child + 1
-        row = nodes.rows[child]
-        row[_UP], row[_SYMBOL], row[_DEPTH] = node, symbol, nodes.rows[node, _DEPTH] + 1
-        nodes.keys[slot], nodes.found[slot] = key, child
-    return int(nodes.found[slot])
+def _node(nodes: _Nodes, state: int, pops: int, sequences: Ints) -> int:
+    """The node of a state and a sequence popped; with those above it made, if they are not there."""
+    found, below = -1, -1
+    while found < 0 or below >= 0:
+        node, is_new = state, False
+        if pops != EMPTY:
+            key = state << 32 | pops
+            slot = _slot(nodes.keys, key)
+            is_new = nodes.keys[slot] < 0
+            if is_new:
+                node = nodes.number[0]
+                nodes.number[0] = node + 1
+                nodes.keys[slot], nodes.found[slot] = key, node
+                nodes.rows[node, _SYMBOL], nodes.rows[node, _DEPTH] = sequences[pops, SYMBOL], sequences[pops, LENGTH]
+            else:
+                node = nodes.found[slot]
+            pops = sequences[pops, PARENT]
+        if found < 0:
+            found = node
+        if below >= 0:
+            nodes.rows[below, _UP] = node
+        below = node if is_new else -1
+    return int(found)
 
 
 # Moves

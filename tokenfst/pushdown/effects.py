@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from automata.byte_automaton import ByteArray
 from automata.jit import kernel
@@ -35,10 +36,13 @@ from tokenfst.functions import (
     take_slot,
 )
 from tokenfst.loops import DEAD, LOOP_WORDS, MIXED, NUM_PENDING, UNKNOWN, Ints, after_character, state_loops
-from tokenfst.pushdown.actions import NO_ACTION, Actions, followed_by
+from tokenfst.pushdown.actions import NO_ACTION, Actions, compose_actions, composed_slot
 
 # In a triple the source is in the upper 21 bits, the action in the next 21 and the state in the lowest 21.
 SOURCE_SHIFT, ACTION_SHIFT, PART = 42, 21, (1 << 21) - 1
+
+# How many places a triple may move on average before sorting is left to a sort.
+_MOVES_FOR_EACH = 16
 
 
 class Steps(NamedTuple):
@@ -51,6 +55,7 @@ class Steps(NamedTuple):
     width: int  # W
     byte_class: ByteArray  # [256]
     may_lie_under: BoolArray  # [S, S]
+    live: npt.NDArray[np.int64]  # [Q, words], the byte classes that have a step, as bits
     after: Ints  # [Q, pending]
     state_loop: Ints  # [Q, LOOP_WORDS]
 
@@ -68,6 +73,7 @@ def steps_of(
     """The steps, and what follows from the plain ones."""
     width = (len(offsets) - 1) // num_states
     plain = np.full((num_states, num_classes), DEAD, np.int32)
+    live = np.zeros((num_states, (num_classes + 62) // 63), np.int64)
     for state in range(num_states):
         for column in range(num_classes):
             begin, end = offsets[state * width + column], offsets[state * width + column + 1]
@@ -75,9 +81,11 @@ def steps_of(
                 plain[state, column] = target[begin]
             elif end > begin:
                 plain[state, column] = MIXED
+            if end > begin:
+                live[state, column // 63] |= 1 << (column % 63)
     after = np.full((num_states, NUM_PENDING), UNKNOWN, np.int32)
     state_loop = state_loops(plain, byte_class, after)
-    return Steps(plain, offsets, action, target, width, byte_class, may_lie_under, after, state_loop)
+    return Steps(plain, offsets, action, target, width, byte_class, may_lie_under, live, after, state_loop)
 
 
 @kernel
@@ -97,19 +105,20 @@ def _add(relations: Functions, begin: int, end: int, steps: Steps) -> None:
     once: which bytes no state can take, and what all states loop on."""
     number = relations.number[0]
     relations.number[0] = number + 1
-    row, pairs, plain, state_loop = relations.rows[number], relations.pairs, steps.plain, steps.state_loop
+    row, pairs, live, state_loop = relations.rows[number], relations.pairs, steps.live, steps.state_loop
     row[CLASS], row[PAIRS_BEGIN], row[PAIRS_END], row[HASH] = 0, begin, end, hash_pairs(pairs, begin, end)
     take_slot(relations.slots, row[HASH], number)
-    row[THROUGH:STEP], row[STEP:] = UNKNOWN, 0
+    row[THROUGH:STEP] = UNKNOWN
     row[LOOP : LOOP + LOOP_WORDS] = -1
+    any_live = np.zeros(live.shape[1], np.int64)
     for pair in range(begin, end):
         state = pairs[pair] & PART
-        for column in range(plain.shape[1]):
-            row[STEP + column] |= plain[state, column] ^ DEAD
+        for word in range(live.shape[1]):
+            any_live[word] |= live[state, word]
         for word in range(LOOP_WORDS):
             row[LOOP + word] &= state_loop[state, word]
-    for column in range(STEP, len(row)):
-        row[column] = UNKNOWN if row[column] else DEAD
+    for column in range(len(row) - STEP):
+        row[STEP + column] = UNKNOWN if any_live[column // 63] >> (column % 63) & 1 else DEAD
 
 
 @kernel
@@ -131,8 +140,13 @@ def num_composed(relations: Functions, relation: int, column: int, steps: Steps)
 @kernel
 def compose(relations: Functions, actions: Actions, relation: int, column: int, steps: Steps) -> None:
     """Finds the relation followed by a byte of class `column`, or DEAD, and keeps it in its row; there has to be room
-    for what `num_composed` tells."""
-    rows, pairs, plain = relations.rows, relations.pairs, steps.plain
+    for what `num_composed` tells.
+
+    One loop that calls nothing where actions have been composed before: a call with all these arrays takes longer than
+    all else that is done for a triple.
+    """
+    rows, pairs, plain, offsets, composed = relations.rows, relations.pairs, steps.plain, steps.offsets, actions.composed
+    step_action, step_target, width = steps.action, steps.target, steps.width
     begin = end = rows[relations.number[0] - 1, PAIRS_END]
     for pair in range(rows[relation, PAIRS_BEGIN], rows[relation, PAIRS_END]):
         triple = pairs[pair]
@@ -141,32 +155,54 @@ def compose(relations: Functions, actions: Actions, relation: int, column: int, 
             pairs[end] = triple & ~PART | target
             end += 1
         elif target == MIXED:
-            end = _other_steps(pairs, end, triple, column, actions, steps)
+            entry, first = (triple & PART) * width + column, triple >> ACTION_SHIFT & PART
+            for step in range(offsets[entry], offsets[entry + 1]):
+                action = np.int64(step_action[step])
+                if action == NO_ACTION:
+                    action = first
+                elif first != NO_ACTION:
+                    both = first << 32 | action
+                    slot = composed_slot(composed, both)
+                    if composed[slot, 0] < 0:
+                        compose_actions(actions, slot, both, steps.may_lie_under)
+                    action = composed[slot, 1]
+                if action >= 0:
+                    pairs[end] = triple >> SOURCE_SHIFT << SOURCE_SHIFT | action << ACTION_SHIFT | step_target[step]
+                    end += 1
     rows[relation, STEP + column] = _known(relations, begin, _in_order(pairs, begin, end), steps)
 
 
 @kernel
-def _other_steps(pairs: Pairs, end: int, triple: int, column: int, actions: Actions, steps: Steps) -> int:
-    """Writes what the steps that are not plain make of a triple; returns the new end."""
-    entry = (triple & PART) * steps.width + column
-    for step in range(steps.offsets[entry], steps.offsets[entry + 1]):
-        action = followed_by(actions, triple >> ACTION_SHIFT & PART, steps.action[step], steps.may_lie_under)
-        if action >= 0:
-            pairs[end] = triple >> SOURCE_SHIFT << SOURCE_SHIFT | action << ACTION_SHIFT | steps.target[step]
-            end += 1
-    return end
+def _in_order(pairs: Pairs, begin: int, end: int) -> int:
+    """Sorts the triples and drops repetitions; returns the new end.
+
+    Sources ascend already, so by insertion a triple moves past the few of its own source.
+    """
+    moves_left = _MOVES_FOR_EACH * (end - begin)
+    kept = begin
+    for pair in range(begin, end):
+        triple, place = pairs[pair], kept
+        while place > begin and pairs[place - 1] > triple:
+            place -= 1
+        if place == begin or pairs[place - 1] != triple:
+            moves_left -= kept - place
+            if moves_left < 0:
+                return _sorted(pairs, begin, kept, pair, end)
+            for after in range(kept, place, -1):
+                pairs[after] = pairs[after - 1]
+            pairs[place] = triple
+            kept += 1
+    return kept
 
 
 @kernel
-def _in_order(pairs: Pairs, begin: int, end: int) -> int:
-    """Sorts the triples and drops repetitions; returns the new end."""
-    ascending = True
-    for pair in range(begin + 1, end):
-        ascending = ascending and pairs[pair - 1] < pairs[pair]
-    if ascending:
-        return end
-    pairs[begin:end].sort()
-    kept = begin + 1
+def _sorted(pairs: Pairs, begin: int, kept: int, rest: int, end: int) -> int:
+    """As `_in_order`, where insertion takes too long; of the triples before `rest`, those up to `kept` are left."""
+    while rest < end:
+        pairs[kept] = pairs[rest]
+        kept, rest = kept + 1, rest + 1
+    pairs[begin:kept].sort()
+    end, kept = kept, begin + 1
     for pair in range(begin + 1, end):
         if pairs[pair] != pairs[kept - 1]:
             pairs[kept] = pairs[pair]
