@@ -6,8 +6,6 @@ configuration to an end, so a token is allowed exactly if its bytes can be read.
 
 from __future__ import annotations
 
-import copy
-import pickle
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -15,12 +13,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pushdown_cases import Configuration, Oracle, ambiguous, brackets, json, nested, sums
+from pushdown_cases import Configuration, Oracle, ambiguous, brackets, json, naive, nested, sums, to
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
 import tokenfst
-from automata import AutomatonFileError, EmptyLanguage, TokenNotAllowed, TooManyConfigurations
+from automata import AutomatonFileError, NondeterministicGrammar, TokenNotAllowed, UnknownTerminal
+from automata.extensions import token
 from automata.pushdown.automaton import PushdownAutomaton
 from tokenfst import PushdownTokenAutomaton, TokenAutomaton, Vocabulary
 
@@ -83,6 +82,44 @@ def test_masks_are_what_brute_force_allows(name: str) -> None:
             if len(configurations) > 6:
                 break
     assert ended > 2
+
+
+# Tokens by their names
+
+
+def _calls(max_configurations: int = 1) -> PushdownAutomaton:
+    """t = a t b | <x>; an x token stands in the middle, whatever it writes."""
+    return naive({"t": ("a" + to("t") + "b") | token("x")}, "t", max_configurations)
+
+
+def test_a_label_is_taken_by_the_tokens_of_its_set() -> None:
+    vocabulary = Vocabulary([b"a", b"b", b"aa", b"bb", b"", b"", b"c"], [4], special_tokens={"x": 5})
+    automaton = tokenfst.compile(_calls(), vocabulary)
+    assert automaton.accepts([0, 2, 5, 3, 1, 4])
+    assert not automaton.accepts([0, 5, 3])
+    assert not automaton.accepts([0, 6, 1])
+    assert _set(automaton, automaton.advance(automaton.start, 2)) == {0, 2, 5}
+    named = tokenfst.compile(_calls(), vocabulary, terminals={"x": [5, 6]})
+    assert named.accepts([0, 6, 1])
+    assert named.accepts([5])
+
+
+def test_a_token_that_is_read_and_named_has_two_ways() -> None:
+    vocabulary = Vocabulary([b"a", b"b", b""], [2])
+    with pytest.raises(NondeterministicGrammar, match="b'a'"):
+        tokenfst.compile(_calls(), vocabulary, terminals={"x": [0]})
+    automaton = tokenfst.compile(_calls(3), vocabulary, terminals={"x": [0]})
+    for inner in range(4):
+        assert automaton.accepts([0] * (inner + 1) + [1] * inner)
+        assert not automaton.accepts([0] * inner + [1] * inner)
+
+
+def test_a_name_that_nobody_defines_is_unknown() -> None:
+    with pytest.raises(UnknownTerminal):
+        tokenfst.compile(_calls(), Vocabulary([b"a", b"b"]))
+
+
+# Files
 
 
 @pytest.mark.parametrize("name", CASES)

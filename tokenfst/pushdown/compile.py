@@ -16,7 +16,8 @@ from tokenfst.loops import Ints
 from tokenfst.pushdown.actions import NO_ACTION
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 from tokenfst.pushdown.contexts import CLASS, context_tables
-from tokenfst.pushdown.walk import TokenEffects, token_effects
+from tokenfst.pushdown.terminals import check_deterministic, with_labels
+from tokenfst.pushdown.walk import TokenEffects, column_entries, token_effects
 from tokenfst.terminals import Terminals
 from tokenfst.token_classes import END
 from tokenfst.vocabulary import Vocabulary
@@ -32,6 +33,8 @@ def from_pushdown(
 ) -> PushdownTokenAutomaton:
     """The token automaton of a pushdown automaton; see `tokenfst.compile`."""
     effects = token_effects(automaton, vocabulary, work)
+    if automaton.labels:
+        effects = with_labels(automaton, effects, vocabulary, terminals or {})
     entries = np.concatenate([_ends(automaton, effects), effects.entries])
     tables = context_tables(
         entries,
@@ -46,23 +49,15 @@ def from_pushdown(
         max_configurations=automaton.max_configurations,
     )
     work.check()
-    return PushdownTokenAutomaton(vocabulary, tables, effects.run_end, effects.run_class, at_text_start=at_text_start)
+    runs = effects.run_end, effects.run_class
+    if automaton.labels:
+        check_deterministic(tables, *runs, vocabulary)
+    return PushdownTokenAutomaton(vocabulary, tables, *runs, at_text_start=at_text_start)
 
 
 def _ends(automaton: PushdownAutomaton, effects: TokenEffects) -> Ints:
     """The entries of the end tokens, which lead to the last state and stay there, `[E, 4]`."""
     last = automaton.num_states - 1
-    ends = _column(automaton, effects, automaton.num_columns - 1 - len(automaton.labels))
+    ends = column_entries(automaton, effects, automaton.num_classes)
     ends[:, CLASS] = END
     return np.concatenate([ends, np.array([[END, last, NO_ACTION, last]], np.int32)])
-
-
-def _column(automaton: PushdownAutomaton, effects: TokenEffects, column: int) -> Ints:
-    """The steps of a column as entries, `[E, 4]`, without their class."""
-    offsets = automaton.step_offsets
-    begins, ends = offsets[:-1][column :: automaton.num_columns], offsets[1:][column :: automaton.num_columns]
-    counts = ends - begins
-    source = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-    steps = np.arange(len(source)) + np.repeat(begins - np.cumsum(counts) + counts, counts)
-    number = np.zeros_like(source)
-    return np.stack([number, source, effects.step_action[steps], automaton.step_target[steps]], axis=1)

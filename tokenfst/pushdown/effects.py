@@ -145,7 +145,8 @@ def compose(relations: Functions, actions: Actions, relation: int, column: int, 
     One loop that calls nothing where actions have been composed before: a call with all these arrays takes longer than
     all else that is done for a triple.
     """
-    rows, pairs, plain, offsets, composed = relations.rows, relations.pairs, steps.plain, steps.offsets, actions.composed
+    rows, pairs, composed = relations.rows, relations.pairs, actions.composed
+    plain, offsets = steps.plain, steps.offsets
     step_action, step_target, width = steps.action, steps.target, steps.width
     begin = end = rows[relations.number[0] - 1, PAIRS_END]
     for pair in range(rows[relation, PAIRS_BEGIN], rows[relation, PAIRS_END]):

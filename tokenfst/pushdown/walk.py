@@ -94,7 +94,7 @@ def token_effects(automaton: PushdownAutomaton, vocabulary: Vocabulary, work: Wo
         vocabulary.whole_trie,
         vocabulary.partial_trie,
         automaton.num_states,
-        automaton.num_columns - 1 - len(automaton.labels),
+        automaton.num_classes,
         automaton.byte_class,
         automaton.step_offsets,
         automaton.step_pops,
@@ -114,6 +114,17 @@ def token_effects(automaton: PushdownAutomaton, vocabulary: Vocabulary, work: Wo
             "(limit `table_bytes`)"
         )
     return TokenEffects(runs[:, 0].copy(), runs[:, 1].copy(), num_classes, *rest)
+
+
+def column_entries(automaton: PushdownAutomaton, effects: TokenEffects, column: int) -> Ints:
+    """The steps of a column as entries, `[E, 4]`, of class NEVER."""
+    offsets = automaton.step_offsets
+    begins, ends = offsets[:-1][column :: automaton.num_columns], offsets[1:][column :: automaton.num_columns]
+    counts = ends - begins
+    source = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+    steps = np.arange(len(source)) + np.repeat(begins - np.cumsum(counts) + counts, counts)
+    number = np.full_like(source, NEVER)
+    return np.stack([number, source, effects.step_action[steps], automaton.step_target[steps]], axis=1)
 
 
 @kernel
