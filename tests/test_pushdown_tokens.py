@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,17 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 import tokenfst
-from automata import AutomatonFileError, NondeterministicGrammar, TokenNotAllowed, UnknownTerminal
+from automata import (
+    AutomatonFileError,
+    NondeterministicGrammar,
+    TokenNotAllowed,
+    TooManyConfigurations,
+    UnknownTerminal,
+)
 from automata.extensions import token
 from automata.pushdown.automaton import PushdownAutomaton
 from tokenfst import PushdownTokenAutomaton, TokenAutomaton, Vocabulary
+from tokenfst.pushdown.automaton import State
 
 CASES: dict[str, Callable[[], PushdownAutomaton]] = {
     "nested": nested,
@@ -82,6 +90,35 @@ def test_masks_are_what_brute_force_allows(name: str) -> None:
             if len(configurations) > 6:
                 break
     assert ended > 2
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_min_tokens_is_the_length_of_the_shortest_way(name: str) -> None:
+    tokens = tokenfst.compile(CASES[name](), _vocabulary(name))
+    one_of_class = {int(number): token for token, number in enumerate(tokens.token_class) if number}
+    draw = random.Random(name)
+    state = tokens.start
+    for _ in range(12):
+        assert tokens.min_tokens(state) == _shortest(tokens, state, one_of_class)
+        allowed = sorted(_set(tokens, state) - {256 + len(PIECES[name])})
+        if allowed:
+            following = tokens.advance(state, draw.choice(allowed))
+            state = following if tokens.min_tokens(following) < 7 else tokens.start
+    assert tokens.min_tokens(tokens.end_state) == 0
+
+
+def _shortest(tokens: PushdownTokenAutomaton, state: State, one_of_class: dict[int, int]) -> int:
+    """By going everywhere, breadth first."""
+    reached, length = {state}, 0
+    while tokens.end_state not in reached:
+        following = set()
+        for before in reached:
+            allowed = set(tokens.token_class[tokens.mask(before)].tolist())
+            for number in allowed:
+                with suppress(TooManyConfigurations):
+                    following.add(tokens.advance(before, one_of_class[number]))
+        reached, length = following, length + 1
+    return length
 
 
 # Tokens by their names

@@ -22,8 +22,10 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.errors import AutomatonFileError, EmptyLanguage, TokenNotAllowed, TooManyConfigurations
+from automata.limits import Work
 from tokenfst.loops import Ints
 from tokenfst.masks import ClassRuns, expand_runs, group_runs, mask_words
+from tokenfst.pushdown.completion import Completion
 from tokenfst.pushdown.paths import NEEDED, Configuration, ContextPath, Move, Paths
 from tokenfst.pushdown.stack import Cell, symbols
 from tokenfst.pushdown.tables import PushdownTables
@@ -289,6 +291,17 @@ class PushdownTokenAutomaton:
         classes[list(self.vocabulary.eos_ids)] = END
         classes.setflags(write=False)
         return classes
+
+    @cached_property
+    def _completion(self) -> Completion:
+        with Work() as work:
+            return Completion(self.tables, bool(self.vocabulary.eos_ids), work)
+
+    def min_tokens(self, state: State) -> int:
+        """The least number of tokens from a state to the end of the text, the end token counted, however high the
+        stack may become on the way (`max_depth` is not looked at)."""
+        found = [self._completion.least(*configuration) for configuration in state]
+        return min(least for least in found if least is not None)
 
     # Files
 
