@@ -21,15 +21,18 @@ from safetensors.numpy import save_file
 import tokenfst
 from automata import (
     AutomatonFileError,
+    EmptyLanguage,
     NondeterministicGrammar,
     TokenNotAllowed,
     TooManyConfigurations,
     UnknownTerminal,
+    UnsupportedTokenizer,
 )
 from automata.extensions import token
 from automata.pushdown.automaton import PushdownAutomaton
 from tokenfst import PushdownTokenAutomaton, TokenAutomaton, Vocabulary
 from tokenfst.pushdown.automaton import State
+from tokenfst.text_start import TextStart
 
 CASES: dict[str, Callable[[], PushdownAutomaton]] = {
     "nested": nested,
@@ -119,6 +122,55 @@ def _shortest(tokens: PushdownTokenAutomaton, state: State, one_of_class: dict[i
                     following.add(tokens.advance(before, one_of_class[number]))
         reached, length = following, length + 1
     return length
+
+
+# Texts by themselves
+
+_SPACE, _PIECES = 32, 256
+RULES = {
+    "space": TextStart(),
+    "space, as SentencePiece": TextStart(exceptions={_PIECES: b" "}, ignored=frozenset({_SPACE})),
+    "prefix": TextStart(b"(", {_PIECES + 1: b"", _PIECES + 2: b"([("}, ignored=frozenset({_PIECES + 3})),
+    "all are exceptions": TextStart(b"[", {_PIECES + at: b"[" * at for at in range(5)}),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("case", [brackets, json])
+def test_texts_by_themselves_are_what_the_decoder_writes(rule: str, case: Callable[[], PushdownAutomaton]) -> None:
+    tokens = [*BYTES, b" (", b"([", b" [[", b"()", b'[""', b")]", b"[1", b"]]", b""]
+    vocabulary = Vocabulary(tokens, [len(tokens) - 1], text_start=RULES[rule])
+    oracle = Oracle(case())
+    automaton = tokenfst.compile(case(), vocabulary, at_text_start=True)
+    useful = [token for token, text in enumerate(tokens) if text and set(text) <= set(b' ()[]"1')]
+    draw, accepted = random.Random(rule), 0
+    for _ in range(150):
+        state, written = automaton.start, list[int]()
+        for _ in range(6):
+            assert automaton.is_final(state) == oracle.accepts(automaton.text(written))
+            accepted += automaton.is_final(state)
+            allowed = _set(automaton, state)
+            for following in useful:
+                text = automaton.text([*written, following])
+                assert (following in allowed) == bool(oracle.read(oracle.start, text)), text
+            token = draw.choice(sorted(allowed & set(useful)) or [-1])
+            if token < 0:
+                break
+            state = automaton.advance(state, token)
+            written.append(token)
+    assert accepted
+
+
+def test_a_text_by_itself_may_not_begin_with_a_named_token() -> None:
+    vocabulary = Vocabulary([b"a", b"b", b""], special_tokens={"x": 2}, text_start=TextStart())
+    with pytest.raises(UnsupportedTokenizer, match="'x'"):
+        tokenfst.compile(_calls(), vocabulary, at_text_start=True)
+    inside = naive({"t": ("a" + to("t") + "b") | ("c" + token("x"))}, "t")
+    assert tokenfst.compile(
+        inside,
+        Vocabulary([b" a", b"b", b"c", b"a", b""], special_tokens={"x": 4}, text_start=TextStart()),
+        at_text_start=True,
+    ).accepts([0, 2, 4, 1])
 
 
 # Tokens by their names

@@ -15,6 +15,7 @@ from automata.pushdown.automaton import PushdownAutomaton
 from tokenfst.loops import Ints
 from tokenfst.pushdown.actions import NO_ACTION
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
+from tokenfst.pushdown.beginning import with_beginning, with_exceptions
 from tokenfst.pushdown.contexts import CLASS, context_tables
 from tokenfst.pushdown.terminals import check_deterministic, with_labels
 from tokenfst.pushdown.walk import TokenEffects, column_entries, token_effects
@@ -32,7 +33,12 @@ def from_pushdown(
     work: Work,
 ) -> PushdownTokenAutomaton:
     """The token automaton of a pushdown automaton; see `tokenfst.compile`."""
+    language, rule = automaton, vocabulary.text_start if at_text_start else None
+    if rule:
+        automaton = with_beginning(language, rule)
     effects = token_effects(automaton, vocabulary, work)
+    if rule:
+        effects = with_exceptions(effects, language, rule, vocabulary)
     if automaton.labels:
         effects = with_labels(automaton, effects, vocabulary, terminals or {})
     entries = np.concatenate([_ends(automaton, effects), effects.entries])
