@@ -17,7 +17,9 @@ from tokenfst.pushdown.actions import NO_ACTION
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 from tokenfst.pushdown.beginning import with_beginning, with_exceptions
 from tokenfst.pushdown.contexts import CLASS, context_tables
-from tokenfst.pushdown.terminals import check_deterministic, with_labels
+from tokenfst.pushdown.tables import PushdownTables
+from tokenfst.pushdown.terminals import all_have_tokens, check_deterministic, with_labels
+from tokenfst.pushdown.trim import spells_all, trimmed
 from tokenfst.pushdown.walk import TokenEffects, column_entries, token_effects
 from tokenfst.terminals import Terminals
 from tokenfst.token_classes import END
@@ -41,9 +43,21 @@ def from_pushdown(
         effects = with_exceptions(effects, language, rule, vocabulary)
     if automaton.labels:
         effects = with_labels(automaton, effects, vocabulary, terminals or {})
-    entries = np.concatenate([_ends(automaton, effects), effects.entries])
-    tables = context_tables(
-        entries,
+    tables = _tables(automaton, effects)
+    work.check()
+    if automaton.labels:
+        check_deterministic(tables, effects.run_end, effects.run_class, vocabulary)
+    token_bytes = vocabulary.is_first_byte if rule else vocabulary.is_token_byte
+    if not (spells_all(automaton, token_bytes) and all_have_tokens(automaton.labels, vocabulary, terminals or {})):
+        effects = trimmed(effects, tables, work)
+        tables = _tables(automaton, effects)
+    return PushdownTokenAutomaton(vocabulary, tables, effects.run_end, effects.run_class, at_text_start=at_text_start)
+
+
+def _tables(automaton: PushdownAutomaton, effects: TokenEffects) -> PushdownTables:
+    """The tables of the effects and the end."""
+    return context_tables(
+        np.concatenate([_ends(automaton, effects), effects.entries]),
         effects.sequences,
         effects.actions,
         num_states=automaton.num_states,
@@ -54,11 +68,6 @@ def from_pushdown(
         symbol_headroom=automaton.symbol_headroom,
         max_configurations=automaton.max_configurations,
     )
-    work.check()
-    runs = effects.run_end, effects.run_class
-    if automaton.labels:
-        check_deterministic(tables, *runs, vocabulary)
-    return PushdownTokenAutomaton(vocabulary, tables, *runs, at_text_start=at_text_start)
 
 
 def _ends(automaton: PushdownAutomaton, effects: TokenEffects) -> Ints:

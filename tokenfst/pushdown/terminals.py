@@ -15,7 +15,7 @@ from tokenfst.loops import Ints
 from tokenfst.pushdown.contexts import CLASS
 from tokenfst.pushdown.tables import PushdownTables
 from tokenfst.pushdown.walk import TokenEffects, column_entries
-from tokenfst.terminals import Terminals, members, refined
+from tokenfst.terminals import Terminals, members, refined, token_set
 from tokenfst.token_classes import FIRST_CLASS
 from tokenfst.vocabulary import Vocabulary
 
@@ -42,6 +42,11 @@ def with_labels(
     return effects._replace(
         run_end=run_end, run_class=run_class, num_classes=len(bytes_of), entries=np.concatenate(parts)
     )
+
+
+def all_have_tokens(labels: tuple[str, ...], vocabulary: Vocabulary, terminals: Terminals) -> bool:
+    """Whether no label's set is empty."""
+    return all(token_set(name, vocabulary, terminals).size for name in labels)
 
 
 def check_deterministic(tables: PushdownTables, run_end: Ints, run_class: Ints, vocabulary: Vocabulary) -> None:
