@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 
 from automata.limits import Work, under_way
-from automata.pushdown.ambiguity import explained
 from automata.openfst import IntArray
+from automata.pushdown.ambiguity import explained
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.completion import headrooms, needed
 from automata.pushdown.determinize import Determinizer, Unbounded
@@ -73,9 +73,7 @@ def compile_network(
         start = found.place(found.places.start)
         found.place(found.places.end_state)
         try:
-            while found.todo:
-                work.check()
-                found.expand(found.todo.pop())
+            found.run(work)
         except Unbounded as unbounded:
             raise explained(found, unbounded, _tables(found, start), _numbers(found), places or {}) from None
         return _tables(found, start)
@@ -95,7 +93,8 @@ def _tables(found: Determinizer, start: int) -> PushdownAutomaton:
     headroom = np.zeros(last + 1, np.int32)
     headroom[order] = [min(needed(room, *element) for element in elements) for elements in found.elements]
     symbols = list(sequences.symbol)
-    under = [set(places.under[places.rule_of[symbol]]) for symbol in symbols]
+    meanings = [found.symbols.elements(symbol) for symbol in symbols]
+    under = [set(found.symbols.under_all(found.symbols.rules_at_bottom(meaning))) for meaning in meanings]
     return PushdownAutomaton(
         start=int(order[start]),
         byte_class=places.network.byte_class,
@@ -108,7 +107,9 @@ def _tables(found: Determinizer, start: int) -> PushdownAutomaton:
         parent=np.array(sequences.parent, np.int32),
         symbol=np.array(sequences.last, np.int32),
         headroom=headroom,
-        symbol_headroom=np.array([room[symbol] for symbol in symbols], np.int32),
+        symbol_headroom=np.array(
+            [min(needed(room, *element) for element in meaning) for meaning in meanings], np.int32
+        ),
         may_lie_under=np.array([[other in each for other in symbols] for each in under], np.bool_).reshape(
             len(symbols), len(symbols)
         ),

@@ -11,6 +11,7 @@ real stack, so most sets are one element with an empty local stack, which is a s
     group      many columns at once: those that only one place reads
     collision  columns that several places read lead to sets, one by one
 
+Where all elements of a set are in the same state, what they return to becomes one symbol (`automata.pushdown.joint`).
 Elements that have become equal are one, so two derivations of the same text that lead to the same place cost nothing.
 
 Words (see `automata.pushdown.grammar`) are resolved in a set as a whole: what a place reads comes first, and only
@@ -29,12 +30,11 @@ from collections.abc import Iterable
 import numpy as np
 
 from automata.errors import LimitExceeded
+from automata.limits import Work
 from automata.openfst import IntArray
+from automata.pushdown.joint import Element, Elements, Symbols, split
 from automata.pushdown.places import Leaf, Places, Stack
 from automata.pushdown.steps import Steps
-
-Element = tuple[Stack, int]
-Elements = tuple[Element, ...]
 
 # Past these bounds a grammar is not deterministic.
 MAX_LOCAL_STACK = 64
@@ -43,7 +43,7 @@ MAX_POPS = 64
 MAX_SETS = 10_000
 
 
-class Unbounded(Exception):  # noqa: N818  # no error but an answer: the caller explains it
+class Unbounded(Exception):  # no error but an answer: the caller explains it
     """A set that goes past a bound, and how it came about."""
 
     def __init__(self, reason: str, elements: Elements, state: int) -> None:
@@ -57,12 +57,16 @@ class Determinizer:
     def __init__(self, places: Places, max_states: int) -> None:
         self.places = places
         self.steps = Steps()
+        self.symbols = Symbols(places)
         self.max_states = max_states
         self.state_of_place: dict[int, int] = {}
         self.state_of_set: dict[Elements, int] = {}
         self.elements: list[Elements] = []
         self.came_from: list[int] = []
         self.todo: list[int] = []
+        # Where a step looked below: the state, its elements, what was popped and the columns; and new symbols there.
+        self.looks: list[tuple[int, Elements, Stack, int]] = []
+        self.new_branches: list[tuple[int, int]] = []
         self.at = -1
         self._reached: dict[tuple[int, int], list[int]] = {}
         self._rows: dict[int, list[int]] = {}
@@ -99,6 +103,17 @@ class Determinizer:
 
     # Steps
 
+    def run(self, work: Work) -> None:
+        """Finds the steps of all states."""
+        while self.todo or self.new_branches:
+            work.check()
+            if self.todo:
+                self.expand(self.todo.pop())
+            else:
+                look, symbol = self.new_branches.pop()
+                self.at, elements, popped, columns = self.looks[look]
+                self.branch(elements, popped, columns, symbol)
+
     def expand(self, state: int) -> None:
         """Finds the steps of a state."""
         self.at = state
@@ -132,7 +147,9 @@ class Determinizer:
             while True:
                 closure = self.places.closure(state)
                 if stack:
-                    leaves.update({Leaf(stack + leaf.pushed, leaf.state, leaf.columns): None for leaf in closure.leaves})
+                    leaves.update(
+                        {Leaf(stack + leaf.pushed, leaf.state, leaf.columns): None for leaf in closure.leaves}
+                    )
                 else:
                     leaves.update(dict.fromkeys(closure.leaves))
                 if not closure.ends:
@@ -173,25 +190,40 @@ class Determinizer:
 
     def collide(self, leaves: Iterable[Leaf], popped: Stack, columns: int) -> None:
         """Adds the steps over columns that several places read."""
+        sequences = self.steps.sequences
         for column in each_bit(columns):
             reached = {(leaf.pushed, self.row(leaf.state)[column]) for leaf in leaves if leaf.columns >> column & 1}
             pushes, elements = common(reached)
+            joint, above = split(elements) if len(elements) > 1 else ((), ())
+            if joint:
+                pushes, elements = (*pushes, self.joined(joint), *above), (((), elements[0][1]),)
             target = self.set(elements)
-            sequences = self.steps.sequences
             self.steps.single.append((self.at, column, sequences.of(popped), sequences.of(pushes), target))
+
+    def joined(self, elements: Elements) -> int:
+        """The joint symbol of some elements; a new one makes new branches where steps have looked below."""
+        symbol, is_new = self.symbols.joined(elements)
+        if is_new:
+            if len(self.symbols.joint) > MAX_SETS or max(len(stack) for stack, _ in elements) > MAX_LOCAL_STACK:
+                raise Unbounded("stack", elements, self.at)
+            for number, (_, found, _, _) in enumerate(self.looks):
+                if self.symbols.may_lie_under(symbol, self.symbols.rules_at_bottom(found)):
+                    self.new_branches.append((number, symbol))
+        return symbol
 
     def look_below(self, elements: Elements, popped: Stack, columns: int) -> None:
         """Adds a branch for each symbol that may lie below."""
         if len(popped) >= MAX_POPS:
             raise Unbounded("pops", elements, self.at)
-        for symbol in self.symbols_under(elements):
-            self.explore([((symbol, *stack), state) for stack, state in elements], (*popped, symbol), columns)
+        self.looks.append((self.at, elements, popped, columns))
+        for symbol in self.symbols.under_all(self.symbols.rules_at_bottom(elements)):
+            self.branch(elements, popped, columns, symbol)
 
-    def symbols_under(self, elements: Elements) -> Iterable[int]:
-        """The symbols that may lie under all of some elements."""
-        rules = {self.places.rule_of[stack[0] if stack else state] for stack, state in elements}
-        first, *others = [self.places.under[rule] for rule in rules]
-        return [symbol for symbol in first if all(symbol in other for other in others)] if others else first
+    def branch(self, elements: Elements, popped: Stack, columns: int, symbol: int) -> None:
+        """Finds the steps that pop one more symbol."""
+        below = self.symbols.elements(symbol)
+        found = [((*low, back, *stack), state) for low, back in below for stack, state in elements]
+        self.explore(found, (*popped, symbol), columns)
 
     def end_words(self, leaves: Iterable[Leaf], popped: Stack, columns: int) -> None:
         """Ends the words of the highest priority, over columns that go on with none."""
