@@ -20,6 +20,7 @@ from automata.byte_automaton import ByteArray
 from automata.errors import TooManyConfigurations
 from automata.openfst import BoolArray, IntArray
 
+
 # A state and the symbols on the stack, from the bottom up.
 Configuration = tuple[int, tuple[int, ...]]
 
