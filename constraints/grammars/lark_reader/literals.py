@@ -6,8 +6,8 @@
 Escapes in strings are Python's, as Lark reads them; a backslash before another character stays. Two escapes that Lark
 and llguidance read differently are refused.
 
-Regular expressions are read by `automata.pattern`, in Python's dialect: `\\d`, `\\w` and `\\s` are ASCII where the flag u
-is not set. Their assertions stay unresolved here, so that in a terminal of several parts they see all of the word.
+Regular expressions are read by `automata.pattern`, in Python's dialect: without the flag u, `\\d`, `\\w` and `\\s` are
+ASCII. Their assertions stay unresolved here, so that in a terminal of several parts they see all of the word.
 """
 
 from __future__ import annotations

@@ -63,9 +63,8 @@ class Rules:
             definition = self.document.definitions[template]
             for name in definition.parameters:
                 if name in self.document.definitions:
-                    raise self.places.error(
-                        f"the parameter {name} has the name of a rule", definition.position, template
-                    )
+                    reason = f"the parameter {name} has the name of a rule"
+                    raise self.places.error(reason, definition.position, template)
 
     def evaluate_next(self) -> None:
         name, definition, arguments = self.waiting.pop()
@@ -146,9 +145,7 @@ class Rules:
         named = [argument for argument in arguments if isinstance(argument, Call)]
         depth = 1 + max((self.nesting.get(argument.name, 0) for argument in named), default=0)
         if depth > MAX_NESTING or len(self.instances) >= MAX_INSTANCES:
-            raise self.error(
-                f"{definition.name} is used with templates within templates that have no end, or too many", item, rule
-            )
+            raise self.error(f"{definition.name} needs templates within templates without end", item, rule)
         name = f"{definition.name}{{{', '.join(map(_argument_name, arguments))}}}"
         if len(name) > _LONG_NAME or name in self.nesting:
             name = f"{definition.name}{{#{len(self.instances)}}}"
