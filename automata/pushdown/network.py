@@ -50,6 +50,7 @@ class Network:
         word_offsets, word, word_target: `[Q + 1]`, `[E]`, `[E]` int32: the lexical rules whose words may end at a
             state, and the states where the text goes on.
         word_names: T names in the order of priority: of two that may end at one place, the first does.
+        num_lazy: how many words, the first ones, are lazy: where one of them may end, the text goes on with no other.
         by_label: `[Q, L]` int32, the state that each label leads to, or -1.
         labels: L names, ascending.
     """
@@ -68,6 +69,7 @@ class Network:
     word: IntArray
     word_target: IntArray
     word_names: tuple[str, ...]
+    num_lazy: int
     by_label: IntArray
     labels: tuple[str, ...]
 
@@ -199,6 +201,7 @@ def _from_tables(
         word=symbol[is_word],
         word_target=target[is_word],
         word_names=rules.words,
+        num_lazy=rules.num_lazy,
         by_label=by_label,
         labels=rules.labels,
     )
