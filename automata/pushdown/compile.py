@@ -15,6 +15,7 @@ from automata.pushdown.completion import headrooms, needed
 from automata.pushdown.determinize import Determinizer, Unbounded
 from automata.pushdown.grammar import Grammar, Place
 from automata.pushdown.network import Network, build_network
+from automata.pushdown.parallel import SideBySide
 from automata.pushdown.places import Places
 
 Ambiguity = Literal["error", "parallel"]
@@ -69,19 +70,21 @@ def compile_network(
         places: where rules were defined, for errors.
     """
     with under_way(work) as work:
-        found = Determinizer(Places(network), work.limits.states)
-        start = found.place(found.places.start)
-        found.place(found.places.end_state)
+        limits = work.limits
+        if ambiguity == "error":
+            found, max_configurations = Determinizer(Places(network), limits.states), 1
+        elif ambiguity == "parallel" and max_configurations >= 1:
+            found = SideBySide(Places(network), limits.states, limits.arcs, max_configurations)
+        else:
+            raise ValueError('`ambiguity` is "error" or "parallel", and `max_configurations` at least 1')
         try:
-            while found.todo:
-                work.check()
-                found.expand(found.todo.pop())
+            found.run(found.places.start, work)
         except Unbounded as unbounded:
-            raise explained(found, unbounded, _tables(found, start), _numbers(found), places or {}) from None
-        return _tables(found, start)
+            raise explained(found, unbounded, _tables(found, 1), _numbers(found), places or {}) from None
+        return _tables(found, max_configurations)
 
 
-def _tables(found: Determinizer, start: int) -> PushdownAutomaton:
+def _tables(found: Determinizer, max_configurations: int) -> PushdownAutomaton:
     places, sequences = found.places, found.steps.sequences
     numbers = np.full(places.end_state + 1, -1, np.int32)
     numbers[list(found.state_of_place)] = list(found.state_of_place.values())
@@ -95,9 +98,11 @@ def _tables(found: Determinizer, start: int) -> PushdownAutomaton:
     headroom = np.zeros(last + 1, np.int32)
     headroom[order] = [min(needed(room, *element) for element in elements) for elements in found.elements]
     symbols = list(sequences.symbol)
-    under = [set(places.under[places.rule_of[symbol]]) for symbol in symbols]
+    stacks = [found.stacks(symbol) for symbol in symbols]
+    under = [set(found.symbols_under([(each[:-1], each[-1]) for each in some])) for some in stacks]
+    symbol_room = [min(needed(room, each[:-1], each[-1]) for each in some) for some in stacks]
     return PushdownAutomaton(
-        start=int(order[start]),
+        start=int(order[found.place(places.start)]),
         byte_class=places.network.byte_class,
         labels=places.network.labels,
         num_symbols=len(symbols),
@@ -108,10 +113,11 @@ def _tables(found: Determinizer, start: int) -> PushdownAutomaton:
         parent=np.array(sequences.parent, np.int32),
         symbol=np.array(sequences.last, np.int32),
         headroom=headroom,
-        symbol_headroom=np.array([room[symbol] for symbol in symbols], np.int32),
+        symbol_headroom=np.array(symbol_room, np.int32),
         may_lie_under=np.array([[other in each for other in symbols] for each in under], np.bool_).reshape(
             len(symbols), len(symbols)
         ),
+        max_configurations=max_configurations,
     )
 
 
