@@ -50,9 +50,9 @@ class Network:
         word_offsets, word, word_target: `[Q + 1]`, `[E]`, `[E]` int32: the lexical rules whose words may end at a
             state, and the states where the text goes on.
         word_names: T names in the order of priority: of two that may end at one place, the first does.
-        num_lazy: how many words, the first ones, are lazy: where one of them may end, the text goes on with no other.
         by_label: `[Q, L]` int32, the state that each label leads to, or -1.
         labels: L names, ascending.
+        num_lazy: how many words, the first ones, are lazy: where one of them may end, the text goes on with no other.
     """
 
     byte_class: ByteArray
@@ -69,9 +69,9 @@ class Network:
     word: IntArray
     word_target: IntArray
     word_names: tuple[str, ...]
-    num_lazy: int
     by_label: IntArray
     labels: tuple[str, ...]
+    num_lazy: int = 0
 
     @property
     def num_states(self) -> int:
