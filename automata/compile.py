@@ -67,6 +67,8 @@ def compile_expr(expr: Expr, work: Work | None = None) -> ByteAutomaton:
 class Compiler:
     """One compilation: equal sub-expressions are compiled once."""
 
+    layout: type[Layout] = Layout
+
     def __init__(self, work: Work, *, blames: bool = True) -> None:
         """Starts with nothing compiled.
 
@@ -142,7 +144,7 @@ class Compiler:
             fragment = Fragment(num_states=0)
             fragment.copy_arcs(num_states, *arcs)
             return self.determinize(expr, fragment)
-        return self.determinize(expr, Layout(self.part, self.work).lay(expr))
+        return self.determinize(expr, self.layout(self.part, self.work).lay(expr))
 
     def determinize(self, expr: Expr, fragment: Fragment) -> ByteAutomaton:
         """The automaton of what is laid out."""

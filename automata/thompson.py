@@ -216,9 +216,13 @@ class Layout:
         elif isinstance(expr, Lookahead | Lookbehind):
             raise AssertionMet
         elif isinstance(expr, Call):
-            raise ExpressionError(f"the call of rule {expr.name!r} means something only within a grammar")
+            self.call(expr, start, end)
         else:
             fragment.copy_of(self.compiled(expr), start, end)
+
+    def call(self, expr: Call, start: int, end: int) -> None:
+        """Lays the call of a rule, which a layout outside grammars cannot."""
+        raise ExpressionError(f"the call of rule {expr.name!r} means something only within a grammar")
 
     def put(self, expr: Expr, start: int, end: int) -> None:
         """Lays a part at once if it is a chain of bytes, as most parts are, and puts others off."""

@@ -1,0 +1,240 @@
+"""Inlining: which rules stay rules, and the automaton of each of those with all others copied in.
+
+Only true recursion needs a stack, and inside one automaton determinization finds out by itself what is common to two
+ways. So rules are inlined as far as they can be and as long as it does not take too much.
+
+A call from which only epsilon arcs lead on, to the end of the rule, is a *tail call*: what follows is what follows the
+rule itself. In the automaton of A, a tail call of A is a way back to its start, and no recursion at all; so is one of
+a rule that was already begun at such a place, however long the way round:
+
+    frame       an end, and the rules begun so that their ends lead to it, each with the state where it begins
+
+A solved part (`automata.pushdown.recursion`) goes on from its end, so its tail calls are in a frame of its own, whose
+end is that end: the call behind `x` in `A = A x A | b` is a way back to A's start.
+
+    A graph of the calls, tail calls within a frame left out, has cycles: in each some rule stays a rule. Of the
+    others, those stay rules that are called from many places and are large, by their sizes with all in them inlined.
+
+What is inlined is laid from the outside in, each piece once where it will be: the time is that of the result.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from automata.errors import LimitExceeded
+from automata.limits import Work
+from automata.openfst import IntArray
+from automata.pushdown.analysis import components, reachable
+from automata.pushdown.parts import END, START, Part, Rules
+
+# A rule is inlined where all its copies together add no more arcs than this.
+_MAX_GROWTH = 1024
+# What all rules together may add, next to the size of the grammar; rules smaller than a call and its steps are free.
+_MAX_TOTAL_GROWTH = 50_000
+_FREE_SIZE = 8
+# How often the rules that stay are looked for among those that call each other, before all of them do.
+_MAX_ROUNDS = 16
+
+
+@dataclass(slots=True)
+class Joined:
+    """The automata of the rules that stay, side by side; rows as in `Part`. States 0 and 1 are left free.
+
+    Attributes:
+        rules: the numbers of the parts that stay, the whole text first.
+        starts, ends: where each of them begins and ends.
+    """
+
+    rules: list[int]
+    starts: list[int]
+    ends: list[int]
+    num_states: int
+    arcs: IntArray
+    epsilon: IntArray
+    calls: list[tuple[int, int, int]]
+    marks: list[tuple[int, int, int]]
+
+
+@dataclass(slots=True)
+class _Calls:
+    """The calls of a part: those that a frame catches, and others."""
+
+    tail: list[tuple[int, int, int]]
+    other: list[tuple[int, int, int]]
+    loops: bool  # whether arcs leave the end
+
+
+@dataclass(slots=True)
+class _Frame:
+    end: int
+    begun: dict[int, int] = field(default_factory=dict)
+
+
+def inline(rules: Rules, work: Work) -> Joined:
+    """The automata of the rules that stay.
+
+    Raises:
+        LimitExceeded: they take more arcs than allowed, or the time is up.
+    """
+    used = sorted(reachable(rules))
+    calls = {number: _sorted_calls(rules.parts[number]) for number in used}
+    return _Joining(rules, calls, _that_stay(rules, calls), work).joined()
+
+
+def _sorted_calls(part: Part) -> _Calls:
+    epsilon = part.epsilon.tolist()
+    loops = any(source == END for source, _ in epsilon)
+    if not part.calls:
+        return _Calls([], [], loops)
+    into: dict[int, list[int]] = {}
+    for source, target in epsilon:
+        if source != END:
+            into.setdefault(target, []).append(source)
+    goes_on = _behind(into, [*part.arcs[:, 0].tolist(), *(arc[0] for arc in (*part.calls, *part.marks))])
+    ends = _behind(into, [END]) - goes_on
+    return _Calls(
+        [call for call in part.calls if call[2] in ends], [call for call in part.calls if call[2] not in ends], loops
+    )
+
+
+def _behind(into: dict[int, list[int]], states: list[int]) -> set[int]:
+    """The states that epsilon arcs lead from to some states, and those states."""
+    seen, waiting = set(states), list(set(states))
+    while waiting:
+        for source in into.get(waiting.pop(), ()):
+            if source not in seen:
+                seen.add(source)
+                waiting.append(source)
+    return seen
+
+
+def _that_stay(rules: Rules, calls: dict[int, _Calls]) -> set[int]:
+    """The rules that are not inlined."""
+    stay = _recursive(rules, calls) | {rules.text}
+    num_calls = Counter(callee for found in calls.values() for _, callee, _ in (*found.tail, *found.other))
+    successors = _graph(rules, calls, stay)
+    size: dict[int, int] = {}
+    budget = _MAX_TOTAL_GROWTH + sum(rules.parts[number].size for number in calls)
+    for members in components(successors):
+        group = set(members)
+        if group & stay or not group <= calls.keys():
+            continue
+        total, places = 0, sum(num_calls[member] for member in members)
+        for member in members:
+            called = [callee for _, callee, _ in (*calls[member].tail, *calls[member].other)]
+            places -= sum(callee in group for callee in called)
+            total += rules.parts[member].size + sum(size.get(callee, 1) for callee in called if callee not in group)
+        growth = max(places - 1, 0) * total
+        if growth > max(min(_MAX_GROWTH, budget), places * _FREE_SIZE):
+            stay |= group
+        else:
+            budget -= growth
+            size.update(dict.fromkeys(members, total))
+    return stay
+
+
+def _recursive(rules: Rules, calls: dict[int, _Calls]) -> set[int]:
+    """Rules such that every recursion passes one of them."""
+    stay = {number for number, found in calls.items() if any(callee == number for _, callee, _ in found.other)}
+    num_calls = Counter(callee for found in calls.values() for _, callee, _ in found.other)
+    for round_ in range(_MAX_ROUNDS):
+        added = set()
+        for members in components(_graph(rules, calls, stay)):
+            group = set(members)
+            if len(members) > 1 and any(_pushes(member, calls[member], group, stay) for member in members):
+                best = max(members, key=lambda member: (num_calls[member], rules.parts[member].size))
+                added |= group if round_ == _MAX_ROUNDS - 1 else {best}
+        if not added:
+            break
+        stay |= added
+    return stay
+
+
+def _pushes(number: int, calls: _Calls, group: set[int], stay: set[int]) -> bool:
+    """Whether a rule calls one of a group other than at the end of its frame."""
+    # A frame of its own catches only tail calls of what was begun in it, so that a way round through others has no end.
+    found = [*calls.other, *calls.tail] if calls.loops else calls.other
+    return any(callee in group and callee not in stay and callee != number for _, callee, _ in found)
+
+
+def _graph(rules: Rules, calls: dict[int, _Calls], stay: set[int]) -> list[list[int]]:
+    """Which rules each rule calls that are inlined as far as is known."""
+    graph: list[list[int]] = [[] for _ in rules.parts]
+    for number, found in calls.items():
+        if number not in stay:
+            graph[number] = [
+                callee for _, callee, _ in (*found.other, *found.tail) if callee != number and callee not in stay
+            ]
+    return graph
+
+
+class _Joining:
+    """The work of laying out the rules that stay, with the others in them."""
+
+    def __init__(self, rules: Rules, calls: dict[int, _Calls], stay: set[int], work: Work) -> None:
+        self.parts, self.calls, self.stay, self.work = rules.parts, calls, stay, work
+        order = [rules.text, *sorted(stay - {rules.text})]
+        self.result = Joined(order, [], [], 2, np.empty((0, 4), np.int32), np.empty((0, 2), np.int32), [], [])
+        self.arcs: list[IntArray] = []
+        self.epsilon: list[IntArray] = []
+        self.more_epsilon: list[tuple[int, int]] = []
+        self.left = work.limits.arcs
+        # Parts that are still to be laid, where each begins, and the frame it is in.
+        self.waiting: list[tuple[int, int, _Frame]] = []
+
+    def joined(self) -> Joined:
+        result = self.result
+        for number in result.rules:
+            start, end = self.state(), self.state()
+            result.starts.append(start)
+            result.ends.append(end)
+            self.begin(number, start, _Frame(end))
+            while self.waiting:
+                self.lay(*self.waiting.pop())
+        result.arcs = np.concatenate([result.arcs, *self.arcs])
+        more = np.array(self.more_epsilon, np.int32).reshape(-1, 2)
+        result.epsilon = np.concatenate([more, *self.epsilon])
+        return result
+
+    def state(self) -> int:
+        self.result.num_states += 1
+        return self.result.num_states - 1
+
+    def begin(self, number: int, source: int, frame: _Frame) -> None:
+        """A part between a state and the end of a frame, once in each frame."""
+        if number in frame.begun:
+            self.more_epsilon.append((source, frame.begun[number]))
+            return
+        start = frame.begun[number] = self.state()
+        self.more_epsilon.append((source, start))
+        self.waiting.append((number, start, frame))
+
+    def lay(self, number: int, start: int, frame: _Frame) -> None:
+        """Lays a part, and puts off what is inlined in it."""
+        part, calls, result = self.parts[number], self.calls[number], self.result
+        shift = result.num_states
+        result.num_states += part.num_states
+        self.left -= part.size
+        self.work.check()
+        if self.left < 0:
+            raise LimitExceeded(f"the grammar's rules take more than {self.work.limits.arcs:,} arcs (limit `arcs`)")
+        self.arcs.append(part.arcs + np.array([shift, 0, 0, shift], np.int32))
+        self.epsilon.append(part.epsilon + np.int32(shift))
+        self.more_epsilon += ((start, shift + START), (shift + END, frame.end))
+        result.marks += [(source + shift, mark, target + shift) for source, mark, target in part.marks]
+        if calls.loops:
+            frame = _Frame(shift + END, {number: shift + START})
+        for source, callee, target in calls.tail:
+            if callee in frame.begun or callee not in self.stay:
+                self.begin(callee, source + shift, frame)
+            else:
+                result.calls.append((source + shift, callee, target + shift))
+        for source, callee, target in calls.other:
+            if callee in self.stay:
+                result.calls.append((source + shift, callee, target + shift))
+            else:
+                self.begin(callee, source + shift, _Frame(target + shift))
