@@ -1,0 +1,48 @@
+"""Grammars from text, and ready-made ones.
+
+grammar     a text in one of the syntaxes that are in use -> Grammar
+json        any JSON value, to any depth
+
+    bnf_reader      rules with `::=`: llama.cpp's GBNF, and XGrammar's and W3C's EBNF    dialects, scanner, characters
+    lark_reader     Lark's
+    detection       which of them a text is in
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from automata.pushdown.grammar import Grammar
+from constraints.grammars.bnf_reader import read_bnf
+from constraints.grammars.detection import is_lark, read_either_bnf
+from constraints.grammars.dialects import EBNF, GBNF
+from constraints.grammars.json import json
+
+__all__ = ["grammar", "json"]
+
+
+def grammar(
+    text: str, *, syntax: Literal["auto", "lark", "gbnf", "ebnf"] = "auto", start: str | None = None
+) -> Grammar:
+    """The grammar that a text defines.
+
+    Args:
+        text: the rules.
+        syntax: "lark" for Lark's, "gbnf" for llama.cpp's, "ebnf" for XGrammar's and W3C's; "auto" takes the one that it
+            can be for certain.
+        start: the rule that whole texts match; if left out, `start` in Lark's syntax and `root` in the others.
+
+    Raises:
+        GrammarError: the text has a mistake, has something that cannot be honoured, or could be in more than one
+            syntax; the error has the line, the column and the rule.
+    """
+    if syntax == "lark" or (syntax == "auto" and is_lark(text)):
+        from constraints.grammars.lark_reader import read_lark
+
+        return read_lark(text, start or "start")
+    if syntax == "auto":
+        return read_either_bnf(text, start or "root")
+    dialects = {"gbnf": GBNF, "ebnf": EBNF}
+    if syntax not in dialects:
+        raise ValueError(f'syntax is "auto", "lark", "gbnf" or "ebnf", not {syntax!r}')
+    return read_bnf(text, dialects[syntax], start or "root")
