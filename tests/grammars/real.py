@@ -46,7 +46,7 @@ def _objects(value: object) -> Iterator[object]:
 # Modules with expressions of all kinds.
 _MODULES = ["ast", "dataclasses", "difflib", "enum", "fractions", "functools", "inspect", "statistics", "typing", "uuid"]
 # What stands for itself only within something else, or is too simple to be told; and what the grammar leaves out.
-_NEVER_ALONE = ast.Starred | ast.Slice | ast.NamedExpr | ast.Name | ast.Constant
+_NEVER_ALONE = ast.Starred | ast.FormattedValue | ast.Slice | ast.NamedExpr | ast.Name | ast.Constant
 _LEFT_OUT = ast.JoinedStr | ast.Yield | ast.YieldFrom
 
 
