@@ -78,3 +78,101 @@ def network(grammar: Grammar) -> Network:
         by_label,
         labels,
     )
+
+
+def language(grammar: Grammar, length: int) -> set[bytes]:
+    """The texts of a grammar without words up to a length, from its rules alone: the least fixpoint."""
+    found: dict[str, set[bytes]] = {name: set() for name in grammar.rules}
+    while True:
+        grown = {name: texts(expr, found, length) for name, expr in grammar.rules.items()}
+        if grown == found:
+            return found[grammar.start]
+        found = grown
+
+
+def texts(expr: Expr, rules: dict[str, set[bytes]], length: int) -> set[bytes]:
+    """The texts of an expression up to a length, given some texts of the rules."""
+    if isinstance(expr, ex.Literal):
+        return {expr.value} if len(expr.value) <= length else set()
+    if isinstance(expr, ex.CharSet):
+        return {chr(code).encode() for low, high in expr.ranges for code in range(low, high + 1)}
+    if isinstance(expr, ex.Call):
+        return rules[expr.name]
+    if isinstance(expr, ex.Alternation):
+        return {text for part in expr.parts for text in texts(part, rules, length)}
+    if isinstance(expr, ex.Concatenation):
+        found = {b""}
+        for part in expr.parts:
+            found = joined(found, texts(part, rules, length), length)
+        return found
+    assert isinstance(expr, ex.Repetition)
+    once, found, level = texts(expr.inner, rules, length), set(), {b""}
+    for count in range(length + 1 if expr.high is None else expr.high + 1):
+        if count >= expr.low or b"" in once:
+            found |= level
+        level = joined(level, once, length)
+    return found
+
+
+def joined(left: set[bytes], right: set[bytes], length: int) -> set[bytes]:
+    return {a + b for a in left for b in right if len(a) + len(b) <= length}
+
+
+class Plain:
+    """All configurations of a network at once, each with its whole stack: the definition, and nothing shared.
+
+    What can be read comes first; only where nothing can, words end, of those that can end the first one.
+    """
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        start = int(network.rule_start[network.start_rule])
+        self.start = frozenset({((), start)})
+
+    def closure(self, places: frozenset) -> frozenset:
+        n, todo, seen = self.network, list(places), set()
+        while todo:
+            place = todo.pop()
+            if place in seen:
+                continue
+            seen.add(place)
+            stack, at = place
+            for call in range(n.call_offsets[at], n.call_offsets[at + 1]):
+                todo.append(((*stack, int(n.call_return[call])), int(n.rule_start[n.call_rule[call]])))
+            if n.final[at] and stack:
+                todo.append((stack[:-1], stack[-1]))
+        return frozenset(seen)
+
+    def ended(self, places: frozenset) -> frozenset:
+        n = self.network
+        words = [
+            (int(n.word[i]), stack, int(n.word_target[i]))
+            for stack, at in places
+            for i in range(n.word_offsets[at], n.word_offsets[at + 1])
+        ]
+        best = min((word for word, _, _ in words), default=None)
+        return self.closure(frozenset((stack, target) for word, stack, target in words if word == best))
+
+    def step(self, places: frozenset, byte: int) -> frozenset:
+        n, column = self.network, int(self.network.byte_class[byte])
+        for at in (self.closure(places), self.ended(self.closure(places))):
+            reached = frozenset((stack, int(n.next[q, column])) for stack, q in at if n.next[q, column] >= 0)
+            if reached:
+                return reached
+        return frozenset()
+
+    def ends(self, places: frozenset) -> bool:
+        closed = self.closure(places)
+        for at in (closed, self.ended(closed)):
+            if any(not stack and self.network.final[q] for stack, q in at):
+                return True
+        return False
+
+    def run(self, text: bytes) -> frozenset:
+        places = self.start
+        for byte in text:
+            places = self.step(places, byte)
+        return places
+
+    def accepts(self, text: bytes) -> bool:
+        return self.ends(self.run(text))

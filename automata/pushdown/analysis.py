@@ -247,7 +247,7 @@ def components(successors: Sequence[Iterable[int]]) -> list[list[int]]:
                 if waiting:
                     low[waiting[-1][0]] = min(low[waiting[-1][0]], low[node])
                 if low[node] == index[node]:
-                    members = []
+                    members: list[int] = []
                     while not members or members[-1] != node:
                         members.append(path.pop())
                         on_path[members[-1]] = False

@@ -2,33 +2,82 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
 
 from automata.limits import Work, under_way
-from automata.errors import LimitExceeded
+from automata.pushdown.ambiguity import explained
 from automata.openfst import IntArray
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.completion import headrooms, needed
-from automata.pushdown.determinize import Determinizer
-from automata.pushdown.network import Network
+from automata.pushdown.determinize import Determinizer, Unbounded
+from automata.pushdown.grammar import Grammar, Place
+from automata.pushdown.network import Network, build_network
 from automata.pushdown.places import Places
 
 Ambiguity = Literal["error", "parallel"]
 
 
-def compile_network(
-    network: Network, *, ambiguity: Ambiguity = "error", max_configurations: int = 8, work: Work | None = None
+def compile_grammar(
+    grammar: Grammar,
+    *,
+    ambiguity: Ambiguity = "error",
+    max_configurations: int = 8,
+    work: Work | None = None,
 ) -> PushdownAutomaton:
-    """The pushdown automaton of a network."""
+    """The pushdown automaton of a grammar.
+
+    Args:
+        grammar: the grammar.
+        ambiguity: "error": the automaton is deterministic, or there is none. "parallel": configurations go on side by
+            side, and words are resolved in each by itself.
+        max_configurations: how many, for "parallel".
+        work: the limits, and how the compilation is stopped; without it, the default limits.
+
+    Raises:
+        GrammarError: the grammar cannot be honoured; the message says where and why.
+        NondeterministicGrammar: two derivations that cannot be told apart.
+        EmptyLanguage: the grammar has no text.
+        LimitExceeded: a limit was passed.
+        Cancelled: another thread cancelled the compilation.
+    """
+    with under_way(work) as work:
+        return compile_network(
+            build_network(grammar, work),
+            ambiguity=ambiguity,
+            max_configurations=max_configurations,
+            places=grammar.places,
+            work=work,
+        )
+
+
+def compile_network(
+    network: Network,
+    *,
+    ambiguity: Ambiguity = "error",
+    max_configurations: int = 8,
+    places: Mapping[str, Place] | None = None,
+    work: Work | None = None,
+) -> PushdownAutomaton:
+    """The pushdown automaton of a network; see `compile_grammar`.
+
+    Args:
+        network: the network.
+        ambiguity, max_configurations, work: as for `compile_grammar`.
+        places: where rules were defined, for errors.
+    """
     with under_way(work) as work:
         found = Determinizer(Places(network), work.limits.states)
         start = found.place(found.places.start)
         found.place(found.places.end_state)
-        while found.todo:
-            work.check()
-            found.expand(found.todo.pop())
+        try:
+            while found.todo:
+                work.check()
+                found.expand(found.todo.pop())
+        except Unbounded as unbounded:
+            raise explained(found, unbounded, _tables(found, start), _numbers(found), places or {}) from None
         return _tables(found, start)
 
 
@@ -37,11 +86,7 @@ def _tables(found: Determinizer, start: int) -> PushdownAutomaton:
     numbers = np.full(places.end_state + 1, -1, np.int32)
     numbers[list(found.state_of_place)] = list(found.state_of_place.values())
     state, column, pops, pushes, target = found.steps.table(places.go, numbers)
-    # The state after the end of the text comes last.
-    end, last = int(numbers[places.end_state]), len(found.elements) - 1
-    order = np.arange(last + 1, dtype=np.int32)
-    order[end:] -= 1
-    order[end] = last
+    order, last = _numbers(found), len(found.elements) - 1
     counts = np.zeros((last + 1) * places.num_columns, np.int64)
     key = order[state].astype(np.int64) * places.num_columns + column
     by_key = np.argsort(key, kind="stable")
@@ -68,3 +113,12 @@ def _tables(found: Determinizer, start: int) -> PushdownAutomaton:
             len(symbols), len(symbols)
         ),
     )
+
+
+def _numbers(found: Determinizer) -> IntArray:
+    """The final number of each state: the one after the end of the text comes last."""
+    end = found.place(found.places.end_state)
+    numbers = np.arange(len(found.elements), dtype=np.int32)
+    numbers[end:] -= 1
+    numbers[end] = len(numbers) - 1
+    return numbers

@@ -28,6 +28,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from automata.errors import LimitExceeded
 from automata.openfst import IntArray
 from automata.pushdown.places import Leaf, Places, Stack
 from automata.pushdown.steps import Steps
@@ -35,9 +36,11 @@ from automata.pushdown.steps import Steps
 Element = tuple[Stack, int]
 Elements = tuple[Element, ...]
 
+# Past these bounds a grammar is not deterministic.
 MAX_LOCAL_STACK = 64
-MAX_ELEMENTS = 256
+MAX_ELEMENTS = 64
 MAX_POPS = 64
+MAX_SETS = 10_000
 
 
 class Unbounded(Exception):  # noqa: N818  # no error but an answer: the caller explains it
@@ -81,12 +84,14 @@ class Determinizer:
         if found is None:
             if len(elements) > MAX_ELEMENTS:
                 raise Unbounded("derivations", elements, self.at)
-            if max(len(stack) for stack, _ in elements) > MAX_LOCAL_STACK:
+            if len(self.state_of_set) >= MAX_SETS or max(len(stack) for stack, _ in elements) > MAX_LOCAL_STACK:
                 raise Unbounded("stack", elements, self.at)
             found = self.state_of_set[elements] = self._new(elements)
         return found
 
     def _new(self, elements: Elements) -> int:
+        if len(self.elements) >= self.max_states:
+            raise LimitExceeded(f"a pushdown automaton has more than {self.max_states:,} states (limit `states`)")
         self.elements.append(elements)
         self.came_from.append(self.at)
         self.todo.append(len(self.elements) - 1)

@@ -21,7 +21,7 @@ What is inlined is laid from the outside in, each piece once where it will be: t
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -57,6 +57,19 @@ class Joined:
     epsilon: IntArray
     calls: list[tuple[int, int, int]]
     marks: list[tuple[int, int, int]]
+
+    def only(self, places: set[int]) -> Joined:
+        """The same without the rules at other places, which nothing that matters calls."""
+        kept = sorted(places)
+        rules = [self.rules[place] for place in kept]
+        called = set(rules)
+        return replace(
+            self,
+            rules=rules,
+            starts=[self.starts[place] for place in kept],
+            ends=[self.ends[place] for place in kept],
+            calls=[call for call in self.calls if call[1] in called],
+        )
 
 
 @dataclass(slots=True)

@@ -97,9 +97,31 @@ def build_network(grammar: Grammar, work: Work) -> Network:
     if not grammar.ignored and not matches_empty[rules.text]:
         rules.text = rules.names.index(grammar.start)
     text_is_empty = matches_empty[rules.text]
-    recursion.without_empty_texts(rules.parts, matches_empty)
+    if any(matches_empty):
+        recursion.without_empty_texts(rules.parts, matches_empty)
+        analysis.drop_calls(rules.parts, analysis.productive(rules.parts, work))
     recursion.solve_left_recursion(rules, work)
-    return _network(rules, inline(rules, work), text_is_empty, work)
+    joined = inline(rules, work)
+    network = _network(rules, joined, text_is_empty, work)
+    called = _called(network)
+    if len(called) < len(joined.rules):
+        # Calls that stood where no end was to be reached are gone, and with them some rules.
+        network = _network(rules, joined.only(called), text_is_empty, work)
+    return network
+
+
+def _called(network: Network) -> set[int]:
+    """The rules that are called, by way of others or not, from the start rule, and that one."""
+    caller = np.repeat(network.rule_of, np.diff(network.call_offsets)).tolist()
+    calls: dict[int, set[int]] = {}
+    for rule, callee in zip(caller, network.call_rule.tolist(), strict=True):
+        calls.setdefault(rule, set()).add(callee)
+    seen, waiting = {network.start_rule}, [network.start_rule]
+    while waiting:
+        more = calls.get(waiting.pop(), set()) - seen
+        seen |= more
+        waiting += more
+    return seen
 
 
 # States of the automata of all rules together: one leads to the start of each rule, one is reached from each end.

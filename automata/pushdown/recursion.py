@@ -32,8 +32,6 @@ from automata.pushdown.parts import END, START, Part, Rules, closure, fresh_star
 
 def without_empty_texts(parts: list[Part], matches_empty: Sequence[bool]) -> None:
     """Lets calls of rules that match the empty text be skipped, and takes it from those rules."""
-    if not any(matches_empty):
-        return
     for number, part in enumerate(parts):
         skips = [(source, target) for source, callee, target in part.calls if matches_empty[callee]]
         if skips:
