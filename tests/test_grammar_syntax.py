@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 import time
+from functools import cache
 from itertools import product
+from random import Random
 
 import pytest
 from grammar_texts import derives, texts, written
@@ -28,6 +30,8 @@ from automata import (
     repeat,
 )
 from automata.extensions import token
+from automata.pushdown.automaton import PushdownAutomaton
+from automata.pushdown.compile import compile_grammar
 from automata.pushdown.grammar import Grammar, Place
 from constraints import grammar
 from constraints.grammars.dialects import EBNF, GBNF, Dialect
@@ -352,8 +356,10 @@ EXAMPLES = [
 @pytest.mark.parametrize("syntax", ["gbnf", "auto"])
 def test_examples(text: str, accepted: list[str], refused: list[str], syntax: str) -> None:
     made = grammar(text, syntax=syntax)
-    assert all(derives(made, candidate) for candidate in accepted)
-    assert not any(derives(made, candidate) for candidate in refused)
+    automaton = compile_grammar(made)
+    for candidate in accepted + refused:
+        assert derives(made, candidate) == (candidate in accepted), candidate
+        assert automaton.accepts(candidate.encode()) == (candidate in accepted), candidate
 
 
 def test_xgrammar_reads_the_same() -> None:
@@ -420,7 +426,7 @@ def bodies(draw: st.DrawFn, dialect: Dialect) -> Expr:
 def test_what_is_printed_is_read_back(data: st.DataObject, syntax: str) -> None:
     dialect = DIALECTS[syntax]
     rules = {name: data.draw(bodies(dialect)) for name in NAMES}
-    text = written(Grammar(rules, "root"), dialect, data.draw(st.randoms(use_true_random=False)))
+    text = written(Grammar(rules, "root"), dialect, Random(data.draw(st.integers(0, 2**32))))
     made = grammar(text, syntax=syntax)
     assert made.rules == rules
     assert list(made.rules) == NAMES
@@ -545,6 +551,28 @@ def test_mistakes_of_one(text: str, syntax: str, reason: str, line: int, column:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        'start: "a" | start "b"\n',
+        "?start: item+\nitem: WORD\nWORD.2: /[a-z]+/\n%ignore / /\n",
+        '_sep{item}: item ("," item)*\nstart: _sep{"a"}',
+        '// root ::= "a"\nstart : "a"\n  | "::="',
+        "%import common.INT\nstart: INT",
+    ],
+)
+def test_lark_is_found(text: str) -> None:
+    assert grammar(text) == grammar(text, syntax="lark")
+    with pytest.raises(GrammarError):
+        grammar(text, syntax="gbnf")
+    with pytest.raises(GrammarError):
+        grammar(text, syntax="ebnf")
+    for each in (ARITHMETIC, CHESS, JSON, LIST, KANA):
+        assert grammar(each) == grammar(each, syntax="gbnf")
+        with pytest.raises(GrammarError):
+            grammar(each, syntax="lark")
+
+
+@pytest.mark.parametrize(
     ("text", "reason"),
     [
         ("", "no line that begins with a rule"),
@@ -643,10 +671,23 @@ def documents(draw: st.DrawFn) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-@settings(max_examples=300, deadline=None)
+@cache
+def json_automaton() -> PushdownAutomaton:
+    return compile_grammar(constraints.json())
+
+
+@settings(max_examples=400, deadline=None)
 @given(document=documents())
 def test_json_is_what_json_reads(document: str) -> None:
     assert derives(constraints.json(), document) == is_json(document)
+    assert json_automaton().accepts(document.encode()) == is_json(document)
+
+
+def test_json_to_any_depth() -> None:
+    deep = '[{"a":' * 2_000 + "[1, 2]" + "}] " * 2_000
+    assert json_automaton().accepts(deep.encode())
+    assert not json_automaton().accepts(deep.strip()[:-1].encode())
+    assert not json_automaton().accepts((deep + "]").encode())
 
 
 @pytest.mark.parametrize(
@@ -697,6 +738,7 @@ def test_json_is_what_json_reads(document: str) -> None:
 )
 def test_json_where_readers_go_wrong(document: str) -> None:
     assert derives(constraints.json(), document) == is_json(document)
+    assert json_automaton().accepts(document.encode()) == is_json(document)
 
 
 def test_json_is_small_and_deterministic() -> None:
@@ -704,6 +746,8 @@ def test_json_is_small_and_deterministic() -> None:
     assert made == constraints.json()
     assert list(made.rules) == ["json", "value"]
     assert made.start == "json"
+    assert json_automaton().max_configurations == 1
+    assert json_automaton().num_states < 64
 
 
 def test_json_as_it_is_written_in_gbnf() -> None:

@@ -18,7 +18,8 @@ above it. The stacks become one symbol, a choice, and the elements above it the 
 Elements that have become equal are one, so two derivations of the same text that lead to the same place cost nothing.
 
 Words (see `automata.pushdown.grammar`) are resolved in a set as a whole: what a place reads comes first, and only
-columns that none does read end words, of those that can end the one of the highest priority.
+columns that none does read end words, of those that can end the one of the highest priority. A lazy word that can end
+does so before anything is read.
 
 Which symbols may lie under a set: those that may lie under each of its elements.
 
@@ -82,6 +83,7 @@ class Determinizer:
         self.elements: list[Elements] = []
         self.came_from: list[int] = []
         self.todo: list[int] = []
+        self.too_many: list[int] = []
         self.at = -1
         self.choices: list[tuple[Stack, ...]] = []
         self.number_of_choice: dict[tuple[Stack, ...], int] = {}
@@ -139,6 +141,9 @@ class Determinizer:
     def explore(self, elements: Iterable[Element], popped: Stack, columns: int) -> None:
         """Finds the steps over some columns once some symbols have been popped, from the top of the stack down."""
         leaves, ends = self.leaves(elements)
+        if self.places.any_lazy(leaf.state for leaf in leaves):
+            self.end_words(leaves, popped, columns)
+            return
         once = twice = 0
         for leaf in leaves:
             reads = leaf.columns & columns
@@ -261,6 +266,10 @@ class Determinizer:
         rules = self.lowest_rules(elements)
         first, *others = [{*self.places.under[rule], *self.choices_under[rule]} for rule in rules]
         return sorted(first.intersection(*others))
+
+    def symbols_below(self, symbol: int) -> list[int]:
+        """The symbols that may lie under a symbol."""
+        return self.symbols_under([(stack[:-1], stack[-1]) for stack in self.stacks(symbol)])
 
     def lowest_rules(self, elements: Iterable[Element]) -> set[int]:
         """The rules that lie directly on the stack."""

@@ -27,12 +27,14 @@ class SideBySide(Determinizer):
     def __init__(self, places: Places, max_states: int, max_steps: int, max_configurations: int) -> None:
         super().__init__(places, max_states)
         self.max_steps, self.max_configurations = max_steps, max_configurations
-        self.too_many: list[int] = []
 
     def explore(self, elements: Iterable[Element], popped: Stack, columns: int) -> None:
         """Finds the steps of each element over some columns, once some symbols have been popped."""
         for element in elements:
             leaves, ends = self.leaves([element])
+            if self.places.any_lazy(leaf.state for leaf in leaves):
+                self.end_words(leaves, popped, columns)
+                continue
             self.emit(leaves, popped, columns)
             read = 0
             for leaf in leaves:
