@@ -18,7 +18,8 @@ above it. The stacks become one symbol, a choice, and the elements above it the 
 Elements that have become equal are one, so two derivations of the same text that lead to the same place cost nothing.
 
 Words (see `automata.pushdown.grammar`) are resolved in a set as a whole: what a place reads comes first, and only
-columns that none does read end words, of those that can end the one of the highest priority.
+columns that none does read end words, of those that can end the one of the highest priority. A lazy word that can end
+does so before anything is read.
 
 Which symbols may lie under a set: those that may lie under each of its elements.
 
@@ -140,6 +141,9 @@ class Determinizer:
     def explore(self, elements: Iterable[Element], popped: Stack, columns: int) -> None:
         """Finds the steps over some columns once some symbols have been popped, from the top of the stack down."""
         leaves, ends = self.leaves(elements)
+        if self.places.any_lazy(leaf.state for leaf in leaves):
+            self.end_words(leaves, popped, columns)
+            return
         once = twice = 0
         for leaf in leaves:
             reads = leaf.columns & columns

@@ -33,6 +33,9 @@ class SideBySide(Determinizer):
         """Finds the steps of each element over some columns, once some symbols have been popped."""
         for element in elements:
             leaves, ends = self.leaves([element])
+            if self.places.any_lazy(leaf.state for leaf in leaves):
+                self.end_words(leaves, popped, columns)
+                continue
             self.emit(leaves, popped, columns)
             read = 0
             for leaf in leaves:

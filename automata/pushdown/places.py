@@ -17,6 +17,7 @@ text pops it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -86,6 +87,11 @@ class Places:
         self.columns = bits(self.go >= 0)
         self._closures: dict[int, Closure] = {}
         self._find_first()
+
+    def any_lazy(self, states: Iterable[int]) -> bool:
+        """Whether a lazy word may end at one of some states."""
+        lazy = self.network.num_lazy
+        return lazy > 0 and any(word < lazy for state in states for word, _ in self.words[state][:1])
 
     def _call_start_rule(self) -> None:
         """Adds the place of its own that the start rule is called from."""
