@@ -73,16 +73,15 @@ def compile_network(
         places: where rules were defined, for errors.
     """
     with under_way(work) as work:
-        limits = work.limits
         if ambiguity == "error":
-            found, max_configurations = Determinizer(Places(network), limits.states), 1
+            found, max_configurations = Determinizer(Places(network), work), 1
         elif ambiguity == "parallel" and max_configurations >= 1:
-            found = SideBySide(Places(network), limits.states, limits.arcs, max_configurations)
+            found = SideBySide(Places(network), work, max_configurations)
         else:
             raise ValueError('`ambiguity` is "error" or "parallel", and `max_configurations` at least 1')
         made = _Making(found, max_configurations, work, places or {})
         try:
-            found.run(found.places.start, work)
+            found.run(found.places.start)
         except Unbounded as unbounded:
             raise explained(found, unbounded, *made.automaton(), made.grammar_places) from None
         if any(found.places.words):

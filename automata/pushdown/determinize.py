@@ -74,10 +74,9 @@ class _Look:
 class Determinizer:
     """The construction: states as they are found, and their steps."""
 
-    def __init__(self, places: Places, max_states: int) -> None:
-        self.places = places
+    def __init__(self, places: Places, work: Work) -> None:
+        self.places, self.work = places, work
         self.steps = Steps()
-        self.max_states = max_states
         self.state_of_place: dict[int, int] = {}
         self.state_of_set: dict[Elements, int] = {}
         self.elements: list[Elements] = []
@@ -116,8 +115,9 @@ class Determinizer:
         return found
 
     def _new(self, elements: Elements) -> int:
-        if len(self.elements) >= self.max_states:
-            raise LimitExceeded(f"a pushdown automaton has more than {self.max_states:,} states (limit `states`)")
+        if len(self.elements) >= self.work.limits.states:
+            limit = self.work.limits.states
+            raise LimitExceeded(f"a pushdown automaton has more than {limit:,} states (limit `states`)")
         self.elements.append(elements)
         self.came_from.append(self.at)
         self.todo.append(len(self.elements) - 1)
@@ -125,11 +125,11 @@ class Determinizer:
 
     # Steps
 
-    def run(self, start: int, work: Work) -> None:
+    def run(self, start: int) -> None:
         """Finds all states that the start leads to, and their steps."""
         self.place(start)
         while self.todo or self.look_again:
-            work.check()
+            self.work.check()
             if self.todo:
                 self.at = self.todo.pop()
                 self.explore(self.elements[self.at], (), (1 << self.places.num_columns) - 1)
