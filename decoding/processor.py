@@ -16,6 +16,7 @@ from transformers import LogitsProcessor
 
 from automata.errors import IncompleteOutput, TokenNotAllowed
 from decoding.canonical_tensors import CanonicalTensors
+from decoding.pushdown_budget import distances_of
 from decoding.pushdown_tensors import PushdownTensors
 from decoding.tensors import AutomatonTensors
 from tokenfst.automaton import TokenAutomaton
@@ -58,7 +59,7 @@ class ConstraintLogitsProcessor(LogitsProcessor):
         Raises:
             IncompleteOutput: the shortest text takes more tokens than `max_new_tokens`.
         """
-        least = automaton.min_tokens(automaton.start)
+        least = _least_tokens(automaton)
         if max_new_tokens is not None and max_new_tokens < least:
             raise IncompleteOutput(f"the constraint takes at least {least} tokens, and the limit is {max_new_tokens}")
         self.automaton = automaton
@@ -82,6 +83,8 @@ class ConstraintLogitsProcessor(LogitsProcessor):
 
         Raises:
             TokenNotAllowed: every row holds a token that the constraint forbids.
+            IncompleteOutput: a row can be completed within the tokens that are left, but only with a stack higher than
+                `max_depth`.
             TooManyConfigurations: a row has more derivations side by side than the automaton carries.
         """
         tensors = self._on(scores)
@@ -95,6 +98,8 @@ class ConstraintLogitsProcessor(LogitsProcessor):
         if bool(astray.all()):
             raise TokenNotAllowed("every sequence holds a token that the constraint forbids")
         mask = tensors.mask(states, remaining) | (astray[:, None] & tensors.is_end)
+        if isinstance(tensors, PushdownTensors) and not bool(mask.any(1).all()):
+            raise IncompleteOutput("a text cannot be completed within both `max_new_tokens` and `max_depth`")
         return scores.masked_fill(~mask, float("-inf"))
 
     def _on(self, scores: Tensor) -> _Tensors:
@@ -124,3 +129,9 @@ class ConstraintLogitsProcessor(LogitsProcessor):
                 states = tensors.advance(states, tokens)
         self._seen, self._states = input_ids, states
         return states
+
+
+def _least_tokens(automaton: Automaton) -> int:
+    if isinstance(automaton, PushdownTokenAutomaton):
+        return distances_of(automaton).first
+    return automaton.min_tokens(automaton.start)

@@ -25,6 +25,7 @@ collecting it needs the host).
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +33,7 @@ import torch
 from torch import Tensor
 
 from automata.errors import EmptyLanguage, TooManyConfigurations
+from decoding.pushdown_budget import Budget, distances_of
 from decoding.pushdown_masks import make_masks
 from decoding.pushdown_parallel import Candidates, choose
 from decoding.pushdown_rows import DEAD, ENDED, Longs, PushdownRows, make_rows
@@ -111,7 +113,7 @@ class PushdownTensors:
         self.token_class = torch.from_numpy(classes).to(self.device)
         self.is_end = self.token_class == END
         rows = make_rows(tables)
-        self.dead, self.end = DEAD, ENDED
+        self.dead, self.end, self._rows, self._automaton = DEAD, ENDED, rows, automaton
         self._steps = StepTables(rows, tables, self.max_depth, self.device)
         self._lay_masks(rows, classes, tables.num_classes)
         # Below the lowest symbol lies as much as is ever read, and above the highest as much as is written at once.
@@ -163,9 +165,33 @@ class PushdownTensors:
                 f"sequences {rows} have more than {self.parallel} derivations side by side (`max_configurations`)"
             )
 
-    def mask(self, configurations: Configurations) -> Tensor:
-        """The tokens allowed after each sequence, `[B, V]` bool."""
-        return self.masks.tokens(self.mask_numbers(configurations))
+    def mask(self, configurations: Configurations, remaining: Tensor | int | None = None) -> Tensor:
+        """The tokens allowed after each sequence, `[B, V]` bool.
+
+        Args:
+            configurations: where the sequences stand.
+            remaining: how many tokens may still be written, the next one and the end token included, `[B]` or one
+                number: then a token is allowed only if the text can still be completed after it. That supposes that
+                the stack has room for the shortest way to do so.
+
+        Raises:
+            LimitExceeded: with `remaining`, as `tokenfst.pushdown.distance.distances`.
+        """
+        mask = self.masks.tokens(self.mask_numbers(configurations))
+        if remaining is None:
+            return mask
+        limit = torch.zeros(len(mask), dtype=torch.int64, device=self.device) + remaining
+        state, stack, height, _ = configurations
+        rows = stack.view(state.numel(), -1)[:, self._below : self._below + self.max_depth]
+        limits = limit.repeat_interleave(self.parallel)
+        classes = self._budget.allowed(state.flatten(), rows, height.flatten(), limits)
+        classes = classes.unflatten(0, (len(mask), self.parallel)).any(1)
+        return mask.logical_and(classes.index_select(1, self.token_class))
+
+    @cached_property
+    def _budget(self) -> Budget:
+        distance, tables = distances_of(self._automaton), self._automaton.tables
+        return Budget(distance, self._rows, self._steps, tables.num_classes, self.max_depth)
 
     def mask_numbers(self, configurations: Configurations) -> Tensor:
         """The number of each mask in `masks`, `[B]`, or `[B, P]`, of which the union counts."""
