@@ -1,9 +1,9 @@
 """A logits processor for `transformers`: every token that the constraint forbids gets minus infinity.
 
-The processor keeps the automaton state of every row. From one call to the next the rows are the same with one token
-more, and the states advance by it; where they are not (beams that changed places, tokens taken back), states are found
-again from the first generated token on. What was there at the first call is the prompt, padding included, and is not
-constrained.
+The processor keeps the automaton state of every row. From one call to the next each row is one that was there before,
+with one token more (beams change places), and its state advances by that; where some row is not (tokens taken back),
+states are found again from the first generated token on. What was there at the first call is the prompt, padding
+included, and is not constrained.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from transformers import LogitsProcessor
 from automata.errors import IncompleteOutput, TokenNotAllowed
 from decoding.canonical_tensors import CanonicalTensors
 from decoding.pushdown_budget import distances_of
-from decoding.pushdown_tensors import PushdownTensors
+from decoding.pushdown_tensors import Configurations, PushdownTensors
 from decoding.tensors import AutomatonTensors
 from tokenfst.automaton import TokenAutomaton
 from tokenfst.canonical import CanonicalAutomaton
@@ -121,14 +121,25 @@ class ConstraintLogitsProcessor(LogitsProcessor):
         if seen is None or states is None:
             self._prompt_length = input_ids.shape[1]
             states = tensors.starts(len(input_ids))
-        elif input_ids.shape == (seen.shape[0], seen.shape[1] + 1) and torch.equal(input_ids[:, :-1], seen):
-            states = tensors.advance(states, input_ids[:, -1])
+        elif (rows := _rows_of(input_ids[:, :-1], seen)) is not None:
+            moved = states.index_select(rows) if isinstance(states, Configurations) else states[rows]
+            states = tensors.advance(moved, input_ids[:, -1])
         else:
             states = tensors.starts(len(input_ids))
             for tokens in input_ids[:, self._prompt_length :].unbind(1):
                 states = tensors.advance(states, tokens)
         self._seen, self._states = input_ids, states
         return states
+
+
+def _rows_of(rows: Tensor, seen: Tensor) -> Tensor | None:
+    """Where each row stood among those seen, `[B]`; None if some row was not there."""
+    if rows.shape[1] != seen.shape[1]:
+        return None
+    if torch.equal(rows, seen):
+        return torch.arange(len(rows), device=rows.device)
+    same = torch.stack([(row == seen).all(1) for row in rows])
+    return same.to(torch.uint8).argmax(1) if bool(same.any(1).all()) else None
 
 
 def _least_tokens(automaton: Automaton) -> int:

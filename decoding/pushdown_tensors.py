@@ -49,7 +49,8 @@ class Configurations(NamedTuple):
 
     Attributes:
         state: `[B]` int64, or `[B, P]` with parallel configurations.
-        stack: `[B, D']` or `[B, P, D']` int32, D' > `max_depth`; what lies above the height means nothing.
+        stack: `[B, D']` or `[B, P, D']`, D' > `max_depth`, a byte for each symbol where there are less than 256 of
+            them, otherwise int32; what lies above the height means nothing.
         height: `[B]` or `[B, P]` int64, how many symbols are on the stack.
         overflowed: `[B]` bool, whether a sequence needed more than P configurations; then it allows nothing.
     """
@@ -139,7 +140,7 @@ class PushdownTensors:
         """Where each sequence begins, with an empty stack."""
         steps, carried = self._steps, (batch,) if self.parallel == 1 else (batch, self.parallel)
         size = (*carried, self._below + self.max_depth + steps.longest)
-        stack = torch.full(size, steps.bottom, dtype=torch.int32, device=self.device)
+        stack = torch.full(size, steps.bottom, dtype=steps.pushes.dtype, device=self.device)
         height = torch.zeros(carried, dtype=torch.int64, device=self.device)
         symbols = torch.full((batch, steps.reads), steps.bottom, device=self.device)
         none = torch.zeros(batch, dtype=torch.int64, device=self.device)
