@@ -70,7 +70,7 @@ def tensors_of(automaton: Any, max_depth: int, width: int | None = None) -> Push
         return None
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 100_000), st.integers(0, 6))
 def test_steps_equal_a_walk_through_random_tables(seed: int, max_depth: int) -> None:
     automaton = automaton_of(random_tables(seed), seed)
@@ -79,7 +79,7 @@ def test_steps_equal_a_walk_through_random_tables(seed: int, max_depth: int) -> 
         check_walks(tensors, automaton, seed)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 100_000), st.integers(1, 6), st.integers(2, 5))
 def test_parallel_configurations_equal_a_walk_with_all_of_them(seed: int, max_depth: int, carried: int) -> None:
     automaton = automaton_of(random_tables(seed, carried), seed)
