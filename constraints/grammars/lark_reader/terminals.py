@@ -42,7 +42,6 @@ MAX_SIZE = 5_000_000
 _NOT_IN_TERMINALS = {
     "token": "a token is not made of characters and cannot be part of a terminal",
     "json": "%json stands for a rule and cannot be part of a terminal",
-    "template": "a terminal cannot use a template",
 }
 
 
@@ -128,7 +127,9 @@ class Terminals:
         words = _as_text(piece.expr)
         if matches_empty(words):
             return ex.EPSILON
-        if words not in self.lazy_words:  # two that end in the same places are one, so that what follows tells them apart
+        if (
+            words not in self.lazy_words
+        ):  # two that end in the same places are one, so that what follows tells them apart
             self.lazy_words[words] = self.called(f"{name}[lazy]", LexicalRule(words, lazy=True), position)
         return self.lazy_words[words]
 
