@@ -270,6 +270,14 @@ def test_strings_that_are_written_in_two_ways_are_one_word() -> None:
     assert grammar.rules["start"].operands()[0].operands()[:2] == (call("B"), call("B"))  # the last one, as in Lark
 
 
+def test_equal_lists_of_substrings_are_one_word() -> None:
+    grammar = read_lark(
+        'start: %regex {"substring_chars": "ab"} "1" | %regex  { "substring_chars": "ab"} "2"'
+        f' | %regex {{"substring_chars": "{"b" * 200}"}}'
+    )
+    assert list(grammar.lexical) == ['"1"', '"2"', "%regex at 87", '%regex {"substring_chars": "ab"}']
+
+
 def test_tokens_are_labels() -> None:
     grammar = read_lark("start: <|a|> TOOL (<think> | <[12,20-29]>)\n%declare TOOL OTHER\n")
     found, stack = [], [grammar.rules["start"]]
