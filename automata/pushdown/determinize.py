@@ -83,6 +83,7 @@ class Determinizer:
         self.elements: list[Elements] = []
         self.came_from: list[int] = []
         self.todo: list[int] = []
+        self.too_many: list[int] = []
         self.at = -1
         self.choices: list[tuple[Stack, ...]] = []
         self.number_of_choice: dict[tuple[Stack, ...], int] = {}
@@ -265,6 +266,10 @@ class Determinizer:
         rules = self.lowest_rules(elements)
         first, *others = [{*self.places.under[rule], *self.choices_under[rule]} for rule in rules]
         return sorted(first.intersection(*others))
+
+    def symbols_below(self, symbol: int) -> list[int]:
+        """The symbols that may lie under a symbol."""
+        return self.symbols_under([(stack[:-1], stack[-1]) for stack in self.stacks(symbol)])
 
     def lowest_rules(self, elements: Iterable[Element]) -> set[int]:
         """The rules that lie directly on the stack."""

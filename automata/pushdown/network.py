@@ -92,8 +92,8 @@ def build_network(grammar: Grammar, work: Work) -> Network:
     analysis.check_names(grammar)
     rules = lay_rules(grammar, work)
     have_text = analysis.productive(rules.parts, work)
-    analysis.check_texts(grammar, rules, have_text)
     recursion.check_left_recursion(grammar, rules, have_text)
+    analysis.check_texts(grammar, rules, have_text)
     analysis.drop_calls(rules.parts, have_text)
     matches_empty = analysis.nullable(rules.parts, work)
     if not grammar.ignored and not matches_empty[rules.text]:

@@ -27,7 +27,6 @@ class SideBySide(Determinizer):
     def __init__(self, places: Places, max_states: int, max_steps: int, max_configurations: int) -> None:
         super().__init__(places, max_states)
         self.max_steps, self.max_configurations = max_steps, max_configurations
-        self.too_many: list[int] = []
 
     def explore(self, elements: Iterable[Element], popped: Stack, columns: int) -> None:
         """Finds the steps of each element over some columns, once some symbols have been popped."""

@@ -26,6 +26,7 @@ from automata.expr import Call, Expr
 from automata.intervals import FIRST_LABEL
 from automata.limits import Work
 from automata.openfst import IntArray
+from automata.pushdown.flattening import flattened
 from automata.pushdown.grammar import Grammar
 from automata.thompson import Fragment, Layout
 
@@ -121,7 +122,7 @@ class _Laying:
 
     def rules(self) -> Rules:
         grammar = self.grammar
-        parts = [self.part(expr) for expr in grammar.rules.values()]
+        parts = [self.part(flattened(name, expr)) for name, expr in grammar.rules.items()]
         place = {name: number for number, name in enumerate(self.words)}
         inner = [self.part(rule.expr) for rule in grammar.lexical.values()]
         after = self.between if grammar.ignored else -1
