@@ -167,6 +167,61 @@ def test_grammars_that_come_with_lark(name: str) -> None:
         read_lark(text + "\nstart: WS_INLINE\n")
 
 
+# Against llguidance, whose words are read as ours are
+
+
+def llguidance_accepts(text: str, candidate: str) -> bool:
+    llguidance = pytest.importorskip("llguidance")
+    matcher = llguidance.LLMatcher(llguidance.LLTokenizer("byte"), llguidance.LLMatcher.grammar_from_lark(text))
+    assert not matcher.is_error(), matcher.get_error()
+    data = list(candidate.encode())
+    return matcher.try_consume_tokens(data) == len(data) and matcher.is_accepting()
+
+
+@pytest.mark.parametrize("name", ["expressions", "json", "statements", "comments", "calls"])
+def test_the_same_texts_as_llguidance(name: str) -> None:
+    texts = Texts(Lark(GRAMMARS[name], parser="lalr"), seed=3)
+    automaton = compile_grammar(read_lark(GRAMMARS[name]))
+    candidates = [text.strip() for text in (texts.text() for _ in range(40)) for text in (text, texts.mutated(text))]
+    ours = [automaton.accepts(candidate.encode()) for candidate in candidates]
+    assert 20 < sum(ours) < 70
+    assert [llguidance_accepts(GRAMMARS[name], candidate) for candidate in candidates] == ours
+
+
+CALLS_IN_TEXT = r"""
+start: (call | other)* end
+end: TEXT
+call: begin "=add>" /[0-9]+/ "</function>"
+other: first "=now></function>"
+begin[lazy]: TEXT "<function"
+first[lazy]: TEXT "<function"
+TEXT: /(.|\n)*/
+"""
+SAME_OR_NOT = [
+    (CALLS_IN_TEXT, "Hello!", True, True),
+    (CALLS_IN_TEXT, "It is <function=now></function> o'clock", True, True),
+    (CALLS_IN_TEXT, "It is <function=add>12</function><function=now></function>", True, True),
+    (CALLS_IN_TEXT, "<function=add>x</function>", False, False),
+    (CALLS_IN_TEXT, "A <function", False, False),
+    (CALLS_IN_TEXT, "A <functio", True, True),
+    ('start: a "b"\na[suffix="<end>"]: /.*/', "foo<end>b", True, True),
+    ('start: a "b"\na[suffix="<end>"]: /.*/', "foo<end>bar<end>b", False, False),
+    ('start: A B\nA: /a|ab/\nB: "b"', "abb", True, True),
+    ('start: A B\nA: /a|ab/\nB: "b"', "ab", False, False),
+    ('start: INT ".." INT | FLOAT\nINT: /[0-9]+/\nFLOAT: /[0-9]+[.][0-9]+/', "1..2", False, False),
+    ('start: A "1" | B "2"\nA: /x/\nB: /x/', "x2", True, False),  # it means both
+    ('start: "a"\n%ignore " "', " a", False, True),
+    ('start: "a"\n%ignore " "', "a ", False, True),
+    ('start: "a" " " "b"\n%ignore " "', "a b", False, True),
+]
+
+
+@pytest.mark.parametrize(("text", "candidate", "theirs", "ours"), SAME_OR_NOT, ids=range(len(SAME_OR_NOT)))
+def test_where_llguidance_differs(text: str, candidate: str, theirs: bool, ours: bool) -> None:
+    assert accepted(text, candidate) == [ours]
+    assert llguidance_accepts(text, candidate) == theirs
+
+
 # Constructs
 
 CONSTRUCTS = [
