@@ -19,6 +19,7 @@ Only through the last two does Lark accept more.
 
 from __future__ import annotations
 
+import random
 import re
 from itertools import product
 from pathlib import Path
@@ -475,6 +476,8 @@ MISTAKES = [
     ('start[lazy, lazy]: "a"', "the attribute lazy is there twice", 1, 13, "start"),
     ('start[suffix=1]: "a"', "expected a value for suffix: string or regexp or terminal", 1, 14, "start"),
     ('start[suffix=""]: "a"', "a suffix has a text", 1, 14, "start"),
+    ('start[lazy]: t{a}\nt{x}: x\na: "a"', "a terminal cannot use a template", 1, 16, "start"),
+    ('start[lazy]: t{"a"}\nt{x}: x', "a terminal cannot use a template", 1, 14, "start"),
     ('start[lazy]: a\na: "a"', "a terminal cannot be made of the rule a", 1, 14, "start"),
 ]  # fmt: skip
 
@@ -560,3 +563,41 @@ def test_deep_nesting_is_read(text: str) -> None:
 )
 def test_hostile_texts_are_refused(text: str, reason: str) -> None:
     assert reason in refused(text).reason
+
+
+PIECES = (
+    r"""" / ( ) [ ] { } | ~ & -> .. . : , %json %regex < > \ i ? * ! = 5 a A _ é %ignore [lazy] {x} :: @ (?""".split()
+)
+PIECES += ["\n", " ", "\ud800"]
+
+
+def mistake(text: str) -> GrammarError | None:
+    try:
+        read_lark(text)
+    except GrammarError as error:
+        return error
+    return None
+
+
+def test_whatever_is_written_is_a_grammar_or_a_mistake_with_a_place() -> None:
+    chosen = random.Random(5)
+    texts = [*GRAMMARS.values(), *(text for text, *_ in CONSTRUCTS), *(text for text, *_ in MISTAKES)]
+    read = 0
+    for _ in range(1_500):
+        text = chosen.choice(texts)
+        for _ in range(chosen.randint(1, 4)):
+            at = chosen.randrange(len(text) + 1)
+            other = chosen.choice(texts)
+            cut = chosen.randrange(len(other) + 1)
+            inserted = chosen.choice(["", chosen.choice(PIECES), other[cut : cut + 10]])
+            text = text[:at] + inserted + text[at + chosen.randrange(4) :]
+        error = mistake(text)
+        if error is None:
+            read += 1
+        elif error.line is None or error.column is None:
+            assert "where texts would begin" in error.reason
+        else:
+            lines = re.split(r"\r\n?|\n", text)
+            assert 1 <= error.line <= len(lines)
+            assert 1 <= error.column <= len(lines[error.line - 1]) + 2
+    assert read > 20

@@ -43,6 +43,8 @@ _LONG = 100
 _NOT_IN_TERMINALS = {
     "token": "a token is not made of characters and cannot be part of a terminal",
     "json": "%json stands for a rule and cannot be part of a terminal",
+    "argument": "a terminal cannot use a template",
+    "template": "a terminal cannot use a template",
 }
 
 
