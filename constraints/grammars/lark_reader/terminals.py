@@ -38,10 +38,12 @@ from constraints.grammars.lark_reader.widths import max_width
 from constraints.grammars.places import Places
 
 MAX_SIZE = 5_000_000
+_LONG = 100
 
 _NOT_IN_TERMINALS = {
     "token": "a token is not made of characters and cannot be part of a terminal",
     "json": "%json stands for a rule and cannot be part of a terminal",
+    "argument": "a terminal cannot use a template",
     "template": "a terminal cannot use a template",
 }
 
@@ -70,7 +72,7 @@ class Terminals:
         for name in self.document.imported:
             self.evaluate_named(name)
         for name, piece in self.pieces.items():
-            if piece.key is not None and piece.length:
+            if piece.key is not None:
                 self.names[piece.key] = name
 
     # References
@@ -90,11 +92,12 @@ class Terminals:
     def literal(self, item: Item, rule: str | None) -> Expr:
         """What a literal in a rule stands for."""
         piece = self.piece_of(item, rule)
-        if piece.key is None:
-            return self.reference(f"%regex at {self.places.place(item.position).line}", piece, 0, item.position)
+        assert piece.key
         if piece.key in self.names:
             return self.named(Item("name", self.names[piece.key], item.position), rule)
-        written = "..".join(item.value) if isinstance(item.value, tuple) else item.value
+        written = "..".join(item.value) if isinstance(item.value, tuple) else str(item.value)
+        if item.operation == "substrings":
+            written = f"%regex {piece.key[1]}" if len(piece.key[1]) < _LONG else f"%regex at {item.position}"
         self.names[piece.key] = written
         self.pieces[written] = piece
         return self.reference(written, piece, 0, item.position)
@@ -128,7 +131,8 @@ class Terminals:
         words = _as_text(piece.expr)
         if matches_empty(words):
             return ex.EPSILON
-        if words not in self.lazy_words:  # two that end in the same places are one, so that what follows tells them apart
+        # Two that end in the same places are one, so that what follows tells them apart.
+        if words not in self.lazy_words:
             self.lazy_words[words] = self.called(f"{name}[lazy]", LexicalRule(words, lazy=True), position)
         return self.lazy_words[words]
 
