@@ -23,6 +23,7 @@ import torch
 from torch import Tensor
 
 from decoding.pushdown_rows import Longs
+from tokenfst.masks import mask_words
 
 WORDS_BYTES = 1 << 28
 
@@ -60,15 +61,20 @@ class PackedMasks:
         self, sets: Sequence[Longs], token_class: npt.NDArray[np.int64], num_classes: int, device: torch.device
     ) -> None:
         self.width = len(token_class)
-        words = np.empty((len(sets), -(-self.width // 32)), np.uint32)
+        # The tokens of each class are one run of ranks here.
+        sizes = np.bincount(token_class, minlength=num_classes).astype(np.int32)
+        offsets, bounds = np.arange(num_classes + 1, dtype=np.int32), np.append(0, np.cumsum(sizes)).astype(np.int32)
+        token_of_rank = np.argsort(token_class, kind="stable").astype(np.int32)
+        bits = np.arange(-(-self.width // 32) * 32) < self.width
+        all_words = np.packbits(bits, bitorder="little").view("<i4")
+        runs = np.stack([bounds[:-1], bounds[1:]], 1)
+        words = np.empty((len(sets), len(all_words)), np.int32)
         for number, classes in enumerate(sets):
-            allowed = np.zeros(num_classes, np.bool_)
-            allowed[classes] = True
-            bits = np.zeros(words.shape[1] * 32, np.bool_)
-            bits[: self.width] = allowed[token_class]
-            words[number] = np.packbits(bits, bitorder="little").view("<u4")
-        self.table = torch.from_numpy(words.view(np.int32)).to(device)
-        self._places = torch.arange(32, dtype=torch.int32, device=device)
+            words[number] = mask_words(classes.astype(np.int32), offsets, runs, sizes, token_of_rank, all_words)
+        self.table = torch.from_numpy(words).to(device)
+        # Eight tokens at a time, each a byte of a long.
+        tokens = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
+        self._tokens_of_byte = torch.from_numpy(tokens.view(np.int64).reshape(-1)).to(device)
 
     def words(self, numbers: Tensor) -> Tensor:
         """Packed masks, `[B, W]` int32."""
@@ -82,8 +88,9 @@ class PackedMasks:
 
     def tokens(self, numbers: Tensor) -> Tensor:
         """Masks, `[B, V]` bool."""
-        bits = self.words(numbers)[:, :, None] >> self._places & 1
-        return bits.bool().flatten(1)[:, : self.width]
+        words = self.words(numbers)
+        tokens = self._tokens_of_byte.index_select(0, words.view(torch.uint8).flatten().int())
+        return tokens.view(torch.bool).view(len(words), -1)[:, : self.width]
 
 
 class ClassMasks:

@@ -130,7 +130,7 @@ class _Unfolding:
     def __init__(self, tables: PushdownTables) -> None:
         self.tables = tables
         self.own = _pairs(tables)
-        self.is_inner: list[bool] = (tables.child >= 0).any(1).tolist()
+        self.is_inner = [bool(row.any()) for row in tables.child >= 0]
         self.rows = _Interned()
         self.inner: list[tuple[int, int]] = []
         self.places: dict[tuple[int, int], int] = {}

@@ -121,6 +121,20 @@ class Recognizer:
                     queue.append(State(at.columns, True, further))
         return False
 
+    def cut(self, text: bytes) -> list[bytes]:
+        """The words of a text that can be read, ignored ones left out."""
+        state, begin, found = self.start, 0, []
+        for place, byte in enumerate([*text, None]):
+            if state.inside and (byte is None or not self._further(state.words, byte)):
+                if self._winner(state) not in self.grammar.ignored:
+                    found.append(text[begin:place])
+                begin = place
+            if byte is not None:
+                following = self.step(state, byte)
+                assert following is not None, text
+                state = following
+        return found
+
     # Words
 
     def _ready(self, columns: tuple[Column, ...]) -> State:
@@ -134,15 +148,17 @@ class Recognizer:
         moved = [(word, self.tables[word][place][byte]) for word, place in words]
         return tuple((word, place) for word, place in moved if place >= 0)
 
+    def _winner(self, state: State) -> str | None:
+        """Of the words that could end here the one that does."""
+        return next((word for word, place in state.words if self.words[word].final[place]), None)
+
     def _ended(self, state: State) -> tuple[Column, ...] | None:
         """The columns once the word at hand ends, or None where none can or the winner does not fit."""
-        for word, place in state.words:  # in the order of priority
-            if self.words[word].final[place]:
-                if word in self.grammar.ignored:
-                    return state.columns
-                column = self._scan(state.columns, word)
-                return None if column is None else (*state.columns, column)
-        return None
+        word = self._winner(state)
+        if word is None or word in self.grammar.ignored:
+            return None if word is None else state.columns
+        column = self._scan(state.columns, word)
+        return None if column is None else (*state.columns, column)
 
     # Earley's algorithm
 

@@ -80,8 +80,10 @@ class Sampler:
             self._expr(self.grammar.lexical[name].expr, 4, word, random)
         out.append(b"".join(word))
         if self.grammar.ignored and random.random() < 0.8:
+            # The first is mere space; others, comments as a rule, often hide what follows.
+            name = self.grammar.ignored[0] if random.random() < 0.95 else random.choice(self.grammar.ignored)
             gap: list[bytes] = []
-            self._expr(self.grammar.lexical[random.choice(self.grammar.ignored)].expr, 0, gap, random)
+            self._expr(self.grammar.lexical[name].expr, 0, gap, random)
             out.append(b"".join(gap))
 
     def _lowest(self, parts: tuple[Expr, ...]) -> list[Expr]:

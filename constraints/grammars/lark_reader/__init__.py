@@ -48,7 +48,6 @@ def read_lark(text: str, start: str | None = None) -> Grammar:
     document = read_document(text, places)
     terminals = Terminals(document, places)
     rules = Rules(document, terminals, places)
-    rules.check_calls()
     first = "start" if start is None else start
     if first not in rules.rules:
         names = ", ".join(list(rules.rules)[:10]) + (", ..." if len(rules.rules) > 10 else "")

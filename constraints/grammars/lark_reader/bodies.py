@@ -172,14 +172,23 @@ class BodyReader:
                     f"{group.bracket} is not closed on its line: only one that begins with | goes on", group.position
                 )
             raise self.unexpected(f"a value, | or {closing}")
-        self.end_alternative(group, self.next().position)
+        position = self.next().position
+        self.groups.pop()
+        if group.bracket == "(" and not group.alternatives and self.continues(group):
+            self.groups[-1].items += group.items
+            return
+        self.end_alternative(group, position)
         if group.alternatives > 1:
             self.emit("either", group.alternatives, group.position)
-        self.groups.pop()
         if group.bracket == "[":
             self.emit("repeat", (0, 1), group.position)
         if self.groups:
             self.end_atom()
+
+    def continues(self, group: _Group) -> bool:
+        """Whether a group in parentheses is as good as its items: a sequence, and nothing applies to it as a whole."""
+        quantified = self.kind in _COUNTS or self.kind in ("~", "{")
+        return not (group.sequences or quantified or self.groups[-1].negations)
 
     def end_atom(self) -> None:
         """Ends an item: applies what stands before the atom and behind it."""
@@ -245,8 +254,8 @@ class BodyReader:
         elif symbol.kind == "directive":
             self.read_directive(symbol)
         else:
-            operation = "name" if symbol.kind in ("rule", "terminal") else symbol.kind
-            self.emit(operation, symbol.text, symbol.position)
+            operation = "argument" if self.groups[-1].bracket == "{" else "name"
+            self.emit(operation if symbol.kind in ("rule", "terminal") else symbol.kind, symbol.text, symbol.position)
         self.end_atom()
 
     def opens_arguments(self) -> bool:

@@ -11,7 +11,7 @@ evaluated with a list of values, whatever the nesting, once for rules (`rules`) 
     ("a" | b)+      string "a", name b, either 2, repeat 1..
 
     string, regexp, range       value: the text, with quotes and flags; for a range both texts
-    name                        value: the name
+    name, argument              value: the name, in a body and among the arguments of a template
     token                       value: the name with its angle brackets
     json, substrings            value: the JSON behind %json or %regex
     template                    value: name and number of arguments, which the items before it make

@@ -6,8 +6,8 @@
 Escapes in strings are Python's, as Lark reads them; a backslash before another character stays. Two escapes that Lark
 and llguidance read differently are refused.
 
-Regular expressions are read by `automata.pattern`, in Python's dialect: `\\d`, `\\w` and `\\s` are ASCII unless the flag
-u is set. Their assertions stay unresolved here, so that in a terminal of several parts they see all of the word.
+Regular expressions are read by `automata.pattern`, in Python's dialect: without the flag u, `\\d`, `\\w` and `\\s` are
+ASCII. Their assertions stay unresolved here, so that in a terminal of several parts they see all of the word.
 """
 
 from __future__ import annotations
@@ -86,7 +86,9 @@ def unescaped(written: str) -> str:
     Raises:
         LiteralMistake: an escape that is none, or is read in different ways.
     """
-    text = _STRING_ESCAPE.sub(_character, written) if "\\" in written else written
+    if "\\" not in written:
+        return written
+    text = _STRING_ESCAPE.sub(_character, written)
     try:
         return text.encode("utf-16", "surrogatepass").decode("utf-16")
     except UnicodeDecodeError:

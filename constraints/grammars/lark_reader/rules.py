@@ -10,7 +10,6 @@ nothing more: a rule, a word, a token, or the name of another template, which th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import islice
 
 from automata import expr as ex
 from automata.errors import GrammarError
@@ -44,14 +43,13 @@ class Rules:
         self.json = JsonRules(places)
         self.rules: dict[str, Expr] = {}
         self.found: dict[str, Place] = {}
-        self.waiting: list[tuple[str, Definition, tuple[Expr, ...]]] = []
+        self.waiting: list[tuple[str, Definition, tuple[Expr, ...]]] = []  # rules to evaluate, with arguments
         self.instances: dict[tuple[str, tuple[Expr, ...]], str] = {}
         self.nesting: dict[str, int] = {}  # how deep templates are nested in the arguments of an instance
-        for definition in document.definitions.values():
-            if not definition.is_terminal and not definition.parameters:
-                self.waiting.append((definition.name, definition, ()))
+        rules = [definition for definition in document.definitions.values() if not definition.is_terminal]
+        self.templates = {definition.name for definition in rules if definition.parameters}
         self.check_templates()
-        self.waiting.reverse()
+        self.waiting += [(rule.name, rule, ()) for rule in reversed(rules) if not rule.parameters]
         while self.waiting:
             self.evaluate_next()
         self.rules.update(self.json.rules)
@@ -61,20 +59,23 @@ class Rules:
 
     def check_templates(self) -> None:
         """Checks what is never evaluated if a template is never used."""
-        for definition in self.document.definitions.values():
+        for template in self.templates:
+            definition = self.document.definitions[template]
             for name in definition.parameters:
                 if name in self.document.definitions:
-                    raise self.places.error(
-                        f"the parameter {name} has the name of a rule", definition.position, definition.name
-                    )
+                    reason = f"the parameter {name} has the name of a rule"
+                    raise self.places.error(reason, definition.position, template)
 
     def evaluate_next(self) -> None:
         name, definition, arguments = self.waiting.pop()
         for attribute, value in definition.attributes.items():
             if attribute in REFUSED:
                 raise self.error(REFUSED[attribute], value, name)
-        bound = dict(zip(definition.parameters, arguments, strict=True))
-        self.rules[name] = self.evaluate(definition.body, name, bound)
+        if "lazy" in definition.attributes or "suffix" in definition.attributes:
+            self.rules[name] = self.terminals.lazy(definition)
+        else:
+            bound = dict(zip(definition.parameters, arguments, strict=True))
+            self.rules[name] = self.evaluate(definition.body, name, bound)
         self.found[name] = self.places.place(definition.position)
 
     def evaluate(self, body: Body, rule: str, bound: Mapping[str, Expr]) -> Expr:
@@ -102,6 +103,11 @@ class Rules:
         """What a value stands for."""
         match item.operation:
             case "name":
+                value = bound[item.value] if item.value in bound else self.named(item, rule)
+                if isinstance(value, Call) and value.name in self.templates:
+                    raise self.error(f"the template {value.name} is used without arguments", item, rule)
+                return value
+            case "argument":
                 return bound[item.value] if item.value in bound else self.named(item, rule)
             case "token":
                 return token(token_name(item, rule, self.places))
@@ -142,31 +148,13 @@ class Rules:
         named = [argument for argument in arguments if isinstance(argument, Call)]
         depth = 1 + max((self.nesting.get(argument.name, 0) for argument in named), default=0)
         if depth > MAX_NESTING or len(self.instances) >= MAX_INSTANCES:
-            raise self.error(f"the templates that {definition.name} needs have no end", item, rule)
+            raise self.error(f"{definition.name} needs templates within templates without end", item, rule)
         name = f"{definition.name}{{{', '.join(map(_argument_name, arguments))}}}"
         if len(name) > _LONG_NAME or name in self.nesting:
             name = f"{definition.name}{{#{len(self.instances)}}}"
         self.nesting[name] = depth
         self.waiting.append((name, definition, arguments))
         return name
-
-    def check_calls(self) -> None:
-        """Checks that no rule calls a template as if it were a rule."""
-        for name, expr in self.rules.items():
-            seen, stack = {expr}, [expr]
-            while stack:
-                node = stack.pop()
-                if isinstance(node, Call) and node.name not in self.rules and node.name not in self.terminals.lexical:
-                    place = self.found.get(name)
-                    raise GrammarError(
-                        f"the template {node.name} is used without arguments",
-                        rule=name,
-                        line=place.line if place else None,
-                        column=place.column if place else None,
-                    )
-                new = [part for part in islice(node.operands(), None) if part not in seen]
-                seen.update(new)
-                stack += new
 
 
 def _argument_name(argument: Expr) -> str:
