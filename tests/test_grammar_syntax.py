@@ -20,6 +20,7 @@ from automata import (
     EPSILON,
     Expr,
     GrammarError,
+    LimitExceeded,
     alternation,
     call,
     char_set,
@@ -82,6 +83,7 @@ A, B, X, Y = literal("a"), literal("b"), call("x"), call("y")
         ("x{,4}", repeat(X, 0, 4)),
         ("x{2,4}", repeat(X, 2, 4)),
         ("x{ 2 , 4 }", repeat(X, 2, 4)),
+        ("x{2, -1}", repeat(X, 2)),
         ("x{0}", EPSILON),
         ("x{0,0} y", Y),
         ("(x y){2}*", concat(X, Y).repeat(2, 2).star()),
@@ -296,6 +298,17 @@ def test_exclusion_sees_through_calls() -> None:
         assert automaton.accepts(accepted.encode()), accepted
     for refused in ("<?xm?>", "<?XM a?>", "<?a b?>?>", "<??>", "<?a"):
         assert not automaton.accepts(refused.encode()), refused
+
+
+@pytest.mark.parametrize("pair", ["x{} x{}", "('a' | x{}) x{}", "x{}{{3,5}} x{}"])
+def test_exclusion_of_rules_that_double(pair: str) -> None:
+    def doubled(levels: int) -> str:
+        rules = [f"x{i + 1} ::= {pair.format(i, i)}" for i in range(levels)]
+        return "\n".join(["x0 ::= 'b'", *rules, f"root ::= x{levels} - 'b'"])
+
+    assert grammar(doubled(3), syntax="ebnf").rules["root"].size > 3
+    with pytest.raises(LimitExceeded, match=r"in rule 'root', written out.*limit `arcs`"):
+        grammar(doubled(60), syntax="ebnf")
 
 
 def test_exclusion_keeps_other_calls() -> None:
