@@ -63,8 +63,8 @@ def without_calls_in_exclusions(rules: Mapping[str, Expr], having: Iterable[str]
             size += sum(closed[node.name].size if isinstance(node, Call) else 1 for node in _nodes(rules[name]))
             if size > DEFAULT_LIMITS.arcs:
                 raise LimitExceeded(
-                    f"what is called in A - B in rule {rule!r}, written out, has more than {DEFAULT_LIMITS.arcs:,} parts "
-                    "(limit `arcs`)"
+                    f"what is called in A - B in rule {rule!r}, written out, has more than "
+                    f"{DEFAULT_LIMITS.arcs:,} parts (limit `arcs`)"
                 )
             closed[name] = _replaced(rules[name], called)
         result[rule] = _replaced(rules[rule], excluded)
