@@ -121,6 +121,7 @@ A, B, X, Y = literal("a"), literal("b"), call("x"), call("y")
         (r'"\x41g"', literal("Ag")),
         ("[#x-z#]", char_set((0x78, 0x7A), "#")),
         ("x #xyz", X),
+        ("x #xbeef-stew", X),
     ],
 )
 def test_both_dialects_have(text: str, expected: Expr, syntax: str) -> None:
