@@ -20,9 +20,8 @@ from automata.errors import UnsupportedTokenizer
 from automata.openfst import IntArray
 from automata.pushdown.automaton import Configuration, PushdownAutomaton
 from tokenfst.beginning import moved_runs
-from tokenfst.loops import Ints
-from tokenfst.pushdown.actions import EMPTY, LENGTH, PARENT, POPS, PUSHES, SYMBOL
-from tokenfst.pushdown.contexts import ACTION, CLASS, SOURCE, TARGET
+from tokenfst.pushdown.contexts import CLASS, SOURCE
+from tokenfst.pushdown.trees import ways, with_tree
 from tokenfst.pushdown.walk import TokenEffects
 from tokenfst.text_start import SPACE, TextStart
 from tokenfst.token_classes import NEVER
@@ -105,7 +104,7 @@ class _Sequences:
         self.known = {both: number for number, both in enumerate(zip(self.parent, self.symbol, strict=True)) if number}
 
     def number(self, symbols: Iterable[int]) -> int:
-        found = EMPTY
+        found = 0
         for symbol in symbols:
             if (found, symbol) not in self.known:
                 self.known[found, symbol] = len(self.parent)
@@ -146,33 +145,26 @@ def with_exceptions(
 def _from_beginning(effects: TokenEffects, begin: int) -> dict[int, _Reached]:
     """Where each class leads from the beginning, with an empty stack."""
     found: dict[int, set[Configuration]] = {}
-    for number, _, action, target in effects.entries[effects.entries[:, SOURCE] == begin].tolist():
-        if effects.actions[action, POPS] == EMPTY:
-            stack, push = list[int](), int(effects.actions[action, PUSHES])
-            while push != EMPTY:
-                stack.append(int(effects.sequences[push, SYMBOL]))
-                push = int(effects.sequences[push, PARENT])
-            found.setdefault(number, set()).add((target, tuple(reversed(stack))))
-    return {number: frozenset(reached) for number, reached in found.items()}
+    for number, _, tree in effects.entries[effects.entries[:, SOURCE] == begin].tolist():
+        reached = {(state, pushed) for popped, pushed, state in ways(effects.trees, tree) if not popped}
+        found.setdefault(number, set()).update(reached)
+    return {number: frozenset(reached) for number, reached in found.items() if reached}
 
 
 def _move(effects: TokenEffects, begin: int, moved: dict[tuple[int, _Reached], list[int]]) -> TokenEffects:
     """Makes a class of each list of ranks: their old one, but for the entries from the beginning."""
-    sequences = _Sequences(effects.sequences[:, PARENT], effects.sequences[:, SYMBOL])
-    actions = effects.actions.tolist()
+    trees = effects.trees
     parts, new_class, num_classes = [effects.entries], dict[int, int](), effects.num_classes
     for (old, reached), ranks in moved.items():
         own = effects.entries[effects.entries[:, CLASS] == old]
         own = own[own[:, SOURCE] != begin]
-        leaving = np.zeros((len(reached), 4), np.int32)
-        for row, (target, stack) in zip(leaving, sorted(reached), strict=True):
-            row[SOURCE], row[ACTION], row[TARGET] = begin, len(actions), target
-            actions.append([EMPTY, sequences.number(stack)])
-        both = np.concatenate([own, leaving])
-        both[:, CLASS] = num_classes
-        new_class |= dict.fromkeys(ranks, num_classes if len(both) else NEVER)
-        num_classes += bool(len(both))
-        parts.append(both)
+        if reached:
+            trees, tree = with_tree(trees, [((), stack, target) for target, stack in sorted(reached)])
+            own = np.concatenate([own, np.array([[NEVER, begin, tree]], np.int32)])
+        own[:, CLASS] = num_classes
+        new_class |= dict.fromkeys(ranks, num_classes if len(own) else NEVER)
+        num_classes += bool(len(own))
+        parts.append(own)
     run_end, run_class = moved_runs(effects, new_class)
     # A class that all its tokens have left does nothing.
     entries = np.concatenate(parts)
@@ -181,15 +173,5 @@ def _move(effects: TokenEffects, begin: int, moved: dict[tuple[int, _Reached], l
         run_class=run_class,
         num_classes=num_classes,
         entries=entries[np.isin(entries[:, CLASS], run_class)],
-        sequences=_rows(sequences),
-        actions=np.array(actions, np.int32),
+        trees=trees,
     )
-
-
-def _rows(sequences: _Sequences) -> Ints:
-    """The sequences with their lengths, `[P, 3]`."""
-    rows = np.zeros((len(sequences.parent), 3), np.int32)
-    rows[:, PARENT], rows[:, SYMBOL] = sequences.parent, sequences.symbol
-    for number in range(1, len(rows)):
-        rows[number, LENGTH] = rows[rows[number, PARENT], LENGTH] + 1
-    return rows

@@ -13,7 +13,6 @@ import numpy as np
 from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
 from tokenfst.loops import Ints
-from tokenfst.pushdown.actions import NO_ACTION
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 from tokenfst.pushdown.beginning import with_beginning, with_exceptions
 from tokenfst.pushdown.contexts import CLASS, context_tables
@@ -58,8 +57,7 @@ def _tables(automaton: PushdownAutomaton, effects: TokenEffects) -> PushdownTabl
     """The tables of the effects and the end."""
     return context_tables(
         np.concatenate([_ends(automaton, effects), effects.entries]),
-        effects.sequences,
-        effects.actions,
+        effects.trees,
         num_states=automaton.num_states,
         num_symbols=automaton.num_symbols,
         num_classes=effects.num_classes,
@@ -71,8 +69,8 @@ def _tables(automaton: PushdownAutomaton, effects: TokenEffects) -> PushdownTabl
 
 
 def _ends(automaton: PushdownAutomaton, effects: TokenEffects) -> Ints:
-    """The entries of the end tokens, which lead to the last state and stay there, `[E, 4]`."""
+    """The entries of the end tokens, which lead to the last state and stay there, `[E, 3]`."""
     last = automaton.num_states - 1
-    ends = column_entries(automaton, effects, automaton.num_classes)
+    ends = column_entries(effects, 0)
     ends[:, CLASS] = END
-    return np.concatenate([ends, np.array([[END, last, NO_ACTION, last]], np.int32)])
+    return np.concatenate([ends, np.array([[END, last, last]], np.int32)])

@@ -30,8 +30,7 @@ def with_labels(
     """
     member = members(automaton.labels, vocabulary, terminals)
     run_end, run_class, bytes_of, sets_of = refined(effects.run_end, effects.run_class, member)
-    first = automaton.num_classes + 1
-    by_label = [column_entries(automaton, effects, first + label) for label in range(len(automaton.labels))]
+    by_label = [column_entries(effects, 1 + label) for label in range(len(automaton.labels))]
     bounds = np.searchsorted(effects.entries[:, CLASS], np.arange(effects.num_classes + 1))
     parts = [effects.entries[:0]]
     for number in range(FIRST_CLASS, len(bytes_of)):

@@ -22,10 +22,11 @@ import numpy.typing as npt
 from automata.errors import EmptyLanguage, GrammarError
 from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
-from tokenfst.pushdown.actions import POPS, PUSHES, symbols_of
+from tokenfst.loops import DEAD
 from tokenfst.pushdown.completion import Completion
-from tokenfst.pushdown.contexts import ACTION, CLASS, SOURCE, TARGET
+from tokenfst.pushdown.contexts import CLASS, SOURCE, TREE
 from tokenfst.pushdown.tables import PushdownTables
+from tokenfst.pushdown.trees import ways, with_tree
 from tokenfst.pushdown.walk import TokenEffects
 from tokenfst.token_classes import END, FIRST_CLASS, NEVER
 
@@ -52,15 +53,24 @@ def trimmed(effects: TokenEffects, tables: PushdownTables, work: Work) -> TokenE
         EmptyLanguage: no sequence of tokens spells a text.
         GrammarError: whether an effect leads to a dead end depends on the stack.
     """
-    entries = effects.entries
-    distinct, which = np.unique(entries[:, [SOURCE, ACTION, TARGET]], axis=0, return_inverse=True)
-    moves: list[_Effect] = []
-    for source, action, target in distinct.tolist():
-        pops, pushes = effects.actions[action, POPS], effects.actions[action, PUSHES]
-        popped, pushed = (tuple(symbols_of(effects.sequences, sequence).tolist()) for sequence in (pops, pushes))
-        moves.append((source, popped, pushed, target))
-    kept = _Search(tables, Completion(tables, True, work)).kept(moves, work)
-    return _merged(effects, entries[kept[which.reshape(-1)]])
+    entries, trees = effects.entries, effects.trees
+    distinct, which = np.unique(entries[:, [SOURCE, TREE]], axis=0, return_inverse=True)
+    said = [ways(trees, tree) for _, tree in distinct.tolist()]
+    moves = [(source, *way) for (source, _), some in zip(distinct.tolist(), said, strict=True) for way in some]
+    kept = iter(_Search(tables, Completion(tables, True, work)).kept(moves, work).tolist())
+    left = [[way for way in some if next(kept)] for some in said]
+    # A tree that loses a part becomes another one; one that loses all of it goes.
+    new_tree = np.empty(len(distinct), np.int32)
+    for number, ((_, tree), before, after) in enumerate(zip(distinct.tolist(), said, left, strict=True)):
+        if len(after) == len(before):
+            new_tree[number] = tree
+        elif after:
+            trees, new_tree[number] = with_tree(trees, after)
+        else:
+            new_tree[number] = DEAD
+    entries = entries.copy()
+    entries[:, TREE] = new_tree[which.reshape(-1)]
+    return _merged(effects._replace(trees=trees), entries[entries[:, TREE] != DEAD])
 
 
 class _Search:
