@@ -63,6 +63,8 @@ class Completion:
         # By node and symbol, what wants it popped there: a move, how many symbols are left, and the cost so far.
         self._waiting: dict[tuple[int, int], list[tuple[int, int, int]]] = defaultdict(list)
         self._heap: list[tuple[int, int, int, int, int]] = []
+        # The least cost put on the heap for a symbol popped.
+        self._hoped: dict[tuple[int, int, int], int] = {}
         self._symbols = range(tables.num_symbols)
         # Target and pushes of each move, and the nodes that it is made from.
         self._moves = _moves(tables)
@@ -84,7 +86,7 @@ class Completion:
     def _find(self, tables: PushdownTables, work: Work) -> None:
         heap = self._heap
         for node, symbol in np.argwhere(tables.child >= 0).tolist():
-            heappush(heap, (0, _POPPED, node, symbol, int(tables.child[node, symbol])))
+            self._hope(0, node, symbol, int(tables.child[node, symbol]))
         for move, (target, symbols) in enumerate(self._pushes):
             heappush(heap, (0, _UNWOUND, move, len(symbols), target))
         unwound: set[tuple[int, int, int]] = set()
@@ -103,9 +105,15 @@ class Completion:
             return
         known[reached] = cost
         for before, spent in self._level[node].items():
-            heappush(self._heap, (cost + spent, _POPPED, before, symbol, reached))
+            self._hope(cost + spent, before, symbol, reached)
         for move, left, spent in self._waiting[node, symbol]:
             heappush(self._heap, (cost + spent, _UNWOUND, move, left - 1, reached))
+
+    def _hope(self, cost: int, node: int, symbol: int, reached: int) -> None:
+        """Puts on the heap what a symbol may be popped to, unless it is known or hoped for at this cost."""
+        if cost < self._hoped.get((node, symbol, reached), cost + 1):
+            self._hoped[node, symbol, reached] = cost
+            heappush(self._heap, (cost, _POPPED, node, symbol, reached))
 
     def _unwind(self, cost: int, move: int, left: int, node: int) -> None:
         if left:
@@ -120,7 +128,7 @@ class Completion:
                 self._level[node][source] = cost + 1
                 for symbol in self._symbols:
                     for reached, spent in self.popped.get((node, symbol), {}).items():
-                        heappush(self._heap, (cost + 1 + spent, _POPPED, source, symbol, reached))
+                        self._hope(cost + 1 + spent, source, symbol, reached)
 
     def _find_ends(self, tables: PushdownTables, end_cost: int) -> Costs:
         owner = np.repeat(np.arange(len(tables.child)), np.diff(tables.row_offsets))

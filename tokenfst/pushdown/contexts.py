@@ -4,8 +4,7 @@ An entry says that a class, in a state whose stack has certain symbols on top, m
 
     place      every entry belongs to the node that its state and its pops spell; nodes on the way there are made too
     moves      what entries of one node and one class do, each move stored once; together they are an outcome
-    sharing    nodes whose edges and children are the same are one, found from the deepest up. What follows once a
-               symbol has been popped depends on little else, so most nodes of different states are shared.
+    sharing    nodes whose edges and children are the same are one (`tokenfst.pushdown.sharing`)
 
 Entries come in order of class, so that each node's edges do.
 """
@@ -20,12 +19,11 @@ import numpy.typing as npt
 from automata.jit import kernel
 from tokenfst.loops import Ints
 from tokenfst.pushdown.actions import EMPTY, LENGTH, PARENT, POPS, PUSHES, SYMBOL
+from tokenfst.pushdown.sharing import DEPTH, SYMBOL_READ, UP, shared_nodes, sorted_by
 from tokenfst.pushdown.tables import PushdownTables
 
 # Columns of the entries.
 CLASS, SOURCE, ACTION, TARGET = range(4)
-# Columns of the nodes.
-_UP, _SYMBOL, _DEPTH = range(3)
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
@@ -64,17 +62,17 @@ def context_tables(
     rows, node_of = _placed(entries, sequences, actions, num_states)
     moves, move_of, push_offsets, push_symbols = _moves(entries, sequences, actions, rows, node_of, headroom)
     room = _room(moves, push_offsets, push_symbols, headroom, symbol_headroom)
-    order, by_node = _by_node(node_of, len(rows))
+    order, by_node = sorted_by(node_of, len(rows))
     edge_offsets, edges, outcome_offsets, outcome_moves = _outcomes(order, by_node, entries, move_of)
     moves = np.concatenate([moves, room[:, None]], axis=1)[outcome_moves]
-    child, row_offsets, shared = _shared(rows, edge_offsets, edges, num_states, num_symbols)
+    child, row_offsets, shared = shared_nodes(rows, edge_offsets, edges, num_states, num_symbols)
     return PushdownTables(
         num_states=num_states,
         num_symbols=num_symbols,
         num_classes=num_classes,
         start=start,
         child=child,
-        max_pops=int(rows[:, _DEPTH].max()),
+        max_pops=int(rows[:, DEPTH].max()),
         row_offsets=row_offsets,
         edge_class=shared[0],
         edge_outcome=shared[1],
@@ -133,7 +131,7 @@ def _placed(entries: Ints, sequences: Ints, actions: Ints, num_states: int) -> t
     nodes = _new_nodes(capacity)
     nodes.number[0] = num_states
     for state in range(num_states):
-        nodes.rows[state, _UP], nodes.rows[state, _SYMBOL], nodes.rows[state, _DEPTH] = -1, -1, 0
+        nodes.rows[state, UP], nodes.rows[state, SYMBOL_READ], nodes.rows[state, DEPTH] = -1, -1, 0
     node_of = np.empty(len(entries), np.int32)
     for entry in range(len(entries)):
         state, pops = entries[entry, SOURCE], actions[entries[entry, ACTION], POPS]
@@ -157,14 +155,17 @@ def _node(nodes: _Nodes, state: int, pops: int, sequences: Ints) -> int:
                 node = nodes.number[0]
                 nodes.number[0] = node + 1
                 nodes.keys[slot], nodes.found[slot] = key, node
-                nodes.rows[node, _SYMBOL], nodes.rows[node, _DEPTH] = sequences[pops, SYMBOL], sequences[pops, LENGTH]
+                nodes.rows[node, SYMBOL_READ], nodes.rows[node, DEPTH] = (
+                    sequences[pops, SYMBOL],
+                    sequences[pops, LENGTH],
+                )
             else:
                 node = nodes.found[slot]
             pops = sequences[pops, PARENT]
         if found < 0:
             found = node
         if below >= 0:
-            nodes.rows[below, _UP] = node
+            nodes.rows[below, UP] = node
         below = node if is_new else -1
     return int(found)
 
@@ -186,7 +187,7 @@ def _moves(
     moves, move_of, count = np.empty((len(entries), 3), np.int32), np.empty(len(entries), np.int32), 0
     num_pushes, num_states = len(push_offsets) - 1, len(headroom)
     for entry in range(len(entries)):
-        pops, target = rows[node_of[entry], _DEPTH], entries[entry, TARGET]
+        pops, target = rows[node_of[entry], DEPTH], entries[entry, TARGET]
         push = pushed[actions[entries[entry, ACTION], PUSHES]]
         key = (np.int64(pops) * num_pushes + push) * num_states + target
         slot = _slot(keys, key)
@@ -239,21 +240,6 @@ def _room(moves: Ints, push_offsets: Ints, push_symbols: Ints, headroom: Ints, s
 
 
 # Outcomes
-
-
-@kernel
-def _by_node(node_of: Ints, num_nodes: int) -> tuple[Ints, Ints]:
-    """The entries sorted by node, and otherwise as they were; and where each node's begin, `[N + 1]`."""
-    offsets = np.zeros(num_nodes + 1, np.int32)
-    for node in node_of:
-        offsets[node + 1] += 1
-    for node in range(num_nodes):
-        offsets[node + 1] += offsets[node]
-    place, order = offsets[:-1].copy(), np.empty(len(node_of), np.int32)
-    for entry in range(len(node_of)):
-        order[place[node_of[entry]]] = entry
-        place[node_of[entry]] += 1
-    return order, offsets
 
 
 @kernel
@@ -319,112 +305,3 @@ def _same_outcome(keys: Ints, offsets: Ints, outcomes: Ints, begin: int, end: in
                 found = known
         slot = (slot + 1) & (len(keys) - 1)
     return int(found)
-
-
-# Sharing
-
-
-@kernel
-def _shared(rows: Ints, edge_offsets: Ints, edges: Ints, num_states: int, num_symbols: int) -> tuple[Ints, Ints, Ints]:
-    """The trees with equal nodes made one: children `[N, S]`, where the edges of each node begin, and the edges."""
-    num_nodes = len(rows)
-    child_offsets, children = _children(rows, num_symbols)
-    # What a node becomes, and which one stands for all that become the same.
-    final, stands = np.full(num_nodes, -1, np.int32), np.empty(num_nodes, np.int32)
-    for state in range(num_states):
-        final[state] = stands[state] = state
-    size = 1024
-    while size < 4 * num_nodes:
-        size *= 2
-    slots, count = np.full(size, -1, np.int32), num_states
-    for node in _deepest_first(rows):
-        if node < num_states:
-            continue
-        slot = _node_hash(node, rows, edge_offsets, edges, child_offsets, children, final) & (size - 1)
-        while final[node] < 0:
-            known = slots[slot]
-            if known < 0:
-                slots[slot], stands[count], final[node] = node, node, count
-                count += 1
-            elif _same_node(node, known, rows, edge_offsets, edges, child_offsets, children, final):
-                final[node] = final[known]
-            slot = (slot + 1) & (size - 1)
-    child, row_offsets = np.full((count, num_symbols), -1, np.int32), np.zeros(count + 1, np.int32)
-    for number in range(count):
-        node = stands[number]
-        row_offsets[number + 1] = row_offsets[number] + edge_offsets[node + 1] - edge_offsets[node]
-        for below in children[child_offsets[node] : child_offsets[node + 1]]:
-            child[number, rows[below, _SYMBOL]] = final[below]
-    kept = np.empty((2, row_offsets[count]), np.int32)
-    for number in range(count):
-        begin = edge_offsets[stands[number]]
-        for at in range(row_offsets[number], row_offsets[number + 1]):
-            place = begin + at - row_offsets[number]
-            kept[0, at], kept[1, at] = edges[0, place], edges[1, place]
-    return child, row_offsets, kept
-
-
-@kernel
-def _children(rows: Ints, num_symbols: int) -> tuple[Ints, Ints]:
-    """The children of every node, by symbol ascending: where they begin, `[N + 1]`, and which they are."""
-    by_symbol, _ = _by_node(rows[:, _SYMBOL] + 1, num_symbols + 1)
-    offsets = np.zeros(len(rows) + 1, np.int32)
-    for node in range(len(rows)):
-        if rows[node, _UP] >= 0:
-            offsets[rows[node, _UP] + 1] += 1
-    for node in range(len(rows)):
-        offsets[node + 1] += offsets[node]
-    place, children = offsets[:-1].copy(), np.empty(offsets[-1], np.int32)
-    for node in by_symbol:
-        up = rows[node, _UP]
-        if up >= 0:
-            children[place[up]] = node
-            place[up] += 1
-    return offsets, children
-
-
-@kernel
-def _deepest_first(rows: Ints) -> Ints:
-    depth = rows[:, _DEPTH]
-    order, _ = _by_node(depth.max() - depth, depth.max() + 1)
-    return order
-
-
-@kernel
-def _node_hash(
-    node: int, rows: Ints, edge_offsets: Ints, edges: Ints, child_offsets: Ints, children: Ints, final: Ints
-) -> int:
-    value = np.uint64(0)
-    for place in range(edge_offsets[node], edge_offsets[node + 1]):
-        value = (value ^ np.uint64(edges[0, place] + 1)) * _FACTOR ^ np.uint64(edges[1, place])
-    for below in children[child_offsets[node] : child_offsets[node + 1]]:
-        value = (value ^ np.uint64(rows[below, _SYMBOL] + 1)) * _FACTOR ^ np.uint64(final[below])
-    return int((value * _FACTOR) >> np.uint64(33))
-
-
-@kernel
-def _same_node(
-    node: int,
-    other: int,
-    rows: Ints,
-    edge_offsets: Ints,
-    edges: Ints,
-    child_offsets: Ints,
-    children: Ints,
-    final: Ints,
-) -> bool:
-    """Whether two nodes have the same edges and children that have become the same."""
-    first, begin, size = edge_offsets[node], edge_offsets[other], edge_offsets[other + 1] - edge_offsets[other]
-    if edge_offsets[node + 1] - first != size:
-        return False
-    for at in range(size):
-        if edges[0, first + at] != edges[0, begin + at] or edges[1, first + at] != edges[1, begin + at]:
-            return False
-    first, begin, size = child_offsets[node], child_offsets[other], child_offsets[other + 1] - child_offsets[other]
-    if child_offsets[node + 1] - first != size:
-        return False
-    for at in range(size):
-        below, known = children[first + at], children[begin + at]
-        if rows[below, _SYMBOL] != rows[known, _SYMBOL] or final[below] != final[known]:
-            return False
-    return True
