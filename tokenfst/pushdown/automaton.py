@@ -22,7 +22,6 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.errors import AutomatonFileError, EmptyLanguage, TokenNotAllowed, TooManyConfigurations, VocabularyError
-from automata.limits import Work
 from tokenfst.loops import Ints
 from tokenfst.masks import ClassRuns, expand_runs, group_runs, mask_words
 from tokenfst.pushdown.completion import Completion
@@ -309,14 +308,14 @@ class PushdownTokenAutomaton:
 
     @cached_property
     def _completion(self) -> Completion:
-        with Work() as work:
-            return Completion(self.tables, bool(self.vocabulary.eos_ids), work)
+        return Completion(self.tables)
 
     def min_tokens(self, state: State) -> int:
         """The least number of tokens from a state to the end of the text, the end token counted, however high the
         stack may become on the way (`max_depth` is not looked at)."""
-        found = [self._completion.least(*configuration) for configuration in state]
-        return min(least for least in found if least is not None)
+        least = min(self._completion.least(*configuration) for configuration in state)
+        # Without end tokens a text is complete where it may end.
+        return least - (not self.vocabulary.eos_ids and state != self.end_state)
 
     # Files
 

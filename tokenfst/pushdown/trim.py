@@ -59,7 +59,7 @@ def trimmed(effects: TokenEffects, tables: PushdownTables, work: Work) -> TokenE
         pops, pushes = effects.actions[action, POPS], effects.actions[action, PUSHES]
         popped, pushed = (tuple(symbols_of(effects.sequences, sequence).tolist()) for sequence in (pops, pushes))
         moves.append((source, popped, pushed, target))
-    kept = _Search(tables, Completion(tables, True, work)).kept(moves, work)
+    kept = _Search(tables, Completion(tables)).kept(moves, work)
     return _merged(effects, entries[kept[which.reshape(-1)]])
 
 
@@ -67,11 +67,8 @@ class _Search:
     """The configurations that tokens reach."""
 
     def __init__(self, tables: PushdownTables, completion: Completion) -> None:
-        self.start, self.ends = tables.start, frozenset(completion.ends)
-        self.popped: dict[int, list[tuple[int, set[int]]]] = defaultdict(list)
-        for (node, symbol), reached in completion.popped.items():
-            if reached:
-                self.popped[symbol].append((node, set(reached)))
+        self.start, self.ends = tables.start, completion.ends()
+        self.popped = [completion.popped(symbol) for symbol in range(tables.num_symbols)]
         self.above: dict[tuple[_Live, int], _Live] = {}
         self.below: dict[tuple[_Live, int], set[_Live]] = defaultdict(set)
 
