@@ -35,9 +35,11 @@ from automata import (
     TooManyConfigurations,
     UnknownTerminal,
     UnsupportedTokenizer,
+    VocabularyError,
     alternation,
     concat,
     literal,
+    repeat,
 )
 from automata.extensions import token
 from automata.pushdown.automaton import PushdownAutomaton
@@ -411,6 +413,18 @@ def test_dead_ends_that_depend_on_the_stack_are_refused() -> None:
         tokenfst.compile(nested(), Vocabulary([b"a", b"bb"]))
 
 
+def test_a_depth_needs_all_bytes(tmp_path: Path) -> None:
+    vocabulary = Vocabulary([b"a", b"ab", b"b"])
+    assert tokenfst.compile(nested(), vocabulary).within(3).accepts([0, 1, 2])
+    lacking = Vocabulary([b"a", b"bb", b"abb"])
+    automaton = tokenfst.compile(naive({"s": concat("a", repeat(to("s"), 0, 1), "bb")}, "s"), lacking)
+    automaton.save(tmp_path / "a.safetensors")
+    read = PushdownTokenAutomaton.load(tmp_path / "a.safetensors", lacking)
+    assert read.accepts([0, 2, 1])
+    with pytest.raises(VocabularyError, match="depth"):
+        read.within(3)
+
+
 def test_a_vocabulary_that_spells_no_text_is_refused() -> None:
     with pytest.raises(EmptyLanguage):
         tokenfst.compile(nested(), Vocabulary([b"a", b"c"]))
@@ -490,6 +504,7 @@ DAMAGES: dict[str, Callable[[dict[str, Any]], object]] = {
     "a type": lambda arrays: arrays.__setitem__("move_room", arrays["move_room"].astype(np.int64)),
     "runs that end early": lambda arrays: arrays["run_end"].__setitem__(-1, 3),
     "no states": lambda arrays: arrays["sizes"].__setitem__(0, 0),
+    "a depth that is not known": lambda arrays: arrays["sizes"].__setitem__(slice(-2, None), (3, 1)),
     "several moves": lambda arrays: arrays["sizes"].__setitem__(5, 0),
 }
 

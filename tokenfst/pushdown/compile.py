@@ -46,11 +46,12 @@ def from_pushdown(
     work.check()
     if automaton.labels:
         check_deterministic(tables, effects.run_end, effects.run_class, vocabulary)
-    token_bytes = vocabulary.is_first_byte if rule else vocabulary.is_token_byte
-    if not (spells_all(automaton, token_bytes) and all_have_tokens(automaton.labels, vocabulary, terminals or {})):
+    lacks_bytes = not spells_all(automaton, vocabulary.is_first_byte if rule else vocabulary.is_token_byte)
+    if lacks_bytes or not all_have_tokens(automaton.labels, vocabulary, terminals or {}):
         effects = trimmed(effects, tables, work)
         tables = _tables(automaton, effects)
-    return PushdownTokenAutomaton(vocabulary, tables, effects.run_end, effects.run_class, at_text_start=at_text_start)
+    runs = effects.run_end, effects.run_class
+    return PushdownTokenAutomaton(vocabulary, tables, *runs, at_text_start=at_text_start, lacks_bytes=lacks_bytes)
 
 
 def _tables(automaton: PushdownAutomaton, effects: TokenEffects) -> PushdownTables:

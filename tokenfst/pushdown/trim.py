@@ -57,7 +57,7 @@ def trimmed(effects: TokenEffects, tables: PushdownTables, work: Work) -> TokenE
     distinct, which = np.unique(entries[:, [SOURCE, TREE]], axis=0, return_inverse=True)
     said = [ways(trees, tree) for _, tree in distinct.tolist()]
     moves = [(source, *way) for (source, _), some in zip(distinct.tolist(), said, strict=True) for way in some]
-    kept = iter(_Search(tables, Completion(tables, True, work)).kept(moves, work).tolist())
+    kept = iter(_Search(tables, Completion(tables)).kept(moves, work).tolist())
     left = [[way for way in some if next(kept)] for some in said]
     # A tree that loses a part becomes another one; one that loses all of it goes.
     new_tree = np.empty(len(distinct), np.int32)
@@ -77,11 +77,8 @@ class _Search:
     """The configurations that tokens reach."""
 
     def __init__(self, tables: PushdownTables, completion: Completion) -> None:
-        self.start, self.ends = tables.start, frozenset(completion.ends)
-        self.popped: dict[int, list[tuple[int, set[int]]]] = defaultdict(list)
-        for (node, symbol), reached in completion.popped.items():
-            if reached:
-                self.popped[symbol].append((node, set(reached)))
+        self.start, self.ends = tables.start, completion.ends()
+        self.popped = [completion.popped(symbol) for symbol in range(tables.num_symbols)]
         self.above: dict[tuple[_Live, int], _Live] = {}
         self.below: dict[tuple[_Live, int], set[_Live]] = defaultdict(set)
 
