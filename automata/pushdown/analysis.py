@@ -128,8 +128,9 @@ def _reach(state: int, seen: BoolArray, waiting: IntArray, count: int) -> int:
 def drop_calls(parts: Sequence[Part], have_text: Sequence[bool]) -> None:
     """Leaves out the calls of rules without a text."""
     if not all(have_text):
+        kept = np.array(have_text)
         for part in parts:
-            part.calls = part.calls[np.array(have_text)[part.calls[:, 1]]]
+            part.calls = part.calls[kept[part.calls[:, 1]]]
 
 
 def reachable(rules: Rules) -> set[int]:
