@@ -57,6 +57,8 @@ from automata.expr import (
 )
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits
 from automata.pattern import parse
+from automata.pushdown.automaton import PushdownAutomaton
+from automata.pushdown.compile import compile_grammar
 from automata.pushdown.grammar import Grammar, LexicalRule
 from automata.queries import (
     count,
@@ -96,6 +98,7 @@ __all__ = [
     "Limits",
     "NondeterministicGrammar",
     "PatternError",
+    "PushdownAutomaton",
     "TokenNotAllowed",
     "TokenfstError",
     "TooManyConfigurations",
@@ -107,6 +110,7 @@ __all__ = [
     "call",
     "char_set",
     "compile_expr",
+    "compile_grammar",
     "complement",
     "concat",
     "count",

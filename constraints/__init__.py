@@ -2,6 +2,8 @@
 
 choice(texts)           one of some texts, up to a million of them
 quoted_text() ...       the languages of `automata.extensions`
+grammar(text)           rules in Lark's syntax, GBNF or EBNF
+json()                  any JSON value, to any depth
 paper                   the constraints that the paper measures
 """
 
@@ -18,12 +20,15 @@ from automata.extensions import (
     unquoted_text,
 )
 from constraints.choice import choice
+from constraints.grammars import grammar, json
 
 __all__ = [
     "choice",
     "delimited_list",
     "delimited_subsequence_of",
+    "grammar",
     "image",
+    "json",
     "paragraph_token",
     "quoted_text",
     "substring_of",

@@ -3,6 +3,7 @@
 Vocabulary, from_transformers, from_tiktoken, from_sentencepiece, from_tekken
 compile(constraint, vocabulary) -> TokenAutomaton
 compile(constraint, vocabulary, tokenization="canonical") -> CanonicalAutomaton
+compile(grammar, vocabulary) -> PushdownTokenAutomaton
 """
 
 import automata as _automata
@@ -19,6 +20,7 @@ from tokenfst.bpe import BPE, NotBPE
 from tokenfst.canonical import CanonicalAutomaton
 from tokenfst.compile import compile  # noqa: A004
 from tokenfst.loaders import from_sentencepiece, from_tekken, from_tiktoken, from_transformers, load
+from tokenfst.pushdown import PushdownTokenAutomaton
 from tokenfst.text_start import TextStart
 from tokenfst.vocabulary import Vocabulary
 
@@ -28,6 +30,7 @@ __all__ = [
     "BPE",
     "CanonicalAutomaton",
     "NotBPE",
+    "PushdownTokenAutomaton",
     "TextStart",
     "TokenAutomaton",
     "Vocabulary",

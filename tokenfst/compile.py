@@ -12,6 +12,8 @@ them and the differences between classes that only they made.
 
 Where repetitions have large bounds, both automata have a register that counts (`automata.counted`,
 `tokenfst.counted.automaton`); to whoever uses it, the result is a token automaton like any other.
+
+Grammars have a stack, and tables of their own: Grammar -> PushdownAutomaton -> `tokenfst.pushdown`.
 """
 
 from __future__ import annotations
@@ -30,18 +32,25 @@ from automata.expr import Expr
 from automata.jit import kernel
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work, under_way
 from automata.pattern import parse
+from automata.pushdown.automaton import PushdownAutomaton
+from automata.pushdown.compile import Ambiguity, compile_grammar
+from automata.pushdown.grammar import Grammar
 from automata.sparse import HIGH, LOW, SparseAutomaton
 from tokenfst.automaton import TokenAutomaton
 from tokenfst.beginning import split_terminals, with_beginning, with_exceptions
 from tokenfst.canonical import CanonicalAutomaton, canonical_from_bytes
 from tokenfst.counted.automaton import from_counted
 from tokenfst.loops import Ints
+from tokenfst.pushdown.automaton import PushdownTokenAutomaton
+from tokenfst.pushdown.compile import from_pushdown
 from tokenfst.terminals import Terminals, with_terminals
 from tokenfst.token_classes import END, FIRST_CLASS, NEVER, TokenClasses, token_classes
 from tokenfst.transitions import make_transitions
 from tokenfst.vocabulary import Vocabulary
 
 Constraint: TypeAlias = str | Expr | ByteAutomaton
+# Constraints with a stack.
+Nested: TypeAlias = Grammar | PushdownAutomaton
 
 
 @overload
@@ -70,8 +79,23 @@ def compile(  # noqa: A001
 ) -> CanonicalAutomaton: ...
 
 
+@overload
 def compile(  # noqa: A001
-    constraint: Constraint,
+    constraint: Nested,
+    vocabulary: Vocabulary,
+    *,
+    at_text_start: bool = False,
+    terminals: Terminals | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    cancellation: Cancellation | None = None,
+    tokenization: Literal["any"] = "any",
+    ambiguity: Ambiguity = "error",
+    max_configurations: int = 8,
+) -> PushdownTokenAutomaton: ...
+
+
+def compile(  # noqa: A001
+    constraint: Constraint | Nested,
     vocabulary: Vocabulary,
     *,
     at_text_start: bool = False,
@@ -79,12 +103,14 @@ def compile(  # noqa: A001
     limits: Limits = DEFAULT_LIMITS,
     cancellation: Cancellation | None = None,
     tokenization: Literal["any", "canonical"] = "any",
-) -> TokenAutomaton | CanonicalAutomaton:
+    ambiguity: Ambiguity = "error",
+    max_configurations: int = 8,
+) -> TokenAutomaton | CanonicalAutomaton | PushdownTokenAutomaton:
     """The automaton over the tokens of a vocabulary that accepts exactly the tokenizations of a language.
 
     Args:
         constraint: a regular expression that a whole text must match (`automata.pattern`), an expression, or a
-            byte automaton.
+            byte automaton; or a grammar, or a pushdown automaton over bytes.
         vocabulary: the tokens.
         at_text_start: how the tokens are to be decoded. False: as the continuation of earlier text, such as a prompt,
             where every token writes its bytes. True: by themselves, as by the tokenizer's `decode` without special
@@ -96,7 +122,10 @@ def compile(  # noqa: A001
         cancellation: lets another thread stop it.
         tokenization: "any" for all tokenizations of every text; "canonical" for the one that the vocabulary's encoder
             makes of it (`tokenfst.canonical`). Then texts are those that an encoder can be given: UTF-8, and where it
-            tells letters from numbers, characters that are assigned in Python's version of Unicode.
+            tells letters from numbers, characters that are assigned in Python's version of Unicode. Not for grammars.
+        ambiguity: for a grammar that no deterministic automaton of bounded size tells apart: "error" refuses it;
+            "parallel" carries its derivations side by side.
+        max_configurations: how many derivations are carried at most.
 
     Raises:
         PatternError: a pattern that cannot be honoured, with the place and the reason.
@@ -105,10 +134,26 @@ def compile(  # noqa: A001
         LimitExceeded: a limit was passed; the message names it, the amount and the part of the constraint.
         Cancelled: another thread cancelled the compilation.
         UnsupportedTokenizer: how the encoder cuts texts is not known, or not modelled.
-        ValueError: another tokenization.
+        GrammarError: a grammar that cannot be honoured, with the place and the rule.
+        NondeterministicGrammar: an ambiguous grammar, or tokens that match a label and bytes as well, with
+            `ambiguity="error"`.
+        ValueError: another tokenization, or "canonical" with a grammar; `ambiguity` without one.
     """
     if tokenization not in ("any", "canonical"):
         raise ValueError(f"tokenization is 'any' or 'canonical', not {tokenization!r}")
+    if isinstance(constraint, Grammar | PushdownAutomaton):
+        if tokenization == "canonical":
+            raise ValueError("canonical tokenization is not known for grammars; tokenization='any' allows all")
+        with Work(limits, cancellation) as work:
+            return from_pushdown(
+                to_pushdown(constraint, ambiguity, max_configurations, work),
+                vocabulary,
+                at_text_start=at_text_start,
+                terminals=terminals,
+                work=work,
+            )
+    if ambiguity != "error":
+        raise ValueError("only grammars are ambiguous: what a regular expression allows is one automaton")
     with Work(limits, cancellation) as work:
         expr = parse(constraint) if isinstance(constraint, str) else constraint
         if tokenization == "canonical":
@@ -118,6 +163,13 @@ def compile(  # noqa: A001
             return from_counted(counted, vocabulary, at_text_start=at_text_start, work=work)
         automaton = to_bytes(expr, work)
         return from_bytes(automaton, vocabulary, at_text_start=at_text_start, terminals=terminals, work=work)
+
+
+def to_pushdown(constraint: Nested, ambiguity: Ambiguity, max_configurations: int, work: Work) -> PushdownAutomaton:
+    """The pushdown automaton of a constraint with a stack."""
+    if isinstance(constraint, PushdownAutomaton):
+        return constraint
+    return compile_grammar(constraint, ambiguity=ambiguity, max_configurations=max_configurations, work=work)
 
 
 def to_bytes(constraint: Constraint, work: Work) -> ByteAutomaton:

@@ -27,7 +27,7 @@ from tokenfst.loops import DEAD, LOOP_WORDS, MIXED, NUM_PENDING, UNKNOWN, Ints, 
 
 IDENTITY = 0
 LOOP = 0
-CLASS, PAIRS_BEGIN, PAIRS_END, _HASH, THROUGH = range(LOOP_WORDS, LOOP_WORDS + 5)
+CLASS, PAIRS_BEGIN, PAIRS_END, HASH, THROUGH = range(LOOP_WORDS, LOOP_WORDS + 5)
 STEP = THROUGH + NUM_PENDING
 # In a pair the source is in the upper half and the target in the lower.
 SOURCE_SHIFT, TARGET = 32, (1 << 32) - 1
@@ -48,7 +48,7 @@ class Functions(NamedTuple):
 
 
 @kernel
-def _allocate(capacity: int, num_pairs: int, num_columns: int) -> Functions:
+def allocate(capacity: int, num_pairs: int, num_columns: int) -> Functions:
     return Functions(
         np.zeros(1, np.int32),
         np.empty((capacity, num_columns), np.int32),
@@ -60,7 +60,7 @@ def _allocate(capacity: int, num_pairs: int, num_columns: int) -> Functions:
 @kernel
 def identity_only(delta: Ints, state_loop: Ints) -> Functions:
     """A pool that holds the identity."""
-    functions = _allocate(512, max(8 * len(delta), 1 << 13), STEP + delta.shape[1])
+    functions = allocate(512, max(8 * len(delta), 1 << 13), STEP + delta.shape[1])
     for state in range(len(delta)):
         functions.pairs[state] = state << SOURCE_SHIFT | state
     _add(functions, 0, len(delta), delta, state_loop)
@@ -89,17 +89,17 @@ def grow(functions: Functions, num_states: int) -> Functions:
         capacity *= 2
     if used + 2 * num_states > room:
         room = 2 * (used + 2 * num_states)
-    grown = _allocate(capacity, room, functions.rows.shape[1])
+    grown = allocate(capacity, room, functions.rows.shape[1])
     grown.number[0] = number
     grown.rows[:number] = functions.rows[:number]
     grown.pairs[:used] = functions.pairs[:used]
     for function in range(number):
-        _take_slot(grown.slots, functions.rows[function, _HASH], function)
+        take_slot(grown.slots, functions.rows[function, HASH], function)
     return grown
 
 
 @kernel
-def _take_slot(slots: Ints, value: int, function: int) -> None:
+def take_slot(slots: Ints, value: int, function: int) -> None:
     mask = len(slots) - 1
     slot = value & mask
     while slots[slot] >= 0:
@@ -108,7 +108,7 @@ def _take_slot(slots: Ints, value: int, function: int) -> None:
 
 
 @kernel
-def _hash(pairs: Pairs, begin: int, end: int) -> int:
+def hash_pairs(pairs: Pairs, begin: int, end: int) -> int:
     """31 bits of the pairs."""
     value = np.uint64(end - begin)
     for pair in range(begin, end):
@@ -118,20 +118,20 @@ def _hash(pairs: Pairs, begin: int, end: int) -> int:
 
 
 @kernel
-def _find(rows: Ints, pairs: Pairs, slots: Ints, number: int, begin: int, end: int) -> int:
+def find(rows: Ints, pairs: Pairs, slots: Ints, number: int, begin: int, end: int) -> int:
     """The function with the pairs from `begin` to `end`, which lie behind all others; `number` if it is new, DEAD if
     there are none.
 
     With arrays and not the pool as arguments, and one way out, references to arrays are not counted, which would take
     more time than the search.
     """
-    value, mask, size = _hash(pairs, begin, end), len(slots) - 1, end - begin
+    value, mask, size = hash_pairs(pairs, begin, end), len(slots) - 1, end - begin
     slot, found = value & mask, UNKNOWN if size else DEAD
     while found == UNKNOWN:
         known = slots[slot]
         if known < 0:
             found = number
-        elif rows[known, _HASH] == value and rows[known, PAIRS_END] - rows[known, PAIRS_BEGIN] == size:
+        elif rows[known, HASH] == value and rows[known, PAIRS_END] - rows[known, PAIRS_BEGIN] == size:
             shift, pair = rows[known, PAIRS_BEGIN] - begin, begin
             while pair < end and pairs[pair] == pairs[pair + shift]:
                 pair += 1
@@ -148,8 +148,8 @@ def _add(functions: Functions, begin: int, end: int, delta: Ints, state_loop: In
     number = functions.number[0]
     functions.number[0] = number + 1
     row, pairs = functions.rows[number], functions.pairs
-    row[CLASS], row[PAIRS_BEGIN], row[PAIRS_END], row[_HASH] = 0, begin, end, _hash(pairs, begin, end)
-    _take_slot(functions.slots, row[_HASH], number)
+    row[CLASS], row[PAIRS_BEGIN], row[PAIRS_END], row[HASH] = 0, begin, end, hash_pairs(pairs, begin, end)
+    take_slot(functions.slots, row[HASH], number)
     row[THROUGH:STEP], row[STEP:] = UNKNOWN, DEAD
     row[LOOP : LOOP + LOOP_WORDS] = -1
     for pair in range(begin, end):
@@ -172,7 +172,7 @@ def compose(functions: Functions, function: int, column: int, delta: Ints, state
         if target >= 0:
             pairs[end] = pairs[pair] & ~TARGET | target
             end += 1
-    result = _find(rows, pairs, functions.slots, number, begin, end)
+    result = find(rows, pairs, functions.slots, number, begin, end)
     if result == number:
         _add(functions, begin, end, delta, state_loop)
     rows[function, STEP + column] = result
@@ -200,7 +200,7 @@ def pass_character(
         if target >= 0:
             pairs[end] = pairs[pair] & ~TARGET | target
             end += 1
-    result = MIXED if target == MIXED else _find(rows, pairs, functions.slots, number, begin, end)
+    result = MIXED if target == MIXED else find(rows, pairs, functions.slots, number, begin, end)
     if result == number:
         _add(functions, begin, end, delta, state_loop)
     rows[function, THROUGH + pending] = result

@@ -4,6 +4,8 @@ pending     what may follow inside a character whose first bytes have been read 
             byte; two, the first of them narrowed after E0 and after ED; three, narrowed after F0 and after F4
 after       [Q, pending] the one state that every valid rest of the character leads to, DEAD if all die, MIXED
             if they differ
+delta       [Q, C] the state that each class of bytes leads to, DEAD or, for an automaton with a stack, MIXED where it
+            does not lead to one state whatever the stack is (`tokenfst.pushdown.effects`)
 loops       [Q, 5] as bits: the 128 ASCII bytes that lead the state back to itself, and in the last word, at
             the place of a trie node's HIGH_BYTE_BELOW, whether every whole character beyond ASCII does
 """
@@ -70,8 +72,8 @@ def _two_more(state: int, pending: int, delta: Ints, byte_class: ByteArray, afte
                 continue
             seen = byte_class[byte]
             middle = delta[state, seen]
-            reached = DEAD if middle < 0 else _one_more(middle, delta, byte_class, after)
-            if reached == MIXED or (found not in (UNKNOWN, reached)):
+            reached = middle if middle < 0 else _one_more(middle, delta, byte_class, after)
+            if reached == MIXED or (found != UNKNOWN and found != reached):
                 found = MIXED
                 break
             found = reached
@@ -94,8 +96,8 @@ def after_character(state: int, pending: int, delta: Ints, byte_class: ByteArray
                 continue
             seen = byte_class[byte]
             middle = delta[state, seen]
-            reached = DEAD if middle < 0 else _two_more(middle, TWO, delta, byte_class, after)
-            if reached == MIXED or (found not in (UNKNOWN, reached)):
+            reached = middle if middle < 0 else _two_more(middle, TWO, delta, byte_class, after)
+            if reached == MIXED or (found != UNKNOWN and found != reached):
                 found = MIXED
                 break
             found = reached

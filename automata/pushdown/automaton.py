@@ -17,7 +17,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from automata.byte_automaton import ByteArray
+from automata.errors import TooManyConfigurations
 from automata.openfst import BoolArray, IntArray
+
+
+# A state and the symbols on the stack, from the bottom up.
+Configuration = tuple[int, tuple[int, ...]]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -69,3 +74,66 @@ class PushdownAutomaton:
     def num_columns(self) -> int:
         """C + 1 + L."""
         return (len(self.step_offsets) - 1) // self.num_states
+
+    @property
+    def num_classes(self) -> int:
+        """C, the number of byte classes; the end of the text is column C."""
+        return self.num_columns - 1 - len(self.labels)
+
+    def sequence(self, number: int) -> tuple[int, ...]:
+        """The symbols of a sequence, in order."""
+        symbols = []
+        while number:
+            symbols.append(int(self.symbol[number]))
+            number = int(self.parent[number])
+        return tuple(reversed(symbols))
+
+    # The plainest way to run it, one byte at a time: to explain and to test, not to be fast.
+
+    def steps_from(self, configuration: Configuration, column: int) -> list[Configuration]:
+        """The configurations that a column leads to from one, each once."""
+        state, stack = configuration
+        cell = state * self.num_columns + column
+        found: dict[Configuration, None] = {}
+        for step in range(self.step_offsets[cell], self.step_offsets[cell + 1]):
+            pops = self.sequence(int(self.step_pops[step]))
+            if stack[len(stack) - len(pops) :] == pops[::-1]:
+                rest = stack[: len(stack) - len(pops)] + self.sequence(int(self.step_pushes[step]))
+                found[int(self.step_target[step]), rest] = None
+        return list(found)
+
+    def configurations(self, text: bytes) -> list[Configuration]:
+        """The configurations after a text; none where no text of the language begins with it.
+
+        Raises:
+            TooManyConfigurations: there are more than `max_configurations` at some place.
+        """
+        found: list[Configuration] = [(self.start, ())]
+        for at, byte in enumerate(text):
+            column = int(self.byte_class[byte])
+            found = list(dict.fromkeys(after for before in found for after in self.steps_from(before, column)))
+            if len(found) > self.max_configurations:
+                raise TooManyConfigurations(
+                    f"{len(found)} derivations of the first {at + 1} bytes go on side by side, more than the "
+                    f"{self.max_configurations} that may be carried (max_configurations)"
+                )
+        return found
+
+    def accepts(self, text: bytes) -> bool:
+        """Whether a text is in the language.
+
+        Raises:
+            TooManyConfigurations: see `configurations`.
+        """
+        end = self.num_classes
+        return any(self.steps_from(configuration, end) for configuration in self.configurations(text))
+
+    def allowed_bytes(self, text: bytes) -> frozenset[int]:
+        """The bytes with which the text can go on; it does go on to the end of a text from each of them.
+
+        Raises:
+            TooManyConfigurations: see `configurations`.
+        """
+        found = self.configurations(text)
+        classes = {column for column in range(self.num_classes) if any(self.steps_from(each, column) for each in found)}
+        return frozenset(byte for byte in range(256) if self.byte_class[byte] in classes)

@@ -47,14 +47,16 @@ def lay_rules(grammar: Grammar, work: Work) -> Rules:
         parts[number[name]] = word_of(parts[number[name]], place[name], between if ignored else -1)
     parts += [loop_of(first_ignored, len(ignored)), in_a_row([between, number[grammar.start]]), *ignored]
     all_names = [*names, "(ignored)", grammar.start, *dict.fromkeys(grammar.ignored)]
-    return Rules(all_names, parts, between + 1, words, labels, len(names))
+    num_lazy = sum(rule.lazy for rule in grammar.lexical.values())
+    return Rules(all_names, parts, between + 1, words, num_lazy, labels, len(names))
 
 
 def _by_priority(grammar: Grammar) -> tuple[str, ...]:
-    """The lexical rules, highest priority first; equal ones in the order of definition."""
-    ranks = sorted({rule.priority for rule in grammar.lexical.values()}, reverse=True)
-    rank = {priority: place for place, priority in enumerate(ranks)}
-    return tuple(sorted(grammar.lexical, key=lambda name: rank[grammar.lexical[name].priority]))
+    """The lexical rules, lazy ones first, then highest priority first; equal ones in the order of definition."""
+    ranks = sorted({(rule.lazy, rule.priority) for rule in grammar.lexical.values()}, reverse=True)
+    rank = {order: place for place, order in enumerate(ranks)}
+    words = {name: rank[rule.lazy, rule.priority] for name, rule in grammar.lexical.items()}
+    return tuple(sorted(words, key=words.__getitem__))
 
 
 class _RuleLayout(Layout):

@@ -54,6 +54,7 @@ class Network:
         word_names: T names in the order of priority: of two that may end at one place, the first does.
         by_label: `[Q, L]` int32, the state that each label leads to, or -1.
         labels: L names, ascending.
+        num_lazy: how many words, the first ones, are lazy: where one of them may end, the text goes on with no other.
     """
 
     byte_class: ByteArray
@@ -72,6 +73,7 @@ class Network:
     word_names: tuple[str, ...]
     by_label: IntArray
     labels: tuple[str, ...]
+    num_lazy: int = 0
 
     @property
     def num_states(self) -> int:
@@ -201,6 +203,7 @@ def _from_tables(
         word=symbol[is_word],
         word_target=target[is_word],
         word_names=rules.words,
+        num_lazy=rules.num_lazy,
         by_label=by_label,
         labels=rules.labels,
     )

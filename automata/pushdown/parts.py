@@ -60,6 +60,7 @@ class Rules:
         parts: the parts.
         text: the number of the part that whole texts match.
         words: the lexical rules by priority, highest first.
+        num_lazy: how many of them, the first ones, are lazy.
         labels: the user's labels, ascending.
         num_rules: how many of the parts are rules of the grammar, or its lexical rules.
     """
@@ -68,6 +69,7 @@ class Rules:
     parts: list[Part]
     text: int
     words: tuple[str, ...]
+    num_lazy: int
     labels: tuple[str, ...]
     num_rules: int
 

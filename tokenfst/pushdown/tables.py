@@ -14,7 +14,9 @@ at hand picks one path from the root; a class is allowed where a node of the pat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+
+import numpy as np
 
 from automata.openfst import IntArray
 
@@ -57,3 +59,17 @@ class PushdownTables:
     push_offsets: IntArray
     push_symbols: IntArray
     max_configurations: int = 1
+
+    def __post_init__(self) -> None:
+        for array in self.arrays().values():
+            array.setflags(write=False)
+
+    def arrays(self) -> dict[str, IntArray]:
+        """The arrays by name."""
+        found = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return {name: value for name, value in found if isinstance(value, np.ndarray)}
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the tables in bytes."""
+        return sum(array.nbytes for array in self.arrays().values())

@@ -1,0 +1,119 @@
+"""Ambiguity explained: which two derivations go on side by side, after which text, and what to do about it.
+
+A set of configurations that goes past a bound came from sets with several elements, the first of which tells where two
+derivations part: by the rules that its elements are in, and by a shortest text after which both go on. The text is
+found by trying texts in the order of their lengths on the part of the automaton that is known by then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from automata.errors import NondeterministicGrammar
+from automata.openfst import IntArray
+from automata.pushdown.automaton import Configuration, PushdownAutomaton
+from automata.pushdown.determinize import Determinizer, Element, Unbounded
+from automata.pushdown.grammar import Place
+
+# Configurations looked at in search of a text.
+_MAX_TRIED = 20_000
+
+_ADVICE = (
+    "let both begin with a rule that they share, make what should be read as a whole a lexical rule, give lexical "
+    'rules priorities, or compile with ambiguity="parallel"'
+)
+_GROWS = "and no bounded look-ahead tells them apart"
+
+
+def explained(
+    found: Determinizer, unbounded: Unbounded, known: PushdownAutomaton, number: IntArray, places: Mapping[str, Place]
+) -> NondeterministicGrammar:
+    """The error for a set that goes past a bound.
+
+    Args:
+        found: the construction as far as it went.
+        unbounded: what went past which bound.
+        known: the automaton of the states that were expanded.
+        number: its number for each state of the construction.
+        places: where rules were defined.
+    """
+    state = _first_state(found, unbounded.state)
+    elements = found.elements[state] if len(found.elements[state]) > 1 else unbounded.elements
+    left, right = elements[0], elements[-1]
+    text = shortest_text(known, int(number[state]))
+    after = f"after {shown(text)} "
+    if unbounded.reason == "pops":
+        reason = f"{after}any number of rules can end at once: {_described(found, left)}, and each can go on as well"
+    else:
+        reason = (
+            f"{after}two derivations go on, {_GROWS}: one is in {_described(found, left)}, "
+            f"the other in {_described(found, right)}"
+        )
+    name = rule_name(found, left[1])
+    place = places.get(name)
+    return NondeterministicGrammar(
+        f"{reason}; {_ADVICE}",
+        rule=name,
+        line=place.line if place else None,
+        column=place.column if place else None,
+    )
+
+
+def _first_state(found: Determinizer, state: int) -> int:
+    """The first state on the way to one from which on there were always several elements."""
+    while found.came_from[state] >= 0 and len(found.elements[found.came_from[state]]) > 1:
+        state = found.came_from[state]
+    return state
+
+
+def shortest_text(automaton: PushdownAutomaton, state: int) -> bytes | None:
+    """A shortest text that leads to a state, or None if it is not found soon."""
+    level: dict[Configuration, bytes] = {(automaton.start, ()): b""}
+    tried = set(level)
+    bytes_of = _representatives(automaton)
+    while level and len(tried) < _MAX_TRIED:
+        reached: dict[Configuration, bytes] = {}
+        for configuration, text in level.items():
+            if configuration[0] == state:
+                return text
+            for column, byte in bytes_of:
+                for after in automaton.steps_from(configuration, column):
+                    if after not in tried:
+                        tried.add(after)
+                        reached[after] = text + byte
+        level = reached
+    return None
+
+
+def _representatives(automaton: PushdownAutomaton) -> list[tuple[int, bytes]]:
+    """The columns of bytes with one byte of each, letters and digits rather than others."""
+    found: dict[int, int] = {}
+    order = sorted(range(256), key=lambda byte: (not chr(byte).isalnum() or byte > 127, not 32 < byte < 127, byte))
+    for byte in order:
+        found.setdefault(int(automaton.byte_class[byte]), byte)
+    return [(column, bytes([byte])) for column, byte in found.items()]
+
+
+def shown(text: bytes | None) -> str:
+    """A text for a message."""
+    if text is None:
+        return "some text"
+    return repr(text.decode("utf-8", "backslashreplace")) if text else "the empty text"
+
+
+def rule_name(found: Determinizer, place: int) -> str:
+    """The rule of a state of the network."""
+    names, rule = found.places.network.rule_names, found.places.rule_of[place]
+    return names[rule] if rule < len(names) else names[found.places.network.start_rule]
+
+
+def _described(found: Determinizer, element: Element) -> str:
+    """The rules that an element is in, from the innermost out, each once in a row."""
+    stack, place = element
+    names: list[str] = []
+    for state in (place, *reversed(stack)):
+        name = rule_name(found, state)
+        if not names or names[-1] != name:
+            names.append(name)
+    shown = names if len(names) <= 4 else [*names[:2], "…", names[-1]]
+    return "rule " + ", called from ".join(repr(name) if name != "…" else name for name in shown)

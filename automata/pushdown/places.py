@@ -1,0 +1,240 @@
+"""Places: a network prepared for the construction of steps.
+
+    column    a byte class, the end of the text, or a label, in this order; sets of columns are the bits of an integer,
+              so that most questions about all columns are one operation
+    symbol    what the stack holds: the state that a call returns to
+    closure   of a state: the places that can be reached from it without reading anything (by calls, and by returns
+              from calls that were made on the way), and whether the rule can end there, so that its caller goes on
+
+A tail call pushes nothing: where the state that the call returns to is an end of its rule and nothing else, the rule
+that is called ends for its caller as well.
+
+Whether the text may end must show in the state and the symbols that a step looks at, because a step cannot see that
+the stack is empty. If the rules that stand at the bottom of the stack stand nowhere else, it does. Otherwise the start
+rule is called from a place of its own: this call pushes a symbol that is always the lowest one, and the end of the
+text pops it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from automata.openfst import BoolArray, IntArray
+from automata.pushdown.network import Network
+
+# Symbols from the bottom up.
+Stack = tuple[int, ...]
+
+
+class Leaf(NamedTuple):
+    """A place reached without reading: symbols pushed on the way, the state, and the columns that it reads."""
+
+    pushed: Stack
+    state: int
+    columns: int
+
+
+class Closure(NamedTuple):
+    """What a state reaches without reading, and whether the rule at hand can end there."""
+
+    leaves: tuple[Leaf, ...]
+    ends: bool
+
+
+class Places:
+    """A network's states, with one more for the end of the text (`end_state`) and, where the start rule is called from
+    a place of its own, two for that.
+
+    Attributes:
+        network: the network.
+        start: the state where texts begin.
+        end_column, num_columns: C and C + 1 + L.
+        end_state: the state after the end of the text.
+        go: `[N, C + 1 + L]` int32, the state that a column leads to, or -1.
+        columns: by state, the columns that it reads.
+        words: by state, the (word, target) pairs, by priority.
+        under: by rule, the symbols that can lie directly under a call of it.
+        called_last: by rule, itself and the rules that tail calls lead to.
+        first: by rule, the columns with which the text may go on after it (the truth, or more).
+    """
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self.rule_of: list[int] = network.rule_of.tolist()
+        self.final: list[bool] = network.final.tolist()
+        self.rule_start: list[int] = network.rule_start.tolist()
+        self.calls = _pairs(network.call_offsets, network.call_rule, network.call_return)
+        self.words = [sorted(pairs) for pairs in _pairs(network.word_offsets, network.word, network.word_target)]
+        num_classes, num_labels = network.next.shape[1], len(network.labels)
+        self.end_column, self.num_columns = num_classes, num_classes + 1 + num_labels
+        reads = (network.next >= 0).any(axis=1) | (network.by_label >= 0).any(axis=1)
+        moves = reads.tolist()
+        self.returns_at_once = [
+            self.final[state] and not (moves[state] or self.calls[state] or self.words[state])
+            for state in range(len(self.final))
+        ]
+        self.start = self.rule_start[network.start_rule]
+        self._find_callers()
+        if any(self.at_bottom[rule] and self.under[rule] for rule in range(len(self.under))):
+            self._call_start_rule()
+            self._find_callers()
+        self.end_state = len(self.final)
+        self._add_state(network.start_rule)
+        self.go = self._table()
+        self.columns = bits(self.go >= 0)
+        self._closures: dict[int, Closure] = {}
+        self._find_first()
+
+    def any_lazy(self, states: Iterable[int]) -> bool:
+        """Whether a lazy word may end at one of some states."""
+        lazy = self.network.num_lazy
+        return lazy > 0 and any(word < lazy for state in states for word, _ in self.words[state][:1])
+
+    def _call_start_rule(self) -> None:
+        """Adds the place of its own that the start rule is called from."""
+        self.start = len(self.final)
+        self._add_state(len(self.rule_start))
+        self._add_state(len(self.rule_start))
+        self.rule_start.append(self.start)
+        self.calls[self.start].append((self.network.start_rule, self.start + 1))
+        self.final[self.start + 1] = True
+
+    def _add_state(self, rule: int) -> None:
+        self.rule_of.append(rule)
+        self.final.append(False)
+        self.returns_at_once.append(False)
+        self.calls.append([])
+        self.words.append([])
+
+    def _find_callers(self) -> None:
+        """Finds the symbols that can lie under each rule, and the rules that can stand at the bottom of the stack."""
+        num_rules = len(self.rule_start)
+        under: list[set[int]] = [set() for _ in range(num_rules)]
+        tail: list[set[int]] = [set() for _ in range(num_rules)]
+        for state, calls in enumerate(self.calls):
+            for rule, back in calls:
+                if self.returns_at_once[back]:
+                    tail[self.rule_of[state]].add(rule)
+                else:
+                    under[rule].add(back)
+        bottom = [False] * num_rules
+        bottom[self.rule_of[self.start]] = True
+        todo = list(range(num_rules))
+        while todo:
+            rule = todo.pop()
+            for called in tail[rule]:
+                if not under[rule] <= under[called] or bottom[rule] > bottom[called]:
+                    under[called] |= under[rule]
+                    bottom[called] |= bottom[rule]
+                    todo.append(called)
+        self.under, self.at_bottom = [tuple(sorted(symbols)) for symbols in under], bottom
+        self.called_last = [_reached(tail, rule) for rule in range(num_rules)]
+
+    def _table(self) -> IntArray:
+        network = self.network
+        table = np.full((len(self.final), self.num_columns), -1, np.int32)
+        table[: network.num_states, : self.end_column] = network.next
+        table[: network.num_states, self.end_column + 1 :] = network.by_label
+        for state, final in enumerate(self.final):
+            if final and self.at_bottom[self.rule_of[state]]:
+                table[state, self.end_column] = self.end_state
+        return table
+
+    def closure(self, state: int) -> Closure:
+        """What a state reaches without reading."""
+        found = self._closures.get(state)
+        if found is None:
+            found = self._closures[state] = self._closure(state)
+        return found
+
+    def _closure(self, state: int) -> Closure:
+        leaves: list[Leaf] = []
+        ends = False
+        seen: set[tuple[Stack, int]] = set()
+        todo: list[tuple[Stack, int]] = [((), state)]
+        while todo:
+            place = todo.pop()
+            if place in seen:
+                continue
+            seen.add(place)
+            pushed, at = place
+            if self.columns[at] or self.words[at]:
+                leaves.append(Leaf(pushed, at, self.columns[at]))
+            for rule, back in self.calls[at]:
+                todo.append((pushed if self.returns_at_once[back] else (*pushed, back), self.rule_start[rule]))
+            if self.final[at]:
+                if pushed:
+                    todo.append((pushed[:-1], pushed[-1]))
+                else:
+                    ends = True
+        return Closure(tuple(leaves), ends and bool(self.under[self.rule_of[state]]))
+
+    def _find_first(self) -> None:
+        """Finds with which columns the text may go on after each rule."""
+        own, after = [0] * len(self.under), [set[int]() for _ in self.under]
+        for rule, symbols in enumerate(self.under):
+            for symbol in symbols:
+                columns, ends = self._reads(symbol)
+                own[rule] |= columns
+                after[rule] |= ends
+        changed = True
+        while changed:
+            changed = False
+            for rule, rules in enumerate(after):
+                columns = own[rule]
+                for other in rules:
+                    columns |= own[other]
+                changed |= columns != own[rule]
+                own[rule] = columns
+        self.first = own
+
+    def _reads(self, state: int) -> tuple[int, set[int]]:
+        """The columns with which the text may go on at a state, without those of the callers of some rules."""
+        columns, rules = 0, set[int]()
+        todo, seen = [state], {state}
+        while todo:
+            at = todo.pop()
+            closure = self.closure(at)
+            if closure.ends:
+                rules.add(self.rule_of[at])
+            for leaf in closure.leaves:
+                columns |= leaf.columns
+                new = {target for _, target in self.words[leaf.state]} - seen
+                seen |= new
+                todo += new
+                if new:  # what ends there may have been called on the way
+                    todo += set(leaf.pushed) - seen
+                    seen |= set(leaf.pushed)
+        return columns, rules
+
+
+def _reached(edges: list[set[int]], start: int) -> set[int]:
+    seen, todo = {start}, [start]
+    while todo:
+        new = edges[todo.pop()] - seen
+        seen |= new
+        todo += new
+    return seen
+
+
+def _pairs(offsets: IntArray, left: IntArray, right: IntArray) -> list[list[tuple[int, int]]]:
+    bounds = offsets.tolist()
+    pairs = list(zip(left.tolist(), right.tolist(), strict=True))
+    return [pairs[begin:end] for begin, end in zip(bounds, bounds[1:], strict=False)]
+
+
+def bits(table: BoolArray) -> list[int]:
+    """Each row of a table as an integer, whose bit c is column c."""
+    rows = np.packbits(table, axis=1, bitorder="little")
+    size, data = rows.shape[1], rows.tobytes()
+    return [int.from_bytes(data[at : at + size], "little") for at in range(0, len(data), size)]
+
+
+def unpacked(sets: list[int], num_columns: int) -> BoolArray:
+    """`[len(sets), num_columns]`, the table whose rows are these integers."""
+    size = (num_columns + 7) // 8
+    data = np.frombuffer(b"".join([columns.to_bytes(size, "little") for columns in sets]), np.uint8)
+    return np.unpackbits(data.reshape(len(sets), size), axis=1, count=num_columns, bitorder="little").astype(np.bool_)

@@ -1,0 +1,281 @@
+"""From the text of a grammar in the manner of `name ::= ...` to a Grammar.
+
+    read_bnf    text and dialect -> Grammar
+
+The symbols (`scanner`) are read once, from the left, with a stack of the groups that are open: an alternative is a list
+of items, a group a list of alternatives, and a quantifier takes the last item. So nesting takes no recursion, and time
+is linear in the text. Groups may be nested MAX_DEPTH deep: a sequence within a sequence is one sequence, which copies
+its items once a level.
+
+What a rule calls is checked at the end, since a rule may be called before it is defined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from automata.errors import GrammarError
+from automata.expr import ANY_CHAR, Expr, alternation, call, concat, difference, repeat
+from automata.extensions import token
+from automata.pushdown.grammar import Grammar, Place
+from constraints.grammars.characters import CharacterMistake, CharacterReader
+from constraints.grammars.dialects import Dialect
+from constraints.grammars.exclusion import RecursiveExclusion, without_calls_in_exclusions
+from constraints.grammars.places import Places
+from constraints.grammars.scanner import MISTAKES, NOT_SUPPORTED, Symbol, scan
+
+MAX_DEPTH = 1_000
+MAX_COUNT = 1_000_000_000
+
+_COUNTS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+_LINE_ENDS = "a rule goes on over a line end only after ::=, after |, or within parentheses"
+_ALONE = "A - B stands alone in its alternative: put parentheses around it, or around its parts"
+
+
+READING, READ, UNSUPPORTED = range(3)
+
+
+def read_bnf(text: str, dialect: Dialect, start: str = "root") -> Grammar:
+    """The grammar that a text in a dialect defines.
+
+    Args:
+        text: the rules.
+        dialect: `GBNF` or `EBNF`.
+        start: the rule that whole texts match.
+
+    Raises:
+        GrammarError: the text is no grammar of this dialect, or one that cannot be honoured.
+    """
+    return RuleReader(text, dialect).read().grammar(start)
+
+
+@dataclass(slots=True)
+class _Group:
+    """A group that is open, or a rule: what has been read of it.
+
+    Attributes:
+        position: where it begins.
+        alternatives: those that are complete.
+        items: those of the alternative being read.
+        minus: where the minus of `A - B` stands, if there is one in this alternative.
+    """
+
+    position: int
+    alternatives: list[Expr] = field(default_factory=list)
+    items: list[Expr] = field(default_factory=list)
+    minus: int | None = None
+
+
+class RuleReader:
+    """One text being read: `read`, then `grammar`.
+
+    Attributes:
+        progress: READING, from the end on READ; UNSUPPORTED where the text asks for something that this dialect has and
+            that cannot be honoured.
+    """
+
+    def __init__(self, text: str, dialect: Dialect) -> None:
+        self.text = text
+        self.dialect = dialect
+        self.places = Places(text)
+        self.characters = CharacterReader(dialect)
+        self.rules: dict[str, Expr] = {}
+        self.defined: dict[str, Place] = {}
+        self.called: dict[str, tuple[int, str]] = {}  # by name: where it is called first, and in which rule
+        self.exclusions: dict[str, int] = {}  # the rules with one, and where its minus stands
+        self.rule: str | None = None
+        self.groups: list[_Group] = []
+        self.previous = ""  # the kind of the symbol before, line ends left out
+        self.fresh_line = True  # nothing stands before on this line, except the number of a production
+        self.ended = False  # a line end has ended the rule
+        self.progress = READING
+
+    def read(self) -> RuleReader:
+        """Reads the rules; returns itself.
+
+        Raises:
+            GrammarError: the text has a mistake.
+        """
+        readers: dict[str, Callable[[Symbol], None]] = {
+            "head": self.read_head,
+            "name": self.read_name,
+            "string": self.read_characters,
+            "set": self.read_characters,
+            "character": self.read_characters,
+            "any": self.read_any,
+            "token": self.read_token,
+            "bar": self.read_bar,
+            "minus": self.read_minus,
+            "open": self.read_open,
+            "close": self.read_close,
+            "quantifier": self.read_quantifier,
+            "bounds": self.read_bounds,
+        }
+        for symbol in scan(self.text, self.dialect):
+            kind = symbol.kind
+            if kind == "production_number":
+                continue
+            if kind == "line_end":
+                self.read_line_end()
+                continue
+            if kind in readers:
+                if kind != "head" and (self.ended or not self.groups):
+                    raise self.stray(symbol)
+                readers[kind](symbol)
+            elif kind == "end":
+                self.end_rule(symbol)
+            else:
+                self.progress = UNSUPPORTED if kind in NOT_SUPPORTED else READING
+                raise self.error((NOT_SUPPORTED | MISTAKES)[kind], symbol.position)
+            self.previous, self.fresh_line = kind, False
+        self.progress = READ
+        return self
+
+    def grammar(self, start: str) -> Grammar:
+        """The grammar of the rules that were read.
+
+        Raises:
+            GrammarError: a rule is missing, or an exclusion is not regular.
+        """
+        for name, (position, rule) in self.called.items():
+            if name not in self.rules:
+                raise self.places.error(f"no rule is named {name!r}", position, rule)
+        if start not in self.rules:
+            names = ", ".join(map(repr, list(self.rules)[:10])) + (", ..." if len(self.rules) > 10 else "")
+            raise GrammarError(f"no rule is named {start!r}, where texts would begin; rules are {names or 'missing'}")
+        rules = self.rules
+        if self.exclusions:
+            try:
+                rules = without_calls_in_exclusions(rules, self.exclusions)
+            except RecursiveExclusion as error:
+                raise self.places.error(str(error), self.exclusions[error.rule], error.rule) from None
+        return Grammar(rules, start, places=self.defined)
+
+    def error(self, reason: str, position: int) -> GrammarError:
+        """The error to raise for what stands at a position of the present rule."""
+        return self.places.error(reason, position, self.rule)
+
+    # Rules
+
+    def read_line_end(self) -> None:
+        self.fresh_line = True
+        if self.dialect.line_ends_rule and len(self.groups) == 1 and self.previous not in ("head", "bar"):
+            self.ended = True
+
+    def read_head(self, symbol: Symbol) -> None:
+        """Ends the rule before, and begins one."""
+        if not self.fresh_line:
+            raise self.error("a rule begins on a line of its own", symbol.position)
+        self.end_rule(symbol)
+        name = symbol.text[:-3].rstrip()
+        self.rule = name
+        if name in self.defined:
+            line = self.defined[name].line
+            raise self.error(f"the rule {name!r} was defined before, on line {line}", symbol.position)
+        self.defined[name] = self.places.place(symbol.position)
+        self.groups = [_Group(symbol.position)]
+        self.ended = False
+
+    def end_rule(self, symbol: Symbol) -> None:
+        """Ends the rule that is being read, if there is one, where another begins or the text ends."""
+        if not self.groups or self.rule is None:
+            return
+        group = self.groups.pop()
+        if self.groups:
+            raise self.error("a parenthesis is opened and never closed", group.position)
+        if self.previous == "head":
+            raise self.error('the rule is empty; the empty text is written ""', group.position)
+        if self.previous == "bar" and symbol.kind == "head":
+            raise self.error('nothing stands after the last |; the empty text is written ""', symbol.position)
+        self.rules[self.rule] = self.close_group(group)
+
+    def stray(self, symbol: Symbol) -> GrammarError:
+        """The error for a symbol that stands in no rule."""
+        return self.error(_LINE_ENDS if self.ended else "a grammar begins with a rule: name ::= ...", symbol.position)
+
+    # Items
+
+    def add(self, expr: Expr) -> None:
+        self.groups[-1].items.append(expr)
+
+    def read_name(self, symbol: Symbol) -> None:
+        assert self.rule is not None
+        self.called.setdefault(symbol.text, (symbol.position, self.rule))
+        self.add(call(symbol.text))
+
+    def read_characters(self, symbol: Symbol) -> None:
+        """A string, a set or a character by its number."""
+        try:
+            self.add(self.characters.read(symbol.kind, symbol.text))
+        except CharacterMistake as mistake:
+            raise self.error(mistake.reason, symbol.position + mistake.offset) from None
+
+    def read_any(self, symbol: Symbol) -> None:
+        self.add(ANY_CHAR)
+
+    def read_token(self, symbol: Symbol) -> None:
+        self.add(token(symbol.text))
+
+    def read_quantifier(self, symbol: Symbol) -> None:
+        self.repeat(*_COUNTS[symbol.text], symbol.position)
+
+    def read_bounds(self, symbol: Symbol) -> None:
+        before, comma, after = symbol.text[1:-1].partition(",")
+        low, high = self.count(before, symbol) or 0, self.count(after, symbol)
+        if not comma:
+            high = low
+        if high is not None and high < low:
+            raise self.error(f"the upper bound of {symbol.text} lies below the lower one", symbol.position)
+        self.repeat(low, high, symbol.position)
+
+    def count(self, digits: str, symbol: Symbol) -> int | None:
+        """A bound, or None where there is none."""
+        digits = digits.strip()
+        if len(digits) > 12 or (digits and int(digits) > MAX_COUNT):
+            raise self.error(f"no item can be repeated more than {MAX_COUNT:,} times", symbol.position)
+        return int(digits) if digits else None
+
+    def repeat(self, low: int, high: int | None, position: int) -> None:
+        """Repeats the last item."""
+        items = self.groups[-1].items
+        if not items or self.previous == "minus":
+            raise self.error("there is nothing before this that could be repeated", position)
+        items[-1] = repeat(items[-1], low, high)
+
+    # Groups
+
+    def read_open(self, symbol: Symbol) -> None:
+        if len(self.groups) > MAX_DEPTH:
+            raise self.error(f"parentheses are nested more than {MAX_DEPTH:,} deep", symbol.position)
+        self.groups.append(_Group(symbol.position))
+
+    def read_close(self, symbol: Symbol) -> None:
+        if len(self.groups) == 1:
+            raise self.error("a parenthesis is closed that was never opened", symbol.position)
+        self.add(self.close_group(self.groups.pop()))
+
+    def read_bar(self, symbol: Symbol) -> None:
+        self.close_alternative(self.groups[-1])
+
+    def read_minus(self, symbol: Symbol) -> None:
+        group = self.groups[-1]
+        if len(group.items) != 1 or group.minus is not None:
+            raise self.error(_ALONE, symbol.position)
+        group.minus = symbol.position
+
+    def close_alternative(self, group: _Group) -> None:
+        expr = concat(*group.items)
+        if group.minus is not None:
+            if len(group.items) != 2:
+                raise self.error(_ALONE, group.minus)
+            assert self.rule is not None
+            self.exclusions.setdefault(self.rule, group.minus)
+            expr = difference(*group.items)
+        group.alternatives.append(expr)
+        group.items, group.minus = [], None
+
+    def close_group(self, group: _Group) -> Expr:
+        """The expression of a group that is complete."""
+        self.close_alternative(group)
+        return alternation(*group.alternatives)

@@ -1,0 +1,71 @@
+"""Grammars that come with the package, ready to compile and to learn from.
+
+Each is a text of its own beside this file: in Lark's dialect where words and the white space between them matter, in
+GBNF otherwise. `bundled(name)` reads it as any other text of a grammar is read.
+
+The five whose names begin with `domino_` are those of Beurer-Kellner, Fischer, Vechev 2024, "Guiding LLMs The Right Way:
+Fast, Non-Invasive Constrained Generation" (DOMINO), appendix C, as they stand there, so that measurements can be
+compared. One of them, C, has places with several derivations that no bounded look-ahead tells apart: compile those of
+`AMBIGUOUS` with `ambiguity="parallel"`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import files
+from types import MappingProxyType
+
+from automata.pushdown.grammar import Grammar
+from constraints.grammars import grammar
+
+_SYNTAX = {".gbnf": "gbnf", ".lark": "lark"}
+
+BUNDLED: Mapping[str, str] = MappingProxyType(
+    {
+        "arithmetic": "arithmetic on numbers, variables and functions, written and ranked as in Python",
+        "domino_c": "DOMINO's small C: functions, declarations, loops, conditions, expressions",
+        "domino_gsm8k": "DOMINO's steps of a calculation and its answer, in JSON",
+        "domino_json": "DOMINO's JSON: an object of any depth",
+        "domino_template": "DOMINO's fixed template: a character of a role-playing game, in JSON",
+        "domino_xml": "DOMINO's person and friends, in XML",
+        "markdown_table": "tables of GitHub Flavored Markdown, of one to eight columns",
+        "mermaid": "Mermaid's flowcharts: shapes, links, groups, subgraphs, classes and styles",
+        "python_expression": "expressions of Python 3.11 on one line, formatted strings left out",
+        "s_expressions": "S-expressions with atoms, strings, quotes and comments",
+        "sql": "SQL queries that only read: joins, grouping, set operators, sub-selects, CASE, functions",
+        "xml": "XML of a finite set of elements, each closed by its own tag, nested at will",
+        "yaml_flow": "YAML's flow subset: sequences and mappings in brackets, plain and quoted scalars",
+    }
+)
+
+# Those that are truly ambiguous.
+AMBIGUOUS: frozenset[str] = frozenset({"domino_c"})
+
+
+def bundled(name: str) -> Grammar:
+    """The bundled grammar of this name, one of `BUNDLED`.
+
+    Raises:
+        ValueError: there is none of this name.
+    """
+    suffix, text = _read(name)
+    return grammar(text, syntax=_SYNTAX[suffix])
+
+
+def source(name: str) -> str:
+    """The text of a bundled grammar, to read, to change, or to give to other programs.
+
+    Raises:
+        ValueError: there is none of this name.
+    """
+    return _read(name)[1]
+
+
+def _read(name: str) -> tuple[str, str]:
+    if name not in BUNDLED:
+        raise ValueError(f"no bundled grammar is called {name!r}; there are {', '.join(BUNDLED)}")
+    for suffix in _SYNTAX:
+        file = files(__name__) / f"{name}{suffix}"
+        if file.is_file():
+            return suffix, file.read_text(encoding="utf-8")
+    raise AssertionError(f"the text of the bundled grammar {name!r} is missing from the package")

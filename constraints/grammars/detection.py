@@ -1,0 +1,80 @@
+"""Which syntax a grammar is written in, where that is certain.
+
+    Lark           lines that begin with `name:` or `%ignore` and the like, and none that begin with `name ::=`
+    GBNF, EBNF     the other way round
+
+A grammar with `::=` is read as either dialect: if only one of them has a meaning for it, that is the one that is meant.
+Where both have one, it is the same, except that `#x41` is a comment or a character, and that `\\x414` has two digits or
+three; so only texts that hold one of these are read twice. If it makes a difference, that is an error, and whoever asks
+must say which dialect it is.
+"""
+
+from __future__ import annotations
+
+import re
+
+from automata.errors import GrammarError
+from automata.pushdown.grammar import Grammar
+from constraints.grammars.bnf_reader import UNSUPPORTED, RuleReader
+from constraints.grammars.dialects import EBNF, GBNF
+
+# What both dialects read, and not always as the same.
+_TWO_MEANINGS = re.compile(r"#x[0-9A-Fa-f]|\\x[0-9A-Fa-f]{3}")
+_BNF_RULE = re.compile(r"^[ \t]*(?:\[[0-9]+[a-z]?\][ \t]*)?[A-Za-z0-9_.-]+(?:\[[^\]\r\n]*\])?[ \t]*::=", re.MULTILINE)
+_LARK_RULE = re.compile(
+    r"^[ \t]*(?:[?!]*_*[A-Za-z][A-Za-z0-9_]*(?:[{\[][^}\]\r\n]*[}\]])?(?:\.-?[0-9]+)?[ \t]*:(?!:=)"
+    r"|%(?:import|ignore|declare|override|extend|llguidance)\b)",
+    re.MULTILINE,
+)
+
+
+def is_lark(text: str) -> bool:
+    """Whether a grammar is in Lark's syntax; otherwise it is written with `::=`.
+
+    Raises:
+        GrammarError: neither is certain.
+    """
+    lark, bnf = _LARK_RULE.search(text) is not None, _BNF_RULE.search(text) is not None
+    if lark == bnf:
+        found = "are lines of more than one syntax" if lark else "is no line that begins with a rule"
+        raise GrammarError(f'there {found}: say which it is, with syntax="lark", "gbnf" or "ebnf"')
+    return lark
+
+
+def read_either_bnf(text: str, start: str) -> Grammar:
+    """The grammar of a text with `::=`, whichever of the two dialects it is.
+
+    Raises:
+        GrammarError: the text has a mistake in both dialects, or two meanings.
+    """
+    grammars: list[Grammar] = []
+    mistakes: list[GrammarError] = []
+    sense: list[tuple[int, int, int]] = []  # how much of it the text made before the mistake
+    for dialect in (EBNF, GBNF):
+        reader = RuleReader(text, dialect)
+        try:
+            grammars.append(reader.read().grammar(start))
+        except GrammarError as error:
+            mistakes.append(error)
+            sense.append((reader.progress, error.line or 0, error.column or 0))
+        if grammars and not _TWO_MEANINGS.search(text):
+            break
+    if mistakes and (not grammars or sense[0][0] == UNSUPPORTED):
+        # The dialect in which the text makes more sense is the likelier one.
+        raise mistakes[max(range(len(sense)), key=lambda i: (sense[i], i))]
+    for other in grammars[1:]:
+        _check_same(grammars[0], other)
+    return grammars[0]
+
+
+def _check_same(one: Grammar, other: Grammar) -> None:
+    """Raises the error for the first rule of which there are two meanings."""
+    for name, expr in one.rules.items():
+        if expr != other.rules.get(name):
+            place = one.places[name]
+            raise GrammarError(
+                'the rule means one thing in GBNF and another in EBNF: say which it is, with syntax="gbnf" or "ebnf"',
+                rule=name,
+                line=place.line,
+                column=place.column,
+            )

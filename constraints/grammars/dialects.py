@@ -1,0 +1,95 @@
+"""The two dialects of `name ::= ...` grammars, as what tells them apart.
+
+    GBNF    llama.cpp's: a line end ends a rule; `.` is any character; `<name>` and `<[7]>` are tokens
+    EBNF    XGrammar's and W3C's (XML 1.0, section 6) together: a rule ends where the next begins; both kinds of quotes;
+            `#x41` is a character, `A - B` is A without B, and `/* */` is a comment as `# ` is
+
+What one of XGrammar's and W3C's has and the other does not is read as the one that has it; where they contradict each
+other, XGrammar's holds: a backslash escapes, in strings and in sets (W3C's have no escapes). The exception is `#x`
+before hexadecimal digits, which is W3C's character even where XGrammar would see a comment, or three members of a set.
+
+Rejected: W3C's as a third dialect (nothing but the escapes would differ).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_CONTROLS = {"n": 0x0A, "r": 0x0D, "t": 0x09}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Dialect:
+    """What a dialect has.
+
+    Attributes:
+        title: its name, for errors.
+        name: a rule's name, as a regular expression.
+        quotes: what strings stand between.
+        comment: a comment, as a regular expression.
+        line_ends_rule: whether a line end outside of parentheses ends a rule, unless it stands after `::=` or `|`.
+        line_ends_in_text: whether strings and sets go on over line ends.
+        escapes: the code points of the escapes of one letter.
+        hex_escapes: how many digits the escapes with hexadecimal digits have, as a regular expression.
+        kinds: the kinds of symbols that only this dialect has, as regular expressions, those included that it has and
+            that cannot be honoured (`scanner.NOT_SUPPORTED`).
+        w3c_characters: whether `#x41` is a character, in sets too.
+        empty_set_is_any: whether `[^]` is any character.
+    """
+
+    title: str
+    name: str
+    quotes: str
+    comment: str
+    line_ends_rule: bool
+    line_ends_in_text: bool
+    escapes: Mapping[str, int]
+    hex_escapes: Mapping[str, str]
+    kinds: Mapping[str, str]
+    w3c_characters: bool = False
+    empty_set_is_any: bool = False
+
+
+GBNF = Dialect(
+    title="GBNF",
+    name=r"-*[A-Za-z0-9_][A-Za-z0-9_-]*",
+    quotes='"',
+    comment=r"#[^\r\n]*",
+    line_ends_rule=True,
+    line_ends_in_text=True,
+    escapes=_CONTROLS | {mark: ord(mark) for mark in '\\"[]-'},
+    hex_escapes={"x": "{2}", "u": "{4}", "U": "{8}"},
+    kinds={
+        "any": r"\.",
+        "token": r"!?<(?:\[[0-9]+\]|[^\[>\r\n][^>\r\n]*)>",
+        "open_token": "[<!]",
+    },
+)
+
+_NAME = r"[A-Za-z_][A-Za-z0-9_.-]*"
+
+EBNF = Dialect(
+    title="EBNF",
+    name=_NAME,
+    quotes="\"'",
+    comment=r"/\*(?s:.*?)\*/|#(?!x[0-9A-Fa-f]+(?![A-Za-z0-9_.-]))[^\r\n]*",
+    line_ends_rule=False,
+    line_ends_in_text=False,
+    escapes=_CONTROLS
+    | {"a": 0x07, "b": 0x08, "f": 0x0C, "v": 0x0B, "0": 0x00, "e": 0x1B}
+    | {mark: ord(mark) for mark in "\\\"'?/^$.*+()[]{}|-"},
+    hex_escapes={"x": "+", "u": "{4}", "U": "{8}"},
+    kinds={
+        "annotation": r"\[[ \t]*(?:wfc|WFC|vc|VC):[ \t]",
+        "production_number": rf"\[[0-9]+[a-z]?\](?=[ \t]*{_NAME}[ \t]*::=)",
+        "options": rf"{_NAME}\[[^\]\r\n]*\][ \t]*::=",
+        "macro": r"(?:TagDispatch|TokenTagDispatch|ExcludeToken|Token|Regex|Substring)(?=[ \t\r\n]*\()",
+        "lookahead": r"\(=",
+        "character": "#x[0-9A-Fa-f]+",
+        "minus": "-",
+        "open_comment": r"/\*",
+    },
+    w3c_characters=True,
+    empty_set_is_any=True,
+)

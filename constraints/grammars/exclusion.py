@@ -1,0 +1,128 @@
+"""Exclusion, W3C's `A - B`: the calls in both are replaced by what they call.
+
+What is in A and not in B can be told of regular languages only. Without recursion a rule is regular, and a call of it
+is as good as its expression; so each exclusion becomes one expression without calls, and is compiled as such. A call
+of a recursive rule is an error. Expressions share their parts, so this takes no more memory than the rules do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from automata.errors import TokenfstError
+from automata.expr import (
+    Alternation,
+    Call,
+    Concatenation,
+    Difference,
+    Expr,
+    Repetition,
+    alternation,
+    concat,
+    difference,
+    repeat,
+)
+
+
+class RecursiveExclusion(TokenfstError):
+    """An exclusion in a rule calls a rule that calls itself."""
+
+    def __init__(self, rule: str, recursive: str) -> None:
+        super().__init__(
+            f"A - B needs A and B without recursion, and {recursive!r} calls itself, by way of others or not"
+        )
+        self.rule = rule
+
+
+def without_calls_in_exclusions(rules: Mapping[str, Expr], having: Iterable[str]) -> dict[str, Expr]:
+    """The same rules, with exclusions that hold no calls.
+
+    Args:
+        rules: the rules, all that they call among them.
+        having: the rules that have exclusions.
+
+    Raises:
+        RecursiveExclusion: an exclusion calls a recursive rule.
+    """
+    closed: dict[str, Expr] = {}
+
+    def called(node: Expr) -> Expr | None:
+        return closed[node.name] if isinstance(node, Call) else None
+
+    def excluded(node: Expr) -> Expr | None:
+        return _replaced(node, called) if isinstance(node, Difference) else None
+
+    result = dict(rules)
+    for rule in having:
+        exclusions = [node for node in _nodes(rules[rule]) if isinstance(node, Difference)]
+        for name in _innermost_first(rule, _calls(exclusions), rules, closed):
+            closed[name] = _replaced(rules[name], called)
+        result[rule] = _replaced(rules[rule], excluded)
+    return result
+
+
+def _nodes(*roots: Expr) -> Iterator[Expr]:
+    """All parts of expressions, shared ones once."""
+    seen: set[int] = set()
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            yield node
+            stack += node.operands()
+
+
+def _calls(roots: Iterable[Expr]) -> list[str]:
+    """The names of the rules that expressions call."""
+    return list(dict.fromkeys(node.name for node in _nodes(*roots) if isinstance(node, Call)))
+
+
+def _innermost_first(
+    rule: str, names: list[str], rules: Mapping[str, Expr], closed: Mapping[str, Expr]
+) -> Iterator[str]:
+    """The named rules and all that they call, each after those that it calls, but for those that are closed."""
+    path: dict[str, Iterator[str]] = {"": iter(names)}
+    while path:
+        name = next(reversed(path))
+        following = next((other for other in path[name] if other not in closed), None)
+        if following is None:
+            del path[name]
+            if path:
+                yield name
+        elif following in path:
+            raise RecursiveExclusion(rule, following)
+        else:
+            path[following] = iter(_calls([rules[following]]))
+
+
+def _replaced(root: Expr, replacement: Callable[[Expr], Expr | None]) -> Expr:
+    """The expression with parts replaced, from the outside in, where there is a replacement."""
+    done: dict[int, Expr] = {}
+    stack = [root]
+    while stack:
+        node = stack[-1]
+        if id(node) in done:
+            stack.pop()
+            continue
+        found = replacement(node)
+        missing = [] if found is not None else [part for part in node.operands() if id(part) not in done]
+        if missing:
+            stack += missing
+        else:
+            done[id(stack.pop())] = found if found is not None else _rebuilt(node, done)
+    return done[id(root)]
+
+
+def _rebuilt(node: Expr, parts: Mapping[int, Expr]) -> Expr:
+    """A node with other parts, given by the identity of those that it has."""
+    match node:
+        case Concatenation():
+            return concat(*[parts[id(part)] for part in node.parts])
+        case Alternation():
+            return alternation(*[parts[id(part)] for part in node.parts])
+        case Repetition():
+            return repeat(parts[id(node.inner)], node.low, node.high)
+        case Difference():
+            return difference(parts[id(node.left)], parts[id(node.right)])
+    return node

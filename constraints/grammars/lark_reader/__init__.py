@@ -1,0 +1,57 @@
+"""Grammars in Lark's syntax, with the extensions that llguidance documents.
+
+    read_lark    text -> Grammar
+
+In the order of what happens to a text:
+
+    scanner      text -> symbols
+    bodies       symbols behind a colon -> a body, in postfix order
+    statements   symbols -> a document: definitions by name, imports, what is ignored
+    literals     strings, regular expressions, ranges -> pieces of words
+    terminals    bodies of terminals -> lexical rules
+    laziness     where words end that are to end early
+    rules        bodies of rules and templates -> expressions that call rules and words by name
+
+The dialect, and how it differs from Lark and from llguidance, is in `docs/grammars.md`.
+
+Rejected: Lark's own reader (it is recursive, takes minutes for 100,000 rules, and what it makes of terminals is text
+for Python's `re`); a tree instead of postfix order (every walk over it would need a stack of its own).
+"""
+
+from __future__ import annotations
+
+from automata.errors import GrammarError
+from automata.pushdown.grammar import Grammar
+from constraints.grammars.lark_reader.rules import Rules
+from constraints.grammars.lark_reader.statements import read_document
+from constraints.grammars.lark_reader.terminals import Terminals
+from constraints.grammars.places import Places
+
+__all__ = ["read_lark"]
+
+
+def read_lark(text: str, start: str | None = None) -> Grammar:
+    """The grammar that a text in Lark's syntax defines.
+
+    Args:
+        text: rules, terminals and directives.
+        start: the rule that whole texts match, `start` where none is given.
+
+    Raises:
+        GrammarError: the text is no grammar in this syntax, or one that cannot be honoured; with line and column.
+    """
+    places = Places(text)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise places.error("half of a surrogate pair is no character", error.start, None) from None
+    document = read_document(text, places)
+    terminals = Terminals(document, places)
+    rules = Rules(document, terminals, places)
+    first = "start" if start is None else start
+    if first not in rules.rules:
+        names = ", ".join(list(rules.rules)[:10]) + (", ..." if len(rules.rules) > 10 else "")
+        raise GrammarError(f"no rule is named {first!r}, where texts would begin; rules are {names or 'missing'}")
+    ignored = tuple(dict.fromkeys(map(terminals.ignored, document.ignored)))
+    lexical = {name: terminals.lexical[name] for name in sorted(terminals.lexical)}
+    return Grammar(rules.rules, first, lexical, ignored, {**rules.found, **terminals.found})

@@ -1,0 +1,73 @@
+"""What a grammar in Lark's syntax says, before it is known what its names stand for.
+
+    Item          one operation of a body
+    Body          what stands behind the colon, in postfix order
+    Definition    a rule, a template or a terminal
+    Document      all of them, and the directives
+
+Bodies are in postfix order, as a calculator reads them: each item takes what those before it have made. So they are
+evaluated with a list of values, whatever the nesting, once for rules (`rules`) and once for terminals (`terminals`):
+
+    ("a" | b)+      string "a", name b, either 2, repeat 1..
+
+    string, regexp, range       value: the text, with quotes and flags; for a range both texts
+    name, argument              value: the name, in a body and among the arguments of a template
+    token                       value: the name with its angle brackets
+    json, substrings            value: the JSON behind %json or %regex
+    template                    value: name and number of arguments, which the items before it make
+    sequence, either, both      value: how many values are taken
+    not                         takes one value
+    repeat                      value: the bounds, None for no upper one; takes one value
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+
+class Item(NamedTuple):
+    """One operation of a body."""
+
+    operation: str
+    value: Any
+    position: int
+
+
+Body: TypeAlias = list[Item]
+
+
+@dataclass(slots=True)
+class Definition:
+    """A rule, a template or a terminal.
+
+    Attributes:
+        parameters: those of a template.
+        priority: of a terminal.
+        attributes: what stands in brackets behind the name, and where.
+    """
+
+    name: str
+    position: int
+    is_terminal: bool
+    parameters: tuple[str, ...]
+    priority: int
+    attributes: dict[str, Item]
+    body: Body
+
+
+@dataclass(slots=True)
+class Document:
+    """All that a text defines.
+
+    Attributes:
+        definitions: by name, in the order of the text.
+        imported: names of Lark's common terminals, by the names that they get here.
+        declared: names of tokens that whoever compiles knows, and where they are declared.
+        ignored: the bodies behind %ignore.
+    """
+
+    definitions: dict[str, Definition] = field(default_factory=dict)
+    imported: dict[str, str] = field(default_factory=dict)
+    declared: dict[str, int] = field(default_factory=dict)
+    ignored: list[Body] = field(default_factory=list)

@@ -1,0 +1,203 @@
+"""Strings, regular expressions, ranges and lists of substrings: what a terminal is made of.
+
+    Piece     a language of words, with what is needed to put words in order as Lark does
+    string, regexp, character_range, substrings     the pieces that stand in a grammar as such
+
+Escapes in strings are Python's, as Lark reads them; a backslash before another character stays. Two escapes that Lark
+and llguidance read differently are refused.
+
+Regular expressions are read by `automata.pattern`, in Python's dialect: without the flag u, `\\d`, `\\w` and `\\s` are
+ASCII. Their assertions stay unresolved here, so that in a terminal of several parts they see all of the word.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from automata import expr as ex
+from automata.errors import PatternError
+from automata.expr import Expr
+from automata.extensions import substring_of
+from automata.pattern.parser import Parser
+
+_STRING_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
+# What Lark replaces in a regular expression by one character.
+_REPLACED = re.compile(r"""\\(?:x..|u....|U........|[nftr"])""")
+_CONTROL = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "\\": "\\", '"': '"'}
+_DIGITS = {"x": 2, "u": 4, "U": 8}
+_AMBIGUOUS = {"b": r"\\b or \x08", "/": r"\\/ or /"}
+_QUANTIFIER = re.compile(
+    r"""
+    \\. | \(\?\#[^)]*\) | \(\?                     # escapes, comments and what opens a group are none
+  | \[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]        # a set
+  | \{[0-9]+\}                                     # an exact number leaves no choice
+  | (?P<lazy>(?:[*+?]|\{[0-9]*,[0-9]*\})\?)
+  | (?P<greedy>[*+?]|\{[0-9]*,[0-9]*\})
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+# What Lark wraps around a pattern for each flag: (?i: ).
+_FLAG_LENGTH = 5
+
+
+class LiteralMistake(Exception):
+    """What is wrong with a literal, and how far from its beginning."""
+
+    def __init__(self, reason: str, offset: int = 0) -> None:
+        super().__init__(reason)
+        self.reason, self.offset = reason, offset
+
+
+class Piece(NamedTuple):
+    """A language of words.
+
+    Attributes:
+        expr: the words; assertions in it are unresolved.
+        length: the number of characters of the pattern that Lark would have, flags left out.
+        key: what makes two literals the same terminal: kind, text and flags; None for what is put together.
+        num_flags: how many flags Lark would wrap around the pattern.
+        escaped: how many characters more there are when the pattern is part of another one.
+        lazy, greedy: whether a lazy quantifier is in it, and one that is not.
+    """
+
+    expr: Expr
+    length: int
+    key: tuple[str, str, str] | None = None
+    num_flags: int = 0
+    escaped: int = 0
+    lazy: bool = False
+    greedy: bool = False
+
+    @property
+    def is_string(self) -> bool:
+        """Whether it is a plain string, which Lark prefers to regular expressions."""
+        return self.key is not None and self.key[0] == "string"
+
+    @property
+    def joined_length(self) -> int:
+        """The length of the pattern as a part of another one."""
+        return self.length + self.escaped + _FLAG_LENGTH * self.num_flags
+
+
+def unescaped(written: str) -> str:
+    """The text of a string, from what stands between its quotes.
+
+    Raises:
+        LiteralMistake: an escape that is none, or is read in different ways.
+    """
+    if "\\" not in written:
+        return written
+    text = _STRING_ESCAPE.sub(_character, written)
+    try:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16")
+    except UnicodeDecodeError:
+        raise LiteralMistake("half of a surrogate pair is no character") from None
+
+
+def _character(escape: re.Match[str]) -> str:
+    number = escape[1] or escape[2] or escape[3]
+    if number:
+        code = int(number, 16)
+        if code > 0x10FFFF:
+            raise LiteralMistake(f"no character has the number {number}", escape.start() + 1)
+        return chr(code)
+    letter = escape[4]
+    if letter in _AMBIGUOUS:
+        raise LiteralMistake(
+            f"Lark and llguidance read \\{letter} in a string differently: write {_AMBIGUOUS[letter]}",
+            escape.start() + 1,
+        )
+    if letter in "xuU":
+        raise LiteralMistake(f"\\{letter} needs {_DIGITS[letter]} hexadecimal digits", escape.start() + 1)
+    return _CONTROL.get(letter, "\\" + letter)
+
+
+def string(written: str) -> Piece:
+    """A string with its quotes, and perhaps an i behind them.
+
+    Raises:
+        LiteralMistake: it cannot be read.
+    """
+    flags = "i" if written.endswith("i") else ""
+    value = unescaped(written[1 : -1 - len(flags)])
+    if not flags:
+        expr = ex.literal(value)
+    else:
+        expr = Parser("(?i)" + "".join([f"\\u{{{ord(char):x}}}" for char in value])).parse()
+    return Piece(expr, len(value), ("string", value, flags), len(flags), len(re.escape(value)) - len(value))
+
+
+def regexp(written: str) -> Piece:
+    """A regular expression with its slashes and flags.
+
+    Raises:
+        LiteralMistake: it cannot be read, or is not regular.
+    """
+    end = written.rindex("/")
+    pattern, flags = written[1:end], "".join(sorted(set(written[end + 1 :])))
+    if "l" in flags:
+        raise LiteralMistake("the flag l (locale) is not supported", end)
+    if "x" not in flags and "\n" in pattern:
+        raise LiteralMistake("only with the flag x does a regular expression go on over a line end")
+    prefix = f"(?{flags})" if flags else ""
+    try:
+        expr = Parser(prefix + pattern).parse()
+    except PatternError as error:
+        raise LiteralMistake(error.reason, max(error.position - len(prefix), 0) + 1) from None
+    kinds = {found.lastgroup for found in _QUANTIFIER.finditer(pattern)}
+    length = len(_REPLACED.sub(".", pattern))
+    return Piece(
+        expr, length, ("regexp", pattern, flags), len(flags), 0, lazy="lazy" in kinds, greedy="greedy" in kinds
+    )
+
+
+def character_range(first: str, last: str) -> Piece:
+    """The characters from one string of a single character to another, both with their quotes.
+
+    Raises:
+        LiteralMistake: they are no such strings, or the first comes after the last.
+    """
+    ends = []
+    for written in (first, last):
+        if not written.endswith('"') or len(unescaped(written[1:-1])) != 1:
+            raise LiteralMistake(f"{written} is not a single character, as the ends of a range must be")
+        ends.append(unescaped(written[1:-1]))
+    if ends[0] > ends[1]:
+        raise LiteralMistake(f"the range from {first} to {last} goes backwards")
+    pattern = f"[{first[1:-1]}-{last[1:-1]}]"
+    return Piece(ex.char_set((ord(ends[0]), ord(ends[1]))), len(pattern), ("regexp", pattern, ""))
+
+
+def substrings(value: Any) -> Piece:
+    """What %regex describes: substrings of a text, by characters, by words or by given chunks.
+
+    Raises:
+        LiteralMistake: the JSON is none of these.
+    """
+    if not isinstance(value, dict) or len(value) != 1:
+        raise LiteralMistake(
+            "%regex needs a JSON object with one of substring_chars, substring_words, substring_chunks"
+        )
+    ((name, content),) = value.items()
+    if name in ("substring_chars", "substring_words") and isinstance(content, str):
+        expr = substring_of(content, words=name == "substring_words")
+    elif name == "substring_chunks" and isinstance(content, list) and all(isinstance(c, str) for c in content):
+        expr = _runs(content)
+    else:
+        raise LiteralMistake(f"%regex with {name!r} and a value of this kind is not supported")
+    return Piece(expr, 0, greedy=True)
+
+
+def _runs(chunks: list[str]) -> Expr:
+    """Any run of neighbouring chunks, the empty one included. N chunks make an expression of size N log N: a run lies
+    in one half, or is the end of the first half and the beginning of the second."""
+    if len(chunks) <= 1:
+        return ex.repeat(ex.literal("".join(chunks)), 0, 1)
+    middle = len(chunks) // 2
+    end = beginning = ex.EPSILON
+    for chunk in chunks[:middle]:
+        end = ex.repeat(ex.concat(end, chunk), 0, 1)
+    for chunk in reversed(chunks[middle:]):
+        beginning = ex.repeat(ex.concat(chunk, beginning), 0, 1)
+    return ex.alternation(ex.concat(end, beginning), _runs(chunks[:middle]), _runs(chunks[middle:]))

@@ -1,0 +1,162 @@
+"""Rules and templates: from bodies to expressions that call rules and words by name.
+
+    Rules    the rules of a document, evaluated one after the other
+
+A template makes one rule for each different list of arguments, named after them, when it is first used with them. Its
+body is evaluated later, in its turn, so templates may use themselves and one another. Arguments are expressions, and
+nothing more: a rule, a word, a token, or the name of another template, which the body may then use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from automata import expr as ex
+from automata.errors import GrammarError
+from automata.expr import Call, Expr, Label
+from automata.extensions import token
+from automata.pushdown.grammar import Place
+from constraints.grammars.lark_reader.attributes import REFUSED
+from constraints.grammars.lark_reader.document import Body, Definition, Document, Item
+from constraints.grammars.lark_reader.inline_json import JsonRules
+from constraints.grammars.lark_reader.terminals import Terminals
+from constraints.grammars.lark_reader.tokens import token_name
+from constraints.grammars.places import Places
+
+MAX_NESTING = 100
+MAX_INSTANCES = 100_000
+_LONG_NAME = 200
+
+
+class Rules:
+    """The rules of a document.
+
+    Attributes:
+        rules: their expressions, by name.
+        found: where they are defined.
+    """
+
+    def __init__(self, document: Document, terminals: Terminals, places: Places) -> None:
+        self.document = document
+        self.terminals = terminals
+        self.places = places
+        self.json = JsonRules(places)
+        self.rules: dict[str, Expr] = {}
+        self.found: dict[str, Place] = {}
+        self.waiting: list[tuple[str, Definition, tuple[Expr, ...]]] = []  # rules to evaluate, with arguments
+        self.instances: dict[tuple[str, tuple[Expr, ...]], str] = {}
+        self.nesting: dict[str, int] = {}  # how deep templates are nested in the arguments of an instance
+        rules = [definition for definition in document.definitions.values() if not definition.is_terminal]
+        self.templates = {definition.name for definition in rules if definition.parameters}
+        self.check_templates()
+        self.waiting += [(rule.name, rule, ()) for rule in reversed(rules) if not rule.parameters]
+        while self.waiting:
+            self.evaluate_next()
+        self.rules.update(self.json.rules)
+
+    def error(self, reason: str, item: Item, rule: str) -> GrammarError:
+        return self.places.error(reason, item.position, rule)
+
+    def check_templates(self) -> None:
+        """Checks what is never evaluated if a template is never used."""
+        for template in self.templates:
+            definition = self.document.definitions[template]
+            for name in definition.parameters:
+                if name in self.document.definitions:
+                    reason = f"the parameter {name} has the name of a rule"
+                    raise self.places.error(reason, definition.position, template)
+
+    def evaluate_next(self) -> None:
+        name, definition, arguments = self.waiting.pop()
+        for attribute, value in definition.attributes.items():
+            if attribute in REFUSED:
+                raise self.error(REFUSED[attribute], value, name)
+        if "lazy" in definition.attributes or "suffix" in definition.attributes:
+            self.rules[name] = self.terminals.lazy(definition)
+        else:
+            bound = dict(zip(definition.parameters, arguments, strict=True))
+            self.rules[name] = self.evaluate(definition.body, name, bound)
+        self.found[name] = self.places.place(definition.position)
+
+    def evaluate(self, body: Body, rule: str, bound: Mapping[str, Expr]) -> Expr:
+        """The expression that a body describes, with the parameters bound to arguments."""
+        stack: list[Expr] = []
+        for item in body:
+            match item.operation:
+                case "sequence":
+                    first = len(stack) - item.value
+                    stack[first:] = [ex.concat(*stack[first:])]
+                case "either":
+                    first = len(stack) - item.value
+                    stack[first:] = [ex.alternation(*stack[first:])]
+                case "repeat":
+                    stack[-1] = ex.repeat(stack[-1], *item.value)
+                case "template":
+                    name, number = item.value
+                    first = len(stack) - number
+                    stack[first:] = [self.instance(name, tuple(stack[first:]), item, rule, bound)]
+                case _:
+                    stack.append(self.value(item, rule, bound))
+        return stack[0]
+
+    def value(self, item: Item, rule: str, bound: Mapping[str, Expr]) -> Expr:
+        """What a value stands for."""
+        match item.operation:
+            case "name":
+                value = bound[item.value] if item.value in bound else self.named(item, rule)
+                if isinstance(value, Call) and value.name in self.templates:
+                    raise self.error(f"the template {value.name} is used without arguments", item, rule)
+                return value
+            case "argument":
+                return bound[item.value] if item.value in bound else self.named(item, rule)
+            case "token":
+                return token(token_name(item, rule, self.places))
+            case "json":
+                return self.json.call(item, rule)
+            case _:
+                return self.terminals.literal(item, rule)
+
+    def named(self, item: Item, rule: str) -> Expr:
+        name = item.value
+        if name != name.lower():
+            return self.terminals.named(item, rule)
+        definition = self.document.definitions.get(name)
+        if definition is None:
+            raise self.error(f"the rule {name} is not defined", item, rule)
+        return ex.call(name)
+
+    # Templates
+
+    def instance(
+        self, name: str, arguments: tuple[Expr, ...], item: Item, rule: str, bound: Mapping[str, Expr]
+    ) -> Expr:
+        """A call of a template's rule for these arguments."""
+        parameter = bound.get(name)
+        if parameter is not None:
+            name = parameter.name if isinstance(parameter, Call) else ""
+        definition = self.document.definitions.get(name)
+        if definition is None or not definition.parameters:
+            raise self.error(f"no template is named {name or item.value[0]}", item, rule)
+        if len(definition.parameters) != len(arguments):
+            raise self.error(f"{name} takes {len(definition.parameters)} arguments, not {len(arguments)}", item, rule)
+        key = name, arguments
+        if key not in self.instances:
+            self.instances[key] = self.new_instance(definition, arguments, item, rule)
+        return ex.call(self.instances[key])
+
+    def new_instance(self, definition: Definition, arguments: tuple[Expr, ...], item: Item, rule: str) -> str:
+        named = [argument for argument in arguments if isinstance(argument, Call)]
+        depth = 1 + max((self.nesting.get(argument.name, 0) for argument in named), default=0)
+        if depth > MAX_NESTING or len(self.instances) >= MAX_INSTANCES:
+            raise self.error(f"{definition.name} needs templates within templates without end", item, rule)
+        name = f"{definition.name}{{{', '.join(map(_argument_name, arguments))}}}"
+        if len(name) > _LONG_NAME or name in self.nesting:
+            name = f"{definition.name}{{#{len(self.instances)}}}"
+        self.nesting[name] = depth
+        self.waiting.append((name, definition, arguments))
+        return name
+
+
+def _argument_name(argument: Expr) -> str:
+    """How an argument is shown in the name of an instance."""
+    return argument.name if isinstance(argument, Call | Label) else str(argument)

@@ -1,0 +1,97 @@
+"""The symbols of a grammar in Lark's syntax, one after the other.
+
+    scan    a text -> its symbols, with the kind and the place of each
+
+A line end is a symbol, for it ends a definition; several with nothing but comments between them are one, and one before
+a `|` is none. Punctuation is of the kind that it is written as. JSON that follows `%json`, `%regex` and `%llguidance`
+is read here as well, since only its own syntax tells where it ends.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NamedTuple
+
+from constraints.grammars.places import Places
+
+_SYMBOL = re.compile(
+    r"""
+    (?P<space> [ \t\f]+ | \\[ ]*\r?\n | (?://|\#)[^\r\n]* | ^\ufeff )
+  | (?P<line_end> \r\n? | \n )
+  | (?P<rule> _?[a-z][_a-z0-9]*(?:-[_a-z0-9]+)* (?![A-Za-z0-9_]) )
+  | (?P<terminal> _?[A-Z][_A-Z0-9]*(?:-[_A-Z0-9]+)* (?![A-Za-z0-9_]) )
+  | (?P<string> "(?:\\[^\r\n]|[^"\\\r\n])*"i? )
+  | (?P<regexp> /(?:\\(?s:.)|[^/\\])+/[imslux]* )
+  | (?P<token> <[^<>\s]+> )
+  | (?P<number> [+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)? )
+  | (?P<mark> \.\. | -> | :: | [:,.()\[\]{}~|&=!?*+] )
+  | (?P<directive> %[a-z]+ )
+  | (?P<reference> @[A-Za-z0-9_-]+ )
+  | (?P<name> [A-Za-z_][A-Za-z0-9_]* )
+  | (?P<open_string> " )
+  | (?P<open_regexp> / )
+  | (?P<unknown> (?s:.) )
+    """,
+    re.VERBOSE,
+)
+_MISTAKES = {
+    "name": "a name is written in small letters (a rule) or in capitals (a terminal), with at most one _ before them",
+    "open_string": "a string is opened and not closed on its line",
+    "open_regexp": "a regular expression is opened and never closed, or empty",
+    "unknown": "nothing begins with the character {text!r}",
+}
+_WITH_JSON = ("%json", "%regex", "%llguidance")
+_JSON = json.JSONDecoder()
+_SPACE = re.compile(r"\s*")
+
+
+class Symbol(NamedTuple):
+    """A symbol: its kind, its text, where it stands, and the JSON value that follows it, if one does."""
+
+    kind: str
+    text: str
+    position: int
+    value: Any = None
+
+
+def scan(text: str, places: Places) -> list[Symbol]:
+    """The symbols of a text; the last two are a line end and one of kind "end".
+
+    Raises:
+        GrammarError: something that is no symbol.
+    """
+    symbols = [Symbol("line_end", "", 0)]
+    match = _SYMBOL.match
+    position, length = 0, len(text)
+    while position < length:
+        found = match(text, position)
+        assert found  # the last kind takes any character
+        assert found.lastgroup
+        kind, start, position = found.lastgroup, position, found.end()
+        if kind == "space" or (kind == "line_end" and symbols[-1].kind == kind):
+            continue
+        written = found.group()
+        if kind in _MISTAKES:
+            raise places.error(_MISTAKES[kind].format(text=written), start, None)
+        if kind == "mark":
+            kind = written
+            if kind == "|" and symbols[-1].kind == "line_end":
+                del symbols[-1]
+        value = None
+        if written in _WITH_JSON:
+            value, position = _json_value(text, position, places)
+        symbols.append(Symbol(kind, written, start, value))
+    return [*symbols[1:], Symbol("line_end", "", length), Symbol("end", "", length)]
+
+
+def _json_value(text: str, position: int, places: Places) -> tuple[Any, int]:
+    """The JSON value that follows a position, and where it ends."""
+    space = _SPACE.match(text, position)
+    start = space.end() if space else position
+    try:
+        return _JSON.raw_decode(text, start)
+    except json.JSONDecodeError as error:
+        raise places.error(f"this is not JSON: {error.msg}", min(error.pos, len(text)), None) from None
+    except RecursionError:
+        raise places.error("this JSON is nested too deeply", start, None) from None

@@ -1,0 +1,81 @@
+"""The symbols of a grammar in the manner of `name ::= ...`, one after the other.
+
+    scan    a text -> its symbols, with the kind and the place of each
+
+A rule's name with the `::=` after it is one symbol, HEAD: what a name means depends on what follows it, and so nobody
+has to look ahead. Strings and sets are one symbol each, with their quotes and brackets. What no symbol begins with is
+of a kind that says what is wrong with it; the reader knows the rule and raises the error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+from constraints.grammars.dialects import Dialect
+
+_SPACE = r"[ \t\r\n]*"
+_BOUNDS = rf"\{{{_SPACE}(?:[0-9]+{_SPACE}(?:,{_SPACE}(?:[0-9]+{_SPACE})?)?|,{_SPACE}[0-9]+{_SPACE})\}}"
+
+# What is not supported, and what cannot be read, by the kind that the scanner gives it.
+NOT_SUPPORTED = {
+    "lookahead": "an assertion about what follows a rule is not supported: write it into the rules that call this one",
+    "macro": "XGrammar's macros are not supported",
+    "options": "options of rules are not supported",
+    "annotation": "a constraint in prose cannot be read",
+}
+MISTAKES = {
+    "open_comment": "a comment is opened and never closed",
+    "open_string": "a string is opened and never closed",
+    "open_set": "a set of characters is opened and never closed",
+    "open_token": "a token is written <name> or <[id]>, with ! before it for all others",
+    "brace": "bounds are written {m}, {m,}, {,n} or {m,n}",
+    "unknown": "no symbol begins with this character",
+}
+
+
+class Symbol(NamedTuple):
+    """A symbol: its kind, its text, and where it stands."""
+
+    kind: str
+    text: str
+    position: int
+
+
+def scan(text: str, dialect: Dialect) -> Iterator[Symbol]:
+    """The symbols of a text; the last one is of kind "end"."""
+    # The last kind takes any character, so that one match begins where the one before ends.
+    for found in _pattern(dialect).finditer(text):
+        kind = found.lastgroup
+        if kind is not None and kind != "space":
+            yield Symbol(kind, found[0], found.start())
+    yield Symbol("end", "", len(text))
+
+
+@cache
+def _pattern(dialect: Dialect) -> re.Pattern[str]:
+    """One symbol of a dialect, in a group with the name of its kind; the first kind that fits is meant."""
+    inside = r"(?s:\\.)" if dialect.line_ends_in_text else r"\\[^\r\n]"
+    line_end = "" if dialect.line_ends_in_text else r"\r\n"
+    strings = [f"{mark}(?:[^{mark}\\\\{line_end}]|{inside})*+{mark}" for mark in dialect.quotes]
+    kinds = {
+        "space": rf"[ \t]+|{dialect.comment}",
+        "line_end": r"\r\n?|\n",
+        **dialect.kinds,
+        "head": rf"{dialect.name}[ \t]*::=",
+        "name": dialect.name,
+        "string": "|".join(strings),
+        "set": rf"\[(?:[^\]\\{line_end}]|{inside})*+\]",
+        "bar": r"\|",
+        "open": r"\(",
+        "close": r"\)",
+        "quantifier": "[*+?]",
+        "bounds": _BOUNDS,
+        "open_string": f"[{dialect.quotes}]",
+        "open_set": r"\[",
+        "brace": r"\{",
+        "unknown": "(?s:.)",
+    }
+    return re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in kinds.items()))

@@ -1,0 +1,67 @@
+"""Parallel configurations: candidates of one step that are equal are merged, and the first P that differ are kept.
+
+A candidate is a configuration with one of its moves: its stack is the old one up to `base`, with the pushes on top. Two
+candidates have equal stacks where the old ones are equal up to the lower base, which one comparison of all pairs of
+old stacks tells, and all above that, which the highest `near` symbols show. So only what is kept is ever copied.
+
+Rejected: hashes of stacks (two that collide would be merged); copying the stack for every candidate.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+
+class Candidates(NamedTuple):
+    """What one step may lead to: C = P x R candidates for each sequence, those of one configuration side by side.
+
+    Attributes:
+        state, height: `[B, C]`.
+        base: `[B, C]`, how many symbols of the old stack are left.
+        near: `[B, C, N]`, the topmost symbols; no more than N are ever pushed.
+    """
+
+    state: Tensor
+    height: Tensor
+    base: Tensor
+    near: Tensor
+
+
+def choose(stack: Tensor, below: int, candidates: Candidates, dead: int) -> tuple[Tensor, Tensor, Tensor]:
+    """The candidates to keep.
+
+    Args:
+        stack: `[B, P, D']`, the old stacks.
+        below: how many entries of them lie below the lowest symbol.
+        candidates: what may be kept.
+        dead: the state of those that may not.
+
+    Returns:
+        `[B, P]` int64 and bool: candidates, those that are alive and differ first, and whether each is such a one;
+        `[B]` bool, whether there were more of them than P.
+    """
+    alive = candidates.state != dead
+    earlier = torch.ones(2 * candidates.state.shape[1:], dtype=torch.bool, device=stack.device).tril(-1)
+    repeats = _equal(stack, below, candidates) & earlier & alive[:, None]
+    fresh = alive & ~repeats.any(2)
+    order = (~fresh).to(torch.uint8).argsort(dim=1, stable=True)[:, : stack.shape[1]]
+    return order, fresh.gather(1, order), fresh.sum(1) > stack.shape[1]
+
+
+def _equal(stack: Tensor, below: int, candidates: Candidates) -> Tensor:
+    """Which candidates are the same configuration, `[B, C, C]` bool."""
+    state, height, base, near = candidates
+    carried, width = stack.shape[1:]
+    places = torch.arange(width, dtype=torch.int32, device=stack.device)
+    differs = stack[:, :, None] != stack[:, None]
+    # How far two old stacks are equal, [B, P, P].
+    common = torch.where(differs, places, width).amin(3) - below
+    times = state.shape[1] // carried
+    common = common.repeat_interleave(times, 1).repeat_interleave(times, 2)
+    same = common >= torch.minimum(base[:, :, None], base[:, None])
+    for part in (state, height):
+        same = same & (part[:, :, None] == part[:, None])
+    return same & (near[:, :, None] == near[:, None]).all(3)

@@ -1,0 +1,114 @@
+"""Bundled grammars accept and reject what they should, as bytes and as tokens of a real vocabulary, however cut.
+
+The Earley oracle of `grammars.earley` judges every text, and other programs judge the oracle where they know the
+language: `grammars.references`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from random import Random
+
+import pytest
+from differential import Tokens
+
+import automata
+from automata.pushdown.compile import compile_grammar
+import tokenfst
+from automata.errors import NondeterministicGrammar
+from automata.pushdown.automaton import PushdownAutomaton
+from constraints.grammars.bundled import AMBIGUOUS, BUNDLED, bundled, source
+from grammars.corpus import ENOUGH, corpus
+from grammars.references import REFERENCES, lark_accepts
+from tokenfst import from_tekken
+
+# Many words at one place may end in parallel in C.
+MAX_CONFIGURATIONS = 8
+
+
+@pytest.fixture(scope="module")
+def tokens() -> Tokens:
+    return Tokens(from_tekken(str(files("mistral_common") / "data" / "tekken_240911.json")))
+
+
+@cache
+def compiled(name: str) -> PushdownAutomaton:
+    ambiguity = "parallel" if name in AMBIGUOUS else "error"
+    return compile_grammar(bundled(name), ambiguity=ambiguity, max_configurations=MAX_CONFIGURATIONS)
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_there_are_enough_texts(name: str) -> None:
+    texts = corpus(name)
+    assert len(texts.accepted) >= ENOUGH
+    assert len(texts.rejected) >= ENOUGH
+    assert set(texts.real) <= set(texts.accepted)
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+def test_the_oracle_agrees_with_other_programs(name: str) -> None:
+    texts, reference = corpus(name), REFERENCES[name]
+    if texts.recognizer.words and not reference.exact:
+        # How a text is cut into words is for the grammar to say: words that touch, as in `1andx`, are taken apart.
+        for text in texts.accepted:
+            assert reference.agrees(b" ".join(texts.recognizer.cut(text)), True), text
+    else:
+        for text in texts.accepted:
+            assert reference.agrees(text, True), text
+        for text in texts.rejected:
+            assert reference.agrees(text, False), text
+
+
+@pytest.mark.parametrize("name", [name for name in BUNDLED if "%ignore" in source(name)])
+def test_the_oracle_agrees_with_lark(name: str) -> None:
+    """Lark's contextual lexer takes more words for possible than there are, and goes back to a shorter word where a longer
+    one was begun in vain: so it is asked about words apart, and may accept more where words can be begun in vain."""
+    texts = corpus(name)
+    for text in texts.accepted:
+        assert lark_accepts(name, b" ".join(texts.recognizer.cut(text)).decode()), text
+    more = [text for text in texts.rejected if _is_text(text) and lark_accepts(name, text.decode())]
+    assert (more != []) <= (name in BEGUN_IN_VAIN), more
+
+
+# Among the words of the others none is longer than the beginning of another.
+BEGUN_IN_VAIN = {"python_expression", "sql"}
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_bytes(name: str) -> None:
+    automaton, texts = compiled(name), corpus(name)
+    assert [text for text in texts.accepted if not automaton.accepts(text)] == []
+    assert [text for text in texts.rejected if automaton.accepts(text)] == []
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_tokens(name: str, tokens: Tokens) -> None:
+    automaton, texts, random = tokenfst.compile(compiled(name), tokens.vocabulary), corpus(name), Random(name)
+    for text in texts.accepted:
+        longest, _, any_ = tokens.cuts(text, random)
+        assert automaton.accepts(longest), text
+        assert automaton.accepts([*any_, tokens.vocabulary.eos_ids[0]]), text
+    for text in texts.rejected:
+        longest, _, any_ = tokens.cuts(text, random)
+        assert not automaton.accepts(longest), text
+        assert not automaton.accepts(any_), text
+
+
+@pytest.mark.parametrize("name", sorted(AMBIGUOUS))
+def test_ambiguous_ones_say_so(name: str) -> None:
+    with pytest.raises(NondeterministicGrammar):
+        compile_grammar(bundled(name))
+
+
+def test_a_name_that_nothing_has() -> None:
+    with pytest.raises(ValueError, match="no bundled grammar is called 'perl'"):
+        bundled("perl")
+
+
+def _is_text(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,332 @@
+"""PushdownTokenAutomaton: an exact automaton over tokens with a stack.
+
+A state of it, to whoever uses it, is opaque: configurations, each of them a state of the tables and a stack, one where
+the automaton is deterministic. States are immutable, hashable and cheap to keep, so rewinding and branching are
+nothing but going on from an old one.
+
+    path     the nodes that the stack at hand picks in the context tree of a state (`tokenfst.pushdown.paths`)
+    mask     the classes of all edges of the nodes of a path, as words; kept by path, so that a mask for a state of the
+             same kind, whatever lies deeper in its stack, is copied
+    advance  the edge of the token's class, which some node of the path has
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from automata.errors import AutomatonFileError, EmptyLanguage, TokenNotAllowed, TooManyConfigurations
+from tokenfst.loops import Ints
+from tokenfst.masks import ClassRuns, expand_runs, group_runs, mask_words
+from tokenfst.pushdown.paths import NEEDED, Configuration, ContextPath, Move, Paths
+from tokenfst.pushdown.stack import Cell, symbols
+from tokenfst.pushdown.tables import PushdownTables
+from tokenfst.token_classes import END, NEVER
+from tokenfst.vocabulary import Vocabulary
+
+# Masks kept for paths that have been visited; 16 KiB each with a vocabulary of 128,000 tokens.
+MAX_CACHED_MASKS = 4096
+
+State: TypeAlias = tuple[Configuration, ...]
+# A path, and how many symbols may be added to the stack if that is limited.
+_MaskKey: TypeAlias = ContextPath | tuple[ContextPath, int]
+
+
+class PushdownTokenAutomaton:
+    """An exact automaton over tokens with a stack; made by `tokenfst.compile` from a grammar, or by `load`.
+
+    Attributes:
+        vocabulary: the tokens.
+        start: the state before the first token.
+        tables: what each class of tokens does.
+        run_end, run_class: `[R]` each, the class of every rank as runs (`tokenfst.token_classes.TokenClasses`).
+        at_text_start: whether the tokens are a text by themselves, and not the continuation of one (`compile`).
+        max_depth: how many symbols the stack may hold, None for any number. What could not be completed within it is
+            not allowed.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        tables: PushdownTables,
+        run_end: Ints,
+        run_class: Ints,
+        *,
+        at_text_start: bool = False,
+        max_depth: int | None = None,
+    ) -> None:
+        """Puts the parts together.
+
+        Raises:
+            EmptyLanguage: every text needs a higher stack than `max_depth`.
+        """
+        self.vocabulary = vocabulary
+        self.tables = tables
+        self.run_end = run_end
+        self.run_class = run_class
+        self.at_text_start = at_text_start
+        self.max_depth = max_depth
+        self.start: State = ((tables.start, None),)
+        for array in (run_end, run_class):
+            array.setflags(write=False)
+        self._rank_of_token = vocabulary.rank_of_token.data
+        self._deterministic = tables.max_configurations == 1
+        self._paths = Paths(tables)
+        self._masks: dict[_MaskKey, npt.NDArray[np.int32]] = {}
+        if max_depth is not None and not self._allowed(self._paths.of(self.start[0]), max_depth).size:
+            raise EmptyLanguage(f"every text needs a stack of more than {max_depth} symbols")
+
+    def __repr__(self) -> str:
+        sizes = f"{self.num_states:,} states, {self.num_classes:,} classes and {len(self.tables.child):,} nodes"
+        return f"<PushdownTokenAutomaton of {sizes}, {self.nbytes:,} bytes>"
+
+    def within(self, max_depth: int | None) -> PushdownTokenAutomaton:
+        """The same automaton with a stack of at most so many symbols: exactly the texts that need no more.
+
+        Raises:
+            EmptyLanguage: every text needs more.
+        """
+        runs = self.run_end, self.run_class
+        return PushdownTokenAutomaton(
+            self.vocabulary, self.tables, *runs, at_text_start=self.at_text_start, max_depth=max_depth
+        )
+
+    # Sizes
+
+    @property
+    def num_states(self) -> int:
+        """Q, the states of the tables, the one after the end included; with their stacks there are infinitely many."""
+        return self.tables.num_states
+
+    @property
+    def num_classes(self) -> int:
+        """K, NEVER and END included."""
+        return self.tables.num_classes
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the tables in bytes, without the vocabulary and without cached masks."""
+        return self.tables.nbytes + self.run_end.nbytes + self.run_class.nbytes + self._class_of_rank.nbytes
+
+    @property
+    def end_state(self) -> State:
+        """The state after an end token."""
+        return ((self.num_states - 1, None),)
+
+    # Steps
+
+    def is_final(self, state: State) -> bool:
+        """Whether the text may end here."""
+        return any(self._moves(configuration, END) for configuration in state)
+
+    def advance(self, state: State, token: int) -> State:
+        """The state after one more token.
+
+        Raises:
+            TokenNotAllowed: the mask of `state` does not allow the token.
+            TooManyConfigurations: the text has more derivations side by side than are carried.
+        """
+        if 0 <= token < len(self._rank_of_token):
+            number = self._class_of_rank[self._rank_of_token[token]]
+            if number == NEVER and token in self.vocabulary.eos_ids:
+                if self.is_final(state):
+                    return self.end_state
+            elif self._deterministic:
+                moves = self._moves(state[0], number)
+                if moves:
+                    return (_moved(state[0], moves[0]),)
+            else:
+                found = {_moved(part, move): None for part in state for move in self._moves(part, number)}
+                if found:
+                    return self._carried(tuple(found))
+        raise TokenNotAllowed(self._refusal(state, token))
+
+    def _moves(self, configuration: Configuration, number: int) -> tuple[Move, ...]:
+        """What a class does to a configuration."""
+        path = self._paths.of(configuration)
+        moves = path.moves.get(number)
+        if moves is None:
+            moves = self._paths.find_moves(path, number)
+        if self.max_depth is not None and moves:
+            slack = _slack(configuration, self.max_depth)
+            moves = tuple([move for move in moves if move[NEEDED] <= slack])
+        return moves
+
+    def _carried(self, state: State) -> State:
+        if len(state) > self.tables.max_configurations:
+            raise TooManyConfigurations(
+                f"the text has {len(state)} derivations side by side, and at most "
+                f"{self.tables.max_configurations} are carried (`max_configurations`)"
+            )
+        # In one order, so that equal states compare equal.
+        return tuple(sorted(state, key=lambda part: (part[0], symbols(part[1])))) if len(state) > 1 else state
+
+    def _refusal(self, state: State, token: int) -> str:
+        if not 0 <= token < len(self.vocabulary):
+            return f"token {token} is outside the vocabulary of {len(self.vocabulary):,}"
+        return f"token {token} ({self.vocabulary.tokens[token]!r}) is not allowed in state {state}"
+
+    def accepts(self, token_ids: Iterable[int]) -> bool:
+        """Whether the tokens, with an end token behind them or without, are a whole text of the language."""
+        tokens = list(token_ids)
+        if tokens and tokens[-1] in self.vocabulary.eos_ids:
+            tokens.pop()
+        state = self.start
+        try:
+            for token in tokens:
+                if token in self.vocabulary.eos_ids:
+                    return False
+                state = self.advance(state, token)
+        except TokenNotAllowed:
+            return False
+        return self.is_final(state)
+
+    def text(self, token_ids: Iterable[int]) -> bytes:
+        """What tokens write where this automaton begins: at the start of a text, or inside of one."""
+        return self.vocabulary.detokenize(token_ids, at_text_start=self.at_text_start)
+
+    # Masks
+
+    def mask(self, state: State) -> npt.NDArray[np.bool_]:
+        """The tokens allowed in a state, `[V]` bool; end tokens exactly where the text may end."""
+        bits = np.unpackbits(self._words(state).view(np.uint8), count=len(self.vocabulary), bitorder="little")
+        return bits.view(np.bool_)
+
+    def fill_bitmask(self, state: State, out: npt.NDArray[np.int32]) -> None:
+        """Writes the mask of a state as packed words: bit `i & 31` of word `i >> 5` is token i.
+
+        Args:
+            state: the state.
+            out: int32 `[W]`, `W >= ceil(V / 32)`; words past the vocabulary are cleared.
+
+        Raises:
+            ValueError: `out` is too short.
+        """
+        words = self._words(state)
+        if len(out) == len(words):
+            out[:] = words
+            return
+        if len(out) < len(words):
+            raise ValueError(f"a mask takes {len(words)} words, and there are {len(out)}")
+        out[: len(words)] = words
+        out[len(words) :] = 0
+
+    def _words(self, state: State) -> npt.NDArray[np.int32]:
+        words = self._words_of(state[0])
+        for configuration in state[1:]:
+            words = words | self._words_of(configuration)
+        return words
+
+    def _words_of(self, configuration: Configuration) -> npt.NDArray[np.int32]:
+        path = self._paths.of(configuration)
+        if self.max_depth is None:
+            words = self._masks.get(path)
+            return words if words is not None else self._made(path, path, None)
+        # With room for all that any token needs, masks are the same.
+        slack = min(_slack(configuration, self.max_depth), self._most_needed)
+        words = self._masks.get((path, slack))
+        return words if words is not None else self._made((path, slack), path, slack)
+
+    def _made(
+        self, key: ContextPath | tuple[ContextPath, int], path: ContextPath, slack: int | None
+    ) -> npt.NDArray[np.int32]:
+        allowed = self._allowed(path, slack)
+        words = mask_words(allowed, *self._grouped, self.vocabulary.token_of_rank, self.vocabulary.all_words)
+        if END in allowed:
+            words |= self.vocabulary.eos_words
+        words.setflags(write=False)
+        while len(self._masks) >= MAX_CACHED_MASKS:
+            # The oldest goes; another thread may change the cache meanwhile, and then this one looks again.
+            with suppress(RuntimeError, StopIteration):
+                self._masks.pop(next(iter(self._masks)), None)
+        self._masks[key] = words
+        return words
+
+    def _allowed(self, path: ContextPath, slack: int | None) -> Ints:
+        """The classes that the nodes of a path allow, ascending, with room for so many symbols more."""
+        tables, allowed = self.tables, []
+        for node in path.nodes:
+            edges = slice(tables.row_offsets[node], tables.row_offsets[node + 1])
+            numbers = tables.edge_class[edges]
+            if slack is not None:
+                numbers = numbers[self._needed[tables.edge_outcome[edges]] <= slack]
+            allowed.append(numbers)
+        return np.unique(np.concatenate(allowed)) if len(allowed) > 1 else allowed[0]
+
+    @cached_property
+    def _needed(self) -> Ints:
+        """How much higher than before the stack must be allowed to grow for each outcome, `[O]`."""
+        tables = self.tables
+        return np.minimum.reduceat(tables.move_room - tables.move_pops, tables.outcome_offsets[:-1])
+
+    @cached_property
+    def _most_needed(self) -> int:
+        return int(self._needed.max())
+
+    @cached_property
+    def _class_of_rank(self) -> memoryview:
+        """The class of every rank; the entry behind the last is for tokens that have no rank."""
+        class_of_rank = np.empty(len(self.vocabulary.token_of_rank) + 1, np.min_scalar_type(self.num_classes))
+        expand_runs(self.run_end, self.run_class, class_of_rank)
+        return class_of_rank.data
+
+    @cached_property
+    def _grouped(self) -> ClassRuns:
+        return group_runs(self.run_end, self.run_class, self.num_classes)
+
+    # Whole tables
+
+    @cached_property
+    def token_class(self) -> Ints:
+        """The class of every token, `[V]` int32."""
+        classes = np.asarray(self._class_of_rank)[self.vocabulary.rank_of_token].astype(np.int32)
+        classes[list(self.vocabulary.eos_ids)] = END
+        classes.setflags(write=False)
+        return classes
+
+    # Files
+
+    def save(self, path: str | Path) -> None:
+        """Writes the automaton as a safetensors file that names its format version and vocabulary digest."""
+        from tokenfst.pushdown.storage import arrays_of
+        from tokenfst.storage import write
+
+        write(arrays_of(self), self, path)
+
+    @staticmethod
+    def load(path: str | Path, vocabulary: Vocabulary) -> PushdownTokenAutomaton:
+        """Reads an automaton that was saved for the same vocabulary.
+
+        Raises:
+            AutomatonFileError: a damaged file, another format version, another vocabulary, or an automaton without a
+                stack.
+        """
+        from tokenfst.storage import load
+
+        automaton = load(path, vocabulary)
+        if not isinstance(automaton, PushdownTokenAutomaton):
+            raise AutomatonFileError(f"{path} holds one without a stack: load it with TokenAutomaton.load")
+        return automaton
+
+
+def _slack(configuration: Configuration, max_depth: int) -> int:
+    """How many symbols may be added."""
+    stack = configuration[1]
+    return max_depth - (stack.height if stack is not None else 0)
+
+
+def _moved(configuration: Configuration, move: Move) -> Configuration:
+    stack, (pops, pushes, target, _) = configuration[1], move
+    while pops:
+        # The path that the move is found on says that the symbols are there.
+        stack = stack.below  # type: ignore[union-attr]
+        pops -= 1
+    for symbol in pushes:
+        stack = Cell(symbol, stack)
+    return target, stack
