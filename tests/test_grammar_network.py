@@ -28,6 +28,7 @@ from automata import (
     concat,
     intersection,
     literal,
+    lookahead,
     parse,
     repeat,
 )
@@ -338,12 +339,38 @@ def test_a_word_ends_with_its_label() -> None:
     assert ends(b" ").keys() == {"space"}
 
 
+def test_a_large_word_in_many_places_stays_a_rule() -> None:
+    lexical = {"name": LexicalRule(parse("[a-z]{200}"))}
+    rules = {"A": alternation(*(literal(digit) + call("name") + digit for digit in "0123456789"))}
+    network = network_of(Grammar(rules, "A", lexical))
+    check_contract(network)
+    assert network.rule_names == ("A", "name")
+
+
+def test_ignored_words_are_not_out_of_reach() -> None:
+    lexical = {name: LexicalRule(literal(name)) for name in "xyz"}
+    assert report(Grammar({"A": call("x")}, "A", lexical, ("y",))).unreachable == ("z",)
+
+
 def test_priorities_order_words() -> None:
     lexical = {
         name: LexicalRule(literal(name), priority)
         for name, priority in [("a", (0, 1)), ("b", (1,)), ("c", (0, 1)), ("d", (0, 2))]
     }
     assert network_of(Grammar({"A": call("a")}, "A", lexical)).word_names == ("b", "d", "a", "c")
+
+
+def test_a_rule_with_assertions_is_a_text_of_its_own() -> None:
+    network = network_of(
+        Grammar(
+            {
+                "A": B + "c" + B,
+                "B": concat(lookahead("a"), parse("[ab]{2}")) | concat("b", lookahead(ANY_CHAR, negated=True)),
+            },
+            "A",
+        )
+    )
+    assert accepted(network) == {a + b"c" + b for a in (b"aa", b"ab", b"b") for b in (b"aa", b"ab", b"b")}
 
 
 def test_a_word_with_assertions_is_a_text_of_its_own() -> None:
@@ -383,6 +410,10 @@ def test_labels_are_columns() -> None:
         (Grammar({"A": "a" | B, "B": B + "a"}, "A"), "calls itself before anything is read"),
         (Grammar({"A": "a" | B, "B": call("C") + "a", "C": B}, "A"), "calls itself before anything is read"),
         (Grammar({"A": Label("\0rule:A")}, "A"), "reserved"),
+        (
+            Grammar({"A": concat("a", lookahead("b"), B), "B": literal("a")}, "A"),
+            "an assertion and the call of rule 'B'",
+        ),
     ],
 )
 def test_errors_say_what_is_wrong(grammar: Grammar, message: str | None) -> None:

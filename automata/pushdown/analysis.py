@@ -51,11 +51,11 @@ def report(grammar: Grammar, work: Work | None = None) -> Report:
         rules = lay_rules(grammar, work)
         have_text = productive(rules.parts, work)
         drop_calls(rules.parts, have_text)
-        called = reachable(rules)
+        called = {rules.names[part] for part in reachable(rules)}
         names = range(rules.num_rules)
         return Report(
             tuple(rules.names[rule] for rule in names if not have_text[rule]),
-            tuple(rules.names[rule] for rule in names if have_text[rule] and rule not in called),
+            tuple(rules.names[rule] for rule in names if have_text[rule] and rules.names[rule] not in called),
         )
 
 

@@ -25,6 +25,8 @@ from automata.thompson import AssertionMet, Layout
 def lay_rules(grammar: Grammar, work: Work) -> Rules:
     """The parts of a grammar whose names are in order (`naming.check_names`).
 
+    What assertions in a rule see is the rule's text and nothing around it: each rule is a text of its own.
+
     Raises:
         GrammarError: an assertion stands in one rule with a call.
         LimitExceeded: the rules are larger than allowed, or the time is up.
