@@ -10,9 +10,10 @@ from itertools import product
 from random import Random
 
 import pytest
-from grammar_texts import derives, texts, written
+from grammar_printer import written
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from networks import language
 
 import constraints
 from automata import (
@@ -20,6 +21,7 @@ from automata import (
     EPSILON,
     Expr,
     GrammarError,
+    LimitExceeded,
     alternation,
     call,
     char_set,
@@ -82,6 +84,7 @@ A, B, X, Y = literal("a"), literal("b"), call("x"), call("y")
         ("x{,4}", repeat(X, 0, 4)),
         ("x{2,4}", repeat(X, 2, 4)),
         ("x{ 2 , 4 }", repeat(X, 2, 4)),
+        ("x{2, -1}", repeat(X, 2)),
         ("x{0}", EPSILON),
         ("x{0,0} y", Y),
         ("(x y){2}*", concat(X, Y).repeat(2, 2).star()),
@@ -118,6 +121,7 @@ A, B, X, Y = literal("a"), literal("b"), call("x"), call("y")
         (r'"\x41g"', literal("Ag")),
         ("[#x-z#]", char_set((0x78, 0x7A), "#")),
         ("x #xyz", X),
+        ("x #xbeef-stew", X),
     ],
 )
 def test_both_dialects_have(text: str, expected: Expr, syntax: str) -> None:
@@ -279,9 +283,9 @@ RECURSIVE = [
 @BOTH
 @pytest.mark.parametrize(("text", "alphabet", "length", "oracle"), RECURSIVE[:-1])
 def test_recursive_grammars_by_brute_force(text: str, alphabet: str, length: int, oracle, syntax: str) -> None:
-    expected = {candidate for candidate in all_texts(alphabet, length) if oracle(candidate)}
+    expected = {candidate.encode() for candidate in all_texts(alphabet, length) if oracle(candidate)}
     assert len(expected) > 3
-    assert texts(grammar(text, syntax=syntax), alphabet, length) == expected
+    assert language(grammar(text, syntax=syntax), length) == expected
 
 
 def test_exclusion_sees_through_calls() -> None:
@@ -296,6 +300,17 @@ def test_exclusion_sees_through_calls() -> None:
         assert automaton.accepts(accepted.encode()), accepted
     for refused in ("<?xm?>", "<?XM a?>", "<?a b?>?>", "<??>", "<?a"):
         assert not automaton.accepts(refused.encode()), refused
+
+
+@pytest.mark.parametrize("pair", ["x{} x{}", "('a' | x{}) x{}", "x{}{{3,5}} x{}"])
+def test_exclusion_of_rules_that_double(pair: str) -> None:
+    def doubled(levels: int) -> str:
+        rules = [f"x{i + 1} ::= {pair.format(i, i)}" for i in range(levels)]
+        return "\n".join(["x0 ::= 'b'", *rules, f"root ::= x{levels} - 'b'"])
+
+    assert grammar(doubled(3), syntax="ebnf").rules["root"].size > 3
+    with pytest.raises(LimitExceeded, match=r"in rule 'root', written out.*limit `arcs`"):
+        grammar(doubled(60), syntax="ebnf")
 
 
 def test_exclusion_keeps_other_calls() -> None:
@@ -355,10 +370,8 @@ EXAMPLES = [
 @pytest.mark.parametrize(("text", "accepted", "refused"), EXAMPLES)
 @pytest.mark.parametrize("syntax", ["gbnf", "auto"])
 def test_examples(text: str, accepted: list[str], refused: list[str], syntax: str) -> None:
-    made = grammar(text, syntax=syntax)
-    automaton = compile_grammar(made)
+    automaton = compile_grammar(grammar(text, syntax=syntax))
     for candidate in accepted + refused:
-        assert derives(made, candidate) == (candidate in accepted), candidate
         assert automaton.accepts(candidate.encode()) == (candidate in accepted), candidate
 
 
@@ -366,11 +379,11 @@ def test_xgrammar_reads_the_same() -> None:
     """XGrammar is the reference of its dialect; each text is one that both read."""
     xgrammar = pytest.importorskip("xgrammar")
     accepts = pytest.importorskip("xgrammar.testing")._is_grammar_accept_string
-    for text, alphabet, length, _ in RECURSIVE:
+    for text, alphabet, _, _ in RECURSIVE:
         reference = xgrammar.Grammar.from_ebnf(text.replace("::= |", '::= "" |'))
-        ours = texts(grammar(text, syntax="ebnf"), alphabet, length)
-        for candidate in all_texts(alphabet, min(length, 4)):
-            assert accepts(reference, candidate) == (candidate in ours), (text, candidate)
+        ours = language(grammar(text, syntax="ebnf"), 4)
+        for candidate in all_texts(alphabet, 4):
+            assert accepts(reference, candidate) == (candidate.encode() in ours), (text, candidate)
     for text, _ in SETS + REGULAR:
         if "| )" in text or "{,2}" in text:
             continue  # XGrammar has neither
@@ -379,8 +392,8 @@ def test_xgrammar_reads_the_same() -> None:
         for candidate in all_texts("abc\\]^-\né", 2):
             assert accepts(reference, candidate) == automaton.accepts(candidate.encode()), (text, candidate)
     for escape in (r"\x1F600", r"\x41g", r"\u00e9", r"\U0001F600", r"\e", r"\0", r"\?", r"\'"):
-        [text] = texts(grammar(f'root ::= "{escape}"', syntax="ebnf"), "\U0001f600Agé\x1b\0?'", 4)
-        assert accepts(xgrammar.Grammar.from_ebnf(f'root ::= "{escape}"'), text)
+        [text] = language(grammar(f'root ::= "{escape}"', syntax="ebnf"), 4)
+        assert accepts(xgrammar.Grammar.from_ebnf(f'root ::= "{escape}"'), text.decode())
 
 
 # Printing and reading back
@@ -421,7 +434,7 @@ def bodies(draw: st.DrawFn, dialect: Dialect) -> Expr:
 
 
 @BOTH
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(data=st.data())
 def test_what_is_printed_is_read_back(data: st.DataObject, syntax: str) -> None:
     dialect = DIALECTS[syntax]
@@ -608,7 +621,7 @@ def test_large_grammars_take_linear_time() -> None:
         assert len(grammar(text).rules) == count + 1
         return time.process_time() - began
 
-    assert seconds(16_000) < 24 * max(seconds(2_000), 0.05)
+    assert seconds(8_000) < 24 * max(seconds(1_000), 0.05)
 
 
 @pytest.mark.parametrize(
@@ -621,7 +634,7 @@ def test_large_grammars_take_linear_time() -> None:
         '"' + "a" * 1_000_000 + '"',
         '"' + r"\n" * 100_000 + '"',
         "[" + "ac" * 200_000 + "]",
-        "x | " * 100_000 + "y",
+        "x | " * 30_000 + "y",
         "x " * 100_000,
     ],
     ids=lambda text: text[:12],
@@ -679,7 +692,6 @@ def json_automaton() -> PushdownAutomaton:
 @settings(max_examples=400, deadline=None)
 @given(document=documents())
 def test_json_is_what_json_reads(document: str) -> None:
-    assert derives(constraints.json(), document) == is_json(document)
     assert json_automaton().accepts(document.encode()) == is_json(document)
 
 
@@ -737,7 +749,6 @@ def test_json_to_any_depth() -> None:
     ],
 )
 def test_json_where_readers_go_wrong(document: str) -> None:
-    assert derives(constraints.json(), document) == is_json(document)
     assert json_automaton().accepts(document.encode()) == is_json(document)
 
 
@@ -752,6 +763,7 @@ def test_json_is_small_and_deterministic() -> None:
 
 def test_json_as_it_is_written_in_gbnf() -> None:
     """Two grammars of one language, on every text of a few characters."""
-    ours, theirs = constraints.json(), grammar(JSON)
-    for document in all_texts('[]{}":,1- ', 4):
-        assert derives(ours, document) == derives(theirs, document) == is_json(document), document
+    theirs = compile_grammar(grammar(JSON))
+    for document in all_texts('[]{}":,1-', 4):
+        text = document.encode()
+        assert json_automaton().accepts(text) == theirs.accepts(text) == is_json(document), document

@@ -15,7 +15,7 @@ json        any JSON value, to any depth
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from automata.pushdown.grammar import Grammar
 from constraints.grammars.bnf_reader import read_bnf
@@ -26,12 +26,12 @@ from constraints.grammars.lark_reader import read_lark
 
 __all__ = ["grammar", "json"]
 
+Syntax: TypeAlias = Literal["auto", "lark", "gbnf", "ebnf"]
+
 _DIALECTS = {"gbnf": GBNF, "ebnf": EBNF}
 
 
-def grammar(
-    text: str, *, syntax: Literal["auto", "lark", "gbnf", "ebnf"] = "auto", start: str | None = None
-) -> Grammar:
+def grammar(text: str, *, syntax: Syntax = "auto", start: str | None = None) -> Grammar:
     """The grammar that a text defines.
 
     The syntaxes are those of Lark as llguidance documents it, of llama.cpp (`grammars/README.md`, and what its reader

@@ -230,8 +230,8 @@ class RuleReader:
         self.repeat(low, high, symbol.position)
 
     def count(self, digits: str, symbol: Symbol) -> int | None:
-        """A bound, or None where there is none."""
-        digits = digits.strip()
+        """A bound, or None where there is none; XGrammar writes -1 for that."""
+        digits = digits.strip().removeprefix("-1")
         if len(digits) > 12 or (digits and int(digits) > MAX_COUNT):
             raise self.error(f"no item can be repeated more than {MAX_COUNT:,} times", symbol.position)
         return int(digits) if digits else None

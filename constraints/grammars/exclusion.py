@@ -2,14 +2,15 @@
 
 What is in A and not in B can be told of regular languages only. Without recursion a rule is regular, and a call of it
 is as good as its expression; so each exclusion becomes one expression without calls, and is compiled as such. A call
-of a recursive rule is an error. Expressions share their parts, so this takes no more memory than the rules do.
+of a recursive rule is an error, and so is more than may be laid out: rules that call each other twice double at each
+level.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from automata.errors import TokenfstError
+from automata.errors import LimitExceeded, TokenfstError
 from automata.expr import (
     Alternation,
     Call,
@@ -22,6 +23,7 @@ from automata.expr import (
     difference,
     repeat,
 )
+from automata.limits import DEFAULT_LIMITS
 
 
 class RecursiveExclusion(TokenfstError):
@@ -43,8 +45,10 @@ def without_calls_in_exclusions(rules: Mapping[str, Expr], having: Iterable[str]
 
     Raises:
         RecursiveExclusion: an exclusion calls a recursive rule.
+        LimitExceeded: the rules that exclusions call are too large, with what they call in turn copied in.
     """
     closed: dict[str, Expr] = {}
+    size = 0
 
     def called(node: Expr) -> Expr | None:
         return closed[node.name] if isinstance(node, Call) else None
@@ -56,6 +60,12 @@ def without_calls_in_exclusions(rules: Mapping[str, Expr], having: Iterable[str]
     for rule in having:
         exclusions = [node for node in _nodes(rules[rule]) if isinstance(node, Difference)]
         for name in _innermost_first(rule, _calls(exclusions), rules, closed):
+            size += sum(closed[node.name].size if isinstance(node, Call) else 1 for node in _nodes(rules[name]))
+            if size > DEFAULT_LIMITS.arcs:
+                raise LimitExceeded(
+                    f"what is called in A - B in rule {rule!r}, written out, has more than "
+                    f"{DEFAULT_LIMITS.arcs:,} parts (limit `arcs`)"
+                )
             closed[name] = _replaced(rules[name], called)
         result[rule] = _replaced(rules[rule], excluded)
     return result

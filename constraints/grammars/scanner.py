@@ -17,7 +17,7 @@ from typing import NamedTuple
 from constraints.grammars.dialects import Dialect
 
 _SPACE = r"[ \t\r\n]*"
-_BOUNDS = rf"\{{{_SPACE}(?:[0-9]+{_SPACE}(?:,{_SPACE}(?:[0-9]+{_SPACE})?)?|,{_SPACE}[0-9]+{_SPACE})\}}"
+_BOUNDS = rf"\{{{_SPACE}(?:[0-9]+{_SPACE}(?:,{_SPACE}(?:(?:[0-9]+|-1){_SPACE})?)?|,{_SPACE}[0-9]+{_SPACE})\}}"
 
 # What is not supported, and what cannot be read, by the kind that the scanner gives it.
 NOT_SUPPORTED = {
