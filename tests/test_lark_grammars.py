@@ -391,6 +391,8 @@ MISTAKES = [
     ('start: t{"a" "b"}\nt{x}: x', "expected , or }", 1, 14, "start"),
     ('start: t{("a")}\nt{x}: x', "expected an argument", 1, 10, "start"),
     ('start: t{"a"}\nt{x}: x t{t{x}}', "t needs templates within templates without end", 2, 9, None),
+    ("start: start\nt{x}: x y", "the rule y is not defined", 2, 9, "t"),
+    ("start: start\nt{x}: x{WS}", "the terminal WS is not defined", 2, 9, "t"),
     # Syntax
     ('start: ("a"', "( is not closed on its line", 1, 8, "start"),
     ('start: ["a"\n"b"]', "[ is not closed on its line", 1, 8, "start"),
@@ -566,8 +568,9 @@ def test_hostile_texts_are_refused(text: str, reason: str) -> None:
 
 
 PIECES = [
-    '"', "/", "(", ")", "[", "]", "{", "}", "|", "~", "&", "->", "..", ".", ":", ",", "%json", "%regex", "<",
-    ">", "\\", "i", "?", "*", "!", "=", "5", "a", "A", "_", "é", "%ignore", "[lazy]", "{x}", "::", "@", "(?", "\n", " ", "\ud800",
+    '"', "/", "(", ")", "[", "]", "{", "}", "|", "~", "&", "->", "..", ".", ":", ",", "%json", "%regex", "<", ">",
+    "\\", "i", "?", "*", "!", "=", "5", "a", "A", "_", "é", "%ignore", "[lazy]", "{x}", "::", "@", "(?",
+    "\n", " ", "\ud800",
 ]  # fmt: skip
 
 

@@ -78,12 +78,10 @@ class Terminals:
     # References
 
     def named(self, item: Item, rule: str | None) -> Expr:
-        """What the name of a terminal in a rule stands for."""
+        """What the name of a terminal that is defined stands for in a rule."""
         name = item.value
         if name in self.document.declared:
             return token(name)
-        if name not in self.pieces:
-            raise self.undefined(item, rule)
         definition = self.document.definitions.get(name)
         priority = definition.priority if definition else 0
         position = definition.position if definition else item.position
