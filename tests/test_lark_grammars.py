@@ -511,6 +511,15 @@ def test_lazy_expressions_that_are_taken_find_the_shortest_word(pattern: str) ->
         assert ends == ([found.end()] if found and found.end() else [])
 
 
+@pytest.mark.parametrize("pattern", [r'".*?(?<!\\)(\\\\)*?"', r'a.*?"[^a]*?(?<!\\)(\\\\)*?""'])
+def test_strings_with_escapes_are_taken(pattern: str) -> None:
+    automaton = compile_expr(read_lark(f"start: A\nA: /{pattern}/").lexical["A"].expr)
+    for text in map("".join, product('"\\a', repeat=8)):
+        found = re.match(pattern, text)
+        ends = [end for end in range(1, 9) if automaton.accepts(text[:end].encode())]
+        assert ends == ([found.end()] if found else [])
+
+
 @pytest.mark.parametrize("pattern", [".*?a(bb)*?a", "(ab|a)b*?", ".{0,2}?b", "(a|bb)*?b"])
 def test_lazy_expressions_that_are_not_taken(pattern: str) -> None:
     assert not finds_shortest(parse(pattern))

@@ -154,10 +154,9 @@ class Terminals:
 
     def words(self, name: str, piece: Piece, position: int) -> Expr:
         """The words of a terminal: its expression as a text of its own, and with an end that is certain."""
-        expr = piece.expr
-        if piece.lazy and not piece.greedy and finds_shortest(expr):
+        expr = _as_text(piece.expr)
+        if piece.lazy and not piece.greedy and finds_shortest(piece.expr):
             return shortest(expr)
-        expr = _as_text(expr)
         if piece.lazy and begins_with_another(expr):
             raise self.places.error(
                 f"where a word of {name} ends depends on the order in which its lazy quantifiers are tried: "
