@@ -223,6 +223,12 @@ def test_where_llguidance_differs(text: str, candidate: str, theirs: bool, ours:
     assert llguidance_accepts(text, candidate) == theirs
 
 
+def test_lazy_words_side_by_side() -> None:
+    automaton = compile_grammar(read_lark(CALLS_IN_TEXT), ambiguity="parallel")
+    cases = [(candidate, ours) for text, candidate, _, ours in SAME_OR_NOT if text == CALLS_IN_TEXT]
+    assert [automaton.accepts(candidate.encode()) for candidate, _ in cases] == [ours for _, ours in cases]
+
+
 # Constructs
 
 CONSTRUCTS = [
