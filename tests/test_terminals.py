@@ -144,3 +144,19 @@ def test_unknown_names_and_wrong_ids_are_errors() -> None:
         tokenfst.compile(image(), VOCABULARY, terminals={"IMAGE": [EOS]})
     with pytest.raises(EmptyLanguage):
         tokenfst.compile(Label("none"), VOCABULARY, terminals={"none": []})
+
+
+def test_tokens_by_number() -> None:
+    everything = set(range(len(TOKENS))) - {EOS}
+    assert accepted(token("<[1]>"), 2) == {(1,)}
+    assert accepted(concat(token("<[1,4-5]>"), token("<[12]>")), 2) == {(1, 12), (4, 12), (5, 12)}
+    assert accepted(token("<[^0,2-11]>"), 2) == {(1,), (12,)}
+    assert accepted(token("<[*]>"), 1) == {(token_id,) for token_id in everything}
+    assert accepted(token("!<[3-12]>"), 1) == {(0,), (1,), (2,)}
+    assert accepted(token("!<call>"), 1) == {(token_id,) for token_id in everything - {CALL}}
+    with pytest.raises(VocabularyError, match="id 14 is outside the 14 tokens"):
+        tokenfst.compile(token("<[0-14]>"), VOCABULARY)
+    with pytest.raises(VocabularyError, match="token 13 ends a sequence"):
+        tokenfst.compile(token("<[13]>"), VOCABULARY)
+    with pytest.raises(UnknownTerminal, match="'<other>'"):
+        tokenfst.compile(token("!<other>"), VOCABULARY)

@@ -4,7 +4,7 @@ A label names a set of tokens, and its arc is taken by one token of the set, bet
 whatever bytes the token writes. So special tokens, which write nothing, can be asked for, and "any token without a line
 break" is one arc.
 
-    token_set       what a label means: given by the caller, a special token, or a set that every vocabulary has
+    token_set       what a label means: given by the caller, a special token, by number, or a set of every vocabulary
     refined         classes split by membership in the sets, so that a class is in a set wholly or not at all
     edges           of a class: what its bytes do, and the arcs of the labels whose sets hold it
     determinized    a token may both spell bytes and be in a set; states are sets of states then
@@ -30,20 +30,26 @@ from automata.limits import Work
 from automata.minimize import minimize
 from tokenfst.loops import Ints
 from tokenfst.token_classes import END, FIRST_CLASS, NEVER, TokenClasses
+from tokenfst.token_ids import ids_by_number, others
 from tokenfst.vocabulary import Vocabulary
 
 Terminals: TypeAlias = Mapping[str, Iterable[int]]
 
 
 def token_set(name: str, vocabulary: Vocabulary, terminals: Terminals) -> Ints:
-    """The ids that a label stands for, ascending.
+    """The ids that a label stands for, ascending. `!<name>` is every token but those of `<name>`.
 
     Raises:
         UnknownTerminal: nobody says what the label stands for.
         VocabularyError: an id that is outside the vocabulary, or ends a sequence.
     """
+    numbered = ids_by_number(name, vocabulary)
     if name in terminals:
         ids = sorted(set(terminals[name]))
+    elif numbered is not None:
+        ids = numbered
+    elif name.startswith("!<"):
+        ids = others(set(token_set(name[1:], vocabulary, terminals).tolist()), vocabulary)
     elif name in vocabulary.special_tokens:
         ids = [vocabulary.special_tokens[name]]
     elif name in (TEXT_TOKEN, PARAGRAPH_TOKEN):

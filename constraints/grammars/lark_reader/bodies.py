@@ -245,6 +245,8 @@ class BodyReader:
         """Reads a value, or opens the arguments of a template."""
         symbol = self.next()
         if symbol.kind in ("rule", "terminal") and self.opens_arguments():
+            if self.is_terminal:
+                raise self.error("a terminal cannot use a template", symbol.position)
             self.next()
             self.groups.append(_Group("{", symbol.position, template=symbol.text))
             return

@@ -12,6 +12,7 @@ ASCII. Their assertions stay unresolved here, so that in a terminal of several p
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any, NamedTuple
 
@@ -186,7 +187,7 @@ def substrings(value: Any) -> Piece:
         expr = _runs(content)
     else:
         raise LiteralMistake(f"%regex with {name!r} and a value of this kind is not supported")
-    return Piece(expr, 0, greedy=True)
+    return Piece(expr, 0, ("substrings", json.dumps(value), ""), greedy=True)
 
 
 def _runs(chunks: list[str]) -> Expr:

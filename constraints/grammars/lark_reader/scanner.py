@@ -25,7 +25,8 @@ _SYMBOL = re.compile(
   | (?P<regexp> /(?:\\(?s:.)|[^/\\])+/[imslux]* )
   | (?P<token> <[^<>\s]+> )
   | (?P<number> [+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)? )
-  | (?P<mark> \.\. | -> | :: | [:,.()\[\]{}~|&=!?*+] )
+  | (?P<parametric> :: )
+  | (?P<mark> \.\. | -> | [:,.()\[\]{}~|&=!?*+] )
   | (?P<directive> %[a-z]+ )
   | (?P<reference> @[A-Za-z0-9_-]+ )
   | (?P<name> [A-Za-z_][A-Za-z0-9_]* )
@@ -37,6 +38,7 @@ _SYMBOL = re.compile(
 )
 _MISTAKES = {
     "name": "a name is written in small letters (a rule) or in capitals (a terminal), with at most one _ before them",
+    "parametric": ":: of rules with numbers for parameters is not supported",
     "open_string": "a string is opened and not closed on its line",
     "open_regexp": "a regular expression is opened and never closed, or empty",
     "unknown": "nothing begins with the character {text!r}",

@@ -80,8 +80,6 @@ class _StatementReader(BodyReader):
         if self.accept("."):
             priority = int(self.read_integer())
         attributes = self.read_attributes()
-        if self.accept("::"):
-            raise self.error("rules with parameters that are numbers are not supported", symbol.position)
         self.expect(":", ":")
         body = self.read_body()
         return Definition(symbol.text, symbol.position, self.is_terminal, parameters, priority, attributes, body)

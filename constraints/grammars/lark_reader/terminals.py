@@ -38,10 +38,12 @@ from constraints.grammars.lark_reader.widths import max_width
 from constraints.grammars.places import Places
 
 MAX_SIZE = 5_000_000
+_LONG = 100
 
 _NOT_IN_TERMINALS = {
     "token": "a token is not made of characters and cannot be part of a terminal",
     "json": "%json stands for a rule and cannot be part of a terminal",
+    "argument": "a terminal cannot use a template",
     "template": "a terminal cannot use a template",
 }
 
@@ -70,18 +72,16 @@ class Terminals:
         for name in self.document.imported:
             self.evaluate_named(name)
         for name, piece in self.pieces.items():
-            if piece.key is not None and piece.length:
+            if piece.key is not None:
                 self.names[piece.key] = name
 
     # References
 
     def named(self, item: Item, rule: str | None) -> Expr:
-        """What the name of a terminal in a rule stands for."""
+        """What the name of a terminal that is defined stands for in a rule."""
         name = item.value
         if name in self.document.declared:
             return token(name)
-        if name not in self.pieces:
-            raise self.undefined(item, rule)
         definition = self.document.definitions.get(name)
         priority = definition.priority if definition else 0
         position = definition.position if definition else item.position
@@ -90,11 +90,12 @@ class Terminals:
     def literal(self, item: Item, rule: str | None) -> Expr:
         """What a literal in a rule stands for."""
         piece = self.piece_of(item, rule)
-        if piece.key is None:
-            return self.reference(f"%regex at {self.places.place(item.position).line}", piece, 0, item.position)
+        assert piece.key
         if piece.key in self.names:
             return self.named(Item("name", self.names[piece.key], item.position), rule)
-        written = "..".join(item.value) if isinstance(item.value, tuple) else item.value
+        written = "..".join(item.value) if isinstance(item.value, tuple) else str(item.value)
+        if item.operation == "substrings":
+            written = f"%regex {piece.key[1]}" if len(piece.key[1]) < _LONG else f"%regex at {item.position}"
         self.names[piece.key] = written
         self.pieces[written] = piece
         return self.reference(written, piece, 0, item.position)
@@ -128,7 +129,8 @@ class Terminals:
         words = _as_text(piece.expr)
         if matches_empty(words):
             return ex.EPSILON
-        if words not in self.lazy_words:  # two that end in the same places are one, so that what follows tells them apart
+        # Two that end in the same places are one, so that what follows tells them apart.
+        if words not in self.lazy_words:
             self.lazy_words[words] = self.called(f"{name}[lazy]", LexicalRule(words, lazy=True), position)
         return self.lazy_words[words]
 
@@ -152,10 +154,9 @@ class Terminals:
 
     def words(self, name: str, piece: Piece, position: int) -> Expr:
         """The words of a terminal: its expression as a text of its own, and with an end that is certain."""
-        expr = piece.expr
-        if piece.lazy and not piece.greedy and finds_shortest(expr):
+        expr = _as_text(piece.expr)
+        if piece.lazy and not piece.greedy and finds_shortest(piece.expr):
             return shortest(expr)
-        expr = _as_text(expr)
         if piece.lazy and begins_with_another(expr):
             raise self.places.error(
                 f"where a word of {name} ends depends on the order in which its lazy quantifiers are tried: "
