@@ -116,15 +116,15 @@ class _Making:
         rows, which = np.unique(steps[[0, 2, 3, 4]], axis=1, return_inverse=True)
         moves = [(state, sequences[p], sequences[v], target) for state, p, v, target in rows.T.tolist()]
         places = found.places
+        start, end = found.place(places.start), found.place(places.end_state)
         tops = [found.symbols_under(elements) for elements in found.elements]
         under = {symbol: found.symbols_below(symbol) for symbol in found.steps.sequences.symbol}
-        start, end = found.place(places.start), found.place(places.end_state)
         try:
             replaced = completed(moves, start, end, found.too_many, under, tops, self.work)
         except Undecided as undecided:
             raise self.undecided(undecided) from None
         if replaced:
-            self.replace(which.reshape(-1), {moves.index(move): stacks for move, stacks in replaced.items()})
+            self.replace(which.reshape(-1), {number: replaced[move] for number, move in enumerate(moves) if move in replaced})
 
     def replace(self, which: IntArray, replaced: dict[int, list[tuple[Stack, Stack]]]) -> None:
         """Replaces the steps of some moves, given the move of each step."""
