@@ -31,7 +31,7 @@ MAX_LOOKS = 8
 _ENDS, _DONE = 1, 2
 
 
-class Undecided(Exception):  # noqa: N818  # no error but an answer: the caller explains it
+class Undecided(Exception):
     """A move after which texts end or not depending on more of the stack than a step can look at."""
 
     def __init__(self, move: Move) -> None:
