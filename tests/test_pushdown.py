@@ -259,6 +259,41 @@ def test_random_grammars(rules: Mapping[str, Expr]) -> None:
         assert all(check_room(automaton, limit) for limit in range(4))
 
 
+LEXICAL = {
+    "key": LexicalRule(literal("ab"), (1,)),
+    "name": LexicalRule(parse("[ab]+")),
+    "b": LexicalRule(literal("b"), (2,)),
+    "cs": LexicalRule(parse("c+")),
+    **marks("ac"),
+}
+
+
+def lexical_bodies(names: str) -> st.SearchStrategy[Expr]:
+    """The same of words."""
+    word, calls = st.sampled_from(sorted(LEXICAL)).map(call), st.sampled_from(names).map(call)
+    item = st.one_of(word, st.tuples(word, calls).map(lambda pair: concat(*pair)))
+    sequence = st.lists(st.one_of(item, item.map(lambda expr: repeat(expr, 0, 1))), min_size=1, max_size=3)
+    return st.lists(sequence.map(lambda parts: concat(*parts)), min_size=1, max_size=3).map(lambda x: alternation(*x))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.fixed_dictionaries({name: lexical_bodies("sx") for name in "sx"}))
+def test_random_grammars_of_words(rules: Mapping[str, Expr]) -> None:
+    grammar = Grammar(rules, "s", LEXICAL)
+    plain = Plain(network(grammar))
+    expected = {text for text in all_texts(b"abc", 4) if plain.accepts(text)}
+    try:
+        automaton = compile_network(plain.network)
+    except NondeterministicGrammar:
+        return
+    except EmptyLanguage:
+        assert not expected
+        return
+    accepted, begun = walk(automaton, b"abc", 4)
+    assert accepted == expected
+    assert prefixes(expected, 4) <= begun
+
+
 # Expansion and pictures
 
 

@@ -69,7 +69,7 @@ class Completion:
     def __init__(self, num_states: int, moves: Iterable[Move], end: int, always: Collection[int], work: Work) -> None:
         self.always = sum(1 << state for state in always)
         self.exits = [0] * num_states
-        self.inputs: list[list[int]] = [[] for _ in range(num_states)]  # whose exits it has as well
+        self.inputs: list[set[int]] = [set() for _ in range(num_states)]  # whose exits it has as well
         self.readers: list[set[int]] = [set() for _ in range(num_states)]  # who looks at its exits
         self.returning: dict[int, tuple[Stack, int, int]] = {}  # what is pushed below, the last symbol, the target
         self.followed: dict[int, int] = {}  # the exits of the target that are known
@@ -93,7 +93,7 @@ class Completion:
 
     def _read(self, reader: int, control: int) -> None:
         """Gives a control state all exits of another."""
-        self.inputs[reader].append(control)
+        self.inputs[reader].add(control)
         self.readers[control].add(reader)
 
     def _rest(self, pops: Stack, pushes: Stack, target: int) -> int:
@@ -105,7 +105,7 @@ class Completion:
         if found is None:
             found = self.control[key] = len(self.exits)
             self.exits.append(0)
-            self.inputs.append([])
+            self.inputs.append(set())
             self.readers.append(set())
             if pops:
                 self._exit(found, pops[0], self._rest(pops[1:], pushes, target))
@@ -131,7 +131,7 @@ class Completion:
             self.followed[control] = self.followed.get(control, 0) | new
             for number in each(new):
                 after = self._rest((), below, self.reached[number])
-                if control not in self.readers[after]:
+                if after not in self.inputs[control]:
                     self._read(control, after)
                     self.changed.append(after)
                     if after in self.returning:
