@@ -146,7 +146,7 @@ WORDS: dict[str, tuple[Mapping[str, Expr], Mapping[str, LexicalRule], tuple[str,
     "keywords across calls": (
         {"s": alternation(concat(K, A, S), concat(A, call(";"))), "a": alternation(N, concat(call("("), A, call(")")))},
         {"name": NAME, "key": IF, "ws": WS, **marks("();")},
-        ("ws",), b"abc; ", 6,
+        ("ws",), b"abc; ", 5,
     ),
     "no white space": (
         {"s": alternation(concat(K, A), A), "a": alternation(N, concat(N, call(";"), A))},
@@ -239,7 +239,7 @@ def test_below_a_limit_every_text_can_be_completed(name: str) -> None:
     assert len(below_limit(automaton, 4)) > 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(RULES)
 def test_random_grammars(rules: Mapping[str, Expr]) -> None:
     assume(has_texts(rules))
@@ -276,7 +276,7 @@ def lexical_bodies(names: str) -> st.SearchStrategy[Expr]:
     return st.lists(sequence.map(lambda parts: concat(*parts)), min_size=1, max_size=3).map(lambda x: alternation(*x))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.fixed_dictionaries({name: lexical_bodies("sx") for name in "sx"}))
 def test_random_grammars_of_words(rules: Mapping[str, Expr]) -> None:
     grammar = Grammar(rules, "s", LEXICAL)
