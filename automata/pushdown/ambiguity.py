@@ -14,6 +14,7 @@ from automata.openfst import IntArray
 from automata.pushdown.automaton import Configuration, PushdownAutomaton
 from automata.pushdown.determinize import Determinizer, Element, Unbounded
 from automata.pushdown.grammar import Place
+from automata.pushdown.places import Stack
 
 # Configurations looked at in search of a text.
 _MAX_TRIED = 20_000
@@ -68,30 +69,50 @@ def _first_state(found: Determinizer, state: int) -> int:
 
 def shortest_text(automaton: PushdownAutomaton, state: int) -> bytes | None:
     """A shortest text that leads to a state, or None if it is not found soon."""
+    moves = _moves(automaton)
     level: dict[Configuration, bytes] = {(automaton.start, ()): b""}
     tried = set(level)
-    bytes_of = _representatives(automaton)
-    while level and len(tried) < _MAX_TRIED:
+    while level:
         reached: dict[Configuration, bytes] = {}
-        for configuration, text in level.items():
-            if configuration[0] == state:
+        for (at, stack), text in level.items():
+            if at == state:
                 return text
-            for column, byte in bytes_of:
-                for after in automaton.steps_from(configuration, column):
-                    if after not in tried:
-                        tried.add(after)
-                        reached[after] = text + byte
+            for pops, pushes, target, byte in moves[at]:
+                height = len(stack) - len(pops)
+                after = target, stack[: max(height, 0)] + pushes
+                if stack[max(height, 0) :] == pops and after not in tried:
+                    tried.add(after)
+                    reached[after] = text + byte
+                    if len(tried) > _MAX_TRIED:
+                        return None
         level = reached
     return None
 
 
-def _representatives(automaton: PushdownAutomaton) -> list[tuple[int, bytes]]:
-    """The columns of bytes with one byte of each, letters and digits rather than others."""
-    found: dict[int, int] = {}
+def _moves(automaton: PushdownAutomaton) -> list[list[tuple[Stack, Stack, int, bytes]]]:
+    """The steps from each state over bytes, one byte for all that do the same: what they pop, from the bottom up, what
+    they push, the target and the byte."""
+    rank, byte_of = _by_appearance(automaton)
+    found: list[list[tuple[Stack, Stack, int, bytes]]] = []
+    for steps in automaton.steps_by_state():
+        moves: dict[tuple[Stack, Stack, int], bytes] = {}
+        for column, pops, pushes, target in sorted(steps, key=lambda step: rank[step[0]]):
+            if column < automaton.num_classes:
+                moves.setdefault((pops, pushes, target), byte_of[column])
+        found.append([(*move, byte) for move, byte in moves.items()])
+    return found
+
+
+def _by_appearance(automaton: PushdownAutomaton) -> tuple[list[int], list[bytes]]:
+    """A byte of each class of bytes, letters and digits rather than others; and the rank of each column by these."""
     order = sorted(range(256), key=lambda byte: (not chr(byte).isalnum() or byte > 127, not 32 < byte < 127, byte))
-    for byte in order:
-        found.setdefault(int(automaton.byte_class[byte]), byte)
-    return [(column, bytes([byte])) for column, byte in found.items()]
+    rank = [256] * automaton.num_columns
+    byte_of = [b""] * automaton.num_columns
+    for at, byte in enumerate(order):
+        column = int(automaton.byte_class[byte])
+        if not byte_of[column]:
+            rank[column], byte_of[column] = at, bytes([byte])
+    return rank, byte_of
 
 
 def shown(text: bytes | None) -> str:

@@ -52,7 +52,7 @@ MAX_POPS = 64
 MAX_SETS = 10_000
 
 
-class Unbounded(Exception):  # noqa: N818  # no error but an answer: the caller explains it
+class Unbounded(Exception):
     """A set that goes past a bound, and how it came about."""
 
     def __init__(self, reason: str, elements: Elements, state: int) -> None:
@@ -74,10 +74,9 @@ class _Look:
 class Determinizer:
     """The construction: states as they are found, and their steps."""
 
-    def __init__(self, places: Places, max_states: int) -> None:
-        self.places = places
+    def __init__(self, places: Places, work: Work) -> None:
+        self.places, self.work = places, work
         self.steps = Steps()
-        self.max_states = max_states
         self.state_of_place: dict[int, int] = {}
         self.state_of_set: dict[Elements, int] = {}
         self.elements: list[Elements] = []
@@ -102,7 +101,7 @@ class Determinizer:
             found = self.state_of_place[state] = self._new((((), state),))
         return found
 
-    def set(self, elements: Elements) -> int:
+    def set_of(self, elements: Elements) -> int:
         """The state for a set of elements, sorted and without what their stacks have in common."""
         if len(elements) == 1:
             return self.place(elements[0][1])
@@ -116,20 +115,27 @@ class Determinizer:
         return found
 
     def _new(self, elements: Elements) -> int:
-        if len(self.elements) >= self.max_states:
-            raise LimitExceeded(f"a pushdown automaton has more than {self.max_states:,} states (limit `states`)")
+        if len(self.elements) >= self.work.limits.states:
+            limit = self.work.limits.states
+            raise LimitExceeded(f"a pushdown automaton has more than {limit:,} states (limit `states`)")
         self.elements.append(elements)
         self.came_from.append(self.at)
         self.todo.append(len(self.elements) - 1)
         return len(self.elements) - 1
 
+    def target_of_place(self) -> IntArray:
+        """`[N]`, the state for each state of the network alone, or -1."""
+        numbers = np.full(len(self.places.go), -1, np.int32)
+        numbers[list(self.state_of_place)] = list(self.state_of_place.values())
+        return numbers
+
     # Steps
 
-    def run(self, start: int, work: Work) -> None:
+    def run(self, start: int) -> None:
         """Finds all states that the start leads to, and their steps."""
         self.place(start)
         while self.todo or self.look_again:
-            work.check()
+            self.work.check()
             if self.todo:
                 self.at = self.todo.pop()
                 self.explore(self.elements[self.at], (), (1 << self.places.num_columns) - 1)
@@ -169,7 +175,9 @@ class Determinizer:
             while True:
                 closure = self.places.closure(state)
                 if stack:
-                    leaves.update({Leaf(stack + leaf.pushed, leaf.state, leaf.columns): None for leaf in closure.leaves})
+                    leaves.update(
+                        {Leaf(stack + leaf.pushed, leaf.state, leaf.columns): None for leaf in closure.leaves}
+                    )
                 else:
                     leaves.update(dict.fromkeys(closure.leaves))
                 if not closure.ends:
@@ -218,7 +226,7 @@ class Determinizer:
                 if chosen is not None:
                     choice, above, elements = chosen
                     pushes = (*pushes, self.choice(choice, above, elements), *above)
-            target = self.set(elements)
+            target = self.set_of(elements)
             sequences = self.steps.sequences
             self.steps.single.append((self.at, column, sequences.of(popped), sequences.of(pushes), target))
 
@@ -323,10 +331,3 @@ def each_bit(columns: int) -> list[int]:
         found.append(low.bit_length() - 1)
         columns ^= low
     return found
-
-
-def target_of_place(determinizer: Determinizer) -> IntArray:
-    """`[N]`, the state for each state of the network alone, or -1."""
-    numbers = np.full(len(determinizer.places.go), -1, np.int32)
-    numbers[list(determinizer.state_of_place)] = list(determinizer.state_of_place.values())
-    return numbers

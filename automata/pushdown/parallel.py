@@ -5,11 +5,11 @@ configuration: what it reads comes first, and only columns that it does not read
 the one of the highest priority. (A set resolves them over all its elements; here two configurations may read one text
 as different words.)
 
-One column may let any number of calls return at once: after `if a if b x`, what follows both. A chain of returns is
-followed as long as no symbol is popped more often than `max_configurations` times. Where one would be, each of its
-places can go on with the same text, which then has more derivations than may be carried: the step leads to one state
-more than that, each of which reads anything, so that whoever runs the automaton notices. Chains without repetition
-have no bound.
+One column may let any number of calls return at once: after `if a if b x`, what follows both. Each place that such a
+chain of returns passes could go on otherwise, because what returns at once and can do nothing else was a tail call. So
+a chain longer than `max_configurations` passes more ways on than may be carried. It is followed as long as no symbol
+comes twice, which has an end. Otherwise the step leads to one state more than may be carried, each of which reads
+anything, so that whoever runs the automaton notices.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from automata.errors import LimitExceeded
+from automata.limits import Work
 from automata.pushdown.determinize import Determinizer, Element, each_bit
 from automata.pushdown.places import Places, Stack
 
@@ -24,9 +25,9 @@ from automata.pushdown.places import Places, Stack
 class SideBySide(Determinizer):
     """The construction with a step for each way on."""
 
-    def __init__(self, places: Places, max_states: int, max_steps: int, max_configurations: int) -> None:
-        super().__init__(places, max_states)
-        self.max_steps, self.max_configurations = max_steps, max_configurations
+    def __init__(self, places: Places, work: Work, max_configurations: int) -> None:
+        super().__init__(places, work)
+        self.max_configurations = max_configurations
 
     def explore(self, elements: Iterable[Element], popped: Stack, columns: int) -> None:
         """Finds the steps of each element over some columns, once some symbols have been popped."""
@@ -46,9 +47,10 @@ class SideBySide(Determinizer):
 
     def return_from(self, rule: int, popped: Stack, columns: int) -> None:
         """Adds the steps through the callers of a rule."""
-        if len(self.steps.groups) + len(self.steps.single) > self.max_steps:
-            raise LimitExceeded(f"there are more than {self.max_steps:,} ways on (limit `arcs`)")
-        if columns and popped and popped.count(popped[-1]) > self.max_configurations:
+        self.work.check()
+        if len(self.steps.groups) > self.work.limits.arcs:
+            raise LimitExceeded(f"there are more than {self.work.limits.arcs:,} ways on (limit `arcs`)")
+        if columns and len(popped) > self.max_configurations and len(set(popped)) < len(popped):
             self.give_up(popped, columns)
         elif columns:
             for symbol in self.places.under[rule]:
