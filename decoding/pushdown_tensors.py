@@ -139,7 +139,8 @@ class PushdownTensors:
     def starts(self, batch: int) -> Configurations:
         """Where each sequence begins, with an empty stack."""
         steps, carried = self._steps, (batch,) if self.parallel == 1 else (batch, self.parallel)
-        size = (*carried, self._below + self.max_depth + steps.longest)
+        width = self._below + self.max_depth + steps.longest
+        size = (*carried, width + -width % 8)
         stack = torch.full(size, steps.bottom, dtype=steps.pushes.dtype, device=self.device)
         height = torch.zeros(carried, dtype=torch.int64, device=self.device)
         symbols = torch.full((batch, steps.reads), steps.bottom, device=self.device)
