@@ -1,9 +1,9 @@
 """A logits processor for `transformers`: every token that the constraint forbids gets minus infinity.
 
-The processor keeps the automaton state of every row. From one call to the next the rows are the same with one token
-more, and the states advance by it; where they are not (beams that changed places, tokens taken back), states are found
-again from the first generated token on. What was there at the first call is the prompt, padding included, and is not
-constrained.
+The processor keeps the automaton state of every row. From one call to the next each row is one that was there before,
+with one token more (beams change places), and its state advances by that; where some row is not (tokens taken back),
+states are found again from the first generated token on. What was there at the first call is the prompt, padding
+included, and is not constrained.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from transformers import LogitsProcessor
 
 from automata.errors import IncompleteOutput, TokenNotAllowed
 from decoding.canonical_tensors import CanonicalTensors
-from decoding.pushdown_tensors import PushdownTensors
+from decoding.pushdown_budget import distances_of
+from decoding.pushdown_tensors import Configurations, PushdownTensors
 from decoding.tensors import AutomatonTensors
 from tokenfst.automaton import TokenAutomaton
 from tokenfst.canonical import CanonicalAutomaton
@@ -58,7 +59,7 @@ class ConstraintLogitsProcessor(LogitsProcessor):
         Raises:
             IncompleteOutput: the shortest text takes more tokens than `max_new_tokens`.
         """
-        least = automaton.min_tokens(automaton.start)
+        least = _least_tokens(automaton)
         if max_new_tokens is not None and max_new_tokens < least:
             raise IncompleteOutput(f"the constraint takes at least {least} tokens, and the limit is {max_new_tokens}")
         self.automaton = automaton
@@ -82,6 +83,8 @@ class ConstraintLogitsProcessor(LogitsProcessor):
 
         Raises:
             TokenNotAllowed: every row holds a token that the constraint forbids.
+            IncompleteOutput: a row can be completed within the tokens that are left, but only with a stack higher than
+                `max_depth`.
             TooManyConfigurations: a row has more derivations side by side than the automaton carries.
         """
         tensors = self._on(scores)
@@ -95,6 +98,8 @@ class ConstraintLogitsProcessor(LogitsProcessor):
         if bool(astray.all()):
             raise TokenNotAllowed("every sequence holds a token that the constraint forbids")
         mask = tensors.mask(states, remaining) | (astray[:, None] & tensors.is_end)
+        if isinstance(tensors, PushdownTensors) and not bool(mask.any(1).all()):
+            raise IncompleteOutput("a text cannot be completed within both `max_new_tokens` and `max_depth`")
         return scores.masked_fill(~mask, float("-inf"))
 
     def _on(self, scores: Tensor) -> _Tensors:
@@ -116,11 +121,28 @@ class ConstraintLogitsProcessor(LogitsProcessor):
         if seen is None or states is None:
             self._prompt_length = input_ids.shape[1]
             states = tensors.starts(len(input_ids))
-        elif input_ids.shape == (seen.shape[0], seen.shape[1] + 1) and torch.equal(input_ids[:, :-1], seen):
-            states = tensors.advance(states, input_ids[:, -1])
+        elif (rows := _rows_of(input_ids[:, :-1], seen)) is not None:
+            moved = states.index_select(rows) if isinstance(states, Configurations) else states[rows]
+            states = tensors.advance(moved, input_ids[:, -1])
         else:
             states = tensors.starts(len(input_ids))
             for tokens in input_ids[:, self._prompt_length :].unbind(1):
                 states = tensors.advance(states, tokens)
         self._seen, self._states = input_ids, states
         return states
+
+
+def _rows_of(rows: Tensor, seen: Tensor) -> Tensor | None:
+    """Where each row stood among those seen, `[B]`; None if some row was not there."""
+    if rows.shape[1] != seen.shape[1]:
+        return None
+    if torch.equal(rows, seen):
+        return torch.arange(len(rows), device=rows.device)
+    same = torch.stack([(row == seen).all(1) for row in rows])
+    return same.to(torch.uint8).argmax(1) if bool(same.any(1).all()) else None
+
+
+def _least_tokens(automaton: Automaton) -> int:
+    if isinstance(automaton, PushdownTokenAutomaton):
+        return distances_of(automaton).first
+    return automaton.min_tokens(automaton.start)

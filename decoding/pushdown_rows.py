@@ -80,7 +80,7 @@ def make_rows(tables: PushdownTables) -> PushdownRows:
     state_of[ENDED] = ENDED
     for number, pairs in enumerate(rows):
         level = rank[pairs % len(need)]
-        for least in np.unique(level).tolist():
+        for least in np.flatnonzero(np.bincount(level)).tolist():
             state_of[number, least + 1 :] = states.number(pairs[level <= least])
     return PushdownRows(*unfolding.tables_of_walk(), needs, state_of, *_outcomes(states.arrays, tables))
 
@@ -160,13 +160,21 @@ class _Unfolding:
         """Where a path goes that has come to a row and reads on to a node."""
         place = self.places.get((row, node))
         if place is None:
-            joined = self.rows.number(np.union1d(self.rows.arrays[row], self.own[node]))
+            joined = self.rows.number(self._joined(self.rows.arrays[row], self.own[node]))
             place = joined
             if self.is_inner[node]:
                 place = ~len(self.inner)
                 self.inner.append((joined, node))
             self.places[row, node] = place
         return place
+
+    def _joined(self, pairs: Longs, others: Longs) -> Longs:
+        if len(pairs) == 0 or len(others) == 0:
+            return pairs if len(others) == 0 else others
+        joined = np.concatenate([pairs, others])
+        joined.sort()
+        # With parallel configurations a path may have a move twice.
+        return np.unique(joined) if self.tables.max_configurations > 1 else joined
 
 
 def _pairs(tables: PushdownTables) -> list[Longs]:

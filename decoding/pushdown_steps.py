@@ -25,7 +25,7 @@ class StepTables:
 
     Attributes:
         pops, grows: how many symbols a move pops, and by how many the stack is higher after it.
-        pushes: `[M + 2, N]` int32, the symbols pushed from the bottom up, padded.
+        pushes: `[M + 2, N]`, the symbols pushed from the bottom up, padded; of the type that stacks have.
         target: where the walk begins.
         moves: `[O + 2, R]`, the moves of each outcome, likewise.
         reads: how many of the topmost symbols are read.
@@ -50,7 +50,7 @@ class StepTables:
     def _lay_moves(self, rows: PushdownRows, tables: PushdownTables) -> None:
         sizes = np.diff(tables.push_offsets).astype(np.int64)
         self.longest = int(sizes.max())
-        pushes = np.zeros((len(sizes), self.longest), np.int32)
+        pushes = np.zeros((len(sizes), self.longest), np.uint8 if tables.num_symbols < 256 else np.int32)
         pushes[np.arange(self.longest) < sizes[:, None]] = tables.push_symbols
         push = np.append(tables.move_push, [0, 0])
         pops = np.append(tables.move_pops, [0, 0])

@@ -25,6 +25,7 @@ collecting it needs the host).
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +33,7 @@ import torch
 from torch import Tensor
 
 from automata.errors import EmptyLanguage, TooManyConfigurations
+from decoding.pushdown_budget import Budget, distances_of
 from decoding.pushdown_masks import make_masks
 from decoding.pushdown_parallel import Candidates, choose
 from decoding.pushdown_rows import DEAD, ENDED, Longs, PushdownRows, make_rows
@@ -47,7 +49,8 @@ class Configurations(NamedTuple):
 
     Attributes:
         state: `[B]` int64, or `[B, P]` with parallel configurations.
-        stack: `[B, D']` or `[B, P, D']` int32, D' > `max_depth`; what lies above the height means nothing.
+        stack: `[B, D']` or `[B, P, D']`, D' > `max_depth`, a byte for each symbol where there are less than 256 of
+            them, otherwise int32; what lies above the height means nothing.
         height: `[B]` or `[B, P]` int64, how many symbols are on the stack.
         overflowed: `[B]` bool, whether a sequence needed more than P configurations; then it allows nothing.
     """
@@ -111,7 +114,7 @@ class PushdownTensors:
         self.token_class = torch.from_numpy(classes).to(self.device)
         self.is_end = self.token_class == END
         rows = make_rows(tables)
-        self.dead, self.end = DEAD, ENDED
+        self.dead, self.end, self._rows, self._automaton = DEAD, ENDED, rows, automaton
         self._steps = StepTables(rows, tables, self.max_depth, self.device)
         self._lay_masks(rows, classes, tables.num_classes)
         # Below the lowest symbol lies as much as is ever read, and above the highest as much as is written at once.
@@ -136,8 +139,9 @@ class PushdownTensors:
     def starts(self, batch: int) -> Configurations:
         """Where each sequence begins, with an empty stack."""
         steps, carried = self._steps, (batch,) if self.parallel == 1 else (batch, self.parallel)
-        size = (*carried, self._below + self.max_depth + steps.longest)
-        stack = torch.full(size, steps.bottom, dtype=torch.int32, device=self.device)
+        width = self._below + self.max_depth + steps.longest
+        size = (*carried, width + -width % 8)
+        stack = torch.full(size, steps.bottom, dtype=steps.pushes.dtype, device=self.device)
         height = torch.zeros(carried, dtype=torch.int64, device=self.device)
         symbols = torch.full((batch, steps.reads), steps.bottom, device=self.device)
         none = torch.zeros(batch, dtype=torch.int64, device=self.device)
@@ -163,12 +167,39 @@ class PushdownTensors:
                 f"sequences {rows} have more than {self.parallel} derivations side by side (`max_configurations`)"
             )
 
-    def mask(self, configurations: Configurations) -> Tensor:
-        """The tokens allowed after each sequence, `[B, V]` bool."""
-        return self.masks.tokens(self.mask_numbers(configurations))
+    def mask(self, configurations: Configurations, remaining: Tensor | int | None = None) -> Tensor:
+        """The tokens allowed after each sequence, `[B, V]` bool.
+
+        Args:
+            configurations: where the sequences stand.
+            remaining: how many tokens may still be written, the next one and the end token included, `[B]` or one
+                number: then a token is allowed only if the text can still be completed after it. That supposes that
+                the stack has room for the shortest way to do so.
+
+        Raises:
+            LimitExceeded: with `remaining`, as `tokenfst.pushdown.distance.distances`.
+        """
+        if remaining is None:
+            return self.masks.tokens(self.mask_numbers(configurations))
+        state, stack, height, _ = configurations
+        limit = torch.zeros(len(state), dtype=torch.int64, device=self.device) + remaining
+        rows = stack.view(state.numel(), -1)[:, self._below : self._below + self.max_depth]
+        # The edges of a state are those that the depth allows.
+        limits = limit.repeat_interleave(self.parallel)
+        classes = self._budget.allowed(state.flatten(), rows, height.flatten(), limits)
+        united: Tensor = classes.unflatten(0, (len(state), self.parallel)).any(1)
+        return united.index_select(1, self.token_class)
+
+    @cached_property
+    def _budget(self) -> Budget:
+        distance, tables = distances_of(self._automaton), self._automaton.tables
+        return Budget(distance, self._rows, self._steps, tables.num_classes, self.max_depth)
 
     def mask_numbers(self, configurations: Configurations) -> Tensor:
-        """The number of each mask in `masks`, `[B]`, or `[B, P]`, of which the union counts."""
+        """The number of each mask in `masks`, `[B]`, or `[B, P]`, of which the union counts.
+
+        What applies masks may read the words where they lie (`PackedMasks.table`), and then a step copies none.
+        """
         return self.mask_number.index_select(0, configurations.state.flatten()).view_as(configurations.state)
 
     def bitmask(self, configurations: Configurations) -> Tensor:

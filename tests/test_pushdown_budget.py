@@ -1,0 +1,153 @@
+"""The least number of tokens to the end, for any stack, and masks that leave room for them; beside a search of all."""
+
+from __future__ import annotations
+
+from collections import deque
+from json import loads
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from pushdown_cases import ambiguous, brackets, json, nested, sums
+from transformers import LlamaConfig, LlamaForCausalLM, LogitsProcessorList
+
+import constraints
+import tokenfst
+from automata import IncompleteOutput
+from decoding import ConstraintLogitsProcessor, PushdownTensors, bundled_model, generate
+from decoding.pushdown_budget import distances_of
+from tokenfst import PushdownTokenAutomaton, Vocabulary
+
+CASES = {"nested": nested, "brackets": brackets, "json": json, "sums": sums, "ambiguous": ambiguous}
+# Tokens that close several brackets, or close some and open others, make distances depend on what lies deeper.
+PIECES = [b"aa", b"abb", b"bbb", b"([", b"])", b"))", b")))", b"]]", b'"}', b'{"', b'":', b'"]}', b"[[", b"1,", b")*("]
+BYTES = [bytes([byte]) for byte in b'ab()[]{}",:10-+*.etruefalsn']
+
+
+def compiled(name: str) -> PushdownTokenAutomaton:
+    tokens = [*dict.fromkeys(BYTES), *PIECES, b""]
+    automaton = tokenfst.compile(CASES[name](), Vocabulary(tokens, [len(tokens) - 1]))
+    assert isinstance(automaton, PushdownTokenAutomaton)
+    return automaton
+
+
+def all_states(automaton: PushdownTokenAutomaton) -> tuple[dict[Any, dict[int, Any]], dict[Any, int]]:
+    """What each class leads to from every state within the depth, and the least number of tokens to the end."""
+    token_of = {number: token for token, number in enumerate(automaton.token_class.tolist())}
+    found: dict[Any, dict[int, Any]] = {}
+    before: dict[Any, list[Any]] = {}
+    queue = deque([automaton.start])
+    while queue:
+        state = queue.popleft()
+        if state in found:
+            continue
+        found[state] = {}
+        for number in np.unique(automaton.token_class[automaton.mask(state)]).tolist():
+            reached = found[state][number] = automaton.advance(state, token_of[number])
+            before.setdefault(reached, []).append(state)
+            queue.append(reached)
+    least, queue = {automaton.end_state: 0}, deque([automaton.end_state])
+    while queue:
+        state = queue.popleft()
+        for earlier in before.get(state, []):
+            if earlier not in least:
+                least[earlier] = least[state] + 1
+                queue.append(earlier)
+    return found, least
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_budget_allows_exactly_what_can_still_be_completed(name: str) -> None:
+    automaton, random = compiled(name).within(6), np.random.default_rng(0)
+    following, least = all_states(automaton)
+    assert distances_of(automaton).first == least[automaton.start]
+    tensors, low = PushdownTensors(automaton), automaton.within(3)
+    states: list[Any] = [automaton.start] * 24
+    at = tensors.starts(24)
+    bites = 0
+    for _ in range(12):
+        remaining = np.array([least[state] for state in states]) + random.integers(-1, 4, len(states))
+        masks = tensors.mask(at, torch.from_numpy(remaining))
+        assert torch.equal(tensors.mask(at, 3)[3], tensors.mask(at, torch.full((24,), 3))[3])
+        tokens = []
+        for row, state in enumerate(states):
+            nearer = {number for number, target in following[state].items() if least[target] < remaining[row]}
+            assert masks[row].tolist() == np.isin(automaton.token_class, sorted(nearer)).tolist()
+            bites += 0 < len(nearer) < len(following[state])
+            tokens.append(int(random.choice(np.flatnonzero(low.mask(state)))))
+            states[row] = low.advance(state, tokens[-1])
+        at = tensors.advance(at, torch.tensor(tokens))
+    assert bites > 10
+
+
+@pytest.mark.parametrize("name", ["brackets", "ambiguous"])
+def test_masks_with_a_budget_are_one_graph(name: str) -> None:
+    tensors = PushdownTensors(compiled(name), max_depth=4)
+    at, remaining = tensors.starts(3), torch.tensor([1, 3, 5])
+    expected = tensors.mask(at, remaining)
+    # fullgraph: a read of a tensor on the host would break the graph, and that is an error here.
+    compiled_mask = torch.compile(tensors.mask, fullgraph=True, backend="aot_eager", dynamic=False)
+    assert torch.equal(compiled_mask(at, remaining), expected)
+
+
+def adversary(width: int) -> LlamaForCausalLM:
+    """A model with random weights: whatever it writes, it writes against its will."""
+    torch.manual_seed(5)
+    sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    return LlamaForCausalLM(LlamaConfig(vocab_size=width, max_position_embeddings=256, **sizes)).eval()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"do_sample": True, "temperature": 2.0}, {"num_beams": 4, "do_sample": True, "num_return_sequences": 2}],
+    ids=str,
+)
+@pytest.mark.parametrize("name", CASES)
+def test_transformers_generate_writes_whole_texts_whatever_the_limit(name: str, options: dict[str, Any]) -> None:
+    automaton = compiled(name)
+    end = automaton.vocabulary.eos_ids[0]
+    prompts = torch.tensor([[end, end, 0], [end, 1, 2], [3, 1, 0]])
+    for limit in (distances_of(automaton).first, 12):
+        processor = ConstraintLogitsProcessor(automaton, max_new_tokens=limit, max_depth=40)
+        written = adversary(len(automaton.vocabulary) + 3).generate(
+            input_ids=prompts,
+            attention_mask=(prompts != end).long(),
+            logits_processor=LogitsProcessorList([processor]),
+            max_new_tokens=limit,
+            eos_token_id=end,
+            pad_token_id=end,
+            **options,
+        )
+        for row in written[:, 3:].tolist():
+            assert end in row, "every text ends within the limit"
+            assert automaton.accepts(row[: row.index(end) + 1])
+
+
+def test_a_limit_too_small_is_an_error_with_the_minimum() -> None:
+    with pytest.raises(IncompleteOutput, match="at least 2 tokens, and the limit is 1"):
+        ConstraintLogitsProcessor(compiled("json"), max_new_tokens=1)
+
+
+def test_the_bundled_model_writes_json() -> None:
+    model, tokenizer = bundled_model()
+    prompts, grammar = ["", "Answer: "], constraints.json()
+    limits = {"max_new_tokens": 14, "max_depth": 4}
+    texts = generate(model, tokenizer, prompts, grammar, temperature=1.5, seed=1, num_return_sequences=2, **limits)
+    assert len(texts) == 4
+    assert len(set(map(str, map(loads, texts)))) > 1
+    (beam,) = generate(model, tokenizer, "Answer: ", grammar, max_new_tokens=8, num_beams=2, temperature=0)
+    assert str(loads(beam))
+
+
+def test_a_limit_on_tokens_and_one_on_depth_that_do_not_go_together_are_noticed() -> None:
+    # Three tokens with a stack, seven without.
+    grammar = constraints.grammar('root ::= "[" nested "]" | "aaaaaa"\nnested ::= "x" | "[" nested "]"')
+    vocabulary = Vocabulary([b"[", b"]", b"a", b"x", b""], [4])
+    automaton = tokenfst.compile(grammar, vocabulary)
+    prompt, scores = torch.tensor([[4]]), torch.zeros(1, 5)
+    for limit, depth, allowed in [(4, 1, [0]), (6, 1, [0]), (7, 0, [2]), (7, 1, [0, 2])]:
+        masked = ConstraintLogitsProcessor(automaton, max_new_tokens=limit, max_depth=depth)(prompt, scores)
+        assert torch.isfinite(masked[0]).nonzero().flatten().tolist() == allowed
+    with pytest.raises(IncompleteOutput, match="within both"):
+        ConstraintLogitsProcessor(automaton, max_new_tokens=6, max_depth=0)(prompt, scores)

@@ -1,0 +1,204 @@
+"""The least number of tokens to the end of the text, whatever is on the stack.
+
+What a stack means for the distance is a vector: the least number of tokens from each node of the context trees, if
+this stack is what lies below. Vectors that differ by a constant are one context, and there are few of them, because
+what lies deep in a stack costs the same whatever is done above it:
+
+    across      from node n with symbol X on top, how many tokens until X has been popped and node m is reached; and how
+                many until the end of the sequence, if nothing below is needed. The least solution of
+
+                    across[n, X, child[n, X]]  = 0
+                    across[n, X, m]           <= 1 + the way from the target of an edge of n over its pushes and over X
+
+                found by iteration from above, as in the saturation of weighted pushdown systems (Reps, Schwoon, Jha,
+                Melski: Weighted pushdown systems and their application to interprocedural dataflow analysis, 2005).
+    context     the vector of the empty stack, and from any vector v that of the stack with X on it:
+                v'[n] = min over m of across[n, X, m] + v[m]; its least entry is taken off and counted apart
+    rest        from a move's target, with its pushes on a stack of some context: added to what that context counts,
+                the distance after the move
+
+The end of the sequence is reached with an empty stack, or by a move that looks at no symbol.
+
+Rejected: adding up a cost for each symbol of the stack, which is exact only where no token pops two symbols.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from automata.errors import LimitExceeded
+from automata.jit import kernel
+from tokenfst.loops import Ints
+from tokenfst.pushdown.tables import PushdownTables
+
+MAX_CONTEXTS = 1 << 12
+# More than any distance; two of them still fit.
+FAR = 1 << 29
+
+
+class PushdownDistance(NamedTuple):
+    """Distances by context; H contexts, S symbols, M moves, Q states.
+
+    Attributes:
+        next: `[H, S]` int32, the context of the stack with one symbol more; context 0 is that of the empty stack.
+        cost: `[H, S]` int32, how many tokens are counted for that symbol.
+        rest: `[H, M]` int32, how many tokens follow a move onto a stack of a context, beyond those counted for it;
+            `FAR` and more where the end cannot be reached.
+        first: how many tokens there are from the start.
+    """
+
+    next: Ints
+    cost: Ints
+    rest: Ints
+    first: int
+
+
+def distances(tables: PushdownTables) -> PushdownDistance:
+    """The distances of an automaton.
+
+    Raises:
+        LimitExceeded: stacks come to more than `MAX_CONTEXTS` contexts.
+    """
+    ways = _Ways(tables)
+    vectors, following, cost = _contexts(ways)
+    columns = np.array(vectors)
+    rest = np.full((len(vectors), len(ways.pushes)), FAR, np.int32)
+    for number, (target, pushes) in enumerate(ways.pushes):
+        reached = ways.over(target, pushes)
+        if len(reached[0]):
+            rest[:, number] = (reached[1] + columns[:, reached[0]]).min(1)
+    return PushdownDistance(following, cost, rest[:, ways.push_of_move], int(columns[0, tables.start]))
+
+
+class _Ways:
+    """What `across` says; columns are pairs of a symbol and a node that it is popped into, by symbol, and the end."""
+
+    def __init__(self, tables: PushdownTables) -> None:
+        self.tables = tables
+        pairs = np.stack([tables.move_target, tables.move_push], 1)
+        distinct, self.push_of_move = np.unique(pairs, axis=0, return_inverse=True)
+        self.push_of_move = self.push_of_move.reshape(-1)
+        bounds, symbols = tables.push_offsets, tables.push_symbols
+        self.pushes = [(int(target), symbols[bounds[push] : bounds[push + 1]]) for target, push in distinct]
+        popped = [np.unique(column[column >= 0]) for column in tables.child.T]
+        self.offsets = np.cumsum([0, *map(len, popped)]).astype(np.int32)
+        self.nodes = np.concatenate([np.zeros(0, np.int32), *popped]).astype(np.int32)
+        edges = np.repeat(np.arange(len(tables.child)), np.diff(tables.row_offsets))
+        counts = np.diff(tables.outcome_offsets)[tables.edge_outcome]
+        firsts = np.repeat(tables.outcome_offsets[tables.edge_outcome] - np.cumsum(counts) + counts, counts)
+        moves = firsts + np.arange(counts.sum())
+        source = np.unique(np.stack([np.repeat(edges, counts), self.push_of_move[moves]], 1), axis=0)
+        self.across = np.full((len(tables.child), len(self.nodes) + 1), FAR, np.int32)
+        self.across[tables.num_states - 1, -1] = 0
+        for symbol, column in enumerate(tables.child.T):
+            known = np.flatnonzero(column >= 0)
+            self.across[known, self.offsets[symbol] + np.searchsorted(popped[symbol], column[known])] = 0
+        order = [np.append(target, pushes[::-1]).astype(np.int32) for target, pushes in self.pushes]
+        starts = np.cumsum([0, *map(len, order)]).astype(np.int32)
+        _saturate(
+            self.across,
+            self.offsets,
+            self.nodes,
+            np.concatenate(order),
+            starts,
+            source[:, 0].copy(),
+            source[:, 1].copy(),
+        )
+
+    def onto(self, vector: npt.NDArray[np.int32], symbol: int) -> npt.NDArray[np.int32]:
+        """The vector of a stack with a symbol more, `[N]`."""
+        columns = slice(self.offsets[symbol], self.offsets[symbol + 1])
+        if columns.start == columns.stop:
+            return np.full_like(vector, FAR)
+        found: npt.NDArray[np.int32] = (self.across[:, columns] + vector[self.nodes[columns]]).min(1)
+        return np.minimum(found, FAR)
+
+    def over(self, target: int, pushes: Ints) -> tuple[Ints, Ints]:
+        """The nodes that are reached once all pushes have been popped, and after how many tokens."""
+        nodes, costs = np.array([target], np.int32), np.zeros(1, np.int32)
+        for symbol in pushes[::-1].tolist():
+            columns = slice(self.offsets[symbol], self.offsets[symbol + 1])
+            costs = (self.across[nodes, columns] + costs[:, None]).min(0, initial=FAR)
+            nodes = self.nodes[columns]
+            nodes, costs = nodes[costs < FAR], costs[costs < FAR]
+        return nodes, costs
+
+
+def _contexts(ways: _Ways) -> tuple[list[npt.NDArray[np.int32]], Ints, Ints]:
+    """Vectors, and the context and the cost of each with a symbol more: 0 and FAR where no end can be reached."""
+    vectors = [ways.across[:, -1].copy()]
+    numbers = {vectors[0].tobytes(): 0}
+    following: list[list[int]] = []
+    cost: list[list[int]] = []
+    # The list grows while it is walked through.
+    for vector in vectors:
+        following.append([])
+        cost.append([])
+        for symbol in range(ways.tables.num_symbols):
+            found = ways.onto(vector, symbol)
+            least = int(found.min())
+            found = np.where(found < FAR, found - least, FAR).astype(np.int32)
+            number = 0 if least >= FAR else numbers.setdefault(found.tobytes(), len(vectors))
+            if number == len(vectors):
+                vectors.append(found)
+                if len(vectors) > MAX_CONTEXTS:
+                    raise LimitExceeded(f"stacks have more than {MAX_CONTEXTS:,} kinds of distances to the end")
+            following[-1].append(number)
+            cost[-1].append(least)
+    shape = (len(vectors), ways.tables.num_symbols)
+    return vectors, np.array(following, np.int32).reshape(shape), np.array(cost, np.int32).reshape(shape)
+
+
+@kernel
+def _saturate(
+    across: npt.NDArray[np.int32], offsets: Ints, nodes: Ints, steps: Ints, starts: Ints, source: Ints, push: Ints
+) -> None:
+    """Lowers `across` until nothing changes.
+
+    Args:
+        across: `[N, J + 1]`, zero where a symbol is popped at once, and FAR elsewhere.
+        offsets, nodes: `[S + 1]`, `[J]`: the columns of each symbol, and their nodes.
+        steps, starts: `[..]`, `[G + 1]`: each push's target, and its symbols from the top down.
+        source, push: `[F]` each: the pushes that nodes have edges for.
+    """
+    columns, counts = across.shape[1], len(starts) - 1
+    way = np.empty((counts, columns), np.int32)
+    before, after = np.empty(len(across), np.int32), np.empty(len(across), np.int32)
+    changed = True
+    while changed:
+        changed = False
+        for number in range(counts):
+            begin, end = starts[number], starts[number + 1]
+            way[number] = FAR
+            # The nodes that the way has come to are a range of `nodes`, or the target alone.
+            low, high = -1, 0
+            before[0] = 0
+            for place in range(begin + 1, end):
+                first, last = offsets[steps[place]], offsets[steps[place] + 1]
+                after[: last - first] = FAR
+                for at in range(low, high):
+                    node = nodes[at] if low >= 0 else steps[begin]
+                    cost = before[at - low]
+                    if cost >= FAR:
+                        continue
+                    way[number, columns - 1] = min(way[number, columns - 1], cost + across[node, columns - 1])
+                    for column in range(first, last):
+                        if cost + across[node, column] < after[column - first]:
+                            after[column - first] = cost + across[node, column]
+                low, high = first, last
+                before[: last - first] = after[: last - first]
+            for at in range(low, high):
+                node = nodes[at] if low >= 0 else steps[begin]
+                cost = before[at - low]
+                if cost < FAR:
+                    for column in range(columns):
+                        if cost + across[node, column] < way[number, column]:
+                            way[number, column] = cost + across[node, column]
+        for entry in range(len(source)):
+            for column in range(columns):
+                if way[push[entry], column] + 1 < across[source[entry], column]:
+                    across[source[entry], column] = way[push[entry], column] + 1
+                    changed = True
