@@ -13,8 +13,7 @@ from random import Random
 import pytest
 from differential import Tokens
 
-import automata
-from automata.pushdown.compile import compile_grammar
+from automata import compile_grammar
 import tokenfst
 from automata.errors import NondeterministicGrammar
 from automata.pushdown.automaton import PushdownAutomaton
