@@ -1,6 +1,7 @@
 """From token automata to text: tensors on the accelerator, and the loop.
 
     AutomatonTensors            masks and steps for a batch             tensors
+    PushdownTensors             the same for grammars, with a stack     pushdown_tensors
     CanonicalTensors            the same for canonical tokenization     canonical_tensors
     ConstraintLogitsProcessor   for `generate` of transformers          processor
     generate(...)               prompts and a constraint to texts       generate
@@ -20,12 +21,14 @@ if TYPE_CHECKING:
     from decoding.canonical_tensors import CanonicalTensors
     from decoding.loop import generate, vocabulary_of
     from decoding.processor import ConstraintLogitsProcessor
+    from decoding.pushdown_tensors import PushdownTensors
     from decoding.tensors import AutomatonTensors
 
 __all__ = [
     "AutomatonTensors",
     "CanonicalTensors",
     "ConstraintLogitsProcessor",
+    "PushdownTensors",
     "bundled_model",
     "generate",
     "vocabulary_of",
@@ -35,6 +38,7 @@ _MODULES = {
     "AutomatonTensors": "decoding.tensors",
     "CanonicalTensors": "decoding.canonical_tensors",
     "ConstraintLogitsProcessor": "decoding.processor",
+    "PushdownTensors": "decoding.pushdown_tensors",
     "bundled_model": "decoding.bundled",
     "generate": "decoding.loop",
     "vocabulary_of": "decoding.loop",

@@ -29,6 +29,7 @@ class CanonicalTensors:
     Attributes:
         width: V, at least the vocabulary's; tokens past the vocabulary are never allowed.
         start, end, dead: the states before the first token, after the end, and after a token that was not allowed.
+        is_end: `[V]` bool, the end tokens.
     """
 
     def __init__(
@@ -83,6 +84,10 @@ class CanonicalTensors:
     def starts(self, batch: int) -> Tensor:
         """The start state for each sequence, `[B]` int64."""
         return torch.full((batch,), self.start, dtype=torch.int64, device=self.device)
+
+    def astray(self, states: Tensor) -> Tensor:
+        """Which sequences hold a token that was not allowed, `[B]` bool."""
+        return states == self.dead
 
     def mask(self, states: Tensor, remaining: Tensor | int | None = None) -> Tensor:
         """The tokens allowed in each state, `[B, V]` bool.

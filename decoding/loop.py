@@ -12,9 +12,7 @@ from transformers import LogitsProcessorList
 
 import tokenfst
 from automata.errors import IncompleteOutput, VocabularyError
-from decoding.processor import ConstraintLogitsProcessor
-from tokenfst.automaton import TokenAutomaton
-from tokenfst.canonical import CanonicalAutomaton
+from decoding.processor import Automaton, ConstraintLogitsProcessor
 from tokenfst.compile import Constraint
 from tokenfst.loaders import from_transformers
 from tokenfst.vocabulary import Vocabulary
@@ -35,13 +33,14 @@ def generate(
     model: Any,
     tokenizer: Any,
     prompts: str | Sequence[str],
-    constraint: Constraint | TokenAutomaton | CanonicalAutomaton,
+    constraint: Constraint | Automaton,
     *,
     max_new_tokens: int = 256,
     temperature: float = 1.0,
     seed: int | None = None,
     num_beams: int = 1,
     at_text_start: bool = False,
+    max_depth: int | None = None,
     **options: Any,
 ) -> list[str]:
     """Lets a model write, after each prompt, a text that the constraint allows.
@@ -59,6 +58,7 @@ def generate(
             text that the new tokens are by themselves, as chat programs show an answer, and as it has to be where all
             prompts are empty. It makes a difference for tokenizers that mark words (`tokenfst.compile`), and a compiled
             automaton brings its own.
+        max_depth: for grammars, how many symbols the stack may hold; `PushdownTensors` says what it is by itself.
         **options: passed on to `model.generate`.
 
     Returns:
@@ -67,6 +67,7 @@ def generate(
 
     Raises:
         PatternError, EmptyLanguage, LimitExceeded: as `tokenfst.compile`.
+        TooManyConfigurations: a text has more derivations side by side than the automaton carries.
         IncompleteOutput: the shortest text takes more than `max_new_tokens`; or other options stopped a text early.
         VocabularyError: the tokenizer has no end token, or the automaton is for another vocabulary.
         ValueError: `at_text_start` with an automaton that was compiled without it.
@@ -76,7 +77,7 @@ def generate(
         raise VocabularyError("the tokenizer names no end-of-sequence token, so no text could end")
     automaton = _automaton(constraint, vocabulary, at_text_start)
     encoded = _encode(tokenizer, [prompts] if isinstance(prompts, str) else list(prompts), model.device)
-    processor = ConstraintLogitsProcessor(automaton, max_new_tokens=max_new_tokens)
+    processor = ConstraintLogitsProcessor(automaton, max_new_tokens=max_new_tokens, max_depth=max_depth)
     sampling = {"do_sample": True, "temperature": temperature} if temperature > 0 else {"do_sample": False}
     with torch.no_grad(), _seeded(seed):
         written = model.generate(
@@ -92,10 +93,8 @@ def generate(
     return [_text(row, automaton) for row in written[:, encoded["input_ids"].shape[1] :].tolist()]
 
 
-def _automaton(
-    constraint: Constraint | TokenAutomaton | CanonicalAutomaton, vocabulary: Vocabulary, at_text_start: bool
-) -> TokenAutomaton | CanonicalAutomaton:
-    if not isinstance(constraint, TokenAutomaton | CanonicalAutomaton):
+def _automaton(constraint: Constraint | Automaton, vocabulary: Vocabulary, at_text_start: bool) -> Automaton:
+    if not isinstance(constraint, Automaton):
         return tokenfst.compile(constraint, vocabulary, at_text_start=at_text_start)
     if constraint.vocabulary.digest != vocabulary.digest:
         raise VocabularyError("the automaton was made for another vocabulary than the tokenizer's")
@@ -123,7 +122,7 @@ def _encode(tokenizer: Any, prompts: list[str], device: torch.device) -> dict[st
     }
 
 
-def _text(row: list[int], automaton: TokenAutomaton | CanonicalAutomaton) -> str:
+def _text(row: list[int], automaton: Automaton) -> str:
     vocabulary = automaton.vocabulary
     ends = [place for place, token in enumerate(row) if token in vocabulary.eos_ids]
     tokens = row[: ends[0]] if ends else row

@@ -8,27 +8,52 @@ constrained.
 
 from __future__ import annotations
 
+from typing import Any, Protocol, TypeAlias
+
 import torch
 from torch import Tensor
 from transformers import LogitsProcessor
 
 from automata.errors import IncompleteOutput, TokenNotAllowed
 from decoding.canonical_tensors import CanonicalTensors
+from decoding.pushdown_tensors import PushdownTensors
 from decoding.tensors import AutomatonTensors
 from tokenfst.automaton import TokenAutomaton
 from tokenfst.canonical import CanonicalAutomaton
+from tokenfst.pushdown.automaton import PushdownTokenAutomaton
+
+Automaton: TypeAlias = TokenAutomaton | CanonicalAutomaton | PushdownTokenAutomaton
+
+
+class _Tensors(Protocol):
+    """What a processor asks of tensors; states are whatever they say."""
+
+    device: torch.device
+    width: int
+    is_end: Tensor
+
+    def starts(self, batch: int) -> Any: ...
+
+    def astray(self, states: Any) -> Tensor: ...
+
+    def mask(self, states: Any, remaining: int | None = None) -> Tensor: ...
+
+    def advance(self, states: Any, tokens: Tensor) -> Any: ...
 
 
 class ConstraintLogitsProcessor(LogitsProcessor):
     """Constrains one call of `generate`: greedy, sampling or beams, any batch, left padding. Make one for each call."""
 
-    def __init__(self, automaton: TokenAutomaton | CanonicalAutomaton, *, max_new_tokens: int | None = None) -> None:
+    def __init__(
+        self, automaton: Automaton, *, max_new_tokens: int | None = None, max_depth: int | None = None
+    ) -> None:
         """Makes a processor.
 
         Args:
             automaton: what every row is to write.
             max_new_tokens: the limit that `generate` is given, the end token counted. With it every text is complete
                 when the limit strikes: a token is allowed only if the rest can still be written.
+            max_depth: how many symbols the stack of a grammar's automaton may hold; see `PushdownTensors`.
 
         Raises:
             IncompleteOutput: the shortest text takes more tokens than `max_new_tokens`.
@@ -38,10 +63,11 @@ class ConstraintLogitsProcessor(LogitsProcessor):
             raise IncompleteOutput(f"the constraint takes at least {least} tokens, and the limit is {max_new_tokens}")
         self.automaton = automaton
         self.max_new_tokens = max_new_tokens
-        self._tensors: AutomatonTensors | CanonicalTensors | None = None
+        self.max_depth = max_depth
+        self._tensors: _Tensors | None = None
         self._prompt_length = 0
         self._seen: Tensor | None = None
-        self._states: Tensor | None = None
+        self._states: Any = None
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
         """Masks the scores of the next token.
@@ -56,30 +82,36 @@ class ConstraintLogitsProcessor(LogitsProcessor):
 
         Raises:
             TokenNotAllowed: every row holds a token that the constraint forbids.
+            TooManyConfigurations: a row has more derivations side by side than the automaton carries.
         """
         tensors = self._on(scores)
         states = self._follow(input_ids, tensors)
         remaining = None
         if self.max_new_tokens is not None:
             remaining = self.max_new_tokens - (input_ids.shape[1] - self._prompt_length)
-        astray = states == tensors.dead
+        if isinstance(tensors, PushdownTensors):
+            tensors.check(states)
+        astray = tensors.astray(states)
         if bool(astray.all()):
             raise TokenNotAllowed("every sequence holds a token that the constraint forbids")
-        mask = tensors.mask(torch.where(astray, tensors.end, states), remaining)
+        mask = tensors.mask(states, remaining) | (astray[:, None] & tensors.is_end)
         return scores.masked_fill(~mask, float("-inf"))
 
-    def _on(self, scores: Tensor) -> AutomatonTensors | CanonicalTensors:
+    def _on(self, scores: Tensor) -> _Tensors:
         tensors = self._tensors
         if tensors is None or tensors.device != scores.device or tensors.width != scores.shape[1]:
-            if isinstance(self.automaton, CanonicalAutomaton):
-                tensors = CanonicalTensors(self.automaton, scores.device, scores.shape[1])
-            else:
-                tensors = AutomatonTensors(self.automaton, scores.device, scores.shape[1])
-            self._tensors = tensors
+            tensors = self._tensors = self._copied(scores.device, scores.shape[1])
         return tensors
 
-    def _follow(self, input_ids: Tensor, tensors: AutomatonTensors | CanonicalTensors) -> Tensor:
-        """The state of each row, `[B]`."""
+    def _copied(self, device: torch.device, width: int) -> _Tensors:
+        if isinstance(self.automaton, PushdownTokenAutomaton):
+            return PushdownTensors(self.automaton, device, width, max_depth=self.max_depth)
+        if isinstance(self.automaton, CanonicalAutomaton):
+            return CanonicalTensors(self.automaton, device, width)
+        return AutomatonTensors(self.automaton, device, width)
+
+    def _follow(self, input_ids: Tensor, tensors: _Tensors) -> Any:
+        """The state of each row."""
         seen, states = self._seen, self._states
         if seen is None or states is None:
             self._prompt_length = input_ids.shape[1]

@@ -25,20 +25,19 @@ collecting it needs the host).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from automata.errors import EmptyLanguage, TooManyConfigurations
 from decoding.pushdown_masks import make_masks
 from decoding.pushdown_parallel import Candidates, choose
 from decoding.pushdown_rows import DEAD, ENDED, Longs, PushdownRows, make_rows
 from decoding.pushdown_steps import StepTables
+from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 from tokenfst.token_classes import END, NEVER
-
-if TYPE_CHECKING:
-    from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 
 MAX_DEPTH = 256
 
@@ -69,6 +68,8 @@ class PushdownTensors:
     Attributes:
         width: V, at least the vocabulary's; tokens past the vocabulary are never allowed.
         max_depth: the most symbols that a stack holds.
+        dead, end: the states after a token that was not allowed, and after the end.
+        is_end: `[V]` bool, the end tokens.
         parallel: P, how many configurations are carried; 1 where the automaton is deterministic.
         mask_number: `[E]`, the number of each state's mask in `masks`.
         masks: the masks (`decoding.pushdown_masks`).
@@ -80,7 +81,7 @@ class PushdownTensors:
         device: torch.device | str = "cpu",
         width: int | None = None,
         *,
-        max_depth: int = MAX_DEPTH,
+        max_depth: int | None = None,
     ) -> None:
         """Copies an automaton to a device.
 
@@ -88,11 +89,13 @@ class PushdownTensors:
             automaton: the automaton.
             device: where the tensors live.
             width: the width of the model's logits, where it is more than the vocabulary's.
-            max_depth: the most symbols that a stack may hold. A text that needs more is not allowed, and none is cut
-                off: only what can be completed within the depth is allowed.
+            max_depth: the most symbols that a stack may hold; what the automaton says, or `MAX_DEPTH` where it says
+                nothing. A text that needs more is not allowed, and none is cut off: only what can be completed within
+                the depth is allowed.
 
         Raises:
-            ValueError: `width` is less than the vocabulary's; or no text can be written within `max_depth`.
+            ValueError: `width` is less than the vocabulary's.
+            EmptyLanguage: every text needs a higher stack than `max_depth`.
             LimitExceeded: the rows of the context trees take more memory than a table may.
         """
         size = len(automaton.token_class)
@@ -100,20 +103,23 @@ class PushdownTensors:
         if self.width < size:
             raise ValueError(f"logits of width {self.width} do not cover the vocabulary of {size}")
         tables = automaton.tables
-        self.device, self.max_depth, self.parallel = torch.device(device), max_depth, tables.max_configurations
+        self.device, self.parallel = torch.device(device), tables.max_configurations
+        depths = [depth for depth in (automaton.max_depth, max_depth) if depth is not None]
+        self.max_depth = min(depths, default=MAX_DEPTH)
         classes = np.full(self.width, NEVER, np.int64)
         classes[:size] = automaton.token_class
         self.token_class = torch.from_numpy(classes).to(self.device)
+        self.is_end = self.token_class == END
         rows = make_rows(tables)
-        self.start, self.dead, self.end = int(rows.root[tables.start]), DEAD, ENDED
-        self._steps = StepTables(rows, tables, max_depth, self.device)
+        self.dead, self.end = DEAD, ENDED
+        self._steps = StepTables(rows, tables, self.max_depth, self.device)
         self._lay_masks(rows, classes, tables.num_classes)
         # Below the lowest symbol lies as much as is ever read, and above the highest as much as is written at once.
         self._below = max(self._steps.reads, self._steps.longest)
         self._pushed = torch.arange(self._steps.longest, device=self.device) + self._below
         self._read = torch.arange(self._below - 1, self._below - self._steps.reads - 1, -1, device=self.device)
         if bool((self.starts(1).state == self.dead).all()):
-            raise ValueError(f"no text can be written with a stack of {max_depth} symbols")
+            raise EmptyLanguage(f"every text needs a stack of more than {self.max_depth} symbols")
 
     def _lay_masks(self, rows: PushdownRows, classes: Longs, num_classes: int) -> None:
         sets: dict[bytes, int] = {}
@@ -139,6 +145,23 @@ class PushdownTensors:
         if self.parallel > 1:
             state = torch.nn.functional.pad(state[:, None], (0, self.parallel - 1), value=self.dead)
         return Configurations(state, stack, height, none.bool())
+
+    def astray(self, configurations: Configurations) -> Tensor:
+        """Which sequences hold a token that was not allowed, `[B]` bool."""
+        dead = configurations.state == self.dead
+        return dead if self.parallel == 1 else dead.all(1)
+
+    def check(self, configurations: Configurations) -> None:
+        """Looks whether a sequence has overflowed; the one method that waits for the device.
+
+        Raises:
+            TooManyConfigurations: some sequence has.
+        """
+        rows = configurations.overflowed.nonzero().flatten().tolist()
+        if rows:
+            raise TooManyConfigurations(
+                f"sequences {rows} have more than {self.parallel} derivations side by side (`max_configurations`)"
+            )
 
     def mask(self, configurations: Configurations) -> Tensor:
         """The tokens allowed after each sequence, `[B, V]` bool."""

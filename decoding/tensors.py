@@ -25,7 +25,7 @@ from decoding.counted_tensors import CountedDistance, CountedTable
 from tokenfst.automaton import TokenAutomaton
 from tokenfst.counted.automaton import CountedAutomaton
 from tokenfst.counted.transitions import Counted
-from tokenfst.token_classes import NEVER
+from tokenfst.token_classes import END, NEVER
 from tokenfst.transitions import Csr, Dense, Transitions
 
 
@@ -35,6 +35,7 @@ class AutomatonTensors:
     Attributes:
         width: V, at least the vocabulary's; tokens past the vocabulary are never allowed.
         start, end, dead: the states before the first token, after the end, and after a token that was not allowed.
+        is_end: `[V]` bool, the end tokens.
     """
 
     def __init__(self, automaton: TokenAutomaton, device: torch.device | str = "cpu", width: int | None = None) -> None:
@@ -57,6 +58,7 @@ class AutomatonTensors:
         classes = np.full(self.width, NEVER, np.int64)
         classes[:size] = automaton.token_class
         self.token_class = torch.from_numpy(classes).to(self.device)
+        self.is_end = self.token_class == END
         # The least number of tokens from each state to the end.
         self.min_tokens = _distance(automaton, self.device)
         self._table = _table(automaton.transitions, self.dead, self.device)
@@ -64,6 +66,10 @@ class AutomatonTensors:
     def starts(self, batch: int) -> Tensor:
         """The start state for each sequence, `[B]` int64."""
         return torch.full((batch,), self.start, dtype=torch.int64, device=self.device)
+
+    def astray(self, states: Tensor) -> Tensor:
+        """Which sequences hold a token that was not allowed, `[B]` bool."""
+        return states == self.dead
 
     def mask(self, states: Tensor, remaining: Tensor | int | None = None) -> Tensor:
         """The tokens allowed in each state, `[B, V]` bool.

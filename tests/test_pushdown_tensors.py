@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,10 +11,14 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pushdown_cases import ambiguous, brackets, json, nested, sums
 from pushdown_tables import Configuration, Walk, make_tables, random_tables, tables_of_steps
 
+import tokenfst
+from automata.errors import EmptyLanguage, TokenNotAllowed, TooManyConfigurations
 from decoding import pushdown_masks, pushdown_steps
 from decoding.pushdown_tensors import Configurations, PushdownTensors
+from tokenfst import PushdownTokenAutomaton, Vocabulary
 from tokenfst.pushdown.tables import PushdownTables
 from tokenfst.token_classes import END, NEVER
 
@@ -22,7 +27,12 @@ def automaton_of(tables: PushdownTables, seed: int = 0) -> Any:
     """Each class has two tokens or three, in any order."""
     random = np.random.default_rng(seed)
     classes = np.repeat(np.arange(tables.num_classes), random.integers(2, 4, tables.num_classes)).astype(np.int32)
-    return SimpleNamespace(tables=tables, token_class=random.permutation(classes))
+    return stand_in(tables, random.permutation(classes))
+
+
+def stand_in(tables: PushdownTables, token_class: Any) -> Any:
+    """What tensors ask of an automaton."""
+    return SimpleNamespace(tables=tables, token_class=np.array(token_class, np.int32), max_depth=None)
 
 
 def check_walks(tensors: PushdownTensors, automaton: Any, seed: int, batch: int = 6, length: int = 12) -> None:
@@ -55,7 +65,7 @@ def check_walks(tensors: PushdownTensors, automaton: Any, seed: int, batch: int 
 def tensors_of(automaton: Any, max_depth: int, width: int | None = None) -> PushdownTensors | None:
     try:
         return PushdownTensors(automaton, width=width, max_depth=max_depth)
-    except ValueError:
+    except EmptyLanguage:
         assert not Walk(automaton.tables, max_depth).allowed([(automaton.tables.start, ())])
         return None
 
@@ -91,7 +101,7 @@ COUNTING = {
 def counting(tokens: list[str] = LETTERS) -> Any:
     """a^n b^n, n > 0."""
     tables = tables_of_steps(COUNTING, final=3, num_symbols=2, tokens=tokens)
-    return SimpleNamespace(tables=tables, token_class=np.array([*range(2, 2 + len(tokens)), END, NEVER], np.int32))
+    return stand_in(tables, [*range(2, 2 + len(tokens)), END, NEVER])
 
 
 def write(tensors: PushdownTensors, tokens: list[str]) -> Configurations:
@@ -129,7 +139,7 @@ def test_at_the_greatest_depth_pushes_are_masked_and_the_text_can_be_completed()
     # What one token pushes and pops itself takes no room.
     tensors = PushdownTensors(counting(), max_depth=0)
     assert allowed(tensors, tensors.starts(1)) == {"ab", "aabb"}
-    with pytest.raises(ValueError, match="no text can be written with a stack of 0 symbols"):
+    with pytest.raises(EmptyLanguage, match="needs a stack of more than 0 symbols"):
         PushdownTensors(counting(["a", "b"]), max_depth=0)
 
 
@@ -201,11 +211,14 @@ def test_a_sequence_with_too_many_configurations_allows_nothing_and_says_so() ->
     move = [(0, (symbol,), 0, 1) for symbol in range(2)]
     edges = {(0, 2): move, (0, 3): [(0, (), 0, 0)], (1, END): [(0, (), 1, 0)]}
     tables = make_tables(0, 4, [[-1, -1], [-1, -1]], edges, 2, 0, max_configurations=4)
-    tensors = PushdownTensors(SimpleNamespace(tables=tables, token_class=np.array([2, 3], np.int32)), max_depth=9)
+    tensors = PushdownTensors(stand_in(tables, [2, 3]), max_depth=9)
     at = tensors.starts(2)
     for tokens, overflowed in [([0, 1], False), ([0, 1], False), ([1, 1], False), ([0, 0], True), ([1, 1], True)]:
         at = tensors.advance(at, torch.tensor(tokens))
         assert at.overflowed.tolist() == [overflowed, False]
+        assert tensors.astray(at).tolist() == [overflowed, False]
+        with pytest.raises(TooManyConfigurations, match=r"sequences \[0\]") if overflowed else nullcontext():
+            tensors.check(at)
         assert tensors.mask(at).tolist() == [[not overflowed] * 2, [True] * 2]
 
 
@@ -215,10 +228,67 @@ def test_configurations_that_come_to_the_same_are_merged() -> None:
     again = [(1, (0, 0), 0, 2), (0, (0,), 0, 1)]
     edges = {(0, 2): move, (1, 2): move, (3, 3): again[:1], (0, 3): again[1:], (2, END): [(0, (), 2, 0)]}
     tables = make_tables(0, 4, [[3], [3], [-1], [-1]], edges, 3, 1, max_configurations=2)
-    automaton = SimpleNamespace(tables=tables, token_class=np.array([2, 3], np.int32))
+    automaton = stand_in(tables, [2, 3])
     tensors = PushdownTensors(automaton, max_depth=30)
     check_walks(tensors, automaton, 0)
     at = tensors.starts(1)
     for token in [0, 1, 1, 0, 1]:
         at = tensors.advance(at, torch.tensor([token]))
     assert not at.overflowed.any()
+
+
+CASES = {"nested": nested, "brackets": brackets, "json": json, "sums": sums, "ambiguous": ambiguous}
+PIECES = [
+    b"aa",
+    b"ab",
+    b"abb",
+    b"()",
+    b"([",
+    b"])",
+    b"))",
+    b"((",
+    b"]]]",
+    b'"}',
+    b'{"',
+    b'":',
+    b'"]}',
+    b"[[",
+    b"1,",
+    b")*(",
+]
+VOCABULARY = Vocabulary([*(bytes([byte]) for byte in range(256)), *PIECES, b""], [256 + len(PIECES)])
+
+
+WEIGHTS = np.where(np.arange(len(VOCABULARY)) < 256, 1, 9)
+
+
+def after(automaton: PushdownTokenAutomaton, state: Any, token: int) -> Any:
+    """As tensors have it: what is not allowed leads to nothing, None, and the end takes anything and stays."""
+    if state is None or state == automaton.end_state:
+        return state
+    try:
+        return automaton.advance(state, token)
+    except TokenNotAllowed:
+        return None
+
+
+@pytest.mark.parametrize("max_depth", [2, 5, 40])
+@pytest.mark.parametrize("name", CASES)
+def test_batches_of_texts_are_what_the_automaton_says_of_each(name: str, max_depth: int) -> None:
+    automaton = tokenfst.compile(CASES[name](), VOCABULARY).within(max_depth)
+    assert isinstance(automaton, PushdownTokenAutomaton)
+    tensors, random = PushdownTensors(automaton), np.random.default_rng(max_depth)
+    assert tensors.max_depth == max_depth
+    states: list[Any] = [automaton.start] * 8
+    at = tensors.starts(8)
+    for _ in range(30):
+        tokens = []
+        for row, (state, mask) in enumerate(zip(states, tensors.mask(at), strict=True)):
+            expected = automaton.mask(state) if state is not None else np.zeros(len(VOCABULARY), np.bool_)
+            assert mask.tolist() == expected.tolist()
+            # Pieces are drawn more often than single bytes, and seldom what is not allowed.
+            weights = (expected | (random.random(len(expected)) < 0.0003)) * WEIGHTS
+            tokens.append(int(random.choice(len(expected), p=weights / weights.sum())) if weights.any() else 0)
+            states[row] = after(automaton, state, tokens[-1])
+        at = tensors.advance(at, torch.tensor(tokens))
+        assert tensors.astray(at).tolist() == [state is None for state in states]

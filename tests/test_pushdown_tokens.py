@@ -10,15 +10,19 @@ import copy
 import pickle
 import random
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from pushdown_cases import Configuration, Oracle, ambiguous, brackets, json, nested, sums
+from safetensors import safe_open
+from safetensors.numpy import save_file
 
 import tokenfst
-from automata import TokenNotAllowed, TooManyConfigurations
+from automata import AutomatonFileError, EmptyLanguage, TokenNotAllowed, TooManyConfigurations
 from automata.pushdown.automaton import PushdownAutomaton
-from tokenfst import PushdownTokenAutomaton, Vocabulary
+from tokenfst import PushdownTokenAutomaton, TokenAutomaton, Vocabulary
 
 CASES: dict[str, Callable[[], PushdownAutomaton]] = {
     "nested": nested,
@@ -79,3 +83,56 @@ def test_masks_are_what_brute_force_allows(name: str) -> None:
             if len(configurations) > 6:
                 break
     assert ended > 2
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_saved_automaton_reads_back(name: str, tmp_path: Path) -> None:
+    vocabulary = _vocabulary(name)
+    tokens = tokenfst.compile(CASES[name](), vocabulary).within(9)
+    tokens.save(tmp_path / "a.safetensors")
+    read = PushdownTokenAutomaton.load(tmp_path / "a.safetensors", vocabulary)
+    assert (read.max_depth, read.at_text_start, read.start) == (9, False, tokens.start)
+    draw, state = random.Random(0), tokens.start
+    for _ in range(20):
+        assert (read.mask(state) == tokens.mask(state)).all()
+        token = draw.choice(sorted(_set(tokens, state)))
+        assert read.advance(state, token) == tokens.advance(state, token)
+        state = tokens.advance(state, token)
+    with pytest.raises(AutomatonFileError, match="with PushdownTokenAutomaton"):
+        TokenAutomaton.load(tmp_path / "a.safetensors", vocabulary)
+    tokenfst.compile("a*", vocabulary).save(tmp_path / "b.safetensors")
+    with pytest.raises(AutomatonFileError, match="with TokenAutomaton"):
+        PushdownTokenAutomaton.load(tmp_path / "b.safetensors", vocabulary)
+
+
+DAMAGES: dict[str, Callable[[dict[str, Any]], object]] = {
+    "an array is missing": lambda arrays: arrays.pop("move_room"),
+    "no sizes": lambda arrays: arrays.pop("sizes"),
+    "another array": lambda arrays: arrays.setdefault("other", np.zeros(1, np.int32)),
+    "a target outside": lambda arrays: arrays["move_target"].__setitem__(0, 99),
+    "a child outside": lambda arrays: arrays["child"].__setitem__((0, 0), 9999),
+    "a tree with a circle": lambda arrays: arrays["child"].__setitem__((0, 0), 0),
+    "a pop too many": lambda arrays: arrays["move_pops"].__setitem__(0, 2),
+    "classes out of order": lambda arrays: arrays["edge_class"].__setitem__(slice(None), 1),
+    "a symbol outside": lambda arrays: arrays["push_symbols"].__setitem__(0, 5),
+    "offsets that fall": lambda arrays: arrays["row_offsets"].__setitem__(1, 9999),
+    "a type": lambda arrays: arrays.__setitem__("move_room", arrays["move_room"].astype(np.int64)),
+    "runs that end early": lambda arrays: arrays["run_end"].__setitem__(-1, 3),
+    "no states": lambda arrays: arrays["sizes"].__setitem__(0, 0),
+    "several moves": lambda arrays: arrays["sizes"].__setitem__(5, 0),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_tables_that_do_not_fit_together_are_refused(damage: str, tmp_path: Path) -> None:
+    vocabulary = _vocabulary("brackets")
+    path = tmp_path / "a.safetensors"
+    tokenfst.compile(brackets(), vocabulary).save(path)
+    with safe_open(str(path), "numpy") as file:
+        arrays, header = {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
+    save_file(arrays, str(path), header)
+    PushdownTokenAutomaton.load(path, vocabulary)
+    DAMAGES[damage](arrays)
+    save_file(arrays, str(path), header)
+    with pytest.raises(AutomatonFileError):
+        PushdownTokenAutomaton.load(path, vocabulary)

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.distance import distances
-from automata.errors import TokenNotAllowed
+from automata.errors import AutomatonFileError, TokenNotAllowed
 from tokenfst.loops import Ints
 from tokenfst.masks import ClassRuns, expand_runs, group_runs, mask_words
 from tokenfst.token_classes import END, NEVER
@@ -239,8 +239,14 @@ class TokenAutomaton:
         """Reads an automaton that was saved for the same vocabulary.
 
         Raises:
-            AutomatonFileError: a damaged file, another format version, or another vocabulary.
+            AutomatonFileError: a damaged file, another format version, another vocabulary, or an automaton with a
+                stack (`PushdownTokenAutomaton.load`).
         """
         from tokenfst.storage import load
 
-        return load(path, vocabulary)
+        automaton = load(path, vocabulary)
+        if not isinstance(automaton, TokenAutomaton):
+            raise AutomatonFileError(
+                f"{path} holds an automaton with a stack: load it with PushdownTokenAutomaton.load"
+            )
+        return automaton

@@ -33,6 +33,7 @@ from automata.jit import kernel
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work, under_way
 from automata.pattern import parse
 from automata.pushdown.automaton import PushdownAutomaton
+from automata.pushdown.compile import Ambiguity, compile_grammar
 from automata.pushdown.grammar import Grammar
 from automata.sparse import HIGH, LOW, SparseAutomaton
 from tokenfst.automaton import TokenAutomaton
@@ -50,7 +51,6 @@ from tokenfst.vocabulary import Vocabulary
 Constraint: TypeAlias = str | Expr | ByteAutomaton
 # Constraints with a stack.
 Nested: TypeAlias = Grammar | PushdownAutomaton
-Ambiguity: TypeAlias = Literal["error", "parallel"]
 
 
 @overload
@@ -145,14 +145,13 @@ def compile(  # noqa: A001
         if tokenization == "canonical":
             raise ValueError("canonical tokenization is not known for grammars; tokenization='any' allows all")
         with Work(limits, cancellation) as work:
-            automaton = constraint
-            if isinstance(automaton, Grammar):
-                from automata.pushdown.compile import compile_grammar
-
-                automaton = compile_grammar(
-                    automaton, ambiguity=ambiguity, max_configurations=max_configurations, work=work
-                )
-            return from_pushdown(automaton, vocabulary, at_text_start=at_text_start, terminals=terminals, work=work)
+            return from_pushdown(
+                to_pushdown(constraint, ambiguity, max_configurations, work),
+                vocabulary,
+                at_text_start=at_text_start,
+                terminals=terminals,
+                work=work,
+            )
     if ambiguity != "error":
         raise ValueError("only grammars are ambiguous: what a regular expression allows is one automaton")
     with Work(limits, cancellation) as work:
@@ -164,6 +163,13 @@ def compile(  # noqa: A001
             return from_counted(counted, vocabulary, at_text_start=at_text_start, work=work)
         automaton = to_bytes(expr, work)
         return from_bytes(automaton, vocabulary, at_text_start=at_text_start, terminals=terminals, work=work)
+
+
+def to_pushdown(constraint: Nested, ambiguity: Ambiguity, max_configurations: int, work: Work) -> PushdownAutomaton:
+    """The pushdown automaton of a constraint with a stack."""
+    if isinstance(constraint, PushdownAutomaton):
+        return constraint
+    return compile_grammar(constraint, ambiguity=ambiguity, max_configurations=max_configurations, work=work)
 
 
 def to_bytes(constraint: Constraint, work: Work) -> ByteAutomaton:

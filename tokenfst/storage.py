@@ -21,6 +21,7 @@ from tokenfst.transitions import Csr, Dense, Transitions
 
 if TYPE_CHECKING:
     from tokenfst.automaton import TokenAutomaton
+    from tokenfst.pushdown.automaton import PushdownTokenAutomaton
     from tokenfst.vocabulary import Vocabulary
 
 # What a file holds before it has been checked: any type of number.
@@ -34,8 +35,6 @@ COUNTED_COLUMNS = ("row_offsets", "edge_class", "low", "high", "edge_target", "a
 
 def save(automaton: TokenAutomaton, path: str | Path) -> None:
     """Writes an automaton; see `TokenAutomaton.save`."""
-    from safetensors.numpy import save_file
-
     transitions = automaton.transitions
     arrays: dict[str, npt.NDArray[np.generic]] = {
         "start": np.array([automaton.start], np.int32),
@@ -52,6 +51,13 @@ def save(automaton: TokenAutomaton, path: str | Path) -> None:
         arrays["row_offsets"] = transitions.row_offsets
         arrays["edge_class"] = transitions.edge_class
         arrays["edge_target"] = transitions.edge_target
+    write(arrays, automaton, path)
+
+
+def write(arrays: Mapping[str, Array], automaton: TokenAutomaton | PushdownTokenAutomaton, path: str | Path) -> None:
+    """Writes the arrays of an automaton."""
+    from safetensors.numpy import save_file
+
     metadata = {
         "format": FORMAT,
         "version": VERSION,
@@ -59,15 +65,12 @@ def save(automaton: TokenAutomaton, path: str | Path) -> None:
         "num_classes": str(automaton.num_classes),
         "at_text_start": str(automaton.at_text_start),
     }
-    save_file(arrays, str(path), metadata)
+    save_file(dict(arrays), str(path), metadata)
 
 
-def load(path: str | Path, vocabulary: Vocabulary) -> TokenAutomaton:
-    """Reads an automaton; see `TokenAutomaton.load`."""
+def load(path: str | Path, vocabulary: Vocabulary) -> TokenAutomaton | PushdownTokenAutomaton:
+    """Reads an automaton, with a stack or without; see `TokenAutomaton.load`."""
     from safetensors import SafetensorError, safe_open
-
-    from tokenfst.automaton import TokenAutomaton
-    from tokenfst.counted.automaton import CountedAutomaton
 
     try:
         with safe_open(str(path), "numpy") as file:
@@ -80,20 +83,33 @@ def load(path: str | Path, vocabulary: Vocabulary) -> TokenAutomaton:
             raise
         raise AutomatonFileError(f"{path} is not a readable automaton: {error}") from error
     try:
-        if not _sound(arrays, num_classes, len(vocabulary.token_of_rank)):
-            raise AutomatonFileError("the tables of the automaton do not fit together")
-        make = CountedAutomaton if "max_register" in arrays else TokenAutomaton
-        return make(
-            vocabulary,
-            int(arrays["start"][0]),
-            arrays["final"].astype(np.bool_),
-            _transitions(arrays, num_classes),
-            arrays["run_end"].astype(np.int32),
-            arrays["run_class"].astype(np.int32),
-            at_text_start=at_text_start,
-        )
+        if "child" in arrays:
+            from tokenfst.pushdown.storage import from_arrays
+
+            return from_arrays(arrays, vocabulary, at_text_start=at_text_start)
+        return _without_stack(arrays, vocabulary, num_classes, at_text_start)
     except KeyError as error:
         raise AutomatonFileError(f"{path} has no array {error}") from error
+
+
+def _without_stack(
+    arrays: Mapping[str, Array], vocabulary: Vocabulary, num_classes: int, at_text_start: bool
+) -> TokenAutomaton:
+    from tokenfst.automaton import TokenAutomaton
+    from tokenfst.counted.automaton import CountedAutomaton
+
+    if not _sound(arrays, num_classes, len(vocabulary.token_of_rank)):
+        raise AutomatonFileError("the tables of the automaton do not fit together")
+    make = CountedAutomaton if "max_register" in arrays else TokenAutomaton
+    return make(
+        vocabulary,
+        int(arrays["start"][0]),
+        arrays["final"].astype(np.bool_),
+        _transitions(arrays, num_classes),
+        arrays["run_end"].astype(np.int32),
+        arrays["run_class"].astype(np.int32),
+        at_text_start=at_text_start,
+    )
 
 
 def _check_header(metadata: dict[str, str], vocabulary: Vocabulary) -> None:

@@ -41,7 +41,7 @@ def explained(
     elements = found.elements[state] if len(found.elements[state]) > 1 else unbounded.elements
     left, right = elements[0], elements[-1]
     text = shortest_text(known, int(number[state]))
-    after = "" if text is None else f"after {_shown(text)} "
+    after = f"after {shown(text)} "
     if unbounded.reason == "pops":
         reason = f"{after}any number of rules can end at once: {_described(found, left)}, and each can go on as well"
     else:
@@ -49,7 +49,7 @@ def explained(
             f"{after}two derivations go on, {_GROWS}: one is in {_described(found, left)}, "
             f"the other in {_described(found, right)}"
         )
-    name = _rule_name(found, left[1])
+    name = rule_name(found, left[1])
     place = places.get(name)
     return NondeterministicGrammar(
         f"{reason}; {_ADVICE}",
@@ -94,11 +94,15 @@ def _representatives(automaton: PushdownAutomaton) -> list[tuple[int, bytes]]:
     return [(column, bytes([byte])) for column, byte in found.items()]
 
 
-def _shown(text: bytes) -> str:
+def shown(text: bytes | None) -> str:
+    """A text for a message."""
+    if text is None:
+        return "some text"
     return repr(text.decode("utf-8", "backslashreplace")) if text else "the empty text"
 
 
-def _rule_name(found: Determinizer, place: int) -> str:
+def rule_name(found: Determinizer, place: int) -> str:
+    """The rule of a state of the network."""
     names, rule = found.places.network.rule_names, found.places.rule_of[place]
     return names[rule] if rule < len(names) else names[found.places.network.start_rule]
 
@@ -108,7 +112,7 @@ def _described(found: Determinizer, element: Element) -> str:
     stack, place = element
     names: list[str] = []
     for state in (place, *reversed(stack)):
-        name = _rule_name(found, state)
+        name = rule_name(found, state)
         if not names or names[-1] != name:
             names.append(name)
     shown = names if len(names) <= 4 else [*names[:2], "…", names[-1]]

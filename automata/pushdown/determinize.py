@@ -4,6 +4,10 @@ A state of the deterministic automaton is a set of elements, each a local stack 
 configurations that the text so far may have led to, as far as they differ. What all local stacks begin with lies on the
 real stack, so most sets are one element with an empty local stack, which is a state of the network.
 
+Where callers differ but what is called does not, the set is a product: any of some stacks, with any of some elements
+above it. The stacks become one symbol, a choice, and the elements above it the state. So `return f(...)` and a call of
+`returnf(...)` are two derivations at both ends of the brackets, but not within them.
+
     explore    the steps of a set: a decision tree. At its root, what the elements can read by themselves. Where an
                element's rule can end and its local stack is empty, the text goes on where the caller does, which the
                real stack tells: for each symbol that may lie there, the step pops it, it is put under all local stacks,
@@ -14,9 +18,12 @@ real stack, so most sets are one element with an empty local stack, which is a s
 Elements that have become equal are one, so two derivations of the same text that lead to the same place cost nothing.
 
 Words (see `automata.pushdown.grammar`) are resolved in a set as a whole: what a place reads comes first, and only
-columns that none does read end words, of those that can end the one of the highest priority.
+columns that none does read end words, of those that can end the one of the highest priority. A lazy word that can end
+does so before anything is read.
 
 Which symbols may lie under a set: those that may lie under each of its elements.
+
+Symbols are the network's states, and from `Places.end_state` up the choices.
 
 Rejected: one column at a time (fifty times as many steps of Python as groups); sets with their stacks unbounded (a
 construction that need not end, in place of an answer).
@@ -25,10 +32,12 @@ construction that need not end, in place of an answer).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from automata.errors import LimitExceeded
+from automata.limits import Work
 from automata.openfst import IntArray
 from automata.pushdown.places import Leaf, Places, Stack
 from automata.pushdown.steps import Steps
@@ -51,6 +60,17 @@ class Unbounded(Exception):  # noqa: N818  # no error but an answer: the caller 
         self.reason, self.elements, self.state = reason, elements, state
 
 
+@dataclass(slots=True)
+class _Look:
+    """A place in a decision tree that looks at the symbol below, and the symbols that have their branches."""
+
+    state: int
+    elements: Elements
+    popped: Stack
+    columns: int
+    done: set[int] = field(default_factory=set)
+
+
 class Determinizer:
     """The construction: states as they are found, and their steps."""
 
@@ -63,7 +83,13 @@ class Determinizer:
         self.elements: list[Elements] = []
         self.came_from: list[int] = []
         self.todo: list[int] = []
+        self.too_many: list[int] = []
         self.at = -1
+        self.choices: list[tuple[Stack, ...]] = []
+        self.number_of_choice: dict[tuple[Stack, ...], int] = {}
+        self.choices_under: list[set[int]] = [set() for _ in places.under]
+        self.looks: list[list[_Look]] = [[] for _ in places.under]
+        self.look_again: list[_Look] = []
         self._reached: dict[tuple[int, int], list[int]] = {}
         self._rows: dict[int, list[int]] = {}
 
@@ -99,14 +125,25 @@ class Determinizer:
 
     # Steps
 
-    def expand(self, state: int) -> None:
-        """Finds the steps of a state."""
-        self.at = state
-        self.explore(self.elements[state], (), (1 << self.places.num_columns) - 1)
+    def run(self, start: int, work: Work) -> None:
+        """Finds all states that the start leads to, and their steps."""
+        self.place(start)
+        while self.todo or self.look_again:
+            work.check()
+            if self.todo:
+                self.at = self.todo.pop()
+                self.explore(self.elements[self.at], (), (1 << self.places.num_columns) - 1)
+            else:
+                look = self.look_again.pop()
+                self.at = look.state
+                self.branch(look)
 
     def explore(self, elements: Iterable[Element], popped: Stack, columns: int) -> None:
         """Finds the steps over some columns once some symbols have been popped, from the top of the stack down."""
         leaves, ends = self.leaves(elements)
+        if self.places.any_lazy(leaf.state for leaf in leaves):
+            self.end_words(leaves, popped, columns)
+            return
         once = twice = 0
         for leaf in leaves:
             reads = leaf.columns & columns
@@ -176,22 +213,67 @@ class Determinizer:
         for column in each_bit(columns):
             reached = {(leaf.pushed, self.row(leaf.state)[column]) for leaf in leaves if leaf.columns >> column & 1}
             pushes, elements = common(reached)
+            if len(elements) > 1:
+                chosen = factored(elements)
+                if chosen is not None:
+                    choice, above, elements = chosen
+                    pushes = (*pushes, self.choice(choice, above, elements), *above)
             target = self.set(elements)
             sequences = self.steps.sequences
             self.steps.single.append((self.at, column, sequences.of(popped), sequences.of(pushes), target))
+
+    def choice(self, stacks: tuple[Stack, ...], above: Stack, elements: Elements) -> int:
+        """The symbol for any of some stacks, with others and some elements above it."""
+        number = self.number_of_choice.get(stacks)
+        if number is None:
+            number = self.number_of_choice[stacks] = self.places.end_state + 1 + len(self.choices)
+            self.choices.append(stacks)
+        lowest = {self.places.rule_of[above[0]]} if above else self.lowest_rules(elements)
+        for first in lowest:
+            for rule in self.places.called_last[first]:
+                if number not in self.choices_under[rule]:
+                    self.choices_under[rule].add(number)
+                    self.look_again += self.looks[rule]
+        return number
 
     def look_below(self, elements: Elements, popped: Stack, columns: int) -> None:
         """Adds a branch for each symbol that may lie below."""
         if len(popped) >= MAX_POPS:
             raise Unbounded("pops", elements, self.at)
-        for symbol in self.symbols_under(elements):
-            self.explore([((symbol, *stack), state) for stack, state in elements], (*popped, symbol), columns)
+        look = _Look(self.at, elements, popped, columns)
+        for rule in self.lowest_rules(elements):
+            self.looks[rule].append(look)
+        self.branch(look)
 
-    def symbols_under(self, elements: Elements) -> Iterable[int]:
+    def branch(self, look: _Look) -> None:
+        """Adds the branches that are not there yet."""
+        for symbol in self.symbols_under(look.elements):
+            if symbol not in look.done:
+                look.done.add(symbol)
+                self.explore(self.over(symbol, look.elements), (*look.popped, symbol), look.columns)
+
+    def over(self, symbol: int, elements: Elements) -> list[Element]:
+        """Some elements with the symbol that lies under them."""
+        return [(below + stack, state) for below in self.stacks(symbol) for stack, state in elements]
+
+    def stacks(self, symbol: int) -> tuple[Stack, ...]:
+        """The stacks that a symbol stands for."""
+        choice = symbol - self.places.end_state - 1
+        return self.choices[choice] if choice >= 0 else ((symbol,),)
+
+    def symbols_under(self, elements: Iterable[Element]) -> list[int]:
         """The symbols that may lie under all of some elements."""
-        rules = {self.places.rule_of[stack[0] if stack else state] for stack, state in elements}
-        first, *others = [self.places.under[rule] for rule in rules]
-        return [symbol for symbol in first if all(symbol in other for other in others)] if others else first
+        rules = self.lowest_rules(elements)
+        first, *others = [{*self.places.under[rule], *self.choices_under[rule]} for rule in rules]
+        return sorted(first.intersection(*others))
+
+    def symbols_below(self, symbol: int) -> list[int]:
+        """The symbols that may lie under a symbol."""
+        return self.symbols_under([(stack[:-1], stack[-1]) for stack in self.stacks(symbol)])
+
+    def lowest_rules(self, elements: Iterable[Element]) -> set[int]:
+        """The rules that lie directly on the stack."""
+        return {self.places.rule_of[stack[0] if stack else state] for stack, state in elements}
 
     def end_words(self, leaves: Iterable[Leaf], popped: Stack, columns: int) -> None:
         """Ends the words of the highest priority, over columns that go on with none."""
@@ -211,6 +293,26 @@ def common(elements: set[Element]) -> tuple[Stack, Elements]:
     while size < len(low) and low[size] == high[size]:
         size += 1
     return low[:size], tuple(sorted((stack[size:], state) for stack, state in elements))
+
+
+def factored(elements: Elements) -> tuple[tuple[Stack, ...], Stack, Elements] | None:
+    """A set as a product: some stacks, what lies above all of them, and the elements above that; or None."""
+    by_state: dict[int, list[Stack]] = {}
+    for stack, state in elements:
+        by_state.setdefault(state, []).append(stack)
+    stacks = min(by_state.values(), key=len)
+    least = min(len(stack) for stack in stacks)
+    if len(stacks) < 2 or not least:
+        return None
+    size = 0
+    while size < least - 1 and all(stack[-1 - size] == stacks[0][-1 - size] for stack in stacks):
+        size += 1
+    below = tuple(sorted({stack[: len(stack) - size] for stack in stacks}))
+    above = {(stack[len(each) :], state) for stack, state in elements for each in below if stack[: len(each)] == each}
+    product = {(low + high, state) for low in below for high, state in above}
+    if product != set(elements):
+        return None
+    return below, *common(above)
 
 
 def each_bit(columns: int) -> list[int]:

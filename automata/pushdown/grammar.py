@@ -6,7 +6,8 @@ Rules come in two kinds, as in Lark:
     lexical rule  a word (what a lexer calls a token): a regular expression without calls, read as a whole. It matches
                   longest: where the next byte can go on with a word, it does, and the word does not end there; so
                   `returnx` is one identifier. Of the words that could end at one place, the one with the highest
-                  priority does. Only words that the grammar allows at this point compete (a contextual lexer).
+                  priority does; a lazy word ends before anything goes on. Only words that the grammar allows at this
+                  point compete (a contextual lexer).
 
 Words of `ignored` rules may stand before and after any word.
 
@@ -29,10 +30,12 @@ class LexicalRule:
         expr: its texts, without calls; the empty text does not count.
         priority: of the lexical rules that match the same text, that with the greatest is meant; tuples compare as
             Python's do. Equal ones go by the order of definition: the first wins.
+        lazy: whether its words end as soon as they can, also where they or others could go on.
     """
 
     expr: Expr
     priority: tuple[int, ...] = (0,)
+    lazy: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,9 +126,10 @@ def _behind(into: dict[int, list[int]], states: list[int]) -> set[int]:
 
 
 def _that_stay(rules: Rules, calls: dict[int, _Calls]) -> set[int]:
-    """The rules that are not inlined."""
-    stay = _recursive(rules, calls) | {rules.text}
+    """The rules that are not inlined where they are called."""
+    stay = _recursive(rules, calls)
     num_calls = Counter(callee for found in calls.values() for _, callee, _ in (*found.tail, *found.other))
+    num_calls[rules.text] += 1
     successors = _graph(rules, calls, stay)
     size: dict[int, int] = {}
     budget = _MAX_TOTAL_GROWTH + sum(rules.parts[number].size for number in calls)
@@ -158,7 +159,7 @@ def _recursive(rules: Rules, calls: dict[int, _Calls]) -> set[int]:
         added = set()
         for members in components(_graph(rules, calls, stay)):
             group = set(members)
-            if len(members) > 1 and any(_pushes(member, calls[member], group, stay) for member in members):
+            if len(members) > 1 and _pushes(calls, group):
                 best = max(members, key=lambda member: (num_calls[member], rules.parts[member].size))
                 added |= group if round_ == _MAX_ROUNDS - 1 else {best}
         if not added:
@@ -167,11 +168,12 @@ def _recursive(rules: Rules, calls: dict[int, _Calls]) -> set[int]:
     return stay
 
 
-def _pushes(number: int, calls: _Calls, group: set[int], stay: set[int]) -> bool:
-    """Whether a rule calls one of a group other than at the end of its frame."""
-    # A frame of its own catches only tail calls of what was begun in it, so that a way round through others has no end.
-    found = [*calls.other, *calls.tail] if calls.loops else calls.other
-    return any(callee in group and callee not in stay and callee != number for _, callee, _ in found)
+def _pushes(calls: dict[int, _Calls], group: set[int]) -> bool:
+    """Whether rules that all call each other do so other than at the ends of frames."""
+    if any(callee in group for member in group for _, callee, _ in calls[member].other):
+        return True
+    # A frame of its own catches what was begun in it: two of them could go on within each other.
+    return sum(calls[member].loops for member in group) > 1
 
 
 def _graph(rules: Rules, calls: dict[int, _Calls], stay: set[int]) -> list[list[int]]:

@@ -52,6 +52,7 @@ class Network:
         word_names: T names in the order of priority: of two that may end at one place, the first does.
         by_label: `[Q, L]` int32, the state that each label leads to, or -1.
         labels: L names, ascending.
+        num_lazy: how many words, the first ones, are lazy: where one of them may end, the text goes on with no other.
     """
 
     byte_class: ByteArray
@@ -70,6 +71,7 @@ class Network:
     word_names: tuple[str, ...]
     by_label: IntArray
     labels: tuple[str, ...]
+    num_lazy: int = 0
 
     @property
     def num_states(self) -> int:
@@ -90,8 +92,8 @@ def build_network(grammar: Grammar, work: Work) -> Network:
     analysis.check_names(grammar)
     rules = lay_rules(grammar, work)
     have_text = analysis.productive(rules.parts, work)
-    analysis.check_texts(grammar, rules, have_text)
     recursion.check_left_recursion(grammar, rules, have_text)
+    analysis.check_texts(grammar, rules, have_text)
     analysis.drop_calls(rules.parts, have_text)
     matches_empty = analysis.nullable(rules.parts, work)
     if not grammar.ignored and not matches_empty[rules.text]:
@@ -199,6 +201,7 @@ def _from_tables(
         word=symbol[is_word],
         word_target=target[is_word],
         word_names=rules.words,
+        num_lazy=rules.num_lazy,
         by_label=by_label,
         labels=rules.labels,
     )

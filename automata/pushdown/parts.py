@@ -26,6 +26,7 @@ from automata.expr import Call, Expr
 from automata.intervals import FIRST_LABEL
 from automata.limits import Work
 from automata.openfst import IntArray
+from automata.pushdown.flattening import flattened
 from automata.pushdown.grammar import Grammar
 from automata.thompson import Fragment, Layout
 
@@ -68,6 +69,7 @@ class Rules:
         parts: the parts.
         text: the number of the part that whole texts match.
         words: the lexical rules by priority, highest first.
+        num_lazy: how many of them, the first ones, are lazy.
         labels: the user's labels, ascending.
         num_rules: how many of the parts are rules of the grammar, or its lexical rules.
     """
@@ -76,6 +78,7 @@ class Rules:
     parts: list[Part]
     text: int
     words: tuple[str, ...]
+    num_lazy: int
     labels: tuple[str, ...]
     num_rules: int
 
@@ -119,7 +122,7 @@ class _Laying:
 
     def rules(self) -> Rules:
         grammar = self.grammar
-        parts = [self.part(expr) for expr in grammar.rules.values()]
+        parts = [self.part(flattened(name, expr)) for name, expr in grammar.rules.items()]
         place = {name: number for number, name in enumerate(self.words)}
         inner = [self.part(rule.expr) for rule in grammar.lexical.values()]
         after = self.between if grammar.ignored else -1
@@ -127,8 +130,9 @@ class _Laying:
         lexical = list(grammar.lexical)
         ignored = [_word(inner[lexical.index(name)], place[name], -1) for name in dict.fromkeys(grammar.ignored)]
         parts += [_loop(len(parts) + 2, len(ignored)), _in_a_row([self.between, self.number[grammar.start]]), *ignored]
+        num_lazy = sum(rule.lazy for rule in grammar.lexical.values())
         names = [*self.names, "(ignored)", grammar.start, *dict.fromkeys(grammar.ignored)]
-        return Rules(names, parts, self.between + 1, self.words, self._in_order(parts), len(self.names))
+        return Rules(names, parts, self.between + 1, self.words, num_lazy, self._in_order(parts), len(self.names))
 
     def _in_order(self, parts: list[Part]) -> tuple[str, ...]:
         """The labels, ascending, and their marks renumbered."""
@@ -165,10 +169,11 @@ class _Laying:
 
 
 def _by_priority(grammar: Grammar) -> tuple[str, ...]:
-    """The lexical rules, highest priority first; equal ones in the order of definition."""
-    ranks = sorted({rule.priority for rule in grammar.lexical.values()}, reverse=True)
-    rank = {priority: place for place, priority in enumerate(ranks)}
-    return tuple(sorted(grammar.lexical, key=lambda name: rank[grammar.lexical[name].priority]))
+    """The lexical rules, lazy ones first, then highest priority first; equal ones in the order of definition."""
+    ranks = sorted({(rule.lazy, rule.priority) for rule in grammar.lexical.values()}, reverse=True)
+    rank = {order: place for place, order in enumerate(ranks)}
+    words = {name: rank[rule.lazy, rule.priority] for name, rule in grammar.lexical.items()}
+    return tuple(sorted(words, key=words.__getitem__))
 
 
 def _word(part: Part, word: int, after: int) -> Part:

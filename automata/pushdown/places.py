@@ -17,6 +17,7 @@ text pops it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -56,6 +57,7 @@ class Places:
         columns: by state, the columns that it reads.
         words: by state, the (word, target) pairs, by priority.
         under: by rule, the symbols that can lie directly under a call of it.
+        called_last: by rule, itself and the rules that tail calls lead to.
         first: by rule, the columns with which the text may go on after it (the truth, or more).
     """
 
@@ -85,6 +87,11 @@ class Places:
         self.columns = bits(self.go >= 0)
         self._closures: dict[int, Closure] = {}
         self._find_first()
+
+    def any_lazy(self, states: Iterable[int]) -> bool:
+        """Whether a lazy word may end at one of some states."""
+        lazy = self.network.num_lazy
+        return lazy > 0 and any(word < lazy for state in states for word, _ in self.words[state][:1])
 
     def _call_start_rule(self) -> None:
         """Adds the place of its own that the start rule is called from."""
@@ -124,6 +131,7 @@ class Places:
                     bottom[called] |= bottom[rule]
                     todo.append(called)
         self.under, self.at_bottom = [tuple(sorted(symbols)) for symbols in under], bottom
+        self.called_last = [_reached(tail, rule) for rule in range(num_rules)]
 
     def _table(self) -> IntArray:
         network = self.network
@@ -201,6 +209,15 @@ class Places:
                     todo += set(leaf.pushed) - seen
                     seen |= set(leaf.pushed)
         return columns, rules
+
+
+def _reached(edges: list[set[int]], start: int) -> set[int]:
+    seen, todo = {start}, [start]
+    while todo:
+        new = edges[todo.pop()] - seen
+        seen |= new
+        todo += new
+    return seen
 
 
 def _pairs(offsets: IntArray, left: IntArray, right: IntArray) -> list[list[tuple[int, int]]]:

@@ -138,4 +138,4 @@ def check_left_recursion(grammar: Grammar, rules: Rules, have_text: Sequence[boo
 
 
 def _endless(grammar: Grammar, name: str) -> GrammarError:
-    return error(grammar, "the rule begins with a call of itself and has no other way to begin", name)
+    return error(grammar, "the rule calls itself before anything is read, and never comes to an end", name)

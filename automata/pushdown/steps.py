@@ -52,7 +52,7 @@ class Steps:
     single: list[tuple[int, int, int, int, int]] = field(default_factory=list)
 
     def table(self, go: IntArray, target_of: IntArray) -> IntArray:
-        """`[5, E]`, all steps: state, column, pops, pushes, target; by state and column.
+        """`[5, E]`, all steps: state, column, pops, pushes, target; in this order, each once.
 
         Args:
             go: `[N, columns]`, the network's.
@@ -66,4 +66,6 @@ class Steps:
             target = target_of[go[place[number], column]]
             parts.append(np.stack([state[number], column.astype(np.int32), pops[number], pushes[number], target]))
         steps = np.concatenate(parts, axis=1)
-        return steps[:, np.lexsort((steps[4], steps[3], steps[2], steps[0] * go.shape[1] + steps[1]))]
+        steps = steps[:, np.lexsort((steps[4], steps[3], steps[2], steps[1], steps[0]))]
+        same = (steps[:, 1:] == steps[:, :-1]).all(axis=0)
+        return steps[:, np.append(True, ~same)[: steps.shape[1]]]

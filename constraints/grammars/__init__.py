@@ -3,9 +3,14 @@
 grammar     a text in one of the syntaxes that are in use -> Grammar
 json        any JSON value, to any depth
 
-    bnf_reader      rules with `::=`: llama.cpp's GBNF, and XGrammar's and W3C's EBNF    dialects, scanner, characters
+    bnf_reader      rules with `::=`: llama.cpp's GBNF, and XGrammar's and W3C's EBNF
+        dialects        what tells the two apart
+        scanner         text -> symbols
+        characters      strings and sets -> expressions
+        exclusion       `A - B` without calls
     lark_reader     Lark's
     detection       which of them a text is in
+    places          lines and columns
 """
 
 from __future__ import annotations
@@ -17,14 +22,20 @@ from constraints.grammars.bnf_reader import read_bnf
 from constraints.grammars.detection import is_lark, read_either_bnf
 from constraints.grammars.dialects import EBNF, GBNF
 from constraints.grammars.json import json
+from constraints.grammars.lark_reader import read_lark
 
 __all__ = ["grammar", "json"]
+
+_DIALECTS = {"gbnf": GBNF, "ebnf": EBNF}
 
 
 def grammar(
     text: str, *, syntax: Literal["auto", "lark", "gbnf", "ebnf"] = "auto", start: str | None = None
 ) -> Grammar:
     """The grammar that a text defines.
+
+    The syntaxes are those of Lark as llguidance documents it, of llama.cpp (`grammars/README.md`, and what its reader
+    takes), of XGrammar ("EBNF Grammar") and of W3C's specifications (XML 1.0, section 6).
 
     Args:
         text: the rules.
@@ -35,14 +46,11 @@ def grammar(
     Raises:
         GrammarError: the text has a mistake, has something that cannot be honoured, or could be in more than one
             syntax; the error has the line, the column and the rule.
+        ValueError: there is no such syntax.
     """
-    if syntax == "lark" or (syntax == "auto" and is_lark(text)):
-        from constraints.grammars.lark_reader import read_lark
-
-        return read_lark(text, start or "start")
-    if syntax == "auto":
-        return read_either_bnf(text, start or "root")
-    dialects = {"gbnf": GBNF, "ebnf": EBNF}
-    if syntax not in dialects:
+    if syntax not in ("auto", "lark", *_DIALECTS):
         raise ValueError(f'syntax is "auto", "lark", "gbnf" or "ebnf", not {syntax!r}')
-    return read_bnf(text, dialects[syntax], start or "root")
+    if syntax == "lark" or (syntax == "auto" and is_lark(text)):
+        return read_lark(text, start)
+    start = "root" if start is None else start
+    return read_either_bnf(text, start) if syntax == "auto" else read_bnf(text, _DIALECTS[syntax], start)

@@ -61,7 +61,7 @@ def read_either_bnf(text: str, start: str) -> Grammar:
             break
     if mistakes and (not grammars or sense[0][0] == UNSUPPORTED):
         # The dialect in which the text makes more sense is the likelier one.
-        raise mistakes[sense.index(max(sense))]
+        raise mistakes[max(range(len(sense)), key=lambda i: (sense[i], i))]
     for other in grammars[1:]:
         _check_same(grammars[0], other)
     return grammars[0]

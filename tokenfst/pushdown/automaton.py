@@ -4,7 +4,7 @@ A state of it, to whoever uses it, is opaque: configurations, each of them a sta
 the automaton is deterministic. States are immutable, hashable and cheap to keep, so rewinding and branching are
 nothing but going on from an old one.
 
-    path     the nodes that the stack at hand picks in the context tree of a state
+    path     the nodes that the stack at hand picks in the context tree of a state (`tokenfst.pushdown.paths`)
     mask     the classes of all edges of the nodes of a path, as words; kept by path, so that a mask for a state of the
              same kind, whatever lies deeper in its stack, is copied
     advance  the edge of the token's class, which some node of the path has
@@ -12,8 +12,7 @@ nothing but going on from an old one.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -22,10 +21,11 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from automata.errors import EmptyLanguage, TokenNotAllowed, TooManyConfigurations
+from automata.errors import AutomatonFileError, EmptyLanguage, TokenNotAllowed, TooManyConfigurations
 from tokenfst.loops import Ints
 from tokenfst.masks import ClassRuns, expand_runs, group_runs, mask_words
-from tokenfst.pushdown.stack import Cell, Stack
+from tokenfst.pushdown.paths import NEEDED, Configuration, ContextPath, Move, Paths
+from tokenfst.pushdown.stack import Cell, symbols
 from tokenfst.pushdown.tables import PushdownTables
 from tokenfst.token_classes import END, NEVER
 from tokenfst.vocabulary import Vocabulary
@@ -33,8 +33,9 @@ from tokenfst.vocabulary import Vocabulary
 # Masks kept for paths that have been visited; 16 KiB each with a vocabulary of 128,000 tokens.
 MAX_CACHED_MASKS = 4096
 
-Configuration: TypeAlias = tuple[int, Stack]
 State: TypeAlias = tuple[Configuration, ...]
+# A path, and how many symbols may be added to the stack if that is limited.
+_MaskKey: TypeAlias = ContextPath | tuple[ContextPath, int]
 
 
 class PushdownTokenAutomaton:
@@ -75,14 +76,10 @@ class PushdownTokenAutomaton:
         for array in (run_end, run_class):
             array.setflags(write=False)
         self._rank_of_token = vocabulary.rank_of_token.data
-        self._num_symbols = tables.num_symbols
-        self._child = tables.child.reshape(-1).data
-        self._row_offsets, self._edge_class = tables.row_offsets.data, tables.edge_class.data
-        self._edge_outcome, self._outcome_offsets = tables.edge_outcome.data, tables.outcome_offsets.data
-        self._moves = tables.move_pops.data, tables.move_push.data, tables.move_target.data, tables.move_room.data
-        self._push_offsets, self._push_symbols = tables.push_offsets.data, tables.push_symbols.data
-        self._masks: dict[tuple[int, ...], npt.NDArray[np.int32]] = {}
-        if max_depth is not None and not self._allowed_within(self.start[0]).size:
+        self._deterministic = tables.max_configurations == 1
+        self._paths = Paths(tables)
+        self._masks: dict[_MaskKey, npt.NDArray[np.int32]] = {}
+        if max_depth is not None and not self._allowed(self._paths.of(self.start[0]), max_depth).size:
             raise EmptyLanguage(f"every text needs a stack of more than {max_depth} symbols")
 
     def __repr__(self) -> str:
@@ -126,7 +123,7 @@ class PushdownTokenAutomaton:
 
     def is_final(self, state: State) -> bool:
         """Whether the text may end here."""
-        return any(move[2] == self.num_states - 1 for part in state for move in self._moves_of(part, END))
+        return any(self._moves(configuration, END) for configuration in state)
 
     def advance(self, state: State, token: int) -> State:
         """The state after one more token.
@@ -138,17 +135,28 @@ class PushdownTokenAutomaton:
         if 0 <= token < len(self._rank_of_token):
             number = self._class_of_rank[self._rank_of_token[token]]
             if number == NEVER and token in self.vocabulary.eos_ids:
-                number = END
-            if len(state) == 1 and self.tables.max_configurations == 1:
-                for move in self._moves_of(state[0], number):
-                    return (self._moved(state[0], move),) if number != END else self.end_state
-            elif number == END and self.is_final(state):
-                return self.end_state
+                if self.is_final(state):
+                    return self.end_state
+            elif self._deterministic:
+                moves = self._moves(state[0], number)
+                if moves:
+                    return (_moved(state[0], moves[0]),)
             else:
-                found = {self._moved(part, move): None for part in state for move in self._moves_of(part, number)}
+                found = {_moved(part, move): None for part in state for move in self._moves(part, number)}
                 if found:
                     return self._carried(tuple(found))
         raise TokenNotAllowed(self._refusal(state, token))
+
+    def _moves(self, configuration: Configuration, number: int) -> tuple[Move, ...]:
+        """What a class does to a configuration."""
+        path = self._paths.of(configuration)
+        moves = path.moves.get(number)
+        if moves is None:
+            moves = self._paths.find_moves(path, number)
+        if self.max_depth is not None and moves:
+            slack = _slack(configuration, self.max_depth)
+            moves = tuple([move for move in moves if move[NEEDED] <= slack])
+        return moves
 
     def _carried(self, state: State) -> State:
         if len(state) > self.tables.max_configurations:
@@ -157,35 +165,7 @@ class PushdownTokenAutomaton:
                 f"{self.tables.max_configurations} are carried (`max_configurations`)"
             )
         # In one order, so that equal states compare equal.
-        return tuple(sorted(state, key=lambda part: (part[0], hash(part[1])))) if len(state) > 1 else state
-
-    def _moves_of(self, configuration: Configuration, number: int) -> Iterator[tuple[int, int, int]]:
-        """What a class does to a configuration: pops, pushes and the target."""
-        node, stack = configuration
-        height = stack.height if stack is not None else 0
-        while node >= 0:
-            begin, end = self._row_offsets[node], self._row_offsets[node + 1]
-            edge = bisect_left(self._edge_class, number, begin, end)
-            if edge < end and self._edge_class[edge] == number:
-                pops, push, target, room = self._moves
-                outcome = self._edge_outcome[edge]
-                for move in range(self._outcome_offsets[outcome], self._outcome_offsets[outcome + 1]):
-                    if self.max_depth is None or height - pops[move] + room[move] <= self.max_depth:
-                        yield pops[move], push[move], target[move]
-            if stack is None:
-                return
-            node = self._child[node * self._num_symbols + stack.symbol]
-            stack = stack.below
-
-    def _moved(self, configuration: Configuration, move: tuple[int, int, int]) -> Configuration:
-        stack, (pops, push, target) = configuration[1], move
-        for _ in range(pops):
-            assert stack is not None
-            stack = stack.below
-        if push:
-            for symbol in self._push_symbols[self._push_offsets[push] : self._push_offsets[push + 1]]:
-                stack = Cell(symbol, stack)
-        return target, stack
+        return tuple(sorted(state, key=lambda part: (part[0], symbols(part[1])))) if len(state) > 1 else state
 
     def _refusal(self, state: State, token: int) -> str:
         if not 0 <= token < len(self.vocabulary):
@@ -238,61 +218,46 @@ class PushdownTokenAutomaton:
         out[len(words) :] = 0
 
     def _words(self, state: State) -> npt.NDArray[np.int32]:
-        if len(state) == 1:
-            return self._words_of(state[0])
         words = self._words_of(state[0])
         for configuration in state[1:]:
             words = words | self._words_of(configuration)
         return words
 
     def _words_of(self, configuration: Configuration) -> npt.NDArray[np.int32]:
-        key = self._path(configuration)
-        if self.max_depth is not None:
-            # With room enough for all that a token does, masks are the same.
-            key = (*key, min(self._slack(configuration), self._most_needed))
-        words = self._masks.get(key)
-        if words is None:
-            allowed = self._allowed_within(configuration)
-            words = mask_words(allowed, *self._grouped, self.vocabulary.token_of_rank, self.vocabulary.all_words)
-            if END in allowed:
-                words |= self.vocabulary.eos_words
-            words.setflags(write=False)
-            while len(self._masks) >= MAX_CACHED_MASKS:
-                # The oldest goes; another thread may change the cache meanwhile, and then this one looks again.
-                with suppress(RuntimeError):
-                    self._masks.pop(next(iter(self._masks), ()), None)
-            self._masks[key] = words
+        path = self._paths.of(configuration)
+        if self.max_depth is None:
+            words = self._masks.get(path)
+            return words if words is not None else self._made(path, path, None)
+        # With room for all that any token needs, masks are the same.
+        slack = min(_slack(configuration, self.max_depth), self._most_needed)
+        words = self._masks.get((path, slack))
+        return words if words is not None else self._made((path, slack), path, slack)
+
+    def _made(
+        self, key: ContextPath | tuple[ContextPath, int], path: ContextPath, slack: int | None
+    ) -> npt.NDArray[np.int32]:
+        allowed = self._allowed(path, slack)
+        words = mask_words(allowed, *self._grouped, self.vocabulary.token_of_rank, self.vocabulary.all_words)
+        if END in allowed:
+            words |= self.vocabulary.eos_words
+        words.setflags(write=False)
+        while len(self._masks) >= MAX_CACHED_MASKS:
+            # The oldest goes; another thread may change the cache meanwhile, and then this one looks again.
+            with suppress(RuntimeError, StopIteration):
+                self._masks.pop(next(iter(self._masks)), None)
+        self._masks[key] = words
         return words
 
-    def _path(self, configuration: Configuration) -> tuple[int, ...]:
-        """The nodes that a stack picks."""
-        node, stack = configuration
-        path: tuple[int, ...] = ()
-        while True:
-            path += (node,)
-            if stack is None:
-                return path
-            node = self._child[node * self._num_symbols + stack.symbol]
-            if node < 0:
-                return path
-            stack = stack.below
-
-    def _allowed_within(self, configuration: Configuration) -> Ints:
-        """The classes that a configuration allows, ascending."""
+    def _allowed(self, path: ContextPath, slack: int | None) -> Ints:
+        """The classes that the nodes of a path allow, ascending, with room for so many symbols more."""
         tables, allowed = self.tables, []
-        for node in self._path(configuration):
+        for node in path.nodes:
             edges = slice(tables.row_offsets[node], tables.row_offsets[node + 1])
             numbers = tables.edge_class[edges]
-            if self.max_depth is not None:
-                numbers = numbers[self._needed[tables.edge_outcome[edges]] <= self._slack(configuration)]
+            if slack is not None:
+                numbers = numbers[self._needed[tables.edge_outcome[edges]] <= slack]
             allowed.append(numbers)
-        return np.unique(np.concatenate(allowed))
-
-    def _slack(self, configuration: Configuration) -> int:
-        """How many symbols may be added at most."""
-        stack = configuration[1]
-        assert self.max_depth is not None
-        return self.max_depth - (stack.height if stack is not None else 0)
+        return np.unique(np.concatenate(allowed)) if len(allowed) > 1 else allowed[0]
 
     @cached_property
     def _needed(self) -> Ints:
@@ -329,9 +294,10 @@ class PushdownTokenAutomaton:
 
     def save(self, path: str | Path) -> None:
         """Writes the automaton as a safetensors file that names its format version and vocabulary digest."""
-        from tokenfst.storage import save
+        from tokenfst.pushdown.storage import arrays_of
+        from tokenfst.storage import write
 
-        save(self, path)
+        write(arrays_of(self), self, path)
 
     @staticmethod
     def load(path: str | Path, vocabulary: Vocabulary) -> PushdownTokenAutomaton:
@@ -341,6 +307,26 @@ class PushdownTokenAutomaton:
             AutomatonFileError: a damaged file, another format version, another vocabulary, or an automaton without a
                 stack.
         """
-        from tokenfst.storage import load_pushdown
+        from tokenfst.storage import load
 
-        return load_pushdown(path, vocabulary)
+        automaton = load(path, vocabulary)
+        if not isinstance(automaton, PushdownTokenAutomaton):
+            raise AutomatonFileError(f"{path} holds one without a stack: load it with TokenAutomaton.load")
+        return automaton
+
+
+def _slack(configuration: Configuration, max_depth: int) -> int:
+    """How many symbols may be added."""
+    stack = configuration[1]
+    return max_depth - (stack.height if stack is not None else 0)
+
+
+def _moved(configuration: Configuration, move: Move) -> Configuration:
+    stack, (pops, pushes, target, _) = configuration[1], move
+    while pops:
+        # The path that the move is found on says that the symbols are there.
+        stack = stack.below  # type: ignore[union-attr]
+        pops -= 1
+    for symbol in pushes:
+        stack = Cell(symbol, stack)
+    return target, stack

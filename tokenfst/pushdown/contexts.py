@@ -33,7 +33,7 @@ _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 class _Nodes(NamedTuple):
     """A trie of states and popped symbols; nodes 0 .. Q - 1 are the roots."""
 
-    count: Ints  # [1]
+    number: Ints  # [1]
     rows: Ints  # [N, 3]
     keys: npt.NDArray[np.int64]  # [slots], open addressing: the node above and the symbol, or -1
     found: Ints  # [slots], the node
@@ -105,8 +105,8 @@ def _new_nodes(capacity: int) -> _Nodes:
 @kernel
 def _more_nodes(nodes: _Nodes) -> _Nodes:
     grown = _new_nodes(2 * len(nodes.rows))
-    count = nodes.count[0]
-    grown.count[0] = count
+    count = nodes.number[0]
+    grown.number[0] = count
     grown.rows[:count] = nodes.rows[:count]
     for slot in range(len(nodes.keys)):
         if nodes.keys[slot] >= 0:
@@ -131,19 +131,19 @@ def _placed(entries: Ints, sequences: Ints, actions: Ints, num_states: int) -> t
     while capacity < 2 * num_states:
         capacity *= 2
     nodes = _new_nodes(capacity)
-    nodes.count[0] = num_states
+    nodes.number[0] = num_states
     for state in range(num_states):
         nodes.rows[state, _UP], nodes.rows[state, _SYMBOL], nodes.rows[state, _DEPTH] = -1, -1, 0
     node_of = np.empty(len(entries), np.int32)
     for entry in range(len(entries)):
         node, pops = entries[entry, SOURCE], actions[entries[entry, ACTION], POPS]
         if pops != EMPTY:
-            while nodes.count[0] + sequences[pops, LENGTH] > len(nodes.rows):
+            while nodes.number[0] + sequences[pops, LENGTH] > len(nodes.rows):
                 nodes = _more_nodes(nodes)
             for symbol in symbols_of(sequences, pops):
                 node = _below(nodes, node, symbol)
         node_of[entry] = node
-    return nodes.rows[: nodes.count[0]].copy(), node_of
+    return nodes.rows[: nodes.number[0]].copy(), node_of
 
 
 @kernel
@@ -152,8 +152,8 @@ def _below(nodes: _Nodes, node: int, symbol: int) -> int:
     key = node << 32 | symbol
     slot = _slot(nodes.keys, key)
     if nodes.keys[slot] < 0:
-        child = nodes.count[0]
-        nodes.count[0] = child + 1
+        child = nodes.number[0]
+        nodes.number[0] = child + 1
         row = nodes.rows[child]
         row[_UP], row[_SYMBOL], row[_DEPTH] = node, symbol, nodes.rows[node, _DEPTH] + 1
         nodes.keys[slot], nodes.found[slot] = key, child

@@ -2,7 +2,7 @@
 
 capture, stop_capture    name the text for whoever reads the output: accepted, the texts are the same
 temperature              is about choosing among the texts: accepted
-lazy, suffix             where a word ends: honoured by `laziness`
+lazy, suffix             make one word of the body, and of the suffix, that ends as soon as it can
 stop                     takes back what has been written, which no automaton does: refused
 max_tokens               counts tokens, and which tokens write a text is the vocabulary's business: refused
 """
@@ -23,6 +23,4 @@ ATTRIBUTES: dict[str, tuple[str, ...]] = {
 REFUSED = {
     "stop": "the attribute stop takes back what has been written: use suffix, which does not",
     "max_tokens": "the attribute max_tokens is not supported: bound the characters, as in /.{0,100}/",
-    "lazy": "the attribute lazy is not supported yet",
-    "suffix": "the attribute suffix is not supported yet",
 }

@@ -71,8 +71,11 @@ class Rules:
         for attribute, value in definition.attributes.items():
             if attribute in REFUSED:
                 raise self.error(REFUSED[attribute], value, name)
-        bound = dict(zip(definition.parameters, arguments, strict=True))
-        self.rules[name] = self.evaluate(definition.body, name, bound)
+        if "lazy" in definition.attributes or "suffix" in definition.attributes:
+            self.rules[name] = self.terminals.lazy(definition)
+        else:
+            bound = dict(zip(definition.parameters, arguments, strict=True))
+            self.rules[name] = self.evaluate(definition.body, name, bound)
         self.found[name] = self.places.place(definition.position)
 
     def evaluate(self, body: Body, rule: str, bound: Mapping[str, Expr]) -> Expr:

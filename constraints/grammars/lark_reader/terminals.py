@@ -24,7 +24,7 @@ from automata.extensions import token
 from automata.pattern.parser import Parser
 from automata.pushdown.grammar import LexicalRule, Place
 from constraints.grammars.lark_reader.common import COMMON
-from constraints.grammars.lark_reader.document import Body, Document, Item
+from constraints.grammars.lark_reader.document import Body, Definition, Document, Item
 from constraints.grammars.lark_reader.laziness import begins_with_another, finds_shortest, shortest
 from constraints.grammars.lark_reader.literals import (
     LiteralMistake,
@@ -62,6 +62,7 @@ class Terminals:
         self.pieces: dict[str, Piece] = {}
         self.names: dict[tuple[str, str, str], str] = {}  # of terminals that are one literal, by its key
         self.references: dict[str, Expr] = {}
+        self.lazy_words: dict[Expr, Expr] = {}
         self.literals: dict[tuple[str, object], Piece] = {}
         for name, definition in document.definitions.items():
             if definition.is_terminal:
@@ -114,29 +115,47 @@ class Terminals:
             raise self.places.error("what is ignored has no text", item.position, None)
         return name
 
+    def lazy(self, definition: Definition) -> Expr:
+        """What a rule with the attribute lazy or suffix stands for: a word of its own that ends as soon as it can."""
+        name, position = definition.name, definition.position
+        piece = self.evaluate(definition.body, name)
+        suffix = definition.attributes.get("suffix")
+        if suffix is not None:
+            last = self.evaluate([suffix], name)
+            if ex.is_epsilon(last.expr):
+                self.fail("a suffix has a text", suffix, name)
+            piece = _joined([piece, last], ex.concat(piece.expr, last.expr), piece.length)
+        words = _as_text(piece.expr)
+        if matches_empty(words):
+            return ex.EPSILON
+        if words not in self.lazy_words:  # two that end in the same places are one, so that what follows tells them apart
+            self.lazy_words[words] = self.called(f"{name}[lazy]", LexicalRule(words, lazy=True), position)
+        return self.lazy_words[words]
+
     def reference(self, name: str, piece: Piece, priority: int, position: int) -> Expr:
         """A call of a word; makes it a lexical rule of the grammar when it is used first."""
         if name not in self.references:
             words = self.words(name, piece, position)
             if ex.is_epsilon(words):
                 self.references[name] = ex.EPSILON
-                return ex.EPSILON
-            order = (priority, int(piece.is_string), max_width(words), piece.length)
-            self.lexical[name] = LexicalRule(words, order)
-            self.found[name] = self.places.place(position)
-            called = ex.call(name)
-            self.references[name] = called.optional() if matches_empty(words) else called
+            else:
+                order = (priority, int(piece.is_string), max_width(words), piece.length)
+                called = self.called(name, LexicalRule(words, order), position)
+                self.references[name] = called.optional() if matches_empty(words) else called
         return self.references[name]
+
+    def called(self, name: str, rule: LexicalRule, position: int) -> Expr:
+        """A call of a word that becomes a lexical rule of the grammar."""
+        self.lexical[name] = rule
+        self.found[name] = self.places.place(position)
+        return ex.call(name)
 
     def words(self, name: str, piece: Piece, position: int) -> Expr:
         """The words of a terminal: its expression as a text of its own, and with an end that is certain."""
         expr = piece.expr
         if piece.lazy and not piece.greedy and finds_shortest(expr):
             return shortest(expr)
-        if holds_assertion(expr):
-            expr = simplified(expr)
-            if holds_assertion(expr):
-                expr = ex.whole(expr)
+        expr = _as_text(expr)
         if piece.lazy and begins_with_another(expr):
             raise self.places.error(
                 f"where a word of {name} ends depends on the order in which its lazy quantifiers are tried: "
@@ -234,6 +253,15 @@ class Terminals:
 
     def fail(self, reason: str, item: Item, name: str | None) -> NoReturn:
         raise self.places.error(reason, item.position, name)
+
+
+def _as_text(expr: Expr) -> Expr:
+    """The same as a text of its own: its assertions see the word and nothing around it."""
+    if holds_assertion(expr):
+        expr = simplified(expr)
+        if holds_assertion(expr):
+            return ex.whole(expr)
+    return expr
 
 
 def common_piece(name: str) -> Piece:
