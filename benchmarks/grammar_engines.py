@@ -1,0 +1,99 @@
+"""The engines that grammars are compared on, as in `engines`, and each bundled grammar as each engine reads it.
+
+    GBNF                  as it is for this project and XGrammar; through llguidance's own converter for llguidance
+    Lark's dialect        as it is for this project and llguidance, but for words with exceptions, which llguidance writes
+                          as an intersection with a complement, where Lark has a negative look-ahead
+
+XGrammar has no lexer. What `lark_as_ebnf` writes for it are the same rules with white space put behind every word, which
+is the most that its notation can say: words do not end where they could go on, and exceptions are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from engines import LLGuidance, TokenFst, XGrammar
+
+import tokenfst
+from automata.expr import Alternation, Call, CharSet, Concatenation, Difference, Expr, Literal, Lookahead, Repetition
+from automata.pushdown.grammar import Grammar
+from constraints.grammars.bundled import AMBIGUOUS, bundled, source
+from tokenfst.pushdown.automaton import PushdownTokenAutomaton
+
+_PRIORITY = re.compile(r"^([A-Z_]+)\.[0-9]+:", re.MULTILINE)
+_EXCEPT = re.compile(r"/\(\?!(\(\?(?:i?):[^()]*\))\(\?!\[[^]]*\]\)\)(.*)/$", re.MULTILINE)
+
+
+def is_lark(name: str) -> bool:
+    """Whether a bundled grammar is in Lark's dialect."""
+    return bool(bundled(name).lexical)
+
+
+class TokenFstGrammar(TokenFst):
+    """This project, on bundled grammars by name."""
+
+    def compile(self, pattern: str) -> PushdownTokenAutomaton:  # type: ignore[override]
+        ambiguity = "parallel" if pattern in AMBIGUOUS else "error"
+        return tokenfst.compile(bundled(pattern), self.vocabulary, ambiguity=ambiguity)
+
+
+class XGrammarGrammar(XGrammar):
+    """XGrammar, on bundled grammars by name."""
+
+    def compile(self, pattern: str) -> Any:
+        text = grammar_as_ebnf(bundled(pattern)) if is_lark(pattern) else source(pattern)
+        return self.compiler.compile_grammar(self.xgrammar.Grammar.from_ebnf(text))
+
+
+class LLGuidanceGrammar(LLGuidance):
+    """llguidance, on bundled grammars by name."""
+
+    def compile(self, pattern: str) -> Any:
+        matcher = self.module.LLMatcher
+        return matcher(self.tokenizer, matcher.grammar_from_lark(llguidance_text(pattern)))
+
+
+def llguidance_text(name: str) -> str:
+    """A bundled grammar as llguidance reads it."""
+    from llguidance.gbnf_to_lark import any_to_lark
+
+    text = source(name)
+    if not is_lark(name):
+        return str(any_to_lark(text))
+    return _PRIORITY.sub(r"\1:", _EXCEPT.sub(r"/\2/ & ~/\1/", text))
+
+
+def grammar_as_ebnf(grammar: Grammar) -> str:
+    """A grammar with words as rules for XGrammar."""
+    names = {name: f"r{number}" for number, name in enumerate([*grammar.rules, *grammar.lexical])}
+    lines = [f"root ::= gap {names[grammar.start]}"]
+    lines += [f"{names[name]} ::= {_ebnf(expr, names)}" for name, expr in grammar.rules.items()]
+    lines += [f"{names[name]} ::= ({_ebnf(word.expr, names)}) gap" for name, word in grammar.lexical.items()]
+    ignored = [_ebnf(grammar.lexical[name].expr, names) for name in grammar.ignored]
+    return "\n".join([*lines, f"gap ::= ({' | '.join(ignored)})*"]) + "\n"
+
+
+def _ebnf(expr: Expr, names: dict[str, str]) -> str:
+    match expr:
+        case Literal(value):
+            return '"' + "".join(map(_escaped, value.decode())) + '"'
+        case CharSet(ranges):
+            return "[" + "".join(f"{_escaped(chr(low))}-{_escaped(chr(high))}" for low, high in ranges) + "]"
+        case Call(name):
+            return names[name]
+        case Concatenation(parts):
+            return " ".join(f"({_ebnf(part, names)})" for part in parts)
+        case Alternation(parts):
+            return " | ".join(f"({_ebnf(part, names)})" for part in parts)
+        case Repetition(inner, low, high):
+            return f"({_ebnf(inner, names)}){{{low},{'' if high is None else high}}}"
+        case Lookahead():
+            return '""'
+        case Difference(left, _):
+            return _ebnf(left, names)
+    raise TypeError(f"XGrammar has nothing for {expr!r}")
+
+
+def _escaped(character: str) -> str:
+    return character if character.isalnum() and character.isascii() else f"\\U{ord(character):08x}"
