@@ -21,6 +21,8 @@ from automata.pushdown.grammar import Grammar
 from constraints.grammars.bundled import AMBIGUOUS, bundled, source
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 
+# As the other engines: any cut of a text into tokens is as good, and white space may come first.
+_OPTIONS = '%llguidance {"no_forcing": true, "allow_initial_skip": true}'
 _PRIORITY = re.compile(r"^([A-Z_]+)\.[0-9]+:", re.MULTILINE)
 _EXCEPT = re.compile(r"/\(\?!(\(\?(?:i?):[^()]*\))\(\?!\[[^]]*\]\)\)(.*)/$", re.MULTILINE)
 
@@ -45,6 +47,10 @@ class XGrammarGrammar(XGrammar):
         text = grammar_as_ebnf(bundled(pattern)) if is_lark(pattern) else source(pattern)
         return self.compiler.compile_grammar(self.xgrammar.Grammar.from_ebnf(text))
 
+    def fresh(self, compiled: Any) -> Any:
+        """What a text begins with: the compiled grammar has no state."""
+        return compiled
+
 
 class LLGuidanceGrammar(LLGuidance):
     """llguidance, on bundled grammars by name."""
@@ -53,6 +59,10 @@ class LLGuidanceGrammar(LLGuidance):
         matcher = self.module.LLMatcher
         return matcher(self.tokenizer, matcher.grammar_from_lark(llguidance_text(pattern)))
 
+    def fresh(self, compiled: Any) -> Any:
+        """What a text begins with: a copy of a matcher that has read nothing."""
+        return compiled.deep_copy()
+
 
 def llguidance_text(name: str) -> str:
     """A bundled grammar as llguidance reads it."""
@@ -60,8 +70,8 @@ def llguidance_text(name: str) -> str:
 
     text = source(name)
     if not is_lark(name):
-        return str(any_to_lark(text))
-    return _PRIORITY.sub(r"\1:", _EXCEPT.sub(r"/\2/ & ~/\1/", text))
+        return str(any_to_lark(text)).replace("%llguidance {}", _OPTIONS, 1)
+    return f"{_OPTIONS}\n" + _PRIORITY.sub(r"\1:", _EXCEPT.sub(r"/\2/ & ~/\1/", text))
 
 
 def grammar_as_ebnf(grammar: Grammar) -> str:
