@@ -18,7 +18,7 @@ from engines import LLGuidance, TokenFst, XGrammar
 import tokenfst
 from automata.expr import Alternation, Call, CharSet, Concatenation, Difference, Expr, Literal, Lookahead, Repetition
 from automata.pushdown.grammar import Grammar
-from constraints.grammars.bundled import AMBIGUOUS, bundled, source
+from constraints.grammars.bundled import bundled, source
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 
 # As the other engines: any cut of a text into tokens is as good, and white space may come first.
@@ -36,8 +36,7 @@ class TokenFstGrammar(TokenFst):
     """This project, on bundled grammars by name."""
 
     def compile(self, pattern: str) -> PushdownTokenAutomaton:  # type: ignore[override]
-        ambiguity = "parallel" if pattern in AMBIGUOUS else "error"
-        return tokenfst.compile(bundled(pattern), self.vocabulary, ambiguity=ambiguity)
+        return tokenfst.compile(bundled(pattern), self.vocabulary)
 
 
 class XGrammarGrammar(XGrammar):
