@@ -11,8 +11,10 @@ is the most that its notation can say: words do not end where they could go on, 
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
+import engines
 from engines import LLGuidance, TokenFst, XGrammar
 
 import tokenfst
@@ -32,11 +34,37 @@ def is_lark(name: str) -> bool:
     return bool(bundled(name).lexical)
 
 
+class Engine(engines.Engine, Protocol):
+    """What the benchmark of grammars needs of an engine, besides; a grammar is known by its name."""
+
+    def fresh(self, compiled: Any) -> Any:
+        """What to give to `run` for a text of its own."""
+
+    def held(self, compiled: Any) -> int | None:
+        """The bytes of what was compiled, if the engine tells."""
+
+    def check(self, compiled: Any, token_ids: Sequence[int]) -> None:
+        """Raises ValueError where a text is refused."""
+
+
 class TokenFstGrammar(TokenFst):
     """This project, on bundled grammars by name."""
 
     def compile(self, pattern: str) -> PushdownTokenAutomaton:  # type: ignore[override]
         return tokenfst.compile(bundled(pattern), self.vocabulary)
+
+    def fresh(self, compiled: PushdownTokenAutomaton) -> PushdownTokenAutomaton:
+        """What a text begins with: an automaton has no state."""
+        return compiled
+
+    def held(self, compiled: PushdownTokenAutomaton) -> int | None:
+        """Bytes."""
+        return compiled.nbytes
+
+    def check(self, compiled: PushdownTokenAutomaton, token_ids: Sequence[int]) -> None:
+        """Raises ValueError where the text is refused."""
+        if not compiled.accepts(token_ids):
+            raise ValueError("the text is refused")
 
 
 class XGrammarGrammar(XGrammar):
@@ -50,6 +78,16 @@ class XGrammarGrammar(XGrammar):
         """What a text begins with: the compiled grammar has no state."""
         return compiled
 
+    def held(self, compiled: Any) -> int | None:
+        """Bytes."""
+        return int(compiled.memory_size_bytes)
+
+    def check(self, compiled: Any, token_ids: Sequence[int]) -> None:
+        """Raises ValueError where the text is refused."""
+        matcher = self.xgrammar.GrammarMatcher(compiled)
+        if not all(matcher.accept_token(token) for token in token_ids) or not matcher.is_completed():
+            raise ValueError("the text is refused")
+
 
 class LLGuidanceGrammar(LLGuidance):
     """llguidance, on bundled grammars by name."""
@@ -61,6 +99,16 @@ class LLGuidanceGrammar(LLGuidance):
     def fresh(self, compiled: Any) -> Any:
         """What a text begins with: a copy of a matcher that has read nothing."""
         return compiled.deep_copy()
+
+    def held(self, compiled: Any) -> int | None:
+        """It does not tell."""
+        return None
+
+    def check(self, compiled: Any, token_ids: Sequence[int]) -> None:
+        """Raises ValueError where the text is refused."""
+        matcher = compiled.deep_copy()
+        if not all(matcher.consume_token(token) for token in token_ids) or not matcher.is_accepting():
+            raise ValueError("the text is refused")
 
 
 def llguidance_text(name: str) -> str:
