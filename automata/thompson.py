@@ -153,6 +153,14 @@ class Layout:
     def lay(self, expr: Expr) -> Fragment:
         """The fragment of an expression.
 
+        Raises: as `append`.
+        """
+        self.append(expr, 0, 1)
+        return self.fragment
+
+    def append(self, expr: Expr, start: int, end: int) -> None:
+        """Lays one more expression, between two states without arcs in and out.
+
         Raises:
             LimitExceeded: the fragment has more arcs than allowed, or the expression has more leaves than that once its
                 repetitions are written out, which is known before anything is laid; or the time is up.
@@ -167,9 +175,8 @@ class Layout:
                 "(limit `arcs`)"
             )
         self.shared = repeated(expr)
-        self.between(expr, 0, 1, whole=True)
+        self.between(expr, start, end, whole=True)
         self.finish(expr)
-        return self.fragment
 
     def finish(self, expr: Expr) -> None:
         """Lays what was put off of an expression."""

@@ -98,11 +98,15 @@ class Budget:
 
     def _contexts(self, stack: Tensor) -> tuple[Tensor, Tensor]:
         """Context and cost of the lowest 0, 1, ... symbols, `[n, D + 1]` each."""
-        context = cost = torch.zeros(len(stack), dtype=torch.int64, device=stack.device)
-        contexts, costs = [context], [cost]
-        for symbol in stack.unbind(1):
-            place = context * self._symbols + symbol
-            context, cost = self._next[place], cost + self._cost[place]
+        context = torch.zeros(len(stack), dtype=torch.int64, device=stack.device)
+        contexts = [context]
+        places: list[Tensor] = []
+        for symbol in stack.long().unbind(1):
+            place = torch.add(symbol, context, alpha=self._symbols)
+            context = self._next.index_select(0, place)
             contexts.append(context)
-            costs.append(cost)
-        return torch.stack(contexts, 1), torch.stack(costs, 1)
+            places.append(place)
+        costs = torch.zeros((len(stack), len(contexts)), dtype=torch.int64, device=stack.device)
+        if places:
+            costs[:, 1:] = self._cost[torch.stack(places, 1)].cumsum(1)
+        return torch.stack(contexts, 1), costs

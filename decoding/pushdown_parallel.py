@@ -34,7 +34,7 @@ def choose(stack: Tensor, below: int, candidates: Candidates, dead: int) -> tupl
     """The candidates to keep.
 
     Args:
-        stack: `[B, P, D']`, the old stacks.
+        stack: `[B, P, D']`, the old stacks; D' is a multiple of 8.
         below: how many entries of them lie below the lowest symbol.
         candidates: what may be kept.
         dead: the state of those that may not.
@@ -54,14 +54,20 @@ def choose(stack: Tensor, below: int, candidates: Candidates, dead: int) -> tupl
 def _equal(stack: Tensor, below: int, candidates: Candidates) -> Tensor:
     """Which candidates are the same configuration, `[B, C, C]` bool."""
     state, height, base, near = candidates
-    carried, width = stack.shape[1:]
-    places = torch.arange(width, dtype=torch.int32, device=stack.device)
-    differs = stack[:, :, None] != stack[:, None]
-    # How far two old stacks are equal, [B, P, P].
-    common = torch.where(differs, places, width).amin(3) - below
-    times = state.shape[1] // carried
-    common = common.repeat_interleave(times, 1).repeat_interleave(times, 2)
-    same = common >= torch.minimum(base[:, :, None], base[:, None])
+    times = state.shape[1] // stack.shape[1]
+    equal = common(stack) - below
+    equal = equal.repeat_interleave(times, 1).repeat_interleave(times, 2)
+    same = equal >= torch.minimum(base[:, :, None], base[:, None])
     for part in (state, height):
         same = same & (part[:, :, None] == part[:, None])
     return same & (near[:, :, None] == near[:, None]).all(3)
+
+
+def common(stack: Tensor) -> Tensor:
+    """How many of their lowest entries any two stacks of a sequence have in common, `[B, P, P]`."""
+    # Eight places are one word, in which each place that differs has its lowest bit set, the first one the lowest.
+    words = (stack[:, :, None] != stack[:, None]).view(torch.int64)
+    first = (words != 0).to(torch.uint8).argmax(3)
+    word = words.gather(3, first[:, :, :, None]).squeeze(3)
+    bits = torch.frexp((word & -word).double()).exponent - 1
+    return torch.where(word != 0, first * 8 + bits.long() // 8, stack.shape[2])

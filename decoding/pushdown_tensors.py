@@ -139,7 +139,8 @@ class PushdownTensors:
     def starts(self, batch: int) -> Configurations:
         """Where each sequence begins, with an empty stack."""
         steps, carried = self._steps, (batch,) if self.parallel == 1 else (batch, self.parallel)
-        size = (*carried, self._below + self.max_depth + steps.longest)
+        width = self._below + self.max_depth + steps.longest
+        size = (*carried, width + -width % 8)
         stack = torch.full(size, steps.bottom, dtype=steps.pushes.dtype, device=self.device)
         height = torch.zeros(carried, dtype=torch.int64, device=self.device)
         symbols = torch.full((batch, steps.reads), steps.bottom, device=self.device)
@@ -178,16 +179,16 @@ class PushdownTensors:
         Raises:
             LimitExceeded: with `remaining`, as `tokenfst.pushdown.distance.distances`.
         """
-        mask = self.masks.tokens(self.mask_numbers(configurations))
         if remaining is None:
-            return mask
-        limit = torch.zeros(len(mask), dtype=torch.int64, device=self.device) + remaining
+            return self.masks.tokens(self.mask_numbers(configurations))
         state, stack, height, _ = configurations
+        limit = torch.zeros(len(state), dtype=torch.int64, device=self.device) + remaining
         rows = stack.view(state.numel(), -1)[:, self._below : self._below + self.max_depth]
+        # The edges of a state are those that the depth allows.
         limits = limit.repeat_interleave(self.parallel)
         classes = self._budget.allowed(state.flatten(), rows, height.flatten(), limits)
-        classes = classes.unflatten(0, (len(mask), self.parallel)).any(1)
-        return mask.logical_and(classes.index_select(1, self.token_class))
+        united: Tensor = classes.unflatten(0, (len(state), self.parallel)).any(1)
+        return united.index_select(1, self.token_class)
 
     @cached_property
     def _budget(self) -> Budget:
@@ -195,7 +196,10 @@ class PushdownTensors:
         return Budget(distance, self._rows, self._steps, tables.num_classes, self.max_depth)
 
     def mask_numbers(self, configurations: Configurations) -> Tensor:
-        """The number of each mask in `masks`, `[B]`, or `[B, P]`, of which the union counts."""
+        """The number of each mask in `masks`, `[B]`, or `[B, P]`, of which the union counts.
+
+        What applies masks may read the words where they lie (`PackedMasks.table`), and then a step copies none.
+        """
         return self.mask_number.index_select(0, configurations.state.flatten()).view_as(configurations.state)
 
     def bitmask(self, configurations: Configurations) -> Tensor:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from automata import Expr, alternation, char_set, compile_expr, concat, literal, parse, repeat
+import numpy as np
+
+from automata import Expr, alternation, compile_expr, concat, repeat
 from automata import expr as ex
-from automata.limits import Work
 from automata.pushdown.grammar import Grammar
 from automata.pushdown.network import Network
-import numpy as np
+
+Places = frozenset[tuple[tuple[int, ...], int]]
 
 _CALL, _WORD = "\0call ", "\0word "
 
@@ -42,14 +44,16 @@ def network(grammar: Grammar) -> Network:
         exprs[grammar.start] = concat(repeat(ignored(grammar), 0), exprs[grammar.start])
     automata = [compile_expr(exprs[name]) for name in names]
     base = np.cumsum([0] + [a.num_states for a in automata])
-    by_byte = np.concatenate([np.where(a.by_byte() >= 0, a.by_byte() + b, -1) for a, b in zip(automata, base)])
+    by_byte = np.concatenate(
+        [np.where(a.by_byte() >= 0, a.by_byte() + b, -1) for a, b in zip(automata, base, strict=False)]
+    )
     columns, byte_class = np.unique(by_byte, axis=1, return_inverse=True)
     labels = tuple(sorted({x for a in automata for x in a.labels if not x.startswith((_CALL, _WORD))}))
     by_label = np.full((base[-1], len(labels)), -1, np.int32)
     calls: list[list[tuple[int, int]]] = [[] for _ in range(base[-1])]
     ends: list[list[tuple[int, int]]] = [[] for _ in range(base[-1])]
-    for a, b in zip(automata, base):
-        for state, number in zip(*np.nonzero(a.by_label >= 0)):
+    for a, b in zip(automata, base, strict=False):
+        for state, number in zip(*np.nonzero(a.by_label >= 0), strict=True):
             label, target = a.labels[number], int(a.by_label[state, number] + b)
             if label.startswith(_CALL):
                 calls[state + b].append((names.index(label[len(_CALL) :]), target))
@@ -57,23 +61,22 @@ def network(grammar: Grammar) -> Network:
                 ends[state + b].append((words.index(label[len(_WORD) :]), target))
             else:
                 by_label[state + b, labels.index(label)] = target
-    flat = [
-        (
-            np.cumsum([0] + [len(p) for p in pairs]).astype(np.int32),
-            *np.array([x for p in pairs for x in p], np.int32).reshape(-1, 2).T,
-        )
-        for pairs in (calls, ends)
-    ]
+    call_offsets, word_offsets = (np.cumsum([0, *map(len, each)]).astype(np.int32) for each in (calls, ends))
+    called, ended = (np.array([x for pairs in each for x in pairs], np.int32).reshape(-1, 2) for each in (calls, ends))
     return Network(
         byte_class.reshape(-1).astype(np.uint8),
         np.ascontiguousarray(columns).astype(np.int32),
         np.concatenate([a.final for a in automata]),
         np.repeat(np.arange(len(names), dtype=np.int32), np.diff(base)),
         names,
-        np.array([a.start + b for a, b in zip(automata, base)], np.int32),
+        np.array([a.start + b for a, b in zip(automata, base, strict=False)], np.int32),
         names.index(grammar.start),
-        *flat[0],
-        *flat[1],
+        call_offsets,
+        called[:, 0],
+        called[:, 1],
+        word_offsets,
+        ended[:, 0],
+        ended[:, 1],
         words,
         by_label,
         labels,
@@ -106,7 +109,7 @@ def texts(expr: Expr, rules: dict[str, set[bytes]], length: int) -> set[bytes]:
             found = joined(found, texts(part, rules, length), length)
         return found
     assert isinstance(expr, ex.Repetition)
-    once, found, level = texts(expr.inner, rules, length), set(), {b""}
+    once, found, level = texts(expr.inner, rules, length), set[bytes](), {b""}
     for count in range(length + 1 if expr.high is None else expr.high + 1):
         if count >= expr.low or b"" in once:
             found |= level
@@ -129,21 +132,21 @@ class Plain:
         start = int(network.rule_start[network.start_rule])
         self.start = frozenset({((), start)})
 
-    def closure(self, places: frozenset) -> frozenset:
-        n, todo, seen = self.network, list(places), set()
+    def closure(self, places: Places) -> Places:
+        n, todo, seen = self.network, list(places), set[tuple[tuple[int, ...], int]]()
         while todo:
             place = todo.pop()
             if place in seen:
                 continue
             seen.add(place)
             stack, at = place
-            for call in range(n.call_offsets[at], n.call_offsets[at + 1]):
-                todo.append(((*stack, int(n.call_return[call])), int(n.rule_start[n.call_rule[call]])))
+            calls = range(n.call_offsets[at], n.call_offsets[at + 1])
+            todo += [((*stack, int(n.call_return[c])), int(n.rule_start[n.call_rule[c]])) for c in calls]
             if n.final[at] and stack:
                 todo.append((stack[:-1], stack[-1]))
         return frozenset(seen)
 
-    def ended(self, places: frozenset) -> frozenset:
+    def ended(self, places: Places) -> Places:
         n = self.network
         words = [
             (int(n.word[i]), stack, int(n.word_target[i]))
@@ -153,7 +156,7 @@ class Plain:
         best = min((word for word, _, _ in words), default=None)
         return self.closure(frozenset((stack, target) for word, stack, target in words if word == best))
 
-    def step(self, places: frozenset, byte: int) -> frozenset:
+    def step(self, places: Places, byte: int) -> Places:
         n, column = self.network, int(self.network.byte_class[byte])
         for at in (self.closure(places), self.ended(self.closure(places))):
             reached = frozenset((stack, int(n.next[q, column])) for stack, q in at if n.next[q, column] >= 0)
@@ -161,15 +164,12 @@ class Plain:
                 return reached
         return frozenset()
 
-    def ends(self, places: frozenset) -> bool:
+    def ends(self, places: Places) -> bool:
         closed = self.closure(places)
-        for at in (closed, self.ended(closed)):
-            if any(not stack and self.network.final[q] for stack, q in at):
-                return True
-        return False
+        return any(not stack and self.network.final[q] for at in (closed, self.ended(closed)) for stack, q in at)
 
-    def run(self, text: bytes) -> frozenset:
-        places = self.start
+    def run(self, text: bytes) -> Places:
+        places: Places = self.start
         for byte in text:
             places = self.step(places, byte)
         return places

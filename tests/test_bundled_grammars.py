@@ -13,18 +13,13 @@ from random import Random
 import pytest
 from differential import Tokens
 
-import automata
-from automata.pushdown.compile import compile_grammar
+from automata import compile_grammar
 import tokenfst
-from automata.errors import NondeterministicGrammar
 from automata.pushdown.automaton import PushdownAutomaton
-from constraints.grammars.bundled import AMBIGUOUS, BUNDLED, bundled, source
+from constraints.grammars.bundled import BUNDLED, bundled, source
 from grammars.corpus import ENOUGH, corpus
 from grammars.references import REFERENCES, lark_accepts
 from tokenfst import from_tekken
-
-# Many words at one place may end in parallel in C.
-MAX_CONFIGURATIONS = 8
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +29,7 @@ def tokens() -> Tokens:
 
 @cache
 def compiled(name: str) -> PushdownAutomaton:
-    ambiguity = "parallel" if name in AMBIGUOUS else "error"
-    return compile_grammar(bundled(name), ambiguity=ambiguity, max_configurations=MAX_CONFIGURATIONS)
+    return compile_grammar(bundled(name))
 
 
 @pytest.mark.parametrize("name", BUNDLED)
@@ -93,12 +87,6 @@ def test_tokens(name: str, tokens: Tokens) -> None:
         longest, _, any_ = tokens.cuts(text, random)
         assert not automaton.accepts(longest), text
         assert not automaton.accepts(any_), text
-
-
-@pytest.mark.parametrize("name", sorted(AMBIGUOUS))
-def test_ambiguous_ones_say_so(name: str) -> None:
-    with pytest.raises(NondeterministicGrammar):
-        compile_grammar(bundled(name))
 
 
 def test_a_name_that_nothing_has() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import cache
 
 import numpy as np
 import pytest
@@ -27,12 +28,14 @@ from automata import (
     concat,
     intersection,
     literal,
+    lookahead,
     parse,
     repeat,
 )
 from automata.limits import Work
 from automata.nodes import Alternation, ByteSet, Call, CharSet, Concatenation, Literal, Repetition
-from automata.pushdown.analysis import components, report
+from automata.pushdown import report
+from automata.pushdown.analysis import components
 from automata.pushdown.grammar import Place
 from automata.pushdown.network import Network, build_network
 
@@ -43,6 +46,7 @@ Texts = frozenset[bytes]
 # The oracle: the texts of each rule up to a length, by least fixed point over the expressions themselves.
 
 
+@cache
 def joined(left: Texts, right: Texts) -> Texts:
     return frozenset(a + b for a in left for b in right if len(a) + len(b) <= LONGEST)
 
@@ -168,6 +172,7 @@ def is_regular(network: Network) -> bool:
 NAMES = ("A", "B", "C")
 
 
+@cache
 def bodies(names: tuple[str, ...]) -> st.SearchStrategy[Expr]:
     leaves = st.sampled_from([EPSILON, *map(literal, ("a", "b", "ab")), *map(call, names * 2)])
     return st.recursive(
@@ -190,7 +195,7 @@ def grammars(draw: st.DrawFn) -> Grammar:
 
 
 @given(grammars())
-@settings(max_examples=400)
+@settings(max_examples=300)
 def test_random_grammars(grammar: Grammar) -> None:
     try:
         same(grammar)
@@ -288,20 +293,20 @@ def test_rules_without_a_text_are_left_out() -> None:
 # Words.
 
 
-def words(draw: st.DrawFn, names: list[str]) -> dict[str, LexicalRule]:
-    regular = bodies(()).filter(lambda expr: texts(expr, {}) - {b""})
-    return {name: LexicalRule(draw(regular)) for name in names}
+@cache
+def words() -> st.SearchStrategy[LexicalRule]:
+    return bodies(()).filter(lambda expr: bool(texts(expr, {}) - {b""})).map(LexicalRule)
 
 
 @st.composite
 def lexical_grammars(draw: st.DrawFn) -> Grammar:
-    lexical = words(draw, ["X", "Y"])
+    lexical = {name: draw(words()) for name in ("X", "Y")}
     ignored = draw(st.sampled_from([(), ("X",), ("X", "Y")]))
     return Grammar({"A": draw(bodies(("A", "X", "Y")))}, "A", lexical, ignored)
 
 
 @given(lexical_grammars())
-@settings(max_examples=200)
+@settings(max_examples=150)
 def test_words_with_every_split(grammar: Grammar) -> None:
     try:
         same(grammar)
@@ -334,12 +339,38 @@ def test_a_word_ends_with_its_label() -> None:
     assert ends(b" ").keys() == {"space"}
 
 
+def test_a_large_word_in_many_places_stays_a_rule() -> None:
+    lexical = {"name": LexicalRule(parse("[a-z]{200}"))}
+    rules = {"A": alternation(*(literal(digit) + call("name") + digit for digit in "0123456789"))}
+    network = network_of(Grammar(rules, "A", lexical))
+    check_contract(network)
+    assert network.rule_names == ("A", "name")
+
+
+def test_ignored_words_are_not_out_of_reach() -> None:
+    lexical = {name: LexicalRule(literal(name)) for name in "xyz"}
+    assert report(Grammar({"A": call("x")}, "A", lexical, ("y",))).unreachable == ("z",)
+
+
 def test_priorities_order_words() -> None:
     lexical = {
         name: LexicalRule(literal(name), priority)
         for name, priority in [("a", (0, 1)), ("b", (1,)), ("c", (0, 1)), ("d", (0, 2))]
     }
     assert network_of(Grammar({"A": call("a")}, "A", lexical)).word_names == ("b", "d", "a", "c")
+
+
+def test_a_rule_with_assertions_is_a_text_of_its_own() -> None:
+    network = network_of(
+        Grammar(
+            {
+                "A": B + "c" + B,
+                "B": concat(lookahead("a"), parse("[ab]{2}")) | concat("b", lookahead(ANY_CHAR, negated=True)),
+            },
+            "A",
+        )
+    )
+    assert accepted(network) == {a + b"c" + b for a in (b"aa", b"ab", b"b") for b in (b"aa", b"ab", b"b")}
 
 
 def test_a_word_with_assertions_is_a_text_of_its_own() -> None:
@@ -379,6 +410,10 @@ def test_labels_are_columns() -> None:
         (Grammar({"A": "a" | B, "B": B + "a"}, "A"), "calls itself before anything is read"),
         (Grammar({"A": "a" | B, "B": call("C") + "a", "C": B}, "A"), "calls itself before anything is read"),
         (Grammar({"A": Label("\0rule:A")}, "A"), "reserved"),
+        (
+            Grammar({"A": concat("a", lookahead("b"), B), "B": literal("a")}, "A"),
+            "an assertion and the call of rule 'B'",
+        ),
     ],
 )
 def test_errors_say_what_is_wrong(grammar: Grammar, message: str | None) -> None:

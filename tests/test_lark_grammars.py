@@ -223,6 +223,12 @@ def test_where_llguidance_differs(text: str, candidate: str, theirs: bool, ours:
     assert llguidance_accepts(text, candidate) == theirs
 
 
+def test_lazy_words_side_by_side() -> None:
+    automaton = compile_grammar(read_lark(CALLS_IN_TEXT), ambiguity="parallel")
+    cases = [(candidate, ours) for text, candidate, _, ours in SAME_OR_NOT if text == CALLS_IN_TEXT]
+    assert [automaton.accepts(candidate.encode()) for candidate, _ in cases] == [ours for _, ours in cases]
+
+
 # Constructs
 
 CONSTRUCTS = [
@@ -391,6 +397,8 @@ MISTAKES = [
     ('start: t{"a" "b"}\nt{x}: x', "expected , or }", 1, 14, "start"),
     ('start: t{("a")}\nt{x}: x', "expected an argument", 1, 10, "start"),
     ('start: t{"a"}\nt{x}: x t{t{x}}', "t needs templates within templates without end", 2, 9, None),
+    ("start: start\nt{x}: x y", "the rule y is not defined", 2, 9, "t"),
+    ("start: start\nt{x}: x{WS}", "the terminal WS is not defined", 2, 9, "t"),
     # Syntax
     ('start: ("a"', "( is not closed on its line", 1, 8, "start"),
     ('start: ["a"\n"b"]', "[ is not closed on its line", 1, 8, "start"),
@@ -509,6 +517,15 @@ def test_lazy_expressions_that_are_taken_find_the_shortest_word(pattern: str) ->
         assert ends == ([found.end()] if found and found.end() else [])
 
 
+@pytest.mark.parametrize("pattern", [r'".*?(?<!\\)(\\\\)*?"', r'a.*?"[^a]*?(?<!\\)(\\\\)*?""'])
+def test_strings_with_escapes_are_taken(pattern: str) -> None:
+    automaton = compile_expr(read_lark(f"start: A\nA: /{pattern}/").lexical["A"].expr)
+    for text in map("".join, product('"\\a', repeat=8)):
+        found = re.match(pattern, text)
+        ends = [end for end in range(1, 9) if automaton.accepts(text[:end].encode())]
+        assert ends == ([found.end()] if found else [])
+
+
 @pytest.mark.parametrize("pattern", [".*?a(bb)*?a", "(ab|a)b*?", ".{0,2}?b", "(a|bb)*?b"])
 def test_lazy_expressions_that_are_not_taken(pattern: str) -> None:
     assert not finds_shortest(parse(pattern))
@@ -566,8 +583,9 @@ def test_hostile_texts_are_refused(text: str, reason: str) -> None:
 
 
 PIECES = [
-    '"', "/", "(", ")", "[", "]", "{", "}", "|", "~", "&", "->", "..", ".", ":", ",", "%json", "%regex", "<",
-    ">", "\\", "i", "?", "*", "!", "=", "5", "a", "A", "_", "é", "%ignore", "[lazy]", "{x}", "::", "@", "(?", "\n", " ", "\ud800",
+    '"', "/", "(", ")", "[", "]", "{", "}", "|", "~", "&", "->", "..", ".", ":", ",", "%json", "%regex", "<", ">",
+    "\\", "i", "?", "*", "!", "=", "5", "a", "A", "_", "é", "%ignore", "[lazy]", "{x}", "::", "@", "(?",
+    "\n", " ", "\ud800",
 ]  # fmt: skip
 
 

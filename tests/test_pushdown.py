@@ -6,15 +6,39 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from itertools import product
+from typing import Any
 
+import pynini
 import pytest
+import pywrapfst
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from networks import Plain, language, network
 
-from automata import TooManyConfigurations, NondeterministicGrammar, Expr, Grammar, LexicalRule, alternation, call, char_set, compile_grammar, concat, literal, parse, repeat
+from automata import (
+    EmptyLanguage,
+    Expr,
+    Grammar,
+    Label,
+    LexicalRule,
+    LimitExceeded,
+    Limits,
+    NondeterministicGrammar,
+    TooManyConfigurations,
+    alternation,
+    call,
+    char_set,
+    compile_grammar,
+    concat,
+    includes,
+    literal,
+    parse,
+    repeat,
+)
+from automata.limits import Work
 from automata.pushdown.automaton import Configuration, PushdownAutomaton
 from automata.pushdown.compile import compile_network
-from networks import Plain, language, network
+from automata.pushdown.grammar import Place
 
 A, B, S = call("a"), call("b"), call("s")
 
@@ -41,7 +65,9 @@ PLAIN: dict[str, tuple[Mapping[str, Expr], bytes, int]] = {
         5,
     ),
     "nullable in the middle": ({"s": concat(A, B, "c"), "a": opt(concat("a", A)), "b": opt(concat("b", S))}, b"abc", 8),
-    "equal ends": ({"s": alternation(concat(A, "x"), concat(B, "y")), "a": concat("a", "c"), "b": concat("a", opt("c"))}, b"acxy", 6),
+    "equal ends": (
+        {"s": alternation(concat(A, "x"), concat(B, "y")), "a": literal("ac"), "b": concat("a", opt("c"))}, b"acxy", 6,
+    ),
     "two that merge": ({"s": concat(A, opt(S)), "a": concat("a", many("w")), "b": literal("b")}, b"aw", 7),
     "spaces claimed twice": (
         {"s": concat("(", many("w"), opt(concat(S, many("w"))), ")", many("w"))}, b"(w)", 9,
@@ -110,23 +136,32 @@ def test_accepts_what_the_rules_say(name: str, inlined: bool) -> None:
 
 NAME, IF, WS = LexicalRule(parse("[a-c]+")), LexicalRule(literal("ab"), (1,)), LexicalRule(parse(" +"))
 N, K = call("name"), call("key")
+
+
+def marks(characters: str) -> dict[str, LexicalRule]:
+    return {mark: LexicalRule(literal(mark)) for mark in characters}
+
+
 WORDS: dict[str, tuple[Mapping[str, Expr], Mapping[str, LexicalRule], tuple[str, ...], bytes, int]] = {
     "keywords across calls": (
         {"s": alternation(concat(K, A, S), concat(A, call(";"))), "a": alternation(N, concat(call("("), A, call(")")))},
-        {"name": NAME, "key": IF, ";": LexicalRule(literal(";")), "(": LexicalRule(literal("(")), ")": LexicalRule(literal(")")), "ws": WS},
-        ("ws",), b"abc; ", 6,
+        {"name": NAME, "key": IF, "ws": WS, **marks("();")},
+        ("ws",), b"abc; ", 5,
     ),
     "no white space": (
         {"s": alternation(concat(K, A), A), "a": alternation(N, concat(N, call(";"), A))},
-        {"name": NAME, "key": IF, ";": LexicalRule(literal(";"))}, (), b"abc;", 5,
+        {"name": NAME, "key": IF, **marks(";")}, (), b"abc;", 5,
     ),
     "a word that never ends": (
         {"s": alternation(concat(N, call("x")), concat(N, call(";")))},
-        {"name": NAME, "x": LexicalRule(literal("c"), (2,)), ";": LexicalRule(literal(";"))}, (), b"abc;", 5,
+        {"name": NAME, "x": LexicalRule(literal("c"), (2,)), **marks(";")}, (), b"abc;", 5,
     ),
     "ends by what lies below": (
-        {"s": alternation(concat(call("("), A, call(")")), concat(call("["), A, call("c"), call("]"))), "a": alternation(concat(call("-"), A, call("-")), N, call("("))},
-        {"name": NAME, "c": LexicalRule(literal("c")), **{mark: LexicalRule(literal(mark)) for mark in "()[]-"}}, (), b"()[]-c", 5,
+        {
+            "s": alternation(concat(call("("), A, call(")")), concat(call("["), A, call("c"), call("]"))),
+            "a": alternation(concat(call("-"), A, call("-")), N, call("(")),
+        },
+        {"name": NAME, **marks("()[]-c")}, (), b"()[]-c", 5,
     ),
 }  # fmt: skip
 
@@ -171,10 +206,10 @@ def below_limit(automaton: PushdownAutomaton, limit: int) -> dict[Configuration,
 
     def safe(state: int, stack: tuple[int, ...]) -> bool:
         heights = [height + symbol_room[symbol] for height, symbol in enumerate(stack)]
-        return max([len(stack) + room[state], *heights]) <= limit
+        return bool(max([len(stack) + room[state], *heights]) <= limit)
 
     moves: dict[Configuration, list[Configuration]] = {}
-    todo = [(automaton.start, ())] if safe(automaton.start, ()) else []
+    todo: list[Configuration] = [(automaton.start, ())] if safe(automaton.start, ()) else []
     while todo:
         configuration = todo.pop()
         if configuration not in moves:
@@ -204,7 +239,7 @@ def test_below_a_limit_every_text_can_be_completed(name: str) -> None:
     assert len(below_limit(automaton, 4)) > 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(RULES)
 def test_random_grammars(rules: Mapping[str, Expr]) -> None:
     assume(has_texts(rules))
@@ -222,3 +257,206 @@ def test_random_grammars(rules: Mapping[str, Expr]) -> None:
         assert accepted == expected
         assert prefixes(expected, 5) <= begun
         assert all(check_room(automaton, limit) for limit in range(4))
+
+
+LEXICAL = {
+    "key": LexicalRule(literal("ab"), (1,)),
+    "name": LexicalRule(parse("[ab]+")),
+    "b": LexicalRule(literal("b"), (2,)),
+    "cs": LexicalRule(parse("c+")),
+    **marks("ac"),
+}
+
+
+def lexical_bodies(names: str) -> st.SearchStrategy[Expr]:
+    """The same of words."""
+    word, calls = st.sampled_from(sorted(LEXICAL)).map(call), st.sampled_from(names).map(call)
+    item = st.one_of(word, st.tuples(word, calls).map(lambda pair: concat(*pair)))
+    sequence = st.lists(st.one_of(item, item.map(lambda expr: repeat(expr, 0, 1))), min_size=1, max_size=3)
+    return st.lists(sequence.map(lambda parts: concat(*parts)), min_size=1, max_size=3).map(lambda x: alternation(*x))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.fixed_dictionaries({name: lexical_bodies("sx") for name in "sx"}))
+def test_random_grammars_of_words(rules: Mapping[str, Expr]) -> None:
+    grammar = Grammar(rules, "s", LEXICAL)
+    plain = Plain(network(grammar))
+    expected = {text for text in all_texts(b"abc", 4) if plain.accepts(text)}
+    try:
+        automaton = compile_network(plain.network)
+    except NondeterministicGrammar:
+        return
+    except EmptyLanguage:
+        assert not expected
+        return
+    accepted, begun = walk(automaton, b"abc", 4)
+    assert accepted == expected
+    assert prefixes(expected, 4) <= begun
+
+
+# Expansion and pictures
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2, 3])
+@pytest.mark.parametrize("name", ["brackets", "sums", "calls that part late", "tail calls"])
+def test_expansion_has_the_texts_of_runs_with_a_low_stack(name: str, depth: int) -> None:
+    rules, alphabet, length = PLAIN[name]
+    automaton = compiled(rules)
+    expanded = automaton.expand(depth)
+    for text in all_texts(alphabet, min(length, 5)):
+        heights = [len(stack) for size in range(len(text) + 1) for _, stack in automaton.configurations(text[:size])]
+        assert expanded.accepts(text) == (automaton.accepts(text) and max(heights) <= depth)
+    assert expanded.num_states == 0 or includes(automaton.expand(depth + 1), expanded)
+
+
+def with_parentheses(automaton: PushdownAutomaton) -> tuple[Any, Any]:
+    """The automaton for OpenFst: what a step pops and pushes is written as brackets behind what it reads."""
+    fst, parentheses = pynini.Fst(), pynini.PdtParentheses()
+    one = pywrapfst.Weight.one(fst.weight_type())
+    for symbol in range(automaton.num_symbols):
+        parentheses.add_pair(1000 + 2 * symbol, 1001 + 2 * symbol)
+    fst.add_states(automaton.num_states)
+    fst.set_start(automaton.start)
+    fst.set_final(automaton.num_states - 1)
+    for state, steps in enumerate(automaton.steps_by_state()):
+        for column, pops, pushes, target in steps:
+            brackets = [1001 + 2 * symbol for symbol in reversed(pops)] + [1000 + 2 * symbol for symbol in pushes]
+            read = (
+                [b + 1 for b in range(256) if automaton.byte_class[b] == column]
+                if column < automaton.num_classes
+                else [0]
+            )
+            at = fst.add_state()
+            for label in read:
+                fst.add_arc(state, pywrapfst.Arc(label, label, one, at))
+            for label in brackets:
+                after = fst.add_state()
+                fst.add_arc(at, pywrapfst.Arc(label, label, one, after))
+                at = after
+            fst.add_arc(at, pywrapfst.Arc(0, 0, one, target))
+    return fst, parentheses
+
+
+def test_expansion_is_what_openfst_expands() -> None:
+    rules = {
+        "s": alternation(concat("(", A, ")", opt(A)), concat(A, B)),
+        "a": concat("[", opt(B), "]", opt("x")),
+        "b": alternation(concat("x", opt("y")), concat("y", char_set("xy"))),
+    }
+    automaton = compiled(rules)
+    assert automaton.num_symbols > 2
+    expanded = pynini.pdt_expand(*with_parentheses(automaton)).rmepsilon()
+    minimal = pynini.determinize(expanded).minimize()
+    ours = automaton.expand(10)
+    assert minimal.num_states() == ours.num_states
+    assert pynini.isomorphic(minimal.arcsort(), pynini.Fst.from_pywrapfst(ours.fst()).arcsort())
+
+
+def test_expansion_has_limits() -> None:
+    automaton = compiled(PLAIN["brackets"][0])
+    with pytest.raises(LimitExceeded), Work(Limits(states=1000)) as work:
+        automaton.expand(20, work)
+    with pytest.raises(ValueError, match="depth"):
+        automaton.expand(-1)
+
+
+def test_the_paper_draws_a_n_b_n() -> None:
+    automaton = compiled({"s": alternation("ab", concat("a", S, "b"))})
+    dot = automaton.draw(title="a^n b^n").dot
+    assert [line.split("label=")[1] for line in dot.splitlines() if "->" in line] == [
+        '"a (0"];', '"b"];', '"a (1"];', '"b 1)"];', '"⊣ 0)"];'
+    ]  # fmt: skip
+    assert '"a-b (0"' in compiled({"s": alternation("c", concat(char_set("ab"), S, "d"))}).draw().dot
+
+
+# Grammars that are not deterministic
+
+PALINDROMES = {"s": alternation(concat("a", S, "a"), concat("b", S, "b"), "a", "b")}
+DANGLING = {"s": alternation(concat("i", S, opt(concat("e", S))), "x", concat("{", many(S), "}"))}
+PARTING = {
+    "s": alternation(concat(A, "x"), concat(B, "y")),
+    "a": concat("(", opt(A), ")"),
+    "b": concat("(", opt(B), ")"),
+}
+
+
+@pytest.mark.parametrize(
+    ("rules", "words"),
+    [
+        (PALINDROMES, ["after '", "two derivations", "'s'"]),
+        (DANGLING, ["after 'x'", "end at once"]),
+        (PARTING, ["after '('", "'a', called from 's'", "'b', called from 's'"]),
+    ],
+)
+def test_two_derivations_are_named(rules: Mapping[str, Expr], words: list[str]) -> None:
+    with pytest.raises(NondeterministicGrammar) as caught:
+        compiled(rules)
+    for word in [*words, "parallel", "lexical"]:
+        assert word in str(caught.value)
+    places = {name: Place(7, 3) for name in rules}
+    with pytest.raises(NondeterministicGrammar, match="line 7, column 3, in rule"):
+        compile_network(network(Grammar(rules, "s")), places=places)
+
+
+@pytest.mark.parametrize("rules", [PALINDROMES, DANGLING, PARTING])
+def test_configurations_side_by_side(rules: Mapping[str, Expr]) -> None:
+    expected = language(Grammar(rules, "s"), 6)
+    alphabet = bytes(sorted({byte for text in expected for byte in text}))
+    length = 6 if len(alphabet) < 4 else 5
+    automaton = compile_network(network(Grammar(rules, "s")), ambiguity="parallel", max_configurations=8)
+    found = outcomes(automaton, alphabet, length)
+    assert found == {(text, text in expected) for text in all_texts(alphabet, length)}
+
+
+def test_more_configurations_than_may_be_carried() -> None:
+    automaton = compile_network(network(Grammar(DANGLING, "s")), ambiguity="parallel", max_configurations=3)
+    for text in (b"iixex", b"iiixe", b"{iix}"):
+        assert automaton.configurations(text)
+    for text in (b"iiiixe", b"iiiixx", b"iiiiiix}"):
+        with pytest.raises(TooManyConfigurations, match="max_configurations"):
+            automaton.configurations(text)
+
+
+def test_many_derivations_of_one_text() -> None:
+    automaton = compile_grammar(Grammar({"s": alternation(concat(S, S), "a")}, "s"))
+    assert automaton.accepts(b"a" * 50)
+    assert automaton.max_configurations == 1
+
+
+def test_mistaken_arguments() -> None:
+    grammar = Grammar({"s": literal("a")}, "s")
+    with pytest.raises(ValueError, match="parallel"):
+        compile_grammar(grammar, ambiguity="maybe")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="at least 1"):
+        compile_grammar(grammar, ambiguity="parallel", max_configurations=0)
+
+
+# Words that never end, labels, depth
+
+
+def test_a_grammar_whose_word_never_ends() -> None:
+    words = {"name": LexicalRule(parse("[a-z]+")), "end": LexicalRule(literal("end"))}
+    with pytest.raises(EmptyLanguage, match="longest match"):
+        compile_grammar(Grammar({"s": concat(N, call("end"))}, "s", words))
+
+
+def test_labels_are_columns() -> None:
+    automaton = compiled({"s": alternation("a", concat("(", S, Label("tool"), ")"))})
+    assert automaton.labels == ("tool",)
+    (configuration,) = automaton.configurations(b"(a")
+    assert automaton.allowed_bytes(b"(a") == frozenset()
+    (after,) = automaton.steps_from(configuration, automaton.num_classes + 1)
+    assert automaton.steps_from(after, int(automaton.byte_class[ord(")")]))
+    assert automaton.expand(3).labels == ("tool",)
+
+
+def test_texts_nested_ten_thousand_deep() -> None:
+    automaton = compiled(PLAIN["a^n b^n"][0])
+    ((_, stack),) = automaton.configurations(b"a" * 10_000 + b"b" * 9_999)
+    assert len(stack) <= 2
+    assert automaton.accepts(b"a" * 10_000 + b"b" * 10_000)
+
+
+def test_compiling_can_be_limited() -> None:
+    with pytest.raises(LimitExceeded, match="states"), Work(Limits(states=5)) as work:
+        compile_network(network(Grammar(PLAIN["sums"][0], "s")), work=work)

@@ -132,9 +132,22 @@ def test_a_limit_too_small_is_an_error_with_the_minimum() -> None:
 def test_the_bundled_model_writes_json() -> None:
     model, tokenizer = bundled_model()
     prompts, grammar = ["", "Answer: "], constraints.json()
-    limits = {"max_new_tokens": 20, "max_depth": 4}
-    texts = generate(model, tokenizer, prompts, grammar, temperature=1.5, seed=1, num_return_sequences=3, **limits)
-    assert len(texts) == 6
+    limits = {"max_new_tokens": 14, "max_depth": 4}
+    texts = generate(model, tokenizer, prompts, grammar, temperature=1.5, seed=1, num_return_sequences=2, **limits)
+    assert len(texts) == 4
     assert len(set(map(str, map(loads, texts)))) > 1
-    (beam,) = generate(model, tokenizer, "Answer: ", grammar, max_new_tokens=12, num_beams=3, temperature=0)
+    (beam,) = generate(model, tokenizer, "Answer: ", grammar, max_new_tokens=8, num_beams=2, temperature=0)
     assert str(loads(beam))
+
+
+def test_a_limit_on_tokens_and_one_on_depth_that_do_not_go_together_are_noticed() -> None:
+    # Three tokens with a stack, seven without.
+    grammar = constraints.grammar('root ::= "[" nested "]" | "aaaaaa"\nnested ::= "x" | "[" nested "]"')
+    vocabulary = Vocabulary([b"[", b"]", b"a", b"x", b""], [4])
+    automaton = tokenfst.compile(grammar, vocabulary)
+    prompt, scores = torch.tensor([[4]]), torch.zeros(1, 5)
+    for limit, depth, allowed in [(4, 1, [0]), (6, 1, [0]), (7, 0, [2]), (7, 1, [0, 2])]:
+        masked = ConstraintLogitsProcessor(automaton, max_new_tokens=limit, max_depth=depth)(prompt, scores)
+        assert torch.isfinite(masked[0]).nonzero().flatten().tolist() == allowed
+    with pytest.raises(IncompleteOutput, match="within both"):
+        ConstraintLogitsProcessor(automaton, max_new_tokens=6, max_depth=0)(prompt, scores)

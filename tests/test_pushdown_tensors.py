@@ -16,7 +16,7 @@ from pushdown_tables import Configuration, Walk, make_tables, random_tables, tab
 
 import tokenfst
 from automata.errors import EmptyLanguage, TokenNotAllowed, TooManyConfigurations
-from decoding import pushdown_masks, pushdown_steps
+from decoding import pushdown_masks, pushdown_parallel, pushdown_steps
 from decoding.pushdown_tensors import Configurations, PushdownTensors
 from tokenfst import PushdownTokenAutomaton, Vocabulary
 from tokenfst.pushdown.tables import PushdownTables
@@ -235,6 +235,31 @@ def test_configurations_that_come_to_the_same_are_merged() -> None:
     for token in [0, 1, 1, 0, 1]:
         at = tensors.advance(at, torch.tensor([token]))
     assert not at.overflowed.any()
+
+
+def test_stacks_that_look_alike_and_have_other_heights_are_not_merged() -> None:
+    # One token pushes one symbol or two, the other pops one, and the end comes with the empty stack.
+    edges = {(0, 2): [(0, (0,), 0, 1), (0, (0, 0), 0, 2)], (2, 3): [(1, (), 0, 0)], (1, END): [(0, (), 1, 0)]}
+    tables = make_tables(0, 4, [[2], [-1], [-1]], edges, 2, 1, max_configurations=6)
+    automaton = stand_in(tables, [2, 3, END])
+    tensors = PushdownTensors(automaton, max_depth=20)
+    at = tensors.starts(1)
+    for token, pops in [(0, True), (0, True), (0, True), *[(1, True)] * 5, (1, False)]:
+        at = tensors.advance(at, torch.tensor([token]))
+        assert tensors.mask(at).tolist() == [[True, pops, False]]
+    check_walks(tensors, automaton, 1)
+
+
+def test_what_stacks_have_in_common_is_found_wherever_they_part() -> None:
+    random = np.random.default_rng(0)
+    first = random.integers(0, 3, (60, 1, 24))
+    # Each place is the first that differs in some pair, with others behind it.
+    other = np.where((np.arange(24) >= np.arange(60)[:, None] % 25) & (random.random((60, 24)) < 0.7), 3, first[:, 0])
+    stacks = np.concatenate([first, other[:, None]], 1)
+    found = pushdown_parallel.common(torch.from_numpy(stacks).to(torch.uint8))
+    for (below, above), pair in zip(stacks.tolist(), found.tolist(), strict=True):
+        expected = next((place for place in range(24) if below[place] != above[place]), 24)
+        assert pair == [[24, expected], [expected, 24]]
 
 
 CASES = {"nested": nested, "brackets": brackets, "json": json, "sums": sums, "ambiguous": ambiguous}

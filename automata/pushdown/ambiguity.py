@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from automata.errors import NondeterministicGrammar
 from automata.openfst import IntArray
 from automata.pushdown.automaton import Configuration, PushdownAutomaton
@@ -79,7 +77,7 @@ def shortest_text(automaton: PushdownAutomaton, state: int) -> bytes | None:
         for (at, stack), text in level.items():
             if at == state:
                 return text
-            for pops, pushes, target, byte in moves.get(at, ()):
+            for pops, pushes, target, byte in moves[at]:
                 height = len(stack) - len(pops)
                 after = target, stack[: max(height, 0)] + pushes
                 if stack[max(height, 0) :] == pops and after not in tried:
@@ -91,28 +89,24 @@ def shortest_text(automaton: PushdownAutomaton, state: int) -> bytes | None:
     return None
 
 
-def _moves(automaton: PushdownAutomaton) -> dict[int, list[tuple[Stack, Stack, int, bytes]]]:
+def _moves(automaton: PushdownAutomaton) -> list[list[tuple[Stack, Stack, int, bytes]]]:
     """The steps from each state over bytes, one byte for all that do the same: what they pop, from the bottom up, what
     they push, the target and the byte."""
-    cell = np.repeat(np.arange(len(automaton.step_offsets) - 1), np.diff(automaton.step_offsets))
-    state, column = np.divmod(cell, automaton.num_columns)
     rank, byte_of = _by_appearance(automaton)
-    order = np.argsort(rank[column], kind="stable")
-    tables = (state, automaton.step_pops, automaton.step_pushes, automaton.step_target, column)
-    found: dict[int, dict[tuple[int, int, int], bytes]] = {}
-    for at, pops, pushes, target, read in zip(*(table[order].tolist() for table in tables), strict=True):
-        if read < automaton.num_classes:
-            found.setdefault(at, {}).setdefault((pops, pushes, target), byte_of[read])
-    return {
-        at: [(automaton.sequence(p)[::-1], automaton.sequence(v), t, byte) for (p, v, t), byte in moves.items()]
-        for at, moves in found.items()
-    }
+    found: list[list[tuple[Stack, Stack, int, bytes]]] = []
+    for steps in automaton.steps_by_state():
+        moves: dict[tuple[Stack, Stack, int], bytes] = {}
+        for column, pops, pushes, target in sorted(steps, key=lambda step: rank[step[0]]):
+            if column < automaton.num_classes:
+                moves.setdefault((pops, pushes, target), byte_of[column])
+        found.append([(*move, byte) for move, byte in moves.items()])
+    return found
 
 
-def _by_appearance(automaton: PushdownAutomaton) -> tuple[IntArray, list[bytes]]:
+def _by_appearance(automaton: PushdownAutomaton) -> tuple[list[int], list[bytes]]:
     """A byte of each class of bytes, letters and digits rather than others; and the rank of each column by these."""
     order = sorted(range(256), key=lambda byte: (not chr(byte).isalnum() or byte > 127, not 32 < byte < 127, byte))
-    rank = np.full(automaton.num_columns, 256, np.int32)
+    rank = [256] * automaton.num_columns
     byte_of = [b""] * automaton.num_columns
     for at, byte in enumerate(order):
         column = int(automaton.byte_class[byte])

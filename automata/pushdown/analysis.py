@@ -1,6 +1,5 @@
-"""What is wrong with a grammar, and what is known about its rules before they are compiled.
+"""What is known about the rules of a grammar before they are compiled.
 
-    check_names(grammar)        names that nothing defines, or that two things do; calls where none can be
     productive(parts)           which rules have a text at all
     nullable(parts)             which rules match the empty text
     components(successors)      rules that call each other, those called first
@@ -14,14 +13,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from automata.errors import EmptyLanguage, GrammarError
-from automata.expr import Call, Complement, Difference, Expr, Intersection, Label, Literal, Lookahead, Lookbehind
-from automata.limits import Work, under_way
-from automata.pushdown.grammar import Grammar
-from automata.pushdown.parts import END, RESERVED, START, Part, Rules, lay_rules
+import numpy as np
 
-# What compares whole texts, or looks at what stands around.
-_WITHOUT_CALLS = Intersection | Difference | Complement | Lookahead | Lookbehind
+from automata.errors import EmptyLanguage
+from automata.grouping import grouped
+from automata.jit import kernel
+from automata.limits import Flag, Work, under_way
+from automata.openfst import BoolArray, IntArray
+from automata.pushdown.grammar import Grammar
+from automata.pushdown.laying import lay_rules
+from automata.pushdown.naming import check_names, error
+from automata.pushdown.parts import END, START, Part, Rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,144 +51,93 @@ def report(grammar: Grammar, work: Work | None = None) -> Report:
         rules = lay_rules(grammar, work)
         have_text = productive(rules.parts, work)
         drop_calls(rules.parts, have_text)
-        called = reachable(rules)
+        called = {rules.names[part] for part in reachable(rules)}
         names = range(rules.num_rules)
         return Report(
             tuple(rules.names[rule] for rule in names if not have_text[rule]),
-            tuple(rules.names[rule] for rule in names if have_text[rule] and rule not in called),
+            tuple(rules.names[rule] for rule in names if have_text[rule] and rules.names[rule] not in called),
         )
-
-
-def error(grammar: Grammar, reason: str, rule: str | None = None) -> GrammarError:
-    """An error in a rule, with its place."""
-    place = grammar.places.get(rule) if rule is not None else None
-    if place is None:
-        return GrammarError(reason, rule=rule)
-    return GrammarError(reason, rule=rule, line=place.line, column=place.column)
-
-
-def check_names(grammar: Grammar) -> None:
-    """Goes on where every name has one meaning.
-
-    Raises:
-        GrammarError: the start, an ignored word or a called rule is not defined; a name is that of a rule and of a
-            lexical rule; a call stands in a lexical rule, in an operand of an intersection, difference or complement,
-            or in an assertion; a label's name is reserved.
-    """
-    if grammar.start not in grammar.rules and grammar.start not in grammar.lexical:
-        raise GrammarError(f"the start rule {grammar.start!r} is not defined")
-    for name in grammar.lexical:
-        if name in grammar.rules:
-            raise error(grammar, f"{name!r} is both a rule and a lexical rule", name)
-    for name in grammar.ignored:
-        if name not in grammar.lexical:
-            raise GrammarError(f"{name!r} is ignored between words and is no lexical rule")
-    for name, expr in grammar.rules.items():
-        _check_calls(grammar, name, expr)
-    for name, lexical in grammar.lexical.items():
-        for part, _ in _calls_and_labels(lexical.expr):
-            if isinstance(part, Call):
-                raise error(grammar, f"a lexical rule cannot call another rule, {part.name!r}", name)
-            _check_label(grammar, name, part)
-
-
-def _check_calls(grammar: Grammar, name: str, expr: Expr) -> None:
-    for part, compared in _calls_and_labels(expr):
-        if not isinstance(part, Call):
-            _check_label(grammar, name, part)
-        elif part.name not in grammar.rules and part.name not in grammar.lexical:
-            raise error(grammar, f"rule {part.name!r} is not defined", name)
-        elif compared is not None:
-            raise error(grammar, f"the call of rule {part.name!r} stands within {_KINDS[compared]}", name)
-
-
-_KINDS: dict[type[Expr], str] = {
-    Intersection: "an intersection",
-    Difference: "a difference",
-    Complement: "a complement",
-    Lookahead: "a look-ahead",
-    Lookbehind: "a look-behind",
-}
-
-
-def _check_label(grammar: Grammar, name: str, label: Expr) -> None:
-    if isinstance(label, Label) and label.name.startswith(RESERVED):
-        raise error(grammar, f"the label {label.name!r} has a reserved name", name)
-
-
-def _calls_and_labels(expr: Expr) -> Iterable[tuple[Expr, type[Expr] | None]]:
-    """The calls and labels of an expression, and the kind of node that they may not stand in, if they do."""
-    seen: set[tuple[int, type[Expr] | None]] = set()
-    waiting: list[tuple[Expr, type[Expr] | None]] = [(expr, None)]
-    while waiting:
-        node, compared = waiting.pop()
-        if isinstance(node, Call | Label):
-            yield node, compared
-        elif not isinstance(node, Literal) and (operands := node.operands()) and (id(node), compared) not in seen:
-            seen.add((id(node), compared))
-            if compared is None and isinstance(node, _WITHOUT_CALLS):
-                compared = type(node)
-            waiting += [(part, compared) for part in operands]
 
 
 def productive(parts: Sequence[Part], work: Work) -> list[bool]:
     """Which rules have a text."""
-    steps = []
-    for part in parts:
-        marks = [(source, target) for source, _, target in part.marks]
-        steps.append([*part.arcs[:, ::3].tolist(), *part.epsilon.tolist(), *marks])
-    return _finished(parts, steps, work)
+    return _finished(parts, [(part.arcs[:, ::3], part.epsilon, part.marks[:, ::2]) for part in parts], work)
 
 
 def nullable(parts: Sequence[Part], work: Work) -> list[bool]:
     """Which rules match the empty text."""
-    return _finished(parts, [part.epsilon.tolist() for part in parts], work)
+    return _finished(parts, [(part.epsilon,) for part in parts], work)
 
 
-def _finished(parts: Sequence[Part], steps: Sequence[Iterable[Sequence[int]]], work: Work) -> list[bool]:
-    """Which parts lead from their start to their end by some steps, and by calls of other parts that do."""
-    calls: list[list[tuple[int, int, int]]] = [[] for _ in parts]  # of each part: from where to where it is called
-    after: list[dict[int, list[int]]] = []
-    for number, part in enumerate(parts):
-        targets: dict[int, list[int]] = {}
-        for source, target in steps[number]:
-            targets.setdefault(source, []).append(target)
-        after.append(targets)
-        for source, callee, target in part.calls:
-            calls[callee].append((number, source, target))
-    seen = [{START} for _ in parts]
-    waiting = [(number, START) for number in range(len(parts))]
-    finished = [False] * len(parts)
-    while waiting:
-        number, state = waiting.pop()
-        for target in after[number].get(state, ()):
-            if target not in seen[number]:
-                seen[number].add(target)
-                waiting.append((number, target))
-        if state == END and not finished[number]:
-            work.check()
-            finished[number] = True
+def _finished(parts: Sequence[Part], steps: Sequence[tuple[IntArray, ...]], work: Work) -> list[bool]:
+    """Which parts lead from their start to their end by some steps, `[n, 2]`, and by calls of other parts that do."""
+    first = np.zeros(len(parts) + 1, np.int32)
+    np.cumsum([part.num_states for part in parts], out=first[1:])
+    moved = [row + begin for rows, begin in zip(steps, first, strict=False) for row in rows]
+    calls = [part.calls + np.array([begin, 0, begin], np.int32) for part, begin in zip(parts, first, strict=False)]
+    finished = _finish(first, np.concatenate(moved), np.concatenate(calls), work.stop)
+    work.check()
+    return finished.tolist()  # type: ignore[no-any-return]
+
+
+@kernel
+def _finish(first: IntArray, steps: IntArray, calls: IntArray, stop: Flag) -> BoolArray:
+    """The same, `[R]`, for the states of all parts numbered through: `[R + 1]` is where those of each begin."""
+    num_states, num_parts = first[-1], len(first) - 1
+    step_offsets, step_order = grouped(num_states, steps[:, 0])
+    call_offsets, call_order = grouped(num_states, calls[:, 0])
+    of_callee, callee_order = grouped(num_parts, calls[:, 1])
+    rule_at_end, finished = np.full(num_states, -1, np.int32), np.zeros(num_parts, np.bool_)
+    seen, waiting = np.zeros(num_states, np.bool_), np.empty(num_states, np.int32)
+    count = 0
+    for part in range(num_parts):
+        rule_at_end[first[part] + END] = part
+        waiting[count] = first[part] + START
+        seen[waiting[count]] = True
+        count += 1
+    at = 0
+    while at < count and stop[0] == 0:
+        state = waiting[at]
+        at += 1
+        for place in range(step_offsets[state], step_offsets[state + 1]):
+            count = _reach(steps[step_order[place], 1], seen, waiting, count)
+        for place in range(call_offsets[state], call_offsets[state + 1]):
+            if finished[calls[call_order[place], 1]]:
+                count = _reach(calls[call_order[place], 2], seen, waiting, count)
+        part = rule_at_end[state]
+        if part >= 0:
             # From now on a call of this part is a step like any other.
-            for caller, source, target in calls[number]:
-                after[caller].setdefault(source, []).append(target)
-                if source in seen[caller] and target not in seen[caller]:
-                    seen[caller].add(target)
-                    waiting.append((caller, target))
+            finished[part] = True
+            for place in range(of_callee[part], of_callee[part + 1]):
+                call = callee_order[place]
+                if seen[calls[call, 0]]:
+                    count = _reach(calls[call, 2], seen, waiting, count)
     return finished
+
+
+@kernel
+def _reach(state: int, seen: BoolArray, waiting: IntArray, count: int) -> int:
+    """How many states wait, or have waited, with one more."""
+    if seen[state]:
+        return count
+    seen[state] = True
+    waiting[count] = state
+    return count + 1
 
 
 def drop_calls(parts: Sequence[Part], have_text: Sequence[bool]) -> None:
     """Leaves out the calls of rules without a text."""
     if not all(have_text):
+        kept = np.array(have_text)
         for part in parts:
-            part.calls = [call for call in part.calls if have_text[call[1]]]
+            part.calls = part.calls[kept[part.calls[:, 1]]]
 
 
 def reachable(rules: Rules) -> set[int]:
     """The parts that are called, by way of others or not, from the whole text, and that one."""
     seen, waiting = {rules.text}, [rules.text]
     while waiting:
-        for _, callee, _ in rules.parts[waiting.pop()].calls:
+        for callee in rules.parts[waiting.pop()].calls[:, 1].tolist():
             if callee not in seen:
                 seen.add(callee)
                 waiting.append(callee)

@@ -15,10 +15,17 @@ Sequences of symbols are in one trie, so that each is one number: 0 is the empty
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from automata.byte_automaton import ByteArray
+import numpy as np
+
+from automata.byte_automaton import ByteArray, ByteAutomaton
 from automata.errors import TooManyConfigurations
+from automata.limits import Work
 from automata.openfst import BoolArray, IntArray
+
+if TYPE_CHECKING:
+    from automata.drawing import Drawing
 
 
 # A state and the symbols on the stack, from the bottom up.
@@ -88,19 +95,43 @@ class PushdownAutomaton:
             number = int(self.parent[number])
         return tuple(reversed(symbols))
 
+    def steps_by_state(self) -> list[list[tuple[int, tuple[int, ...], tuple[int, ...], int]]]:
+        """All steps, by state: column, pops from the bottom up, so as they lie on the stack, pushes, and target."""
+        cell = np.repeat(np.arange(len(self.step_offsets) - 1), np.diff(self.step_offsets))
+        state, column = np.divmod(cell, self.num_columns)
+        sequences = [self.sequence(number) for number in range(len(self.parent))]
+        found: list[list[tuple[int, tuple[int, ...], tuple[int, ...], int]]] = [[] for _ in range(self.num_states)]
+        tables = (state, column, self.step_pops, self.step_pushes, self.step_target)
+        for at, read, pops, pushes, target in zip(*(table.tolist() for table in tables), strict=True):
+            found[at].append((read, sequences[pops][::-1], sequences[pushes], target))
+        return found
+
+    def expand(self, depth: int, work: Work | None = None) -> ByteAutomaton:
+        """The minimal automaton of the texts that at most `depth` symbols on the stack are enough for; see
+        `automata.pushdown.expansion.expand`."""
+        from automata.pushdown.expansion import expand
+
+        return expand(self, depth, work)
+
+    def draw(self, *, title: str | None = None) -> Drawing:
+        """A picture; see `automata.pushdown.drawing`."""
+        from automata.pushdown.drawing import draw_pushdown_automaton
+
+        return draw_pushdown_automaton(self, title=title)
+
     # The plainest way to run it, one byte at a time: to explain and to test, not to be fast.
 
     def steps_from(self, configuration: Configuration, column: int) -> list[Configuration]:
         """The configurations that a column leads to from one, each once."""
         state, stack = configuration
         cell = state * self.num_columns + column
-        found: dict[Configuration, None] = {}
+        found: list[Configuration] = []
         for step in range(self.step_offsets[cell], self.step_offsets[cell + 1]):
             pops = self.sequence(int(self.step_pops[step]))
             if stack[len(stack) - len(pops) :] == pops[::-1]:
                 rest = stack[: len(stack) - len(pops)] + self.sequence(int(self.step_pushes[step]))
-                found[int(self.step_target[step]), rest] = None
-        return list(found)
+                found = united(found, [(int(self.step_target[step]), rest)])
+        return found
 
     def configurations(self, text: bytes) -> list[Configuration]:
         """The configurations after a text; none where no text of the language begins with it.
@@ -111,7 +142,10 @@ class PushdownAutomaton:
         found: list[Configuration] = [(self.start, ())]
         for at, byte in enumerate(text):
             column = int(self.byte_class[byte])
-            found = list(dict.fromkeys(after for before in found for after in self.steps_from(before, column)))
+            reached: list[Configuration] = []
+            for configuration in found:
+                reached = united(reached, self.steps_from(configuration, column))
+            found = reached
             if len(found) > self.max_configurations:
                 raise TooManyConfigurations(
                     f"{len(found)} derivations of the first {at + 1} bytes go on side by side, more than the "
@@ -137,3 +171,8 @@ class PushdownAutomaton:
         found = self.configurations(text)
         classes = {column for column in range(self.num_classes) if any(self.steps_from(each, column) for each in found)}
         return frozenset(byte for byte in range(256) if self.byte_class[byte] in classes)
+
+
+def united(left: list[Configuration], right: list[Configuration]) -> list[Configuration]:
+    """All of both, each once; stacks are hashed only if there is something to compare."""
+    return list(dict.fromkeys(left + right)) if left and right else left or right

@@ -9,6 +9,9 @@ on where the grammar needs a word to end: `name: /[a-z]+/` followed by "end" has
                 Esparza & Maler 1997)
     context     a set of stacks: the top symbol, and the states that can be completed with it. Finitely many
 
+Most states have a simple reason to lead on in every context (`automata.pushdown.leading_on`); exits and contexts are
+found only for the others.
+
 A step is kept if it leads on in every context that it applies in, and dropped if it does in none. Where that depends on
 what lies below, it is replaced by steps that look one symbol deeper, and so on up to a bound.
 
@@ -22,15 +25,15 @@ from dataclasses import dataclass, field
 
 from automata.errors import EmptyLanguage
 from automata.limits import Work
+from automata.pushdown.leading_on import Move, doubtful_states
 from automata.pushdown.places import Stack
 
-# A step without its column: state, pops, pushes, target.
-Move = tuple[int, Stack, Stack, int]
 # How deep a step may look for it alone.
 MAX_LOOKS = 8
+_ENDS, _DONE = 1, 2
 
 
-class Undecided(Exception):  # noqa: N818  # no error but an answer: the caller explains it
+class Undecided(Exception):
     """A move after which texts end or not depending on more of the stack than a step can look at."""
 
     def __init__(self, move: Move) -> None:
@@ -56,86 +59,108 @@ class Context:
 class Completion:
     """What can be completed, of an automaton with these moves.
 
-    A control state is a state, or what is left of a move once its first pops are done.
+    A control state is a state, or what is left of a move: pops, pushes and the target.
+
+    Attributes:
+        exits: by control state, as the bits of an integer. Two bits are no exits: _ENDS says that the text can end with
+            no stack, _DONE that it can be completed with any.
     """
 
-    def __init__(self, num_states: int, moves: Iterable[Move], end: int, always: Iterable[int], work: Work) -> None:
-        self.end = end
+    def __init__(self, num_states: int, moves: Iterable[Move], end: int, always: Collection[int], work: Work) -> None:
         self.always = sum(1 << state for state in always)
+        self.exits = [0] * num_states
+        self.inputs: list[set[int]] = [set() for _ in range(num_states)]  # whose exits it has as well
+        self.readers: list[set[int]] = [set() for _ in range(num_states)]  # who looks at its exits
+        self.returning: dict[int, tuple[Stack, int, int]] = {}  # what is pushed below, the last symbol, the target
+        self.followed: dict[int, int] = {}  # the exits of the target that are known
         self.control: dict[tuple[Stack, Stack, int], int] = {}
-        self.rules: list[list[tuple[int, Stack, int]]] = [[] for _ in range(num_states)]
-        self.symbols: dict[int, int] = {}
+        # Exits by number, and the numbers of the exits through each symbol as bits.
+        self.number: dict[tuple[int, int], int] = {}
+        self.reached: list[int] = [-1, -1]
+        self.through: dict[int, int] = {}
+        self.changed = [end]
+        for state in always:
+            self.exits[state] = _DONE
         for state, pops, pushes, target in moves:
-            self._add(state, pops, pushes, target)
-        self.size = len(self.rules)
-        self.mask = (1 << self.size) - 1
-        self._saturate(work)
+            if not self.always >> state & 1:
+                self._read(state, self._rest(pops, pushes, target))
+        self.exits[end] = _ENDS
+        self.changed += always
+        while self.changed:
+            work.check()
+            for reader in list(self.readers[self.changed.pop()]):
+                self._update(reader)
 
-    def _add(self, state: int, pops: Stack, pushes: Stack, target: int) -> None:
-        """Adds a move as rules: (symbol popped or -1, pushes, control state)."""
-        if not pops:
-            for symbol in pushes:
-                self.symbols.setdefault(symbol, len(self.symbols))
-            self.rules[state].append((-1, pushes, target))
-        else:
-            self.symbols.setdefault(pops[0], len(self.symbols))
-            self.rules[state].append((pops[0], (), self._rest(pops[1:], pushes, target)))
+    def _read(self, reader: int, control: int) -> None:
+        """Gives a control state all exits of another."""
+        self.inputs[reader].add(control)
+        self.readers[control].add(reader)
 
     def _rest(self, pops: Stack, pushes: Stack, target: int) -> int:
+        """The control state for what is left of a move."""
         if not pops and not pushes:
             return target
-        found = self.control.get((pops, pushes, target))
+        key = pops, pushes, target
+        found = self.control.get(key)
         if found is None:
-            found = self.control[pops, pushes, target] = len(self.rules)
-            self.rules.append([])
-            self._add(found, pops, pushes, target)
+            found = self.control[key] = len(self.exits)
+            self.exits.append(0)
+            self.inputs.append(set())
+            self.readers.append(set())
+            if pops:
+                self._exit(found, pops[0], self._rest(pops[1:], pushes, target))
+            else:
+                self.returning[found] = pushes[:-1], pushes[-1], target
+                self.readers[target].add(found)
         return found
 
-    def _saturate(self, work: Work) -> None:
-        """Finds the exits: bit `symbol * size + control`; the last bit says that the text can end with no stack."""
-        ends = 1 << (len(self.symbols) * self.size)
-        self.exits = exits = [0] * self.size
-        exits[self.end] = ends
-        changed = True
-        while changed:
-            work.check()
-            changed = False
-            for control in range(self.size - 1, -1, -1):
-                found = exits[control]
-                for symbol, pushes, target in self.rules[control]:
-                    if symbol >= 0:
-                        found |= 1 << (self.symbols[symbol] * self.size + target)
-                    elif not pushes:
-                        found |= exits[target]
-                    else:
-                        for after in each(self.after(pushes, target)):
-                            found |= exits[after]
-                if found != exits[control]:
-                    exits[control] = found
-                    changed = True
-        self.ends = ends
+    def _exit(self, control: int, symbol: int, reached: int) -> None:
+        number = self.number.get((symbol, reached))
+        if number is None:
+            number = self.number[symbol, reached] = len(self.number) + 2
+            self.reached.append(reached)
+            self.through[symbol] = self.through.get(symbol, 0) | 1 << number
+        self.exits[control] |= 1 << number
+        self.changed.append(control)
 
-    def after(self, pushes: Stack, target: int) -> int:
-        """The control states, as bits, that can follow once all symbols pushed are popped."""
-        reached = 1 << target
-        for symbol in reversed(pushes):
-            shift, found = self.symbols[symbol] * self.size, 0
-            for control in each(reached):
-                found |= self.exits[control] >> shift & self.mask
-            reached = found
-        return reached
+    def _update(self, control: int) -> None:
+        """Brings the exits of a control state up to those that it reads."""
+        if control in self.returning:
+            below, symbol, target = self.returning[control]
+            new = self.exits[target] & self.through.get(symbol, 0) & ~self.followed.get(control, 0)
+            self.followed[control] = self.followed.get(control, 0) | new
+            for number in each(new):
+                after = self._rest((), below, self.reached[number])
+                if after not in self.inputs[control]:
+                    self._read(control, after)
+                    self.changed.append(after)
+                    if after in self.returning:
+                        self._update_later(after)
+        found = self.exits[control]
+        if control in self.returning:
+            found |= self.exits[self.returning[control][2]] & _DONE
+        for other in self.inputs[control]:
+            found |= self.exits[other]
+        if found != self.exits[control]:
+            self.exits[control] = found
+            self.changed.append(control)
+
+    def _update_later(self, control: int) -> None:
+        """Has a new control state look at its target."""
+        self.changed.append(self.returning[control][2])
 
     def on(self, symbol: int, below: int) -> int:
-        """The control states that can be completed with a symbol on a stack on which `below` can."""
-        number = self.symbols.get(symbol)
-        if number is None:
-            return self.always
-        shifted = below << (number * self.size)
-        return sum(1 << control for control, exits in enumerate(self.exits) if exits & shifted) | self.always
+        """The control states, as bits, that can be completed with a symbol on a stack on which `below` can."""
+        good = sum(1 << number for number in each(self.through.get(symbol, 0)) if below >> self.reached[number] & 1)
+        return self._with(good | _DONE)
 
     def at_bottom(self) -> int:
         """The control states that can be completed with an empty stack."""
-        return sum(1 << control for control, exits in enumerate(self.exits) if exits & self.ends) | self.always
+        return self._with(_ENDS | _DONE)
+
+    def _with(self, wanted: int) -> int:
+        flags = "".join(["1" if exits & wanted else "0" for exits in reversed(self.exits)])
+        return int(flags, 2) | self.always
 
 
 class Contexts:
@@ -177,6 +202,17 @@ class Contexts:
         if key not in self._next:
             self._next[key] = self.completion.on(symbol, below)
         return self._next[key]
+
+    def failing(self, tops: Sequence[Collection[int]]) -> int:
+        """The states, as bits, that cannot be completed in some context."""
+        lying_on: dict[int, int] = {}
+        for state, symbols in enumerate(tops):
+            for symbol in symbols or (-1,):
+                lying_on[symbol] = lying_on.get(symbol, 0) | 1 << state
+        found = 0
+        for context in [self.empty, *(each for some in self.by_top.values() for each in some)]:
+            found |= lying_on.get(context.top, 0) & ~context.good
+        return found
 
     def decided(self, move: Move, tops: Iterable[int], looks: int = 0) -> list[tuple[Stack, Stack]] | None:
         """The pops and pushes that a move is replaced by; None where it is kept as it is.
@@ -251,9 +287,9 @@ def completed(
     moves: Collection[Move],
     start: int,
     end: int,
-    always: Iterable[int],
+    always: Collection[int],
     under: Mapping[int, Collection[int]],
-    tops: Sequence[Iterable[int]],
+    tops: Sequence[Collection[int]],
     work: Work,
 ) -> dict[Move, list[tuple[Stack, Stack]]]:
     """What is to be replaced, and by which pops and pushes, so that every configuration can be completed.
@@ -274,12 +310,18 @@ def completed(
     for symbol, lower in under.items():
         for each_lower in lower:
             over.setdefault(each_lower, []).append(symbol)
-    completion = Completion(len(tops), moves, end, always, work)
+    doubtful = doubtful_states(moves, end, tops, under, work) - set(always)
+    if not doubtful:
+        return {}
+    completion = Completion(len(tops), moves, end, [*set(range(len(tops))) - doubtful - {end}], work)
     contexts = Contexts(completion, [symbol for symbol, lower in under.items() if not lower], over)
-    if not contexts.empty.good >> start & 1:
+    if not contexts.leads_on(contexts.empty.good, (), start):
         raise EmptyLanguage("the grammar has no text: a word that must end can always be read on (longest match)")
     found: dict[Move, list[tuple[Stack, Stack]]] = {}
+    dead = contexts.failing(tops)
     for move in moves:
+        if not dead >> move[3] & 1:
+            continue
         work.check()
         replaced = contexts.decided(move, tops[move[0]])
         if replaced is not None:

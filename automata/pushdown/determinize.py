@@ -52,7 +52,7 @@ MAX_POPS = 64
 MAX_SETS = 10_000
 
 
-class Unbounded(Exception):  # noqa: N818  # no error but an answer: the caller explains it
+class Unbounded(Exception):
     """A set that goes past a bound, and how it came about."""
 
     def __init__(self, reason: str, elements: Elements, state: int) -> None:
@@ -101,7 +101,7 @@ class Determinizer:
             found = self.state_of_place[state] = self._new((((), state),))
         return found
 
-    def set(self, elements: Elements) -> int:
+    def set_of(self, elements: Elements) -> int:
         """The state for a set of elements, sorted and without what their stacks have in common."""
         if len(elements) == 1:
             return self.place(elements[0][1])
@@ -122,6 +122,12 @@ class Determinizer:
         self.came_from.append(self.at)
         self.todo.append(len(self.elements) - 1)
         return len(self.elements) - 1
+
+    def target_of_place(self) -> IntArray:
+        """`[N]`, the state for each state of the network alone, or -1."""
+        numbers = np.full(len(self.places.go), -1, np.int32)
+        numbers[list(self.state_of_place)] = list(self.state_of_place.values())
+        return numbers
 
     # Steps
 
@@ -169,7 +175,9 @@ class Determinizer:
             while True:
                 closure = self.places.closure(state)
                 if stack:
-                    leaves.update({Leaf(stack + leaf.pushed, leaf.state, leaf.columns): None for leaf in closure.leaves})
+                    leaves.update(
+                        {Leaf(stack + leaf.pushed, leaf.state, leaf.columns): None for leaf in closure.leaves}
+                    )
                 else:
                     leaves.update(dict.fromkeys(closure.leaves))
                 if not closure.ends:
@@ -218,7 +226,7 @@ class Determinizer:
                 if chosen is not None:
                     choice, above, elements = chosen
                     pushes = (*pushes, self.choice(choice, above, elements), *above)
-            target = self.set(elements)
+            target = self.set_of(elements)
             sequences = self.steps.sequences
             self.steps.single.append((self.at, column, sequences.of(popped), sequences.of(pushes), target))
 
@@ -323,10 +331,3 @@ def each_bit(columns: int) -> list[int]:
         found.append(low.bit_length() - 1)
         columns ^= low
     return found
-
-
-def target_of_place(determinizer: Determinizer) -> IntArray:
-    """`[N]`, the state for each state of the network alone, or -1."""
-    numbers = np.full(len(determinizer.places.go), -1, np.int32)
-    numbers[list(determinizer.state_of_place)] = list(determinizer.state_of_place.values())
-    return numbers

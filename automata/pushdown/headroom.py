@@ -9,6 +9,9 @@ each of its symbols, the height below the symbol plus the headroom of the symbol
 step to a safe one that is nearer to the end of the text: some element of the state has a derivation that stays within
 D; what the automaton pushes at any time is at most what this derivation has pushed.
 
+With words this is not certain: the longest match may forbid the derivation that needs least, and then a text that
+stays below D may need more than the number says.
+
 The number for a state of the network is the least, over its ways to an end of its rule, of the greatest, over the
 calls on the way, of one more than the number for the start of the rule that is called and the number for the state
 that the call returns to; a tail call pushes nothing (Knuth 1977, "A generalization of Dijkstra's algorithm").

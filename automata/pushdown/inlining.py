@@ -29,7 +29,7 @@ from automata.errors import LimitExceeded
 from automata.limits import Work
 from automata.openfst import IntArray
 from automata.pushdown.analysis import components, reachable
-from automata.pushdown.parts import END, START, Part, Rules
+from automata.pushdown.parts import END, START, Part, Rules, rows
 
 # A rule is inlined where all its copies together add no more arcs than this.
 _MAX_GROWTH = 1024
@@ -42,7 +42,7 @@ _MAX_ROUNDS = 16
 
 @dataclass(slots=True)
 class Joined:
-    """The automata of the rules that stay, side by side; rows as in `Part`. States 0 and 1 are left free.
+    """The automata of the rules that stay, side by side; arcs as in `Part`. States 0 and 1 are left free.
 
     Attributes:
         rules: the numbers of the parts that stay, the whole text first.
@@ -56,7 +56,7 @@ class Joined:
     arcs: IntArray
     epsilon: IntArray
     calls: list[tuple[int, int, int]]
-    marks: list[tuple[int, int, int]]
+    marks: IntArray
 
     def only(self, places: set[int]) -> Joined:
         """The same without the rules at other places, which nothing that matters calls."""
@@ -101,17 +101,17 @@ def inline(rules: Rules, work: Work) -> Joined:
 def _sorted_calls(part: Part) -> _Calls:
     epsilon = part.epsilon.tolist()
     loops = any(source == END for source, _ in epsilon)
-    if not part.calls:
+    if not len(part.calls):
         return _Calls([], [], loops)
     into: dict[int, list[int]] = {}
     for source, target in epsilon:
         if source != END:
             into.setdefault(target, []).append(source)
-    goes_on = _behind(into, [*part.arcs[:, 0].tolist(), *(arc[0] for arc in (*part.calls, *part.marks))])
-    ends = _behind(into, [END]) - goes_on
-    return _Calls(
-        [call for call in part.calls if call[2] in ends], [call for call in part.calls if call[2] not in ends], loops
+    ends = _behind(into, [END]) - _behind(
+        into, [state for arcs in (part.arcs, part.calls, part.marks) for state in arcs[:, 0].tolist()]
     )
+    calls = [(source, callee, target) for source, callee, target in part.calls.tolist()]
+    return _Calls([call for call in calls if call[2] in ends], [call for call in calls if call[2] not in ends], loops)
 
 
 def _behind(into: dict[int, list[int]], states: list[int]) -> set[int]:
@@ -193,9 +193,10 @@ class _Joining:
     def __init__(self, rules: Rules, calls: dict[int, _Calls], stay: set[int], work: Work) -> None:
         self.parts, self.calls, self.stay, self.work = rules.parts, calls, stay, work
         order = [rules.text, *sorted(stay - {rules.text})]
-        self.result = Joined(order, [], [], 2, np.empty((0, 4), np.int32), np.empty((0, 2), np.int32), [], [])
+        self.result = Joined(order, [], [], 2, rows([], 4), rows([], 2), [], rows([], 3))
         self.arcs: list[IntArray] = []
         self.epsilon: list[IntArray] = []
+        self.marks: list[IntArray] = []
         self.more_epsilon: list[tuple[int, int]] = []
         self.left = work.limits.arcs
         # Parts that are still to be laid, where each begins, and the frame it is in.
@@ -211,8 +212,8 @@ class _Joining:
             while self.waiting:
                 self.lay(*self.waiting.pop())
         result.arcs = np.concatenate([result.arcs, *self.arcs])
-        more = np.array(self.more_epsilon, np.int32).reshape(-1, 2)
-        result.epsilon = np.concatenate([more, *self.epsilon])
+        result.epsilon = np.concatenate([rows(self.more_epsilon, 2), *self.epsilon])
+        result.marks = np.concatenate([result.marks, *self.marks])
         return result
 
     def state(self) -> int:
@@ -240,7 +241,8 @@ class _Joining:
         self.arcs.append(part.arcs + np.array([shift, 0, 0, shift], np.int32))
         self.epsilon.append(part.epsilon + np.int32(shift))
         self.more_epsilon += ((start, shift + START), (shift + END, frame.end))
-        result.marks += [(source + shift, mark, target + shift) for source, mark, target in part.marks]
+        if len(part.marks):
+            self.marks.append(part.marks + np.array([shift, 0, shift], np.int32))
         if calls.loops:
             frame = _Frame(shift + END, {number: shift + START})
         for source, callee, target in calls.tail:

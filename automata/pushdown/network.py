@@ -27,7 +27,9 @@ from automata.openfst import BoolArray, IntArray
 from automata.pushdown import analysis, recursion
 from automata.pushdown.grammar import Grammar
 from automata.pushdown.inlining import Joined, inline
-from automata.pushdown.parts import Rules, lay_rules
+from automata.pushdown.laying import lay_rules
+from automata.pushdown.naming import check_names
+from automata.pushdown.parts import Rules, rows
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -89,7 +91,7 @@ def build_network(grammar: Grammar, work: Work) -> Network:
         LimitExceeded: a limit was passed.
         Cancelled: the compilation was cancelled.
     """
-    analysis.check_names(grammar)
+    check_names(grammar)
     rules = lay_rules(grammar, work)
     have_text = analysis.productive(rules.parts, work)
     recursion.check_left_recursion(grammar, rules, have_text)
@@ -142,10 +144,10 @@ def _network(rules: Rules, joined: Joined, matches_empty: bool, work: Work) -> N
     symbols = [(_FIRST, FIRST_LABEL + rule, start) for rule, start in enumerate(joined.starts)]
     symbols += [(end, ends + rule, _LAST) for rule, end in enumerate(joined.ends)]
     symbols += [(source, calls + place[callee], target) for source, callee, target in joined.calls]
-    symbols += [(source, marks + mark, target) for source, mark, target in joined.marks]
     if matches_empty:
         symbols.append((joined.starts[0], ends, _LAST))
-    ranges = np.concatenate([joined.arcs, np.array(symbols, np.int32)[:, [0, 1, 1, 2]]])
+    over_symbols = np.concatenate([joined.marks + np.array([0, marks, 0], np.int32), rows(symbols, 3)])
+    ranges = np.concatenate([joined.arcs, over_symbols[:, [0, 1, 1, 2]]])
     num_labels = 3 * num_rules + len(rules.words) + len(rules.labels)
     status, tables = _tables(
         joined.num_states,

@@ -18,6 +18,7 @@ text pops it.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -70,8 +71,8 @@ class Places:
         self.words = [sorted(pairs) for pairs in _pairs(network.word_offsets, network.word, network.word_target)]
         num_classes, num_labels = network.next.shape[1], len(network.labels)
         self.end_column, self.num_columns = num_classes, num_classes + 1 + num_labels
-        reads = (network.next >= 0).any(axis=1) | (network.by_label >= 0).any(axis=1)
-        moves = reads.tolist()
+        reads = np.concatenate([network.next, network.by_label], axis=1).max(axis=1, initial=-1) >= 0
+        moves: list[bool] = reads.tolist()
         self.returns_at_once = [
             self.final[state] and not (moves[state] or self.calls[state] or self.words[state])
             for state in range(len(self.final))
@@ -223,7 +224,7 @@ def _reached(edges: list[set[int]], start: int) -> set[int]:
 def _pairs(offsets: IntArray, left: IntArray, right: IntArray) -> list[list[tuple[int, int]]]:
     bounds = offsets.tolist()
     pairs = list(zip(left.tolist(), right.tolist(), strict=True))
-    return [pairs[begin:end] for begin, end in zip(bounds, bounds[1:], strict=False)]
+    return [pairs[begin:end] for begin, end in pairwise(bounds)]
 
 
 def bits(table: BoolArray) -> list[int]:

@@ -20,22 +20,26 @@ solved that call ends where A does, with all of A's loops to follow: inlining tu
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 import numpy as np
 
-from automata.errors import GrammarError
+from automata.errors import LimitExceeded
 from automata.limits import Work
-from automata.pushdown.analysis import components, error
+from automata.openfst import IntArray
+from automata.pushdown.analysis import components
 from automata.pushdown.grammar import Grammar
-from automata.pushdown.parts import END, START, Part, Rules, closure, fresh_start
+from automata.pushdown.naming import error
+from automata.pushdown.parts import END, START, Part, Rules, closure, fresh_start, rows
 
 
 def without_empty_texts(parts: list[Part], matches_empty: Sequence[bool]) -> None:
     """Lets calls of rules that match the empty text be skipped, and takes it from those rules."""
+    skipped = np.array(matches_empty)
     for number, part in enumerate(parts):
-        skips = [(source, target) for source, callee, target in part.calls if matches_empty[callee]]
-        if skips:
-            part.epsilon = np.concatenate([part.epsilon, np.array(skips, np.int32)])
+        skips = part.calls[skipped[part.calls[:, 1]]]
+        if len(skips):
+            part.epsilon = np.concatenate([part.epsilon, skips[:, ::2]])
         if matches_empty[number]:
             parts[number] = fresh_start(part)
 
@@ -46,76 +50,67 @@ def solve_left_recursion(rules: Rules, work: Work) -> None:
     Args:
         rules: without empty texts, and all productive.
         work: its limit `arcs` bounds the solutions.
+
+    Raises:
+        LimitExceeded: the solutions take more arcs than allowed, or the time is up.
     """
     parts = rules.parts
-    first = [{callee for _, callee, _ in first_calls(part)} for part in parts]
+    first = [first_calls(part) for part in parts]
     system: dict[int, list[int]] = {}
     for members in components(first):
         if len(members) > 1 or members[0] in first[members[0]]:
             system.update(dict.fromkeys(members, members))
     if not system:
         return
-    unsolved, budget = list(parts), work.limits.arcs
-    seen, waiting = {rules.text}, [rules.text]
+    unsolved, limit = list(parts), work.limits.arcs
+    left, seen, waiting = limit, {rules.text}, [rules.text]
     while waiting:
         number = waiting.pop()
         if number in system:
             parts[number] = _solved(number, system[number], unsolved)
-            budget -= parts[number].size
-            _check(budget, rules.names[number], work)
-        for _, callee, _ in parts[number].calls:
-            if callee not in seen:
-                seen.add(callee)
-                waiting.append(callee)
+            left -= parts[number].size
+            work.check()
+            if left < 0:
+                raise LimitExceeded(
+                    f"solving the left recursion of {rules.names[number]!r} and the rules around it takes more than "
+                    f"{limit:,} arcs (limit `arcs`)"
+                )
+        more = set(parts[number].calls[:, 1].tolist()) - seen
+        seen |= more
+        waiting += more
 
 
-def first_calls(part: Part) -> list[tuple[int, int, int]]:
-    """The calls that may come before anything is read."""
-    if not part.calls:
-        return []
+def first_calls(part: Part) -> set[int]:
+    """The rules that may be called before anything is read."""
+    if not len(part.calls):
+        return set()
     first = closure(part, [START])
-    return [call for call in part.calls if call[0] in first]
-
-
-def _check(budget: int, name: str, work: Work) -> None:
-    work.check()
-    if budget < 0:
-        from automata.errors import LimitExceeded
-
-        raise LimitExceeded(
-            f"solving the left recursion of {name!r} and the rules around it takes more than "
-            f"{work.limits.arcs:,} arcs (limit `arcs`)"
-        )
+    return {callee for source, callee, _ in part.calls.tolist() if source in first}
 
 
 def _solved(number: int, members: Sequence[int], parts: Sequence[Part]) -> Part:
     """The solution of a system for one of its rules."""
     # Its own states come first, so that its start and end are those of the solution.
     order = [number, *(member for member in members if member != number)]
-    begun = {member: fresh_start(parts[member]) for member in order}
-    offset, num_states = {}, 0
-    for member in order:
-        offset[member] = num_states
-        num_states += begun[member].num_states
-    arcs, epsilon = [], []
-    calls: list[tuple[int, int, int]] = []
-    marks: list[tuple[int, int, int]] = []
-    ends: list[tuple[int, int]] = []
-    for member, part in begun.items():
-        shift = offset[member]
-        moved = part.arcs + np.array([shift, 0, 0, shift], np.int32)
-        moved[part.arcs[:, 0] == START, 0] = START
-        arcs.append(moved)
-        epsilon.append(part.epsilon + np.int32(shift))
-        for source, callee, target in part.calls:
-            if source == START and callee in offset:
-                ends.append((offset[callee] + END, target + shift))
-            else:
-                calls.append((source + shift if source != START else START, callee, target + shift))
-        for source, mark, target in part.marks:
-            marks.append((source + shift if source != START else START, mark, target + shift))
-    epsilon.append(np.array(ends, np.int32).reshape(-1, 2))
-    return Part(num_states, np.concatenate(arcs), np.concatenate(epsilon), calls, marks)
+    begun = [fresh_start(parts[member]) for member in order]
+    offsets = [0, *accumulate(part.num_states for part in begun)]
+    end_of = {member: shift + END for member, shift in zip(order, offsets, strict=False)}
+    tables = [
+        [_moved(table, shift) for table in (part.arcs, part.epsilon, part.calls, part.marks)]
+        for part, shift in zip(begun, offsets, strict=False)
+    ]
+    arcs, epsilon, calls, marks = (np.concatenate(same) for same in zip(*tables, strict=True))
+    is_first = (calls[:, 0] == START) & np.isin(calls[:, 1], members)
+    ends = rows([(end_of[callee], target) for _, callee, target in calls[is_first].tolist()], 2)
+    return Part(offsets[-1], arcs, np.concatenate([epsilon, ends]), calls[~is_first], marks)
+
+
+def _moved(arcs: IntArray, shift: int) -> IntArray:
+    """Rows of a part whose states come behind others, with the start of all parts in common."""
+    moved = arcs.copy()
+    moved[:, -1] += shift
+    moved[:, 0] += np.where(arcs[:, 0] == START, 0, shift).astype(np.int32)
+    return moved
 
 
 def check_left_recursion(grammar: Grammar, rules: Rules, have_text: Sequence[bool]) -> None:
@@ -127,15 +122,8 @@ def check_left_recursion(grammar: Grammar, rules: Rules, have_text: Sequence[boo
     lost = [number for number in range(len(grammar.rules)) if not have_text[number]]
     if not lost:
         return
-    first = [
-        {callee for _, callee, _ in first_calls(part)} if not has_text else set()
-        for part, has_text in zip(rules.parts, have_text, strict=True)
-    ]
+    first = [set() if has_text else first_calls(part) for part, has_text in zip(rules.parts, have_text, strict=True)]
     for members in components(first):
         if len(members) > 1 or members[0] in first[members[0]]:
-            name = rules.names[min(members)]
-            raise _endless(grammar, name)
-
-
-def _endless(grammar: Grammar, name: str) -> GrammarError:
-    return error(grammar, "the rule calls itself before anything is read, and never comes to an end", name)
+            reason = "the rule calls itself before anything is read, and never comes to an end"
+            raise error(grammar, reason, rules.names[min(members)])

@@ -18,11 +18,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from automata import ByteAutomaton, compile_expr
+from automata import compile_expr
 from automata.pushdown.grammar import Grammar
 from grammars.rule_automata import RuleAutomata, Symbol
 
 Item = tuple[int, int]
+
+# How many words have to be read for a beginning to count as one.
+CROSSINGS = 3
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -68,8 +71,8 @@ class Recognizer:
     def viable(self, prefix: bytes) -> bool:
         """Whether some text of the language begins so.
 
-        For grammars with words it says so as soon as the word at hand can be finished and then be read; that something
-        follows which ends it there, it takes for granted.
+        For grammars with words it says so as soon as some words in a row can be read from there, each ended by the next
+        one; that the text can be finished after those, it takes for granted.
         """
         state = self.read(prefix)
         return state is not None and self.leads_on(state)
@@ -109,16 +112,19 @@ class Recognizer:
         """As `viable`, after the state's text."""
         if not self.words:
             return True
-        seen, queue = {state.words}, [State(state.columns, state.inside, state.words)]
-        while queue:
-            at = queue.pop()
-            if (at.inside and self._ended(at) is not None) or (not at.inside and self.is_final(at)):
+        seen = set()
+        stack = [(state, 0)]
+        while stack:
+            at, crossed = stack.pop()
+            if crossed == CROSSINGS or self.is_final(at):
                 return True
-            for byte in {byte for word, place in at.words for byte in _bytes_on(self.words[word], place)}:
-                further = self._further(at.words, byte)
-                if further not in seen:
-                    seen.add(further)
-                    queue.append(State(at.columns, True, further))
+            for byte in self._bytes_on(at):
+                further = self.step(at, byte)
+                assert further is not None
+                place = (len(further.columns), further.columns[-1].items, further.words)
+                if place not in seen:
+                    seen.add(place)
+                    stack.append((further, crossed + (not self._further(at.words, byte))))
         return False
 
     def cut(self, text: bytes) -> list[bytes]:
@@ -147,6 +153,20 @@ class Recognizer:
     def _further(self, words: tuple[tuple[str, int], ...], byte: int) -> tuple[tuple[str, int], ...]:
         moved = [(word, self.tables[word][place][byte]) for word, place in words]
         return tuple((word, place) for word, place in moved if place >= 0)
+
+    def _bytes_on(self, state: State) -> set[int]:
+        """One byte for each way on: first in the word at hand, then in the next one."""
+        found = {byte for word, place in state.words for byte in self._leading(word, place)}
+        ended = self._ended(state) if state.inside else None
+        if ended is not None:
+            begun = {byte for word, place in self._ready(ended).words for byte in self._leading(word, place)}
+            found |= {byte for byte in begun if not self._further(state.words, byte)}
+        return found
+
+    def _leading(self, word: str, place: int) -> list[int]:
+        automaton = self.words[word]
+        first = {int(k): byte for byte, k in reversed(list(enumerate(automaton.byte_class.tolist())))}
+        return [byte for k, byte in first.items() if automaton.next[place, k] >= 0]
 
     def _winner(self, state: State) -> str | None:
         """Of the words that could end here the one that does."""
@@ -208,8 +228,3 @@ class Recognizer:
                 return known
             known = found
 
-
-def _bytes_on(automaton: ByteAutomaton, state: int) -> list[int]:
-    """One byte of each class that leads on."""
-    first = {int(k): byte for byte, k in reversed(list(enumerate(automaton.byte_class.tolist())))}
-    return [byte for k, byte in first.items() if automaton.next[state, k] >= 0]

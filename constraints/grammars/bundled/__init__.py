@@ -5,8 +5,7 @@ GBNF otherwise. `bundled(name)` reads it as any other text of a grammar is read.
 
 The five whose names begin with `domino_` are those of Beurer-Kellner, Fischer, Vechev 2024, "Guiding LLMs The Right Way:
 Fast, Non-Invasive Constrained Generation" (DOMINO), appendix C, as they stand there, so that measurements can be
-compared. One of them, C, has places with several derivations that no bounded look-ahead tells apart: compile those of
-`AMBIGUOUS` with `ambiguity="parallel"`.
+compared. All have deterministic automata, C too, where a text often has several derivations.
 """
 
 from __future__ import annotations
@@ -37,9 +36,6 @@ BUNDLED: Mapping[str, str] = MappingProxyType(
         "yaml_flow": "YAML's flow subset: sequences and mappings in brackets, plain and quoted scalars",
     }
 )
-
-# Those that are truly ambiguous.
-AMBIGUOUS: frozenset[str] = frozenset({"domino_c"})
 
 
 def bundled(name: str) -> Grammar:

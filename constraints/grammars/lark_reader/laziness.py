@@ -14,7 +14,13 @@ every quantifier is lazy, repeats single characters without an upper bound, and 
 
 Of two ways to match such an expression, the one that ends a loop earlier goes on through characters that the other one
 reads in the same loops or in earlier ones, so it comes to the end no later. With bodies of several characters that is
-not so: in `.*?x(..)*?z` the engine may step over the first z.
+not so: in `.*?x(..)*?z` the engine may step over the first z. One such expression is taken nevertheless, since it is in
+many grammars, Lark's own library included: a string that ends in a quote which no backslash escapes,
+
+    ".*?(?<!\\\\)(\\\\\\\\)*?"
+
+Where the quote stands decides where the loop before it ends, at the first of the backslashes, if their number is even;
+so the argument holds with this end in place of a character.
 """
 
 from __future__ import annotations
@@ -32,8 +38,13 @@ from automata.expr import (
     concat,
     difference,
     intersection,
+    lookbehind,
+    repeat,
 )
 from automata.queries import is_empty
+
+# (?<!\\)(\\\\)*
+_NOT_ESCAPED = (lookbehind("\\", negated=True), repeat("\\\\", 0))
 
 
 def shortest(words: Expr) -> Expr:
@@ -53,6 +64,8 @@ def begins_with_another(words: Expr) -> bool:
 def finds_shortest(words: Expr) -> bool:
     """Whether an expression whose quantifiers are all lazy finds the shortest word first."""
     parts = words.parts if isinstance(words, Concatenation) else (words,)
+    if parts[-3:-1] == _NOT_ESCAPED and isinstance(parts[-1], Literal) and b"\\" not in parts[-1].value:
+        parts = parts[:-3]
     return all(_leaves_no_choice(part) for part in parts)
 
 

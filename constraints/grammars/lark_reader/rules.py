@@ -65,6 +65,9 @@ class Rules:
                 if name in self.document.definitions:
                     reason = f"the parameter {name} has the name of a rule"
                     raise self.places.error(reason, definition.position, template)
+            for item in definition.body:
+                if item.operation in ("name", "argument") and item.value not in definition.parameters:
+                    self.check_defined(item, template)
 
     def evaluate_next(self) -> None:
         name, definition, arguments = self.waiting.pop()
@@ -117,13 +120,16 @@ class Rules:
                 return self.terminals.literal(item, rule)
 
     def named(self, item: Item, rule: str) -> Expr:
-        name = item.value
-        if name != name.lower():
-            return self.terminals.named(item, rule)
-        definition = self.document.definitions.get(name)
-        if definition is None:
-            raise self.error(f"the rule {name} is not defined", item, rule)
-        return ex.call(name)
+        """What a name that is no parameter stands for."""
+        self.check_defined(item, rule)
+        return ex.call(item.value) if item.value.islower() else self.terminals.named(item, rule)
+
+    def check_defined(self, item: Item, rule: str) -> None:
+        document, name = self.document, item.value
+        if not (name in document.definitions or name in document.imported or name in document.declared):
+            if name.islower():
+                raise self.error(f"the rule {name} is not defined", item, rule)
+            raise self.terminals.undefined(item, rule)
 
     # Templates
 

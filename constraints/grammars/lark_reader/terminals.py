@@ -78,12 +78,10 @@ class Terminals:
     # References
 
     def named(self, item: Item, rule: str | None) -> Expr:
-        """What the name of a terminal in a rule stands for."""
+        """What the name of a terminal that is defined stands for in a rule."""
         name = item.value
         if name in self.document.declared:
             return token(name)
-        if name not in self.pieces:
-            raise self.undefined(item, rule)
         definition = self.document.definitions.get(name)
         priority = definition.priority if definition else 0
         position = definition.position if definition else item.position
@@ -156,10 +154,9 @@ class Terminals:
 
     def words(self, name: str, piece: Piece, position: int) -> Expr:
         """The words of a terminal: its expression as a text of its own, and with an end that is certain."""
-        expr = piece.expr
-        if piece.lazy and not piece.greedy and finds_shortest(expr):
+        expr = _as_text(piece.expr)
+        if piece.lazy and not piece.greedy and finds_shortest(piece.expr):
             return shortest(expr)
-        expr = _as_text(expr)
         if piece.lazy and begins_with_another(expr):
             raise self.places.error(
                 f"where a word of {name} ends depends on the order in which its lazy quantifiers are tried: "

@@ -1,0 +1,147 @@
+"""Assembly: a construction becomes a pushdown automaton.
+
+Steps that lead to no end are taken out, states that nothing leads to are left out, the others numbered, and the tables
+filled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from automata.distance import distances
+from automata.errors import GrammarError
+from automata.limits import Work
+from automata.openfst import BoolArray, IntArray
+from automata.pushdown.ambiguity import rule_name, shortest_text, shown
+from automata.pushdown.automaton import PushdownAutomaton
+from automata.pushdown.completion import MAX_LOOKS, Undecided, completed
+from automata.pushdown.determinize import Determinizer
+from automata.pushdown.grammar import Place
+from automata.pushdown.headroom import headrooms, needed
+from automata.pushdown.places import Stack
+
+
+class Assembly:
+    """The tables of a construction, however far it went."""
+
+    def __init__(self, found: Determinizer, max_configurations: int, work: Work, defined: Mapping[str, Place]) -> None:
+        """Starts with the steps as they were found.
+
+        Args:
+            found: the construction.
+            max_configurations: how many configurations are carried.
+            work: how the compilation is stopped.
+            defined: where rules were defined, for errors.
+        """
+        self.found, self.max_configurations, self.work, self.defined = found, max_configurations, work, defined
+        # `[5, E]`: state, column, pops, pushes, target.
+        self.steps = found.steps.table(found.places.go, found.target_of_place())
+
+    def complete(self) -> None:
+        """Takes out what leads to no end."""
+        found, steps = self.found, self.steps
+        sequences = list(found.steps.sequences.number)
+        rows, which = np.unique(steps[[0, 2, 3, 4]], axis=1, return_inverse=True)
+        moves = [(state, sequences[p], sequences[v], target) for state, p, v, target in rows.T.tolist()]
+        places = found.places
+        start, end = found.place(places.start), found.place(places.end_state)
+        tops = [found.symbols_under(elements) for elements in found.elements]
+        under = {symbol: found.symbols_below(symbol) for symbol in found.steps.sequences.symbol}
+        try:
+            replaced = completed(moves, start, end, found.too_many, under, tops, self.work)
+        except Undecided as undecided:
+            raise self.undecided(undecided) from None
+        if replaced:
+            self.replace(
+                which.reshape(-1).astype(np.int32),
+                {number: replaced[move] for number, move in enumerate(moves) if move in replaced},
+            )
+
+    def replace(self, which: IntArray, replaced: dict[int, list[tuple[Stack, Stack]]]) -> None:
+        """Replaces the steps of some moves, given the move of each step."""
+        of, steps = self.found.steps.sequences.of, self.steps
+        parts = [steps[:, ~np.isin(which, list(replaced))]]
+        for move, stacks in replaced.items():
+            own = steps[:, which == move]
+            for pops, pushes in stacks:
+                part = own.copy()
+                part[2], part[3] = of(pops), of(pushes)
+                parts.append(part)
+        steps = np.concatenate(parts, axis=1)
+        self.steps = steps[:, np.lexsort((steps[4], steps[3], steps[2], steps[1], steps[0]))]
+
+    def undecided(self, undecided: Undecided) -> GrammarError:
+        """The error where a step would have to look too deep."""
+        automaton, numbers = self.automaton()
+        state = undecided.move[0]
+        name = rule_name(self.found, self.found.elements[state][0][1])
+        text = shortest_text(automaton, int(numbers[state]))
+        place = self.defined.get(name)
+        return GrammarError(
+            f"after {shown(text)} a word can be read on by the longest match, and whether the text then ends "
+            f"depends on more than {MAX_LOOKS} symbols of the stack",
+            rule=name,
+            line=place.line if place else None,
+            column=place.column if place else None,
+        )
+
+    def automaton(self) -> tuple[PushdownAutomaton, IntArray]:
+        """The automaton, and the number in it of each state of the construction, -1 for those that are not reached."""
+        found, places, sequences = self.found, self.found.places, self.found.steps.sequences
+        steps = self.steps
+        numbers = self.numbers(steps)
+        steps = steps[:, numbers[steps[0]] >= 0]
+        num_states = int(numbers.max()) + 1
+        # States keep their order, but for the end; so the steps do.
+        cell = numbers[steps[0]].astype(np.int64) * places.num_columns + steps[1]
+        counts = np.bincount(cell, minlength=num_states * places.num_columns)
+        headroom, symbol_headroom = self.headroom(numbers, num_states)
+        return PushdownAutomaton(
+            start=int(numbers[found.place(places.start)]),
+            byte_class=places.network.byte_class,
+            labels=places.network.labels,
+            num_symbols=len(sequences.symbol),
+            step_offsets=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
+            step_pops=steps[2],
+            step_pushes=steps[3],
+            step_target=numbers[steps[4]],
+            parent=np.array(sequences.parent, np.int32),
+            symbol=np.array(sequences.last, np.int32),
+            headroom=headroom,
+            symbol_headroom=symbol_headroom,
+            may_lie_under=self.may_lie_under(),
+            max_configurations=self.max_configurations,
+        ), numbers
+
+    def headroom(self, numbers: IntArray, num_states: int) -> tuple[IntArray, IntArray]:
+        """That of each state and each symbol: the least of their elements' and their stacks'."""
+        found, room = self.found, headrooms(self.found.places)
+        by_state = np.zeros(num_states, np.int32)
+        for number, elements in zip(numbers.tolist(), found.elements, strict=True):
+            if number >= 0:
+                by_state[number] = min(needed(room, *element) for element in elements)
+        stacks = [found.stacks(symbol) for symbol in found.steps.sequences.symbol]
+        by_symbol = [min(needed(room, each[:-1], each[-1]) for each in some) for some in stacks]
+        return by_state, np.array(by_symbol, np.int32)
+
+    def may_lie_under(self) -> BoolArray:
+        """`[S, S]`, whether symbol j may lie directly under symbol i."""
+        symbols = self.found.steps.sequences.symbol
+        table = np.zeros((len(symbols), len(symbols)), np.bool_)
+        for row, symbol in zip(table, symbols, strict=True):
+            row[[symbols[each] for each in self.found.symbols_below(symbol) if each in symbols]] = True
+        return table
+
+    def numbers(self, steps: IntArray) -> IntArray:
+        """The final number of each state that can be reached; the state after the end of the text comes last."""
+        start, end = (self.found.place(place) for place in (self.found.places.start, self.found.places.end_state))
+        num_states = len(self.found.elements)
+        begins = np.zeros(num_states, np.bool_)
+        begins[start] = True
+        kept = distances(steps[4], steps[0], begins) >= 0
+        kept[end] = False
+        numbers = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
+        numbers[end] = kept.sum()
+        return numbers

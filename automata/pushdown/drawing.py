@@ -1,0 +1,47 @@
+"""Pushdown automata as pictures, as the paper draws them.
+
+An arc has a line for each kind of step: the bytes, then the symbols popped, each followed by `)`, and the symbols
+pushed, each after `(`. States from which the text can end are doubled where the stack may be empty then; where the end
+of the text pops symbols, the arc is drawn, and `⊣` is the end of the text. (Koo, Liu & He 2024, Figure 6.)
+"""
+
+from __future__ import annotations
+
+from automata.drawing import Drawing, byte_label, draw_graph
+from automata.pushdown.automaton import PushdownAutomaton
+from automata.pushdown.expansion import byte_runs
+
+
+def draw_pushdown_automaton(automaton: PushdownAutomaton, *, title: str | None = None) -> Drawing:
+    """A pushdown automaton; steps between two states that pop and push the same are one line over ranges of bytes."""
+    runs, end, last = byte_runs(automaton), automaton.num_classes, automaton.num_states - 1
+    final = [False] * automaton.num_states
+    columns: dict[tuple[int, int], dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]]] = {}
+    for state, steps in enumerate(automaton.steps_by_state()):
+        for column, pops, pushes, target in steps:
+            if column == end and not pops:
+                final[state] = True
+            else:
+                columns.setdefault((state, target), {}).setdefault((pops, pushes), []).append(column)
+
+    def read(column: int) -> list[tuple[int, int, str]]:
+        if column < end:
+            return [(low, high, _range(low, high)) for low, high in runs[column]]
+        return [(column, column, "⊣" if column == end else f"<{automaton.labels[column - end - 1]}>")]
+
+    def line(pops: tuple[int, ...], pushes: tuple[int, ...], read_by: list[int]) -> str:
+        parts = [text for _, _, text in sorted(part for column in read_by for part in read(column))]
+        stack = [f"{symbol})" for symbol in reversed(pops)] + [f"({symbol}" for symbol in pushes]
+        return " ".join(parts + stack)
+
+    labels = {
+        pair: "\n".join(line(pops, pushes, read_by) for (pops, pushes), read_by in kinds.items())
+        for pair, kinds in columns.items()
+    }
+    shown = [*range(last), *([last] if any(target == last for _, target in labels) else [])]
+    final[last] = True
+    return draw_graph(shown, automaton.start, final, labels, title=title)
+
+
+def _range(low: int, high: int) -> str:
+    return byte_label(low) if low == high else f"{byte_label(low)}-{byte_label(high)}"

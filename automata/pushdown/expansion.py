@@ -1,0 +1,78 @@
+"""Expansion: the finite automaton of the texts that a bounded stack is enough for.
+
+The configurations whose stack has at most `depth` symbols are the states of an automaton over bytes, which is
+determinized, where the pushdown automaton is not deterministic, and minimized. OpenFst's `pdt_expand` has no bound: it
+expands automata whose stack has one, and is what the tests compare with on those.
+"""
+
+from __future__ import annotations
+
+from automata.byte_automaton import ByteAutomaton
+from automata.compile import Compiler
+from automata.errors import LimitExceeded
+from automata.expr import EMPTY
+from automata.limits import Work, under_way
+from automata.pushdown.automaton import Configuration, PushdownAutomaton
+from automata.thompson import Fragment
+
+
+def expand(automaton: PushdownAutomaton, depth: int, work: Work | None = None) -> ByteAutomaton:
+    """The minimal automaton of the texts that some run accepts whose stack never holds more than `depth` symbols.
+
+    Args:
+        automaton: the pushdown automaton.
+        depth: how many symbols the stack may hold after any step, at least 0.
+        work: the limits, and how the expansion is stopped; without it, the default limits.
+
+    Raises:
+        ValueError: a negative depth.
+        LimitExceeded: a limit was passed.
+        Cancelled: the expansion was cancelled.
+    """
+    if depth < 0:
+        raise ValueError("`depth` is at least 0")
+    with under_way(work) as work:
+        return Compiler(work, blames=False).determinize(EMPTY, _fragment(automaton, depth, work))
+
+
+def _fragment(automaton: PushdownAutomaton, depth: int, work: Work) -> Fragment:
+    """All configurations up to a depth, and what leads from one to another."""
+    runs, end = byte_runs(automaton), automaton.num_classes
+    steps = automaton.steps_by_state()
+    fragment = Fragment()
+    number: dict[Configuration, int] = {(automaton.start, ()): 0, (automaton.num_states - 1, ()): 1}
+    todo: list[Configuration] = [(automaton.start, ())]
+    while todo:
+        work.check()
+        state, stack = configuration = todo.pop()
+        source = number[configuration]
+        for column, pops, pushes, target in steps[state]:
+            height = len(stack) - len(pops)
+            if height < 0 or stack[height:] != pops or height + len(pushes) > depth:
+                continue
+            after = target, stack[:height] + pushes
+            if after not in number:
+                number[after] = fragment.state()
+                todo.append(after)
+            if column < end:
+                for low, high in runs[column]:
+                    fragment.arcs += (source, low, high, number[after])
+            elif column == end:
+                fragment.epsilon += (source, number[after])
+            else:
+                fragment.label(automaton.labels[column - end - 1], source, number[after])
+        if len(number) > work.limits.states:
+            limit = work.limits.states
+            raise LimitExceeded(f"to depth {depth} there are more than {limit:,} configurations (limit `states`)")
+    return fragment
+
+
+def byte_runs(automaton: PushdownAutomaton) -> list[list[tuple[int, int]]]:
+    """By class, its bytes as ranges, both ends included."""
+    found: list[list[tuple[int, int]]] = [[] for _ in range(automaton.num_classes)]
+    for byte, number in enumerate(automaton.byte_class.tolist()):
+        if found[number] and found[number][-1][1] == byte - 1:
+            found[number][-1] = found[number][-1][0], byte
+        else:
+            found[number].append((byte, byte))
+    return found

@@ -1,0 +1,91 @@
+"""Whether the names in a grammar mean something, and calls stand where they can.
+
+check_names(grammar)        raises where they do not
+error(grammar, ...)         an error in a rule, with the rule's place if the grammar knows it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from automata.errors import GrammarError
+from automata.expr import Call, Complement, Difference, Expr, Intersection, Label, Literal, Lookahead, Lookbehind
+from automata.pushdown.grammar import Grammar
+
+# What no name of a user's label may begin with: in layouts, calls are labels with this before the rule's name.
+RESERVED = "\0rule:"
+
+# What compares whole texts, or looks at what stands around.
+_WITHOUT_CALLS = Intersection | Difference | Complement | Lookahead | Lookbehind
+
+
+def error(grammar: Grammar, reason: str, rule: str | None = None) -> GrammarError:
+    """An error in a rule, with its place."""
+    place = grammar.places.get(rule) if rule is not None else None
+    if place is None:
+        return GrammarError(reason, rule=rule)
+    return GrammarError(reason, rule=rule, line=place.line, column=place.column)
+
+
+def check_names(grammar: Grammar) -> None:
+    """Goes on where every name has one meaning.
+
+    Raises:
+        GrammarError: the start, an ignored word or a called rule is not defined; a name is that of a rule and of a
+            lexical rule; a call stands in a lexical rule, in an operand of an intersection, difference or complement,
+            or in an assertion; a label's name is reserved.
+    """
+    if grammar.start not in grammar.rules and grammar.start not in grammar.lexical:
+        raise GrammarError(f"the start rule {grammar.start!r} is not defined")
+    for name in grammar.lexical:
+        if name in grammar.rules:
+            raise error(grammar, f"{name!r} is both a rule and a lexical rule", name)
+    for name in grammar.ignored:
+        if name not in grammar.lexical:
+            raise GrammarError(f"{name!r} is ignored between words and is no lexical rule")
+    for name, expr in grammar.rules.items():
+        _check_calls(grammar, name, expr)
+    for name, lexical in grammar.lexical.items():
+        for part, _ in calls_and_labels(lexical.expr):
+            if isinstance(part, Call):
+                raise error(grammar, f"a lexical rule cannot call another rule, {part.name!r}", name)
+            _check_label(grammar, name, part)
+
+
+def _check_calls(grammar: Grammar, name: str, expr: Expr) -> None:
+    for part, compared in calls_and_labels(expr):
+        if not isinstance(part, Call):
+            _check_label(grammar, name, part)
+        elif part.name not in grammar.rules and part.name not in grammar.lexical:
+            raise error(grammar, f"rule {part.name!r} is not defined", name)
+        elif compared is not None:
+            raise error(grammar, f"the call of rule {part.name!r} stands within {_KINDS[compared]}", name)
+
+
+_KINDS: dict[type[Expr], str] = {
+    Intersection: "an intersection",
+    Difference: "a difference",
+    Complement: "a complement",
+    Lookahead: "a look-ahead",
+    Lookbehind: "a look-behind",
+}
+
+
+def _check_label(grammar: Grammar, name: str, label: Expr) -> None:
+    if isinstance(label, Label) and label.name.startswith(RESERVED):
+        raise error(grammar, f"the label {label.name!r} has a reserved name", name)
+
+
+def calls_and_labels(expr: Expr) -> Iterable[tuple[Expr, type[Expr] | None]]:
+    """The calls and labels of an expression, and the kind of node that they may not stand in, if they do."""
+    seen: set[tuple[int, type[Expr] | None]] = set()
+    waiting: list[tuple[Expr, type[Expr] | None]] = [(expr, None)]
+    while waiting:
+        node, compared = waiting.pop()
+        if isinstance(node, Call | Label):
+            yield node, compared
+        elif not isinstance(node, Literal) and (operands := node.operands()) and (id(node), compared) not in seen:
+            seen.add((id(node), compared))
+            if compared is None and isinstance(node, _WITHOUT_CALLS):
+                compared = type(node)
+            waiting += [(part, compared) for part in operands]

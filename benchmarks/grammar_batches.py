@@ -1,0 +1,86 @@
+"""Steps of many texts at once, by each engine's own means: a mask for each text, then a token for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from grammar_engines import LLGuidanceGrammar, TokenFstGrammar, XGrammarGrammar
+
+from decoding.pushdown_tensors import PushdownTensors
+
+
+class Batch(Protocol):
+    """Texts that go on together."""
+
+    def step(self, tokens: list[int]) -> None:
+        """Makes the masks, `[B, W]`, and goes on by a token each."""
+
+
+class Tensors:
+    """This project's tensors on the CPU."""
+
+    def __init__(self, engine: TokenFstGrammar, compiled: Any, rows: Sequence[Sequence[int]]) -> None:
+        self.tensors = PushdownTensors(compiled)
+        self.at = self.tensors.starts(len(rows))
+
+    def step(self, tokens: list[int]) -> None:
+        self.tensors.bitmask(self.at)
+        self.at = self.tensors.advance(self.at, torch.tensor(tokens))
+
+
+class Loop:
+    """This project's automaton, one text after the other."""
+
+    def __init__(self, engine: TokenFstGrammar, compiled: Any, rows: Sequence[Sequence[int]]) -> None:
+        self.automaton = compiled
+        self.states = [compiled.start for _ in rows]
+        self.words = np.zeros((len(rows), engine.words.size), np.int32)
+
+    def step(self, tokens: list[int]) -> None:
+        fill, advance, words, states = self.automaton.fill_bitmask, self.automaton.advance, self.words, self.states
+        for row, token in enumerate(tokens):
+            fill(states[row], words[row])
+            states[row] = advance(states[row], token)
+
+
+class XGrammarBatch:
+    """XGrammar's functions for batches."""
+
+    def __init__(self, engine: XGrammarGrammar, compiled: Any, rows: Sequence[Sequence[int]]) -> None:
+        module = engine.xgrammar
+        self.batch = module.BatchGrammarMatcher(max_threads=1)
+        self.matchers = [module.GrammarMatcher(compiled) for _ in rows]
+        self.words = module.allocate_token_bitmask(len(rows), engine.size)
+
+    def step(self, tokens: list[int]) -> None:
+        self.batch.batch_fill_next_token_bitmask(self.matchers, self.words)
+        if not all(self.batch.batch_accept_token(self.matchers, tokens)):
+            raise ValueError("XGrammar refuses a token")
+
+
+class LLGuidanceBatch:
+    """llguidance's functions for batches."""
+
+    def __init__(self, engine: LLGuidanceGrammar, compiled: Any, rows: Sequence[Sequence[int]]) -> None:
+        self.module = engine.module
+        self.executor = engine.module.LLExecutor(1)
+        self.matchers = [engine.fresh(compiled) for _ in rows]
+        self.words = engine.module.numpy.allocate_token_bitmask(len(rows), engine.tokenizer.vocab_size)
+
+    def step(self, tokens: list[int]) -> None:
+        places = list(zip(self.matchers, range(len(self.matchers)), strict=True))
+        self.module.numpy.fill_next_token_bitmask_par(self.executor, places, self.words)
+        pairs = list(zip(self.matchers, tokens, strict=True))
+        if not all(self.module.numpy.consume_token_par(self.executor, pairs)):
+            raise ValueError("llguidance refuses a token")
+
+
+# How each engine takes a batch; the name is added to that of the column.
+BATCHES: dict[type[Any], dict[str, Callable[..., Batch]]] = {
+    TokenFstGrammar: {"": Tensors, " loop": Loop},
+    XGrammarGrammar: {"": XGrammarBatch},
+    LLGuidanceGrammar: {"": LLGuidanceBatch},
+}

@@ -1,0 +1,191 @@
+"""Bundled grammars over a real vocabulary, side by side with other engines, on one core.
+
+    python benchmarks/grammars.py [--vocab FILE] [--rounds N] [--tokens N] [--grammars NAME,...] [--output DIR]
+
+For each grammar and engine, medians over rounds in which the engines take turns:
+
+    compile         from the text of the grammar to what the engine steps through
+    first mask      from there to the first mask
+    step            a mask and an advance, along a text of about 1,000 tokens, what an engine keeps for a grammar warm
+    total           compile, and every mask and advance of that text, with nothing kept from before
+    batch B         the same for each of B texts that are alike but not the same, after a first part of them: a step of the
+                    batch, by the engine's own functions for batches on one thread; for this project those of
+                    `PushdownTensors`, and beside them a loop over the automaton
+    held            bytes of what was compiled, where the engine tells
+
+Kernels, tokenizers and whatever an engine prepares for a vocabulary once are warm; no engine may keep a compiled
+grammar. An engine that refuses the grammar or the text has a dash. Prints a Markdown table and writes `grammars.txt`
+and `grammars.json`.
+"""
+
+from __future__ import annotations
+
+import os
+
+# Before any engine starts its threads.
+os.environ.setdefault("RAYON_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+import argparse
+import gc
+import json
+import statistics
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from engines import tokenize
+from grammar_batches import BATCHES, Batch
+from grammar_engines import Engine, LLGuidanceGrammar, TokenFstGrammar, XGrammarGrammar
+from grammar_samples import text_of
+from table2 import _machine, _vocabulary
+
+from constraints.grammars.bundled import BUNDLED
+from tokenfst import Vocabulary
+
+FIRST = ("domino_json", "domino_xml", "domino_c")
+BATCH_SIZES = (16, 256)
+# Tokens of every text of a batch before the clock starts, and while it runs.
+WARM, TIMED = 64, 32
+# Texts that a batch repeats.
+VARIANTS = 16
+
+# grammar -> engine -> what -> samples, in milliseconds or bytes
+Samples = dict[str, dict[str, dict[str, list[float]]]]
+
+
+def main() -> None:
+    options = _options()
+    torch.set_num_threads(1)
+    vocabulary = _vocabulary(options.vocab)
+    engines: list[Engine] = [make(vocabulary) for make in (TokenFstGrammar, XGrammarGrammar, LLGuidanceGrammar)]
+    samples: Samples = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    for name in options.grammars:
+        texts = [_tokens(vocabulary, name, options.tokens, seed) for seed in range(VARIANTS)]
+        for number in range(options.rounds + 1):  # the first one warms up
+            for engine in engines:
+                gc.collect()
+                measured = _round(engine, name, texts)
+                for what, value in (measured if number else {}).items():
+                    samples[name][engine.name][what].append(value)
+        print(f"{name}: {len(texts[0])} tokens", flush=True)
+    _report(vocabulary, engines, samples, options)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--vocab", type=Path, help="any vocabulary file; Tekken from mistral-common if left out")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--tokens", type=int, default=1000)
+    names = [*FIRST, *(name for name in BUNDLED if name not in FIRST)]
+    parser.add_argument("--grammars", type=lambda text: text.split(","), default=names)
+    parser.add_argument("--output", type=Path, default=Path("benchmarks/results"), metavar="DIR")
+    return parser.parse_args()
+
+
+def _tokens(vocabulary: Vocabulary, name: str, least: int, seed: int) -> list[int]:
+    """A text of at least so many tokens, as tokens."""
+    pieces = 2
+    while len(found := tokenize(vocabulary, text_of(name, pieces, seed))) < least:
+        pieces += max(1, pieces // 2)
+    return found
+
+
+def _round(engine: Engine, name: str, texts: list[list[int]]) -> dict[str, float]:
+    """One turn of an engine: milliseconds, and bytes under "held"; what it refuses is left out."""
+    found: dict[str, float] = {}
+    try:
+        compiled, found["compile"] = _timed(lambda: engine.compile(name))
+        _, found["first mask"] = _timed(lambda: engine.run(engine.fresh(compiled), []))
+        _, first = _timed(lambda: engine.run(engine.fresh(compiled), texts[0]))
+        found["total"] = found["compile"] + found["first mask"] + first
+        _, again = _timed(lambda: engine.run(engine.fresh(compiled), texts[0]))
+        found["step"] = again / len(texts[0])
+        engine.check(compiled, texts[0])
+        if (held := engine.held(compiled)) is not None:
+            found["held"] = float(held)
+        for size in BATCH_SIZES:
+            rows = [texts[row % VARIANTS] for row in range(size)]
+            for what, make in BATCHES[type(engine)].items():
+                batch, made = _timed(lambda make=make, rows=rows: make(engine, compiled, rows))
+                found[f"batch {size}{what}"] = _batch_step(batch, rows)
+                if what == "" and isinstance(engine, TokenFstGrammar):
+                    found["tensors"] = made
+    except ValueError as error:
+        print(f"{engine.name} on {name}: {str(error)[:200]}", flush=True)
+    return found
+
+
+def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    began = time.perf_counter()
+    result = work()
+    return result, (time.perf_counter() - began) * 1e3
+
+
+def _batch_step(batch: Batch, rows: list[list[int]]) -> float:
+    """The median step of a batch."""
+    times = []
+    for place in range(WARM + TIMED):
+        tokens = [row[place] for row in rows]
+        began = time.perf_counter()
+        batch.step(tokens)
+        times.append((time.perf_counter() - began) * 1e3)
+    return statistics.median(times[WARM:])
+
+
+def _report(vocabulary: Vocabulary, engines: list[Engine], samples: Samples, options: argparse.Namespace) -> None:
+    lines = [
+        f"{len(vocabulary):,} tokens; medians over {options.rounds} rounds in turn; milliseconds, held in MB; one thread",
+        _machine(),
+        ", ".join(engine.name for engine in engines),
+        "",
+        *_table(engines, samples),
+        "",
+        *_targets(engines, samples),
+    ]
+    print("\n".join(lines))
+    options.output.mkdir(parents=True, exist_ok=True)
+    (options.output / "grammars.txt").write_text("\n".join(lines) + "\n")
+    result = {"machine": _machine(), "vocabulary": len(vocabulary), "samples": samples}
+    (options.output / "grammars.json").write_text(json.dumps(result, indent=1) + "\n")
+
+
+COLUMNS = ("compile", "first mask", "step", "total", "batch 16", "batch 16 loop", "batch 256", "batch 256 loop", "tensors", "held")
+
+
+def _table(engines: list[Engine], samples: Samples) -> list[str]:
+    lines = ["| grammar | engine | " + " | ".join(COLUMNS) + " |", "|---|---|" + "--:|" * len(COLUMNS)]
+    for name, row in samples.items():
+        for engine in engines:
+            cells = [_cell(what, row[engine.name].get(what)) for what in COLUMNS]
+            lines.append(f"| {name} | {engine.name.split()[0]} | {' | '.join(cells)} |")
+    return lines
+
+
+def _cell(what: str, values: list[float] | None) -> str:
+    if not values:
+        return "–"
+    value = statistics.median(values)
+    return f"{value / 1e6:.2f}" if what == "held" else f"{value:.4f}" if value < 0.1 else f"{value:.2f}"
+
+
+def _targets(engines: list[Engine], samples: Samples) -> list[str]:
+    """How this project stands beside the better of the others."""
+    own, *others = (engine.name for engine in engines)
+    lines = ["How many times cheaper than the cheapest of the others:"]
+    for name, row in samples.items():
+        told = []
+        for what in ("compile", "total", "step", "batch 16", "batch 256"):
+            theirs = [statistics.median(row[other][what]) for other in others if row[other].get(what)]
+            if theirs and row[own].get(what):
+                told.append(f"{what} {min(theirs) / statistics.median(row[own][what]):.2f}")
+        lines.append(f"{name:<18} {'  '.join(told)}")
+    return lines
+
+
+if __name__ == "__main__":
+    main()
