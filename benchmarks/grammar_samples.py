@@ -6,12 +6,82 @@ import json
 from collections.abc import Callable
 from random import Random
 
-WORDS = (
-    "time year people way day man thing woman life child world school state family student group country problem hand "
-    "part place case week company system program question work government number night point home water room mother "
-    "area money story fact month lot right study book eye job word business issue side kind head house service friend "
-    "father power hour game line end member law car city community name president team minute idea body information"
-).split()
+WORDS = [
+    "time",
+    "year",
+    "people",
+    "way",
+    "day",
+    "man",
+    "thing",
+    "woman",
+    "life",
+    "child",
+    "world",
+    "school",
+    "state",
+    "family",
+    "student",
+    "group",
+    "country",
+    "problem",
+    "hand",
+    "part",
+    "place",
+    "case",
+    "week",
+    "company",
+    "system",
+    "program",
+    "question",
+    "work",
+    "government",
+    "number",
+    "night",
+    "point",
+    "home",
+    "water",
+    "room",
+    "mother",
+    "area",
+    "money",
+    "story",
+    "fact",
+    "month",
+    "lot",
+    "right",
+    "study",
+    "book",
+    "eye",
+    "job",
+    "word",
+    "business",
+    "issue",
+    "side",
+    "kind",
+    "head",
+    "house",
+    "service",
+    "friend",
+    "father",
+    "power",
+    "hour",
+    "game",
+    "line",
+    "end",
+    "member",
+    "law",
+    "car",
+    "city",
+    "community",
+    "name",
+    "president",
+    "team",
+    "minute",
+    "idea",
+    "body",
+    "information",
+]
 
 
 def text_of(name: str, pieces: int, seed: int) -> str:
@@ -115,7 +185,7 @@ def _s_expressions(random: Random, pieces: int) -> str:
         f, x, y = (_word(random) for _ in range(3))
         return (
             f"; {_sentence(random)}\n(define ({f} {x} {y})\n  (let (({x}-1 (- {x} 1)))\n    (if (<= {x} {random.randint(1, 9)})\n"
-            f"        '({y} \"{_word(random)}\")\n        (+ ({f} {x}-1 {y}) (* 2 {x})))))\n"
+            f'        \'({y} "{_word(random)}")\n        (+ ({f} {x}-1 {y}) (* 2 {x})))))\n'
         )
 
     return "\n".join(definition() for _ in range(pieces))
@@ -136,7 +206,7 @@ def _xml(random: Random, pieces: int) -> str:
 def _yaml(random: Random, pieces: int) -> str:
     def entry() -> str:
         return (
-            f"{{name: {_word(random)} {_word(random)}, \"size\": {random.randint(1, 99)}, tags: [{_word(random)}, "
+            f'{{name: {_word(random)} {_word(random)}, "size": {random.randint(1, 99)}, tags: [{_word(random)}, '
             f"'{_sentence(random)}'], at: {{x: {random.random():.3f}, y: -{random.randint(1, 9)}}}}}"
         )
 
@@ -169,7 +239,7 @@ def _mermaid(random: Random, pieces: int) -> str:
     def lines() -> str:
         a, b, c = (f"{_word(random)}{random.randint(1, 99)}" for _ in range(3))
         return (
-            f"  {a}[{_word(random)} {_word(random)}] --> {b}{{Is it {_word(random)}}}\n  {b} -->|{_word(random)}| {c}((\"{_sentence(random)}\"))\n"
+            f'  {a}[{_word(random)} {_word(random)}] --> {b}{{Is it {_word(random)}}}\n  {b} -->|{_word(random)}| {c}(("{_sentence(random)}"))\n'
             f"  {b} -- {_word(random)} --> {a} & {c}\n  subgraph {_word(random)}s\n    {a} -.-> {c}:::big\n  end\n"
         )
 
@@ -195,6 +265,7 @@ _MAKERS: dict[str, Callable[[Random, int], str]] = {
     "domino_json": _json,
     "domino_template": _template,
     "domino_xml": _person,
+    "json": _json,
     "markdown_table": _markdown,
     "mermaid": _mermaid,
     "python_expression": _python,

@@ -10,10 +10,11 @@ from functools import cache
 from itertools import islice
 from random import Random
 
-from constraints.grammars.bundled import bundled
 from grammars.earley import Recognizer
 from grammars.real import json_objects, python_expressions
 from grammars.sampler import Sampler, changes
+
+from constraints.grammars.bundled import bundled
 
 ENOUGH = 200
 

@@ -18,9 +18,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from grammars.rule_automata import RuleAutomata, Symbol
+
 from automata import compile_expr
 from automata.pushdown.grammar import Grammar
-from grammars.rule_automata import RuleAutomata, Symbol
 
 Item = tuple[int, int]
 
@@ -227,4 +228,3 @@ class Recognizer:
             if found == known:
                 return known
             known = found
-

@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib.resources import files
 from types import MappingProxyType
+from typing import Literal
 
 from automata.pushdown.grammar import Grammar
 from constraints.grammars import grammar
 
-_SYNTAX = {".gbnf": "gbnf", ".lark": "lark"}
+_SYNTAX: Mapping[str, Literal["gbnf", "lark"]] = {".gbnf": "gbnf", ".lark": "lark"}
 
 BUNDLED: Mapping[str, str] = MappingProxyType(
     {
