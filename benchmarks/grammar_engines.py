@@ -1,14 +1,14 @@
 """The engines that grammars are compared on, as in `engines`, and each bundled grammar as each engine reads it.
 
     GBNF                  as it is for this project and XGrammar; through llguidance's own converter for llguidance
-    Lark's dialect        as it is for this project and llguidance, but for words with exceptions, which llguidance writes
-                          as an intersection with a complement, where Lark has a negative look-ahead
+    Lark's dialect        as it is for this project and llguidance, but for words with exceptions, which llguidance
+                          writes as an intersection with a complement, where Lark has a negative look-ahead
 
-The name "json" stands for any JSON value, as each engine has it built in: DOMINO's JSON is not what the makers of the others
-would write, since llguidance is faster the more is in its words, and XGrammar the less ambiguous white space is.
+The name "json" stands for any JSON value, as each engine has it built in: DOMINO's JSON is not what the makers of the
+others would write, since llguidance is faster the more is in its words, and XGrammar the less ambiguous white space is.
 
-XGrammar has no lexer. What `lark_as_ebnf` writes for it are the same rules with white space put behind every word, which
-is the most that its notation can say: words do not end where they could go on, and exceptions are left out.
+XGrammar has no lexer. What `lark_as_ebnf` writes for it are the same rules with white space put behind every word,
+which is the most that its notation can say: words do not end where they could go on, and exceptions are left out.
 """
 
 from __future__ import annotations

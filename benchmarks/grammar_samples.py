@@ -156,7 +156,8 @@ def _person(random: Random, pieces: int, indent: str = "") -> str:
 def _c(random: Random, pieces: int) -> str:
     def function() -> str:
         a, b, f = (_word(random) for _ in range(3))
-        # White space has fixed places: none at operators, none behind the brace of a loop, none behind that of a `while`.
+        # White space has fixed places: none at operators, none behind the brace of a loop, none behind that of a
+        # `while`.
         body = [
             f"int {a} = {random.randint(0, 99)};",
             f"// {_sentence(random)}",
@@ -184,7 +185,8 @@ def _s_expressions(random: Random, pieces: int) -> str:
     def definition() -> str:
         f, x, y = (_word(random) for _ in range(3))
         return (
-            f"; {_sentence(random)}\n(define ({f} {x} {y})\n  (let (({x}-1 (- {x} 1)))\n    (if (<= {x} {random.randint(1, 9)})\n"
+            f"; {_sentence(random)}\n(define ({f} {x} {y})\n  (let (({x}-1 (- {x} 1)))\n    (if (<= {x} "
+            f"{random.randint(1, 9)})\n"
             f'        \'({y} "{_word(random)}")\n        (+ ({f} {x}-1 {y}) (* 2 {x})))))\n'
         )
 
@@ -195,7 +197,8 @@ def _xml(random: Random, pieces: int) -> str:
     def section() -> str:
         items = "".join(f"<item>{_sentence(random)} <em>{_word(random)}</em></item>\n" for _ in range(3))
         return (
-            f'  <section id="{_word(random)}">\n    <title>{_word(random)}</title>\n    <p class="a">{_sentence(random)} '
+            f'  <section id="{_word(random)}">\n    <title>{_word(random)}</title>\n    <p '
+            f'class="a">{_sentence(random)} '
             f'<link href="https://{_word(random)}.org/">{_word(random)} &amp; {_word(random)}</link></p>\n'
             f"    <list>{items}</list><code>a &lt; b</code>\n  </section>\n"
         )
@@ -239,7 +242,8 @@ def _mermaid(random: Random, pieces: int) -> str:
     def lines() -> str:
         a, b, c = (f"{_word(random)}{random.randint(1, 99)}" for _ in range(3))
         return (
-            f'  {a}[{_word(random)} {_word(random)}] --> {b}{{Is it {_word(random)}}}\n  {b} -->|{_word(random)}| {c}(("{_sentence(random)}"))\n'
+            f"  {a}[{_word(random)} {_word(random)}] --> {b}{{Is it {_word(random)}}}\n  {b} "
+            f'-->|{_word(random)}| {c}(("{_sentence(random)}"))\n'
             f"  {b} -- {_word(random)} --> {a} & {c}\n  subgraph {_word(random)}s\n    {a} -.-> {c}:::big\n  end\n"
         )
 
@@ -250,9 +254,12 @@ def _sql(random: Random, pieces: int) -> str:
     def select() -> str:
         t, u, x, y = (f"{_word(random)}s" for _ in range(4))
         return (
-            f"SELECT t.{x}, count(DISTINCT u.{y}) AS n, CASE WHEN t.{x} > {random.randint(1, 99)} THEN '{_word(random)}' ELSE NULL END\n"
-            f"FROM {t} AS t LEFT JOIN {u} u ON t.id = u.{x}_id\nWHERE t.{y} IN (SELECT id FROM {y} WHERE name LIKE '%{_word(random)}%')\n"
-            f"  AND NOT (u.{x} IS NULL OR u.{y} BETWEEN 1 AND {random.randint(2, 99)})\nGROUP BY t.{x} HAVING count(*) > 3"
+            f"SELECT t.{x}, count(DISTINCT u.{y}) AS n, CASE WHEN t.{x} > {random.randint(1, 99)} THEN "
+            f"'{_word(random)}' ELSE NULL END\n"
+            f"FROM {t} AS t LEFT JOIN {u} u ON t.id = u.{x}_id\nWHERE t.{y} IN (SELECT id FROM {y} WHERE name "
+            f"LIKE '%{_word(random)}%')\n"
+            f"  AND NOT (u.{x} IS NULL OR u.{y} BETWEEN 1 AND {random.randint(2, 99)})\nGROUP BY t.{x} HAVING "
+            f"count(*) > 3"
         )
 
     return "\nUNION ALL\n".join(select() for _ in range(pieces)) + "\nORDER BY n DESC LIMIT 10"

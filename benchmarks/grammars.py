@@ -8,8 +8,8 @@ For each grammar and engine, medians over rounds in which the engines take turns
     first mask      from there to the first mask
     step            a mask and an advance, along a text of about 1,000 tokens, what an engine keeps for a grammar warm
     total           compile, and every mask and advance of that text, with nothing kept from before
-    batch B         the same for each of B texts that are alike but not the same, after a first part of them: a step of the
-                    batch, by the engine's own functions for batches on one thread; for this project those of
+    batch B         the same for each of B texts that are alike but not the same, after a first part of them: a step of
+                    the batch, by the engine's own functions for batches on one thread; for this project those of
                     `PushdownTensors`, and beside them a loop over the automaton
     held            bytes of what was compiled, where the engine tells
 
@@ -147,7 +147,8 @@ def _batch_step(batch: Batch, rows: list[list[int]]) -> float:
 
 def _report(vocabulary: Vocabulary, engines: list[Engine], samples: Samples, options: argparse.Namespace) -> None:
     lines = [
-        f"{len(vocabulary):,} tokens; medians over {options.rounds} rounds in turn; milliseconds, held in MB; one thread",
+        f"{len(vocabulary):,} tokens; medians over {options.rounds} rounds in turn; "
+        "milliseconds, held in MB; one thread",
         _machine(),
         ", ".join(engine.name for engine in engines),
         "",

@@ -57,8 +57,8 @@ def test_the_oracle_agrees_with_other_programs(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in BUNDLED if "%ignore" in source(name)])
 def test_the_oracle_agrees_with_lark(name: str) -> None:
-    """Lark's contextual lexer takes more words for possible than there are, and goes back to a shorter word where a longer
-    one was begun in vain: so it is asked about words apart, and may accept more where words can be begun in vain."""
+    """Lark's contextual lexer takes more words for possible than there are, and goes back to a shorter word where a
+    longer one was begun in vain: so it is asked about words apart, and may accept more where words can be begun so."""
     texts = corpus(name)
     for text in texts.accepted:
         assert lark_accepts(name, b" ".join(texts.recognizer.cut(text)).decode()), text

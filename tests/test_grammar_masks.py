@@ -33,8 +33,8 @@ MAX_LENGTH = 150
 # Tokens of a mask on which engines differ that brute force decides.
 DECIDED = 8
 
-# What another engine does that brute force says is wrong: it refuses a text of the language, forbids a token that can be
-# completed, or allows one that cannot.
+# What another engine does that brute force says is wrong: it refuses a text of the language, forbids a token that
+# can be completed, or allows one that cannot.
 Fault = Literal["refuses", "forbids", "allows"]
 
 # llguidance knows words only, each of which matches longest, and so cuts plain rules into words. `a b` and then a space

@@ -39,7 +39,8 @@ class Column:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class State:
-    """What has been read: whole words, and of the word at hand whether a byte of it, and where in each that it may be."""
+    """What has been read: whole words, and of the word at hand whether a byte of it, and where in each that it may
+    be."""
 
     columns: tuple[Column, ...]
     inside: bool = False

@@ -1,4 +1,5 @@
-"""Real texts for bundled grammars, from what is installed: JSON files of packages and expressions of Python's library."""
+"""Real texts for bundled grammars, from what is installed: JSON files of packages and expressions of Python's
+library."""
 
 from __future__ import annotations
 

@@ -136,7 +136,8 @@ def _parsed(text: str) -> ast.Expression | None:
 
 def _s_expressions(text: str) -> bool:
     token = re.compile(
-        r"""(?P<gap>[ \t\n]|;[^\n]*\n)|(?P<atom>'*[a-zA-Z0-9!$%&*/:<=>?^_~+@.-]+)|'*"([^"\\]|\\["\\nrt])*"|(?P<open>'*\()|(?P<close>\))"""
+        r"(?P<gap>[ \t\n]|;[^\n]*\n)|(?P<atom>'*[a-zA-Z0-9!$%&*/:<=>?^_~+@.-]+)"
+        r"""|'*"([^"\\]|\\["\\nrt])*"|(?P<open>'*\()|(?P<close>\))"""
     )
     place = depth = 0
     while place < len(text):

@@ -1,7 +1,7 @@
 """Grammars whose automata over a vocabulary of 131,072 tokens pass the limits.
 
-What a closing bracket pops can differ in many ways, and a token of four of them multiplies: the relations of tokens list
-every sequence of symbols.
+What a closing bracket pops can differ in many ways, and a token of four of them multiplies: the relations of tokens
+list every sequence of symbols.
 """
 
 from __future__ import annotations
