@@ -1,7 +1,7 @@
 """Bundled grammars accept and reject what they should, as bytes and as tokens of a real vocabulary, however cut.
 
-The Earley oracle of `grammars.earley` judges every text, and other programs judge the oracle where they know the
-language: `grammars.references`.
+The Earley oracle of `grammar_oracles.earley` judges every text, and other programs judge the oracle where they know the
+language: `grammar_oracles.references`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from random import Random
 
 import pytest
 from differential import Tokens
-from grammars.corpus import ENOUGH, corpus
-from grammars.references import REFERENCES, lark_accepts
-from grammars.too_large import marked_too_large
+from grammar_oracles.corpus import ENOUGH, corpus
+from grammar_oracles.references import REFERENCES, lark_accepts
+from grammar_oracles.too_large import marked_too_large
 
 import tokenfst
 from automata import compile_grammar

@@ -22,8 +22,8 @@ os.environ.setdefault("RAYON_NUM_THREADS", "1")
 
 from differential import Tokens
 from grammar_engines import LLGuidanceGrammar, TokenFstGrammar, XGrammarGrammar
-from grammars.corpus import Corpus, corpus
-from grammars.too_large import marked_too_large
+from grammar_oracles.corpus import Corpus, corpus
+from grammar_oracles.too_large import marked_too_large
 
 from constraints.grammars.bundled import BUNDLED
 from tokenfst import Vocabulary, from_tekken

@@ -10,9 +10,9 @@ from functools import cache
 from itertools import islice
 from random import Random
 
-from grammars.earley import Recognizer
-from grammars.real import json_objects, python_expressions
-from grammars.sampler import Sampler, changes
+from grammar_oracles.earley import Recognizer
+from grammar_oracles.real import json_objects, python_expressions
+from grammar_oracles.sampler import Sampler, changes
 
 from constraints.grammars.bundled import bundled
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from grammars.rule_automata import RuleAutomata, Symbol
+from grammar_oracles.rule_automata import RuleAutomata, Symbol
 
 from automata import compile_expr
 from automata.pushdown.grammar import Grammar
