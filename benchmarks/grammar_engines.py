@@ -7,7 +7,7 @@
 The name "json" stands for any JSON value, as each engine has it built in: DOMINO's JSON is not what the makers of the
 others would write, since llguidance is faster the more is in its words, and XGrammar the less ambiguous white space is.
 
-XGrammar has no lexer. What `lark_as_ebnf` writes for it are the same rules with white space put behind every word,
+XGrammar has no lexer. What `grammar_as_ebnf` writes for it are the same rules with white space put behind every word,
 which is the most that its notation can say: words do not end where they could go on, and exceptions are left out.
 """
 

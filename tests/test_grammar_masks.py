@@ -28,10 +28,10 @@ from grammar_oracles.too_large import marked_too_large
 from constraints.grammars.bundled import BUNDLED
 from tokenfst import Vocabulary, from_tekken
 
-TEXTS = int(os.environ.get("MASK_TEXTS", "3"))
+TEXTS = int(os.environ.get("MASK_TEXTS", "2"))
 MAX_LENGTH = 150
 # Tokens of a mask on which engines differ that brute force decides.
-DECIDED = 8
+DECIDED = 4
 
 # What another engine does that brute force says is wrong: it refuses a text of the language, forbids a token that
 # can be completed, or allows one that cannot.
