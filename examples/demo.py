@@ -4,8 +4,8 @@
 
 It loads the bundled model, compiles patterns and grammars over its vocabulary, lets it write, and checks every text
 with Python's `re`, `json` or `eval`; draws the automata of the paper's Figure 5; and compiles the paper's constraints
-over the 131,072 tokens of a production model, if PyPI's mistral-common, which carries them, is installed. Every stage is
-timed.
+over the 131,072 tokens of a production model, if PyPI's mistral-common, which carries them, is installed. Every stage
+is timed.
 """
 
 from __future__ import annotations
