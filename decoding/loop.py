@@ -13,7 +13,7 @@ from transformers import LogitsProcessorList
 import tokenfst
 from automata.errors import IncompleteOutput, VocabularyError
 from decoding.processor import Automaton, ConstraintLogitsProcessor
-from tokenfst.compile import Constraint
+from tokenfst.compile import Constraint, Nested
 from tokenfst.loaders import from_transformers
 from tokenfst.vocabulary import Vocabulary
 
@@ -33,7 +33,7 @@ def generate(
     model: Any,
     tokenizer: Any,
     prompts: str | Sequence[str],
-    constraint: Constraint | Automaton,
+    constraint: Constraint | Nested | Automaton,
     *,
     max_new_tokens: int = 256,
     temperature: float = 1.0,
@@ -93,7 +93,7 @@ def generate(
     return [_text(row, automaton) for row in written[:, encoded["input_ids"].shape[1] :].tolist()]
 
 
-def _automaton(constraint: Constraint | Automaton, vocabulary: Vocabulary, at_text_start: bool) -> Automaton:
+def _automaton(constraint: Constraint | Nested | Automaton, vocabulary: Vocabulary, at_text_start: bool) -> Automaton:
     if not isinstance(constraint, Automaton):
         return tokenfst.compile(constraint, vocabulary, at_text_start=at_text_start)
     if constraint.vocabulary.digest != vocabulary.digest:

@@ -2,20 +2,27 @@
 
     make demo        or        python examples/demo.py [--output DIR]
 
-It loads the bundled model, compiles patterns over its vocabulary, lets it write, and checks every text with Python's
-`re`; draws the automata of the paper's Figure 5; and compiles the paper's constraints over the 131,072 tokens of a
-production model, if PyPI's mistral-common, which carries them, is installed. Every stage is timed.
+It loads the bundled model, compiles patterns and grammars over its vocabulary, lets it write, and checks every text
+with Python's `re`, `json` or `eval`; draws the automata of the paper's Figure 5; and compiles the paper's constraints
+over the 131,072 tokens of a production model, if PyPI's mistral-common, which carries them, is installed. Every stage
+is timed.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tokenfst import TokenAutomaton, Vocabulary
+    from tokenfst.pushdown import PushdownTokenAutomaton
 
 PATTERNS = (
     ("a date", "Date: ", r"(19|20)\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"),
@@ -32,6 +39,14 @@ PATTERNS = (
         r'"city": "[A-Z][a-z]+( [A-Z][a-z]+)?"\}',
     ),
 )
+
+# Brackets to any depth.
+CALCULATION = """
+start: group ("*" group)+ "="
+group: "(" item (("+" | "-" | "*") item)+ ")"
+item: NUMBER | group
+NUMBER: /[1-9][0-9]?/
+"""
 
 
 @contextmanager
@@ -56,17 +71,42 @@ def write_texts() -> None:
     with stage("compiling or loading the kernels (once for each machine)"):
         tokenfst.compile("a|b", vocabulary)
     print(f"  {sum(p.numel() for p in model.parameters()):,} parameters, {len(vocabulary):,} tokens")
+
+    def write(automaton: TokenAutomaton | PushdownTokenAutomaton, prompt: str, max_new_tokens: int) -> list[str]:
+        print(f"  {automaton}")
+        with stage("writing three texts"):
+            return generate(
+                model, tokenizer, [prompt] * 3, automaton, max_new_tokens=max_new_tokens, temperature=0.7, seed=1
+            )
+
     for what, prompt, pattern in PATTERNS:
         print(f"\n{what}: {pattern}")
         with stage("pattern to token automaton"):
             automaton = tokenfst.compile(pattern, vocabulary)
-        print(f"  {automaton}")
-        with stage("writing three texts"):
-            texts = generate(model, tokenizer, [prompt] * 3, automaton, max_new_tokens=96, temperature=0.7, seed=1)
-        for text in texts:
+        for text in write(automaton, prompt, 96):
             if not re.fullmatch(pattern, text):
                 raise SystemExit(f"{text!r} does not match {pattern}")
             print(f"    {text}")
+    write_grammars(vocabulary, write)
+
+
+def write_grammars(vocabulary: Vocabulary, write: Callable[[PushdownTokenAutomaton, str, int], list[str]]) -> None:
+    """The same for grammars: texts that are nested to any depth."""
+    import tokenfst
+    from constraints import grammar
+    from constraints import json as any_json
+
+    print("\nJSON of any depth")
+    with stage("grammar to token automaton (kernels too, once for each machine)"):
+        automaton = tokenfst.compile(any_json(), vocabulary)
+    for text in write(automaton, "A person as JSON:\n", 64):
+        json.loads(text)
+        print(f"    {text}")
+    print(f"\na calculation, by a grammar in Lark's syntax:\n{CALCULATION}")
+    with stage("grammar to token automaton"):
+        automaton = tokenfst.compile(grammar(CALCULATION), vocabulary)
+    for text in write(automaton, "(12+3)*((4-2)+7)=135\n", 32):
+        print(f"    {text}{eval(text.removesuffix('='), {}):,}")
 
 
 def draw_figures(folder: Path) -> None:

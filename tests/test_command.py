@@ -96,12 +96,145 @@ def test_other_mistakes_get_one_line(arguments: list[str], capsys: pytest.Captur
     assert told[0].startswith("tokenfst: ")
 
 
-def test_a_bad_pattern_does_not_wait_for_torch() -> None:
+@pytest.mark.parametrize("constraint", ["'--regex', '('", "'--grammar', 'perl'"])
+def test_a_mistake_does_not_wait_for_torch(constraint: str) -> None:
     code = (
-        "import sys; from decoding.command import main; status = main(['generate', '--regex', '(']);"
+        f"import sys; from decoding.command import main; status = main(['generate', {constraint}]);"
         "sys.exit(9 if 'torch' in sys.modules else status)"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False).returncode == 2
+
+
+# Grammars
+
+SUMS = """\
+# Sums of numbers
+root ::= term ("+" term)*
+term ::= [0-9]+ | "(" root ")"
+"""
+
+
+@pytest.fixture
+def sums(tmp_path: Path) -> Path:
+    path = tmp_path / "sums.gbnf"
+    path.write_text(SUMS)
+    return path
+
+
+def test_generate_writes_a_text_of_a_bundled_grammar(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["generate", "--grammar", "json", "--prompt", "A person as JSON: ", "--max-new-tokens", "40"]) == 0
+    json.loads(capsys.readouterr().out)
+
+
+def test_generate_writes_a_text_of_a_file(sums: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--syntax", "gbnf", "--start", "term", "--max-new-tokens", "12", "--seed", "3"]
+    assert main(["generate", "--grammar", str(sums), *arguments]) == 0
+    assert re.fullmatch(r"\d+|\([\d+()]+\)", capsys.readouterr().out.removesuffix("\n"))
+
+
+def test_compile_reports_the_sizes_of_a_grammar_and_saves(
+    vocabulary_file: Path, sums: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved = tmp_path / "sums.safetensors"
+    arguments = ["--grammar", str(sums), "--vocab", str(vocabulary_file), "--output", str(saved)]
+    assert main(["compile", *arguments]) == 0
+    printed = capsys.readouterr().out
+    vocabulary = tokenfst.load(vocabulary_file)
+    automaton = tokenfst.PushdownTokenAutomaton.load(saved, vocabulary)
+    assert automaton.accepts(b"1+(2+33)")
+    assert not automaton.accepts(b"1+(2+33")
+    assert re.search(rf"byte automaton +{automaton.num_states} states", printed)
+    assert re.search(rf"{automaton.tables.num_symbols} symbols on the stack", printed)
+    assert re.search(
+        rf" {automaton.num_classes} token classes\n +{automaton.nbytes:,} bytes +2 tokens at least", printed
+    )
+    assert len(re.findall(r"\d+\.\d{3} ms", printed)) == 4
+
+
+def test_draw_writes_the_automaton_of_a_grammar(sums: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["draw", "--grammar", str(sums), "--output", str(tmp_path / "pictures")]) == 0
+    (path,) = [Path(line) for line in capsys.readouterr().out.splitlines()]
+    assert path.name == "bytes.svg"
+    assert path.read_text().lstrip().startswith("<?xml")
+
+
+DANGLING = """\
+root ::= "run " statement
+statement ::= "if x " statement (" else " statement)? | "y"
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "line", "position", "reason"),
+    [
+        ('root ::= item*\r\nitem ::=\t"- " txt "\\n"', [], 2, 14, "no rule is named 'txt'"),
+        ('root ::= "a"{3,2}', [], 1, 12, "upper bound"),
+        ('start: "a" NAME', [], 1, 11, "NAME is not defined"),
+        ('root ::= "a" # é\n  | "b"', ["--syntax", "gbnf"], 2, 2, "goes on over a line end"),
+        (DANGLING, [], 2, 0, "after 'run y' "),
+    ],
+)
+def test_a_bad_grammar_gets_its_line_and_a_caret(
+    text: str,
+    options: list[str],
+    line: int,
+    position: int,
+    reason: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / "bad.txt"
+    path.write_bytes(text.encode())
+    assert main(["generate", "--grammar", str(path), *options]) == 2
+    where, shown, caret = capsys.readouterr().err.splitlines()
+    assert where == f"{path}, line {line}:"
+    assert shown == text.splitlines()[line - 1].replace("\t", " ")
+    assert caret.index("^") == position
+    assert reason in caret
+
+
+def test_an_ambiguous_grammar_can_be_carried(
+    vocabulary_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "dangling.gbnf"
+    path.write_text(DANGLING)
+    arguments = ["compile", "--grammar", str(path), "--vocab", str(vocabulary_file)]
+    assert main([*arguments, "--ambiguity", "error"]) == 2
+    assert 'ambiguity="parallel"' in capsys.readouterr().err
+    assert main([*arguments, "--ambiguity", "parallel"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--grammar", "perl"], "there is no file 'perl'; grammars by name are json, arithmetic,"),
+        (["--grammar", "sql", "--start", "query"], "--start goes with a file, and 'sql' comes with the package"),
+        (["--grammar", "json", "--syntax", "gbnf"], "--syntax goes with a file, and 'json' comes with the package"),
+        (["--regex", "a", "--ambiguity", "parallel"], "--ambiguity goes with --grammar"),
+        (["--grammar", "json", "--tokens", "a"], "--tokens goes with --regex"),
+        (["--regex", "a"], "--tokens a,b,ab"),
+    ],
+)
+def test_options_that_do_not_belong_together(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["draw", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("tokenfst: ")
+    assert message in captured.err
+
+
+def test_a_file_that_is_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "latin.gbnf"
+    path.write_bytes(b'root ::= "\xe9"')
+    assert main(["draw", "--grammar", str(path)]) == 2
+    assert "is not text in UTF-8" in capsys.readouterr().err
+
+
+def test_either_a_pattern_or_a_grammar() -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["draw", "--regex", "a", "--grammar", "json"])
 
 
 def test_progress_speaks_up_after_its_patience_only(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import json
 import re
 import shlex
 from pathlib import Path
@@ -30,6 +31,15 @@ def commands() -> list[tuple[str, str]]:
                 if not line.startswith(NOT_HERE):
                     found.append((line, output))
     return found
+
+
+def matches(arguments: list[str], text: str) -> bool:
+    """Whether a text is what `generate` is asked for."""
+    if "--grammar" in arguments:
+        assert arguments[arguments.index("--grammar") + 1] == "json"
+        json.loads(text)
+        return True
+    return re.fullmatch(arguments[arguments.index("--regex") + 1], text) is not None
 
 
 def test_python_blocks_are_sessions() -> None:
@@ -64,9 +74,8 @@ def test_commands_print_what_they_show(
     captured = capsys.readouterr()
     if arguments[0] == "generate" and status == 0:
         # What a model writes may differ on another processor; that it matches may not.
-        pattern = arguments[arguments.index("--regex") + 1]
-        assert re.fullmatch(pattern, captured.out.removesuffix("\n"))
-        assert re.fullmatch(pattern, output.removesuffix("\n"))
+        for text in (captured.out, output):
+            assert matches(arguments, text.removesuffix("\n"))
         return
     # A message about a mistake comes on the other stream.
     shown = captured.err if status else captured.out
