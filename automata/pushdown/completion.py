@@ -284,7 +284,8 @@ def each(bits: int) -> list[int]:
 
 
 def completed(
-    moves: Collection[Move],
+    moves: Sequence[Move],
+    shared: Sequence[tuple[int, int]],
     start: int,
     end: int,
     always: Collection[int],
@@ -296,6 +297,8 @@ def completed(
 
     Args:
         moves: the moves.
+        shared: pairs of states: all moves of the second one are moves of the first one as well. The second is no state
+            of any configuration.
         start, end: states.
         always: states that count as complete.
         under: by symbol, those that may lie directly under it; for the lowest ones, none.
@@ -306,24 +309,38 @@ def completed(
         EmptyLanguage: no text ends.
         Undecided: that takes more looks at the stack than `MAX_LOOKS`.
     """
-    over: dict[int, list[int]] = {}
-    for symbol, lower in under.items():
-        for each_lower in lower:
-            over.setdefault(each_lower, []).append(symbol)
-    doubtful = doubtful_states(moves, end, tops, under, work) - set(always)
-    if not doubtful:
+    sharing: dict[int, list[int]] = {}
+    for state, other in shared:
+        sharing.setdefault(other, []).append(state)
+    tops = [
+        set[int]().union(*(tops[each] for each in sharing[state])) if state in sharing else symbols
+        for state, symbols in enumerate(tops)
+    ]
+    all_moves = [*moves, *((state, (), (), other) for state, other in shared)]
+    doubtful = doubtful_states(all_moves, end, tops, under, work) - set(always)
+    if not doubtful - set(sharing):
         return {}
-    completion = Completion(len(tops), moves, end, [*set(range(len(tops))) - doubtful - {end}], work)
-    contexts = Contexts(completion, [symbol for symbol, lower in under.items() if not lower], over)
+    completion = Completion(len(tops), all_moves, end, [*set(range(len(tops))) - doubtful - {end}], work)
+    contexts = Contexts(completion, [symbol for symbol, lower in under.items() if not lower], lying_over(under))
     if not contexts.leads_on(contexts.empty.good, (), start):
         raise EmptyLanguage("the grammar has no text: a word that must end can always be read on (longest match)")
     found: dict[Move, list[tuple[Stack, Stack]]] = {}
     dead = contexts.failing(tops)
-    for move in moves:
-        if not dead >> move[3] & 1:
-            continue
-        work.check()
-        replaced = contexts.decided(move, tops[move[0]])
-        if replaced is not None:
-            found[move] = replaced
+    for state, *stacks, target in moves:
+        if dead >> target & 1:
+            work.check()
+            for each_state in sharing.get(state, (state,)):
+                move = each_state, *stacks, target
+                replaced = contexts.decided(move, tops[each_state])
+                if replaced is not None:
+                    found[move] = replaced
     return found
+
+
+def lying_over(under: Mapping[int, Collection[int]]) -> dict[int, list[int]]:
+    """By symbol, those that may lie directly on it."""
+    over: dict[int, list[int]] = {}
+    for symbol, lower in under.items():
+        for each_lower in lower:
+            over.setdefault(each_lower, []).append(symbol)
+    return over

@@ -103,5 +103,5 @@ def doubtful_states(
         simple = LeadingOn(moves, end, tops, under, doubtful, work)
         found = {state for state in range(len(tops)) if not simple.completes(state)} - {end}
         if found <= doubtful:
-            return doubtful
+            return found
         doubtful |= found
