@@ -23,14 +23,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from automata.errors import EmptyLanguage
 from automata.limits import Work
 from automata.pushdown.leading_on import Move, doubtful_states
-from automata.pushdown.places import Stack
+from automata.pushdown.places import Stack, bits, unpacked
 
 # How deep a step may look for it alone.
 MAX_LOOKS = 8
-_ENDS, _DONE = 1, 2
+_ENDS_EXIT, _DONE_EXIT = 0, 1
+_ENDS, _DONE = 1 << _ENDS_EXIT, 1 << _DONE_EXIT
 
 
 class Undecided(Exception):
@@ -69,32 +72,43 @@ class Completion:
     def __init__(self, num_states: int, moves: Iterable[Move], end: int, always: Collection[int], work: Work) -> None:
         self.always = sum(1 << state for state in always)
         self.exits = [0] * num_states
-        self.inputs: list[set[int]] = [set() for _ in range(num_states)]  # whose exits it has as well
-        self.readers: list[set[int]] = [set() for _ in range(num_states)]  # who looks at its exits
-        self.returning: dict[int, tuple[Stack, int, int]] = {}  # what is pushed below, the last symbol, the target
-        self.followed: dict[int, int] = {}  # the exits of the target that are known
+        self.new: dict[int, int] = {}  # exits that are not passed on yet
+        self.readers: list[set[int]] = [set() for _ in range(num_states)]  # who has all its exits as well
+        self.followers: list[list[tuple[int, Stack, int]]] = [[] for _ in range(num_states)]
         self.control: dict[tuple[Stack, Stack, int], int] = {}
         # Exits by number, and the numbers of the exits through each symbol as bits.
         self.number: dict[tuple[int, int], int] = {}
         self.reached: list[int] = [-1, -1]
         self.through: dict[int, int] = {}
-        self.changed = [end]
         for state in always:
-            self.exits[state] = _DONE
+            self._add(state, _DONE)
         for state, pops, pushes, target in moves:
             if not self.always >> state & 1:
                 self._read(state, self._rest(pops, pushes, target))
-        self.exits[end] = _ENDS
-        self.changed += always
-        while self.changed:
+        self._add(end, _ENDS)
+        while self.new:
             work.check()
-            for reader in list(self.readers[self.changed.pop()]):
-                self._update(reader)
+            self._pass_on(*self.new.popitem())
+        # By exit, the control states that have it.
+        self.having = bits(np.ascontiguousarray(unpacked(self.exits, len(self.reached)).T))
+
+    def _add(self, control: int, exits: int) -> None:
+        new = exits & ~self.exits[control]
+        if new:
+            self.exits[control] |= new
+            self.new[control] = self.new.get(control, 0) | new
 
     def _read(self, reader: int, control: int) -> None:
         """Gives a control state all exits of another."""
-        self.inputs[reader].add(control)
-        self.readers[control].add(reader)
+        if reader not in self.readers[control]:
+            self.readers[control].add(reader)
+            self._add(reader, self.exits[control])
+
+    def _pass_on(self, control: int, new: int) -> None:
+        for reader in self.readers[control]:
+            self._add(reader, new)
+        for follower in list(self.followers[control]):
+            self._follow(*follower, new)
 
     def _rest(self, pops: Stack, pushes: Stack, target: int) -> int:
         """The control state for what is left of a move."""
@@ -105,14 +119,21 @@ class Completion:
         if found is None:
             found = self.control[key] = len(self.exits)
             self.exits.append(0)
-            self.inputs.append(set())
             self.readers.append(set())
+            self.followers.append([])
             if pops:
                 self._exit(found, pops[0], self._rest(pops[1:], pushes, target))
             else:
-                self.returning[found] = pushes[:-1], pushes[-1], target
-                self.readers[target].add(found)
+                follower = found, pushes[:-1], pushes[-1]
+                self.followers[target].append(follower)
+                self._follow(*follower, self.exits[target])
         return found
+
+    def _follow(self, control: int, below: Stack, symbol: int, exits: int) -> None:
+        """Has a control state, which pushes symbols and goes on at a target, look at exits of the target."""
+        self._add(control, exits & _DONE)
+        for number in each(exits & self.through.get(symbol, 0)):
+            self._read(control, self._rest((), below, self.reached[number]))
 
     def _exit(self, control: int, symbol: int, reached: int) -> None:
         number = self.number.get((symbol, reached))
@@ -120,47 +141,19 @@ class Completion:
             number = self.number[symbol, reached] = len(self.number) + 2
             self.reached.append(reached)
             self.through[symbol] = self.through.get(symbol, 0) | 1 << number
-        self.exits[control] |= 1 << number
-        self.changed.append(control)
-
-    def _update(self, control: int) -> None:
-        """Brings the exits of a control state up to those that it reads."""
-        if control in self.returning:
-            below, symbol, target = self.returning[control]
-            new = self.exits[target] & self.through.get(symbol, 0) & ~self.followed.get(control, 0)
-            self.followed[control] = self.followed.get(control, 0) | new
-            for number in each(new):
-                after = self._rest((), below, self.reached[number])
-                if after not in self.inputs[control]:
-                    self._read(control, after)
-                    self.changed.append(after)
-                    if after in self.returning:
-                        self._update_later(after)
-        found = self.exits[control]
-        if control in self.returning:
-            found |= self.exits[self.returning[control][2]] & _DONE
-        for other in self.inputs[control]:
-            found |= self.exits[other]
-        if found != self.exits[control]:
-            self.exits[control] = found
-            self.changed.append(control)
-
-    def _update_later(self, control: int) -> None:
-        """Has a new control state look at its target."""
-        self.changed.append(self.returning[control][2])
+        self._add(control, 1 << number)
 
     def on(self, symbol: int, below: int) -> int:
         """The control states, as bits, that can be completed with a symbol on a stack on which `below` can."""
-        good = sum(1 << number for number in each(self.through.get(symbol, 0)) if below >> self.reached[number] & 1)
-        return self._with(good | _DONE)
+        found = self.always | self.having[_DONE_EXIT]
+        for number in each(self.through.get(symbol, 0)):
+            if below >> self.reached[number] & 1:
+                found |= self.having[number]
+        return found
 
     def at_bottom(self) -> int:
         """The control states that can be completed with an empty stack."""
-        return self._with(_ENDS | _DONE)
-
-    def _with(self, wanted: int) -> int:
-        flags = "".join(["1" if exits & wanted else "0" for exits in reversed(self.exits)])
-        return int(flags, 2) | self.always
+        return self.always | self.having[_ENDS_EXIT] | self.having[_DONE_EXIT]
 
 
 class Contexts:
