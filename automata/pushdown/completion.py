@@ -15,7 +15,11 @@ found only for the others.
 A step is kept if it leads on in every context that it applies in, and dropped if it does in none. Where that depends on
 what lies below, it is replaced by steps that look one symbol deeper, and so on up to a bound.
 
-Sets of exits are the bits of integers, so that an inclusion is one operation.
+States that go on in the same way after a word share these moves: they are the moves of one more state, whose exits all
+of them have. So a boundary of words is looked at once, however many states there are inside the words.
+
+Sets of exits are the bits of integers, so that an inclusion is one operation. What is new in one is passed on, and
+nothing else.
 """
 
 from __future__ import annotations
@@ -23,12 +27,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from automata.errors import EmptyLanguage
 from automata.limits import Work
 from automata.pushdown.leading_on import Move, doubtful_states
-from automata.pushdown.places import Stack, bits, unpacked
+from automata.pushdown.places import Stack, transposed
 
 # How deep a step may look for it alone.
 MAX_LOOKS = 8
@@ -90,7 +92,7 @@ class Completion:
             work.check()
             self._pass_on(*self.new.popitem())
         # By exit, the control states that have it.
-        self.having = bits(np.ascontiguousarray(unpacked(self.exits, len(self.reached)).T))
+        self.having = transposed(self.exits, len(self.reached))
 
     def _add(self, control: int, exits: int) -> None:
         new = exits & ~self.exits[control]
@@ -207,49 +209,35 @@ class Contexts:
             found |= lying_on.get(context.top, 0) & ~context.good
         return found
 
-    def decided(self, move: Move, tops: Iterable[int], looks: int = 0) -> list[tuple[Stack, Stack]] | None:
+    def of(self, state: int, tops: Iterable[int]) -> tuple[Context, ...]:
+        """The contexts in which a state can be completed, of those with some top symbols; or the empty stack."""
+        symbols = list(tops)
+        found = [context for top in symbols for context in self.by_top.get(top, ())] if symbols else [self.empty]
+        return tuple(context for context in found if context.good >> state & 1)
+
+    def decided(self, move: Move, where: Collection[Context], looks: int = 0) -> list[tuple[Stack, Stack]] | None:
         """The pops and pushes that a move is replaced by; None where it is kept as it is.
 
         Args:
             move: the move.
-            tops: the symbols that may lie under its state; the empty stack is one, if there are none.
+            where: the contexts that it is made in.
             looks: how many symbols it looks deeper already.
         """
-        state, pops, pushes, target = move
-        outcomes = {
-            self.leads_on(context.good, pushes, target)
-            for top in self.contexts(tops)
-            if top.good >> state & 1
-            for context in popped(top, pops)
-        }
+        _, pops, pushes, target = move
+        reached = popped(where, pops)
+        outcomes = {self.leads_on(context.good, pushes, target) for context in reached}
         if outcomes == {True}:
             return None
         if True not in outcomes:
             return []
         if looks >= MAX_LOOKS:
             raise Undecided(move)
-        return self._deeper(move, tops, looks)
-
-    def _deeper(self, move: Move, tops: Iterable[int], looks: int) -> list[tuple[Stack, Stack]]:
-        state, pops, pushes, target = move
-        lying = {
-            context.top
-            for top in self.contexts(tops)
-            if top.good >> state & 1
-            for context in popped(top, pops)
-            if context.top >= 0
-        }
         found: list[tuple[Stack, Stack]] = []
-        for symbol in sorted(lying):
+        for symbol in sorted({context.top for context in reached} - {-1}):
             longer = (*pops, symbol), (symbol, *pushes)
-            replaced = self.decided((state, *longer, target), tops, looks + 1)
+            replaced = self.decided((move[0], *longer, target), where, looks + 1)
             found += [longer] if replaced is None else replaced
         return found
-
-    def contexts(self, tops: Iterable[int]) -> Sequence[Context]:
-        """All contexts with some top symbols; that of the empty stack, if there are none."""
-        found = list(tops)
-        return [context for top in found for context in self.by_top.get(top, ())] if found else [self.empty]
 
     def leads_on(self, good: int, pushes: Stack, target: int) -> bool:
         """Whether a target can be completed with some symbols on stacks on which `good` can."""
@@ -258,11 +246,11 @@ class Contexts:
         return bool(good >> target & 1)
 
 
-def popped(context: Context, pops: Stack) -> list[Context]:
+def popped(contexts: Iterable[Context], pops: Stack) -> set[Context]:
     """The contexts that are left when some symbols are popped."""
-    level = [context]
+    level = set(contexts)
     for symbol in pops:
-        level = list({id(below): below for each in level if each.top == symbol for below in each.below}.values())
+        level = {below for context in level if context.top == symbol for below in context.below}
     return level
 
 
@@ -317,16 +305,32 @@ def completed(
     contexts = Contexts(completion, [symbol for symbol, lower in under.items() if not lower], lying_over(under))
     if not contexts.leads_on(contexts.empty.good, (), start):
         raise EmptyLanguage("the grammar has no text: a word that must end can always be read on (longest match)")
+    return replacements(contexts, moves, sharing, tops, work)
+
+
+def replacements(
+    contexts: Contexts,
+    moves: Sequence[Move],
+    sharing: Mapping[int, Sequence[int]],
+    tops: Sequence[Collection[int]],
+    work: Work,
+) -> dict[Move, list[tuple[Stack, Stack]]]:
+    """What is to be replaced; see `completed`. States that are in the same contexts are decided at once."""
     found: dict[Move, list[tuple[Stack, Stack]]] = {}
     dead = contexts.failing(tops)
-    for state, *stacks, target in moves:
-        if dead >> target & 1:
-            work.check()
-            for each_state in sharing.get(state, (state,)):
-                move = each_state, *stacks, target
-                replaced = contexts.decided(move, tops[each_state])
-                if replaced is not None:
-                    found[move] = replaced
+    where = [contexts.of(state, symbols) for state, symbols in enumerate(tops)] if dead else []
+    for source, pops, pushes, target in moves:
+        if not dead >> target & 1:
+            continue
+        work.check()
+        decided: dict[tuple[Context, ...], list[tuple[Stack, Stack]] | None] = {}
+        for state in sharing.get(source, (source,)):
+            move = state, pops, pushes, target
+            if where[state] not in decided:
+                decided[where[state]] = contexts.decided(move, where[state])
+            stacks = decided[where[state]]
+            if stacks is not None:
+                found[move] = stacks
     return found
 
 

@@ -2,6 +2,9 @@
 
 Whatever symbol lies under such a state, some text leads to another such state by the time that the symbol has been
 popped. So every configuration with such a state can be completed, by induction on the height of its stack.
+
+Which states are such states is found in rounds: each looks for texts that lead to none of the states that were doubtful
+in any round before. Once it leaves no other state in doubt, its texts are the reason for all that it leaves in none.
 """
 
 from __future__ import annotations
