@@ -133,6 +133,10 @@ def test_figure_7_over_tokens() -> None:
             ["end 0)"],
         ]
     )
+    # Without shorter tokens no text stops after an a.
+    names, arcs = parts(draw_pushdown_token_automaton(tokenfst.compile(automaton, Vocabulary([b"aab", b"b", b"bb"]))))
+    assert names == ["0", "2", "end"]
+    assert sorted(arcs) == [["aab (0 (1"], ["b 1)", "bb 1) 1)"], ["end 0)"]]
 
 
 def test_the_lines_say_what_tokens_do() -> None:

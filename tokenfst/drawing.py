@@ -10,7 +10,7 @@ bytes pushes and another pops is not seen. A move that only looks at a symbol po
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -70,7 +70,8 @@ def draw_pushdown_token_automaton(automaton: PushdownTokenAutomaton, *, title: s
     """An automaton over tokens with a stack, as in the paper's Figure 7 (right).
 
     The state after the end is a black dot. States from which the text can end are doubled where the end pops nothing;
-    where it pops symbols, the arc says which, also if the vocabulary has no end token.
+    where it pops symbols, the arc says which, also if the vocabulary has no end token. States that no sequence of
+    tokens leads to are left out.
 
     Raises:
         LimitExceeded: it has more than `MAX_STATES` states, or its context trees more than `MAX_PLACES` places.
@@ -85,10 +86,11 @@ def draw_pushdown_token_automaton(automaton: PushdownTokenAutomaton, *, title: s
         # That end tokens may be repeated after the end is not worth an arc.
         if source != end and (number != END or move[0] or has_end_tokens):
             moves.setdefault((source, target), {}).setdefault(move, []).append(number)
-    labels = {pair: _lines(automaton, by_move) for pair, by_move in moves.items()}
-    states = range(end + 1 if any(target == end for _, target in moves) else end)
-    shape = {end: 'shape=point, width=0.15, xlabel="end"'}
-    return draw_graph(states, automaton.tables.start, final, labels, title=title, attributes=shape)
+    start = automaton.tables.start
+    reached = _reached(start, moves)
+    labels = {pair: _lines(automaton, by_move) for pair, by_move in moves.items() if pair[0] in reached}
+    shape = {end: 'shape=point, width=0.15, xlabel="end"'} if end in reached else None
+    return draw_graph(sorted(reached), start, final, labels, title=title, attributes=shape)
 
 
 def token_label(token: bytes) -> str:
@@ -129,6 +131,19 @@ def _places(tables: PushdownTables) -> Iterator[tuple[int, tuple[int, ...], int]
         places.extend((state, (*popped, symbol), int(tables.child[node, symbol])) for symbol in deeper)
         if len(places) > MAX_PLACES:
             raise LimitExceeded(f"a picture of context trees with more than {MAX_PLACES:,} places is refused")
+
+
+def _reached(start: int, arcs: Iterable[tuple[int, int]]) -> set[int]:
+    """The states that arcs lead to from the start, whatever the stack, and the start."""
+    following: dict[int, list[int]] = {}
+    for source, target in arcs:
+        following.setdefault(source, []).append(target)
+    reached, todo = {start}, [start]
+    while todo:
+        more = [target for target in following.get(todo.pop(), []) if target not in reached]
+        reached.update(more)
+        todo += more
+    return reached
 
 
 def _lines(automaton: PushdownTokenAutomaton, by_move: dict[_Move, list[int]]) -> str:
