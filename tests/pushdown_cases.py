@@ -20,6 +20,14 @@ CALL = "call "
 Configuration = tuple[int, tuple[int, ...]]
 
 
+# What one byte pops or pushes at most.
+_LONGEST = 12
+
+
+class Unbounded(Exception):
+    """One byte can pop or push any number of symbols."""
+
+
 def to(rule: str) -> Expr:
     """A call of a rule."""
     return token(CALL + rule)
@@ -95,8 +103,8 @@ class _Closure:
             if (pops, pushes, here) in seen:
                 continue
             seen.add((pops, pushes, here))
-            assert len(pops) < 20
-            assert len(pushes) < 20
+            if max(len(pops), len(pushes)) > _LONGEST:
+                raise Unbounded
             for byte, target in {**net.arcs[here], **net.labels[here]}.items():
                 found.setdefault(byte, set()).add((pops, pushes, target))
             for rule, target in net.calls[here]:
@@ -112,9 +120,24 @@ class _Closure:
                 todo += [((*pops, target), (), target) for target in self.callers[net.rule_of[here]]]
         return found
 
+    def empty(self) -> set[str]:
+        """The rules that match the empty text."""
+        net, found, size = self.net, set[str](), -1
+        while size < len(found):
+            size = len(found)
+            for name, start in net.start.items():
+                seen, todo = {start}, [start]
+                for state in todo:
+                    after = {target for rule, target in net.calls[state] if rule in found} - seen
+                    seen |= after
+                    todo += after
+                if any(net.final[state] for state in seen):
+                    found.add(name)
+        return found
+
     def headroom(self) -> list[int]:
         """How many symbols the rest of each state's rule needs."""
-        net, need = self.net, [10**6] * len(self.net.arcs)
+        net, need, empty = self.net, [10**6] * len(self.net.arcs), self.empty()
         changed = True
         while changed:
             changed = False
@@ -124,6 +147,8 @@ class _Closure:
                 for rule, target in net.calls[state]:
                     pushed = 0 if self.at_once(target) else 1
                     ways.append(max(pushed + need[net.start[rule]], need[target]))
+                    # What is pushed and popped before anything is read does not count.
+                    ways += [need[target]] if rule in empty else []
                 if min(ways) < need[state]:
                     need[state], changed = min(ways), True
         return need

@@ -20,13 +20,13 @@ tokens of its set that begin the text and one for those that do not.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from automata.byte_automaton import ByteAutomaton
 from automata.sparse import SparseAutomaton
-from tokenfst.counted.classes import CountedClasses
 from tokenfst.loops import Ints
 from tokenfst.terminals import Terminals, token_set
 from tokenfst.text_start import SPACE, TextStart
@@ -35,6 +35,16 @@ from tokenfst.vocabulary import Vocabulary
 
 # Before the name of a label, for its tokens that do not begin the text.
 _SILENT = "\0"
+
+
+class HasRuns(Protocol):
+    """The classes of a vocabulary, as runs."""
+
+    @property
+    def run_end(self) -> Ints: ...
+
+    @property
+    def run_class(self) -> Ints: ...
 
 
 def with_beginning(automaton: ByteAutomaton, rule: TextStart) -> tuple[ByteAutomaton, list[int]]:
@@ -170,7 +180,7 @@ def _move(classes: TokenClasses, begin: int, moved: dict[tuple[int, tuple[int, .
     return TokenClasses(run_end, run_class, num_classes, source, edge_class, reached)
 
 
-def moved_runs(classes: TokenClasses | CountedClasses, new_class: dict[int, int]) -> tuple[Ints, Ints]:
+def moved_runs(classes: HasRuns, new_class: dict[int, int]) -> tuple[Ints, Ints]:
     """The runs in which some ranks have another class."""
     ranks = np.array(list(new_class), np.int32)
     # Runs are cut before and behind each of the ranks, if they do not end there.

@@ -16,7 +16,7 @@ construction over classes, and the automaton is exact, with labels as without.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -78,26 +78,37 @@ def with_terminals(
         EmptyLanguage: no sequence of tokens reaches an end.
         LimitExceeded, Cancelled: telling the ways apart takes too many states, or too long.
     """
-    member = np.zeros((len(vocabulary.token_of_rank), len(automaton.labels)), np.bool_)
-    for column, name in enumerate(automaton.labels):
-        member[vocabulary.rank_of_token[token_set(name, vocabulary, terminals)], column] = True
-    run_end, run_class, bytes_of, sets_of = _refined(classes, member)
+    member = members(automaton.labels, vocabulary, terminals)
+    run_end, run_class, bytes_of, sets_of = refined(classes.run_end, classes.run_class, member)
     source, number, target = _edges(automaton, classes, bytes_of, sets_of)
     start, final = automaton.start, automaton.final
     pairs = source.astype(np.int64) * len(bytes_of) + number
     if len(np.unique(pairs)) < len(pairs):
         start, final, source, number, target = _determinized(start, final, len(bytes_of), source, number, target, work)
     order = np.lexsort((source, number))
-    refined = TokenClasses(run_end, run_class, len(bytes_of), source[order], number[order], target[order])
-    return start, final, refined
+    split = TokenClasses(run_end, run_class, len(bytes_of), source[order], number[order], target[order])
+    return start, final, split
 
 
-def _refined(
-    classes: TokenClasses, member: npt.NDArray[np.bool_]
+def members(labels: Sequence[str], vocabulary: Vocabulary, terminals: Terminals) -> npt.NDArray[np.bool_]:
+    """Which ranks are in the sets that labels stand for, `[R, L]`.
+
+    Raises:
+        UnknownTerminal, VocabularyError: as `token_set`.
+    """
+    member = np.zeros((len(vocabulary.token_of_rank), len(labels)), np.bool_)
+    for column, name in enumerate(labels):
+        member[vocabulary.rank_of_token[token_set(name, vocabulary, terminals)], column] = True
+    return member
+
+
+def refined(
+    run_end: Ints, run_class: Ints, member: npt.NDArray[np.bool_]
 ) -> tuple[Ints, Ints, npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Runs of the split classes; and of each of these the class that its bytes make `[K]` and its sets `[K, L]`."""
-    lengths = np.diff(classes.run_end, prepend=0)
-    class_of_rank = np.repeat(classes.run_class, lengths).astype(np.int64)
+    """Runs of the split classes, from runs of classes and what sets each rank is in; and of each of these the class
+    that its bytes make `[K]` and its sets `[K, L]`."""
+    lengths = np.diff(run_end, prepend=0)
+    class_of_rank = np.repeat(run_class, lengths).astype(np.int64)
     sets, set_of_rank = np.unique(member, axis=0, return_inverse=True)
     keys = class_of_rank * len(sets) + set_of_rank.reshape(-1)
     # Tokens that no bytes and no set allow stay NEVER, which comes before all others.
@@ -105,12 +116,12 @@ def _refined(
     distinct, class_of_rank = np.unique(keys, return_inverse=True)
     kept = distinct >= 0
     number = np.where(kept, FIRST_CLASS + np.cumsum(kept) - 1, NEVER)
-    refined = number[class_of_rank.reshape(-1)].astype(np.int32)
-    last = np.flatnonzero(np.append(refined[1:] != refined[:-1], True))
+    split = number[class_of_rank.reshape(-1)].astype(np.int32)
+    last = np.flatnonzero(np.append(split[1:] != split[:-1], True))
     nothing = np.zeros((FIRST_CLASS, member.shape[1]), np.bool_)
     bytes_of = np.concatenate([[NEVER, END], distinct[kept] // len(sets)])
     sets_of = np.concatenate([nothing, sets[distinct[kept] % len(sets)]])
-    return (last + 1).astype(np.int32), refined[last], bytes_of, sets_of
+    return (last + 1).astype(np.int32), split[last], bytes_of, sets_of
 
 
 def _edges(

@@ -21,9 +21,10 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from automata.errors import AutomatonFileError, EmptyLanguage, TokenNotAllowed, TooManyConfigurations
+from automata.errors import AutomatonFileError, EmptyLanguage, TokenNotAllowed, TooManyConfigurations, VocabularyError
 from tokenfst.loops import Ints
 from tokenfst.masks import ClassRuns, expand_runs, group_runs, mask_words
+from tokenfst.pushdown.completion import Completion
 from tokenfst.pushdown.paths import NEEDED, Configuration, ContextPath, Move, Paths
 from tokenfst.pushdown.stack import Cell, symbols
 from tokenfst.pushdown.tables import PushdownTables
@@ -49,6 +50,8 @@ class PushdownTokenAutomaton:
         at_text_start: whether the tokens are a text by themselves, and not the continuation of one (`compile`).
         max_depth: how many symbols the stack may hold, None for any number. What could not be completed within it is
             not allowed.
+        lacks_bytes: whether some byte of the grammar's texts is no token by itself. Then how high a stack has to become
+            is not known, for that is found byte by byte.
     """
 
     def __init__(
@@ -60,18 +63,25 @@ class PushdownTokenAutomaton:
         *,
         at_text_start: bool = False,
         max_depth: int | None = None,
+        lacks_bytes: bool = False,
     ) -> None:
         """Puts the parts together.
 
         Raises:
             EmptyLanguage: every text needs a higher stack than `max_depth`.
+            VocabularyError: `max_depth` for a vocabulary that lacks bytes.
         """
+        if lacks_bytes and max_depth is not None:
+            raise VocabularyError(
+                "the vocabulary lacks bytes that the grammar reads: what can be completed within a depth is not known"
+            )
         self.vocabulary = vocabulary
         self.tables = tables
         self.run_end = run_end
         self.run_class = run_class
         self.at_text_start = at_text_start
         self.max_depth = max_depth
+        self.lacks_bytes = lacks_bytes
         self.start: State = ((tables.start, None),)
         for array in (run_end, run_class):
             array.setflags(write=False)
@@ -91,10 +101,16 @@ class PushdownTokenAutomaton:
 
         Raises:
             EmptyLanguage: every text needs more.
+            VocabularyError: the vocabulary lacks bytes.
         """
-        runs = self.run_end, self.run_class
         return PushdownTokenAutomaton(
-            self.vocabulary, self.tables, *runs, at_text_start=self.at_text_start, max_depth=max_depth
+            self.vocabulary,
+            self.tables,
+            self.run_end,
+            self.run_class,
+            at_text_start=self.at_text_start,
+            max_depth=max_depth,
+            lacks_bytes=self.lacks_bytes,
         )
 
     # Sizes
@@ -289,6 +305,17 @@ class PushdownTokenAutomaton:
         classes[list(self.vocabulary.eos_ids)] = END
         classes.setflags(write=False)
         return classes
+
+    @cached_property
+    def _completion(self) -> Completion:
+        return Completion(self.tables)
+
+    def min_tokens(self, state: State) -> int:
+        """The least number of tokens from a state to the end of the text, the end token counted, however high the
+        stack may become on the way (`max_depth` is not looked at)."""
+        least = min(self._completion.least(*configuration) for configuration in state)
+        # Without end tokens a text is complete where it may end.
+        return least - (not self.vocabulary.eos_ids and state != self.end_state)
 
     # Files
 

@@ -13,10 +13,13 @@ import numpy as np
 from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
 from tokenfst.loops import Ints
-from tokenfst.pushdown.actions import NO_ACTION
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
+from tokenfst.pushdown.beginning import with_beginning, with_exceptions
 from tokenfst.pushdown.contexts import CLASS, context_tables
-from tokenfst.pushdown.walk import TokenEffects, token_effects
+from tokenfst.pushdown.tables import PushdownTables
+from tokenfst.pushdown.terminals import all_have_tokens, check_deterministic, with_labels
+from tokenfst.pushdown.trim import spells_all, trimmed
+from tokenfst.pushdown.walk import TokenEffects, column_entries, token_effects
 from tokenfst.terminals import Terminals
 from tokenfst.token_classes import END
 from tokenfst.vocabulary import Vocabulary
@@ -31,12 +34,31 @@ def from_pushdown(
     work: Work,
 ) -> PushdownTokenAutomaton:
     """The token automaton of a pushdown automaton; see `tokenfst.compile`."""
+    language, rule = automaton, vocabulary.text_start if at_text_start else None
+    if rule:
+        automaton = with_beginning(language, rule)
     effects = token_effects(automaton, vocabulary, work)
-    entries = np.concatenate([_ends(automaton, effects), effects.entries])
-    tables = context_tables(
-        entries,
-        effects.sequences,
-        effects.actions,
+    if rule:
+        effects = with_exceptions(effects, language, rule, vocabulary)
+    if automaton.labels:
+        effects = with_labels(automaton, effects, vocabulary, terminals or {})
+    tables = _tables(automaton, effects)
+    work.check()
+    if automaton.labels:
+        check_deterministic(tables, effects.run_end, effects.run_class, vocabulary)
+    lacks_bytes = not spells_all(automaton, vocabulary.is_first_byte if rule else vocabulary.is_token_byte)
+    if lacks_bytes or not all_have_tokens(automaton.labels, vocabulary, terminals or {}):
+        effects = trimmed(effects, tables, work)
+        tables = _tables(automaton, effects)
+    runs = effects.run_end, effects.run_class
+    return PushdownTokenAutomaton(vocabulary, tables, *runs, at_text_start=at_text_start, lacks_bytes=lacks_bytes)
+
+
+def _tables(automaton: PushdownAutomaton, effects: TokenEffects) -> PushdownTables:
+    """The tables of the effects and the end."""
+    return context_tables(
+        np.concatenate([_ends(automaton, effects), effects.entries]),
+        effects.trees,
         num_states=automaton.num_states,
         num_symbols=automaton.num_symbols,
         num_classes=effects.num_classes,
@@ -45,24 +67,11 @@ def from_pushdown(
         symbol_headroom=automaton.symbol_headroom,
         max_configurations=automaton.max_configurations,
     )
-    work.check()
-    return PushdownTokenAutomaton(vocabulary, tables, effects.run_end, effects.run_class, at_text_start=at_text_start)
 
 
 def _ends(automaton: PushdownAutomaton, effects: TokenEffects) -> Ints:
-    """The entries of the end tokens, which lead to the last state and stay there, `[E, 4]`."""
+    """The entries of the end tokens, which lead to the last state and stay there, `[E, 3]`."""
     last = automaton.num_states - 1
-    ends = _column(automaton, effects, automaton.num_columns - 1 - len(automaton.labels))
+    ends = column_entries(effects, 0)
     ends[:, CLASS] = END
-    return np.concatenate([ends, np.array([[END, last, NO_ACTION, last]], np.int32)])
-
-
-def _column(automaton: PushdownAutomaton, effects: TokenEffects, column: int) -> Ints:
-    """The steps of a column as entries, `[E, 4]`, without their class."""
-    offsets = automaton.step_offsets
-    begins, ends = offsets[:-1][column :: automaton.num_columns], offsets[1:][column :: automaton.num_columns]
-    counts = ends - begins
-    source = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-    steps = np.arange(len(source)) + np.repeat(begins - np.cumsum(counts) + counts, counts)
-    number = np.zeros_like(source)
-    return np.stack([number, source, effects.step_action[steps], automaton.step_target[steps]], axis=1)
+    return np.concatenate([ends, np.array([[END, last, last]], np.int32)])

@@ -1,13 +1,13 @@
-"""Context trees: the effects of all classes, laid out so that the stack at hand picks a path.
+"""Context trees: the effects of all classes together, laid out so that the stack at hand picks a path.
 
-An entry says that a class, in a state whose stack has certain symbols on top, makes a move. From entries to tables:
+An entry says that a class, in a state, does what a tree says (`tokenfst.pushdown.trees`). The trees of all classes are
+read side by side, from the states down:
 
-    place      every entry belongs to the node that its state and its pops spell; nodes on the way there are made too
-    moves      what entries of one node and one class do, each move stored once; together they are an outcome
-    sharing    nodes whose edges and children are the same are one, found from the deepest up. What follows once a
-               symbol has been popped depends on little else, so most nodes of different states are shared.
+    node        how many symbols have been popped, and for each class the trees that may apply there
+    edge        of a class with a leaf among its trees: the outcome is what all its leaves do
+    child       for one more symbol: the classes with a child for it, and those children
 
-Entries come in order of class, so that each node's edges do.
+Nodes with the same trees at the same depth are one. A node's number is above its parents'.
 """
 
 from __future__ import annotations
@@ -19,30 +19,31 @@ import numpy.typing as npt
 
 from automata.jit import kernel
 from tokenfst.loops import Ints
-from tokenfst.pushdown.actions import EMPTY, LENGTH, PARENT, POPS, PUSHES, SYMBOL, symbols_of
 from tokenfst.pushdown.tables import PushdownTables
+from tokenfst.pushdown.trees import (
+    CHILDREN_BEGIN,
+    CHILDREN_END,
+    EMPTY,
+    LEAVES_BEGIN,
+    LEAVES_END,
+    LENGTH,
+    LOWER,
+    PARENT,
+    SHIFT,
+    SYMBOL,
+    Pairs,
+    Trees,
+)
 
 # Columns of the entries.
-CLASS, SOURCE, ACTION, TARGET = range(4)
-# Columns of the nodes.
-_UP, _SYMBOL, _DEPTH = range(3)
+CLASS, SOURCE, TREE = range(3)
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
-class _Nodes(NamedTuple):
-    """A trie of states and popped symbols; nodes 0 .. Q - 1 are the roots."""
-
-    number: Ints  # [1]
-    rows: Ints  # [N, 3]
-    keys: npt.NDArray[np.int64]  # [slots], open addressing: the node above and the symbol, or -1
-    found: Ints  # [slots], the node
-
-
 def context_tables(
     entries: Ints,
-    sequences: Ints,
-    actions: Ints,
+    trees: Trees,
     *,
     num_states: int,
     num_symbols: int,
@@ -55,226 +56,250 @@ def context_tables(
     """The tables of some effects.
 
     Args:
-        entries: `[E, 4]`: class, source, action and target, in order of class.
-        sequences, actions: `[P, 3]`, `[A, 2]`: what actions are (`tokenfst.pushdown.actions`).
+        entries: `[E, 3]`: class, source and tree, in order of class.
+        trees: what the trees are.
         num_states, num_symbols, num_classes, start: Q, S, K, and where texts begin.
         headroom, symbol_headroom: `[Q]`, `[S]`, as of the automaton over bytes.
         max_configurations: as of the automaton over bytes.
     """
-    rows, node_of = _placed(entries, sequences, actions, num_states)
-    moves, move_of, push_offsets, push_symbols = _moves(entries, sequences, actions, rows, node_of, headroom)
+    child, depth, item_offsets, items = _nodes(entries, trees, num_states, num_symbols)
+    row_offsets, edges, outcome_offsets, outcome_moves, moves = _edges(depth, item_offsets, items, trees)
+    move_push, push_offsets, push_symbols = _pushes(moves[:, 1], trees.sequences)
+    moves[:, 1] = move_push
     room = _room(moves, push_offsets, push_symbols, headroom, symbol_headroom)
-    order, by_node = _by_node(node_of, len(rows))
-    edge_offsets, edges, outcome_offsets, outcome_moves = _outcomes(order, by_node, entries, move_of)
-    moves = np.concatenate([moves, room[:, None]], axis=1)[outcome_moves]
-    child, row_offsets, shared = _shared(rows, edge_offsets, edges, num_states, num_symbols)
+    of_outcomes = moves[outcome_moves]
     return PushdownTables(
         num_states=num_states,
         num_symbols=num_symbols,
         num_classes=num_classes,
         start=start,
         child=child,
-        max_pops=int(rows[:, _DEPTH].max()),
+        max_pops=int(depth.max()),
         row_offsets=row_offsets,
-        edge_class=shared[0],
-        edge_outcome=shared[1],
+        edge_class=edges[0],
+        edge_outcome=edges[1],
         outcome_offsets=outcome_offsets,
-        move_pops=moves[:, 0].copy(),
-        move_push=moves[:, 1].copy(),
-        move_target=moves[:, 2].copy(),
-        move_room=moves[:, 3].copy(),
+        move_pops=of_outcomes[:, 0].copy(),
+        move_push=of_outcomes[:, 1].copy(),
+        move_target=of_outcomes[:, 2].copy(),
+        move_room=room[outcome_moves],
         push_offsets=push_offsets,
         push_symbols=push_symbols,
         max_configurations=max_configurations,
     )
 
 
-# Places
+# Nodes
+
+
+class _Nodes(NamedTuple):
+    """Nodes as they are found; an item is a class in the upper half and a tree in the lower."""
+
+    counts: Ints  # [2], nodes and items
+    child: Ints  # [N, S]
+    depth: Ints  # [N]
+    item_offsets: Ints  # [N + 1]
+    items: Pairs
+    slots: Ints  # open addressing: the node, or -1
 
 
 @kernel
-def _new_nodes(capacity: int) -> _Nodes:
+def _allocate(nodes: int, num_symbols: int, items: int) -> _Nodes:
     return _Nodes(
-        np.zeros(1, np.int32),
-        np.empty((capacity, 3), np.int32),
-        np.full(4 * capacity, -1, np.int64),
-        np.empty(4 * capacity, np.int32),
+        np.zeros(2, np.int32),
+        np.full((nodes, num_symbols), -1, np.int32),
+        np.zeros(nodes, np.int32),
+        np.zeros(nodes + 1, np.int32),
+        np.empty(items, np.int64),
+        np.full(4 * nodes, -1, np.int32),
     )
 
 
 @kernel
-def _more_nodes(nodes: _Nodes) -> _Nodes:
-    grown = _new_nodes(2 * len(nodes.rows))
-    count = nodes.number[0]
-    grown.number[0] = count
-    grown.rows[:count] = nodes.rows[:count]
-    for slot in range(len(nodes.keys)):
-        if nodes.keys[slot] >= 0:
-            new = _slot(grown.keys, nodes.keys[slot])
-            grown.keys[new], grown.found[new] = nodes.keys[slot], nodes.found[slot]
+def _with_room(nodes: _Nodes, more: int, items: int, num_roots: int) -> _Nodes:
+    counts = nodes.counts
+    capacity, room = len(nodes.child), len(nodes.items)
+    if counts[0] + more <= capacity and counts[1] + items <= room:
+        return nodes
+    while capacity < counts[0] + more:
+        capacity *= 2
+    grown = _allocate(capacity, nodes.child.shape[1], max(room, 2 * (counts[1] + items)))
+    grown.counts[:] = counts
+    grown.child[: counts[0]], grown.depth[: counts[0]] = nodes.child[: counts[0]], nodes.depth[: counts[0]]
+    grown.item_offsets[: counts[0] + 1] = nodes.item_offsets[: counts[0] + 1]
+    grown.items[: counts[1]] = nodes.items[: counts[1]]
+    for node in range(num_roots, counts[0]):
+        _known(grown, grown.item_offsets[node], grown.item_offsets[node + 1], grown.depth[node], node)
     return grown
 
 
 @kernel
-def _slot(keys: npt.NDArray[np.int64], key: int) -> int:
-    """Where a key is, or belongs."""
-    slot = int((np.uint64(key) * _FACTOR) >> np.uint64(33)) & (len(keys) - 1)
-    while keys[slot] >= 0 and keys[slot] != key:
-        slot = (slot + 1) & (len(keys) - 1)
-    return slot
+def _known(nodes: _Nodes, begin: int, end: int, depth: int, number: int) -> int:
+    """The node with the items from `begin` to `end`; `number` if it is new."""
+    items, offsets, slots = nodes.items, nodes.item_offsets, nodes.slots
+    value = np.uint64(depth)
+    for place in range(begin, end):
+        value = (value ^ np.uint64(items[place])) * _FACTOR
+        value ^= value >> np.uint64(29)
+    slot, found = int(value >> np.uint64(33)) & (len(slots) - 1), -1
+    while found < 0:
+        known = slots[slot]
+        if known < 0:
+            slots[slot] = found = number
+        elif nodes.depth[known] == depth and offsets[known + 1] - offsets[known] == end - begin:
+            shift, place = offsets[known] - begin, begin
+            while place < end and items[place] == items[place + shift]:
+                place += 1
+            if place == end:
+                found = known
+        slot = (slot + 1) & (len(slots) - 1)
+    return int(found)
 
 
 @kernel
-def _placed(entries: Ints, sequences: Ints, actions: Ints, num_states: int) -> tuple[Ints, Ints]:
-    """The nodes, `[N, 3]`, and the node of every entry, `[E]`."""
+def _nodes(entries: Ints, trees: Trees, num_states: int, num_symbols: int) -> tuple[Ints, Ints, Ints, Pairs]:
+    """All nodes: their children `[N, S]`, depths `[N]`, and items: where those of each begin `[N + 1]`, and which."""
     capacity = 1024
     while capacity < 2 * num_states:
         capacity *= 2
-    nodes = _new_nodes(capacity)
-    nodes.number[0] = num_states
-    for state in range(num_states):
-        nodes.rows[state, _UP], nodes.rows[state, _SYMBOL], nodes.rows[state, _DEPTH] = -1, -1, 0
-    node_of = np.empty(len(entries), np.int32)
-    for entry in range(len(entries)):
-        node, pops = entries[entry, SOURCE], actions[entries[entry, ACTION], POPS]
-        if pops != EMPTY:
-            while nodes.number[0] + sequences[pops, LENGTH] > len(nodes.rows):
-                nodes = _more_nodes(nodes)
-            for symbol in symbols_of(sequences, pops):
-                node = _below(nodes, node, symbol)
-        node_of[entry] = node
-    return nodes.rows[: nodes.number[0]].copy(), node_of
-
-
-@kernel
-def _below(nodes: _Nodes, node: int, symbol: int) -> int:
-    """The child of a node for a symbol."""
-    key = node << 32 | symbol
-    slot = _slot(nodes.keys, key)
-    if nodes.keys[slot] < 0:
-        child = nodes.number[0]
-        nodes.number[0] = child + 1
-        row = nodes.rows[child]
-        row[_UP], row[_SYMBOL], row[_DEPTH] = node, symbol, nodes.rows[node, _DEPTH] + 1
-        nodes.keys[slot], nodes.found[slot] = key, child
-    return int(nodes.found[slot])
-
-
-# Moves
-
-
-@kernel
-def _moves(
-    entries: Ints, sequences: Ints, actions: Ints, rows: Ints, node_of: Ints, headroom: Ints
-) -> tuple[Ints, Ints, Ints, Ints]:
-    """The moves `[M, 3]`: how many symbols are popped, the sequence pushed, the target; the move of every entry; and
-    the sequences that are pushed."""
-    pushed, push_offsets, push_symbols = _pushed(entries, sequences, actions)
-    size = 1024
-    while size < 4 * len(entries):
-        size *= 2
-    keys, found = np.full(size, -1, np.int64), np.empty(size, np.int32)
-    moves, move_of, count = np.empty((len(entries), 3), np.int32), np.empty(len(entries), np.int32), 0
-    num_pushes, num_states = len(push_offsets) - 1, len(headroom)
-    for entry in range(len(entries)):
-        pops, target = rows[node_of[entry], _DEPTH], entries[entry, TARGET]
-        push = pushed[actions[entries[entry, ACTION], PUSHES]]
-        key = (np.int64(pops) * num_pushes + push) * num_states + target
-        slot = _slot(keys, key)
-        if keys[slot] < 0:
-            keys[slot], found[slot] = key, count
-            moves[count, 0], moves[count, 1], moves[count, 2] = pops, push, target
-            count += 1
-        move_of[entry] = found[slot]
-    return moves[:count].copy(), move_of, push_offsets, push_symbols
-
-
-@kernel
-def _pushed(entries: Ints, sequences: Ints, actions: Ints) -> tuple[Ints, Ints, Ints]:
-    """The new number of every sequence that is pushed, the empty one's is 0; their offsets, and their symbols."""
-    number = np.full(len(sequences), -1, np.int32)
-    number[EMPTY] = 0
-    lengths, count = np.zeros(len(sequences) + 1, np.int32), 1
-    for entry in range(len(entries)):
-        push = actions[entries[entry, ACTION], PUSHES]
-        if number[push] < 0:
-            number[push] = count
-            lengths[count] = sequences[push, LENGTH]
-            count += 1
-    offsets = np.zeros(count + 1, np.int32)
-    for push in range(count):
-        offsets[push + 1] = offsets[push] + lengths[push]
-    symbols = np.empty(offsets[count], np.int32)
-    for sequence in range(len(sequences)):
-        if number[sequence] > 0:
-            place, rest = offsets[number[sequence] + 1], sequence
-            while rest != EMPTY:
-                place -= 1
-                symbols[place] = sequences[rest, SYMBOL]
-                rest = sequences[rest, PARENT]
-    return number, offsets, symbols
-
-
-@kernel
-def _room(moves: Ints, push_offsets: Ints, push_symbols: Ints, headroom: Ints, symbol_headroom: Ints) -> Ints:
-    """How many symbols beyond the height after popping every move needs, `[M]`: for what it pushes, for the rest of the
-    rule that it leads to, and for what goes on after each pushed symbol has been popped."""
-    room = np.empty(len(moves), np.int32)
-    for move in range(len(moves)):
-        begin, end = push_offsets[moves[move, 1]], push_offsets[moves[move, 1] + 1]
-        needed = end - begin + max(headroom[moves[move, 2]], 0)
+    nodes = _roots(_allocate(capacity, num_symbols, 4 * len(entries)), entries, num_states)
+    node = 0
+    while node < nodes.counts[0]:
+        begin, end = nodes.item_offsets[node], nodes.item_offsets[node + 1]
+        count = 0
         for place in range(begin, end):
-            needed = max(needed, place - begin + symbol_headroom[push_symbols[place]])
-        room[move] = needed
-    return room
-
-
-# Outcomes
-
-
-@kernel
-def _by_node(node_of: Ints, num_nodes: int) -> tuple[Ints, Ints]:
-    """The entries sorted by node, and otherwise as they were; and where each node's begin, `[N + 1]`."""
-    offsets = np.zeros(num_nodes + 1, np.int32)
-    for node in node_of:
-        offsets[node + 1] += 1
-    for node in range(num_nodes):
-        offsets[node + 1] += offsets[node]
-    place, order = offsets[:-1].copy(), np.empty(len(node_of), np.int32)
-    for entry in range(len(node_of)):
-        order[place[node_of[entry]]] = entry
-        place[node_of[entry]] += 1
-    return order, offsets
+            row = trees.rows[nodes.items[place] & LOWER]
+            count += row[CHILDREN_END] - row[CHILDREN_BEGIN]
+        if count:
+            below, offsets = _by_symbol(nodes.items[begin:end], count, trees, num_symbols)
+            nodes = _with_room(nodes, num_symbols, count, num_states)
+            for symbol in range(num_symbols):
+                if offsets[symbol] < offsets[symbol + 1]:
+                    _put(nodes, node, symbol, below[offsets[symbol] : offsets[symbol + 1]])
+        node += 1
+    counts = nodes.counts
+    return (
+        nodes.child[: counts[0]].copy(),
+        nodes.depth[: counts[0]].copy(),
+        nodes.item_offsets[: counts[0] + 1].copy(),
+        nodes.items[: counts[1]].copy(),
+    )
 
 
 @kernel
-def _outcomes(order: Ints, by_node: Ints, entries: Ints, move_of: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+def _roots(nodes: _Nodes, entries: Ints, num_states: int) -> _Nodes:
+    offsets = nodes.item_offsets
+    for entry in range(len(entries)):
+        offsets[entries[entry, SOURCE] + 1] += 1
+    for state in range(num_states):
+        offsets[state + 1] += offsets[state]
+    at = offsets[:num_states].copy()
+    for entry in range(len(entries)):
+        source = entries[entry, SOURCE]
+        nodes.items[at[source]] = np.int64(entries[entry, CLASS]) << SHIFT | entries[entry, TREE]
+        at[source] += 1
+    nodes.counts[0], nodes.counts[1] = num_states, len(entries)
+    return nodes
+
+
+@kernel
+def _by_symbol(items: Pairs, count: int, trees: Trees, num_symbols: int) -> tuple[Pairs, Ints]:
+    """The children of some items, as items, by symbol and otherwise in order; and where those of each begin."""
+    offsets = np.zeros(num_symbols + 1, np.int32)
+    for item in items:
+        row = trees.rows[item & LOWER]
+        for place in range(row[CHILDREN_BEGIN], row[CHILDREN_END]):
+            offsets[(trees.children[place] >> SHIFT) + 1] += 1
+    for symbol in range(num_symbols):
+        offsets[symbol + 1] += offsets[symbol]
+    at, below = offsets[:-1].copy(), np.empty(count, np.int64)
+    for item in items:
+        row = trees.rows[item & LOWER]
+        for place in range(row[CHILDREN_BEGIN], row[CHILDREN_END]):
+            symbol = trees.children[place] >> SHIFT
+            below[at[symbol]] = item >> SHIFT << SHIFT | trees.children[place] & LOWER
+            at[symbol] += 1
+    return below, offsets
+
+
+@kernel
+def _put(nodes: _Nodes, node: int, symbol: int, items: Pairs) -> None:
+    """Makes the node with these items a child; there has to be room for it."""
+    counts = nodes.counts
+    begin, depth = counts[1], nodes.depth[node] + 1
+    end = begin + len(items)
+    nodes.items[begin:end] = items
+    found = _known(nodes, begin, end, depth, counts[0])
+    if found == counts[0]:
+        counts[0], counts[1] = found + 1, end
+        nodes.item_offsets[found + 1], nodes.depth[found] = end, depth
+    nodes.child[node, symbol] = found
+
+
+# Edges
+
+
+@kernel
+def _edges(
+    depth: Ints, item_offsets: Ints, items: Pairs, trees: Trees
+) -> tuple[Ints, Ints, Ints, Ints, npt.NDArray[np.int32]]:
     """Where the edges of each node begin, the edges `[2, E]` (class and outcome), where the moves of each outcome
-    begin, and the moves."""
+    begin, those moves, and what each move is, `[M, 3]`: how many symbols are popped, the sequence pushed, the state."""
+    num_leaves = 0
+    for item in items:
+        row = trees.rows[item & LOWER]
+        num_leaves += row[LEAVES_END] - row[LEAVES_BEGIN]
     size = 1024
-    while size < 4 * len(entries):
+    while size < 4 * num_leaves:
         size *= 2
-    keys = np.full(size, -1, np.int32)
-    edge_offsets, edges = np.zeros(len(by_node), np.int32), np.empty((2, len(entries)), np.int32)
-    outcome_offsets, outcomes = np.zeros(len(entries) + 1, np.int32), np.empty(len(entries), np.int32)
+    move_slots, outcome_slots = np.full(size, -1, np.int32), np.full(size, -1, np.int32)
+    moves, num_moves = np.empty((num_leaves, 3), np.int32), 0
+    row_offsets, edges = np.zeros(len(depth) + 1, np.int32), np.empty((2, num_leaves), np.int32)
+    outcome_offsets, outcomes = np.zeros(num_leaves + 1, np.int32), np.empty(num_leaves, np.int32)
     num_edges = num_outcomes = 0
-    for node in range(len(by_node) - 1):
-        at = by_node[node]
-        while at < by_node[node + 1]:
-            number = entries[order[at], CLASS]
+    for node in range(len(depth)):
+        place = item_offsets[node]
+        while place < item_offsets[node + 1]:
+            number = items[place] >> SHIFT
             begin = end = outcome_offsets[num_outcomes]
-            while at < by_node[node + 1] and entries[order[at], CLASS] == number:
-                end = _with_move(outcomes, begin, end, move_of[order[at]])
-                at += 1
-            outcome = _same_outcome(keys, outcome_offsets, outcomes, begin, end, num_outcomes)
-            if outcome == num_outcomes:
-                num_outcomes += 1
-                outcome_offsets[num_outcomes] = end
-            edges[0, num_edges], edges[1, num_edges] = number, outcome
-            num_edges += 1
-        edge_offsets[node + 1] = num_edges
-    moves = outcomes[: outcome_offsets[num_outcomes]].copy()
-    return edge_offsets, edges[:, :num_edges].copy(), outcome_offsets[: num_outcomes + 1].copy(), moves
+            while place < item_offsets[node + 1] and items[place] >> SHIFT == number:
+                row = trees.rows[items[place] & LOWER]
+                for leaf in trees.leaves[row[LEAVES_BEGIN] : row[LEAVES_END]]:
+                    move = _move(move_slots, moves, num_moves, depth[node], leaf >> SHIFT, leaf & LOWER)
+                    num_moves = max(num_moves, move + 1)
+                    end = _with_move(outcomes, begin, end, move)
+                place += 1
+            if begin < end:
+                outcome = _same_outcome(outcome_slots, outcome_offsets, outcomes, begin, end, num_outcomes)
+                if outcome == num_outcomes:
+                    num_outcomes += 1
+                    outcome_offsets[num_outcomes] = end
+                edges[0, num_edges], edges[1, num_edges] = number, outcome
+                num_edges += 1
+        row_offsets[node + 1] = num_edges
+    return (
+        row_offsets,
+        edges[:, :num_edges].copy(),
+        outcome_offsets[: num_outcomes + 1].copy(),
+        outcomes[: outcome_offsets[num_outcomes]].copy(),
+        moves[:num_moves].copy(),
+    )
+
+
+@kernel
+def _move(slots: Ints, moves: Ints, count: int, pops: int, push: int, target: int) -> int:
+    """The number of a move; `count` if it is new."""
+    value = ((np.uint64(pops) * _FACTOR ^ np.uint64(push)) * _FACTOR ^ np.uint64(target)) * _FACTOR
+    slot, found = int(value >> np.uint64(33)) & (len(slots) - 1), -1
+    while found < 0:
+        known = slots[slot]
+        if known < 0:
+            slots[slot] = found = count
+            moves[count, 0], moves[count, 1], moves[count, 2] = pops, push, target
+        elif moves[known, 0] == pops and moves[known, 1] == push and moves[known, 2] == target:
+            found = known
+        slot = (slot + 1) & (len(slots) - 1)
+    return int(found)
 
 
 @kernel
@@ -292,130 +317,59 @@ def _with_move(outcomes: Ints, begin: int, end: int, move: int) -> int:
 
 
 @kernel
-def _same_outcome(keys: Ints, offsets: Ints, outcomes: Ints, begin: int, end: int, number: int) -> int:
+def _same_outcome(slots: Ints, offsets: Ints, outcomes: Ints, begin: int, end: int, number: int) -> int:
     """The outcome with the moves from `begin` to `end`; `number` if it is new."""
     value = np.uint64(0)
     for place in range(begin, end):
         value = (value ^ np.uint64(outcomes[place] + 1)) * _FACTOR
-    slot, found = int(value >> np.uint64(33)) & (len(keys) - 1), -1
+    slot, found = int(value >> np.uint64(33)) & (len(slots) - 1), -1
     while found < 0:
-        known = keys[slot]
+        known = slots[slot]
         if known < 0:
-            keys[slot] = found = number
+            slots[slot] = found = number
         elif offsets[known + 1] - offsets[known] == end - begin:
             place = begin
             while place < end and outcomes[place] == outcomes[offsets[known] + place - begin]:
                 place += 1
             if place == end:
                 found = known
-        slot = (slot + 1) & (len(keys) - 1)
+        slot = (slot + 1) & (len(slots) - 1)
     return int(found)
 
 
-# Sharing
+@kernel
+def _pushes(sequence_of: Ints, sequences: Ints) -> tuple[Ints, Ints, Ints]:
+    """The new numbers of pushed sequences, the empty one's is 0; their offsets, and their symbols."""
+    number = np.full(len(sequences), -1, np.int32)
+    number[EMPTY] = 0
+    found, count = np.empty(len(sequence_of), np.int32), 1
+    offsets = np.zeros(len(sequence_of) + 2, np.int32)
+    for move in range(len(sequence_of)):
+        sequence = sequence_of[move]
+        if number[sequence] < 0:
+            number[sequence] = count
+            offsets[count + 1] = offsets[count] + sequences[sequence, LENGTH]
+            count += 1
+        found[move] = number[sequence]
+    symbols = np.empty(offsets[count], np.int32)
+    for move in range(len(sequence_of)):
+        place, sequence = offsets[found[move] + 1], sequence_of[move]
+        while sequence != EMPTY:
+            place -= 1
+            symbols[place] = sequences[sequence, SYMBOL]
+            sequence = sequences[sequence, PARENT]
+    return found, offsets[: count + 1].copy(), symbols
 
 
 @kernel
-def _shared(rows: Ints, edge_offsets: Ints, edges: Ints, num_states: int, num_symbols: int) -> tuple[Ints, Ints, Ints]:
-    """The trees with equal nodes made one: children `[N, S]`, where the edges of each node begin, and the edges."""
-    num_nodes = len(rows)
-    child_offsets, children = _children(rows, num_symbols)
-    # What a node becomes, and which one stands for all that become the same.
-    final, stands = np.full(num_nodes, -1, np.int32), np.empty(num_nodes, np.int32)
-    for state in range(num_states):
-        final[state] = stands[state] = state
-    size = 1024
-    while size < 4 * num_nodes:
-        size *= 2
-    slots, count = np.full(size, -1, np.int32), num_states
-    for node in _deepest_first(rows):
-        if node < num_states:
-            continue
-        slot = _node_hash(node, rows, edge_offsets, edges, child_offsets, children, final) & (size - 1)
-        while final[node] < 0:
-            known = slots[slot]
-            if known < 0:
-                slots[slot], stands[count], final[node] = node, node, count
-                count += 1
-            elif _same_node(node, known, rows, edge_offsets, edges, child_offsets, children, final):
-                final[node] = final[known]
-            slot = (slot + 1) & (size - 1)
-    child, row_offsets = np.full((count, num_symbols), -1, np.int32), np.zeros(count + 1, np.int32)
-    for number in range(count):
-        node = stands[number]
-        row_offsets[number + 1] = row_offsets[number] + edge_offsets[node + 1] - edge_offsets[node]
-        for below in children[child_offsets[node] : child_offsets[node + 1]]:
-            child[number, rows[below, _SYMBOL]] = final[below]
-    kept = np.empty((2, row_offsets[count]), np.int32)
-    for number in range(count):
-        begin = edge_offsets[stands[number]]
-        for at in range(row_offsets[number], row_offsets[number + 1]):
-            place = begin + at - row_offsets[number]
-            kept[0, at], kept[1, at] = edges[0, place], edges[1, place]
-    return child, row_offsets, kept
-
-
-@kernel
-def _children(rows: Ints, num_symbols: int) -> tuple[Ints, Ints]:
-    """The children of every node, by symbol ascending: where they begin, `[N + 1]`, and which they are."""
-    by_symbol, _ = _by_node(rows[:, _SYMBOL] + 1, num_symbols + 1)
-    offsets = np.zeros(len(rows) + 1, np.int32)
-    for node in range(len(rows)):
-        if rows[node, _UP] >= 0:
-            offsets[rows[node, _UP] + 1] += 1
-    for node in range(len(rows)):
-        offsets[node + 1] += offsets[node]
-    place, children = offsets[:-1].copy(), np.empty(offsets[-1], np.int32)
-    for node in by_symbol:
-        up = rows[node, _UP]
-        if up >= 0:
-            children[place[up]] = node
-            place[up] += 1
-    return offsets, children
-
-
-@kernel
-def _deepest_first(rows: Ints) -> Ints:
-    depth = rows[:, _DEPTH]
-    order, _ = _by_node(depth.max() - depth, depth.max() + 1)
-    return order
-
-
-@kernel
-def _node_hash(
-    node: int, rows: Ints, edge_offsets: Ints, edges: Ints, child_offsets: Ints, children: Ints, final: Ints
-) -> int:
-    value = np.uint64(0)
-    for place in range(edge_offsets[node], edge_offsets[node + 1]):
-        value = (value ^ np.uint64(edges[0, place] + 1)) * _FACTOR ^ np.uint64(edges[1, place])
-    for below in children[child_offsets[node] : child_offsets[node + 1]]:
-        value = (value ^ np.uint64(rows[below, _SYMBOL] + 1)) * _FACTOR ^ np.uint64(final[below])
-    return int((value * _FACTOR) >> np.uint64(33))
-
-
-@kernel
-def _same_node(
-    node: int,
-    other: int,
-    rows: Ints,
-    edge_offsets: Ints,
-    edges: Ints,
-    child_offsets: Ints,
-    children: Ints,
-    final: Ints,
-) -> bool:
-    """Whether two nodes have the same edges and children that have become the same."""
-    first, begin, size = edge_offsets[node], edge_offsets[other], edge_offsets[other + 1] - edge_offsets[other]
-    if edge_offsets[node + 1] - first != size:
-        return False
-    for at in range(size):
-        if edges[0, first + at] != edges[0, begin + at] or edges[1, first + at] != edges[1, begin + at]:
-            return False
-    first, begin, size = child_offsets[node], child_offsets[other], child_offsets[other + 1] - child_offsets[other]
-    if child_offsets[node + 1] - first != size:
-        return False
-    for at in range(size):
-        below, known = children[first + at], children[begin + at]
-        if rows[below, _SYMBOL] != rows[known, _SYMBOL] or final[below] != final[known]:
-            return False
-    return True
+def _room(moves: Ints, push_offsets: Ints, push_symbols: Ints, headroom: Ints, symbol_headroom: Ints) -> Ints:
+    """How many symbols beyond the height after popping every move needs, `[M]`: for what it pushes, for the rest of the
+    rule that it leads to, and for what goes on after each pushed symbol has been popped."""
+    room = np.empty(len(moves), np.int32)
+    for move in range(len(moves)):
+        begin, end = push_offsets[moves[move, 1]], push_offsets[moves[move, 1] + 1]
+        needed = end - begin + max(headroom[moves[move, 2]], 0)
+        for place in range(begin, end):
+            needed = max(needed, place - begin + symbol_headroom[push_symbols[place]])
+        room[move] = needed
+    return room

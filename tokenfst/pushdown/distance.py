@@ -62,7 +62,7 @@ def distances(tables: PushdownTables) -> PushdownDistance:
     Raises:
         LimitExceeded: stacks come to more than `MAX_CONTEXTS` contexts.
     """
-    ways = _Ways(tables)
+    ways = Ways(tables)
     vectors, following, cost = _contexts(ways)
     columns = np.array(vectors)
     rest = np.full((len(vectors), len(ways.pushes)), FAR, np.int32)
@@ -73,7 +73,7 @@ def distances(tables: PushdownTables) -> PushdownDistance:
     return PushdownDistance(following, cost, rest[:, ways.push_of_move], int(columns[0, tables.start]))
 
 
-class _Ways:
+class Ways:
     """What `across` says; columns are pairs of a symbol and a node that it is popped into, by symbol, and the end."""
 
     def __init__(self, tables: PushdownTables) -> None:
@@ -127,7 +127,7 @@ class _Ways:
         return nodes, costs
 
 
-def _contexts(ways: _Ways) -> tuple[list[npt.NDArray[np.int32]], Ints, Ints]:
+def _contexts(ways: Ways) -> tuple[list[npt.NDArray[np.int32]], Ints, Ints]:
     """Vectors, and the context and the cost of each with a symbol more: 0 and FAR where no end can be reached."""
     vectors = [ways.across[:, -1].copy()]
     numbers = {vectors[0].tobytes(): 0}

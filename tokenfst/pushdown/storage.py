@@ -17,7 +17,7 @@ from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 from tokenfst.pushdown.tables import PushdownTables
 from tokenfst.vocabulary import Vocabulary
 
-# Numbers of `PushdownTables` in the order that they have in the array `sizes`; the last one there is `max_depth`.
+# Numbers of `PushdownTables` in the order of the array `sizes`; `max_depth` and `lacks_bytes` follow there.
 _SIZES = ("num_states", "num_symbols", "num_classes", "start", "max_pops", "max_configurations")
 _NO_MAX_DEPTH = -1
 
@@ -28,6 +28,7 @@ def arrays_of(automaton: PushdownTokenAutomaton) -> dict[str, Array]:
     """What a file holds of an automaton."""
     tables, max_depth = automaton.tables, automaton.max_depth
     sizes = [getattr(tables, name) for name in _SIZES] + [_NO_MAX_DEPTH if max_depth is None else max_depth]
+    sizes.append(int(automaton.lacks_bytes))
     runs = {"run_end": automaton.run_end, "run_class": automaton.run_class}
     return {**tables.arrays(), **runs, "sizes": np.array(sizes, np.int32)}
 
@@ -40,10 +41,10 @@ def from_arrays(arrays: Mapping[str, Array], vocabulary: Vocabulary, *, at_text_
         KeyError: an array is missing.
     """
     sizes, runs = arrays["sizes"], (arrays["run_end"], arrays["run_class"])
-    if sizes.shape != (len(_SIZES) + 1,) or any(array.dtype != np.int32 for array in arrays.values()):
+    if sizes.shape != (len(_SIZES) + 2,) or any(array.dtype != np.int32 for array in arrays.values()):
         raise AutomatonFileError("the tables of the automaton do not fit together")
     names = set(arrays) - {"sizes", "run_end", "run_class"}
-    *numbers, max_depth = sizes.tolist()
+    *numbers, max_depth, lacks_bytes = sizes.tolist()
     parts: dict[str, Any] = {**dict(zip(_SIZES, numbers, strict=True)), **{name: arrays[name] for name in names}}
     try:
         tables = PushdownTables(**parts)
@@ -51,8 +52,16 @@ def from_arrays(arrays: Mapping[str, Array], vocabulary: Vocabulary, *, at_text_
         raise AutomatonFileError(f"the tables of the automaton are not complete: {error}") from error
     if not (_runs_sound(*runs, tables, vocabulary) and _sound(tables) and max_depth >= _NO_MAX_DEPTH):
         raise AutomatonFileError("the tables of the automaton do not fit together")
-    limit = None if max_depth == _NO_MAX_DEPTH else max_depth
-    return PushdownTokenAutomaton(vocabulary, tables, *runs, at_text_start=at_text_start, max_depth=limit)
+    if lacks_bytes and max_depth != _NO_MAX_DEPTH:
+        raise AutomatonFileError("the automaton has a depth that cannot be known")
+    return PushdownTokenAutomaton(
+        vocabulary,
+        tables,
+        *runs,
+        at_text_start=at_text_start,
+        max_depth=None if max_depth == _NO_MAX_DEPTH else max_depth,
+        lacks_bytes=bool(lacks_bytes),
+    )
 
 
 def _runs_sound(run_end: Array, run_class: Array, tables: PushdownTables, vocabulary: Vocabulary) -> bool:

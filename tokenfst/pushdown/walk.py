@@ -1,8 +1,8 @@
 """Token effects: classes of tokens that do the same to a state and a stack, and what they do.
 
 The walk over the vocabulary's tries is that of `tokenfst.token_classes`, with its short cuts over what loops and over
-whole characters, carrying the number of a relation (`tokenfst.pushdown.effects`) in place of a function's. Tokens with
-one relation are one letter to the automaton, whatever its stack is.
+whole characters, carrying functions from states to trees (`tokenfst.pushdown.effects`). Tokens with one function are
+one letter to the automaton, whatever its stack is.
 
 Rejected: one walk for both, which stops for every composition and leaves it to its caller. It takes half as long again
 for the small constraints of `tokenfst.token_classes`; and Numba keeps no kernels that are given others on disk.
@@ -18,7 +18,6 @@ from automata.byte_automaton import ByteArray
 from automata.errors import LimitExceeded
 from automata.jit import kernel
 from automata.limits import Flag, Work
-from automata.openfst import BoolArray
 from automata.pushdown.automaton import PushdownAutomaton
 from tokenfst.functions import (
     CLASS,
@@ -26,33 +25,27 @@ from tokenfst.functions import (
     LOOP,
     PAIRS_BEGIN,
     PAIRS_END,
+    SOURCE_SHIFT,
     STEP,
+    TARGET,
     THROUGH,
     Functions,
     grow,
+    identity_only,
     is_full,
     num_pairs,
 )
 from tokenfst.loops import AFTER_CONTINUATION, AFTER_LEAD, DEAD, UNKNOWN, WHOLE, Ints
-from tokenfst.pushdown.actions import pool_of_steps, used_part, with_room
-from tokenfst.pushdown.effects import (
-    ACTION_SHIFT,
-    PART,
-    SOURCE_SHIFT,
-    compose,
-    identity_alone,
-    num_composed,
-    pass_character,
-    steps_of,
-)
+from tokenfst.pushdown.effects import followed, passed
+from tokenfst.pushdown.trees import FOLLOWED, LOOPS, Trees, num_bytes, resolved, states_alone
 from tokenfst.token_classes import FIRST_CLASS, NEVER
 from tokenfst.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, HIGH_BYTE_BELOW, Nodes
 from tokenfst.vocabulary import Vocabulary
 
-# Memory of one triple of a relation.
-_TRIPLE_BYTES = 8
+# Memory of one (source, tree) pair of a function.
+_PAIR_BYTES = 8
 
-# Where the walk stands: the level of the path, how many runs and classes there are, and for what it waits: the relation
+# Where the walk stands: the level of the path, how many runs and classes there are, and for what it waits: the function
 # and the byte class that follows it, or what is pending of a character.
 _DEPTH, _RUNS, _CLASSES, _FUNCTION, _FOLLOWED_BY = range(5)
 # Why it has stopped.
@@ -65,19 +58,17 @@ class TokenEffects(NamedTuple):
     Attributes:
         run_end, run_class: `[R]` each, as in `tokenfst.token_classes.TokenClasses`.
         num_classes: K, NEVER and END included.
-        entries: `[E, 4]`: class, source, action and target, in order of class and then of source.
-        sequences: `[P, 3]`, sequences of symbols (`tokenfst.pushdown.actions`).
-        actions: `[A, 2]`, the sequences that actions pop and push.
-        step_action: the action of every step of the automaton.
+        entries: `[E, 3]`: class, source and tree, in order of class and then of source.
+        trees: what the trees are.
+        column_trees: `[Q, 1 + L]`, the tree of each state followed by the end of the text and by each label, or DEAD.
     """
 
     run_end: Ints
     run_class: Ints
     num_classes: int
     entries: Ints
-    sequences: Ints
-    actions: Ints
-    step_action: Ints
+    trees: Trees
+    column_trees: Ints
 
 
 def token_effects(automaton: PushdownAutomaton, vocabulary: Vocabulary, work: Work) -> TokenEffects:
@@ -88,13 +79,11 @@ def token_effects(automaton: PushdownAutomaton, vocabulary: Vocabulary, work: Wo
         Cancelled: the compilation was cancelled.
     """
     max_bytes = work.limits.table_bytes
-    if automaton.num_states > PART:
-        raise LimitExceeded(f"{automaton.num_states:,} states are more than {PART:,} (limit `states`)")
-    runs, num_classes, *rest = _walk(
+    runs, num_classes, entries, trees, column_trees = _walk(
         vocabulary.whole_trie,
         vocabulary.partial_trie,
         automaton.num_states,
-        automaton.num_columns - 1 - len(automaton.labels),
+        automaton.num_classes,
         automaton.byte_class,
         automaton.step_offsets,
         automaton.step_pops,
@@ -102,9 +91,8 @@ def token_effects(automaton: PushdownAutomaton, vocabulary: Vocabulary, work: Wo
         automaton.step_target,
         automaton.parent,
         automaton.symbol,
-        automaton.may_lie_under,
         len(vocabulary.token_of_rank),
-        max_bytes // _TRIPLE_BYTES,
+        max_bytes,
         work.stop,
     )
     work.check()
@@ -113,7 +101,14 @@ def token_effects(automaton: PushdownAutomaton, vocabulary: Vocabulary, work: Wo
             f"what tokens do to {automaton.num_states:,} states and their stacks takes more than {max_bytes:,} bytes "
             "(limit `table_bytes`)"
         )
-    return TokenEffects(runs[:, 0].copy(), runs[:, 1].copy(), num_classes, *rest)
+    return TokenEffects(runs[:, 0].copy(), runs[:, 1].copy(), num_classes, entries, trees, column_trees)
+
+
+def column_entries(effects: TokenEffects, column: int) -> Ints:
+    """What the end of the text (column 0) or a label (those behind) does, as entries `[E, 3]` of class NEVER."""
+    trees = effects.column_trees[:, column]
+    source = np.flatnonzero(trees >= 0).astype(np.int32)
+    return np.stack([np.full_like(source, NEVER), source, trees[source]], axis=1)
 
 
 @kernel
@@ -129,16 +124,17 @@ def _walk(
     step_target: Ints,
     parent: Ints,
     symbol: Ints,
-    may_lie_under: BoolArray,
     num_ranks: int,
-    max_triples: int,
+    max_bytes: int,
     stop: Flag,
-) -> tuple[Ints, int, Ints, Ints, Ints, Ints]:
+) -> tuple[Ints, int, Ints, Trees, Ints]:
     """Walks both tries: the runs `[R, 2]`, the number of classes, -1 where a limit was hit, and the rest of
     `TokenEffects`."""
-    actions, step_action = pool_of_steps(parent, symbol, step_pops, step_pushes)
-    steps = steps_of(offsets, step_action, step_target, num_states, num_byte_classes, byte_class, may_lie_under)
-    relations = identity_alone(steps)
+    trees, steps = states_alone(
+        offsets, step_pops, step_pushes, step_target, parent, symbol, byte_class, num_states, num_byte_classes
+    )
+    delta = trees.rows[:num_states, FOLLOWED : FOLLOWED + num_byte_classes]
+    functions = identity_only(delta, trees.rows[:num_states, LOOPS:FOLLOWED])
     runs, path = np.empty((1024, 2), np.int32), np.empty((64, 4), np.int32)
     progress = np.array([0, 0, FIRST_CLASS, 0, 0], np.int32)
     for nodes, characters in ((whole, True), (partial, False)):
@@ -147,31 +143,29 @@ def _walk(
         path[0] = 1, 1 + (nodes[0, BYTE] >> COUNT_SHIFT), IDENTITY, WHOLE
         status = _WANTS_ROOM
         while status != _DONE:
-            status = _visit(nodes, characters, byte_class, relations.rows, path, runs, progress)
-            relation, following = progress[_FUNCTION], progress[_FOLLOWED_BY]
+            status = _visit(nodes, characters, byte_class, functions.rows, path, runs, progress)
+            function, following = progress[_FUNCTION], progress[_FOLLOWED_BY]
+            while is_full(functions, num_states):
+                functions = grow(functions, num_states)
             if status == _WANTS_STEP:
-                needed, composed = num_composed(relations, relation, following, steps)
-                while is_full(relations, needed):
-                    relations = grow(relations, needed)
-                actions = with_room(actions, composed)
-                compose(relations, actions, relation, following, steps)
+                trees = followed(functions, trees, steps, function, following)
             elif status == _WANTS_CHARACTER:
-                needed = relations.rows[relation, PAIRS_END] - relations.rows[relation, PAIRS_BEGIN]
-                while is_full(relations, needed):
-                    relations = grow(relations, needed)
-                pass_character(relations, relation, following, steps)
+                trees = passed(functions, trees, steps, function, following)
             elif status == _WANTS_ROOM:
                 runs, path = _more_rows(runs, progress[_RUNS]), _more_rows(path, progress[_DEPTH])
-            too_much = num_pairs(relations) > max_triples or len(actions.actions) > PART
-            if stop[0] or too_much:
-                return runs, -1, runs, runs, runs, step_action
+            if stop[0] or _PAIR_BYTES * num_pairs(functions) > max_bytes or num_bytes(trees) > max_bytes:
+                return runs, -1, runs, trees, runs
     num_runs = progress[_RUNS]
     if num_runs == 0 or runs[num_runs - 1, 0] < num_ranks:
         runs[num_runs, 0], runs[num_runs, 1] = num_ranks, NEVER
         num_runs += 1
-    sequences, made = used_part(actions)
-    entries = _entries(relations, progress[_CLASSES])
-    return runs[:num_runs].copy(), progress[_CLASSES], entries, sequences, made, step_action
+    column_trees = np.empty((num_states, steps.width - num_byte_classes), np.int32)
+    for state in range(num_states):
+        for column in range(num_byte_classes, steps.width):
+            trees = resolved(trees, steps, state, column)
+            column_trees[state, column - num_byte_classes] = trees.rows[state, FOLLOWED + column]
+    entries = _entries(functions, progress[_CLASSES])
+    return runs[:num_runs].copy(), progress[_CLASSES], entries, trees, column_trees
 
 
 @kernel
@@ -269,22 +263,21 @@ def _more_rows(rows: Ints, used: int) -> Ints:
 
 
 @kernel
-def _entries(relations: Functions, num_classes: int) -> Ints:
-    """The triples of every relation that is a class, in order: class, source, action and target, `[E, 4]`."""
-    rows, pairs = relations.rows, relations.pairs
-    relation_of = np.zeros(num_classes, np.int32)
+def _entries(functions: Functions, num_classes: int) -> Ints:
+    """The pairs of every function that is a class, in order: class, source and tree, `[E, 3]`."""
+    rows, pairs = functions.rows, functions.pairs
+    function_of = np.zeros(num_classes, np.int32)
     num_entries = 0
-    for relation in range(relations.number[0]):
-        if rows[relation, CLASS] != NEVER:
-            relation_of[rows[relation, CLASS]] = relation
-            num_entries += rows[relation, PAIRS_END] - rows[relation, PAIRS_BEGIN]
-    entries = np.empty((num_entries, 4), np.int32)
+    for function in range(functions.number[0]):
+        if rows[function, CLASS] != NEVER:
+            function_of[rows[function, CLASS]] = function
+            num_entries += rows[function, PAIRS_END] - rows[function, PAIRS_BEGIN]
+    entries = np.empty((num_entries, 3), np.int32)
     at = 0
     for number in range(FIRST_CLASS, num_classes):
-        relation = relation_of[number]
-        for pair in range(rows[relation, PAIRS_BEGIN], rows[relation, PAIRS_END]):
-            triple = pairs[pair]
-            entries[at, 0], entries[at, 1] = number, triple >> SOURCE_SHIFT
-            entries[at, 2], entries[at, 3] = triple >> ACTION_SHIFT & PART, triple & PART
+        function = function_of[number]
+        for pair in range(rows[function, PAIRS_BEGIN], rows[function, PAIRS_END]):
+            both = pairs[pair]
+            entries[at, 0], entries[at, 1], entries[at, 2] = number, both >> SOURCE_SHIFT, both & TARGET
             at += 1
     return entries

@@ -1,0 +1,177 @@
+"""A pushdown automaton for tokens that are a text by themselves: `tokenfst.beginning`, with a stack.
+
+One more state is where the text has not begun; its stack is empty. A space leads from there to the start, and any other
+byte to where the decoder's prefix and that byte lead from the start, with what they push. Tokens that are exceptions to
+the rule are moved to classes of their own, as without a stack.
+
+A named token that writes nothing would leave the text still to begin. Where a text can begin with one, this is refused:
+what comes after it could be anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+
+from automata.errors import UnsupportedTokenizer
+from automata.openfst import IntArray
+from automata.pushdown.automaton import Configuration, PushdownAutomaton
+from tokenfst.beginning import moved_runs
+from tokenfst.pushdown.contexts import CLASS, SOURCE
+from tokenfst.pushdown.trees import ways, with_tree
+from tokenfst.pushdown.walk import TokenEffects
+from tokenfst.text_start import SPACE, TextStart
+from tokenfst.token_classes import NEVER
+from tokenfst.vocabulary import Vocabulary
+
+_Reached: TypeAlias = frozenset[Configuration]
+
+
+def with_beginning(automaton: PushdownAutomaton, rule: TextStart) -> PushdownAutomaton:
+    """The automaton that starts where the text has not begun, in its last state but one.
+
+    Raises:
+        UnsupportedTokenizer: a text may begin with a named token.
+    """
+    start, num_classes = (automaton.start, ()), automaton.num_classes
+    for label, name in enumerate(automaton.labels, num_classes + 1):
+        if automaton.steps_from(start, label):
+            raise UnsupportedTokenizer(
+                f"a text of the grammar may begin with a token of {name!r}, and what the decoder does at the start of "
+                "a text may then be done after it; this is not modelled: compile without at_text_start"
+            )
+    space = int(automaton.byte_class[SPACE[0]])
+    byte_class, columns = automaton.byte_class.copy(), list(range(automaton.num_columns))
+    if (byte_class == space).sum() > 1:
+        # At the beginning a space is like no other byte.
+        columns.insert(num_classes, space)
+        byte_class[SPACE[0]] = num_classes
+    after_prefix = _read(automaton, [start], rule.prefix)
+    own = [_after(automaton, after_prefix, column) for column in columns]
+    own[int(byte_class[SPACE[0]])] = [start]
+    end = len(columns) - 1 - len(automaton.labels)
+    own[end:] = [[(target + 1, stack) for target, stack in automaton.steps_from(start, num_classes)]]
+    own += [[] for _ in automaton.labels]
+    return _with_state(automaton, byte_class, columns, own)
+
+
+def _after(automaton: PushdownAutomaton, configurations: Iterable[Configuration], column: int) -> list[Configuration]:
+    found = (after for before in configurations for after in automaton.steps_from(before, column))
+    return list(dict.fromkeys(found))
+
+
+def _read(automaton: PushdownAutomaton, configurations: list[Configuration], text: bytes) -> list[Configuration]:
+    for byte in text:
+        configurations = _after(automaton, configurations, int(automaton.byte_class[byte]))
+    return configurations
+
+
+def _with_state(
+    automaton: PushdownAutomaton, byte_class: np.ndarray, columns: list[int], own: list[list[Configuration]]
+) -> PushdownAutomaton:
+    """The automaton over other columns, with one more state before the last, whose steps are given by column."""
+    last, num_columns = automaton.num_states - 1, automaton.num_columns
+    begins = automaton.step_offsets[:-1].reshape(-1, num_columns)[:-1, columns].ravel()
+    counts = np.diff(automaton.step_offsets).reshape(-1, num_columns)[:-1, columns].ravel()
+    kept = np.arange(counts.sum()) + np.repeat(begins - np.cumsum(counts) + counts, counts)
+    sequences = _Sequences(automaton.parent, automaton.symbol)
+    added = [(sequences.number(stack), target) for found in own for target, stack in found]
+    pushes, targets = np.array(added, np.int32).reshape(-1, 2).T
+    target = automaton.step_target[kept]
+    all_counts = np.concatenate([counts, [len(found) for found in own], np.zeros(len(columns), np.int64)])
+    return replace(
+        automaton,
+        start=last,
+        byte_class=byte_class,
+        step_offsets=np.append(0, np.cumsum(all_counts)).astype(np.int32),
+        step_pops=np.concatenate([automaton.step_pops[kept], np.zeros_like(pushes)]),
+        step_pushes=np.concatenate([automaton.step_pushes[kept], pushes]),
+        step_target=np.concatenate([target + (target == last).astype(np.int32), targets]),
+        parent=np.array(sequences.parent, np.int32),
+        symbol=np.array(sequences.symbol, np.int32),
+        headroom=np.insert(automaton.headroom, last, automaton.headroom[automaton.start]),
+    )
+
+
+class _Sequences:
+    """Sequences of symbols, to which some are added."""
+
+    def __init__(self, parent: IntArray, symbol: IntArray) -> None:
+        self.parent, self.symbol = parent.tolist(), symbol.tolist()
+        self.known = {both: number for number, both in enumerate(zip(self.parent, self.symbol, strict=True)) if number}
+
+    def number(self, symbols: Iterable[int]) -> int:
+        found = 0
+        for symbol in symbols:
+            if (found, symbol) not in self.known:
+                self.known[found, symbol] = len(self.parent)
+                self.parent.append(found)
+                self.symbol.append(symbol)
+            found = self.known[found, symbol]
+        return found
+
+
+def with_exceptions(
+    effects: TokenEffects, automaton: PushdownAutomaton, rule: TextStart, vocabulary: Vocabulary
+) -> TokenEffects:
+    """The effects under `with_beginning`, with what the tokens that are exceptions to the rule do at the beginning put
+    right.
+
+    Args:
+        effects: the effects.
+        automaton: the automaton without a beginning.
+        rule: what happens at the start of a text.
+        vocabulary: the tokens.
+    """
+    begin = automaton.num_states - 1
+    leads_to = _from_beginning(effects, begin)
+    moved: dict[tuple[int, _Reached], list[int]] = {}
+    for token_id in (*rule.exceptions, *rule.ignored):
+        if vocabulary.tokens[token_id]:
+            text = rule.first(token_id, vocabulary.tokens[token_id])
+            reached: _Reached = frozenset(_read(automaton, [(automaton.start, ())], text))
+            if token_id in rule.ignored:
+                reached = frozenset([(begin, ())])
+            rank = int(vocabulary.rank_of_token[token_id])
+            number = int(effects.run_class[np.searchsorted(effects.run_end, rank, "right")])
+            if leads_to.get(number, frozenset()) != reached:
+                moved.setdefault((number, reached), []).append(rank)
+    return _move(effects, begin, moved) if moved else effects
+
+
+def _from_beginning(effects: TokenEffects, begin: int) -> dict[int, _Reached]:
+    """Where each class leads from the beginning, with an empty stack."""
+    found: dict[int, set[Configuration]] = {}
+    for number, _, tree in effects.entries[effects.entries[:, SOURCE] == begin].tolist():
+        reached = {(state, pushed) for popped, pushed, state in ways(effects.trees, tree) if not popped}
+        found.setdefault(number, set()).update(reached)
+    return {number: frozenset(reached) for number, reached in found.items() if reached}
+
+
+def _move(effects: TokenEffects, begin: int, moved: dict[tuple[int, _Reached], list[int]]) -> TokenEffects:
+    """Makes a class of each list of ranks: their old one, but for the entries from the beginning."""
+    trees = effects.trees
+    parts, new_class, num_classes = [effects.entries], dict[int, int](), effects.num_classes
+    for (old, reached), ranks in moved.items():
+        own = effects.entries[effects.entries[:, CLASS] == old]
+        own = own[own[:, SOURCE] != begin]
+        if reached:
+            trees, tree = with_tree(trees, [((), stack, target) for target, stack in sorted(reached)])
+            own = np.concatenate([own, np.array([[NEVER, begin, tree]], np.int32)])
+        own[:, CLASS] = num_classes
+        new_class |= dict.fromkeys(ranks, num_classes if len(own) else NEVER)
+        num_classes += bool(len(own))
+        parts.append(own)
+    run_end, run_class = moved_runs(effects, new_class)
+    # A class that all its tokens have left does nothing.
+    entries = np.concatenate(parts)
+    return effects._replace(
+        run_end=run_end,
+        run_class=run_class,
+        num_classes=num_classes,
+        entries=entries[np.isin(entries[:, CLASS], run_class)],
+        trees=trees,
+    )
