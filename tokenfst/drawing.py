@@ -106,15 +106,14 @@ _Move = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def _moves(tables: PushdownTables) -> Iterator[tuple[int, int, _Move, int]]:
-    """State, class, move and target of all that classes do; a move pops all that it has to see."""
+    """State, class, move and target of all that classes do; a move pops the symbols on the way to its node."""
     for state, popped, node in _places(tables):
         for edge in range(tables.row_offsets[node], tables.row_offsets[node + 1]):
             outcome, number = tables.edge_outcome[edge], int(tables.edge_class[edge])
             for at in range(tables.outcome_offsets[outcome], tables.outcome_offsets[outcome + 1]):
                 push = tables.move_push[at]
                 pushes = tables.push_symbols[tables.push_offsets[push] : tables.push_offsets[push + 1]].tolist()
-                seen = popped[tables.move_pops[at] :][::-1]
-                yield state, number, (popped, (*seen, *pushes)), int(tables.move_target[at])
+                yield state, number, (popped, tuple(pushes)), int(tables.move_target[at])
 
 
 def _places(tables: PushdownTables) -> Iterator[tuple[int, tuple[int, ...], int]]:
