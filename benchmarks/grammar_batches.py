@@ -15,8 +15,11 @@ from decoding.pushdown_tensors import PushdownTensors
 class Batch(Protocol):
     """Texts that go on together."""
 
-    def step(self, tokens: list[int]) -> None:
-        """Makes the masks, `[B, W]`, and goes on by a token each."""
+    def masks(self) -> None:
+        """Makes the masks, `[B, W]`."""
+
+    def advance(self, tokens: list[int]) -> None:
+        """Goes on by a token each."""
 
 
 class Tensors:
@@ -26,8 +29,10 @@ class Tensors:
         self.tensors = PushdownTensors(compiled)
         self.at = self.tensors.starts(len(rows))
 
-    def step(self, tokens: list[int]) -> None:
+    def masks(self) -> None:
         self.tensors.bitmask(self.at)
+
+    def advance(self, tokens: list[int]) -> None:
         self.at = self.tensors.advance(self.at, torch.tensor(tokens))
 
 
@@ -39,11 +44,14 @@ class Loop:
         self.states = [compiled.start for _ in rows]
         self.words = np.zeros((len(rows), engine.words.size), np.int32)
 
-    def step(self, tokens: list[int]) -> None:
-        fill, advance, words, states = self.automaton.fill_bitmask, self.automaton.advance, self.words, self.states
-        for row, token in enumerate(tokens):
-            fill(states[row], words[row])
-            states[row] = advance(states[row], token)
+    def masks(self) -> None:
+        fill = self.automaton.fill_bitmask
+        for state, words in zip(self.states, self.words, strict=True):
+            fill(state, words)
+
+    def advance(self, tokens: list[int]) -> None:
+        advance = self.automaton.advance
+        self.states = [advance(state, token) for state, token in zip(self.states, tokens, strict=True)]
 
 
 class XGrammarBatch:
@@ -55,8 +63,10 @@ class XGrammarBatch:
         self.matchers = [module.GrammarMatcher(compiled) for _ in rows]
         self.words = module.allocate_token_bitmask(len(rows), engine.size)
 
-    def step(self, tokens: list[int]) -> None:
+    def masks(self) -> None:
         self.batch.batch_fill_next_token_bitmask(self.matchers, self.words)
+
+    def advance(self, tokens: list[int]) -> None:
         if not all(self.batch.batch_accept_token(self.matchers, tokens)):
             raise ValueError("XGrammar refuses a token")
 
@@ -70,9 +80,11 @@ class LLGuidanceBatch:
         self.matchers = [engine.fresh(compiled) for _ in rows]
         self.words = engine.module.numpy.allocate_token_bitmask(len(rows), engine.tokenizer.vocab_size)
 
-    def step(self, tokens: list[int]) -> None:
+    def masks(self) -> None:
         places = list(zip(self.matchers, range(len(self.matchers)), strict=True))
         self.module.numpy.fill_next_token_bitmask_par(self.executor, places, self.words)
+
+    def advance(self, tokens: list[int]) -> None:
         pairs = list(zip(self.matchers, tokens, strict=True))
         if not all(self.module.numpy.consume_token_par(self.executor, pairs)):
             raise ValueError("llguidance refuses a token")

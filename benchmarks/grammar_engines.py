@@ -1,11 +1,14 @@
 """The engines that grammars are compared on, as in `engines`, and each bundled grammar as each engine reads it.
 
     GBNF                  as it is for this project and XGrammar; through llguidance's own converter for llguidance
-    Lark's dialect        as it is for this project and llguidance, but for words with exceptions, which llguidance writes
-                          as an intersection with a complement, where Lark has a negative look-ahead
+    Lark's dialect        as it is for this project and llguidance, but for words with exceptions, which llguidance
+                          writes as an intersection with a complement, where Lark has a negative look-ahead
 
-XGrammar has no lexer. What `lark_as_ebnf` writes for it are the same rules with white space put behind every word, which
-is the most that its notation can say: words do not end where they could go on, and exceptions are left out.
+The name "json" stands for any JSON value, as each engine has it built in: DOMINO's JSON is not what the makers of the
+others would write, since llguidance is faster the more is in its words, and XGrammar the less ambiguous white space is.
+
+XGrammar has no lexer. What `grammar_as_ebnf` writes for it are the same rules with white space put behind every word,
+which is the most that its notation can say: words do not end where they could go on, and exceptions are left out.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from typing import Any, Protocol
 import engines
 from engines import LLGuidance, TokenFst, XGrammar
 
+import constraints.grammars
 import tokenfst
 from automata.expr import Alternation, Call, CharSet, Concatenation, Difference, Expr, Literal, Lookahead, Repetition
 from automata.pushdown.grammar import Grammar
@@ -51,7 +55,8 @@ class TokenFstGrammar(TokenFst):
     """This project, on bundled grammars by name."""
 
     def compile(self, pattern: str) -> PushdownTokenAutomaton:  # type: ignore[override]
-        return tokenfst.compile(bundled(pattern), self.vocabulary)
+        grammar = constraints.grammars.json() if pattern == "json" else bundled(pattern)
+        return tokenfst.compile(grammar, self.vocabulary)
 
     def fresh(self, compiled: PushdownTokenAutomaton) -> PushdownTokenAutomaton:
         """What a text begins with: an automaton has no state."""
@@ -71,6 +76,8 @@ class XGrammarGrammar(XGrammar):
     """XGrammar, on bundled grammars by name."""
 
     def compile(self, pattern: str) -> Any:
+        if pattern == "json":
+            return self.compiler.compile_builtin_json_grammar()
         text = grammar_as_ebnf(bundled(pattern)) if is_lark(pattern) else source(pattern)
         return self.compiler.compile_grammar(self.xgrammar.Grammar.from_ebnf(text))
 
@@ -94,6 +101,8 @@ class LLGuidanceGrammar(LLGuidance):
 
     def compile(self, pattern: str) -> Any:
         matcher = self.module.LLMatcher
+        if pattern == "json":
+            return matcher(self.tokenizer, matcher.grammar_from_json_schema("{}"))
         return matcher(self.tokenizer, matcher.grammar_from_lark(llguidance_text(pattern)))
 
     def fresh(self, compiled: Any) -> Any:

@@ -6,12 +6,82 @@ import json
 from collections.abc import Callable
 from random import Random
 
-WORDS = (
-    "time year people way day man thing woman life child world school state family student group country problem hand "
-    "part place case week company system program question work government number night point home water room mother "
-    "area money story fact month lot right study book eye job word business issue side kind head house service friend "
-    "father power hour game line end member law car city community name president team minute idea body information"
-).split()
+WORDS = [
+    "time",
+    "year",
+    "people",
+    "way",
+    "day",
+    "man",
+    "thing",
+    "woman",
+    "life",
+    "child",
+    "world",
+    "school",
+    "state",
+    "family",
+    "student",
+    "group",
+    "country",
+    "problem",
+    "hand",
+    "part",
+    "place",
+    "case",
+    "week",
+    "company",
+    "system",
+    "program",
+    "question",
+    "work",
+    "government",
+    "number",
+    "night",
+    "point",
+    "home",
+    "water",
+    "room",
+    "mother",
+    "area",
+    "money",
+    "story",
+    "fact",
+    "month",
+    "lot",
+    "right",
+    "study",
+    "book",
+    "eye",
+    "job",
+    "word",
+    "business",
+    "issue",
+    "side",
+    "kind",
+    "head",
+    "house",
+    "service",
+    "friend",
+    "father",
+    "power",
+    "hour",
+    "game",
+    "line",
+    "end",
+    "member",
+    "law",
+    "car",
+    "city",
+    "community",
+    "name",
+    "president",
+    "team",
+    "minute",
+    "idea",
+    "body",
+    "information",
+]
 
 
 def text_of(name: str, pieces: int, seed: int) -> str:
@@ -86,7 +156,8 @@ def _person(random: Random, pieces: int, indent: str = "") -> str:
 def _c(random: Random, pieces: int) -> str:
     def function() -> str:
         a, b, f = (_word(random) for _ in range(3))
-        # White space has fixed places: none at operators, none behind the brace of a loop, none behind that of a `while`.
+        # White space has fixed places: none at operators, none behind the brace of a loop, none behind that of a
+        # `while`.
         body = [
             f"int {a} = {random.randint(0, 99)};",
             f"// {_sentence(random)}",
@@ -114,8 +185,9 @@ def _s_expressions(random: Random, pieces: int) -> str:
     def definition() -> str:
         f, x, y = (_word(random) for _ in range(3))
         return (
-            f"; {_sentence(random)}\n(define ({f} {x} {y})\n  (let (({x}-1 (- {x} 1)))\n    (if (<= {x} {random.randint(1, 9)})\n"
-            f"        '({y} \"{_word(random)}\")\n        (+ ({f} {x}-1 {y}) (* 2 {x})))))\n"
+            f"; {_sentence(random)}\n(define ({f} {x} {y})\n  (let (({x}-1 (- {x} 1)))\n    (if (<= {x} "
+            f"{random.randint(1, 9)})\n"
+            f'        \'({y} "{_word(random)}")\n        (+ ({f} {x}-1 {y}) (* 2 {x})))))\n'
         )
 
     return "\n".join(definition() for _ in range(pieces))
@@ -125,7 +197,8 @@ def _xml(random: Random, pieces: int) -> str:
     def section() -> str:
         items = "".join(f"<item>{_sentence(random)} <em>{_word(random)}</em></item>\n" for _ in range(3))
         return (
-            f'  <section id="{_word(random)}">\n    <title>{_word(random)}</title>\n    <p class="a">{_sentence(random)} '
+            f'  <section id="{_word(random)}">\n    <title>{_word(random)}</title>\n    <p '
+            f'class="a">{_sentence(random)} '
             f'<link href="https://{_word(random)}.org/">{_word(random)} &amp; {_word(random)}</link></p>\n'
             f"    <list>{items}</list><code>a &lt; b</code>\n  </section>\n"
         )
@@ -136,7 +209,7 @@ def _xml(random: Random, pieces: int) -> str:
 def _yaml(random: Random, pieces: int) -> str:
     def entry() -> str:
         return (
-            f"{{name: {_word(random)} {_word(random)}, \"size\": {random.randint(1, 99)}, tags: [{_word(random)}, "
+            f'{{name: {_word(random)} {_word(random)}, "size": {random.randint(1, 99)}, tags: [{_word(random)}, '
             f"'{_sentence(random)}'], at: {{x: {random.random():.3f}, y: -{random.randint(1, 9)}}}}}"
         )
 
@@ -169,7 +242,8 @@ def _mermaid(random: Random, pieces: int) -> str:
     def lines() -> str:
         a, b, c = (f"{_word(random)}{random.randint(1, 99)}" for _ in range(3))
         return (
-            f"  {a}[{_word(random)} {_word(random)}] --> {b}{{Is it {_word(random)}}}\n  {b} -->|{_word(random)}| {c}((\"{_sentence(random)}\"))\n"
+            f"  {a}[{_word(random)} {_word(random)}] --> {b}{{Is it {_word(random)}}}\n  {b} "
+            f'-->|{_word(random)}| {c}(("{_sentence(random)}"))\n'
             f"  {b} -- {_word(random)} --> {a} & {c}\n  subgraph {_word(random)}s\n    {a} -.-> {c}:::big\n  end\n"
         )
 
@@ -180,9 +254,12 @@ def _sql(random: Random, pieces: int) -> str:
     def select() -> str:
         t, u, x, y = (f"{_word(random)}s" for _ in range(4))
         return (
-            f"SELECT t.{x}, count(DISTINCT u.{y}) AS n, CASE WHEN t.{x} > {random.randint(1, 99)} THEN '{_word(random)}' ELSE NULL END\n"
-            f"FROM {t} AS t LEFT JOIN {u} u ON t.id = u.{x}_id\nWHERE t.{y} IN (SELECT id FROM {y} WHERE name LIKE '%{_word(random)}%')\n"
-            f"  AND NOT (u.{x} IS NULL OR u.{y} BETWEEN 1 AND {random.randint(2, 99)})\nGROUP BY t.{x} HAVING count(*) > 3"
+            f"SELECT t.{x}, count(DISTINCT u.{y}) AS n, CASE WHEN t.{x} > {random.randint(1, 99)} THEN "
+            f"'{_word(random)}' ELSE NULL END\n"
+            f"FROM {t} AS t LEFT JOIN {u} u ON t.id = u.{x}_id\nWHERE t.{y} IN (SELECT id FROM {y} WHERE name "
+            f"LIKE '%{_word(random)}%')\n"
+            f"  AND NOT (u.{x} IS NULL OR u.{y} BETWEEN 1 AND {random.randint(2, 99)})\nGROUP BY t.{x} HAVING "
+            f"count(*) > 3"
         )
 
     return "\nUNION ALL\n".join(select() for _ in range(pieces)) + "\nORDER BY n DESC LIMIT 10"
@@ -195,6 +272,7 @@ _MAKERS: dict[str, Callable[[Random, int], str]] = {
     "domino_json": _json,
     "domino_template": _template,
     "domino_xml": _person,
+    "json": _json,
     "markdown_table": _markdown,
     "mermaid": _mermaid,
     "python_expression": _python,

@@ -8,8 +8,8 @@ For each grammar and engine, medians over rounds in which the engines take turns
     first mask      from there to the first mask
     step            a mask and an advance, along a text of about 1,000 tokens, what an engine keeps for a grammar warm
     total           compile, and every mask and advance of that text, with nothing kept from before
-    batch B         the same for each of B texts that are alike but not the same, after a first part of them: a step of the
-                    batch, by the engine's own functions for batches on one thread; for this project those of
+    batch B         the same for each of B texts that are alike but not the same, after a first part of them: a step of
+                    the batch, by the engine's own functions for batches on one thread; for this project those of
                     `PushdownTensors`, and beside them a loop over the automaton
     held            bytes of what was compiled, where the engine tells
 
@@ -35,10 +35,11 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import torch
-from engines import tokenize
+from differential import Tokens
 from grammar_batches import BATCHES, Batch
 from grammar_engines import Engine, LLGuidanceGrammar, TokenFstGrammar, XGrammarGrammar
 from grammar_samples import text_of
@@ -47,10 +48,12 @@ from table2 import _machine, _vocabulary
 from constraints.grammars.bundled import BUNDLED
 from tokenfst import Vocabulary
 
-FIRST = ("domino_json", "domino_xml", "domino_c")
+FIRST = ("json", "domino_json", "domino_xml", "domino_c")
 BATCH_SIZES = (16, 256)
 # Tokens of every text of a batch before the clock starts, and while it runs.
 WARM, TIMED = 64, 32
+# Milliseconds after which a batch is not timed further.
+LONGEST = 2000.0
 # Texts that a batch repeats.
 VARIANTS = 16
 
@@ -62,10 +65,11 @@ def main() -> None:
     options = _options()
     torch.set_num_threads(1)
     vocabulary = _vocabulary(options.vocab)
+    tokens = Tokens(vocabulary)
     engines: list[Engine] = [make(vocabulary) for make in (TokenFstGrammar, XGrammarGrammar, LLGuidanceGrammar)]
     samples: Samples = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for name in options.grammars:
-        texts = [_tokens(vocabulary, name, options.tokens, seed) for seed in range(VARIANTS)]
+        texts = [_tokens(tokens, name, options.tokens, seed) for seed in range(VARIANTS)]
         for number in range(options.rounds + 1):  # the first one warms up
             for engine in engines:
                 gc.collect()
@@ -87,11 +91,11 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _tokens(vocabulary: Vocabulary, name: str, least: int, seed: int) -> list[int]:
-    """A text of at least so many tokens, as tokens."""
+def _tokens(tokens: Tokens, name: str, least: int, seed: int) -> list[int]:
+    """A text of at least so many tokens, the longest token at each place."""
     pieces = 2
-    while len(found := tokenize(vocabulary, text_of(name, pieces, seed))) < least:
-        pieces += max(1, pieces // 2)
+    while len(found := next(tokens.cuts(text_of(name, pieces, seed).encode(), Random(seed)))) < least:
+        pieces = max(pieces + 1, pieces * least // len(found))
     return found
 
 
@@ -127,19 +131,24 @@ def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 
 def _batch_step(batch: Batch, rows: list[list[int]]) -> float:
-    """The median step of a batch."""
-    times = []
+    """The median step of a batch; of fewer steps where they are slow."""
+    times: list[float] = []
     for place in range(WARM + TIMED):
         tokens = [row[place] for row in rows]
         began = time.perf_counter()
-        batch.step(tokens)
-        times.append((time.perf_counter() - began) * 1e3)
-    return statistics.median(times[WARM:])
+        if place >= WARM:
+            batch.masks()
+        batch.advance(tokens)
+        times += [(time.perf_counter() - began) * 1e3] if place >= WARM else []
+        if sum(times) > LONGEST:
+            break
+    return statistics.median(times)
 
 
 def _report(vocabulary: Vocabulary, engines: list[Engine], samples: Samples, options: argparse.Namespace) -> None:
     lines = [
-        f"{len(vocabulary):,} tokens; medians over {options.rounds} rounds in turn; milliseconds, held in MB; one thread",
+        f"{len(vocabulary):,} tokens; medians over {options.rounds} rounds in turn; "
+        "milliseconds, held in MB; one thread",
         _machine(),
         ", ".join(engine.name for engine in engines),
         "",
@@ -154,7 +163,18 @@ def _report(vocabulary: Vocabulary, engines: list[Engine], samples: Samples, opt
     (options.output / "grammars.json").write_text(json.dumps(result, indent=1) + "\n")
 
 
-COLUMNS = ("compile", "first mask", "step", "total", "batch 16", "batch 16 loop", "batch 256", "batch 256 loop", "tensors", "held")
+COLUMNS = (
+    "compile",
+    "first mask",
+    "step",
+    "total",
+    "batch 16",
+    "batch 16 loop",
+    "batch 256",
+    "batch 256 loop",
+    "tensors",
+    "held",
+)
 
 
 def _table(engines: list[Engine], samples: Samples) -> list[str]:

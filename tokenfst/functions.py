@@ -63,7 +63,7 @@ def identity_only(delta: Ints, state_loop: Ints) -> Functions:
     functions = allocate(512, max(8 * len(delta), 1 << 13), STEP + delta.shape[1])
     for state in range(len(delta)):
         functions.pairs[state] = state << SOURCE_SHIFT | state
-    add(functions, 0, len(delta), delta, state_loop)
+    _add(functions, 0, len(delta), delta, state_loop)
     return functions
 
 
@@ -142,7 +142,7 @@ def find(rows: Ints, pairs: Pairs, slots: Ints, number: int, begin: int, end: in
 
 
 @kernel
-def add(functions: Functions, begin: int, end: int, delta: Ints, state_loop: Ints) -> None:
+def _add(functions: Functions, begin: int, end: int, delta: Ints, state_loop: Ints) -> None:
     """Makes the pairs from `begin` to `end`, which lie behind all others, a new function, with what is known of it at
     once: which bytes no target can take, and what all targets loop on."""
     number = functions.number[0]
@@ -174,7 +174,7 @@ def compose(functions: Functions, function: int, column: int, delta: Ints, state
             end += 1
     result = find(rows, pairs, functions.slots, number, begin, end)
     if result == number:
-        add(functions, begin, end, delta, state_loop)
+        _add(functions, begin, end, delta, state_loop)
     rows[function, STEP + column] = result
 
 
@@ -202,5 +202,5 @@ def pass_character(
             end += 1
     result = MIXED if target == MIXED else find(rows, pairs, functions.slots, number, begin, end)
     if result == number:
-        add(functions, begin, end, delta, state_loop)
+        _add(functions, begin, end, delta, state_loop)
     rows[function, THROUGH + pending] = result

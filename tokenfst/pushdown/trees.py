@@ -33,7 +33,10 @@ from tokenfst.loops import DEAD, LOOP_WORDS, MIXED, NUM_PENDING, UNKNOWN, Ints, 
 LATER = 1 << 30
 
 LEAVES_BEGIN, LEAVES_END, CHILDREN_BEGIN, CHILDREN_END, _HASH, LOOPS = range(6)
-FOLLOWED = LOOPS + LOOP_WORDS
+LIVE = LOOPS + LOOP_WORDS
+# The byte classes that a tree may take, as bits of words that are never negative.
+LIVE_BITS = 31
+FOLLOWED = LIVE + 256 // LIVE_BITS + 1
 PARENT, SYMBOL, LENGTH = range(3)
 EMPTY = 0
 # In a leaf the sequence pushed is in the upper half and the state in the lower; in a child the symbol and the tree.
@@ -208,7 +211,7 @@ def _add(pool: Trees, leaves: Pairs, children: Pairs, hashed: int) -> None:
     counts[_TREES] += 1
     row[_HASH] = hashed
     row[LEAVES_BEGIN], row[CHILDREN_BEGIN] = counts[_LEAVES], counts[_CHILDREN]
-    row[LOOPS:FOLLOWED], row[FOLLOWED:] = -1, DEAD
+    row[LOOPS:LIVE], row[LIVE:FOLLOWED], row[FOLLOWED:] = -1, 0, DEAD
     for leaf in leaves:
         pool.leaves[counts[_LEAVES]] = leaf
         counts[_LEAVES] += 1
@@ -222,8 +225,10 @@ def _add(pool: Trees, leaves: Pairs, children: Pairs, hashed: int) -> None:
 
 @kernel
 def _take_over(row: Ints, part: Ints) -> None:
-    for word in range(LOOPS, FOLLOWED):
+    for word in range(LOOPS, LIVE):
         row[word] &= part[word]
+    for word in range(LIVE, FOLLOWED):
+        row[word] |= part[word]
     for column in range(FOLLOWED, len(row)):
         if part[column] != DEAD:
             row[column] = LATER
@@ -269,12 +274,13 @@ def states_alone(
     loops = state_loops(plain, byte_class, after)
     no_children = np.empty(0, np.int64)
     for state in range(num_states):
-        # Its own row is read while it is made: what it takes over is itself.
-        pool.rows[state, LOOPS:FOLLOWED], pool.rows[state, FOLLOWED:] = loops[state], LATER
         _tree(pool, np.array([state], np.int64), no_children)
-        pool.rows[state, LOOPS:FOLLOWED] = loops[state]
-        pool.rows[state, FOLLOWED : FOLLOWED + width] = row_steps[state]
-        pool.rows[state, FOLLOWED + width :] = LATER
+        row = pool.rows[state]
+        row[LOOPS:LIVE], row[LIVE:FOLLOWED] = loops[state], 0
+        row[FOLLOWED : FOLLOWED + width], row[FOLLOWED + width :] = row_steps[state], LATER
+        for column in range(num_classes):
+            if row_steps[state, column] != DEAD:
+                row[LIVE + column // LIVE_BITS] |= 1 << (column % LIVE_BITS)
     return pool, Steps(
         plain, offsets, step_pops, own[step_pushes], step_target, parent, symbol, byte_class, after, width
     )
@@ -294,6 +300,8 @@ def num_bytes(pool: Trees) -> int:
 def resolved(pool: Trees, steps: Steps, tree: int, column: int) -> Trees:
     """The pool, with what follows a tree on a column found and kept in the tree's row; with what may be pending of a
     character, W and more as a column, MIXED where its valid rests lead to different trees."""
+    if pool.rows[tree, CHILDREN_BEGIN] == pool.rows[tree, CHILDREN_END]:
+        return _followed(pool, steps, tree, column) if column < steps.width else _passed(pool, steps, tree, column)
     waiting, size = np.empty(256, np.int32), 1
     waiting[0] = tree
     while size:
@@ -322,30 +330,52 @@ def _followed(pool: Trees, steps: Steps, tree: int, column: int) -> Trees:
     """Finds what follows a tree whose children are known."""
     row = pool.rows[tree]
     num_leaves, num_children = row[LEAVES_END] - row[LEAVES_BEGIN], row[CHILDREN_END] - row[CHILDREN_BEGIN]
-    leaves, children = np.empty(0, np.int64), np.empty(num_children, np.int64)
-    count = 0
+    result = DEAD
+    if not num_leaves:
+        pool, count = _children_followed(pool, tree, column)
+        if count:
+            begin = pool.counts[_CHILDREN]
+            result = _tree(pool, pool.leaves[:0], pool.children[begin : begin + count])
+    elif num_leaves == 1 and not num_children:
+        pool, result = _from_leaf(pool, steps, pool.leaves[row[LEAVES_BEGIN]], column)
+    else:
+        pool, result = _side_by_side(pool, steps, tree, column)
+    pool.rows[tree, FOLLOWED + column] = result
+    return pool
+
+
+@kernel
+def _children_followed(pool: Trees, tree: int, column: int) -> tuple[Trees, int]:
+    """Writes what follows the children of a tree behind all children, and how many are left."""
+    row = pool.rows[tree]
+    pool = with_room(pool, 1, 0, row[CHILDREN_END] - row[CHILDREN_BEGIN], 0)
+    end = begin = pool.counts[_CHILDREN]
     for place in range(row[CHILDREN_BEGIN], row[CHILDREN_END]):
         child = pool.children[place]
         after = pool.rows[child & LOWER, FOLLOWED + column]
         if after >= 0:
-            children[count] = child >> SHIFT << SHIFT | after
-            count += 1
-    children = children[:count]
-    for number in range(num_leaves):
+            pool.children[end] = child >> SHIFT << SHIFT | after
+            end += 1
+    return pool, end - begin
+
+
+@kernel
+def _side_by_side(pool: Trees, steps: Steps, tree: int, column: int) -> tuple[Trees, int]:
+    """What follows a tree with several leaves, or leaves and children: all that follows any of them."""
+    row = pool.rows[tree]
+    pool, count = _children_followed(pool, tree, column)
+    begin = pool.counts[_CHILDREN]
+    leaves, children = np.empty(0, np.int64), pool.children[begin : begin + count].copy()
+    for number in range(row[LEAVES_END] - row[LEAVES_BEGIN]):
         pool, part = _from_leaf(pool, steps, pool.leaves[row[LEAVES_BEGIN] + number], column)
         if part >= 0:
-            if num_leaves == 1 and count == 0:
-                pool.rows[tree, FOLLOWED + column] = part
-                return pool
             found = pool.rows[part]
             leaves = np.append(leaves, pool.leaves[found[LEAVES_BEGIN] : found[LEAVES_END]])
             children = np.append(children, pool.children[found[CHILDREN_BEGIN] : found[CHILDREN_END]])
-    result = DEAD
-    if len(leaves) + len(children):
-        pool = with_room(pool, 1, len(leaves), len(children), 0)
-        result = _tree(pool, np.unique(leaves), np.unique(children))
-    pool.rows[tree, FOLLOWED + column] = result
-    return pool
+    if len(leaves) + len(children) == 0:
+        return pool, DEAD
+    pool = with_room(pool, 1, len(leaves), len(children), 0)
+    return pool, _tree(pool, np.unique(leaves), np.unique(children))
 
 
 @kernel
@@ -380,6 +410,11 @@ def _passed(pool: Trees, steps: Steps, tree: int, column: int) -> Trees:
 @kernel
 def _from_leaf(pool: Trees, steps: Steps, leaf: int, column: int) -> tuple[Trees, int]:
     """The tree of a leaf followed by a column: its state's steps, after what the leaf has pushed."""
+    if column < steps.plain.shape[1] and steps.plain[leaf & LOWER, column] >= 0:
+        pool = with_room(pool, 1, 1, 0, 0)
+        place = pool.counts[_LEAVES]
+        pool.leaves[place] = leaf >> SHIFT << SHIFT | steps.plain[leaf & LOWER, column]
+        return pool, _tree(pool, pool.leaves[place : place + 1], pool.children[:0])
     pushed, entry = leaf >> SHIFT, (leaf & LOWER) * steps.width + column
     begin, end = steps.offsets[entry], steps.offsets[entry + 1]
     longest, total = 0, 0

@@ -31,13 +31,12 @@ from tokenfst.functions import (
     THROUGH,
     Functions,
     grow,
-    identity_only,
     is_full,
     num_pairs,
 )
 from tokenfst.loops import AFTER_CONTINUATION, AFTER_LEAD, DEAD, UNKNOWN, WHOLE, Ints
-from tokenfst.pushdown.effects import followed, passed
-from tokenfst.pushdown.trees import FOLLOWED, LOOPS, Trees, num_bytes, resolved, states_alone
+from tokenfst.pushdown.effects import followed, identity_alone, passed
+from tokenfst.pushdown.trees import FOLLOWED, Trees, num_bytes, resolved, states_alone
 from tokenfst.token_classes import FIRST_CLASS, NEVER
 from tokenfst.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, HIGH_BYTE_BELOW, Nodes
 from tokenfst.vocabulary import Vocabulary
@@ -133,8 +132,7 @@ def _walk(
     trees, steps = states_alone(
         offsets, step_pops, step_pushes, step_target, parent, symbol, byte_class, num_states, num_byte_classes
     )
-    delta = trees.rows[:num_states, FOLLOWED : FOLLOWED + num_byte_classes]
-    functions = identity_only(delta, trees.rows[:num_states, LOOPS:FOLLOWED])
+    functions = identity_alone(trees, num_states, num_byte_classes)
     runs, path = np.empty((1024, 2), np.int32), np.empty((64, 4), np.int32)
     progress = np.array([0, 0, FIRST_CLASS, 0, 0], np.int32)
     for nodes, characters in ((whole, True), (partial, False)):

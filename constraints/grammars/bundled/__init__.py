@@ -3,8 +3,8 @@
 Each is a text of its own beside this file: in Lark's dialect where words and the white space between them matter, in
 GBNF otherwise. `bundled(name)` reads it as any other text of a grammar is read.
 
-The five whose names begin with `domino_` are those of Beurer-Kellner, Fischer, Vechev 2024, "Guiding LLMs The Right Way:
-Fast, Non-Invasive Constrained Generation" (DOMINO), appendix C, as they stand there, so that measurements can be
+The five whose names begin with `domino_` are those of Beurer-Kellner, Fischer, Vechev 2024, "Guiding LLMs The Right
+Way: Fast, Non-Invasive Constrained Generation" (DOMINO), appendix C, as they stand there, so that measurements can be
 compared. All have deterministic automata, C too, where a text often has several derivations.
 """
 
@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib.resources import files
 from types import MappingProxyType
+from typing import Literal
 
 from automata.pushdown.grammar import Grammar
 from constraints.grammars import grammar
 
-_SYNTAX = {".gbnf": "gbnf", ".lark": "lark"}
+_SYNTAX: Mapping[str, Literal["gbnf", "lark"]] = {".gbnf": "gbnf", ".lark": "lark"}
 
 BUNDLED: Mapping[str, str] = MappingProxyType(
     {

@@ -136,7 +136,8 @@ def changed(text: bytes, pool: list[bytes], random: Random) -> bytes:
 
 
 def changes(texts: list[bytes], random: Random) -> Iterator[bytes]:
-    """Changed texts, without end; what is put in comes from the texts themselves, or is a character that often fails."""
+    """Changed texts, without end; what is put in comes from the texts themselves, or is a character that often
+    fails."""
     pool = [bytes([byte]) for byte in b"()[]{}<>\"'\\,;:.+-*/=_ \n\taZ01\x00\x7f"] + [b"\xc3\xa9", b"\xff", b"\xe2\x82"]
     pool += [text[i : i + size] for text in texts for size in (1, 2, 4, 7) for i in range(0, len(text), 5)]
     while True:

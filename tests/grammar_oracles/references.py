@@ -89,10 +89,22 @@ _PERSON = regex.compile(
 
 # Arithmetic
 
-_ARITHMETIC = re.compile(r"(abs|cos|exp|log|max|min|sin|sqrt|tan|[a-z]|[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?|[-+*/%(), ])*")
+_ARITHMETIC = re.compile(
+    r"(abs|cos|exp|log|max|min|sin|sqrt|tan|[a-z]|[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?|[-+*/%(), ])*"
+)
 _FUNCTIONS = ["abs", "cos", "exp", "log", "max", "min", "sin", "sqrt", "tan"]
 _NUMBER = re.compile(r"(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
-_NODES = ast.Expression | ast.BinOp | ast.UnaryOp | ast.Constant | ast.Name | ast.Call | ast.operator | ast.unaryop | ast.Load
+_NODES = (
+    ast.Expression
+    | ast.BinOp
+    | ast.UnaryOp
+    | ast.Constant
+    | ast.Name
+    | ast.Call
+    | ast.operator
+    | ast.unaryop
+    | ast.Load
+)
 
 
 def _arithmetic(text: str) -> bool:
@@ -103,7 +115,9 @@ def _arithmetic(text: str) -> bool:
         return False
     for node in ast.walk(tree):
         name = node.func if isinstance(node, ast.Call) else None
-        if not isinstance(node, _NODES) or (isinstance(node, ast.Call) and not (isinstance(name, ast.Name) and node.args)):
+        if not isinstance(node, _NODES) or (
+            isinstance(node, ast.Call) and not (isinstance(name, ast.Name) and node.args)
+        ):
             return False
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
@@ -121,7 +135,10 @@ def _parsed(text: str) -> ast.Expression | None:
 
 
 def _s_expressions(text: str) -> bool:
-    token = re.compile(r"""(?P<gap>[ \t\n]|;[^\n]*\n)|(?P<atom>'*[a-zA-Z0-9!$%&*/:<=>?^_~+@.-]+)|'*"([^"\\]|\\["\\nrt])*"|(?P<open>'*\()|(?P<close>\))""")
+    token = re.compile(
+        r"(?P<gap>[ \t\n]|;[^\n]*\n)|(?P<atom>'*[a-zA-Z0-9!$%&*/:<=>?^_~+@.-]+)"
+        r"""|'*"([^"\\]|\\["\\nrt])*"|(?P<open>'*\()|(?P<close>\))"""
+    )
     place = depth = 0
     while place < len(text):
         found = token.match(text, place)
@@ -144,7 +161,12 @@ _XML_TAG = re.compile(r"<(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>")
 def _xml(text: str) -> bool:
     body = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
     between = _XML_TAG.sub("", body)
-    if re.search(r"<[?!]|&#|\r", body) or "\r" in text or ">" in between or any(">" in tag[:-1] for tag in _XML_TAG.findall(body)):
+    if (
+        re.search(r"<[?!]|&#|\r", body)
+        or "\r" in text
+        or ">" in between
+        or any(">" in tag[:-1] for tag in _XML_TAG.findall(body))
+    ):
         return False
     if text.lstrip(" \t\n").startswith("<!") or text.rstrip(" \t\n").endswith("-->"):
         return False
@@ -175,8 +197,11 @@ def _table(text: str) -> bool:
             return False
         rows.append(cells)
     widths = {len(row) for row in rows}
-    return len(rows) > 1 and widths <= set(range(1, 9)) and len(widths) == 1 and all(
-        re.fullmatch(" *:?-+:? *", cell) for cell in rows[1]
+    return (
+        len(rows) > 1
+        and widths <= set(range(1, 9))
+        and len(widths) == 1
+        and all(re.fullmatch(" *:?-+:? *", cell) for cell in rows[1])
     )
 
 

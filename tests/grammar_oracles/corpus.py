@@ -10,10 +10,11 @@ from functools import cache
 from itertools import islice
 from random import Random
 
+from grammar_oracles.earley import Recognizer
+from grammar_oracles.real import json_objects, python_expressions
+from grammar_oracles.sampler import Sampler, changes
+
 from constraints.grammars.bundled import bundled
-from grammars.earley import Recognizer
-from grammars.real import json_objects, python_expressions
-from grammars.sampler import Sampler, changes
 
 ENOUGH = 200
 

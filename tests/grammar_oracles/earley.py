@@ -18,9 +18,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from grammar_oracles.rule_automata import RuleAutomata, Symbol
+
 from automata import compile_expr
 from automata.pushdown.grammar import Grammar
-from grammars.rule_automata import RuleAutomata, Symbol
 
 Item = tuple[int, int]
 
@@ -38,7 +39,8 @@ class Column:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class State:
-    """What has been read: whole words, and of the word at hand whether a byte of it, and where in each that it may be."""
+    """What has been read: whole words, and of the word at hand whether a byte of it, and where in each that it may
+    be."""
 
     columns: tuple[Column, ...]
     inside: bool = False
@@ -227,4 +229,3 @@ class Recognizer:
             if found == known:
                 return known
             known = found
-

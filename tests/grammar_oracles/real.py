@@ -1,4 +1,5 @@
-"""Real texts for bundled grammars, from what is installed: JSON files of packages and expressions of Python's library."""
+"""Real texts for bundled grammars, from what is installed: JSON files of packages and expressions of Python's
+library."""
 
 from __future__ import annotations
 
@@ -44,7 +45,18 @@ def _objects(value: object) -> Iterator[object]:
 
 
 # Modules with expressions of all kinds.
-_MODULES = ["ast", "dataclasses", "difflib", "enum", "fractions", "functools", "inspect", "statistics", "typing", "uuid"]
+_MODULES = [
+    "ast",
+    "dataclasses",
+    "difflib",
+    "enum",
+    "fractions",
+    "functools",
+    "inspect",
+    "statistics",
+    "typing",
+    "uuid",
+]
 # What stands for itself only within something else, or is too simple to be told; and what the grammar leaves out.
 _NEVER_ALONE = ast.Starred | ast.FormattedValue | ast.Slice | ast.NamedExpr | ast.Name | ast.Constant
 _LEFT_OUT = ast.JoinedStr | ast.Yield | ast.YieldFrom
@@ -64,5 +76,9 @@ def _expressions(module: str) -> Iterator[bytes]:
         if not isinstance(node, ast.expr) or node.lineno != node.end_lineno or isinstance(node, _NEVER_ALONE):
             continue
         segment = lines[node.lineno - 1].encode()[node.col_offset : node.end_col_offset]
-        if segment.isascii() and len(segment) <= 120 and not any(isinstance(part, _LEFT_OUT) for part in ast.walk(node)):
+        if (
+            segment.isascii()
+            and len(segment) <= 120
+            and not any(isinstance(part, _LEFT_OUT) for part in ast.walk(node))
+        ):
             yield segment
