@@ -47,6 +47,8 @@ WORDS_ONLY: dict[str, set[Fault]] = {
 # It lets a word begin that may stand here but cannot be followed: a comment of Mermaid runs to the end of the line, and
 # after `flowchart` no line may end.
 LEADS_NOWHERE: dict[str, set[Fault]] = {"mermaid": {"allows"}}
+# It ends a text where only ignored words could follow: no white space after the semicolon of SQL.
+ENDS_AT_ONCE: dict[str, set[Fault]] = {"sql": {"forbids"}}
 # XGrammar has no words: one may be cut short, so that `classfoo` is `class foo` as well.
 NO_WORDS: dict[str, set[Fault]] = {"mermaid": {"allows"}, "python_expression": {"allows"}, "sql": {"allows"}}
 
@@ -63,7 +65,7 @@ def engines() -> Engines:
     vocabulary = from_tekken(str(files("mistral_common") / "data" / "tekken_240911.json"))
     others: dict[str, tuple[XGrammarGrammar | LLGuidanceGrammar, dict[str, set[Fault]]]] = {
         "xgrammar": (XGrammarGrammar(vocabulary), NO_WORDS),
-        "llguidance": (LLGuidanceGrammar(vocabulary), WORDS_ONLY | LEADS_NOWHERE),
+        "llguidance": (LLGuidanceGrammar(vocabulary), WORDS_ONLY | LEADS_NOWHERE | ENDS_AT_ONCE),
     }
     return Engines(Tokens(vocabulary), TokenFstGrammar(vocabulary), others)
 

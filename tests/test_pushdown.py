@@ -39,6 +39,7 @@ from automata.limits import Work
 from automata.pushdown.automaton import Configuration, PushdownAutomaton
 from automata.pushdown.compile import compile_network
 from automata.pushdown.grammar import Place
+from constraints import grammar
 
 A, B, S = call("a"), call("b"), call("s")
 
@@ -460,3 +461,11 @@ def test_texts_nested_ten_thousand_deep() -> None:
 def test_compiling_can_be_limited() -> None:
     with pytest.raises(LimitExceeded, match="states"), Work(Limits(states=5)) as work:
         compile_network(network(Grammar(PLAIN["sums"][0], "s")), work=work)
+
+
+def test_what_cannot_be_carried_is_not_expanded() -> None:
+    automaton = compile_grammar(grammar('root ::= "x" | "i" root ("e" root)?'), ambiguity="parallel")
+    assert automaton.overflow_states()
+    assert automaton.expand(4).accepts(b"iiix")
+    with pytest.raises(TooManyConfigurations):
+        automaton.expand(12)

@@ -43,6 +43,7 @@ from automata import (
 )
 from automata.extensions import token
 from automata.pushdown.automaton import PushdownAutomaton
+from constraints import grammar
 from tokenfst import PushdownTokenAutomaton, TokenAutomaton, Vocabulary, from_tekken
 from tokenfst.pushdown.automaton import State
 from tokenfst.text_start import TextStart
@@ -522,3 +523,12 @@ def test_tables_that_do_not_fit_together_are_refused(damage: str, tmp_path: Path
     save_file(arrays, str(path), header)
     with pytest.raises(AutomatonFileError):
         PushdownTokenAutomaton.load(path, vocabulary)
+
+
+def test_too_many_configurations_are_noticed_where_bytes_lack() -> None:
+    vocabulary = Vocabulary([b"[", b"]", b"x", b"i", b"e", b""], eos_ids=[5])
+    rules = grammar('root ::= "[" a "]"\na ::= "x" | "i" a ("e" a)?')
+    automaton = tokenfst.compile(rules, vocabulary, ambiguity="parallel")
+    assert automaton.accepts([0, *[3] * 8, 2, 1])
+    with pytest.raises(TooManyConfigurations):
+        automaton.accepts([0, *[3] * 9, 2, 1])

@@ -87,6 +87,21 @@ class PushdownAutomaton:
         """C, the number of byte classes; the end of the text is column C."""
         return self.num_columns - 1 - len(self.labels)
 
+    def overflow_states(self) -> frozenset[int]:
+        """The states that stand for more configurations than are carried, each of which reads anything and may end
+        anywhere (`automata.pushdown.parallel`); a text that leads to one of them leads to all."""
+        if self.max_configurations == 1:
+            return frozenset()
+        first = np.append(self.step_offsets[:-1], 0)[: self.num_states * self.num_columns].reshape(self.num_states, -1)
+        own = np.arange(self.num_states)[:, None]
+        single = np.diff(self.step_offsets).reshape(self.num_states, -1) == 1
+        plain = np.append((self.step_pops == 0) & (self.step_pushes == 0), False)
+        target = np.append(self.step_target, -1)
+        loops = single & plain[first] & (target[first] == own)
+        ends = single & plain[first] & (target[first] == self.num_states - 1)
+        found = np.flatnonzero(loops[:, : self.num_classes].all(axis=1) & ends[:, self.num_classes])
+        return frozenset(found.tolist()) if len(found) > self.max_configurations else frozenset()
+
     def sequence(self, number: int) -> tuple[int, ...]:
         """The symbols of a sequence, in order."""
         symbols = []
@@ -148,8 +163,8 @@ class PushdownAutomaton:
             found = reached
             if len(found) > self.max_configurations:
                 raise TooManyConfigurations(
-                    f"{len(found)} derivations of the first {at + 1} bytes go on side by side, more than the "
-                    f"{self.max_configurations} that may be carried (max_configurations)"
+                    f"more derivations of the first {at + 1} bytes go on side by side than the "
+                    f"{self.max_configurations} that may be carried (`max_configurations`)"
                 )
         return found
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from automata.byte_automaton import ByteAutomaton
 from automata.compile import Compiler
-from automata.errors import LimitExceeded
+from automata.errors import LimitExceeded, TooManyConfigurations
 from automata.expr import EMPTY
 from automata.limits import Work, under_way
 from automata.pushdown.automaton import Configuration, PushdownAutomaton
@@ -26,6 +26,7 @@ def expand(automaton: PushdownAutomaton, depth: int, work: Work | None = None) -
 
     Raises:
         ValueError: a negative depth.
+        TooManyConfigurations: a text within the depth has more derivations side by side than the automaton carries.
         LimitExceeded: a limit was passed.
         Cancelled: the expansion was cancelled.
     """
@@ -37,7 +38,7 @@ def expand(automaton: PushdownAutomaton, depth: int, work: Work | None = None) -
 
 def _fragment(automaton: PushdownAutomaton, depth: int, work: Work) -> Fragment:
     """All configurations up to a depth, and what leads from one to another."""
-    runs, end = byte_runs(automaton), automaton.num_classes
+    runs, end, overflow = byte_runs(automaton), automaton.num_classes, automaton.overflow_states()
     steps = automaton.steps_by_state()
     fragment = Fragment()
     number: dict[Configuration, int] = {(automaton.start, ()): 0, (automaton.num_states - 1, ()): 1}
@@ -50,6 +51,11 @@ def _fragment(automaton: PushdownAutomaton, depth: int, work: Work) -> Fragment:
             height = len(stack) - len(pops)
             if height < 0 or stack[height:] != pops or height + len(pushes) > depth:
                 continue
+            if target in overflow:
+                raise TooManyConfigurations(
+                    f"within depth {depth} some text has more derivations side by side than the "
+                    f"{automaton.max_configurations} that may be carried (`max_configurations`)"
+                )
             after = target, stack[:height] + pushes
             if after not in number:
                 number[after] = fragment.state()

@@ -177,8 +177,8 @@ class PushdownTokenAutomaton:
     def _carried(self, state: State) -> State:
         if len(state) > self.tables.max_configurations:
             raise TooManyConfigurations(
-                f"the text has {len(state)} derivations side by side, and at most "
-                f"{self.tables.max_configurations} are carried (`max_configurations`)"
+                f"the text has more derivations side by side than the {self.tables.max_configurations} that are "
+                "carried (`max_configurations`)"
             )
         # In one order, so that equal states compare equal.
         return tuple(sorted(state, key=lambda part: (part[0], symbols(part[1])))) if len(state) > 1 else state

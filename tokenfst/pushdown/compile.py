@@ -48,7 +48,7 @@ def from_pushdown(
         check_deterministic(tables, effects.run_end, effects.run_class, vocabulary)
     lacks_bytes = not spells_all(automaton, vocabulary.is_first_byte if rule else vocabulary.is_token_byte)
     if lacks_bytes or not all_have_tokens(automaton.labels, vocabulary, terminals or {}):
-        effects = trimmed(effects, tables, work)
+        effects = trimmed(effects, tables, automaton.overflow_states(), work)
         tables = _tables(automaton, effects)
     runs = effects.run_end, effects.run_class
     return PushdownTokenAutomaton(vocabulary, tables, *runs, at_text_start=at_text_start, lacks_bytes=lacks_bytes)

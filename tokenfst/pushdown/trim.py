@@ -41,12 +41,14 @@ def spells_all(automaton: PushdownAutomaton, is_token_byte: npt.NDArray[np.bool_
     return not num_steps[automaton.byte_class[~is_token_byte]].any()
 
 
-def trimmed(effects: TokenEffects, tables: PushdownTables, work: Work) -> TokenEffects:
+def trimmed(effects: TokenEffects, tables: PushdownTables, overflow: frozenset[int], work: Work) -> TokenEffects:
     """The effects after which tokens lead on to an end; classes without a difference merge.
 
     Args:
         effects: the effects, without those of the end tokens.
         tables: their tables, with the end.
+        overflow: the states that stand for more configurations than are carried; what leads there stays, so that
+            whoever runs the automaton notices.
         work: how the search is stopped.
 
     Raises:
@@ -57,7 +59,7 @@ def trimmed(effects: TokenEffects, tables: PushdownTables, work: Work) -> TokenE
     distinct, which = np.unique(entries[:, [SOURCE, TREE]], axis=0, return_inverse=True)
     said = [ways(trees, tree) for _, tree in distinct.tolist()]
     moves = [(source, *way) for (source, _), some in zip(distinct.tolist(), said, strict=True) for way in some]
-    kept = iter(_Search(tables, Completion(tables)).kept(moves, work).tolist())
+    kept = iter(_Search(tables, overflow, Completion(tables)).kept(moves, work).tolist())
     left = [[way for way in some if next(kept)] for some in said]
     # A tree that loses a part becomes another one; one that loses all of it goes.
     new_tree = np.empty(len(distinct), np.int32)
@@ -76,7 +78,8 @@ def trimmed(effects: TokenEffects, tables: PushdownTables, work: Work) -> TokenE
 class _Search:
     """The configurations that tokens reach."""
 
-    def __init__(self, tables: PushdownTables, completion: Completion) -> None:
+    def __init__(self, tables: PushdownTables, overflow: frozenset[int], completion: Completion) -> None:
+        self.overflow = overflow
         self.start, self.ends = tables.start, completion.ends()
         self.popped = [completion.popped(symbol) for symbol in range(tables.num_symbols)]
         self.above: dict[tuple[_Live, int], _Live] = {}
@@ -88,8 +91,11 @@ class _Search:
             raise EmptyLanguage("the vocabulary cannot write any text that the constraint allows")
         alive, dead = np.zeros(len(moves), np.bool_), np.zeros(len(moves), np.bool_)
         by_source: dict[int, list[int]] = defaultdict(list)
-        for number, move in enumerate(moves):
-            by_source[move[0]].append(number)
+        for number, (source, _, _, target) in enumerate(moves):
+            if source in self.overflow or target in self.overflow:
+                alive[number] = True
+            else:
+                by_source[source].append(number)
         reached, size = {(self.start, self.ends): None}, (0, 0)
         # What lies below is found on the way, so all is looked at again until nothing is new.
         while size != (len(reached), sum(map(len, self.below.values()))):
