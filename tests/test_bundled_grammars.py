@@ -14,7 +14,6 @@ import pytest
 from differential import Tokens
 from grammar_oracles.corpus import ENOUGH, corpus
 from grammar_oracles.references import REFERENCES, lark_accepts
-from grammar_oracles.too_large import TOO_LARGE_AS_BYTES, marked_too_large
 
 import tokenfst
 from automata import compile_grammar
@@ -70,14 +69,14 @@ def test_the_oracle_agrees_with_lark(name: str) -> None:
 BEGUN_IN_VAIN = {"python_expression", "sql"}
 
 
-@pytest.mark.parametrize("name", marked_too_large(BUNDLED, TOO_LARGE_AS_BYTES))
+@pytest.mark.parametrize("name", list(BUNDLED))
 def test_bytes(name: str) -> None:
     automaton, texts = compiled(name), corpus(name)
     assert [text for text in texts.accepted if not automaton.accepts(text)] == []
     assert [text for text in texts.rejected if automaton.accepts(text)] == []
 
 
-@pytest.mark.parametrize("name", marked_too_large(BUNDLED))
+@pytest.mark.parametrize("name", list(BUNDLED))
 def test_tokens(name: str, tokens: Tokens) -> None:
     automaton, texts, random = tokenfst.compile(compiled(name), tokens.vocabulary), corpus(name), Random(name)
     for text in texts.accepted:

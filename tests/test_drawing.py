@@ -10,12 +10,19 @@ from xml.etree import ElementTree
 import pytest
 
 import tokenfst
-from automata import LimitExceeded, compile_expr, parse
+from automata import Grammar, LimitExceeded, alternation, call, char_set, compile_expr, compile_grammar, concat, parse
 from automata.drawing import Drawing, byte_label, character_label, draw_byte_automaton, draw_fst
 from automata.openfst import EPSILON, to_arcs
 from tokenfst import Vocabulary
 from tokenfst.detokenizer import detokenizer
-from tokenfst.drawing import draw_detokenizer, draw_token_automaton, token_label
+from tokenfst.drawing import (
+    MAX_MOVES,
+    draw_detokenizer,
+    draw_pushdown_token_automaton,
+    draw_token_automaton,
+    token_label,
+)
+from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 from tokenfst.reference import reference
 
 pytest.importorskip("pygraphviz")
@@ -95,6 +102,85 @@ def test_figure_5_the_constraint_over_bytes_and_over_tokens() -> None:
     assert len(names) == 5
     lines = Counter(line for arc in arcs for line in arc)
     assert lines == {"f": 2, "fo": 2, "foo": 2, "food": 2, "o": 2, "oo": 1, "d": 1}
+
+
+FIGURE_7 = Vocabulary([b"a", b"b", b"aa", b"ab", b"aab", b"abb", b"bb", b""], [7])
+
+
+def test_figure_6_ranges_of_bytes_are_one_label() -> None:
+    # Two classes of bytes, and both of them together in one place.
+    s = call("s")
+    rules = {"s": alternation(concat(char_set("ace"), s, "!"), concat(char_set("bd"), s, "?"), "0")}
+    drawing = compile_grammar(Grammar({**rules, "t": concat(char_set("abcde"), s)}, "t")).draw()
+    read = {line.split(" (")[0] for arc in parts(drawing)[1] for line in arc}
+    assert {"a-e", "a c e", "b d"} <= read
+
+
+def test_figure_7_over_tokens() -> None:
+    a_n_b_n = Grammar({"s": concat("a", call("s").optional(), "b")}, "s")
+    automaton = compile_grammar(a_n_b_n)
+    names, arcs = parts(draw_pushdown_token_automaton(tokenfst.compile(automaton, FIGURE_7)))
+    assert names == ["0", "1", "2", "end"]
+    # A token that goes up and down again moves the stack by the difference: ab in the middle of a text pushes, abb
+    # does not.
+    assert sorted(arcs) == sorted(
+        [
+            ["a (0", "aa (0 (1"],
+            ["a (1", "aa (1 (1"],
+            ["ab (0", "aab (0 (1"],
+            ["b abb", "ab (1", "bb 1)", "aab (1 (1"],
+            ["b 1)", "bb 1) 1)"],
+            ["end 0)"],
+        ]
+    )
+    # Without shorter tokens no text stops after an a.
+    names, arcs = parts(draw_pushdown_token_automaton(tokenfst.compile(automaton, Vocabulary([b"aab", b"b", b"bb"]))))
+    assert names == ["0", "2", "end"]
+    assert sorted(arcs) == [["aab (0 (1"], ["b 1)", "bb 1) 1)"], ["end 0)"]]
+
+
+def test_the_lines_say_what_tokens_do() -> None:
+    """An automaton that is read off the picture accepts the same sequences of tokens."""
+    pairs = Grammar(
+        {"s": alternation("a", "b", concat("(", call("s"), ",", call("s"), ")"), concat("[", call("s"), "]"))}, "s"
+    )
+    names = ["a", "b", "(", ",", ")", "[", "]", "a,", "),", "))", "([", "])", "a,b)", "((a,a),", "]]", "end"]
+    vocabulary = Vocabulary([*(name.encode() for name in names[:-1]), b""], [len(names) - 1])
+    automaton = tokenfst.compile(pairs, vocabulary)
+    steps = read_off(draw_pushdown_token_automaton(automaton), set(names))
+    frontier = [(automaton.start, (automaton.tables.start, ()))]
+    for _ in range(6):
+        following = []
+        for state, (drawn, stack) in frontier:
+            moves = {
+                name: (target, (*pushes[::-1], *stack[len(pops) :]))
+                for name, pops, pushes, target in steps.get(drawn, [])
+                if stack[: len(pops)] == pops
+            }
+            allowed = [token for token in range(len(vocabulary)) if automaton.mask(state)[token]]
+            assert {names[token] for token in allowed} == set(moves)
+            following += [
+                (automaton.advance(state, token), moves[names[token]])
+                for token in allowed
+                if token not in vocabulary.eos_ids
+            ]
+        frontier = following[:400]
+
+
+def read_off(drawing: Drawing, names: set[str]) -> dict[int, list[tuple[str, tuple[int, ...], tuple[int, ...], int]]]:
+    """By state: token, pops from the top down, pushes, and target, as the lines of the picture have them."""
+    steps: dict[int, list[tuple[str, tuple[int, ...], tuple[int, ...], int]]] = {}
+    for line in drawing.dot.splitlines():
+        if "->" in line:
+            source, target = line.split(" [")[0].split("->")
+            for move in line.split('"')[1].split("\\n"):
+                words = move.split(" ")
+                pops = tuple(int(word[:-1]) for word in words if word not in names and word.endswith(")"))
+                pushes = tuple(int(word[1:]) for word in words if word not in names and word.startswith("("))
+                steps.setdefault(int(source), []).extend(
+                    (word, pops, pushes, int(target)) for word in words if word in names
+                )
+    return steps
 
 
 def test_every_detokenizer_writes_what_the_tokens_spell() -> None:
@@ -193,6 +279,54 @@ def test_too_many_states_are_refused() -> None:
         draw_token_automaton(tokenfst.compile("a{600}", vocabulary))
     with pytest.raises(LimitExceeded, match="500"):
         draw_detokenizer(vocabulary)
+
+
+def lists(*tokens: bytes, end: bool = True) -> PushdownTokenAutomaton:
+    """Lists in lists over some tokens."""
+    s = call("s")
+    rules = {"s": alternation("x", concat("(", s, concat(",", s).star(), ")"))}
+    vocabulary = Vocabulary([*tokens, b""], [len(tokens)]) if end else Vocabulary(list(tokens))
+    return tokenfst.compile(Grammar(rules, "s"), vocabulary)
+
+
+def test_many_moves_are_abbreviated() -> None:
+    automaton = lists(b"x", b"(", b",", *(b")" * n for n in range(1, 20)))
+    _, arcs = parts(draw_pushdown_token_automaton(automaton))
+    (closing,) = [arc for arc in arcs if any(line.startswith(")))") for line in arc)]
+    assert len(closing) == MAX_MOVES + 1
+    assert closing[:2] == [") 1)", ")) 1) 1)"]
+    assert closing[-1] == "… (19 moves)"
+    many = lists(b"x", b"(", b",", b")", *(b"x)" for _ in range(20)))
+    lines = [line for arc in parts(draw_pushdown_token_automaton(many))[1] for line in arc]
+    assert any("… (20 tokens)" in line for line in lines)
+
+
+def test_the_end_of_a_text_that_pops_is_drawn_without_end_tokens() -> None:
+    with_end, without = (draw_pushdown_token_automaton(lists(*(b"x(),"[i : i + 1] for i in range(4)), end=end))
+                         for end in (True, False))  # fmt: skip
+    assert [line for arc in parts(with_end)[1] for line in arc if "end" in line] == ["end 0)"]
+    assert [line for arc in parts(without)[1] for line in arc if "end" in line] == ["end 0)"]
+    regular = Grammar({"s": parse("a+")}, "s")
+    assert doubled(draw_pushdown_token_automaton(tokenfst.compile(regular, Vocabulary([b"a"])))) == 1
+    assert "end" not in draw_pushdown_token_automaton(tokenfst.compile(regular, Vocabulary([b"a"]))).dot
+
+
+def test_trees_that_are_too_large_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    automaton = lists(b"x", b"(", b",", *(b")" * n for n in range(1, 20)))
+    monkeypatch.setattr("tokenfst.drawing.MAX_PLACES", 20)
+    with pytest.raises(LimitExceeded, match="20 places"):
+        draw_pushdown_token_automaton(automaton)
+    long = tokenfst.compile(Grammar({"s": concat("a" * 600, call("s").optional(), "b")}, "s"), Vocabulary([b"a", b"b"]))
+    with pytest.raises(LimitExceeded, match="500"):
+        draw_pushdown_token_automaton(long)
+
+
+def test_one_token_may_lead_to_several_moves() -> None:
+    palindromes = Grammar({"s": alternation(concat("a", call("s"), "a"), "a")}, "s")
+    automaton = tokenfst.compile(palindromes, Vocabulary([b"a", b""], [1]), ambiguity="parallel")
+    steps = read_off(draw_pushdown_token_automaton(automaton), {"a", "end"})
+    # The middle may be here, and then it pops at once, or it is not.
+    assert any(len([move for move in moves if move[0] == "a"]) > 1 for moves in steps.values())
 
 
 # Files, notebooks, and no pygraphviz

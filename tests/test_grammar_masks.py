@@ -23,7 +23,6 @@ os.environ.setdefault("RAYON_NUM_THREADS", "1")
 from differential import Tokens
 from grammar_engines import LLGuidanceGrammar, TokenFstGrammar, XGrammarGrammar
 from grammar_oracles.corpus import Corpus, corpus
-from grammar_oracles.too_large import marked_too_large
 
 from constraints.grammars.bundled import BUNDLED
 from tokenfst import Vocabulary, from_tekken
@@ -69,7 +68,7 @@ def engines() -> Engines:
     return Engines(Tokens(vocabulary), TokenFstGrammar(vocabulary), others)
 
 
-@pytest.mark.parametrize("name", marked_too_large(BUNDLED))
+@pytest.mark.parametrize("name", list(BUNDLED))
 def test_masks(name: str, engines: Engines) -> None:
     random, texts = Random(name), corpus(name)
     own = engines.own.compile(name)

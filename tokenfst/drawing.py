@@ -1,10 +1,16 @@
-"""Pictures of what happens over tokens: the detokenizing transducer, and token automata.
+"""Pictures of what happens over tokens: the detokenizing transducer, and token automata with a stack or without.
 
 They are for small examples and for looking at a part: a picture of thousands of states is black, so more states
 than `MAX_STATES` are refused, and an arc names a few of its tokens and how many there are.
+
+An arc of an automaton with a stack has a line for each move: the tokens, then the symbols popped from the top down,
+each followed by `)`, and the symbols pushed, each after `(`. A move is what is left of a whole token: what one of its
+bytes pushes and another pops is not seen. A move that only looks at a symbol pops it and pushes it again.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -12,12 +18,18 @@ from automata.drawing import Drawing, byte_label, character_label, draw_fst, dra
 from automata.errors import LimitExceeded
 from tokenfst.automaton import TokenAutomaton
 from tokenfst.detokenizer import detokenizer
+from tokenfst.pushdown.automaton import PushdownTokenAutomaton
+from tokenfst.pushdown.tables import PushdownTables
 from tokenfst.token_classes import END
 from tokenfst.vocabulary import Vocabulary
 
 MAX_STATES = 500
 # An arc with more tokens than this names the first ones only.
 MAX_NAMES = 6
+# An arc with more moves than this shows the first ones only; those that move the stack least come first.
+MAX_MOVES = 8
+# Places in the context trees of all states, counted without sharing.
+MAX_PLACES = 100_000
 
 
 def draw_detokenizer(
@@ -47,11 +59,38 @@ def draw_token_automaton(automaton: TokenAutomaton, *, title: str | None = None)
     end = automaton.end_state
     # That end tokens may be repeated after the end is not worth an arc.
     classes.pop((end, end), None)
-    labels = {pair: _tokens(automaton, numbers) for pair, numbers in classes.items()}
+    labels = {pair: "\n".join(_names(automaton, numbers)) for pair, numbers in classes.items()}
     # Nothing leads to the end where the vocabulary has no end token.
     states = range(end + 1 if automaton.vocabulary.eos_ids else end)
     shape = {end: 'shape=point, width=0.15, xlabel="end"'}
     return draw_graph(states, automaton.start, automaton.final.tolist(), labels, title=title, attributes=shape)
+
+
+def draw_pushdown_token_automaton(automaton: PushdownTokenAutomaton, *, title: str | None = None) -> Drawing:
+    """An automaton over tokens with a stack, as in the paper's Figure 7 (right).
+
+    The state after the end is a black dot. States from which the text can end are doubled where the end pops nothing;
+    where it pops symbols, the arc says which, also if the vocabulary has no end token. States that no sequence of
+    tokens leads to are left out.
+
+    Raises:
+        LimitExceeded: it has more than `MAX_STATES` states, or its context trees more than `MAX_PLACES` places.
+    """
+    _check(automaton.num_states)
+    end, has_end_tokens = automaton.num_states - 1, bool(automaton.vocabulary.eos_ids)
+    final = [False] * automaton.num_states
+    moves: dict[tuple[int, int], dict[_Move, list[int]]] = {}
+    for source, number, move, target in _moves(automaton.tables):
+        if number == END and not move[0]:
+            final[source] = True
+        # That end tokens may be repeated after the end is not worth an arc.
+        if source != end and (number != END or move[0] or has_end_tokens):
+            moves.setdefault((source, target), {}).setdefault(move, []).append(number)
+    start = automaton.tables.start
+    reached = _reached(start, moves)
+    labels = {pair: _lines(automaton, by_move) for pair, by_move in moves.items() if pair[0] in reached}
+    shape = {end: 'shape=point, width=0.15, xlabel="end"'} if end in reached else None
+    return draw_graph(sorted(reached), start, final, labels, title=title, attributes=shape)
 
 
 def token_label(token: bytes) -> str:
@@ -62,15 +101,71 @@ def token_label(token: bytes) -> str:
         return "".join(map(byte_label, token))
 
 
-def _tokens(automaton: TokenAutomaton, classes: list[int]) -> str:
-    """A line for each token of the classes, the first few only."""
+# The symbols popped, from the top down, and those pushed, the last one on top.
+_Move = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def _moves(tables: PushdownTables) -> Iterator[tuple[int, int, _Move, int]]:
+    """State, class, move and target of all that classes do; a move pops the symbols on the way to its node."""
+    for state, popped, node in _places(tables):
+        for edge in range(tables.row_offsets[node], tables.row_offsets[node + 1]):
+            outcome, number = tables.edge_outcome[edge], int(tables.edge_class[edge])
+            for at in range(tables.outcome_offsets[outcome], tables.outcome_offsets[outcome + 1]):
+                push = tables.move_push[at]
+                pushes = tables.push_symbols[tables.push_offsets[push] : tables.push_offsets[push + 1]].tolist()
+                yield state, number, (popped, tuple(pushes)), int(tables.move_target[at])
+
+
+def _places(tables: PushdownTables) -> Iterator[tuple[int, tuple[int, ...], int]]:
+    """State, symbols popped and node, for all places of the context trees.
+
+    Raises:
+        LimitExceeded: there are more than `MAX_PLACES`.
+    """
+    places: list[tuple[int, tuple[int, ...], int]] = [(state, (), state) for state in range(tables.num_states)]
+    # The list grows while it is gone through: a place is followed by those one symbol deeper.
+    for state, popped, node in places:
+        yield state, popped, node
+        deeper = np.flatnonzero(tables.child[node] >= 0).tolist()
+        places.extend((state, (*popped, symbol), int(tables.child[node, symbol])) for symbol in deeper)
+        if len(places) > MAX_PLACES:
+            raise LimitExceeded(f"a picture of context trees with more than {MAX_PLACES:,} places is refused")
+
+
+def _reached(start: int, arcs: Iterable[tuple[int, int]]) -> set[int]:
+    """The states that arcs lead to from the start, whatever the stack, and the start."""
+    following: dict[int, list[int]] = {}
+    for source, target in arcs:
+        following.setdefault(source, []).append(target)
+    reached, todo = {start}, [start]
+    while todo:
+        more = [target for target in following.get(todo.pop(), []) if target not in reached]
+        reached.update(more)
+        todo += more
+    return reached
+
+
+def _lines(automaton: PushdownTokenAutomaton, by_move: dict[_Move, list[int]]) -> str:
+    """A line for each move, those first that move the stack least, the first few only."""
+    order = sorted(by_move, key=lambda move: (len(move[0]) + len(move[1]), move))
+    lines = []
+    for pops, pushes in order[:MAX_MOVES]:
+        stack = [f"{symbol})" for symbol in pops] + [f"({symbol}" for symbol in pushes]
+        lines.append(" ".join(_names(automaton, by_move[pops, pushes]) + stack))
+    if len(order) > MAX_MOVES:
+        lines.append(f"… ({len(order):,} moves)")
+    return "\n".join(lines)
+
+
+def _names(automaton: TokenAutomaton | PushdownTokenAutomaton, classes: list[int]) -> list[str]:
+    """The tokens of some classes, the first few only."""
     if classes == [END]:
-        return "end"
+        return ["end"]
     tokens = np.flatnonzero(np.isin(automaton.token_class, classes))
     names = [token_label(automaton.vocabulary.tokens[token]) for token in tokens[:MAX_NAMES].tolist()]
     if len(tokens) > MAX_NAMES:
         names.append(f"… ({len(tokens):,} tokens)")
-    return "\n".join(names)
+    return names
 
 
 def _check(num_states: int) -> None:

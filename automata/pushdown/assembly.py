@@ -20,7 +20,9 @@ from automata.pushdown.completion import MAX_LOOKS, Undecided, completed
 from automata.pushdown.determinize import Determinizer
 from automata.pushdown.grammar import Place
 from automata.pushdown.headroom import headrooms, needed
+from automata.pushdown.leading_on import Move
 from automata.pushdown.places import Stack
+from automata.pushdown.steps import unique
 
 
 class Assembly:
@@ -36,41 +38,44 @@ class Assembly:
             defined: where rules were defined, for errors.
         """
         self.found, self.max_configurations, self.work, self.defined = found, max_configurations, work, defined
-        # `[5, E]`: state, column, pops, pushes, target.
-        self.steps = found.steps.table(found.places.go, found.target_of_place())
+        # `[5, E]`: state, column, pops, pushes, target; those of each state alone, and all.
+        self.own = found.steps.table(found.places.go, found.target_of_place())
+        self.steps = found.steps.joined(self.own)
 
     def complete(self) -> None:
         """Takes out what leads to no end."""
-        found, steps = self.found, self.steps
+        found, places = self.found, self.found.places
         sequences = list(found.steps.sequences.number)
-        rows, which = np.unique(steps[[0, 2, 3, 4]], axis=1, return_inverse=True)
-        moves = [(state, sequences[p], sequences[v], target) for state, p, v, target in rows.T.tolist()]
-        places = found.places
+        moves = [(state, sequences[p], sequences[v], target) for state, p, v, target in self.moves()]
         start, end = found.place(places.start), found.place(places.end_state)
         tops = [found.symbols_under(elements) for elements in found.elements]
         under = {symbol: found.symbols_below(symbol) for symbol in found.steps.sequences.symbol}
         try:
-            replaced = completed(moves, start, end, found.too_many, under, tops, self.work)
+            replaced = completed(moves, found.steps.shared, start, end, found.too_many, under, tops, self.work)
         except Undecided as undecided:
             raise self.undecided(undecided) from None
         if replaced:
-            self.replace(
-                which.reshape(-1).astype(np.int32),
-                {number: replaced[move] for number, move in enumerate(moves) if move in replaced},
-            )
+            self.replace(replaced)
 
-    def replace(self, which: IntArray, replaced: dict[int, list[tuple[Stack, Stack]]]) -> None:
-        """Replaces the steps of some moves, given the move of each step."""
-        of, steps = self.found.steps.sequences.of, self.steps
-        parts = [steps[:, ~np.isin(which, list(replaced))]]
-        for move, stacks in replaced.items():
-            own = steps[:, which == move]
-            for pops, pushes in stacks:
-                part = own.copy()
-                part[2], part[3] = of(pops), of(pushes)
-                parts.append(part)
-        steps = np.concatenate(parts, axis=1)
-        self.steps = steps[:, np.lexsort((steps[4], steps[3], steps[2], steps[1], steps[0]))]
+    def moves(self) -> list[list[int]]:
+        """The steps of each state alone, without their columns and each once."""
+        moves: list[list[int]] = unique(self.own[[0, 2, 3, 4]]).T.tolist()
+        return moves
+
+    def replace(self, replaced: Mapping[Move, list[tuple[Stack, Stack]]]) -> None:
+        """Replaces the steps of some moves."""
+        of = self.found.steps.sequences.of
+        by_number = {
+            (state, of(pops), of(pushes), target): [(of(p), of(v)) for p, v in stacks]
+            for (state, pops, pushes, target), stacks in replaced.items()
+        }
+        changed = np.isin(self.steps[0], list({move[0] for move in replaced}))
+        new = [
+            (state, column, *stacks, target)
+            for state, column, pops, pushes, target in self.steps[:, changed].T.tolist()
+            for stacks in by_number.get((state, pops, pushes, target), [(pops, pushes)])
+        ]
+        self.steps = unique(np.concatenate([self.steps[:, ~changed], np.array(new, np.int32).reshape(-1, 5).T], axis=1))
 
     def undecided(self, undecided: Undecided) -> GrammarError:
         """The error where a step would have to look too deep."""

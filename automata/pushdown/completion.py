@@ -15,7 +15,11 @@ found only for the others.
 A step is kept if it leads on in every context that it applies in, and dropped if it does in none. Where that depends on
 what lies below, it is replaced by steps that look one symbol deeper, and so on up to a bound.
 
-Sets of exits are the bits of integers, so that an inclusion is one operation.
+States that go on in the same way after a word share these moves: they are the moves of one more state, whose exits all
+of them have. So a boundary of words is looked at once, however many states there are inside the words.
+
+Sets of exits are the bits of integers, so that an inclusion is one operation. What is new in one is passed on, and
+nothing else.
 """
 
 from __future__ import annotations
@@ -26,11 +30,12 @@ from dataclasses import dataclass, field
 from automata.errors import EmptyLanguage
 from automata.limits import Work
 from automata.pushdown.leading_on import Move, doubtful_states
-from automata.pushdown.places import Stack
+from automata.pushdown.places import Stack, transposed
 
 # How deep a step may look for it alone.
 MAX_LOOKS = 8
-_ENDS, _DONE = 1, 2
+_ENDS_EXIT, _DONE_EXIT = 0, 1
+_ENDS, _DONE = 1 << _ENDS_EXIT, 1 << _DONE_EXIT
 
 
 class Undecided(Exception):
@@ -69,32 +74,43 @@ class Completion:
     def __init__(self, num_states: int, moves: Iterable[Move], end: int, always: Collection[int], work: Work) -> None:
         self.always = sum(1 << state for state in always)
         self.exits = [0] * num_states
-        self.inputs: list[set[int]] = [set() for _ in range(num_states)]  # whose exits it has as well
-        self.readers: list[set[int]] = [set() for _ in range(num_states)]  # who looks at its exits
-        self.returning: dict[int, tuple[Stack, int, int]] = {}  # what is pushed below, the last symbol, the target
-        self.followed: dict[int, int] = {}  # the exits of the target that are known
+        self.new: dict[int, int] = {}  # exits that are not passed on yet
+        self.readers: list[set[int]] = [set() for _ in range(num_states)]  # who has all its exits as well
+        self.followers: list[list[tuple[int, Stack, int]]] = [[] for _ in range(num_states)]
         self.control: dict[tuple[Stack, Stack, int], int] = {}
         # Exits by number, and the numbers of the exits through each symbol as bits.
         self.number: dict[tuple[int, int], int] = {}
         self.reached: list[int] = [-1, -1]
         self.through: dict[int, int] = {}
-        self.changed = [end]
         for state in always:
-            self.exits[state] = _DONE
+            self._add(state, _DONE)
         for state, pops, pushes, target in moves:
             if not self.always >> state & 1:
                 self._read(state, self._rest(pops, pushes, target))
-        self.exits[end] = _ENDS
-        self.changed += always
-        while self.changed:
+        self._add(end, _ENDS)
+        while self.new:
             work.check()
-            for reader in list(self.readers[self.changed.pop()]):
-                self._update(reader)
+            self._pass_on(*self.new.popitem())
+        # By exit, the control states that have it.
+        self.having = transposed(self.exits, len(self.reached))
+
+    def _add(self, control: int, exits: int) -> None:
+        new = exits & ~self.exits[control]
+        if new:
+            self.exits[control] |= new
+            self.new[control] = self.new.get(control, 0) | new
 
     def _read(self, reader: int, control: int) -> None:
         """Gives a control state all exits of another."""
-        self.inputs[reader].add(control)
-        self.readers[control].add(reader)
+        if reader not in self.readers[control]:
+            self.readers[control].add(reader)
+            self._add(reader, self.exits[control])
+
+    def _pass_on(self, control: int, new: int) -> None:
+        for reader in self.readers[control]:
+            self._add(reader, new)
+        for follower in list(self.followers[control]):
+            self._follow(*follower, new)
 
     def _rest(self, pops: Stack, pushes: Stack, target: int) -> int:
         """The control state for what is left of a move."""
@@ -105,14 +121,21 @@ class Completion:
         if found is None:
             found = self.control[key] = len(self.exits)
             self.exits.append(0)
-            self.inputs.append(set())
             self.readers.append(set())
+            self.followers.append([])
             if pops:
                 self._exit(found, pops[0], self._rest(pops[1:], pushes, target))
             else:
-                self.returning[found] = pushes[:-1], pushes[-1], target
-                self.readers[target].add(found)
+                follower = found, pushes[:-1], pushes[-1]
+                self.followers[target].append(follower)
+                self._follow(*follower, self.exits[target])
         return found
+
+    def _follow(self, control: int, below: Stack, symbol: int, exits: int) -> None:
+        """Has a control state, which pushes symbols and goes on at a target, look at exits of the target."""
+        self._add(control, exits & _DONE)
+        for number in each(exits & self.through.get(symbol, 0)):
+            self._read(control, self._rest((), below, self.reached[number]))
 
     def _exit(self, control: int, symbol: int, reached: int) -> None:
         number = self.number.get((symbol, reached))
@@ -120,47 +143,19 @@ class Completion:
             number = self.number[symbol, reached] = len(self.number) + 2
             self.reached.append(reached)
             self.through[symbol] = self.through.get(symbol, 0) | 1 << number
-        self.exits[control] |= 1 << number
-        self.changed.append(control)
-
-    def _update(self, control: int) -> None:
-        """Brings the exits of a control state up to those that it reads."""
-        if control in self.returning:
-            below, symbol, target = self.returning[control]
-            new = self.exits[target] & self.through.get(symbol, 0) & ~self.followed.get(control, 0)
-            self.followed[control] = self.followed.get(control, 0) | new
-            for number in each(new):
-                after = self._rest((), below, self.reached[number])
-                if after not in self.inputs[control]:
-                    self._read(control, after)
-                    self.changed.append(after)
-                    if after in self.returning:
-                        self._update_later(after)
-        found = self.exits[control]
-        if control in self.returning:
-            found |= self.exits[self.returning[control][2]] & _DONE
-        for other in self.inputs[control]:
-            found |= self.exits[other]
-        if found != self.exits[control]:
-            self.exits[control] = found
-            self.changed.append(control)
-
-    def _update_later(self, control: int) -> None:
-        """Has a new control state look at its target."""
-        self.changed.append(self.returning[control][2])
+        self._add(control, 1 << number)
 
     def on(self, symbol: int, below: int) -> int:
         """The control states, as bits, that can be completed with a symbol on a stack on which `below` can."""
-        good = sum(1 << number for number in each(self.through.get(symbol, 0)) if below >> self.reached[number] & 1)
-        return self._with(good | _DONE)
+        found = self.always | self.having[_DONE_EXIT]
+        for number in each(self.through.get(symbol, 0)):
+            if below >> self.reached[number] & 1:
+                found |= self.having[number]
+        return found
 
     def at_bottom(self) -> int:
         """The control states that can be completed with an empty stack."""
-        return self._with(_ENDS | _DONE)
-
-    def _with(self, wanted: int) -> int:
-        flags = "".join(["1" if exits & wanted else "0" for exits in reversed(self.exits)])
-        return int(flags, 2) | self.always
+        return self.always | self.having[_ENDS_EXIT] | self.having[_DONE_EXIT]
 
 
 class Contexts:
@@ -214,49 +209,35 @@ class Contexts:
             found |= lying_on.get(context.top, 0) & ~context.good
         return found
 
-    def decided(self, move: Move, tops: Iterable[int], looks: int = 0) -> list[tuple[Stack, Stack]] | None:
+    def of(self, state: int, tops: Iterable[int]) -> tuple[Context, ...]:
+        """The contexts in which a state can be completed, of those with some top symbols; or the empty stack."""
+        symbols = list(tops)
+        found = [context for top in symbols for context in self.by_top.get(top, ())] if symbols else [self.empty]
+        return tuple(context for context in found if context.good >> state & 1)
+
+    def decided(self, move: Move, where: Collection[Context], looks: int = 0) -> list[tuple[Stack, Stack]] | None:
         """The pops and pushes that a move is replaced by; None where it is kept as it is.
 
         Args:
             move: the move.
-            tops: the symbols that may lie under its state; the empty stack is one, if there are none.
+            where: the contexts that it is made in.
             looks: how many symbols it looks deeper already.
         """
-        state, pops, pushes, target = move
-        outcomes = {
-            self.leads_on(context.good, pushes, target)
-            for top in self.contexts(tops)
-            if top.good >> state & 1
-            for context in popped(top, pops)
-        }
+        _, pops, pushes, target = move
+        reached = popped(where, pops)
+        outcomes = {self.leads_on(context.good, pushes, target) for context in reached}
         if outcomes == {True}:
             return None
         if True not in outcomes:
             return []
         if looks >= MAX_LOOKS:
             raise Undecided(move)
-        return self._deeper(move, tops, looks)
-
-    def _deeper(self, move: Move, tops: Iterable[int], looks: int) -> list[tuple[Stack, Stack]]:
-        state, pops, pushes, target = move
-        lying = {
-            context.top
-            for top in self.contexts(tops)
-            if top.good >> state & 1
-            for context in popped(top, pops)
-            if context.top >= 0
-        }
         found: list[tuple[Stack, Stack]] = []
-        for symbol in sorted(lying):
+        for symbol in sorted({context.top for context in reached} - {-1}):
             longer = (*pops, symbol), (symbol, *pushes)
-            replaced = self.decided((state, *longer, target), tops, looks + 1)
+            replaced = self.decided((move[0], *longer, target), where, looks + 1)
             found += [longer] if replaced is None else replaced
         return found
-
-    def contexts(self, tops: Iterable[int]) -> Sequence[Context]:
-        """All contexts with some top symbols; that of the empty stack, if there are none."""
-        found = list(tops)
-        return [context for top in found for context in self.by_top.get(top, ())] if found else [self.empty]
 
     def leads_on(self, good: int, pushes: Stack, target: int) -> bool:
         """Whether a target can be completed with some symbols on stacks on which `good` can."""
@@ -265,11 +246,11 @@ class Contexts:
         return bool(good >> target & 1)
 
 
-def popped(context: Context, pops: Stack) -> list[Context]:
+def popped(contexts: Iterable[Context], pops: Stack) -> set[Context]:
     """The contexts that are left when some symbols are popped."""
-    level = [context]
+    level = set(contexts)
     for symbol in pops:
-        level = list({id(below): below for each in level if each.top == symbol for below in each.below}.values())
+        level = {below for context in level if context.top == symbol for below in context.below}
     return level
 
 
@@ -284,7 +265,8 @@ def each(bits: int) -> list[int]:
 
 
 def completed(
-    moves: Collection[Move],
+    moves: Sequence[Move],
+    shared: Sequence[tuple[int, int]],
     start: int,
     end: int,
     always: Collection[int],
@@ -296,6 +278,8 @@ def completed(
 
     Args:
         moves: the moves.
+        shared: pairs of states: all moves of the second one are moves of the first one as well. The second is no state
+            of any configuration.
         start, end: states.
         always: states that count as complete.
         under: by symbol, those that may lie directly under it; for the lowest ones, none.
@@ -306,24 +290,54 @@ def completed(
         EmptyLanguage: no text ends.
         Undecided: that takes more looks at the stack than `MAX_LOOKS`.
     """
+    sharing: dict[int, list[int]] = {}
+    for state, other in shared:
+        sharing.setdefault(other, []).append(state)
+    tops = [
+        set[int]().union(*(tops[each] for each in sharing[state])) if state in sharing else symbols
+        for state, symbols in enumerate(tops)
+    ]
+    all_moves = [*moves, *((state, (), (), other) for state, other in shared)]
+    doubtful = doubtful_states(all_moves, end, tops, under, work) - set(always)
+    if not doubtful - set(sharing):
+        return {}
+    completion = Completion(len(tops), all_moves, end, [*set(range(len(tops))) - doubtful - {end}], work)
+    contexts = Contexts(completion, [symbol for symbol, lower in under.items() if not lower], lying_over(under))
+    if not contexts.leads_on(contexts.empty.good, (), start):
+        raise EmptyLanguage("the grammar has no text: a word that must end can always be read on (longest match)")
+    return replacements(contexts, moves, sharing, tops, work)
+
+
+def replacements(
+    contexts: Contexts,
+    moves: Sequence[Move],
+    sharing: Mapping[int, Sequence[int]],
+    tops: Sequence[Collection[int]],
+    work: Work,
+) -> dict[Move, list[tuple[Stack, Stack]]]:
+    """What is to be replaced; see `completed`. States that are in the same contexts are decided at once."""
+    found: dict[Move, list[tuple[Stack, Stack]]] = {}
+    dead = contexts.failing(tops)
+    where = [contexts.of(state, symbols) for state, symbols in enumerate(tops)] if dead else []
+    for source, pops, pushes, target in moves:
+        if not dead >> target & 1:
+            continue
+        work.check()
+        decided: dict[tuple[Context, ...], list[tuple[Stack, Stack]] | None] = {}
+        for state in sharing.get(source, (source,)):
+            move = state, pops, pushes, target
+            if where[state] not in decided:
+                decided[where[state]] = contexts.decided(move, where[state])
+            stacks = decided[where[state]]
+            if stacks is not None:
+                found[move] = stacks
+    return found
+
+
+def lying_over(under: Mapping[int, Collection[int]]) -> dict[int, list[int]]:
+    """By symbol, those that may lie directly on it."""
     over: dict[int, list[int]] = {}
     for symbol, lower in under.items():
         for each_lower in lower:
             over.setdefault(each_lower, []).append(symbol)
-    doubtful = doubtful_states(moves, end, tops, under, work) - set(always)
-    if not doubtful:
-        return {}
-    completion = Completion(len(tops), moves, end, [*set(range(len(tops))) - doubtful - {end}], work)
-    contexts = Contexts(completion, [symbol for symbol, lower in under.items() if not lower], over)
-    if not contexts.leads_on(contexts.empty.good, (), start):
-        raise EmptyLanguage("the grammar has no text: a word that must end can always be read on (longest match)")
-    found: dict[Move, list[tuple[Stack, Stack]]] = {}
-    dead = contexts.failing(tops)
-    for move in moves:
-        if not dead >> move[3] & 1:
-            continue
-        work.check()
-        replaced = contexts.decided(move, tops[move[0]])
-        if replaced is not None:
-            found[move] = replaced
-    return found
+    return over

@@ -84,6 +84,8 @@ class Determinizer:
         self.todo: list[int] = []
         self.too_many: list[int] = []
         self.at = -1
+        self.boundaries: dict[tuple[Elements, int], int] = {}
+        self.after_words: set[int] = set()
         self.choices: list[tuple[Stack, ...]] = []
         self.number_of_choice: dict[tuple[Stack, ...], int] = {}
         self.choices_under: list[set[int]] = [set() for _ in places.under]
@@ -99,6 +101,7 @@ class Determinizer:
         found = self.state_of_place.get(state)
         if found is None:
             found = self.state_of_place[state] = self._new((((), state),))
+            self.todo.append(found)
         return found
 
     def set_of(self, elements: Elements) -> int:
@@ -112,6 +115,7 @@ class Determinizer:
             if len(self.state_of_set) >= MAX_SETS or max(len(stack) for stack, _ in elements) > MAX_LOCAL_STACK:
                 raise Unbounded("stack", elements, self.at)
             found = self.state_of_set[elements] = self._new(elements)
+            self.todo.append(found)
         return found
 
     def _new(self, elements: Elements) -> int:
@@ -120,7 +124,6 @@ class Determinizer:
             raise LimitExceeded(f"a pushdown automaton has more than {limit:,} states (limit `states`)")
         self.elements.append(elements)
         self.came_from.append(self.at)
-        self.todo.append(len(self.elements) - 1)
         return len(self.elements) - 1
 
     def target_of_place(self) -> IntArray:
@@ -218,8 +221,16 @@ class Determinizer:
 
     def collide(self, leaves: Iterable[Leaf], popped: Stack, columns: int) -> None:
         """Adds the steps over columns that several places read."""
+        if not columns:
+            return
+        leaves = [leaf for leaf in leaves if leaf.columns & columns]
+        same: dict[tuple[int, ...], int] = {}
+        by_column = list(zip(*(self.row(leaf.state) for leaf in leaves), strict=True))
         for column in each_bit(columns):
-            reached = {(leaf.pushed, self.row(leaf.state)[column]) for leaf in leaves if leaf.columns >> column & 1}
+            targets = by_column[column]
+            same[targets] = same.get(targets, 0) | 1 << column
+        for targets, reading in same.items():
+            reached = {(leaf.pushed, target) for leaf, target in zip(leaves, targets, strict=True) if target >= 0}
             pushes, elements = common(reached)
             if len(elements) > 1:
                 chosen = factored(elements)
@@ -228,7 +239,7 @@ class Determinizer:
                     pushes = (*pushes, self.choice(choice, above, elements), *above)
             target = self.set_of(elements)
             sequences = self.steps.sequences
-            self.steps.single.append((self.at, column, sequences.of(popped), sequences.of(pushes), target))
+            self.steps.sets.append((self.at, sequences.of(popped), sequences.of(pushes), target, reading))
 
     def choice(self, stacks: tuple[Stack, ...], above: Stack, elements: Elements) -> int:
         """The symbol for any of some stacks, with others and some elements above it."""
@@ -288,7 +299,22 @@ class Determinizer:
         ending = [(word, leaf.pushed, target) for leaf in leaves for word, target in self.places.words[leaf.state]]
         if ending:
             best = min(ending)[0]
-            self.explore(sorted({(pushed, target) for word, pushed, target in ending if word == best}), popped, columns)
+            elements = tuple(sorted({(pushed, target) for word, pushed, target in ending if word == best}))
+            if popped or self.at in self.after_words:
+                self.explore(elements, popped, columns)
+            else:
+                self.steps.shared.append((self.at, self.boundary(elements, columns)))
+
+    def boundary(self, elements: Elements, columns: int) -> int:
+        """The state that no byte leads to for what follows some words over some columns; its steps are found."""
+        found = self.boundaries.get((elements, columns))
+        if found is None:
+            at = self.at
+            found = self.boundaries[elements, columns] = self.at = self._new(elements)
+            self.after_words.add(found)
+            self.explore(elements, (), columns)
+            self.at = at
+        return found
 
 
 def common(elements: set[Element]) -> tuple[Stack, Elements]:

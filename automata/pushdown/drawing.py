@@ -24,13 +24,9 @@ def draw_pushdown_automaton(automaton: PushdownAutomaton, *, title: str | None =
             else:
                 columns.setdefault((state, target), {}).setdefault((pops, pushes), []).append(column)
 
-    def read(column: int) -> list[tuple[int, int, str]]:
-        if column < end:
-            return [(low, high, _range(low, high)) for low, high in runs[column]]
-        return [(column, column, "⊣" if column == end else f"<{automaton.labels[column - end - 1]}>")]
-
     def line(pops: tuple[int, ...], pushes: tuple[int, ...], read_by: list[int]) -> str:
-        parts = [text for _, _, text in sorted(part for column in read_by for part in read(column))]
+        parts = [_range(low, high) for low, high in _merged([run for c in read_by if c < end for run in runs[c]])]
+        parts += ["⊣" if c == end else f"<{automaton.labels[c - end - 1]}>" for c in read_by if c >= end]
         stack = [f"{symbol})" for symbol in reversed(pops)] + [f"({symbol}" for symbol in pushes]
         return " ".join(parts + stack)
 
@@ -41,6 +37,17 @@ def draw_pushdown_automaton(automaton: PushdownAutomaton, *, title: str | None =
     shown = [*range(last), *([last] if any(target == last for _, target in labels) else [])]
     final[last] = True
     return draw_graph(shown, automaton.start, final, labels, title=title)
+
+
+def _merged(runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ranges of bytes, ascending, with those that follow each other as one."""
+    found: list[tuple[int, int]] = []
+    for low, high in sorted(runs):
+        if found and found[-1][1] == low - 1:
+            found[-1] = found[-1][0], high
+        else:
+            found.append((low, high))
+    return found
 
 
 def _range(low: int, high: int) -> str:

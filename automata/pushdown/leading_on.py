@@ -2,6 +2,9 @@
 
 Whatever symbol lies under such a state, some text leads to another such state by the time that the symbol has been
 popped. So every configuration with such a state can be completed, by induction on the height of its stack.
+
+Which states are such states is found in rounds: each looks for texts that lead to none of the states that were doubtful
+in any round before. Once it leaves no other state in doubt, its texts are the reason for all that it leaves in none.
 """
 
 from __future__ import annotations
@@ -47,7 +50,8 @@ class LeadingOn:
             self._go_on(pushes, target, state, pops[-1] if pops else None)
         while self.todo:
             work.check()
-            self._pop(*self.todo.pop())
+            for _ in range(min(len(self.todo), 1000)):
+                self._pop(*self.todo.pop())
 
     def _popping(self, state: int, symbol: int) -> int:
         """The state of its own for one that has popped a symbol."""
@@ -69,17 +73,18 @@ class LeadingOn:
                 self.waiting[at].setdefault(pushed[-1], []).append((pushed[:-1], state, popped))
                 return
             pushed, at = pushed[:-1], after
+        own = self.after[state]
         if popped is None:
             self.readers[at].append(state)
-            self.todo += [(state, symbol, after) for symbol, after in self.after[at].items()]
-        elif at not in self.doubtful:
+            self.todo += [(state, symbol, after) for symbol, after in self.after[at].items() if symbol not in own]
+        elif popped not in own and at not in self.doubtful:
             self.todo.append((state, popped, at))
 
     def _pop(self, state: int, symbol: int, after: int) -> None:
         if symbol in self.after[state]:
             return
         self.after[state][symbol] = after
-        self.todo += [(reader, symbol, after) for reader in self.readers[state]]
+        self.todo += [(reader, symbol, after) for reader in self.readers[state] if symbol not in self.after[reader]]
         for pushed, origin, popped in self.waiting[state].pop(symbol, ()):
             self._go_on(pushed, after, origin, popped)
         if state in self.whole and self.completes(state):
@@ -103,5 +108,5 @@ def doubtful_states(
         simple = LeadingOn(moves, end, tops, under, doubtful, work)
         found = {state for state in range(len(tops)) if not simple.completes(state)} - {end}
         if found <= doubtful:
-            return doubtful
+            return found
         doubtful |= found

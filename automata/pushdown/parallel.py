@@ -18,7 +18,7 @@ from collections.abc import Iterable
 
 from automata.errors import LimitExceeded
 from automata.limits import Work
-from automata.pushdown.determinize import Determinizer, Element, each_bit
+from automata.pushdown.determinize import Determinizer, Element
 from automata.pushdown.places import Places, Stack
 
 
@@ -58,15 +58,13 @@ class SideBySide(Determinizer):
 
     def give_up(self, popped: Stack, columns: int) -> None:
         """Adds the steps to more states than may be carried."""
-        sequences, end = self.steps.sequences, self.places.end_column
+        sequences, sets = self.steps.sequences, self.steps.sets
         if not self.too_many:
-            everything = (1 << self.places.num_columns) - 1
+            last = self.place(self.places.end_state)
+            end = 1 << self.places.end_column
+            others = ((1 << self.places.num_columns) - 1) & ~end
             for _ in range(self.max_configurations + 1):
                 state = self._new((((), self.places.end_state),))
                 self.too_many.append(state)
-                for column in each_bit(everything):
-                    target = self.place(self.places.end_state) if column == end else state
-                    self.steps.single.append((state, column, 0, 0, target))
-        for column in each_bit(columns):
-            for state in self.too_many:
-                self.steps.single.append((self.at, column, sequences.of(popped), 0, state))
+                sets += [(state, 0, 0, last, end), (state, 0, 0, state, others)]
+        sets += [(self.at, sequences.of(popped), 0, state, columns) for state in self.too_many]

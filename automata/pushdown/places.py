@@ -239,3 +239,14 @@ def unpacked(sets: list[int], num_columns: int) -> BoolArray:
     size = (num_columns + 7) // 8
     data = np.frombuffer(b"".join([columns.to_bytes(size, "little") for columns in sets]), np.uint8)
     return np.unpackbits(data.reshape(len(sets), size), axis=1, count=num_columns, bitorder="little").astype(np.bool_)
+
+
+def transposed(sets: list[int], num_columns: int) -> list[int]:
+    """By column, which of some sets have it, as bits."""
+    size = 1024
+    mask = (1 << size) - 1
+    return [
+        having
+        for column in range(0, num_columns, size)
+        for having in bits(unpacked([each >> column & mask for each in sets], min(size, num_columns - column)).T)
+    ]

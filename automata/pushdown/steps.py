@@ -44,28 +44,43 @@ class Steps:
         sequences: the pops and pushes.
         groups: (state, pops, pushes, state of the network, columns): each of these columns leads to where it leads in
             the network.
-        single: (state, column, pops, pushes, target).
+        sets: (state, pops, pushes, target, columns).
+        shared: (state, other state): all steps of the other are steps of the state as well.
     """
 
     sequences: Sequences = field(default_factory=Sequences)
     groups: list[tuple[int, int, int, int, int]] = field(default_factory=list)
-    single: list[tuple[int, int, int, int, int]] = field(default_factory=list)
+    sets: list[tuple[int, int, int, int, int]] = field(default_factory=list)
+    shared: list[tuple[int, int]] = field(default_factory=list)
 
     def table(self, go: IntArray, target_of: IntArray) -> IntArray:
-        """`[5, E]`, all steps: state, column, pops, pushes, target; in this order, each once.
+        """`[5, E]`, the steps of each state alone: state, column, pops, pushes, target; in this order, each once.
 
         Args:
             go: `[N, columns]`, the network's.
             target_of: `[N]`, the state that stands for a state of the network alone.
         """
-        singles = np.array(self.single, np.int32).reshape(-1, 5).T
-        parts = [singles]
-        if self.groups:
-            state, pops, pushes, place = np.array([group[:4] for group in self.groups], np.int32).T
-            number, column = np.nonzero(unpacked([group[4] for group in self.groups], go.shape[1]))
-            target = target_of[go[place[number], column]]
-            parts.append(np.stack([state[number], column.astype(np.int32), pops[number], pushes[number], target]))
-        steps = np.concatenate(parts, axis=1)
-        steps = steps[:, np.lexsort((steps[4], steps[3], steps[2], steps[1], steps[0]))]
-        same = (steps[:, 1:] == steps[:, :-1]).all(axis=0)
-        return steps[:, np.append(True, ~same)[: steps.shape[1]]]
+        many = self.groups + self.sets
+        number, column = np.nonzero(unpacked([group[4] for group in many], go.shape[1]))
+        state, pops, pushes, target = np.array([group[:4] for group in many], np.int32).reshape(-1, 4)[number].T
+        in_network = number < len(self.groups)
+        target[in_network] = target_of[go[target[in_network], column[in_network]]]
+        return unique(np.stack([state, column.astype(np.int32), pops, pushes, target]))
+
+    def joined(self, steps: IntArray) -> IntArray:
+        """`[5, E]`, the table with the steps that states share with others."""
+        if not self.shared:
+            return steps
+        state, other = np.array(self.shared, np.int32).T
+        begin, end = np.searchsorted(steps[0], other), np.searchsorted(steps[0], other, side="right")
+        counts = end - begin
+        copies = steps[:, np.arange(counts.sum()) + np.repeat(end - np.cumsum(counts), counts)]
+        copies[0] = np.repeat(state, counts)
+        return unique(np.concatenate([steps, copies], axis=1))
+
+
+def unique(table: IntArray) -> IntArray:
+    """The columns of a table in order, each once."""
+    table = table[:, np.lexsort(table[::-1])]
+    same = (table[:, 1:] == table[:, :-1]).all(axis=0)
+    return table[:, np.append(True, ~same)[: table.shape[1]]]
