@@ -2,8 +2,7 @@
 
     tokenfst generate CONSTRAINT [--prompt P] [--model DIR-or-name]     let a model write what a constraint allows
     tokenfst compile CONSTRAINT --vocab FILE [--output FILE]            states, classes, bytes, a time per stage
-    tokenfst draw --regex R --tokens a,b,ab [--output DIR]              both automata as SVG, or DOT without Graphviz
-    tokenfst draw --grammar FILE-or-NAME [--output DIR]                 the automaton over bytes, with its stack
+    tokenfst draw CONSTRAINT --tokens a,b,ab [--output DIR]             both automata as SVG, or DOT without Graphviz
 
 A constraint is `--regex R` or `--grammar FILE-or-NAME` (`decoding.command_constraint`). A mistake gets one message and
 exit status 2; one in a pattern or in a file with a grammar is shown with a caret where it goes wrong. Libraries are
@@ -81,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
 
     draw = commands.add_parser("draw", help="draw the automata over bytes and over tokens")
     add_constraint(draw)
-    draw.add_argument("--tokens", help="for a pattern: the vocabulary, with commas between tokens")
+    draw.add_argument("--tokens", required=True, help="the vocabulary, with commas between tokens")
     draw.add_argument(
         "--output", type=Path, default=Path(), metavar="DIR", help="a folder; the current one if left out"
     )
@@ -197,28 +196,35 @@ def _timed(run: Callable[[], T]) -> tuple[T, float]:
 
 
 def _draw(options: argparse.Namespace, source: GrammarSource | None) -> None:
-    if source and options.tokens is not None:
-        raise TokenfstError("--tokens goes with --regex: a grammar is drawn over bytes")
-    if not source and options.tokens is None:
-        raise TokenfstError("a pattern is drawn over tokens, too: --tokens a,b,ab")
-    drawings = {"bytes": source.compiled().draw()} if source else _drawings(options.regex, options.tokens)
+    from tokenfst.vocabulary import Vocabulary
+
+    tokens = [token.encode() for token in options.tokens.split(",") if token]
+    vocabulary = Vocabulary([*tokens, b""], eos_ids=[len(tokens)])
+    drawings = _draw_grammar(source, vocabulary) if source else _draw_regex(options.regex, vocabulary)
     options.output.mkdir(parents=True, exist_ok=True)
-    for name, drawing in drawings.items():
-        print(drawing.save(options.output / f"{name}.svg"))
+    for name, drawing in zip(("bytes.svg", "tokens.svg"), drawings, strict=True):
+        print(drawing.save(options.output / name))
 
 
-def _drawings(regex: str, tokens: str) -> dict[str, Drawing]:
+def _draw_regex(regex: str, vocabulary: Vocabulary) -> tuple[Drawing, Drawing]:
     from automata.drawing import draw_byte_automaton
     from tokenfst.compile import from_bytes
     from tokenfst.drawing import draw_token_automaton
-    from tokenfst.vocabulary import Vocabulary
 
     byte_automaton = compile_expr(parse(regex))
-    spelled = [token.encode() for token in tokens.split(",") if token]
-    vocabulary = Vocabulary([*spelled, b""], eos_ids=[len(spelled)])
     with progress("compiling kernels, which later runs find ready"):
         automaton = from_bytes(byte_automaton, vocabulary)
-    return {"bytes": draw_byte_automaton(byte_automaton), "tokens": draw_token_automaton(automaton)}
+    return draw_byte_automaton(byte_automaton), draw_token_automaton(automaton)
+
+
+def _draw_grammar(source: GrammarSource, vocabulary: Vocabulary) -> tuple[Drawing, Drawing]:
+    from tokenfst.compile import compile as compile_tokens
+    from tokenfst.drawing import draw_pushdown_token_automaton
+
+    pushdown = source.compiled()
+    with progress("compiling kernels, which later runs find ready"):
+        automaton = compile_tokens(pushdown, vocabulary)
+    return pushdown.draw(), draw_pushdown_token_automaton(automaton)
 
 
 if __name__ == "__main__":
