@@ -38,7 +38,7 @@ class Assembly:
             defined: where rules were defined, for errors.
         """
         self.found, self.max_configurations, self.work, self.defined = found, max_configurations, work, defined
-        # `[5, E]`: state, column, pops, pushes, target; those of each state alone, and all.
+        # `[5, E]`: state, column, pops, pushes, target; those of each state alone, and with those that states share.
         self.own = found.steps.table(found.places.go, found.target_of_place())
         self.steps = found.steps.joined(self.own)
 

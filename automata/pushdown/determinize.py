@@ -13,7 +13,9 @@ above it. The stacks become one symbol, a choice, and the elements above it the 
                real stack tells: for each symbol that may lie there, the step pops it, it is put under all local stacks,
                and the tree has a branch
     group      many columns at once: those that only one place reads
-    collision  columns that several places read lead to sets, one by one
+    collision  columns that several places read lead to sets; those that lead to the same places do so together
+    boundary   what follows words over some columns. Many states inside words end them in the same way: it is one more
+               state, that no byte leads to, explored once, whose steps all of them share
 
 Elements that have become equal are one, so two derivations of the same text that lead to the same place cost nothing.
 
@@ -300,13 +302,14 @@ class Determinizer:
         if ending:
             best = min(ending)[0]
             elements = tuple(sorted({(pushed, target) for word, pushed, target in ending if word == best}))
+            # States share the steps of one that shares none.
             if popped or self.at in self.after_words:
                 self.explore(elements, popped, columns)
             else:
                 self.steps.shared.append((self.at, self.boundary(elements, columns)))
 
     def boundary(self, elements: Elements, columns: int) -> int:
-        """The state that no byte leads to for what follows some words over some columns; its steps are found."""
+        """The state for what follows some words over some columns; its steps are found."""
         found = self.boundaries.get((elements, columns))
         if found is None:
             at = self.at

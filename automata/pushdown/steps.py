@@ -2,7 +2,7 @@
 
 Most steps come in groups: from one state, with the same symbols popped and pushed, through one state of the network and
 over a set of columns. A group costs a few microseconds of Python; its steps are written out by numpy, all groups at
-once.
+once, and so are those that a state shares with another.
 """
 
 from __future__ import annotations
