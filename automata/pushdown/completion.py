@@ -88,8 +88,9 @@ class Completion:
         self.changed += always
         while self.changed:
             work.check()
-            for reader in list(self.readers[self.changed.pop()]):
-                self._update(reader)
+            control = self.changed.pop()
+            for reader in list(self.readers[control]):
+                self._update(reader, control)
 
     def _read(self, reader: int, control: int) -> None:
         """Gives a control state all exits of another."""
@@ -123,9 +124,9 @@ class Completion:
         self.exits[control] |= 1 << number
         self.changed.append(control)
 
-    def _update(self, control: int) -> None:
-        """Brings the exits of a control state up to those that it reads."""
-        if control in self.returning:
+    def _update(self, control: int, changed: int) -> None:
+        """Brings the exits of a control state up to those of one that it reads."""
+        if control in self.returning and self.returning[control][2] == changed:
             below, symbol, target = self.returning[control]
             new = self.exits[target] & self.through.get(symbol, 0) & ~self.followed.get(control, 0)
             self.followed[control] = self.followed.get(control, 0) | new
@@ -139,8 +140,8 @@ class Completion:
         found = self.exits[control]
         if control in self.returning:
             found |= self.exits[self.returning[control][2]] & _DONE
-        for other in self.inputs[control]:
-            found |= self.exits[other]
+        if changed in self.inputs[control]:
+            found |= self.exits[changed]
         if found != self.exits[control]:
             self.exits[control] = found
             self.changed.append(control)
