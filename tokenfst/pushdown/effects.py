@@ -58,37 +58,40 @@ def _add(functions: Functions, pool: Trees, begin: int, end: int) -> None:
 
 
 @kernel
-def followed(functions: Functions, pool: Trees, steps: Steps, function: int, column: int) -> Trees:
+def followed(functions: Functions, pool: Trees, steps: Steps, function: int, column: int) -> bool:
     """Finds the function followed by a byte of class `column`, or DEAD, and keeps it in its row.
 
-    Returns the pool of trees, with those that the function leads to. There has to be room for one more function.
+    There has to be room for one more function. False where the pool of trees has no room.
     """
-    pool = _all_resolved(functions, pool, steps, function, column)
+    if not _all_resolved(functions, pool, steps, function, column):
+        return False
     end, _ = _led(functions.pairs, functions.rows, functions.number[0], function, pool.rows, FOLLOWED + column)
     functions.rows[function, STEP + column] = _known(functions, pool, end)
-    return pool
+    return True
 
 
 @kernel
-def passed(functions: Functions, pool: Trees, steps: Steps, function: int, pending: int) -> Trees:
+def passed(functions: Functions, pool: Trees, steps: Steps, function: int, pending: int) -> bool:
     """Finds the function followed by any valid rest of the pending character, DEAD if all die, MIXED if they differ,
     and keeps it in its row; otherwise as `followed`."""
     column = steps.width + pending
-    pool = _all_resolved(functions, pool, steps, function, column)
+    if not _all_resolved(functions, pool, steps, function, column):
+        return False
     end, is_mixed = _led(functions.pairs, functions.rows, functions.number[0], function, pool.rows, FOLLOWED + column)
     functions.rows[function, THROUGH + pending] = MIXED if is_mixed else _known(functions, pool, end)
-    return pool
+    return True
 
 
 @kernel
-def _all_resolved(functions: Functions, pool: Trees, steps: Steps, function: int, column: int) -> Trees:
-    """The pool, with what follows all trees of a function found."""
+def _all_resolved(functions: Functions, pool: Trees, steps: Steps, function: int, column: int) -> bool:
+    """Finds what follows all trees of a function; false where there is no room."""
     at, end = functions.rows[function, PAIRS_BEGIN], functions.rows[function, PAIRS_END]
     while True:
         at = _first_unknown(functions.pairs, at, end, pool.rows, FOLLOWED + column)
         if at == end:
-            return pool
-        pool = resolved(pool, steps, functions.pairs[at] & TARGET, column)
+            return True
+        if not resolved(pool, steps, functions.pairs[at] & TARGET, column):
+            return False
 
 
 # In these loops arrays are arguments and never replaced: counting references to them would take most of the time.

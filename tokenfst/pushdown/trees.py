@@ -42,6 +42,8 @@ EMPTY = 0
 # In a leaf the sequence pushed is in the upper half and the state in the lower; in a child the symbol and the tree.
 SHIFT, LOWER = 32, (1 << 32) - 1
 _TREES, _LEAVES, _CHILDREN, _SEQUENCES = range(4)
+# In place of a tree.
+_NO_ROOM = -4
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
@@ -97,36 +99,43 @@ def _power_of_two(size: int) -> int:
 
 
 @kernel
-def with_room(pool: Trees, trees: int, leaves: int, children: int, sequences: int) -> Trees:
-    """The pool, or a larger one where there is no room for so many more."""
+def has_room(pool: Trees, trees: int, leaves: int, children: int, sequences: int) -> bool:
+    """Whether there is room for so many more."""
     counts = pool.counts
-    trees, leaves = counts[_TREES] + trees, counts[_LEAVES] + leaves
-    children, sequences = counts[_CHILDREN] + children, counts[_SEQUENCES] + sequences
-    if (
-        trees <= len(pool.rows)
-        and leaves <= len(pool.leaves)
-        and children <= len(pool.children)
-        and sequences <= len(pool.sequences)
-    ):
-        return pool
-    grown = _allocate(
-        _power_of_two(max(trees, len(pool.rows))),
-        pool.rows.shape[1],
-        _power_of_two(max(leaves, len(pool.leaves))),
-        _power_of_two(max(children, len(pool.children))),
-        _power_of_two(max(sequences, len(pool.sequences))),
+    return bool(
+        counts[_TREES] + trees <= len(pool.rows)
+        and counts[_LEAVES] + leaves <= len(pool.leaves)
+        and counts[_CHILDREN] + children <= len(pool.children)
+        and counts[_SEQUENCES] + sequences <= len(pool.sequences)
     )
-    grown.counts[:] = counts
-    grown.rows[: counts[_TREES]] = pool.rows[: counts[_TREES]]
-    grown.leaves[: counts[_LEAVES]] = pool.leaves[: counts[_LEAVES]]
-    grown.children[: counts[_CHILDREN]] = pool.children[: counts[_CHILDREN]]
-    grown.sequences[: counts[_SEQUENCES]] = pool.sequences[: counts[_SEQUENCES]]
+
+
+@kernel
+def grown(pool: Trees) -> Trees:
+    """The pool with twice the room.
+
+    What runs out of room stops, is told by its result, and is asked again later: arrays that are replaced deep inside
+    would be in the way of all that is done with them, and take half a minute more to compile.
+    """
+    counts = pool.counts
+    larger = _allocate(
+        2 * len(pool.rows),
+        pool.rows.shape[1],
+        2 * len(pool.leaves),
+        2 * len(pool.children),
+        2 * len(pool.sequences),
+    )
+    larger.counts[:] = counts
+    larger.rows[: counts[_TREES]] = pool.rows[: counts[_TREES]]
+    larger.leaves[: counts[_LEAVES]] = pool.leaves[: counts[_LEAVES]]
+    larger.children[: counts[_CHILDREN]] = pool.children[: counts[_CHILDREN]]
+    larger.sequences[: counts[_SEQUENCES]] = pool.sequences[: counts[_SEQUENCES]]
     for tree in range(counts[_TREES]):
-        _take(grown.slots, grown.rows[tree, _HASH], tree)
+        _take(larger.slots, larger.rows[tree, _HASH], tree)
     for sequence in range(1, counts[_SEQUENCES]):
-        row = grown.sequences[sequence]
-        _take(grown.sequence_slots, _sequence_hash(row[PARENT], row[SYMBOL]), sequence)
-    return grown
+        row = larger.sequences[sequence]
+        _take(larger.sequence_slots, _sequence_hash(row[PARENT], row[SYMBOL]), sequence)
+    return larger
 
 
 @kernel
@@ -297,11 +306,9 @@ def num_bytes(pool: Trees) -> int:
 
 
 @kernel
-def resolved(pool: Trees, steps: Steps, tree: int, column: int) -> Trees:
-    """The pool, with what follows a tree on a column found and kept in the tree's row; with what may be pending of a
-    character, W and more as a column, MIXED where its valid rests lead to different trees."""
-    if pool.rows[tree, CHILDREN_BEGIN] == pool.rows[tree, CHILDREN_END]:
-        return _followed(pool, steps, tree, column) if column < steps.width else _passed(pool, steps, tree, column)
+def resolved(pool: Trees, steps: Steps, tree: int, column: int) -> bool:
+    """Finds what follows a tree on a column and keeps it in the tree's row; with what may be pending of a character, W
+    and more as a column, MIXED where its valid rests lead to different trees. False where there is no room."""
     waiting, size = np.empty(256, np.int32), 1
     waiting[0] = tree
     while size:
@@ -320,101 +327,92 @@ def resolved(pool: Trees, steps: Steps, tree: int, column: int) -> Trees:
                 size += 1
         if size == waits:
             is_byte = column < steps.width
-            pool = _followed(pool, steps, tree, column) if is_byte else _passed(pool, steps, tree, column)
+            result = _followed(pool, steps, tree, column) if is_byte else _passed(pool, steps, tree, column)
+            if result == _NO_ROOM:
+                return False
+            pool.rows[tree, FOLLOWED + column] = result
             size -= 1
-    return pool
+    return True
 
 
 @kernel
-def _followed(pool: Trees, steps: Steps, tree: int, column: int) -> Trees:
-    """Finds what follows a tree whose children are known."""
+def _followed(pool: Trees, steps: Steps, tree: int, column: int) -> int:
+    """What follows a tree whose children are known."""
     row = pool.rows[tree]
     num_leaves, num_children = row[LEAVES_END] - row[LEAVES_BEGIN], row[CHILDREN_END] - row[CHILDREN_BEGIN]
-    result = DEAD
-    if not num_leaves:
-        pool, count = _children_followed(pool, tree, column)
-        if count:
-            begin = pool.counts[_CHILDREN]
-            result = _tree(pool, pool.leaves[:0], pool.children[begin : begin + count])
-    elif num_leaves == 1 and not num_children:
-        pool, result = _from_leaf(pool, steps, pool.leaves[row[LEAVES_BEGIN]], column)
-    else:
-        pool, result = _side_by_side(pool, steps, tree, column)
-    pool.rows[tree, FOLLOWED + column] = result
-    return pool
-
-
-@kernel
-def _children_followed(pool: Trees, tree: int, column: int) -> tuple[Trees, int]:
-    """Writes what follows the children of a tree behind all children, and how many are left."""
-    row = pool.rows[tree]
-    pool = with_room(pool, 1, 0, row[CHILDREN_END] - row[CHILDREN_BEGIN], 0)
-    end = begin = pool.counts[_CHILDREN]
+    if num_leaves == 1 and not num_children:
+        return _from_leaf(pool, steps, pool.leaves[row[LEAVES_BEGIN]], column)
+    if not has_room(pool, 1, 0, num_children, 0):
+        return _NO_ROOM
+    begin = end = pool.counts[_CHILDREN]
     for place in range(row[CHILDREN_BEGIN], row[CHILDREN_END]):
         child = pool.children[place]
         after = pool.rows[child & LOWER, FOLLOWED + column]
         if after >= 0:
             pool.children[end] = child >> SHIFT << SHIFT | after
             end += 1
-    return pool, end - begin
+    if num_leaves:
+        return _side_by_side(pool, steps, tree, column, pool.children[begin:end].copy())
+    return _tree(pool, pool.leaves[:0], pool.children[begin:end]) if begin < end else DEAD
 
 
 @kernel
-def _side_by_side(pool: Trees, steps: Steps, tree: int, column: int) -> tuple[Trees, int]:
-    """What follows a tree with several leaves, or leaves and children: all that follows any of them."""
+def _side_by_side(pool: Trees, steps: Steps, tree: int, column: int, children: Pairs) -> int:
+    """What follows a tree with several leaves, or with leaves and children: all that follows any of them."""
     row = pool.rows[tree]
-    pool, count = _children_followed(pool, tree, column)
-    begin = pool.counts[_CHILDREN]
-    leaves, children = np.empty(0, np.int64), pool.children[begin : begin + count].copy()
+    leaves = np.empty(0, np.int64)
     for number in range(row[LEAVES_END] - row[LEAVES_BEGIN]):
-        pool, part = _from_leaf(pool, steps, pool.leaves[row[LEAVES_BEGIN] + number], column)
+        part = _from_leaf(pool, steps, pool.leaves[row[LEAVES_BEGIN] + number], column)
+        if part == _NO_ROOM:
+            return _NO_ROOM
         if part >= 0:
             found = pool.rows[part]
             leaves = np.append(leaves, pool.leaves[found[LEAVES_BEGIN] : found[LEAVES_END]])
             children = np.append(children, pool.children[found[CHILDREN_BEGIN] : found[CHILDREN_END]])
     if len(leaves) + len(children) == 0:
-        return pool, DEAD
-    pool = with_room(pool, 1, len(leaves), len(children), 0)
-    return pool, _tree(pool, np.unique(leaves), np.unique(children))
+        return DEAD
+    if not has_room(pool, 1, len(leaves), len(children), 0):
+        return _NO_ROOM
+    return _tree(pool, np.unique(leaves), np.unique(children))
 
 
 @kernel
-def _passed(pool: Trees, steps: Steps, tree: int, column: int) -> Trees:
-    """Finds what follows a tree after the valid rests of a character, if that is one tree."""
+def _passed(pool: Trees, steps: Steps, tree: int, column: int) -> int:
+    """What follows a tree after the valid rests of a character, if that is one tree."""
     row, pending = pool.rows[tree], column - steps.width
     leaves = pool.leaves[row[LEAVES_BEGIN] : row[LEAVES_END]].copy()
     children = pool.children[row[CHILDREN_BEGIN] : row[CHILDREN_END]].copy()
     num_leaves = num_children = 0
-    result = DEAD
     for leaf in leaves:
         after = after_character(leaf & LOWER, pending, steps.plain, steps.byte_class, steps.after)
         if after == MIXED:
-            result = MIXED
+            return MIXED
         if after >= 0:
             leaves[num_leaves] = leaf >> SHIFT << SHIFT | after
             num_leaves += 1
     for child in children:
         after = pool.rows[child & LOWER, FOLLOWED + column]
         if after == MIXED:
-            result = MIXED
+            return MIXED
         if after >= 0:
             children[num_children] = child >> SHIFT << SHIFT | after
             num_children += 1
-    if result == DEAD and num_leaves + num_children:
-        pool = with_room(pool, 1, num_leaves, num_children, 0)
-        result = _tree(pool, np.unique(leaves[:num_leaves]), np.unique(children[:num_children]))
-    pool.rows[tree, FOLLOWED + column] = result
-    return pool
+    if num_leaves + num_children == 0:
+        return DEAD
+    if not has_room(pool, 1, num_leaves, num_children, 0):
+        return _NO_ROOM
+    return _tree(pool, np.unique(leaves[:num_leaves]), np.unique(children[:num_children]))
 
 
 @kernel
-def _from_leaf(pool: Trees, steps: Steps, leaf: int, column: int) -> tuple[Trees, int]:
+def _from_leaf(pool: Trees, steps: Steps, leaf: int, column: int) -> int:
     """The tree of a leaf followed by a column: its state's steps, after what the leaf has pushed."""
     if column < steps.plain.shape[1] and steps.plain[leaf & LOWER, column] >= 0:
-        pool = with_room(pool, 1, 1, 0, 0)
+        if not has_room(pool, 1, 1, 0, 0):
+            return _NO_ROOM
         place = pool.counts[_LEAVES]
         pool.leaves[place] = leaf >> SHIFT << SHIFT | steps.plain[leaf & LOWER, column]
-        return pool, _tree(pool, pool.leaves[place : place + 1], pool.children[:0])
+        return _tree(pool, pool.leaves[place : place + 1], pool.children[:0])
     pushed, entry = leaf >> SHIFT, (leaf & LOWER) * steps.width + column
     begin, end = steps.offsets[entry], steps.offsets[entry + 1]
     longest, total = 0, 0
@@ -422,7 +420,8 @@ def _from_leaf(pool: Trees, steps: Steps, leaf: int, column: int) -> tuple[Trees
         length = _length(steps.parent, steps.pops[step])
         longest = max(longest, length)
         total += length + pool.sequences[steps.pushes[step], LENGTH]
-    pool = with_room(pool, total + end - begin, end - begin, total, total)
+    if not has_room(pool, total + end - begin, end - begin, total, total):
+        return _NO_ROOM
     paths, lengths = np.empty((end - begin, longest + 1), np.int32), np.empty(end - begin, np.int32)
     found, count = np.empty(end - begin, np.int64), 0
     for step in range(begin, end):
@@ -430,9 +429,7 @@ def _from_leaf(pool: Trees, steps: Steps, leaf: int, column: int) -> tuple[Trees
         if left >= 0:
             found[count] = _pushed(pool, left, steps.pushes[step]) << SHIFT | steps.target[step]
             count += 1
-    if not count:
-        return pool, DEAD
-    return pool, _grown(pool, paths, lengths, found, count)
+    return _planted(pool, paths, lengths, found, count) if count else DEAD
 
 
 @kernel
@@ -479,7 +476,7 @@ def _pushed(pool: Trees, sequence: int, more: int) -> int:
 
 
 @kernel
-def _grown(pool: Trees, paths: Ints, lengths: Ints, leaves: Pairs, count: int) -> int:
+def _planted(pool: Trees, paths: Ints, lengths: Ints, leaves: Pairs, count: int) -> int:
     """The tree with these leaves at the ends of these paths; there has to be room for it."""
     order = _by_path(paths, lengths, count)
     depth = paths.shape[1]
@@ -562,7 +559,8 @@ def with_tree(pool: Trees, said: list[Way]) -> tuple[Trees, int]:
     """The pool with the tree that says just this, and its number."""
     longest = max(len(popped) for popped, _, _ in said)
     total = sum(len(popped) + len(pushed) for popped, pushed, _ in said)
-    pool = with_room(pool, total + len(said), len(said), total, total)
+    while not has_room(pool, total + len(said), len(said), total, total):
+        pool = grown(pool)
     paths, leaves = np.zeros((len(said), longest + 1), np.int32), np.empty(len(said), np.int64)
     for number, (popped, pushed, state) in enumerate(said):
         paths[number, : len(popped)] = popped
@@ -571,4 +569,4 @@ def with_tree(pool: Trees, said: list[Way]) -> tuple[Trees, int]:
             sequence = extended(pool, sequence, symbol)
         leaves[number] = sequence << SHIFT | state
     lengths = np.array([len(popped) for popped, _, _ in said], np.int32)
-    return pool, _grown(pool, paths, lengths, leaves, len(said))
+    return pool, _planted(pool, paths, lengths, leaves, len(said))

@@ -36,7 +36,7 @@ from tokenfst.functions import (
 )
 from tokenfst.loops import AFTER_CONTINUATION, AFTER_LEAD, DEAD, UNKNOWN, WHOLE, Ints
 from tokenfst.pushdown.effects import followed, identity_alone, passed
-from tokenfst.pushdown.trees import FOLLOWED, Trees, num_bytes, resolved, states_alone
+from tokenfst.pushdown.trees import FOLLOWED, Trees, grown, num_bytes, resolved, states_alone
 from tokenfst.token_classes import FIRST_CLASS, NEVER
 from tokenfst.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, HIGH_BYTE_BELOW, Nodes
 from tokenfst.vocabulary import Vocabulary
@@ -146,9 +146,11 @@ def _walk(
             while is_full(functions, num_states):
                 functions = grow(functions, num_states)
             if status == _WANTS_STEP:
-                trees = followed(functions, trees, steps, function, following)
+                while not followed(functions, trees, steps, function, following):
+                    trees = grown(trees)
             elif status == _WANTS_CHARACTER:
-                trees = passed(functions, trees, steps, function, following)
+                while not passed(functions, trees, steps, function, following):
+                    trees = grown(trees)
             elif status == _WANTS_ROOM:
                 runs, path = _more_rows(runs, progress[_RUNS]), _more_rows(path, progress[_DEPTH])
             if stop[0] or _PAIR_BYTES * num_pairs(functions) > max_bytes or num_bytes(trees) > max_bytes:
@@ -160,7 +162,8 @@ def _walk(
     column_trees = np.empty((num_states, steps.width - num_byte_classes), np.int32)
     for state in range(num_states):
         for column in range(num_byte_classes, steps.width):
-            trees = resolved(trees, steps, state, column)
+            while not resolved(trees, steps, state, column):
+                trees = grown(trees)
             column_trees[state, column - num_byte_classes] = trees.rows[state, FOLLOWED + column]
     entries = _entries(functions, progress[_CLASSES])
     return runs[:num_runs].copy(), progress[_CLASSES], entries, trees, column_trees
