@@ -1,6 +1,8 @@
 """Pushdown automata over tokens: what each token does to a state and a stack, in one look-up.
 
 trees       what a text does to a state and a stack: trees of what is popped, shared
+following   a tree and one more byte
+planting    trees from paths, and back
 effects     what prefixes of tokens do: functions from states to trees
 walk        the walk over the vocabulary: classes of tokens with equal effects
 terminals   labels, which are tokens taken by name

@@ -21,7 +21,7 @@ from automata.openfst import IntArray
 from automata.pushdown.automaton import Configuration, PushdownAutomaton
 from tokenfst.beginning import moved_runs
 from tokenfst.pushdown.contexts import CLASS, SOURCE
-from tokenfst.pushdown.trees import ways, with_tree
+from tokenfst.pushdown.planting import ways, with_tree
 from tokenfst.pushdown.walk import TokenEffects
 from tokenfst.text_start import SPACE, TextStart
 from tokenfst.token_classes import NEVER

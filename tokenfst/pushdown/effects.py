@@ -28,7 +28,8 @@ from tokenfst.functions import (
     take_slot,
 )
 from tokenfst.loops import DEAD, LOOP_WORDS, MIXED, UNKNOWN, Ints
-from tokenfst.pushdown.trees import FOLLOWED, LATER, LIVE, LIVE_BITS, LOOPS, Steps, Trees, resolved
+from tokenfst.pushdown.following import resolved
+from tokenfst.pushdown.trees import FOLLOWED, LATER, LIVE, LIVE_BITS, LOOPS, Steps, Trees
 
 
 @kernel

@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from automata.byte_automaton import ByteArray
 from automata.jit import kernel
-from tokenfst.loops import DEAD, LOOP_WORDS, MIXED, NUM_PENDING, UNKNOWN, Ints, after_character, state_loops
+from tokenfst.loops import DEAD, LOOP_WORDS, MIXED, NUM_PENDING, UNKNOWN, Ints, state_loops
 
 # Not found yet. Positive, unlike DEAD and MIXED, so that what is not known counts as alive.
 LATER = 1 << 30
@@ -41,9 +41,7 @@ PARENT, SYMBOL, LENGTH = range(3)
 EMPTY = 0
 # In a leaf the sequence pushed is in the upper half and the state in the lower; in a child the symbol and the tree.
 SHIFT, LOWER = 32, (1 << 32) - 1
-_TREES, _LEAVES, _CHILDREN, _SEQUENCES = range(4)
-# In place of a tree.
-_NO_ROOM = -4
+TREES, LEAVES, CHILDREN, SEQUENCES = range(4)
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
@@ -103,10 +101,10 @@ def has_room(pool: Trees, trees: int, leaves: int, children: int, sequences: int
     """Whether there is room for so many more."""
     counts = pool.counts
     return bool(
-        counts[_TREES] + trees <= len(pool.rows)
-        and counts[_LEAVES] + leaves <= len(pool.leaves)
-        and counts[_CHILDREN] + children <= len(pool.children)
-        and counts[_SEQUENCES] + sequences <= len(pool.sequences)
+        counts[TREES] + trees <= len(pool.rows)
+        and counts[LEAVES] + leaves <= len(pool.leaves)
+        and counts[CHILDREN] + children <= len(pool.children)
+        and counts[SEQUENCES] + sequences <= len(pool.sequences)
     )
 
 
@@ -126,13 +124,13 @@ def grown(pool: Trees) -> Trees:
         2 * len(pool.sequences),
     )
     larger.counts[:] = counts
-    larger.rows[: counts[_TREES]] = pool.rows[: counts[_TREES]]
-    larger.leaves[: counts[_LEAVES]] = pool.leaves[: counts[_LEAVES]]
-    larger.children[: counts[_CHILDREN]] = pool.children[: counts[_CHILDREN]]
-    larger.sequences[: counts[_SEQUENCES]] = pool.sequences[: counts[_SEQUENCES]]
-    for tree in range(counts[_TREES]):
+    larger.rows[: counts[TREES]] = pool.rows[: counts[TREES]]
+    larger.leaves[: counts[LEAVES]] = pool.leaves[: counts[LEAVES]]
+    larger.children[: counts[CHILDREN]] = pool.children[: counts[CHILDREN]]
+    larger.sequences[: counts[SEQUENCES]] = pool.sequences[: counts[SEQUENCES]]
+    for tree in range(counts[TREES]):
         _take(larger.slots, larger.rows[tree, _HASH], tree)
-    for sequence in range(1, counts[_SEQUENCES]):
+    for sequence in range(1, counts[SEQUENCES]):
         row = larger.sequences[sequence]
         _take(larger.sequence_slots, _sequence_hash(row[PARENT], row[SYMBOL]), sequence)
     return larger
@@ -160,8 +158,8 @@ def extended(pool: Trees, sequence: int, symbol: int) -> int:
     while found < 0:
         known = slots[slot]
         if known < 0:
-            found = pool.counts[_SEQUENCES]
-            pool.counts[_SEQUENCES] += 1
+            found = pool.counts[SEQUENCES]
+            pool.counts[SEQUENCES] += 1
             rows[found, PARENT], rows[found, SYMBOL], rows[found, LENGTH] = sequence, symbol, rows[sequence, LENGTH] + 1
             slots[slot] = found
         elif rows[known, PARENT] == sequence and rows[known, SYMBOL] == symbol:
@@ -174,7 +172,7 @@ def extended(pool: Trees, sequence: int, symbol: int) -> int:
 
 
 @kernel
-def _tree(pool: Trees, leaves: Pairs, children: Pairs) -> int:
+def tree_with(pool: Trees, leaves: Pairs, children: Pairs) -> int:
     """The tree with these leaves and children, both ascending and not both empty; there has to be room for it."""
     value = np.uint64(len(leaves))
     for leaf in leaves:
@@ -189,7 +187,7 @@ def _tree(pool: Trees, leaves: Pairs, children: Pairs) -> int:
     while found < 0:
         known = slots[slot]
         if known < 0:
-            slots[slot] = found = pool.counts[_TREES]
+            slots[slot] = found = pool.counts[TREES]
             _add(pool, leaves, children, hashed)
         elif rows[known, _HASH] == hashed and _is(pool, known, leaves, children):
             found = known
@@ -216,20 +214,20 @@ def _add(pool: Trees, leaves: Pairs, children: Pairs, hashed: int) -> None:
     """Makes a new tree, with what is known of it at once: what its leaves and children all loop on, and the columns
     that none of them can take."""
     counts, rows = pool.counts, pool.rows
-    row = rows[counts[_TREES]]
-    counts[_TREES] += 1
+    row = rows[counts[TREES]]
+    counts[TREES] += 1
     row[_HASH] = hashed
-    row[LEAVES_BEGIN], row[CHILDREN_BEGIN] = counts[_LEAVES], counts[_CHILDREN]
+    row[LEAVES_BEGIN], row[CHILDREN_BEGIN] = counts[LEAVES], counts[CHILDREN]
     row[LOOPS:LIVE], row[LIVE:FOLLOWED], row[FOLLOWED:] = -1, 0, DEAD
     for leaf in leaves:
-        pool.leaves[counts[_LEAVES]] = leaf
-        counts[_LEAVES] += 1
+        pool.leaves[counts[LEAVES]] = leaf
+        counts[LEAVES] += 1
         _take_over(row, rows[leaf & LOWER])
     for child in children:
-        pool.children[counts[_CHILDREN]] = child
-        counts[_CHILDREN] += 1
+        pool.children[counts[CHILDREN]] = child
+        counts[CHILDREN] += 1
         _take_over(row, rows[child & LOWER])
-    row[LEAVES_END], row[CHILDREN_END] = counts[_LEAVES], counts[_CHILDREN]
+    row[LEAVES_END], row[CHILDREN_END] = counts[LEAVES], counts[CHILDREN]
 
 
 @kernel
@@ -265,7 +263,7 @@ def states_alone(
         _power_of_two(4 * len(parent)),
     )
     pool.sequences[EMPTY, PARENT], pool.sequences[EMPTY, SYMBOL], pool.sequences[EMPTY, LENGTH] = EMPTY, -1, 0
-    pool.counts[_SEQUENCES] = 1
+    pool.counts[SEQUENCES] = 1
     own = np.zeros(len(parent), np.int32)
     for sequence in range(1, len(parent)):
         own[sequence] = extended(pool, own[parent[sequence]], symbol[sequence])
@@ -283,7 +281,7 @@ def states_alone(
     loops = state_loops(plain, byte_class, after)
     no_children = np.empty(0, np.int64)
     for state in range(num_states):
-        _tree(pool, np.array([state], np.int64), no_children)
+        tree_with(pool, np.array([state], np.int64), no_children)
         row = pool.rows[state]
         row[LOOPS:LIVE], row[LIVE:FOLLOWED] = loops[state], 0
         row[FOLLOWED : FOLLOWED + width], row[FOLLOWED + width :] = row_steps[state], LATER
@@ -299,274 +297,4 @@ def states_alone(
 def num_bytes(pool: Trees) -> int:
     """The memory that the pool uses."""
     counts = pool.counts
-    return int(4 * counts[_TREES] * pool.rows.shape[1] + 8 * (counts[_LEAVES] + counts[_CHILDREN]))
-
-
-# Steps
-
-
-@kernel
-def resolved(pool: Trees, steps: Steps, tree: int, column: int) -> bool:
-    """Finds what follows a tree on a column and keeps it in the tree's row; with what may be pending of a character, W
-    and more as a column, MIXED where its valid rests lead to different trees. False where there is no room."""
-    waiting, size = np.empty(256, np.int32), 1
-    waiting[0] = tree
-    while size:
-        tree = waiting[size - 1]
-        row = pool.rows[tree]
-        if row[FOLLOWED + column] != LATER:
-            size -= 1
-            continue
-        waits = size
-        for place in range(row[CHILDREN_BEGIN], row[CHILDREN_END]):
-            child = pool.children[place] & LOWER
-            if pool.rows[child, FOLLOWED + column] == LATER:
-                if size == len(waiting):
-                    waiting = np.append(waiting, np.empty(size, np.int32))
-                waiting[size] = child
-                size += 1
-        if size == waits:
-            is_byte = column < steps.width
-            result = _followed(pool, steps, tree, column) if is_byte else _passed(pool, steps, tree, column)
-            if result == _NO_ROOM:
-                return False
-            pool.rows[tree, FOLLOWED + column] = result
-            size -= 1
-    return True
-
-
-@kernel
-def _followed(pool: Trees, steps: Steps, tree: int, column: int) -> int:
-    """What follows a tree whose children are known."""
-    row = pool.rows[tree]
-    num_leaves, num_children = row[LEAVES_END] - row[LEAVES_BEGIN], row[CHILDREN_END] - row[CHILDREN_BEGIN]
-    if num_leaves == 1 and not num_children:
-        return _from_leaf(pool, steps, pool.leaves[row[LEAVES_BEGIN]], column)
-    if not has_room(pool, 1, 0, num_children, 0):
-        return _NO_ROOM
-    begin = end = pool.counts[_CHILDREN]
-    for place in range(row[CHILDREN_BEGIN], row[CHILDREN_END]):
-        child = pool.children[place]
-        after = pool.rows[child & LOWER, FOLLOWED + column]
-        if after >= 0:
-            pool.children[end] = child >> SHIFT << SHIFT | after
-            end += 1
-    if num_leaves:
-        return _side_by_side(pool, steps, tree, column, pool.children[begin:end].copy())
-    return _tree(pool, pool.leaves[:0], pool.children[begin:end]) if begin < end else DEAD
-
-
-@kernel
-def _side_by_side(pool: Trees, steps: Steps, tree: int, column: int, children: Pairs) -> int:
-    """What follows a tree with several leaves, or with leaves and children: all that follows any of them."""
-    row = pool.rows[tree]
-    leaves = np.empty(0, np.int64)
-    for number in range(row[LEAVES_END] - row[LEAVES_BEGIN]):
-        part = _from_leaf(pool, steps, pool.leaves[row[LEAVES_BEGIN] + number], column)
-        if part == _NO_ROOM:
-            return _NO_ROOM
-        if part >= 0:
-            found = pool.rows[part]
-            leaves = np.append(leaves, pool.leaves[found[LEAVES_BEGIN] : found[LEAVES_END]])
-            children = np.append(children, pool.children[found[CHILDREN_BEGIN] : found[CHILDREN_END]])
-    if len(leaves) + len(children) == 0:
-        return DEAD
-    if not has_room(pool, 1, len(leaves), len(children), 0):
-        return _NO_ROOM
-    return _tree(pool, np.unique(leaves), np.unique(children))
-
-
-@kernel
-def _passed(pool: Trees, steps: Steps, tree: int, column: int) -> int:
-    """What follows a tree after the valid rests of a character, if that is one tree."""
-    row, pending = pool.rows[tree], column - steps.width
-    leaves = pool.leaves[row[LEAVES_BEGIN] : row[LEAVES_END]].copy()
-    children = pool.children[row[CHILDREN_BEGIN] : row[CHILDREN_END]].copy()
-    num_leaves = num_children = 0
-    for leaf in leaves:
-        after = after_character(leaf & LOWER, pending, steps.plain, steps.byte_class, steps.after)
-        if after == MIXED:
-            return MIXED
-        if after >= 0:
-            leaves[num_leaves] = leaf >> SHIFT << SHIFT | after
-            num_leaves += 1
-    for child in children:
-        after = pool.rows[child & LOWER, FOLLOWED + column]
-        if after == MIXED:
-            return MIXED
-        if after >= 0:
-            children[num_children] = child >> SHIFT << SHIFT | after
-            num_children += 1
-    if num_leaves + num_children == 0:
-        return DEAD
-    if not has_room(pool, 1, num_leaves, num_children, 0):
-        return _NO_ROOM
-    return _tree(pool, np.unique(leaves[:num_leaves]), np.unique(children[:num_children]))
-
-
-@kernel
-def _from_leaf(pool: Trees, steps: Steps, leaf: int, column: int) -> int:
-    """The tree of a leaf followed by a column: its state's steps, after what the leaf has pushed."""
-    if column < steps.plain.shape[1] and steps.plain[leaf & LOWER, column] >= 0:
-        if not has_room(pool, 1, 1, 0, 0):
-            return _NO_ROOM
-        place = pool.counts[_LEAVES]
-        pool.leaves[place] = leaf >> SHIFT << SHIFT | steps.plain[leaf & LOWER, column]
-        return _tree(pool, pool.leaves[place : place + 1], pool.children[:0])
-    pushed, entry = leaf >> SHIFT, (leaf & LOWER) * steps.width + column
-    begin, end = steps.offsets[entry], steps.offsets[entry + 1]
-    longest, total = 0, 0
-    for step in range(begin, end):
-        length = _length(steps.parent, steps.pops[step])
-        longest = max(longest, length)
-        total += length + pool.sequences[steps.pushes[step], LENGTH]
-    if not has_room(pool, total + end - begin, end - begin, total, total):
-        return _NO_ROOM
-    paths, lengths = np.empty((end - begin, longest + 1), np.int32), np.empty(end - begin, np.int32)
-    found, count = np.empty(end - begin, np.int64), 0
-    for step in range(begin, end):
-        left = _unpushed(pool, steps, pushed, steps.pops[step], paths[count], lengths[count : count + 1])
-        if left >= 0:
-            found[count] = _pushed(pool, left, steps.pushes[step]) << SHIFT | steps.target[step]
-            count += 1
-    return _planted(pool, paths, lengths, found, count) if count else DEAD
-
-
-@kernel
-def _length(parent: Ints, sequence: int) -> int:
-    length = 0
-    while sequence != EMPTY:
-        sequence = parent[sequence]
-        length += 1
-    return length
-
-
-@kernel
-def _unpushed(pool: Trees, steps: Steps, pushed: int, pops: int, path: Ints, length: Ints) -> int:
-    """What is left of a sequence pushed after some symbols are popped, or -1 where others lie on top; and those that
-    are popped below, into `path` and `length`."""
-    size = _length(steps.parent, pops)
-    for place in range(size - 1, -1, -1):
-        path[place] = steps.symbol[pops]
-        pops = steps.parent[pops]
-    taken = 0
-    while taken < size and pushed != EMPTY:
-        if pool.sequences[pushed, SYMBOL] != path[taken]:
-            return -1
-        pushed = pool.sequences[pushed, PARENT]
-        taken += 1
-    length[0] = size - taken
-    for place in range(size - taken):
-        path[place] = path[place + taken]
-    return pushed
-
-
-@kernel
-def _pushed(pool: Trees, sequence: int, more: int) -> int:
-    """A sequence with another one behind it."""
-    if sequence == EMPTY or more == EMPTY:
-        return sequence + more
-    symbols = np.empty(pool.sequences[more, LENGTH], np.int32)
-    for place in range(len(symbols) - 1, -1, -1):
-        symbols[place] = pool.sequences[more, SYMBOL]
-        more = pool.sequences[more, PARENT]
-    for symbol in symbols:
-        sequence = extended(pool, sequence, symbol)
-    return sequence
-
-
-@kernel
-def _planted(pool: Trees, paths: Ints, lengths: Ints, leaves: Pairs, count: int) -> int:
-    """The tree with these leaves at the ends of these paths; there has to be room for it."""
-    order = _by_path(paths, lengths, count)
-    depth = paths.shape[1]
-    open_leaves, num_leaves = np.empty((depth, count), np.int64), np.zeros(depth, np.int32)
-    open_children, num_children = np.empty((depth, count), np.int64), np.zeros(depth, np.int32)
-    level = 0
-    for place in range(count + 1):
-        # Close what the next path does not go through.
-        shared = 0
-        if place < count and place > 0:
-            last, here = order[place - 1], order[place]
-            while shared < min(lengths[last], lengths[here]) and paths[last, shared] == paths[here, shared]:
-                shared += 1
-        while level > shared:
-            tree = _tree(
-                pool, np.unique(open_leaves[level, : num_leaves[level]]), open_children[level, : num_children[level]]
-            )
-            num_leaves[level] = num_children[level] = 0
-            level -= 1
-            symbol = np.int64(paths[order[place - 1], level])
-            open_children[level, num_children[level]] = symbol << SHIFT | tree
-            num_children[level] += 1
-        if place < count:
-            level = lengths[order[place]]
-            open_leaves[level, num_leaves[level]] = leaves[order[place]]
-            num_leaves[level] += 1
-    return _tree(pool, np.unique(open_leaves[0, : num_leaves[0]]), open_children[0, : num_children[0]])
-
-
-@kernel
-def _by_path(paths: Ints, lengths: Ints, count: int) -> Ints:
-    """The order of paths: by their symbols, a path before those that go on from it."""
-    order = np.arange(count)
-    for place in range(1, count):
-        here, at = order[place], place
-        while at > 0 and _comes_before(paths, lengths, here, order[at - 1]):
-            order[at] = order[at - 1]
-            at -= 1
-        order[at] = here
-    return order
-
-
-@kernel
-def _comes_before(paths: Ints, lengths: Ints, left: int, right: int) -> bool:
-    for place in range(min(lengths[left], lengths[right])):
-        if paths[left, place] != paths[right, place]:
-            return bool(paths[left, place] < paths[right, place])
-    return bool(lengths[left] < lengths[right])
-
-
-# One tree at a time
-
-# Symbols popped from the top down, symbols pushed, and the state.
-Way = tuple[tuple[int, ...], tuple[int, ...], int]
-
-
-def ways(pool: Trees, tree: int) -> list[Way]:
-    """All that a tree says, path by path."""
-    found: list[Way] = []
-    todo: list[tuple[tuple[int, ...], int]] = [((), tree)]
-    while todo:
-        popped, tree = todo.pop()
-        row = pool.rows[tree]
-        leaves = pool.leaves[row[LEAVES_BEGIN] : row[LEAVES_END]].tolist()
-        found += [(popped, _symbols(pool, leaf >> SHIFT), leaf & LOWER) for leaf in leaves]
-        children = pool.children[row[CHILDREN_BEGIN] : row[CHILDREN_END]].tolist()
-        todo += [((*popped, child >> SHIFT), child & LOWER) for child in children]
-    return found
-
-
-def _symbols(pool: Trees, sequence: int) -> tuple[int, ...]:
-    symbols: list[int] = []
-    while sequence != EMPTY:
-        symbols.append(int(pool.sequences[sequence, SYMBOL]))
-        sequence = int(pool.sequences[sequence, PARENT])
-    return tuple(reversed(symbols))
-
-
-def with_tree(pool: Trees, said: list[Way]) -> tuple[Trees, int]:
-    """The pool with the tree that says just this, and its number."""
-    longest = max(len(popped) for popped, _, _ in said)
-    total = sum(len(popped) + len(pushed) for popped, pushed, _ in said)
-    while not has_room(pool, total + len(said), len(said), total, total):
-        pool = grown(pool)
-    paths, leaves = np.zeros((len(said), longest + 1), np.int32), np.empty(len(said), np.int64)
-    for number, (popped, pushed, state) in enumerate(said):
-        paths[number, : len(popped)] = popped
-        sequence = EMPTY
-        for symbol in pushed:
-            sequence = extended(pool, sequence, symbol)
-        leaves[number] = sequence << SHIFT | state
-    lengths = np.array([len(popped) for popped, _, _ in said], np.int32)
-    return pool, _planted(pool, paths, lengths, leaves, len(said))
+    return int(4 * counts[TREES] * pool.rows.shape[1] + 8 * (counts[LEAVES] + counts[CHILDREN]))

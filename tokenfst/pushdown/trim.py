@@ -25,8 +25,8 @@ from automata.pushdown.automaton import PushdownAutomaton
 from tokenfst.loops import DEAD
 from tokenfst.pushdown.completion import Completion
 from tokenfst.pushdown.contexts import CLASS, SOURCE, TREE
+from tokenfst.pushdown.planting import ways, with_tree
 from tokenfst.pushdown.tables import PushdownTables
-from tokenfst.pushdown.trees import ways, with_tree
 from tokenfst.pushdown.walk import TokenEffects
 from tokenfst.token_classes import END, FIRST_CLASS, NEVER
 

@@ -36,7 +36,8 @@ from tokenfst.functions import (
 )
 from tokenfst.loops import AFTER_CONTINUATION, AFTER_LEAD, DEAD, UNKNOWN, WHOLE, Ints
 from tokenfst.pushdown.effects import followed, identity_alone, passed
-from tokenfst.pushdown.trees import FOLLOWED, Trees, grown, num_bytes, resolved, states_alone
+from tokenfst.pushdown.following import resolved
+from tokenfst.pushdown.trees import FOLLOWED, Trees, grown, num_bytes, states_alone
 from tokenfst.token_classes import FIRST_CLASS, NEVER
 from tokenfst.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, HIGH_BYTE_BELOW, Nodes
 from tokenfst.vocabulary import Vocabulary
