@@ -14,7 +14,6 @@ Everything is read-only but a bounded cache of masks that have been asked for, s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +25,7 @@ from automata.distance import distances
 from automata.errors import AutomatonFileError, TokenNotAllowed
 from tokenfst.loops import Ints
 from tokenfst.masks import ClassRuns, expand_runs, group_runs, mask_words
+from tokenfst.over_tokens import OverTokens
 from tokenfst.token_classes import END, NEVER
 from tokenfst.transitions import Transitions
 from tokenfst.vocabulary import Vocabulary
@@ -34,7 +34,7 @@ from tokenfst.vocabulary import Vocabulary
 MAX_CACHED_MASKS = 4096
 
 
-class TokenAutomaton:
+class TokenAutomaton(OverTokens[int]):
     """An exact deterministic automaton over tokens; made by `tokenfst.compile` or `TokenAutomaton.load`.
 
     Attributes:
@@ -122,57 +122,7 @@ class TokenAutomaton:
                 return target
         raise TokenNotAllowed(self._refusal(state, token))
 
-    def _refusal(self, state: int, token: int) -> str:
-        if not 0 <= token < len(self.vocabulary):
-            return f"token {token} is outside the vocabulary of {len(self.vocabulary):,}"
-        return f"token {token} ({self.vocabulary.tokens[token]!r}) is not allowed in state {state}"
-
-    def accepts(self, token_ids: Iterable[int]) -> bool:
-        """Whether the tokens, with an end token behind them or without, are a whole text of the language."""
-        tokens = list(token_ids)
-        if tokens and tokens[-1] in self.vocabulary.eos_ids:
-            tokens.pop()
-        state = self.start
-        try:
-            for token in tokens:
-                if token in self.vocabulary.eos_ids:
-                    return False
-                state = self.advance(state, token)
-        except TokenNotAllowed:
-            return False
-        return self.is_final(state)
-
-    def text(self, token_ids: Iterable[int]) -> bytes:
-        """What tokens write where this automaton begins: at the start of a text, or inside of one."""
-        return self.vocabulary.detokenize(token_ids, at_text_start=self.at_text_start)
-
     # Masks
-
-    def mask(self, state: int) -> npt.NDArray[np.bool_]:
-        """The tokens allowed in a state, `[V]` bool; end tokens exactly where the text may end."""
-        bits = np.unpackbits(self._words(state).view(np.uint8), count=len(self.vocabulary), bitorder="little")
-        return bits.view(np.bool_)
-
-    def fill_bitmask(self, state: int, out: npt.NDArray[np.int32]) -> None:
-        """Writes the mask of a state as packed words: bit `i & 31` of word `i >> 5` is token i.
-
-        Args:
-            state: the state.
-            out: int32 `[W]`, `W >= ceil(V / 32)`; words past the vocabulary are cleared.
-
-        Raises:
-            ValueError: `out` is too short.
-        """
-        words = self._masks.get(state)
-        if words is None:
-            words = self._words(state)
-        if len(out) == len(words):
-            out[:] = words
-            return
-        if len(out) < len(words):
-            raise ValueError(f"a mask takes {len(words)} words, and there are {len(out)}")
-        out[: len(words)] = words
-        out[len(words) :] = 0
 
     def _words(self, state: int) -> npt.NDArray[np.int32]:
         words = self._masks.get(state)

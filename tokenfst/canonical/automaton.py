@@ -16,13 +16,11 @@ Everything is read-only but bounded caches of masks, so automata may be shared b
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from automata.errors import TokenNotAllowed
 from automata.grouping import grouped
@@ -32,6 +30,7 @@ from tokenfst.canonical.liveness import NO_END
 from tokenfst.canonical.pairs import Pairs
 from tokenfst.canonical.sets import Rows
 from tokenfst.loops import Ints
+from tokenfst.over_tokens import OverTokens
 from tokenfst.vocabulary import Vocabulary
 
 # Pairs of masks kept for rows that have been visited; 32 KiB each with a vocabulary of 128,000 tokens.
@@ -39,7 +38,7 @@ MAX_CACHED_ROWS = 1024
 APART, ANY = 0, 1
 
 
-class CanonicalAutomaton:
+class CanonicalAutomaton(OverTokens[int]):
     """An exact deterministic automaton over tokens; made by `compile(..., tokenization="canonical")` or `load`.
 
     Attributes:
@@ -131,52 +130,7 @@ class CanonicalAutomaton:
         at = bisect_right(self._low, place, begin, end) - 1
         return at < begin or place >= self._high[at]
 
-    def _refusal(self, state: int, token: int) -> str:
-        if not 0 <= token < len(self.vocabulary):
-            return f"token {token} is outside the vocabulary of {len(self.vocabulary):,}"
-        return f"token {token} ({self.vocabulary.tokens[token]!r}) is not allowed in state {state}"
-
-    def accepts(self, token_ids: Iterable[int]) -> bool:
-        """Whether the tokens, with an end token behind them or without, are what the encoder makes of a text."""
-        tokens = list(token_ids)
-        if tokens and tokens[-1] in self.vocabulary.eos_ids:
-            tokens.pop()
-        state = self.start
-        try:
-            for token in tokens:
-                if token in self.vocabulary.eos_ids:
-                    return False
-                state = self.advance(state, token)
-        except TokenNotAllowed:
-            return False
-        return self.is_final(state)
-
-    def text(self, token_ids: Iterable[int]) -> bytes:
-        """What tokens write."""
-        return self.vocabulary.detokenize(token_ids)
-
     # Masks
-
-    def mask(self, state: int) -> npt.NDArray[np.bool_]:
-        """The tokens allowed in a state, `[V]` bool; end tokens exactly where the text may end."""
-        bits = np.unpackbits(self._words(state).view(np.uint8), count=len(self.vocabulary), bitorder="little")
-        return bits.view(np.bool_)
-
-    def fill_bitmask(self, state: int, out: npt.NDArray[np.int32]) -> None:
-        """Writes the mask of a state as packed words: bit `i & 31` of word `i >> 5` is token i.
-
-        Args:
-            state: the state.
-            out: int32 `[W]`, `W >= ceil(V / 32)`; words past the vocabulary are cleared.
-
-        Raises:
-            ValueError: `out` is too short.
-        """
-        words = self._words(state)
-        if len(out) < len(words):
-            raise ValueError(f"a mask takes {len(words)} words, and there are {len(out)}")
-        out[: len(words)] = words
-        out[len(words) :] = 0
 
     def _words(self, state: int) -> Ints:
         row, last = divmod(state, self._size)

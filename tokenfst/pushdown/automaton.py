@@ -12,7 +12,6 @@ nothing but going on from an old one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +23,7 @@ import numpy.typing as npt
 from automata.errors import AutomatonFileError, EmptyLanguage, TokenNotAllowed, TooManyConfigurations, VocabularyError
 from tokenfst.loops import Ints
 from tokenfst.masks import ClassRuns, expand_runs, group_runs, mask_words
+from tokenfst.over_tokens import OverTokens
 from tokenfst.pushdown.completion import Completion
 from tokenfst.pushdown.paths import NEEDED, Configuration, ContextPath, Move, Paths
 from tokenfst.pushdown.stack import Cell, symbols
@@ -39,7 +39,7 @@ State: TypeAlias = tuple[Configuration, ...]
 _MaskKey: TypeAlias = ContextPath | tuple[ContextPath, int]
 
 
-class PushdownTokenAutomaton:
+class PushdownTokenAutomaton(OverTokens[State]):
     """An exact automaton over tokens with a stack; made by `tokenfst.compile` from a grammar, or by `load`.
 
     Attributes:
@@ -183,55 +183,7 @@ class PushdownTokenAutomaton:
         # In one order, so that equal states compare equal.
         return tuple(sorted(state, key=lambda part: (part[0], symbols(part[1])))) if len(state) > 1 else state
 
-    def _refusal(self, state: State, token: int) -> str:
-        if not 0 <= token < len(self.vocabulary):
-            return f"token {token} is outside the vocabulary of {len(self.vocabulary):,}"
-        return f"token {token} ({self.vocabulary.tokens[token]!r}) is not allowed in state {state}"
-
-    def accepts(self, token_ids: Iterable[int]) -> bool:
-        """Whether the tokens, with an end token behind them or without, are a whole text of the language."""
-        tokens = list(token_ids)
-        if tokens and tokens[-1] in self.vocabulary.eos_ids:
-            tokens.pop()
-        state = self.start
-        try:
-            for token in tokens:
-                if token in self.vocabulary.eos_ids:
-                    return False
-                state = self.advance(state, token)
-        except TokenNotAllowed:
-            return False
-        return self.is_final(state)
-
-    def text(self, token_ids: Iterable[int]) -> bytes:
-        """What tokens write where this automaton begins: at the start of a text, or inside of one."""
-        return self.vocabulary.detokenize(token_ids, at_text_start=self.at_text_start)
-
     # Masks
-
-    def mask(self, state: State) -> npt.NDArray[np.bool_]:
-        """The tokens allowed in a state, `[V]` bool; end tokens exactly where the text may end."""
-        bits = np.unpackbits(self._words(state).view(np.uint8), count=len(self.vocabulary), bitorder="little")
-        return bits.view(np.bool_)
-
-    def fill_bitmask(self, state: State, out: npt.NDArray[np.int32]) -> None:
-        """Writes the mask of a state as packed words: bit `i & 31` of word `i >> 5` is token i.
-
-        Args:
-            state: the state.
-            out: int32 `[W]`, `W >= ceil(V / 32)`; words past the vocabulary are cleared.
-
-        Raises:
-            ValueError: `out` is too short.
-        """
-        words = self._words(state)
-        if len(out) == len(words):
-            out[:] = words
-            return
-        if len(out) < len(words):
-            raise ValueError(f"a mask takes {len(words)} words, and there are {len(out)}")
-        out[: len(words)] = words
-        out[len(words) :] = 0
 
     def _words(self, state: State) -> npt.NDArray[np.int32]:
         words = self._words_of(state[0])

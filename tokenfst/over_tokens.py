@@ -1,0 +1,94 @@
+"""What every automaton over tokens can do, whatever its states are, by what each kind does in its own way."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from automata.errors import TokenNotAllowed
+from tokenfst.vocabulary import Vocabulary
+
+# Opaque, immutable and hashable.
+S = TypeVar("S")
+
+
+class OverTokens(ABC, Generic[S]):
+    """An exact automaton over the tokens of a vocabulary.
+
+    Attributes:
+        vocabulary: the tokens.
+        start: the state before the first token.
+        at_text_start: whether the tokens are a text by themselves, and not the continuation of one (`compile`).
+    """
+
+    vocabulary: Vocabulary
+    start: S
+    at_text_start: bool
+
+    @abstractmethod
+    def is_final(self, state: S) -> bool:
+        """Whether the text may end here."""
+
+    @abstractmethod
+    def advance(self, state: S, token: int) -> S:
+        """The state after one more token.
+
+        Raises:
+            TokenNotAllowed: the mask of `state` does not allow the token.
+        """
+
+    @abstractmethod
+    def _words(self, state: S) -> npt.NDArray[np.int32]:
+        """The mask of a state as packed words, not to be changed."""
+
+    def accepts(self, token_ids: Iterable[int]) -> bool:
+        """Whether the tokens, with an end token behind them or without, are a whole text, in tokens that are allowed."""
+        tokens = list(token_ids)
+        if tokens and tokens[-1] in self.vocabulary.eos_ids:
+            tokens.pop()
+        state = self.start
+        try:
+            for token in tokens:
+                if token in self.vocabulary.eos_ids:
+                    return False
+                state = self.advance(state, token)
+        except TokenNotAllowed:
+            return False
+        return self.is_final(state)
+
+    def text(self, token_ids: Iterable[int]) -> bytes:
+        """What tokens write where this automaton begins: at the start of a text, or inside of one."""
+        return self.vocabulary.detokenize(token_ids, at_text_start=self.at_text_start)
+
+    def mask(self, state: S) -> npt.NDArray[np.bool_]:
+        """The tokens allowed in a state, `[V]` bool; end tokens exactly where the text may end."""
+        bits = np.unpackbits(self._words(state).view(np.uint8), count=len(self.vocabulary), bitorder="little")
+        return bits.view(np.bool_)
+
+    def fill_bitmask(self, state: S, out: npt.NDArray[np.int32]) -> None:
+        """Writes the mask of a state as packed words: bit `i & 31` of word `i >> 5` is token i.
+
+        Args:
+            state: the state.
+            out: int32 `[W]`, `W >= ceil(V / 32)`; words past the vocabulary are cleared.
+
+        Raises:
+            ValueError: `out` is too short.
+        """
+        words = self._words(state)
+        if len(out) == len(words):
+            out[:] = words
+            return
+        if len(out) < len(words):
+            raise ValueError(f"a mask takes {len(words)} words, and there are {len(out)}")
+        out[: len(words)] = words
+        out[len(words) :] = 0
+
+    def _refusal(self, state: S, token: int) -> str:
+        if not 0 <= token < len(self.vocabulary):
+            return f"token {token} is outside the vocabulary of {len(self.vocabulary):,}"
+        return f"token {token} ({self.vocabulary.tokens[token]!r}) is not allowed in state {state}"
