@@ -46,7 +46,7 @@ class OverTokens(ABC, Generic[S]):
         """The mask of a state as packed words, not to be changed."""
 
     def accepts(self, token_ids: Iterable[int]) -> bool:
-        """Whether the tokens, with an end token behind them or without, are a whole text, in tokens that are allowed."""
+        """Whether the tokens, with an end token behind them or without, are a whole text in tokens that are allowed."""
         tokens = list(token_ids)
         if tokens and tokens[-1] in self.vocabulary.eos_ids:
             tokens.pop()
