@@ -28,6 +28,7 @@ bench: $(READY)
 	$(BIN)/pip install --quiet --constraint pins.txt --editable '.[bench]'
 	$(BIN)/python benchmarks/table2.py $(if $(VOCAB),--vocab $(VOCAB))
 	$(BIN)/python benchmarks/large.py $(if $(VOCAB),--vocab $(VOCAB))
+	$(BIN)/python benchmarks/grammars.py $(if $(VOCAB),--vocab $(VOCAB))
 
 $(READY): pyproject.toml pins.txt
 	$(PYTHON) -m venv $(VENV)

@@ -25,6 +25,7 @@ from itertools import product
 from pathlib import Path
 
 import lark
+import llguidance
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -172,7 +173,6 @@ def test_grammars_that_come_with_lark(name: str) -> None:
 
 
 def llguidance_accepts(text: str, candidate: str) -> bool:
-    llguidance = pytest.importorskip("llguidance")
     matcher = llguidance.LLMatcher(llguidance.LLTokenizer("byte"), llguidance.LLMatcher.grammar_from_lark(text))
     assert not matcher.is_error(), matcher.get_error()
     data = list(candidate.encode())
