@@ -1,6 +1,7 @@
 """Bundled grammars over a real vocabulary, side by side with other engines, on one core.
 
-    python benchmarks/grammars.py [--vocab FILE] [--rounds N] [--tokens N] [--grammars NAME,...] [--output DIR]
+    python benchmarks/grammars.py [--vocab FILE] [--rounds N] [--tokens N] [--grammars NAME,...] [--batches SIZE,...]
+                                  [--output DIR]
 
 For each grammar and engine, medians over rounds in which the engines take turns:
 
@@ -49,7 +50,6 @@ from constraints.grammars.bundled import BUNDLED
 from tokenfst import Vocabulary
 
 FIRST = ("json", "domino_json", "domino_xml", "domino_c")
-BATCH_SIZES = (16, 256)
 # Tokens of every text of a batch before the clock starts, and while it runs.
 WARM, TIMED = 64, 32
 # Milliseconds after which a batch is not timed further.
@@ -73,7 +73,7 @@ def main() -> None:
         for number in range(options.rounds + 1):  # the first one warms up
             for engine in engines:
                 gc.collect()
-                measured = _round(engine, name, texts)
+                measured = _round(engine, name, texts, options.batches)
                 for what, value in (measured if number else {}).items():
                     samples[name][engine.name][what].append(value)
         print(f"{name}: {len(texts[0])} tokens", flush=True)
@@ -87,8 +87,14 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--tokens", type=int, default=1000)
     names = [*FIRST, *(name for name in BUNDLED if name not in FIRST)]
     parser.add_argument("--grammars", type=lambda text: text.split(","), default=names)
+    sizes = "sizes of batches, 16,256 if left out; an empty list for none, which take some engines minutes"
+    parser.add_argument("--batches", type=_numbers, default=[16, 256], help=sizes)
     parser.add_argument("--output", type=Path, default=Path("benchmarks/results"), metavar="DIR")
     return parser.parse_args()
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(number) for number in text.split(",") if number]
 
 
 def _tokens(tokens: Tokens, name: str, least: int, seed: int) -> list[int]:
@@ -99,7 +105,7 @@ def _tokens(tokens: Tokens, name: str, least: int, seed: int) -> list[int]:
     return found
 
 
-def _round(engine: Engine, name: str, texts: list[list[int]]) -> dict[str, float]:
+def _round(engine: Engine, name: str, texts: list[list[int]], sizes: list[int]) -> dict[str, float]:
     """One turn of an engine: milliseconds, and bytes under "held"; what it refuses is left out."""
     found: dict[str, float] = {}
     try:
@@ -112,7 +118,7 @@ def _round(engine: Engine, name: str, texts: list[list[int]]) -> dict[str, float
         engine.check(compiled, texts[0])
         if (held := engine.held(compiled)) is not None:
             found["held"] = float(held)
-        for size in BATCH_SIZES:
+        for size in sizes:
             rows = [texts[row % VARIANTS] for row in range(size)]
             for what, make in BATCHES[type(engine)].items():
                 batch, made = _timed(lambda make=make, rows=rows: make(engine, compiled, rows))
