@@ -12,8 +12,8 @@ and a CUDA graph. As in `decoding.tensors`, the state after the end takes any to
 allowed leads to `dead`, which allows nothing.
 
 The stack holds `max_depth` symbols. A token is allowed only where the text can be completed within that depth after
-it, so no text comes to a place where it can only be cut off. In two cases that is not certain near the limit, and a mask
-may become empty: in a grammar with words (`automata.pushdown.headroom`), and where the vocabulary lacks bytes.
+it, so no text comes to a place where it can only be cut off. In two cases that is not certain near the limit, and a
+mask may become empty: in a grammar with words (`automata.pushdown.headroom`), and where the vocabulary lacks bytes.
 
 An automaton with parallel configurations carries P of them for each sequence, `[B, P]` in place of `[B]`; a step goes
 to all their outcomes, and equal ones are merged (`decoding.pushdown_parallel`).
