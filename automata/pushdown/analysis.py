@@ -77,7 +77,7 @@ def _finished(parts: Sequence[Part], steps: Sequence[tuple[IntArray, ...]], work
     calls = [part.calls + np.array([begin, 0, begin], np.int32) for part, begin in zip(parts, first, strict=False)]
     finished = _finish(first, np.concatenate(moved), np.concatenate(calls), work.stop)
     work.check()
-    return finished.tolist()  # type: ignore[no-any-return]
+    return [bool(each) for each in finished.tolist()]
 
 
 @kernel
