@@ -5,6 +5,9 @@
     ├── ExpressionError (ValueError)       parts of an expression that cannot stand together
     ├── GrammarError (ValueError)          a grammar that cannot be honoured, with the place and the rule
     │   └── NondeterministicGrammar        two derivations that no bounded look-ahead tells apart
+    ├── SchemaError (ValueError)           a schema, or a Python type, that cannot be honoured, with the place
+    │   ├── UnsupportedSchema              a keyword that no automaton of bounded size can hold exactly
+    │   └── UnsatisfiableSchema            a schema that no value satisfies
     ├── TooManyConfigurations (RuntimeError)  an ambiguous grammar needs more configurations than may be carried
     ├── EmptyLanguage (ValueError)         nothing can be written: no string, or no token sequence
     ├── InfiniteLanguage (ValueError)      a question that only a finite language answers
@@ -80,6 +83,36 @@ def _grammar_error(
 
 class NondeterministicGrammar(GrammarError):
     """Two derivations that no deterministic pushdown automaton of bounded size tells apart."""
+
+
+class SchemaError(TokenfstError, ValueError):
+    """A JSON Schema that cannot be honoured.
+
+    Attributes:
+        reason: what is wrong, without the place.
+        pointer: where in the schema, as a JSON pointer; "" is the whole.
+        keyword: the keyword that asks for it, if it is one.
+    """
+
+    def __init__(self, reason: str, *, pointer: str = "", keyword: str | None = None) -> None:
+        place = f"at {pointer or 'the root'}" + (f", keyword {keyword!r}" if keyword else "")
+        super().__init__(f"{reason} ({place})")
+        self.reason, self.pointer, self.keyword = reason, pointer, keyword
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _schema_error, (type(self), self.reason, self.pointer, self.keyword)
+
+
+def _schema_error(kind: type[SchemaError], reason: str, pointer: str, keyword: str | None) -> SchemaError:
+    return kind(reason, pointer=pointer, keyword=keyword)
+
+
+class UnsupportedSchema(SchemaError):
+    """A keyword that cannot be expressed exactly; the message says why."""
+
+
+class UnsatisfiableSchema(SchemaError):
+    """A schema that no value satisfies; the message names the conflict."""
 
 
 class TooManyConfigurations(TokenfstError, RuntimeError):
