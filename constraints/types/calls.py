@@ -156,7 +156,9 @@ def _some(written: Sequence[Expr], required: Sequence[bool]) -> Expr:
     if len(written) == 1:
         return written[0]
     middle = len(written) // 2
-    more = [repeat(concat(COMMA, one), needed, 1) for one, needed in zip(written[middle:], required[middle:], strict=True)]
+    more = [
+        repeat(concat(COMMA, one), needed, 1) for one, needed in zip(written[middle:], required[middle:], strict=True)
+    ]
     first = concat(_some(written[:middle], required[:middle]), *more)
     return first if any(required[:middle]) else alternation(first, _some(written[middle:], required[middle:]))
 

@@ -182,7 +182,9 @@ def _number(node: ast.expr, kinds: tuple[type, ...]) -> Any:
 
 def _held(value: Any, bounds: Bounds) -> Any:
     if bounds != Bounds():
-        finite = isinstance(value, int) or value.is_finite() if isinstance(value, Decimal) else abs(value) < float("inf")
+        finite = (
+            isinstance(value, int) or value.is_finite() if isinstance(value, Decimal) else abs(value) < float("inf")
+        )
         if not finite or not bounds.hold(Fraction(value)):
             raise Mismatch(f"{value} is not within {bounds}")
     return value
@@ -241,7 +243,7 @@ def _whole(node: ast.expr) -> int:
 
 def _zone(node: ast.expr) -> datetime.timezone:
     if ast.unparse(node) in ("timezone.utc", "datetime.timezone.utc"):
-        return datetime.timezone.utc
+        return datetime.UTC
     made = _call(node, "datetime", "timezone")
     if made.keywords or len(made.args) not in (1, 2):
         raise _mismatch(node, "a time zone")

@@ -5,7 +5,7 @@ so that counting what is written counts code points, as `len` does:
 
     itself                              but for the quote, the backslash and control characters
     \\\\ \\' \\" \\n \\r \\t \\a \\b \\f \\v
-    \\x41 \\u0041 \\U00000041             hexadecimal digits in either case; halves of surrogate pairs too, which `repr` writes
+    \\x41 \\u0041 \\U00000041             hexadecimal digits in either case; halves of surrogate pairs, too
 
 So everything that `repr` writes is there. Left out are prefixes, triple quotes, octal escapes and names of characters.
 
@@ -113,7 +113,9 @@ def _character(ranges: Ranges, quote: Quote) -> Expr:
     """The spellings of one character of a set of code points, surrogates included."""
     special = rg.normalize([*_CONTROLS, (ord(quote), ord(quote)), (0x5C, 0x5C)])
     raw = rg.intersect(rg.subtract(ranges, special), ALL_CHARACTERS)
-    short = [letter for character, letter in _SHORT.items() if rg.intersect(ranges, ((ord(character), ord(character)),))]
+    short = [
+        letter for character, letter in _SHORT.items() if rg.intersect(ranges, ((ord(character), ord(character)),))
+    ]
     escapes = [
         char_set("".join(short)),
         concat("x", hexadecimal(rg.intersect(ranges, ((0, 0xFF),)), 2)),

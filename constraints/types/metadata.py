@@ -43,15 +43,12 @@ def narrowed(shape: Shape, metadata: Iterable[Any], pointer: str) -> Shape:
     """
     for one in metadata:
         inner = getattr(one, "metadata", None)  # Pydantic's Field holds a list of others
-        if isinstance(inner, list):
-            shape = narrowed(shape, inner, pointer)
-        else:
-            shape = _narrowed(shape, one, pointer)
+        shape = narrowed(shape, inner, pointer) if isinstance(inner, list) else _narrowed(shape, one, pointer)
     return shape
 
 
 def _narrowed(shape: Shape, one: Any, pointer: str) -> Shape:
-    if isinstance(one, str | bytes) or isinstance(one, type):
+    if isinstance(one, str | bytes | type):
         return shape
     if isinstance(one, re.Pattern):
         return _with_pattern(shape, one, pointer)

@@ -100,9 +100,7 @@ def _duration() -> Expr:
     seconds = concat("seconds=", _second_of_day(1))
     fraction = concat("microseconds=", _NONZERO, repeat(DIGIT, 0, 5))
     after_days = concat(repeat(concat(COMMA, seconds), 0, 1), repeat(concat(COMMA, fraction), 0, 1))
-    return alternation(
-        "0", concat(days, after_days), concat(seconds, repeat(concat(COMMA, fraction), 0, 1)), fraction
-    )
+    return alternation("0", concat(days, after_days), concat(seconds, repeat(concat(COMMA, fraction), 0, 1)), fraction)
 
 
 @cache

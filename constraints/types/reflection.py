@@ -117,7 +117,7 @@ class Reflection:
         if cls in _COLLECTIONS and len(inner) == 1:
             return Items(_COLLECTIONS[cls], inner[0])
         if cls in _MAPPINGS and len(inner) == 2:
-            return Mapping(*inner)
+            return Mapping(inner[0], inner[1])
         if cls is tuple and arguments:
             return Items(tuple, inner[0]) if arguments[-1] is ... else Row(tuple(inner))
         if isinstance(cls, type) and issubclass(cls, Enum) and len(cls):
@@ -151,7 +151,9 @@ class Reflection:
         try:
             hints = typing.get_type_hints(record.cls, include_extras=True)
         except (NameError, TypeError) as error:
-            raise UnsupportedSchema(f"the hints of {record.cls!r} cannot be resolved: {error}", pointer=pointer) from error
+            raise UnsupportedSchema(
+                f"the hints of {record.cls!r} cannot be resolved: {error}", pointer=pointer
+            ) from error
         variables = dict(record.arguments)
         for name, required in _parameters(record.cls):
             yield Field(name, self.shape(hints[name], f"{pointer}/{name}", variables), required)
