@@ -37,6 +37,7 @@ from tokenfst.lazy.rows import (
     TEXT,
     TEXT_TARGET,
     fill,
+    find_chain_row,
     find_difference,
     find_row,
     find_text_row,
@@ -122,6 +123,7 @@ class LazyAutomaton(OverTokens[int]):
         if program.most_pushed:
             self._cells, self._slots = with_room(self._cells, 2 * self._room)
         self._loops: Ints = np.zeros((len(program.table), LOOP_WORDS), np.int32)
+        self._texts: Ints = np.zeros((len(program.table), TEXT_TARGET + 1), np.int32)
         self._note = np.zeros(NOTE_WORDS, np.int32)
         self._noted = self._note.data
         self._rows: dict[int, _Row] = {}
@@ -280,7 +282,8 @@ class LazyAutomaton(OverTokens[int]):
             text = self._prepared.text(key)
             return self._looping_row(at, top, text) if text is not None else None
         if int(self._program.table[target, self._program.byte_class[_first_byte(key)]]) != target:
-            return None
+            text = self._prepared.text(key)
+            return self._chain_row(at, top, text) if text is not None else None
         state = top << _STACK_SHIFT | target
         other = self._rows.get(state) or self._row(state)
         while self._find_difference(at, target, top) == NEEDS_ROOM:
@@ -315,6 +318,36 @@ class LazyAutomaton(OverTokens[int]):
         ):
             self._grow()
         return self._noted_row(text.words, top)
+
+    def _chain_row(self, at: int, top: int, text: Text) -> _Row | None:
+        kept, vocabulary, program = self._prepared, self.vocabulary, self._program
+        while (
+            find_chain_row(
+                vocabulary.whole_trie,
+                vocabulary.partial_trie,
+                vocabulary.token_of_rank,
+                *text.by_length,
+                program.table,
+                program.byte_class,
+                program.members,
+                program.ends,
+                program.steps,
+                program.symbols,
+                self._cells,
+                self._loops,
+                self._texts,
+                kept.path,
+                kept.tokens,
+                self._note,
+                self._room,
+                at,
+                top,
+            )
+            == NEEDS_ROOM
+        ):
+            self._grow()
+        length: int = self._noted[TEXT_TARGET]
+        return self._noted_row(text.up_to(length), top) if length >= 0 else None
 
     def _find_difference(self, at: int, other: int, top: int) -> int:
         kept, vocabulary, program = self._prepared, self.vocabulary, self._program

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from tokenfst.lazy.text import Text, make_text
+from tokenfst.lazy.text import Text
 from tokenfst.lazy.walk import PATH_COLUMNS
 from tokenfst.loops import Ints
 from tokenfst.vocabulary import Vocabulary
@@ -38,7 +38,7 @@ class Prepared:
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        self._vocabulary_tokens = vocabulary.tokens
+        self._tokens = vocabulary.tokens
         self.lock = RLock()
         lengths = np.fromiter(map(len, vocabulary.tokens), np.int32, len(vocabulary))
         self.longest = int(lengths.max())
@@ -61,8 +61,7 @@ class Prepared:
         if text is None:
             self._met[key] = times = self._met.get(key, 0) + times
             if times >= _TIMES_MET and len(self._texts) < _MAX_TEXTS:
-                words = np.array(key, np.int32)
-                text = make_text(words, self._vocabulary_tokens, self.data, self.offsets, len(self.nothing))
+                text = Text(np.array(key, np.int32), self._tokens, self.data, self.offsets)
                 self._texts[key] = text
         return text
 

@@ -91,7 +91,7 @@ def find_row(
     count = 0
     for nodes, characters in ((whole, True), (partial, False)):
         count, lowest = allowed_tokens(
-            nodes, characters, token_of_rank, note, table, byte_class, members, steps, symbols, cells, loops, path,
+            nodes, 0, characters, token_of_rank, note, table, byte_class, members, steps, symbols, cells, loops, path,
             found, count, state, top, known, known, lowest,
         )  # fmt: skip
     note[COUNT], note[LOWEST], note[FINAL] = count, lowest, final
@@ -129,16 +129,109 @@ def find_text_row(
     count = 0
     for nodes, characters in ((whole, True), (partial, False)):
         count, lowest = allowed_tokens(
-            nodes, characters, token_of_rank, note, table, byte_class, members, steps, symbols, cells, loops, path,
+            nodes, 0, characters, token_of_rank, note, table, byte_class, members, steps, symbols, cells, loops, path,
             found, count, state, top, known, known, lowest,
         )  # fmt: skip
     note[:5] = 0
     count, lowest = allowed_tokens(
-        rests, False, token_of_rest, note, table, byte_class, members, steps, symbols, cells, loops, path,
+        rests, 0, False, token_of_rest, note, table, byte_class, members, steps, symbols, cells, loops, path,
         found, count, state, top, known, known, lowest,
     )  # fmt: skip
     note[COUNT], note[LOWEST], note[FINAL] = count, lowest, final
     return DONE
+
+
+@kernel
+def find_chain_row(
+    whole: Nodes,
+    partial: Nodes,
+    token_of_rank: Ints,
+    rests: Nodes,
+    token_of_rest: Ints,
+    roots: Ints,
+    table: Ints,
+    byte_class: ByteArray,
+    members: Ints,
+    ends: Ints,
+    steps: Ints,
+    symbols: Ints,
+    cells: Ints,
+    loops: Ints,
+    texts: Ints,
+    path: Ints,
+    found: Ints,
+    note: Ints,
+    room: int,
+    state: int,
+    top: int,
+) -> int:
+    """The tokens that a text-like state allows beside those that are all text, where each character of the text leads
+    to another state: `rests`, `token_of_rest` and `roots` are those by length (`tokenfst.lazy.text`).
+
+    The length up to which tokens that are all text are allowed is noted as the target; where longer ones may be too,
+    it is -1, and nothing has been found.
+    """
+    known = cells[0, SYMBOL]
+    if known + room > len(cells):
+        return NEEDS_ROOM
+    own = np.empty(ASCII_WORDS + 1, np.int32)
+    own[:] = note[: ASCII_WORDS + 1]
+    note[TEXT_TARGET] = -1
+    chain = np.empty(len(roots), np.int32)
+    chain[0], length = state, 0
+    while length + 1 < len(roots) and _leads_on(chain[length], own, table, byte_class, members, texts, note):
+        length += 1
+        chain[length] = texts[chain[length - 1], TEXT_TARGET]
+    if length + 1 < len(roots) and not _refuses(chain[length], own, table, byte_class, members):
+        note[TEXT_TARGET] = -1
+        return DONE
+    final, lowest = may_end(state, ends, steps, symbols, cells, top, cells[top, HEIGHT] + 1)
+    count = 0
+    for nodes, characters in ((whole, True), (partial, False)):
+        count, lowest = allowed_tokens(
+            nodes, 0, characters, token_of_rank, own, table, byte_class, members, steps, symbols, cells, loops, path,
+            found, count, state, top, known, known, lowest,
+        )  # fmt: skip
+    own[:] = 0
+    for place in range(length + 1):
+        count, lowest = allowed_tokens(
+            rests, roots[place], False, token_of_rest, own, table, byte_class, members, steps, symbols, cells, loops,
+            path, found, count, chain[place], top, known, known, lowest,
+        )  # fmt: skip
+    note[COUNT], note[LOWEST], note[FINAL], note[TEXT_TARGET] = count, lowest, final, length
+    return DONE
+
+
+@kernel
+def _leads_on(
+    state: int, own: Ints, table: Ints, byte_class: ByteArray, members: Ints, texts: Ints, note: Ints
+) -> bool:
+    """Whether all characters of a text lead from a state to one other; fills in `texts`, `[Q, 6]`: what `find_text`
+    notes of each state, -1 as the target where it is not text-like, 0 in all words where it is not known yet."""
+    row = texts[state]
+    if not (row[0] | row[1] | row[2] | row[3] | row[TEXT_TARGET]):
+        if find_text(state, table, byte_class, members, note):
+            row[:] = note[: TEXT_TARGET + 1]
+        else:
+            row[TEXT_TARGET] = -1
+    return row[TEXT_TARGET] >= 0 and not (
+        own[0] & ~row[0] | own[1] & ~row[1] | own[2] & ~row[2] | own[3] & ~row[3] | own[4] & ~row[4]
+    )
+
+
+@kernel
+def _refuses(state: int, own: Ints, table: Ints, byte_class: ByteArray, members: Ints) -> bool:
+    """Whether no character of a text leads on from a state."""
+    for column in range(table.shape[1]):
+        if table[state, column] != DEAD:
+            for word in range(ASCII_WORDS):
+                if members[column, word] & own[word]:
+                    return False
+    if own[ASCII_WORDS]:
+        for lead in range(0xC2, 0xF5):
+            if table[state, byte_class[lead]] != DEAD:
+                return False
+    return True
 
 
 @kernel

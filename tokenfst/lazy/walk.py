@@ -107,6 +107,7 @@ def _loops_below(nodes: Nodes, node: int, loops: Ints, state: int, characters: b
 @kernel
 def allowed_tokens(
     nodes: Nodes,
+    root: int,
     characters: bool,
     token_of_rank: Ints,
     skipped: Ints,
@@ -129,7 +130,7 @@ def allowed_tokens(
     """Writes the tokens that a configuration allows.
 
     Args:
-        nodes: a trie.
+        nodes, root: a trie, or several of them and the root of one.
         characters: whether its tokens are whole characters.
         token_of_rank: the token of each of its ranks.
         skipped: `[5]`: the first bytes whose tokens are left out, as bits, and whether those beyond ASCII are.
@@ -142,8 +143,8 @@ def allowed_tokens(
     Returns:
         The new `count` and `lowest`.
     """
-    depth, node = 0, 1
-    end = 1 + (nodes[0, BYTE] >> COUNT_SHIFT)
+    depth, node = 0, nodes[root, CHILDREN]
+    end = node + (nodes[root, BYTE] >> COUNT_SHIFT)
     path[0, 0], path[0, 1], path[0, 2], path[0, 3], path[0, 4] = node, end, state, top, free
     while True:
         if node == end:
