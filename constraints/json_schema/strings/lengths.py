@@ -13,13 +13,10 @@ import numpy as np
 from automata import expr as ex
 from automata.byte_automaton import ByteAutomaton
 from automata.compile import compile_expr
-from automata.determinize import Transitions
 from automata.errors import LimitExceeded
-from automata.intervals import over_intervals
-from automata.jit import kernel
 from automata.limits import DEFAULT_LIMITS
-from automata.openfst import BoolArray, IntArray
-from automata.tabulate import DENSE_BYTES, Tables, from_either, tabulate
+from automata.tabulate import DENSE_BYTES, from_either
+from constraints.json_schema.strings.tables import tables_of
 
 
 @lru_cache(maxsize=64)
@@ -51,11 +48,4 @@ def length_automaton(low: int, high: int | None) -> ByteAutomaton:
     final[low * num_states :: num_states] = True
     if high is None:
         copies = np.concatenate([copies, arcs + np.array([1, 0, 0, 1], np.int32) * (bound * num_states)])
-    return from_either(_tables(final, copies, DENSE_BYTES), ())
-
-
-@kernel
-def _tables(final: BoolArray, ranges: IntArray, dense_bytes: int) -> Tables:
-    """The tables of a minimal automaton that starts in state 0, all of whose states can be reached."""
-    interval, _, arcs = over_intervals(ranges, 0, 1 << 40)
-    return tabulate(0, Transitions(final, arcs[0], arcs[1], arcs[2]), interval, 0, dense_bytes)
+    return from_either(tables_of(0, final, copies, DENSE_BYTES), ())
