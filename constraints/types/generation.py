@@ -33,7 +33,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from enum import Flag
 from fractions import Fraction
@@ -57,7 +58,10 @@ _MAX_FLAGS = 8
 class ExactSchema(GenerateJsonSchema):
     """Pydantic's generator with the differences that the module names. Numbers in its schemas may be Decimals."""
 
-    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012
+    def emit_warning(self, kind: Any, detail: str) -> None:
+        # Defaults are for readers; but an option of a union that is left out is none that could be written.
+        if kind != "non-serializable-default":
+            raise UnsupportedSchema(detail)
 
     # Numbers.
 
@@ -190,7 +194,13 @@ class ExactSchema(GenerateJsonSchema):
     # Objects.
 
     def _named_required_fields_schema(self, named_required_fields: Any) -> JsonSchemaValue:
-        return {**super()._named_required_fields_schema(named_required_fields), "additionalProperties": False}
+        found: JsonSchemaValue = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+        for field in named_required_fields:
+            with _within(f"/{field[0]}"):
+                one = super()._named_required_fields_schema([field])
+            found["properties"] |= one["properties"]
+            found["required"] += one.get("required", [])
+        return found
 
     def _update_class_schema(self, json_schema: JsonSchemaValue, cls: type[Any], config: Any) -> None:
         # What a class adds is for readers; only whether there are other members counts.
@@ -227,6 +237,15 @@ def exact_schema(adapter: TypeAdapter[Any]) -> JsonSchemaValue:
         return adapter.json_schema(schema_generator=ExactSchema, union_format="any_of")
     except PydanticInvalidForJsonSchema as error:
         raise UnsupportedSchema(str(error).splitlines()[0]) from None
+
+
+@contextmanager
+def _within(step: str) -> Iterator[None]:
+    """Errors say in which field they were met."""
+    try:
+        yield
+    except UnsupportedSchema as error:
+        raise UnsupportedSchema(error.reason, pointer=step + error.pointer, keyword=error.keyword) from None
 
 
 def _string(pattern: str) -> JsonSchemaValue:
@@ -320,7 +339,8 @@ def _refuse_distinct(schema: Any, what: str) -> None:
 def _values(schema: Any, values: Iterable[Any]) -> JsonSchemaValue:
     """The values of a Literal or an Enum, integers apart."""
     reader = SchemaValidator(schema)
-    integers, others = [], []
+    integers: list[Any] = []
+    others: list[Any] = []
     for value in values:
         written = to_json(value)
         if not _same(_read(reader, written), value):

@@ -152,6 +152,7 @@ def arguments_of(function: Callable[..., Any]) -> Any:
             raise UnsupportedSchema("parameters are given by name, one by one", pointer=f"/{name}")
         needed = extended.Required if parameter.default is parameter.empty else extended.NotRequired
         fields[name] = needed[hints.get(name, Any)]
-    made: Any = extended.TypedDict(getattr(function, "__name__", "Arguments"), fields)  # type: ignore[operator]
+    make: Any = extended.TypedDict  # of fields that are known only now
+    made = make(getattr(function, "__name__", "Arguments"), fields)
     made.__pydantic_config__ = {"extra": "forbid"}
     return made
