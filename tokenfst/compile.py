@@ -13,7 +13,8 @@ them and the differences between classes that only they made.
 Where repetitions have large bounds, both automata have a register that counts (`automata.counted`,
 `tokenfst.counted.automaton`); to whoever uses it, the result is a token automaton like any other.
 
-Grammars have a stack, and tables of their own: Grammar -> PushdownAutomaton -> `tokenfst.pushdown`.
+Grammars have a stack, and tables of their own: Grammar -> PushdownAutomaton -> `tokenfst.pushdown`. A constraint that
+makes its own automaton (`automata.compilable`) goes on as the automaton that it made.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.byte_automaton import ByteArray, ByteAutomaton
+from automata.compilable import Compilable
 from automata.compile import compile_expr
 from automata.counted import compile_counted
 from automata.distance import distances
@@ -94,8 +96,34 @@ def compile(  # noqa: A001
 ) -> PushdownTokenAutomaton: ...
 
 
+@overload
 def compile(  # noqa: A001
-    constraint: Constraint | Nested,
+    constraint: Compilable,
+    vocabulary: Vocabulary,
+    *,
+    at_text_start: bool = False,
+    terminals: Terminals | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    cancellation: Cancellation | None = None,
+    tokenization: Literal["any"] = "any",
+) -> TokenAutomaton | PushdownTokenAutomaton: ...
+
+
+@overload
+def compile(  # noqa: A001
+    constraint: Compilable,
+    vocabulary: Vocabulary,
+    *,
+    at_text_start: bool = False,
+    terminals: Terminals | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    cancellation: Cancellation | None = None,
+    tokenization: Literal["canonical"],
+) -> CanonicalAutomaton: ...
+
+
+def compile(  # noqa: A001
+    constraint: Constraint | Nested | Compilable,
     vocabulary: Vocabulary,
     *,
     at_text_start: bool = False,
@@ -110,7 +138,7 @@ def compile(  # noqa: A001
 
     Args:
         constraint: a regular expression that a whole text must match (`automata.pattern`), an expression, or a
-            byte automaton; or a grammar, or a pushdown automaton over bytes.
+            byte automaton; or a grammar, or a pushdown automaton over bytes; or an object that makes one of the two.
         vocabulary: the tokens.
         at_text_start: how the tokens are to be decoded. False: as the continuation of earlier text, such as a prompt,
             where every token writes its bytes. True: by themselves, as by the tokenizer's `decode` without special
@@ -141,10 +169,14 @@ def compile(  # noqa: A001
     """
     if tokenization not in ("any", "canonical"):
         raise ValueError(f"tokenization is 'any' or 'canonical', not {tokenization!r}")
-    if isinstance(constraint, Grammar | PushdownAutomaton):
-        if tokenization == "canonical":
-            raise ValueError("canonical tokenization is not known for grammars; tokenization='any' allows all")
-        with Work(limits, cancellation) as work:
+    if ambiguity != "error" and not isinstance(constraint, Grammar | PushdownAutomaton):
+        raise ValueError("only grammars are ambiguous: what a regular expression allows is one automaton")
+    with Work(limits, cancellation) as work:
+        if isinstance(constraint, Compilable):
+            constraint = constraint.to_automaton(work)
+        if isinstance(constraint, Grammar | PushdownAutomaton):
+            if tokenization == "canonical":
+                raise ValueError("canonical tokenization is not known for grammars; tokenization='any' allows all")
             return from_pushdown(
                 to_pushdown(constraint, ambiguity, max_configurations, work),
                 vocabulary,
@@ -152,9 +184,6 @@ def compile(  # noqa: A001
                 terminals=terminals,
                 work=work,
             )
-    if ambiguity != "error":
-        raise ValueError("only grammars are ambiguous: what a regular expression allows is one automaton")
-    with Work(limits, cancellation) as work:
         expr = parse(constraint) if isinstance(constraint, str) else constraint
         if tokenization == "canonical":
             return canonical_from_bytes(to_bytes(expr, work), vocabulary, terminals=terminals, work=work)

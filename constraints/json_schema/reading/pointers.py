@@ -1,0 +1,20 @@
+"""Pointers: JSON pointers (RFC 6901) as fragments of URIs and as places in a schema.
+
+A place is where something stands: in the caller's schema a JSON pointer, elsewhere the URI, "#" and the pointer.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import unquote
+
+
+def step(name: str) -> str:
+    """A name as one reference token behind its slash (RFC 6901, section 3)."""
+    if "~" in name or "/" in name:
+        name = name.replace("~", "~0").replace("/", "~1")
+    return "/" + name
+
+
+def steps(fragment: str) -> list[str]:
+    """The names of a pointer in a fragment of a URI, which is "" or begins with "/" (RFC 6901, section 6)."""
+    return [name.replace("~1", "/").replace("~0", "~") for name in unquote(fragment).split("/")[1:]]
