@@ -33,9 +33,7 @@ def if_(reading: Reading, site: Site, value: Any) -> Formula:
     if branches == [TRUE, TRUE]:
         return TRUE
     condition = reading.below(site, value, "if")
-    return conjunction(
-        (disjunction((negation(condition), branches[0])), disjunction((condition, branches[1])))
-    )
+    return conjunction((disjunction((negation(condition), branches[0])), disjunction((condition, branches[1]))))
 
 
 def _parts(reading: Reading, site: Site, value: Any, keyword: str) -> list[Formula]:

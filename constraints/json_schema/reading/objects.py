@@ -1,10 +1,10 @@
 """Keywords about objects: all of them say something about the members of which a name is so.
 
-    properties              the name is this one
-    patternProperties       a pattern matches the name
-    additionalProperties    neither
-    propertyNames           the name is not so: no such member
-    required, dependent...  not "every member of this name is impossible": there is one
+properties              the name is this one
+patternProperties       a pattern matches the name
+additionalProperties    neither
+propertyNames           the name is not so: no such member
+required, dependent...  not "every member of this name is impossible": there is one
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Site: a schema that is being read, and where it stands; what the readers of keywords are given.
 
-    Resource    a schema with a URI of its own, by which its relative references are resolved
-    Scope       the dynamic anchors that are in force: (name, resource) pairs, the outermost resource for each name
-    Site        one object of the schema, its place, its resource and its scope
-    Reading     what a reader of a keyword may ask for: other schemas, definitions, notes
+Resource    a schema with a URI of its own, by which its relative references are resolved
+Scope       the dynamic anchors that are in force: (name, resource) pairs, the outermost resource for each name
+Site        one object of the schema, its place, its resource and its scope
+Reading     what a reader of a keyword may ask for: other schemas, definitions, notes
 """
 
 from __future__ import annotations
