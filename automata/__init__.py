@@ -3,6 +3,7 @@
 Expr                    an immutable expression of a language       expr, built by the functions below
 parse(pattern)          a regular expression as an expression       pattern
 compile_expr(expr)      its minimal automaton over bytes            compile -> ByteAutomaton
+Compilable              what makes an automaton of its own          compilable
 a & b, ~a, ...          on expressions and on automata              algebra
 derivative              what is left after some text                derivative
 equivalent, count, ...  questions about languages                   queries
@@ -10,6 +11,7 @@ to_expr                 an automaton as an expression               elimination
 """
 
 from automata.byte_automaton import ByteAutomaton
+from automata.compilable import Compilable
 from automata.compile import compile_expr
 from automata.derivative import derivative
 from automata.elimination import to_expr
@@ -25,6 +27,7 @@ from automata.errors import (
     LimitExceeded,
     NondeterministicGrammar,
     PatternError,
+    TextNotAllowed,
     TokenfstError,
     TokenNotAllowed,
     TooManyConfigurations,
@@ -84,6 +87,7 @@ __all__ = [
     "ByteAutomaton",
     "Cancellation",
     "Cancelled",
+    "Compilable",
     "EmptyLanguage",
     "Expr",
     "ExpressionError",
@@ -99,6 +103,7 @@ __all__ = [
     "NondeterministicGrammar",
     "PatternError",
     "PushdownAutomaton",
+    "TextNotAllowed",
     "TokenNotAllowed",
     "TokenfstError",
     "TooManyConfigurations",

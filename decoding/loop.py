@@ -11,6 +11,7 @@ import torch
 from transformers import LogitsProcessorList
 
 import tokenfst
+from automata.compilable import Compilable
 from automata.errors import IncompleteOutput, VocabularyError
 from decoding.processor import Automaton, ConstraintLogitsProcessor
 from tokenfst.compile import Constraint, Nested
@@ -33,7 +34,7 @@ def generate(
     model: Any,
     tokenizer: Any,
     prompts: str | Sequence[str],
-    constraint: Constraint | Nested | Automaton,
+    constraint: Constraint | Nested | Compilable | Automaton,
     *,
     max_new_tokens: int = 256,
     temperature: float = 1.0,
@@ -93,7 +94,9 @@ def generate(
     return [_text(row, automaton) for row in written[:, encoded["input_ids"].shape[1] :].tolist()]
 
 
-def _automaton(constraint: Constraint | Nested | Automaton, vocabulary: Vocabulary, at_text_start: bool) -> Automaton:
+def _automaton(
+    constraint: Constraint | Nested | Compilable | Automaton, vocabulary: Vocabulary, at_text_start: bool
+) -> Automaton:
     if not isinstance(constraint, Automaton):
         return tokenfst.compile(constraint, vocabulary, at_text_start=at_text_start)
     if constraint.vocabulary.digest != vocabulary.digest:

@@ -13,7 +13,8 @@ them and the differences between classes that only they made.
 Where repetitions have large bounds, both automata have a register that counts (`automata.counted`,
 `tokenfst.counted.automaton`); to whoever uses it, the result is a token automaton like any other.
 
-Grammars have a stack, and tables of their own: Grammar -> PushdownAutomaton -> `tokenfst.pushdown`.
+Grammars have a stack, and tables of their own: Grammar -> PushdownAutomaton -> `tokenfst.pushdown`. A constraint that
+makes its own automaton (`automata.compilable`) goes on as the automaton that it made.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.byte_automaton import ByteArray, ByteAutomaton
+from automata.compilable import Compilable
 from automata.compile import compile_expr
 from automata.counted import compile_counted
 from automata.distance import distances
@@ -40,6 +42,7 @@ from tokenfst.automaton import TokenAutomaton
 from tokenfst.beginning import split_terminals, with_beginning, with_exceptions
 from tokenfst.canonical import CanonicalAutomaton, canonical_from_bytes
 from tokenfst.counted.automaton import from_counted
+from tokenfst.lazy import LazyAutomaton
 from tokenfst.loops import Ints
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 from tokenfst.pushdown.compile import from_pushdown
@@ -63,6 +66,7 @@ def compile(  # noqa: A001
     limits: Limits = DEFAULT_LIMITS,
     cancellation: Cancellation | None = None,
     tokenization: Literal["any"] = "any",
+    lazy: Literal[False] = False,
 ) -> TokenAutomaton: ...
 
 
@@ -76,6 +80,7 @@ def compile(  # noqa: A001
     limits: Limits = DEFAULT_LIMITS,
     cancellation: Cancellation | None = None,
     tokenization: Literal["canonical"],
+    lazy: Literal[False] = False,
 ) -> CanonicalAutomaton: ...
 
 
@@ -89,13 +94,54 @@ def compile(  # noqa: A001
     limits: Limits = DEFAULT_LIMITS,
     cancellation: Cancellation | None = None,
     tokenization: Literal["any"] = "any",
+    lazy: Literal[False] = False,
     ambiguity: Ambiguity = "error",
     max_configurations: int = 8,
 ) -> PushdownTokenAutomaton: ...
 
 
+@overload
 def compile(  # noqa: A001
-    constraint: Constraint | Nested,
+    constraint: Compilable,
+    vocabulary: Vocabulary,
+    *,
+    at_text_start: bool = False,
+    terminals: Terminals | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    cancellation: Cancellation | None = None,
+    tokenization: Literal["any"] = "any",
+    lazy: Literal[False] = False,
+) -> TokenAutomaton | PushdownTokenAutomaton: ...
+
+
+@overload
+def compile(  # noqa: A001
+    constraint: Compilable,
+    vocabulary: Vocabulary,
+    *,
+    at_text_start: bool = False,
+    terminals: Terminals | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    cancellation: Cancellation | None = None,
+    tokenization: Literal["canonical"],
+    lazy: Literal[False] = False,
+) -> CanonicalAutomaton: ...
+
+
+@overload
+def compile(  # noqa: A001
+    constraint: Constraint | Nested | Compilable,
+    vocabulary: Vocabulary,
+    *,
+    at_text_start: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+    cancellation: Cancellation | None = None,
+    lazy: Literal[True],
+) -> LazyAutomaton: ...
+
+
+def compile(  # noqa: A001
+    constraint: Constraint | Nested | Compilable,
     vocabulary: Vocabulary,
     *,
     at_text_start: bool = False,
@@ -103,14 +149,15 @@ def compile(  # noqa: A001
     limits: Limits = DEFAULT_LIMITS,
     cancellation: Cancellation | None = None,
     tokenization: Literal["any", "canonical"] = "any",
+    lazy: bool = False,
     ambiguity: Ambiguity = "error",
     max_configurations: int = 8,
-) -> TokenAutomaton | CanonicalAutomaton | PushdownTokenAutomaton:
+) -> TokenAutomaton | CanonicalAutomaton | PushdownTokenAutomaton | LazyAutomaton:
     """The automaton over the tokens of a vocabulary that accepts exactly the tokenizations of a language.
 
     Args:
         constraint: a regular expression that a whole text must match (`automata.pattern`), an expression, or a
-            byte automaton; or a grammar, or a pushdown automaton over bytes.
+            byte automaton; or a grammar, or a pushdown automaton over bytes; or an object that makes one of the two.
         vocabulary: the tokens.
         at_text_start: how the tokens are to be decoded. False: as the continuation of earlier text, such as a prompt,
             where every token writes its bytes. True: by themselves, as by the tokenizer's `decode` without special
@@ -123,6 +170,8 @@ def compile(  # noqa: A001
         tokenization: "any" for all tokenizations of every text; "canonical" for the one that the vocabulary's encoder
             makes of it (`tokenfst.canonical`). Then texts are those that an encoder can be given: UTF-8, and where it
             tells letters from numbers, characters that are assigned in Python's version of Unicode. Not for grammars.
+        lazy: whether masks are made when they are first asked for (`tokenfst.lazy`), and nothing is done before: for
+            constraints that are used once or twice. For what is deterministic and has no labels.
         ambiguity: for a grammar that no deterministic automaton of bounded size tells apart: "error" refuses it;
             "parallel" carries its derivations side by side.
         max_configurations: how many derivations are carried at most.
@@ -137,14 +186,27 @@ def compile(  # noqa: A001
         GrammarError: a grammar that cannot be honoured, with the place and the rule.
         NondeterministicGrammar: an ambiguous grammar, or tokens that match a label and bytes as well, with
             `ambiguity="error"`.
-        ValueError: another tokenization, or "canonical" with a grammar; `ambiguity` without one.
+        ValueError: another tokenization, or "canonical" with a grammar; `ambiguity` without one; `lazy` with either.
+        LabelledLanguage: `lazy` for a constraint with labels.
+        VocabularyError: `lazy` for a constraint that reads a byte which is no token by itself.
     """
     if tokenization not in ("any", "canonical"):
         raise ValueError(f"tokenization is 'any' or 'canonical', not {tokenization!r}")
-    if isinstance(constraint, Grammar | PushdownAutomaton):
-        if tokenization == "canonical":
-            raise ValueError("canonical tokenization is not known for grammars; tokenization='any' allows all")
-        with Work(limits, cancellation) as work:
+    if ambiguity != "error" and not isinstance(constraint, Grammar | PushdownAutomaton):
+        raise ValueError("only grammars are ambiguous: what a regular expression allows is one automaton")
+    with Work(limits, cancellation) as work:
+        if isinstance(constraint, Compilable):
+            constraint = constraint.to_automaton(work)
+        if lazy:
+            if tokenization == "canonical" or ambiguity != "error":
+                raise ValueError("lazy automata are for all tokenizations, and for what is deterministic")
+            if isinstance(constraint, Grammar | PushdownAutomaton):
+                stacked = to_pushdown(constraint, ambiguity, max_configurations, work)
+                return LazyAutomaton(stacked, vocabulary, at_text_start=at_text_start)
+            return LazyAutomaton(to_bytes(constraint, work), vocabulary, at_text_start=at_text_start)
+        if isinstance(constraint, Grammar | PushdownAutomaton):
+            if tokenization == "canonical":
+                raise ValueError("canonical tokenization is not known for grammars; tokenization='any' allows all")
             return from_pushdown(
                 to_pushdown(constraint, ambiguity, max_configurations, work),
                 vocabulary,
@@ -152,9 +214,6 @@ def compile(  # noqa: A001
                 terminals=terminals,
                 work=work,
             )
-    if ambiguity != "error":
-        raise ValueError("only grammars are ambiguous: what a regular expression allows is one automaton")
-    with Work(limits, cancellation) as work:
         expr = parse(constraint) if isinstance(constraint, str) else constraint
         if tokenization == "canonical":
             return canonical_from_bytes(to_bytes(expr, work), vocabulary, terminals=terminals, work=work)

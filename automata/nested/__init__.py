@@ -1,5 +1,10 @@
-"""Bracketed languages: networks of rules that begin behind one byte and end with one; see `automata.nested.network`."""
+"""Bracketed languages: networks of rules that begin behind one byte and end with one.
 
+NestedNetwork           the rules, as they are built                        network
+compile_nested          the automaton of a network                          compile -> ByteAutomaton, PushdownAutomaton
+"""
+
+from automata.nested.compile import compile_nested
 from automata.nested.network import Language, NestedCall, NestedNetwork, NestedRule
 
-__all__ = ["Language", "NestedCall", "NestedNetwork", "NestedRule"]
+__all__ = ["Language", "NestedCall", "NestedNetwork", "NestedRule", "compile_nested"]

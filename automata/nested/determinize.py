@@ -1,0 +1,172 @@
+"""All rules of a network determinized and minimized together, as one automaton with symbols beside the bytes.
+
+    start r       leads from the first state to where rule r begins
+    call r        leads from a place where rule r is called to a state of its own, from which
+    exit (r, i)   leads to where the text goes on after rule r ended in its exit i;
+                  and from where rule r ends in that way to the last state
+
+So a place where the same rule is called on several paths at once is one call, whose exits lead to all that may follow:
+the subset construction over these symbols is the determinization of visibly pushdown automata (Alur & Madhusudan 2004,
+theorem 2), where the rules already read all that may be asked between two brackets at once.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from automata.determinize import DONE, TOO_MUCH_MEMORY, Transitions, determinize
+from automata.grouping import grouped
+from automata.intervals import FIRST_LABEL, over_intervals
+from automata.jit import kernel
+from automata.limits import Flag
+from automata.minimize import minimize
+from automata.nested.laying import FIRST, LAST, Chains, Copies, lay
+from automata.openfst import BoolArray, IntArray
+
+
+class Deterministic(NamedTuple):
+    """The minimal automaton of all rules: `start` is the first state, -1 where no rule has a text."""
+
+    start: int
+    automaton: Transitions
+    interval: IntArray  # [256 + L + 2R + X], the symbol of each byte, label, start, call and exit
+    has_text: BoolArray  # [X]
+
+
+@kernel
+def deterministic(
+    num_states: int,
+    chains: Chains,
+    copies: Copies,
+    epsilon: IntArray,
+    starts: IntArray,
+    first_exit: IntArray,
+    calls: IntArray,
+    targets: IntArray,
+    ends: IntArray,
+    num_labels: int,
+    max_states: int,
+    max_bytes: int,
+    stop: Flag,
+) -> tuple[int, Deterministic]:
+    """How the construction ended, and the automaton; the arguments are those of `laying.Layout`."""
+    num_states, arcs, epsilon = lay(chains, copies, epsilon, num_states)
+    has_text = _productive(num_states, arcs, epsilon, starts, first_exit, calls, targets, ends)
+    symbols, num_states = _symbols(num_states, starts, first_exit, calls, targets, ends, has_text, num_labels)
+    num_symbols = num_labels + 2 * len(starts) + len(has_text)
+    interval, written, over = over_intervals(np.concatenate((arcs, symbols)), num_symbols, max_bytes)
+    none = Transitions(np.zeros(0, np.bool_), over[0], over[1], over[2])
+    if not written:
+        return TOO_MUCH_MEMORY, Deterministic(-1, none, interval, has_text)
+    status, automaton = determinize(
+        num_states, interval[-1] + 1, over, epsilon.T.copy(), LAST, max_states, max_bytes, stop
+    )
+    if status != DONE:
+        return status, Deterministic(-1, none, interval, has_text)
+    start, minimal = minimize(automaton, stop)
+    return DONE, Deterministic(start, minimal, interval, has_text)
+
+
+@kernel
+def _productive(
+    num_states: int,
+    arcs: IntArray,
+    epsilon: IntArray,
+    starts: IntArray,
+    first_exit: IntArray,
+    calls: IntArray,
+    targets: IntArray,
+    ends: IntArray,
+) -> BoolArray:
+    """Which exits some text ends in, `[X]`."""
+    arc_offsets, arc_order = grouped(num_states, arcs[:, 0])
+    epsilon_offsets, epsilon_order = grouped(num_states, epsilon[:, 0])
+    call_offsets, call_order = grouped(num_states, calls[:, 0])
+    end_offsets, end_order = grouped(num_states, ends[:, 0])
+    of_callee, callee_order = grouped(len(starts), calls[:, 1])
+    rule_of = np.zeros(first_exit[-1], np.int32)
+    for rule in range(len(starts)):
+        rule_of[first_exit[rule] : first_exit[rule + 1]] = rule
+    has_text = np.zeros(first_exit[-1], np.bool_)
+    seen, waiting = np.zeros(num_states, np.bool_), np.empty(num_states, np.int32)
+    count = 0
+    for rule in range(len(starts)):
+        count = _reach(starts[rule], seen, waiting, count)
+    at = 0
+    while at < count:
+        state = waiting[at]
+        at += 1
+        for place in range(arc_offsets[state], arc_offsets[state + 1]):
+            count = _reach(arcs[arc_order[place], 3], seen, waiting, count)
+        for place in range(epsilon_offsets[state], epsilon_offsets[state + 1]):
+            count = _reach(epsilon[epsilon_order[place], 1], seen, waiting, count)
+        for place in range(call_offsets[state], call_offsets[state + 1]):
+            call = call_order[place]
+            rule = calls[call, 1]
+            for number in range(first_exit[rule], first_exit[rule + 1]):
+                target = targets[calls[call, 2] + number - first_exit[rule]]
+                if has_text[number] and target >= 0:
+                    count = _reach(target, seen, waiting, count)
+        for place in range(end_offsets[state], end_offsets[state + 1]):
+            number = ends[end_order[place], 1]
+            if has_text[number]:
+                continue
+            # From now on, a call that ends in this way leads on.
+            has_text[number] = True
+            rule = rule_of[number]
+            for callee in range(of_callee[rule], of_callee[rule + 1]):
+                call = callee_order[callee]
+                target = targets[calls[call, 2] + number - first_exit[rule]]
+                if seen[calls[call, 0]] and target >= 0:
+                    count = _reach(target, seen, waiting, count)
+    return has_text
+
+
+@kernel
+def _reach(state: int, seen: BoolArray, waiting: IntArray, count: int) -> int:
+    if not seen[state]:
+        seen[state] = True
+        waiting[count] = state
+        return count + 1
+    return count
+
+
+@kernel
+def _symbols(
+    num_states: int,
+    starts: IntArray,
+    first_exit: IntArray,
+    calls: IntArray,
+    targets: IntArray,
+    ends: IntArray,
+    has_text: BoolArray,
+    num_labels: int,
+) -> tuple[IntArray, int]:
+    """The arcs over starts, calls and exits, `[A, 4]`, and how many states there are with those that calls lead to."""
+    num_rules = len(starts)
+    first = FIRST_LABEL + num_labels
+    most = num_rules + len(ends) + len(calls) + len(targets)
+    arcs = np.empty((most, 4), np.int32)
+    count = 0
+    for rule in range(num_rules):
+        count = _add(arcs, count, FIRST, first + rule, starts[rule])
+    for end in range(len(ends)):
+        count = _add(arcs, count, ends[end, 0], first + 2 * num_rules + ends[end, 1], LAST)
+    for call in range(len(calls)):
+        rule, begun = calls[call, 1], count
+        for number in range(first_exit[rule], first_exit[rule + 1]):
+            target = targets[calls[call, 2] + number - first_exit[rule]]
+            if has_text[number] and target >= 0:
+                count = _add(arcs, count, num_states, first + 2 * num_rules + number, target)
+        if count > begun:
+            count = _add(arcs, count, calls[call, 0], first + num_rules + rule, num_states)
+            num_states += 1
+    return arcs[:count], num_states
+
+
+@kernel
+def _add(arcs: IntArray, count: int, source: int, symbol: int, target: int) -> int:
+    arcs[count, 0], arcs[count, 1], arcs[count, 2], arcs[count, 3] = source, symbol, symbol, target
+    return count + 1

@@ -1,0 +1,249 @@
+"""The rules of a network as one non-deterministic automaton over byte ranges, in flat arrays.
+
+    Layout      what stands where, as numbers: chains of bytes, copies of pieces, epsilon arcs, calls and ends
+    lay         a kernel that writes the arcs of it all
+
+Python sees each arc of the network once and no byte of it.
+"""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import NamedTuple
+
+import numpy as np
+
+from automata.byte_automaton import ByteArray
+from automata.errors import LimitExceeded
+from automata.expr import Literal
+from automata.intervals import FIRST_LABEL
+from automata.jit import kernel
+from automata.limits import Work
+from automata.nested.network import NestedNetwork
+from automata.nested.pieces import Piece, piece_of
+from automata.openfst import IntArray
+
+# The state that leads to the start of each rule, and the one that is reached from each end.
+FIRST, LAST = 0, 1
+
+
+class Chains(NamedTuple):
+    """Literal texts: chain i is `text[offsets[i] : offsets[i + 1]]`, from `source[i]` to `target[i]`."""
+
+    text: ByteArray
+    offsets: IntArray
+    source: IntArray
+    target: IntArray
+
+
+class Copies(NamedTuple):
+    """Copies of pieces: copy i is of `piece[i]`, from `source[i]` to `target[i]`; piece p has its arcs and epsilon arcs
+    at the offsets p, and `num_states[p]` states."""
+
+    piece: IntArray
+    source: IntArray
+    target: IntArray
+    num_states: IntArray
+    arc_offsets: IntArray
+    arcs: IntArray  # [A, 4]
+    epsilon_offsets: IntArray
+    epsilon: IntArray  # [E, 2]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Layout:
+    """The states of all rules, numbered through behind the first two; R rules, X exits, L labels.
+
+    Attributes:
+        num_states: how many states there are without those within chains and copies.
+        starts: `[R]`, where each rule begins.
+        first_exit: `[R + 1]`, the number of the first exit of each rule: exits are numbered through.
+        chains, copies: what is read.
+        epsilon: `[E, 2]`, source and target.
+        calls: `[C, 3]`, source, rule and where its targets begin.
+        targets: `[T]`, for each call the state after each exit of the rule, or -1.
+        ends: `[N, 2]`, state and exit.
+        labels: L names, ascending.
+    """
+
+    num_states: int
+    starts: IntArray
+    first_exit: IntArray
+    chains: Chains
+    copies: Copies
+    epsilon: IntArray
+    calls: IntArray
+    targets: IntArray
+    ends: IntArray
+    labels: tuple[str, ...]
+
+
+def lay_out(network: NestedNetwork, work: Work) -> Layout:
+    """The layout of a network.
+
+    Raises:
+        LimitExceeded: it has more arcs than allowed, or the time is up.
+        Cancelled: the compilation was cancelled.
+        ValueError: a call does not say where the text goes on after each exit, or a number is out of range.
+    """
+    texts: list[bytes] = []
+    chains: list[int] = []
+    copies: list[int] = []
+    epsilon: list[int] = []
+    calls: list[int] = []
+    targets: list[int] = []
+    ends: list[int] = []
+    pieces: dict[int, int] = {}
+    found: list[Piece] = []
+    starts, first_exit = [], [0]
+    first = LAST + 1
+    for rule in network.rules:
+        starts.append(first)
+        for source, language, target in rule.arcs:
+            if type(language) is Literal:
+                texts.append(language.value)
+                chains += (first + source, first + target)
+                continue
+            number = pieces.get(id(language))
+            if number is None:
+                number = pieces[id(language)] = len(found)
+                found.append(piece_of(language, work))
+            copies += (number, first + source, first + target)
+        for source, target in rule.epsilon:
+            epsilon += (first + source, first + target)
+        for call in rule.calls:
+            calls += (first + call.source, call.rule, len(targets))
+            targets += [first + target if target >= 0 else -1 for target in call.targets]
+        for state, number in rule.ends:
+            ends += (first + state, first_exit[-1] + number)
+        first += rule.num_states
+        first_exit.append(first_exit[-1] + rule.num_exits)
+    _check(network)
+    arcs, labels = _labelled(found)
+    layout = Layout(
+        first,
+        _ints(starts),
+        _ints(first_exit),
+        Chains(
+            np.frombuffer(b"".join(texts), np.uint8),
+            _offsets(list(map(len, texts))),
+            _ints(chains[::2]),
+            _ints(chains[1::2]),
+        ),
+        Copies(
+            _ints(copies[::3]),
+            _ints(copies[1::3]),
+            _ints(copies[2::3]),
+            _ints([piece.num_states for piece in found]),
+            _offsets([len(piece.arcs) for piece in found]),
+            np.concatenate([np.zeros((0, 4), np.int32), *arcs]),
+            _offsets([len(piece.epsilon) for piece in found]),
+            np.concatenate([np.zeros((0, 2), np.int32), *(piece.epsilon for piece in found)]),
+        ),
+        _ints(epsilon).reshape(-1, 2),
+        _ints(calls).reshape(-1, 3),
+        _ints(targets),
+        _ints(ends).reshape(-1, 2),
+        labels,
+    )
+    _look(layout, work)
+    return layout
+
+
+def _ints(values: list[int]) -> IntArray:
+    # By way of `array`, which takes half the time of a numpy array of a list.
+    return np.array(array("i", values))
+
+
+def _offsets(sizes: list[int]) -> IntArray:
+    return _ints([0, *accumulate(sizes)])
+
+
+def _check(network: NestedNetwork) -> None:
+    rules = network.rules
+    for number, rule in enumerate(rules):
+        for call in rule.calls:
+            if not 0 <= call.rule < len(rules) or call.rule == network.start:
+                raise ValueError(f"rule {number} calls rule {call.rule}, which can be called by none")
+            if len(call.targets) != rules[call.rule].num_exits:
+                raise ValueError(
+                    f"rule {number} calls rule {call.rule} with {len(call.targets)} targets for "
+                    f"{rules[call.rule].num_exits} exits"
+                )
+        if any(not 0 <= number < rule.num_exits for _, number in rule.ends):
+            raise ValueError(f"rule {number} has an end that is none of its {rule.num_exits} exits")
+
+
+def _labelled(pieces: list[Piece]) -> tuple[list[IntArray], tuple[str, ...]]:
+    """The arcs of pieces with their labels numbered together, and the labels."""
+    labels = tuple(sorted({name for piece in pieces for name in piece.labels}))
+    if not labels:
+        return [piece.arcs for piece in pieces], labels
+    return [_renamed(piece, labels) for piece in pieces], labels
+
+
+def _renamed(piece: Piece, labels: tuple[str, ...]) -> IntArray:
+    symbols = np.array([*range(FIRST_LABEL), *(FIRST_LABEL + labels.index(name) for name in piece.labels)], np.int32)
+    arcs = piece.arcs.copy()
+    arcs[:, 1:3] = symbols[arcs[:, 1:3]]
+    return arcs
+
+
+def _look(layout: Layout, work: Work) -> None:
+    work.check()
+    copies, limit = layout.copies, work.limits.arcs
+    num_arcs = len(layout.chains.text) + int(np.diff(copies.arc_offsets)[copies.piece].sum(dtype=np.int64))
+    if num_arcs > limit:
+        raise LimitExceeded(f"laying out the rules takes more than {limit:,} arcs (limit `arcs`)")
+
+
+@kernel
+def lay(layout: Chains, copies: Copies, epsilon: IntArray, num_states: int) -> tuple[int, IntArray, IntArray]:
+    """How many states there are with those within chains and copies, all arcs over bytes and labels `[A, 4]`, and all
+    epsilon arcs `[E, 2]`."""
+    num_arcs, num_epsilon = len(layout.text), len(epsilon)
+    for chain in range(len(layout.source)):
+        num_epsilon += layout.offsets[chain] == layout.offsets[chain + 1]
+    for copy in range(len(copies.piece)):
+        piece = copies.piece[copy]
+        num_arcs += copies.arc_offsets[piece + 1] - copies.arc_offsets[piece]
+        num_epsilon += copies.epsilon_offsets[piece + 1] - copies.epsilon_offsets[piece]
+    arcs, unread = np.empty((num_arcs, 4), np.int32), np.empty((num_epsilon, 2), np.int32)
+    unread[: len(epsilon)] = epsilon
+    at, at_unread = 0, len(epsilon)
+    for chain in range(len(layout.source)):
+        state, end = layout.source[chain], layout.offsets[chain + 1]
+        if layout.offsets[chain] == end:
+            unread[at_unread, 0], unread[at_unread, 1] = state, layout.target[chain]
+            at_unread += 1
+        for place in range(layout.offsets[chain], end):
+            arcs[at, 0], arcs[at, 1], arcs[at, 2] = state, layout.text[place], layout.text[place]
+            if place + 1 < end:
+                state = num_states
+                num_states += 1
+            else:
+                state = layout.target[chain]
+            arcs[at, 3] = state
+            at += 1
+    for copy in range(len(copies.piece)):
+        piece = copies.piece[copy]
+        # States 0 and 1 are those that it is copied between; the others are new.
+        base = num_states - 2
+        num_states += copies.num_states[piece] - 2
+        for row in range(copies.arc_offsets[piece], copies.arc_offsets[piece + 1]):
+            arcs[at, 0] = _copied(copies.arcs[row, 0], base, copies.source[copy], copies.target[copy])
+            arcs[at, 1], arcs[at, 2] = copies.arcs[row, 1], copies.arcs[row, 2]
+            arcs[at, 3] = _copied(copies.arcs[row, 3], base, copies.source[copy], copies.target[copy])
+            at += 1
+        for row in range(copies.epsilon_offsets[piece], copies.epsilon_offsets[piece + 1]):
+            unread[at_unread, 0] = _copied(copies.epsilon[row, 0], base, copies.source[copy], copies.target[copy])
+            unread[at_unread, 1] = _copied(copies.epsilon[row, 1], base, copies.source[copy], copies.target[copy])
+            at_unread += 1
+    return num_states, arcs, unread
+
+
+@kernel
+def _copied(state: int, base: int, source: int, target: int) -> int:
+    return source if state == 0 else target if state == 1 else base + state
