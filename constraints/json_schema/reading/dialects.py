@@ -38,7 +38,18 @@ class Dialect:
 
 # Read after all others: what lists names or says what others leave over.
 LATE: Final = frozenset(
-    ["required", "dependentRequired", "dependentSchemas", "dependencies", "additionalProperties", "propertyNames", "minProperties", "maxProperties", "unevaluatedProperties", "unevaluatedItems"]
+    [
+        "required",
+        "dependentRequired",
+        "dependentSchemas",
+        "dependencies",
+        "additionalProperties",
+        "propertyNames",
+        "minProperties",
+        "maxProperties",
+        "unevaluatedProperties",
+        "unevaluatedItems",
+    ]
 )
 
 _DRAFT_4: Final[dict[str, Handler]] = {
