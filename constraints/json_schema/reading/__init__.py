@@ -1,10 +1,10 @@
 """Reading: a JSON Schema of any draft becomes a `Document` of formulas.
 
-    dialects        which keywords there are, by draft and vocabulary
-    library         resources, names and references; `scanning`, `pointers`, `metaschemas`, `vocabularies`
-    reader          goes through a schema and joins what its keywords say
-    keywords        `any_kind`, `numbers`, `texts`, `arrays`, `objects`, `applicators`, `references`; `values`, `counts`
-    unevaluated     `unevaluatedProperties` and `unevaluatedItems`, from what is `evaluated`
+dialects        which keywords there are, by draft and vocabulary
+library         resources, names and references; `scanning`, `pointers`, `metaschemas`, `vocabularies`
+reader          goes through a schema and joins what its keywords say
+keywords        `any_kind`, `numbers`, `texts`, `arrays`, `objects`, `applicators`, `references`; `values`, `counts`
+unevaluated     `unevaluatedProperties` and `unevaluatedItems`, from what is `evaluated`
 """
 
 from __future__ import annotations

@@ -76,7 +76,9 @@ def _prefix(reading: Reading, site: Site, value: Any, keyword: str) -> Formula:
         raise site.error(keyword, f"the value must be an array of schemas, not {value!r}")
     return conjunction(
         [
-            reading.put(ItemAt(index, reading.below(site, item, keyword, str(index))), f"{site.place}/{keyword}/{index}")
+            reading.put(
+                ItemAt(index, reading.below(site, item, keyword, str(index))), f"{site.place}/{keyword}/{index}"
+            )
             for index, item in enumerate(value)
         ]
     )

@@ -11,13 +11,10 @@ from typing import Any, Final
 from constraints.json_schema.reading.pointers import step
 from constraints.json_schema.reading.site import Resource, Target
 
-SCHEMA_MAPS: Final = frozenset(
-    "properties patternProperties definitions $defs dependentSchemas dependencies".split()
-)
-SCHEMA_LISTS: Final = frozenset("allOf anyOf oneOf prefixItems items".split())
+SCHEMA_MAPS: Final = frozenset(["properties", "patternProperties", "definitions", "$defs", "dependentSchemas", "dependencies"])
+SCHEMA_LISTS: Final = frozenset(["allOf", "anyOf", "oneOf", "prefixItems", "items"])
 SCHEMAS: Final = frozenset(
-    "additionalProperties additionalItems items contains not if then else propertyNames unevaluatedProperties "
-    "unevaluatedItems contentSchema".split()
+    ["additionalProperties", "additionalItems", "items", "contains", "not", "if", "then", "else", "propertyNames", "unevaluatedProperties", "unevaluatedItems", "contentSchema"]
 )
 
 

@@ -14,8 +14,7 @@ from constraints.json_schema.reading.counts import bounds
 from constraints.json_schema.reading.site import Reading, Site
 
 FORMATS: Final = frozenset(
-    "date-time date time duration email idn-email hostname idn-hostname ipv4 ipv6 uri uri-reference iri iri-reference "
-    "uri-template uuid json-pointer relative-json-pointer regex".split()
+    ["date-time", "date", "time", "duration", "email", "idn-email", "hostname", "idn-hostname", "ipv4", "ipv6", "uri", "uri-reference", "iri", "iri-reference", "uri-template", "uuid", "json-pointer", "relative-json-pointer", "regex"]
 )
 
 min_length, max_length = bounds(TextLength, "minLength", "maxLength")

@@ -85,7 +85,9 @@ def unevaluated_items(reading: Reading, site: Site, value: Any) -> Formula:
         outside = [*always, *(piece for piece in doubtful if piece not in covered)]
         item = disjunction((rest, *outside))
         for start, end, conditions in regions:
-            first = [ItemAt(index, item) for index in range(start, end)] if end is not None else [ItemsFrom(start, item)]
+            first = (
+                [ItemAt(index, item) for index in range(start, end)] if end is not None else [ItemsFrom(start, item)]
+            )
             clauses.append(disjunction((conjunction(first), *everywhere, *covers, *conditions)))
     return conjunction(clauses)
 

@@ -16,15 +16,12 @@ from constraints.json_schema.reading.dialects import Dialect, dialect_of_uri
 
 _OWN: Final[Mapping[str, frozenset[str]]] = {
     "validation": frozenset(
-        "type enum const multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern "
-        "maxItems minItems uniqueItems maxContains minContains maxProperties minProperties required "
-        "dependentRequired".split()
+        ["type", "enum", "const", "multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum", "maxLength", "minLength", "pattern", "maxItems", "minItems", "uniqueItems", "maxContains", "minContains", "maxProperties", "minProperties", "required", "dependentRequired"]
     ),
     "applicator": frozenset(
-        "prefixItems items additionalItems contains additionalProperties properties patternProperties "
-        "dependentSchemas propertyNames if allOf anyOf oneOf not".split()
+        ["prefixItems", "items", "additionalItems", "contains", "additionalProperties", "properties", "patternProperties", "dependentSchemas", "propertyNames", "if", "allOf", "anyOf", "oneOf", "not"]
     ),
-    "unevaluated": frozenset("unevaluatedItems unevaluatedProperties".split()),
+    "unevaluated": frozenset(["unevaluatedItems", "unevaluatedProperties"]),
     "format": frozenset(["format"]),
     "format-annotation": frozenset(["format"]),
     "format-assertion": frozenset(["format"]),
