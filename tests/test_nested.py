@@ -27,6 +27,7 @@ from automata.pushdown.automaton import Configuration
 from tests.nested_cases import accepted, completed, networks, texts
 
 LONGEST = 6
+Arc = tuple[int, str | bytes | Language, int]
 
 
 def compiled(network: NestedNetwork, max_inlined_states: int = 0) -> ByteAutomaton | PushdownAutomaton | None:
