@@ -21,7 +21,7 @@ from automata import (
 from automata.errors import Cancelled, EmptyLanguage, LimitExceeded
 from automata.expr import EMPTY, Label, alternation, byte_set, call, concat, literal, repeat
 from automata.limits import Work
-from automata.nested import NestedCall, NestedNetwork, NestedRule, compile_nested
+from automata.nested import Language, NestedCall, NestedNetwork, NestedRule, compile_nested
 from automata.pattern import parse
 from automata.pushdown.automaton import Configuration
 from tests.nested_cases import accepted, completed, networks, texts
