@@ -110,6 +110,8 @@ class Reflection:
         for attribute in ("__supertype__", "__value__"):  # NewType; the statement `type`
             if origin is None and not isinstance(annotation, type) and hasattr(annotation, attribute):
                 return self.shape(getattr(annotation, attribute), pointer, variables)
+        if annotation == tuple[()]:
+            return Row(())
         return self._of_class(annotation if origin is None else origin, arguments, pointer, variables)
 
     def _of_class(self, cls: Any, arguments: tuple[Any, ...], pointer: str, variables: abc.Mapping[Any, Any]) -> Shape:
