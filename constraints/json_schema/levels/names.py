@@ -27,7 +27,7 @@ from constraints.json_schema.strings import string_is_empty, string_matches
 
 MAX_CLASSES = 1_000
 
-# A formula about names, and those of the statements' formulas that are true of all of these names; the others are false.
+# A formula about names, and those of the statements' formulas that are true of these names; the others are false.
 NameClass = tuple[Formula, frozenset[Formula]]
 
 
