@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import enum
-import math
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Annotated, Any, Literal, NamedTuple, Optional, Union
+from typing import Annotated, Any, Literal, NamedTuple, Optional
 from uuid import UUID
 
 import annotated_types as at
@@ -136,9 +135,9 @@ def records(inner: Made) -> Made:
 
     def made(pairs: list[Pair], num_required: int) -> Pair:
         fields = []
-        for number, (annotation, values) in enumerate(pairs):
+        for number, (annotation, _) in enumerate(pairs):
             default = dataclasses.field() if number < num_required else dataclasses.field(default=None)
-            fields.append((f"f{number}", annotation if number < num_required else Optional[annotation], default))
+            fields.append((f"f{number}", annotation if number < num_required else Optional[annotation], default))  # noqa: UP045
         cls = dataclasses.make_dataclass("Made", fields)
         given = {f"f{n}": values if n < num_required else st.none() | values for n, (_, values) in enumerate(pairs)}
         return cls, st.builds(cls, **given)
@@ -181,8 +180,17 @@ def collection_call(value: Any) -> str:
     return repr(value)
 
 
+def kinds(value: Any) -> Any:
+    """The types of a value's parts."""
+    if dataclasses.is_dataclass(value):
+        return type(value), [kinds(getattr(value, field.name)) for field in dataclasses.fields(value)]
+    if isinstance(value, dict):
+        return dict, [(kinds(key), kinds(inner)) for key, inner in value.items()]
+    if isinstance(value, list | tuple):
+        return type(value), [kinds(inner) for inner in value]
+    return type(value)
+
+
 def equal(left: Any, right: Any) -> bool:
     """Equal, and of the same types: 1, 1.0 and True are three."""
-    if isinstance(left, float) and math.isnan(left):
-        return isinstance(right, float) and math.isnan(right)
-    return bool(left == right) and constructor_call(left) == constructor_call(right)
+    return bool(left == right) and kinds(left) == kinds(right)

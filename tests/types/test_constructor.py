@@ -14,6 +14,7 @@ import pydantic
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from python_types import Color, Leaf, Pair, Point, Tree, constructor_call, equal, trees, types
 
 import tokenfst
 from automata import ByteAutomaton, EmptyLanguage, TextNotAllowed, compile_grammar, random_strings
@@ -21,7 +22,6 @@ from automata.errors import UnsupportedSchema
 from automata.limits import under_way
 from automata.pushdown.automaton import PushdownAutomaton
 from constraints.types import ConstructorCalls, dataclass
-from python_types import Color, Leaf, Pair, Point, Tree, constructor_call, equal, trees, types
 
 FEW = settings(max_examples=60, deadline=None)
 
