@@ -115,6 +115,8 @@ class Reflection:
         return self._of_class(annotation if origin is None else origin, arguments, pointer, variables)
 
     def _of_class(self, cls: Any, arguments: tuple[Any, ...], pointer: str, variables: abc.Mapping[Any, Any]) -> Shape:
+        if any(getattr(argument, "__unpacked__", False) for argument in arguments):
+            raise UnsupportedSchema("a tuple of an unpacked one has no constructor call here", pointer=pointer)
         inner = [self.shape(argument, pointer, variables) for argument in arguments if argument is not ...]
         if cls in _COLLECTIONS and len(inner) == 1:
             return Items(_COLLECTIONS[cls], inner[0])

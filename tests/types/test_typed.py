@@ -417,7 +417,6 @@ REFUSED: list[tuple[Any, str]] = [
     (type, "no automaton|JSON|schema"),
     (dict[tuple[int, int], int], "which no string parses as"),
     (Annotated[bytes, Field(min_length=1)], "bytes"),
-    (tuple[int, *tuple[str, ...], int], "behind a variadic one"),
     (Annotated[str, Field(pattern="(?i)a")], "flags"),
 ]
 
