@@ -16,7 +16,16 @@ from functools import cache
 from automata.byte_automaton import ByteAutomaton
 from automata.compile import compile_expr
 from automata.expr import Expr
-from constraints.json_schema.strings.formats import addresses, dates, identifiers, mail
+from constraints.json_schema.strings.formats import (
+    addresses,
+    dates,
+    identifiers,
+    mail,
+    pointers,
+    regexes,
+    templates,
+    uris,
+)
 
 _LANGUAGES: Mapping[str, Callable[[], Expr]] = {
     "date-time": dates.date_time,
@@ -26,6 +35,14 @@ _LANGUAGES: Mapping[str, Callable[[], Expr]] = {
     "email": mail.email,
     "ipv4": addresses.ipv4,
     "ipv6": addresses.ipv6,
+    "uri": uris.uri,
+    "uri-reference": uris.uri_reference,
+    "iri": uris.iri,
+    "iri-reference": uris.iri_reference,
+    "uri-template": templates.uri_template,
+    "json-pointer": pointers.json_pointer,
+    "relative-json-pointer": pointers.relative_json_pointer,
+    "regex": regexes.regex,
     "uuid": identifiers.uuid,
 }
 
