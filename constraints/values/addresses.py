@@ -57,8 +57,11 @@ def url(schemes: Sequence[str] = ("https", "http")) -> Value[str]:
         schemes: the schemes, as they are written.
 
     Raises:
+        TypeError: a text in place of a list.
         ValueError: no schemes, or one that RFC 3986 does not allow.
     """
+    if isinstance(schemes, str):
+        raise TypeError(f"schemes are a list: [{schemes!r}]?")
     if not schemes:
         raise ValueError("a URL needs a scheme")
     for scheme in schemes:
