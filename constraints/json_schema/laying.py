@@ -163,7 +163,9 @@ class Laying:
 def _unopened(formula: Formula) -> Language:
     """The strings for which a formula holds, behind their opening quote."""
     strings = string_language(formula)
-    return derivative(strings, '"') if isinstance(strings, ByteAutomaton) else derivative(strings, '"')
+    if isinstance(strings, ByteAutomaton):
+        return derivative(strings, '"')
+    return derivative(strings, '"')
 
 
 class _LevelLaying:
