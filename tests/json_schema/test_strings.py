@@ -206,6 +206,19 @@ def test_usual_spellings() -> None:
     assert equivalent(language, ex.strings(expected))
 
 
+def test_long_lists_have_usual_spellings() -> None:
+    words = frozenset(f"word {number}" for number in range(1000))
+    for formula in (StringIn(words), And(Pattern("[0-8]$"), StringIn(words))):
+        language = string_language(formula)
+        assert isinstance(language, ex.Expr)
+        automaton = compile_expr(language)
+        assert automaton.accepts(b'"word 8"')
+        assert automaton.accepts(b'"word 9"') == isinstance(formula, StringIn)
+        assert not automaton.accepts(b'"\\u0077ord 8"')
+    assert _accepts(Not(StringIn(words)), '"\\u0057ord 9"')
+    assert not _accepts(Not(StringIn(words)), '"\\u0077ord 9"')
+
+
 def test_errors() -> None:
     with pytest.raises(PatternError, match="unknown"):
         string_language(Pattern("(?P<AND>(?:a)(?:b))"))
