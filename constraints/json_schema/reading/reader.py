@@ -44,6 +44,8 @@ class Reader:
         self._open: set[Hashable] = set()
         self._recursive: set[Hashable] = set()
         self._conditions: dict[Hashable, Formula] = {}
+        # Equal formulas become one, so that what contains them is compared without looking into them.
+        self._same: dict[Formula, Formula] = {}
         self._outlines = Outlines(self.definitions)
 
     def root(self) -> Formula:
@@ -124,7 +126,8 @@ class Reader:
             handler = handlers.get(keyword)
             if handler is not None:
                 parts.append(self.put(handler(self, site, site.schema[keyword]), f"{place}/{keyword}"))
-        return conjunction(parts)
+        formula = conjunction(parts)
+        return self._same.setdefault(formula, formula)
 
     def _site(self, schema: Any, place: str, resource: Resource, scope: Scope) -> Site | None:
         """The site of an object schema, in the resource that it belongs to, without keywords to be skipped."""
