@@ -33,10 +33,10 @@ _EXPONENT = concat(char_set("eE"), repeat(char_set("+-"), 0, 1), repeat(_DIGIT, 
 # RFC 8259, section 6.
 ANY_NUMBER: Final[Expr] = concat(repeat("-", 0, 1), _WHOLE, repeat(_POINT, 0, 1), repeat(_EXPONENT, 0, 1))
 
-# What the automaton of IsInteger accepts.
+# What the automata of IsInteger accept.
+_PLAIN_INTEGER: Final[Expr] = concat(repeat("-", 0, 1), _WHOLE)
 _ANY_INTEGER: Final[Expr] = concat(
-    repeat("-", 0, 1),
-    _WHOLE,
+    _PLAIN_INTEGER,
     repeat(concat(".", repeat("0", 1)), 0, 1),
     repeat(concat(char_set("eE"), repeat("+", 0, 1), repeat(_DIGIT, 1)), 0, 1),
 )
@@ -57,8 +57,8 @@ def number_language(formula: Formula) -> Expr | ByteAutomaton:
         return ANY_NUMBER
     if formula == FALSE:
         return EMPTY
-    if formula == IsInteger():
-        return _ANY_INTEGER
+    if isinstance(formula, IsInteger):
+        return _PLAIN_INTEGER if formula.plain else _ANY_INTEGER
     language = finite_language(formula)
     return number_automaton(formula) if language is None else language
 
