@@ -14,7 +14,7 @@ any.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias
 
 from hypothesis import strategies as st
@@ -157,8 +157,33 @@ def schemas(draft: str = "draft2020-12") -> Strategy:
             root = {"allOf": [root]}
         return {definitions: defined, **root}
 
-    guarded = inner.filter(lambda schema: not (isinstance(schema, dict) and "$ref" in schema))
-    return st.builds(whole, inner, guarded, guarded)
+    return st.builds(whole, inner, inner, inner).filter(is_well_founded)
+
+
+def is_well_founded(schema: Json) -> bool:
+    """Whether no reference leads to itself about the very same value, which says nothing."""
+    if not isinstance(schema, dict):
+        return True
+    defined = schema.get("$defs", schema.get("definitions", {}))
+    leads = {name: set(_references(part)) for name, part in defined.items()}
+    for _ in defined:
+        leads = {name: there.union(*(leads[other] for other in there)) for name, there in leads.items()}
+    return all(name not in there for name, there in leads.items())
+
+
+def _references(schema: Json) -> Iterator[str]:
+    """The definitions that a schema asks about the very same value."""
+    if isinstance(schema, dict):
+        if "$ref" in schema:
+            yield schema["$ref"].rpartition("/")[2]
+        for name in ("not", "if", "then", "else"):
+            yield from _references(schema.get(name))
+        for name in ("allOf", "anyOf", "oneOf"):
+            for part in schema.get(name, ()):
+                yield from _references(part)
+        for name in ("dependentSchemas", "dependencies"):
+            for part in schema.get(name, {}).values():
+                yield from _references(part)
 
 
 def values(schema: Json) -> Strategy:

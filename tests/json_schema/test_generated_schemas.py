@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from schema_strategies import schemas, values
 from text_walks import Walker
 from validity import TooLarge, exact, read, validator
-from value_orders import orders
+from value_orders import has_few_orders, orders
 
 from automata import LimitExceeded, Limits
 from automata.byte_automaton import ByteAutomaton
@@ -128,7 +128,7 @@ def test_what_is_valid_is_read_and_nothing_else(draft: str, order: str) -> None:
             seen["refused"] += 1
             return
         oracle = validator(schema, draft)
-        for value in data.draw(st.lists(values(schema), min_size=1, max_size=4)):
+        for value in filter(has_few_orders, data.draw(st.lists(values(schema), min_size=1, max_size=4))):
             valid = oracle.is_valid(exact(value))
             seen[valid] += 1
             assert accepted(automaton, value, order) == valid, value
@@ -153,7 +153,7 @@ def test_a_schema_or_its_negation_holds(order: str) -> None:
             negation = compiled({"not": schema, **definitions}, "draft2020-12", order)
         except Refused:
             return
-        for value in data.draw(st.lists(values(schema), min_size=1, max_size=4)):
+        for value in filter(has_few_orders, data.draw(st.lists(values(schema), min_size=1, max_size=4))):
             holds = accepted(automaton, value, order)
             seen[holds] += 1
             assert holds != accepted(negation, value, order), value

@@ -70,11 +70,13 @@ def exact(value: Any) -> Any:
 
 
 def _in_python(schema: Any) -> Any:
-    """The schema with its patterns as Python writes them."""
+    """The schema with its patterns as Python writes them, and never empty: to the package an empty one may be none."""
     if isinstance(schema, list):
         return [_in_python(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
+    if not schema:
+        return {"description": ""}
     found = {name: part if name in ("const", "enum") else _in_python(part) for name, part in schema.items()}
     if isinstance(pattern := found.get("pattern"), str):
         found["pattern"] = PATTERNS[pattern]

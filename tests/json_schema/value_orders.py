@@ -14,6 +14,11 @@ def orders(value: Any) -> Iterator[Any]:
     return islice(_orders(value), MOST_ORDERS)
 
 
+def has_few_orders(value: Any) -> bool:
+    """Whether `orders` gives them all."""
+    return len(list(islice(_orders(value), MOST_ORDERS + 1))) <= MOST_ORDERS
+
+
 def _orders(value: Any) -> Iterator[Any]:
     if isinstance(value, list):
         yield from map(list, product(*(tuple(orders(item)) for item in value)))

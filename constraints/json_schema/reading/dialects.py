@@ -15,6 +15,7 @@ from constraints.json_schema.document import Draft
 from constraints.json_schema.reading import any_kind, applicators, arrays, numbers, objects, texts, unevaluated
 from constraints.json_schema.reading.references import reader_of
 from constraints.json_schema.reading.site import Handler
+from constraints.json_schema.reading.words import words
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,8 +38,9 @@ class Dialect:
 
 
 # Read after all others: what lists names or says what others leave over.
-LATE: Final = frozenset(
-    ["required", "dependentRequired", "dependentSchemas", "dependencies", "additionalProperties", "propertyNames", "minProperties", "maxProperties", "unevaluatedProperties", "unevaluatedItems"]
+LATE: Final = words(
+    "required dependentRequired dependentSchemas dependencies additionalProperties propertyNames minProperties "
+    "maxProperties unevaluatedProperties unevaluatedItems"
 )
 
 _DRAFT_4: Final[dict[str, Handler]] = {

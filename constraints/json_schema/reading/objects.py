@@ -6,8 +6,8 @@
     propertyNames           the name is not so: no such member
     required, dependent...  not "every member of this name is impossible": there is one
 
-A boolean `required`, which only draft 3 had, is read as draft 3 has it: the member must be there. Later drafts give it no
-meaning, so that no value is let through that some reader would refuse.
+A boolean `required`, which only draft 3 had, is read as draft 3 has it: the member must be there. Later drafts give it
+no meaning, so that no value is let through that some reader would refuse.
 """
 
 from __future__ import annotations
