@@ -243,5 +243,13 @@ def test_empty() -> None:
 def test_limits() -> None:
     with pytest.raises(LimitExceeded, match="states"):
         number_language(MultipleOf(Fraction(123_456_789)))
-    with pytest.raises(TypeError, match="OfKind"):
-        number_language(conjunction([OfKind(Kind.NUMBER), IsInteger()]))
+    with pytest.raises(LimitExceeded, match="bounds"):
+        number_language(conjunction([Minimum(Fraction(1, 99_991)), IsInteger()]))
+    for huge in (Minimum(Fraction(10) ** 4000), MultipleOf(Fraction(1, 10**4000)), NumberIn(frozenset([f("1e4000")]))):
+        with pytest.raises(LimitExceeded, match="bits"):
+            number_language(huge)
+    for stranger in (conjunction([OfKind(Kind.NUMBER), IsInteger()]), negation(OfKind(Kind.NUMBER))):
+        with pytest.raises(TypeError, match="OfKind"):
+            number_language(stranger)
+        with pytest.raises(TypeError, match="OfKind"):
+            number_matches(stranger, f("1"))

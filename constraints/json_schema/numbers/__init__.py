@@ -21,7 +21,7 @@ from automata.expr import EMPTY, Expr, alternation, char_set, concat, is_empty, 
 from constraints.json_schema.formula import FALSE, TRUE, Formula, IsInteger
 from constraints.json_schema.numbers.finite import finite_language
 from constraints.json_schema.numbers.spelling import number_automaton
-from constraints.json_schema.numbers.statements import number_matches
+from constraints.json_schema.numbers.statements import check, number_matches
 
 __all__ = ["ANY_NUMBER", "number_is_empty", "number_language", "number_matches"]
 
@@ -59,6 +59,7 @@ def number_language(formula: Formula) -> Expr | ByteAutomaton:
         return EMPTY
     if isinstance(formula, IsInteger):
         return _PLAIN_INTEGER if formula.plain else _ANY_INTEGER
+    check(formula)
     language = finite_language(formula)
     return number_automaton(formula) if language is None else language
 

@@ -12,6 +12,7 @@ exponent of all numbers that do are accepted. A spelling with an exponent is lef
     where whether the number is an integer or a multiple takes counting the digits behind the point: 1.5e+16 as an
     integer
     for exponents from -4 to 15, unless the formula holds for all exponents from -1 down, or from 0 up
+    of zero, unless the formula holds for zero and for numbers of its sign of any size: -0e5 as a minimum of 0
 
 Nothing bounds the number of digits, as nothing in JSON does.
 
