@@ -19,12 +19,18 @@
     │   └── UnknownTerminal                a name of tokens in a constraint that nobody defines
     ├── AutomatonFileError (ValueError)    a saved automaton that is damaged, or for another vocabulary
     ├── TokenNotAllowed (ValueError)       a token was given to an automaton that forbids it
+    ├── TextNotAllowed (ValueError)        a text is to be read as a value, and its constraint does not allow it
     └── IncompleteOutput (RuntimeError)    text that was cut off before the constraint was satisfied
 
 They live at the bottom of the import order so that every package can raise them.
 """
 
 from __future__ import annotations
+
+from typing import Final
+
+# How much of a text a message shows.
+_SHOWN: Final = 80
 
 
 class TokenfstError(Exception):
@@ -157,6 +163,23 @@ class AutomatonFileError(TokenfstError, ValueError):
 
 class TokenNotAllowed(TokenfstError, ValueError):
     """A token that the automaton forbids in this state."""
+
+
+class TextNotAllowed(TokenfstError, ValueError):
+    """A text that is to be read as a value, and that its constraint does not allow.
+
+    Attributes:
+        text: the whole text.
+        reason: what is wrong with it.
+    """
+
+    def __init__(self, reason: str, text: str) -> None:
+        shown = text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+        super().__init__(f"{reason}: {shown!r}")
+        self.reason, self.text = reason, text
+
+    def __reduce__(self) -> tuple[type[TextNotAllowed], tuple[str, str]]:
+        return type(self), (self.reason, self.text)
 
 
 class IncompleteOutput(TokenfstError, RuntimeError):

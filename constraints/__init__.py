@@ -4,6 +4,7 @@ choice(texts)           one of some texts, up to a million of them
 quoted_text() ...       the languages of `automata.extensions`
 grammar(text)           rules in Lark's syntax, GBNF or EBNF
 json()                  any JSON value, to any depth
+json_schema(schema)     the JSON values that satisfy a JSON Schema
 paper                   the constraints that the paper measures
 """
 
@@ -21,6 +22,7 @@ from automata.extensions import (
 )
 from constraints.choice import choice
 from constraints.grammars import grammar, json
+from constraints.json_schema import json_schema
 
 __all__ = [
     "choice",
@@ -29,6 +31,7 @@ __all__ = [
     "grammar",
     "image",
     "json",
+    "json_schema",
     "paragraph_token",
     "quoted_text",
     "substring_of",

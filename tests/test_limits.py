@@ -7,6 +7,7 @@ import time
 
 import numba
 import pytest
+from stopwatch import seconds_worked
 
 import tokenfst
 from automata import (
@@ -57,10 +58,10 @@ def test_what_fits_is_not_refused() -> None:
 
 
 def test_nested_bounds_are_refused_before_anything_is_laid_out() -> None:
-    begun = time.perf_counter()
+    begun = seconds_worked()
     with pytest.raises(LimitExceeded, match=r"^\(\?:\(\?:a\{1,1000\}\)\{1,1000\}\)\{1,1000\} has 1,000,000,000 leaves"):
         compile_expr(parse("((((a{1,1000}){1,1000}){1,1000}){1,1000})b"))
-    assert time.perf_counter() - begun < 1
+    assert seconds_worked() - begun < 1
 
 
 def test_products_have_limits() -> None:
@@ -71,10 +72,10 @@ def test_products_have_limits() -> None:
 
 
 def test_the_time_is_a_limit() -> None:
-    begun = time.perf_counter()
+    begun = seconds_worked()
     with pytest.raises(LimitExceeded, match=r"more than 0\.3 seconds \(limit `seconds`\)"):
         compile_within(parse("(?:a|b)*a(?:a|b){60}"), Limits(states=10**9, table_bytes=1 << 33, seconds=0.3))
-    assert time.perf_counter() - begun < 3
+    assert seconds_worked() - begun < 3
 
 
 def test_memory_is_a_limit() -> None:
@@ -100,7 +101,7 @@ def test_a_compilation_in_a_thread_can_be_cancelled() -> None:
     thread.start()
     time.sleep(0.2)
     cancellation.cancel()
-    thread.join(timeout=10)
+    thread.join(timeout=60)
     assert not thread.is_alive()
     assert len(caught) == 1
     # It stays cancelled, and stops others too.
@@ -150,17 +151,12 @@ def test_an_excerpt_is_short() -> None:
 
 def test_compiling_kernels_is_not_charged() -> None:
     before = seconds_compiling()
-
-    @numba.njit
-    def fresh(number: int) -> int:
-        return number + 1
-
-    with Work(Limits(seconds=0.0)) as work:
-        work.deadline += 1e-3  # as long as nothing is compiled, this is soon over
-        assert fresh(1) == 2
-        assert seconds_compiling() > before + 1e-3
+    with Work(Limits(seconds=0.2)) as work:
+        while seconds_compiling() < before + 0.4:
+            fresh = numba.njit(lambda number: number + 1)
+            assert fresh(1) == 2
         work.look_at_the_clock()
         assert work.stop[0] == 0
-        time.sleep(0.05)
+        time.sleep(0.3)
         work.look_at_the_clock()
         assert work.stop[0] != 0

@@ -4,6 +4,7 @@ Vocabulary, from_transformers, from_tiktoken, from_sentencepiece, from_tekken
 compile(constraint, vocabulary) -> TokenAutomaton
 compile(constraint, vocabulary, tokenization="canonical") -> CanonicalAutomaton
 compile(grammar, vocabulary) -> PushdownTokenAutomaton
+compile(constraint, vocabulary, lazy=True) -> LazyAutomaton
 """
 
 import automata as _automata
@@ -19,6 +20,7 @@ from tokenfst.automaton import TokenAutomaton
 from tokenfst.bpe import BPE, NotBPE
 from tokenfst.canonical import CanonicalAutomaton
 from tokenfst.compile import compile  # noqa: A004
+from tokenfst.lazy import LazyAutomaton
 from tokenfst.loaders import from_sentencepiece, from_tekken, from_tiktoken, from_transformers, load
 from tokenfst.pushdown import PushdownTokenAutomaton
 from tokenfst.text_start import TextStart
@@ -29,6 +31,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BPE",
     "CanonicalAutomaton",
+    "LazyAutomaton",
     "NotBPE",
     "PushdownTokenAutomaton",
     "TextStart",

@@ -42,6 +42,7 @@ from tokenfst.automaton import TokenAutomaton
 from tokenfst.beginning import split_terminals, with_beginning, with_exceptions
 from tokenfst.canonical import CanonicalAutomaton, canonical_from_bytes
 from tokenfst.counted.automaton import from_counted
+from tokenfst.lazy import LazyAutomaton
 from tokenfst.loops import Ints
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 from tokenfst.pushdown.compile import from_pushdown
@@ -65,6 +66,7 @@ def compile(  # noqa: A001
     limits: Limits = DEFAULT_LIMITS,
     cancellation: Cancellation | None = None,
     tokenization: Literal["any"] = "any",
+    lazy: Literal[False] = False,
 ) -> TokenAutomaton: ...
 
 
@@ -78,6 +80,7 @@ def compile(  # noqa: A001
     limits: Limits = DEFAULT_LIMITS,
     cancellation: Cancellation | None = None,
     tokenization: Literal["canonical"],
+    lazy: Literal[False] = False,
 ) -> CanonicalAutomaton: ...
 
 
@@ -91,6 +94,7 @@ def compile(  # noqa: A001
     limits: Limits = DEFAULT_LIMITS,
     cancellation: Cancellation | None = None,
     tokenization: Literal["any"] = "any",
+    lazy: Literal[False] = False,
     ambiguity: Ambiguity = "error",
     max_configurations: int = 8,
 ) -> PushdownTokenAutomaton: ...
@@ -106,6 +110,7 @@ def compile(  # noqa: A001
     limits: Limits = DEFAULT_LIMITS,
     cancellation: Cancellation | None = None,
     tokenization: Literal["any"] = "any",
+    lazy: Literal[False] = False,
 ) -> TokenAutomaton | PushdownTokenAutomaton: ...
 
 
@@ -119,7 +124,20 @@ def compile(  # noqa: A001
     limits: Limits = DEFAULT_LIMITS,
     cancellation: Cancellation | None = None,
     tokenization: Literal["canonical"],
+    lazy: Literal[False] = False,
 ) -> CanonicalAutomaton: ...
+
+
+@overload
+def compile(  # noqa: A001
+    constraint: Constraint | Nested | Compilable,
+    vocabulary: Vocabulary,
+    *,
+    at_text_start: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+    cancellation: Cancellation | None = None,
+    lazy: Literal[True],
+) -> LazyAutomaton: ...
 
 
 def compile(  # noqa: A001
@@ -131,9 +149,10 @@ def compile(  # noqa: A001
     limits: Limits = DEFAULT_LIMITS,
     cancellation: Cancellation | None = None,
     tokenization: Literal["any", "canonical"] = "any",
+    lazy: bool = False,
     ambiguity: Ambiguity = "error",
     max_configurations: int = 8,
-) -> TokenAutomaton | CanonicalAutomaton | PushdownTokenAutomaton:
+) -> TokenAutomaton | CanonicalAutomaton | PushdownTokenAutomaton | LazyAutomaton:
     """The automaton over the tokens of a vocabulary that accepts exactly the tokenizations of a language.
 
     Args:
@@ -151,6 +170,8 @@ def compile(  # noqa: A001
         tokenization: "any" for all tokenizations of every text; "canonical" for the one that the vocabulary's encoder
             makes of it (`tokenfst.canonical`). Then texts are those that an encoder can be given: UTF-8, and where it
             tells letters from numbers, characters that are assigned in Python's version of Unicode. Not for grammars.
+        lazy: whether masks are made when they are first asked for (`tokenfst.lazy`), and nothing is done before: for
+            constraints that are used once or twice. For what is deterministic and has no labels.
         ambiguity: for a grammar that no deterministic automaton of bounded size tells apart: "error" refuses it;
             "parallel" carries its derivations side by side.
         max_configurations: how many derivations are carried at most.
@@ -165,7 +186,9 @@ def compile(  # noqa: A001
         GrammarError: a grammar that cannot be honoured, with the place and the rule.
         NondeterministicGrammar: an ambiguous grammar, or tokens that match a label and bytes as well, with
             `ambiguity="error"`.
-        ValueError: another tokenization, or "canonical" with a grammar; `ambiguity` without one.
+        ValueError: another tokenization, or "canonical" with a grammar; `ambiguity` without one; `lazy` with either.
+        LabelledLanguage: `lazy` for a constraint with labels.
+        VocabularyError: `lazy` for a constraint that reads a byte which is no token by itself.
     """
     if tokenization not in ("any", "canonical"):
         raise ValueError(f"tokenization is 'any' or 'canonical', not {tokenization!r}")
@@ -174,6 +197,13 @@ def compile(  # noqa: A001
     with Work(limits, cancellation) as work:
         if isinstance(constraint, Compilable):
             constraint = constraint.to_automaton(work)
+        if lazy:
+            if tokenization == "canonical" or ambiguity != "error":
+                raise ValueError("lazy automata are for all tokenizations, and for what is deterministic")
+            if isinstance(constraint, Grammar | PushdownAutomaton):
+                stacked = to_pushdown(constraint, ambiguity, max_configurations, work)
+                return LazyAutomaton(stacked, vocabulary, at_text_start=at_text_start)
+            return LazyAutomaton(to_bytes(constraint, work), vocabulary, at_text_start=at_text_start)
         if isinstance(constraint, Grammar | PushdownAutomaton):
             if tokenization == "canonical":
                 raise ValueError("canonical tokenization is not known for grammars; tokenization='any' allows all")

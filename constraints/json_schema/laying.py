@@ -1,0 +1,291 @@
+"""Laying: from what a schema says to a network of nested rules.
+
+    Laying.root(F)    the rule of the whole text, and with it, one after the other, all rules that it takes
+
+A value position has outcomes: formulas that no value satisfies two of, each with the state that its values lead to.
+Scalars are arcs over regular languages, which the automaton's construction tells apart by itself. For an array or an
+object one rule is called, that reads for all formulas of the position at once what lies between the brackets, and whose
+exit says which formula was satisfied. Rules are known by the kind of bracket and what the formulas say of that kind: so
+a recursive schema comes back to rules that it has, and equal sub-schemas have one rule.
+
+Strings whose automaton is large, such as those of up to 4,096 characters, are read by a rule as well, between their
+quotes: it is laid once, however many members have such a value.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import TypeAlias
+
+from automata import expr as ex
+from automata.byte_automaton import ByteAutomaton
+from automata.derivative import derivative
+from automata.errors import LimitExceeded
+from automata.expr import Expr
+from automata.nested import Language, NestedCall, NestedNetwork, NestedRule
+from constraints.json_schema.formula import FALSE, Formula, Kind, Never
+from constraints.json_schema.levels import ArrayLevel, Level, Move, object_level
+from constraints.json_schema.levels.level import State, Vector
+from constraints.json_schema.levels.objects import PropertyOrder
+from constraints.json_schema.levels.outcomes import Outcomes
+from constraints.json_schema.levels.outlines import Outlines
+from constraints.json_schema.numbers import number_language
+from constraints.json_schema.restriction import Restriction
+from constraints.json_schema.strings import string_language
+from constraints.json_schema.whitespace import Whitespace
+
+# States of one level, and of all levels together.
+MAX_STATES = 30_000
+# Strings whose automaton has more states than this are read by a rule.
+LONG_TEXT = 100
+
+_RuleKey: TypeAlias = tuple[Kind, Vector]
+# Where each of several formulas leads.
+_Ways: TypeAlias = Sequence[tuple[Formula, int]]
+
+_OPENING = {Kind.STRING: ex.literal('"'), Kind.ARRAY: ex.literal("["), Kind.OBJECT: ex.literal("{")}
+_CLOSING = {Kind.ARRAY: "]", Kind.OBJECT: "}"}
+
+
+class Laying:
+    """A network as it is being laid; one object lays one network.
+
+    Attributes:
+        rules: those so far; the first is that of the whole text.
+        keys: of each rule but the first, in order: the kind and the formulas.
+    """
+
+    def __init__(self, restriction: Restriction, whitespace: Whitespace, order: PropertyOrder) -> None:
+        self.restriction = restriction
+        self.outcomes = Outcomes(Outlines(restriction))
+        self.order = order
+        self.marks = _Marks(whitespace)
+        self.rules: list[NestedRule] = [NestedRule()]
+        self.keys: list[_RuleKey] = []
+        self.numbers: dict[_RuleKey, int] = {}
+        self.waiting: deque[_RuleKey] = deque()
+        self.scalars_of: dict[Formula, list[Language]] = {}
+        self.num_states = 0
+
+    def network(self, root: Formula) -> NestedNetwork:
+        """The network of the texts whose value satisfies a formula.
+
+        Raises:
+            LimitExceeded: the levels have more than `MAX_STATES` states.
+            UnsupportedSchema: a statement cannot be held exactly.
+            SchemaError: a reference leads back to itself.
+        """
+        rule = self.rules[0]
+        end = rule.state()
+        rule.ends.append((end, 0))
+        self.value(rule, 0, [(root, end)])
+        while self.waiting:
+            key = self.waiting.popleft()
+            self.lay(self.rules[self.numbers[key]], *key)
+        return NestedNetwork(tuple(self.rules))
+
+    def number(self, kind: Kind, vector: Vector) -> int:
+        """The number of a rule."""
+        key = kind, vector
+        found = self.numbers.get(key)
+        if found is None:
+            found = self.numbers[key] = len(self.rules)
+            self.rules.append(NestedRule(num_exits=len(vector)))
+            self.keys.append(key)
+            self.waiting.append(key)
+        return found
+
+    def value(self, rule: NestedRule, source: int, ways: _Ways) -> None:
+        """Lays a value that is read from a state."""
+        for formula, target in ways:
+            for language in self.scalars(formula):
+                rule.arcs.append((source, language, target))
+        self.strings(rule, source, ways)
+        for kind, restricted in ((Kind.ARRAY, self.restriction.array), (Kind.OBJECT, self.restriction.object)):
+            possible = [(part, target) for formula, target in ways if type(part := restricted(formula)) is not Never]
+            if possible:
+                self.call(rule, source, kind, possible)
+
+    def strings(self, rule: NestedRule, source: int, ways: _Ways) -> None:
+        """Lays the strings that are read from a state."""
+        restricted = self.restriction.string
+        possible = [(part, target) for formula, target in ways if type(part := restricted(formula)) is not Never]
+        languages = [(string_language(part), target) for part, target in possible]
+        if any(isinstance(language, ByteAutomaton) and language.num_states > LONG_TEXT for language, _ in languages):
+            self.call(rule, source, Kind.STRING, possible)
+        else:
+            rule.arcs += [(source, language, target) for language, target in languages]
+
+    def call(self, rule: NestedRule, source: int, kind: Kind, possible: _Ways) -> None:
+        """Lays the call of the rule for what formulas say of one kind, behind what opens a value of it."""
+        called = rule.state()
+        rule.arcs.append((source, _OPENING[kind], called))
+        number = self.number(kind, tuple([part for part, _ in possible]))
+        rule.calls.append(NestedCall(called, number, tuple([target for _, target in possible])))
+
+    def scalars(self, formula: Formula) -> list[Language]:
+        """The texts of the scalars that satisfy a formula, all but strings."""
+        found = self.scalars_of.get(formula)
+        if found is None:
+            found = self.scalars_of[formula] = list(self._scalars(formula))
+        return found
+
+    def _scalars(self, formula: Formula) -> list[Language]:
+        to = self.restriction
+        words = ["null"] if to.null(formula) else []
+        words += ["true" if value else "false" for value in to.booleans(formula)]
+        found: list[Language] = [ex.strings(words)] if words else []
+        number = to.number(formula)
+        if type(number) is not Never:
+            found.append(number_language(number))
+        return found
+
+    def lay(self, rule: NestedRule, kind: Kind, vector: Vector) -> None:
+        """Lays what stands between two brackets, or two quotes."""
+        level: Level
+        if kind is Kind.STRING:
+            for way, formula in enumerate(vector):
+                end = rule.state()
+                rule.arcs.append((0, _unopened(formula), end))
+                rule.ends.append((end, way))
+            return
+        if kind is Kind.ARRAY:
+            level = ArrayLevel(vector, self.outcomes)
+        else:
+            level = object_level(vector, self.restriction, self.outcomes, self.order)
+        _LevelLaying(self, rule, level, _CLOSING[kind]).run()
+
+
+@lru_cache(maxsize=256)
+def _unopened(formula: Formula) -> Language:
+    """The strings for which a formula holds, behind their opening quote."""
+    strings = string_language(formula)
+    if isinstance(strings, ByteAutomaton):
+        return derivative(strings, '"')
+    return derivative(strings, '"')
+
+
+class _LevelLaying:
+    """One rule as it is being laid. Each state of the level is up to two of the rule: where the next item or member
+    begins, and behind the last one, where a comma or the bracket comes."""
+
+    def __init__(self, laying: Laying, rule: NestedRule, level: Level, bracket: str) -> None:
+        self.laying, self.rule, self.level = laying, rule, level
+        self.marks = laying.marks
+        self.close = self.marks.close(bracket)
+        self.before: dict[State, int] = {}
+        self.behind: dict[State, int] = {}
+        self.waiting: list[tuple[State, bool]] = []
+        # The states that a rule ends in, by exit.
+        self.ends: dict[int, int] = {}
+
+    def run(self) -> None:
+        """Lays the rule."""
+        rule, marks, start = self.rule, self.marks, self.level.start
+        self.join(0, marks.opened, self.at(start, behind=False))
+        found = self.level.end(start)
+        if found >= 0:
+            rule.arcs.append((0, marks.empty(self.close.bracket), self.ended(found)))
+        while self.waiting:
+            state, behind = self.waiting.pop()
+            if behind:
+                self.lay_behind(state)
+            else:
+                self.lay_before(state)
+
+    def at(self, state: State, *, behind: bool) -> int:
+        """The rule's state for a state of the level."""
+        known = self.behind if behind else self.before
+        found = known.get(state)
+        if found is None:
+            found = known[state] = self.rule.state()
+            self.waiting.append((state, behind))
+            self.laying.num_states += 1
+            if self.laying.num_states > MAX_STATES:
+                raise LimitExceeded(f"the schema's arrays and objects have more than {MAX_STATES:,} states")
+        return found
+
+    def join(self, source: int, read: Expr, target: int) -> None:
+        """An arc, or none where nothing is read."""
+        if ex.is_epsilon(read):
+            self.rule.epsilon.append((source, target))
+        else:
+            self.rule.arcs.append((source, read, target))
+
+    def ended(self, number: int) -> int:
+        """The state where the rule ends in an exit."""
+        if number not in self.ends:
+            self.ends[number] = self.rule.state()
+            self.rule.ends.append((self.ends[number], number))
+        return self.ends[number]
+
+    def lay_before(self, state: State) -> None:
+        """The next item or member."""
+        source = self.before[state]
+        for move in self.level.moves(state):
+            ways = [(value, self.at(target, behind=True)) for value, target in move.outcomes if value != FALSE]
+            if ways:
+                self.laying.value(self.rule, self.named(source, move), ways)
+        skipped = self.level.skip(state)
+        if skipped is not None:
+            self.rule.epsilon.append((source, self.at(skipped, behind=False)))
+
+    def named(self, source: int, move: Move) -> int:
+        """The state behind the name of a member, where its value begins; for an item the state itself."""
+        if move.name is None:
+            return source
+        target = self.rule.state()
+        if isinstance(move.name, str):
+            self.rule.arcs.append((source, self.marks.named(move.name), target))
+        else:
+            between = self.rule.state()
+            self.rule.arcs.append((source, string_language(move.name), between))
+            self.rule.arcs.append((between, self.marks.colon, target))
+        return target
+
+    def lay_behind(self, state: State) -> None:
+        """What follows an item or member."""
+        source = self.behind[state]
+        self.rule.arcs.append((source, self.marks.comma, self.at(state, behind=False)))
+        found = self.level.end(state)
+        if found >= 0:
+            self.rule.arcs.append((source, self.close.language, self.ended(found)))
+
+
+class _Close:
+    """A closing bracket with the whitespace before it."""
+
+    def __init__(self, bracket: str, whitespace: Whitespace) -> None:
+        self.bracket = bracket
+        self.language = ex.concat(whitespace.closing, bracket)
+
+
+class _Marks:
+    """The marks of JSON with the whitespace around them."""
+
+    def __init__(self, whitespace: Whitespace) -> None:
+        self.whitespace = whitespace
+        self.opened = whitespace.opened
+        self.comma = ex.concat(whitespace.before_comma, ",", whitespace.after_comma)
+        self.colon = ex.concat(whitespace.before_colon, ":", whitespace.after_colon)
+        self.closes = {bracket: _Close(bracket, whitespace) for bracket in "]}"}
+
+    def close(self, bracket: str) -> _Close:
+        return self.closes[bracket]
+
+    def empty(self, bracket: str) -> Expr:
+        """What closes a bracket with nothing inside."""
+        return ex.concat(self.whitespace.empty, bracket)
+
+    def named(self, name: str) -> Expr:
+        """The name of a member and the colon."""
+        return ex.concat(spelled(name), self.colon)
+
+
+@cache
+def spelled(name: str) -> Expr:
+    """A listed name as JSON's writers spell it: with and without escapes for what is not ASCII."""
+    return ex.strings({json.dumps(name), json.dumps(name, ensure_ascii=False)})

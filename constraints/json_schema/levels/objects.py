@@ -1,0 +1,333 @@
+"""ObjectLevel: the members of an object, one after the other.
+
+    InOrder       all formulas list their names in one order: a state is what is still asked and a place in the order
+    InOrders      parts of the schema list names in different orders: a place in each order
+    InAnyOrder    listed names may come in any order: which of them are still to come
+
+What is still asked is a vector of formulas over `Named`, `Members` and `Size`; what is still to come is a set of
+listed names, as bits. Names that are not listed come behind all that are, or anywhere if any order is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, TypeAlias
+
+from automata.errors import LimitExceeded
+from constraints.json_schema.formula import (
+    TRUE,
+    And,
+    Formula,
+    Members,
+    Never,
+    Not,
+    Or,
+    Size,
+    conjunction,
+    disjunction,
+    negation,
+)
+from constraints.json_schema.levels.level import Evaluation, Level, Move, Outcome, State, Vector, holding
+from constraints.json_schema.levels.named import Named, Table, sized
+from constraints.json_schema.levels.names import Names
+from constraints.json_schema.levels.orders import Track, tracks
+from constraints.json_schema.levels.outcomes import Outcomes, holds
+from constraints.json_schema.restriction import Restriction
+
+PropertyOrder: TypeAlias = Literal["schema", "any"]
+
+# As many names may come in any order: there are 2^n sets of names that are still to come.
+MAX_UNORDERED = 12
+
+
+def object_level(
+    vector: Vector, restriction: Restriction, outcomes: Outcomes, order: PropertyOrder = "schema"
+) -> Level:
+    """An object that is read for a vector of formulas about objects.
+
+    Raises:
+        LimitExceeded: more than `MAX_UNORDERED` names in any order.
+    """
+    found = tracks(vector)
+    if order == "any":
+        return InAnyOrder(Track(found[0].names, vector), restriction, outcomes)
+    return InOrder(found[0], restriction, outcomes) if len(found) == 1 else InOrders(found, restriction, outcomes)
+
+
+class _Members:
+    """The derivatives of formulas about objects; `bit` gives each listed name's bit."""
+
+    def __init__(self, names: Sequence[str], restriction: Restriction, outcomes: Outcomes) -> None:
+        self.outcomes = outcomes
+        self.table = Table(restriction)
+        self.names = Names(names)
+        self.bit = {name: 1 << place for place, name in enumerate(names)}
+        self.all = (1 << len(names)) - 1
+        # By number of `Named`: which names it asks for something, and which ones it requires.
+        self.asked: list[int] = []
+        self.required: list[int] = []
+
+    def prepared(self, vector: Vector) -> Vector:
+        """The formulas with `Named` in them."""
+        made = tuple(map(self.table.prepared, vector))
+        for asked in self.table.asked[len(self.asked) :]:
+            self.asked.append(sum(self.bit[name] for name in asked))
+            self.required.append(sum(self.bit[name] for name, what in asked.items() if what.required))
+        return made
+
+    def read(self, formula: Formula, name: str, remaining: int) -> Formula:
+        """The derivative by a member with a listed name, behind which the remaining names may come."""
+        kind = type(formula)
+        if kind is Named:
+            number = formula._fields[0]
+            rest = formula if self.asked[number] & remaining else TRUE
+            what = self.table.asked[number].get(name)
+            return rest if what is None else conjunction([*map(holds, what.values), rest])
+        if kind is Members:
+            names, value = formula._fields
+            return conjunction([holds(value), formula]) if self.names.means(names, name) else formula
+        return self.mapped(formula, lambda part: self.read(part, name, remaining))
+
+    def read_other(self, formula: Formula, true: frozenset[Formula]) -> Formula:
+        """The derivative by a member with another name, of which these formulas about names are true."""
+        if isinstance(formula, Members):
+            if self.names.view(formula.names) in true:
+                return conjunction([holds(formula.value), formula])
+            return formula
+        return self.mapped(formula, lambda part: self.read_other(part, true))
+
+    def skipped(self, formula: Formula, skipped: int, remaining: int) -> Formula:
+        """What the formula says once some names have been left out."""
+        kind = type(formula)
+        if kind is Named:
+            number = formula._fields[0]
+            if self.required[number] & skipped:
+                return negation(TRUE)
+            return formula if self.asked[number] & remaining else TRUE
+        if kind is And or kind is Or or kind is Not:
+            return self.mapped(formula, lambda part: self.skipped(part, skipped, remaining))
+        return formula
+
+    def mapped(self, formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
+        """A combination with its parts changed, or the derivative of a statement about the size."""
+        kind = type(formula)
+        if kind is And:
+            return conjunction([change(part) for part in formula._fields])
+        if kind is Or:
+            return disjunction([change(part) for part in formula._fields])
+        if kind is Not:
+            return negation(change(formula._fields[0]))
+        if isinstance(formula, Size):
+            return sized(formula.low - 1, None if formula.high is None else formula.high - 1)
+        return formula
+
+    def others(self, vector: Vector, states: Callable[[Vector], State]) -> list[Move]:
+        """The moves by members whose names are not listed."""
+        by_outcome: dict[tuple[tuple[Formula, Vector], ...], list[Formula]] = {}
+        formulas = dict.fromkeys(names for formula in vector for names in _names(formula))
+        for chosen, true in self.names.classes(formulas):
+            found = tuple(self.outcomes(tuple(self.read_other(formula, true) for formula in vector)))
+            by_outcome.setdefault(found, []).append(chosen)
+        return [
+            Move(
+                conjunction([self.names.unlisted, disjunction(classes)]),
+                [Outcome(value, states(residual)) for value, residual in found],
+            )
+            for found, classes in by_outcome.items()
+            if found
+        ]
+
+    def holding(self, vector: Vector, remaining: int) -> list[bool]:
+        """Which formulas hold of the object that ends here."""
+        at_end = _AtEnd(self.required, remaining)
+        return [at_end(formula) for formula in vector]
+
+
+class _AtEnd(Evaluation):
+    def __init__(self, required: Sequence[int], remaining: int) -> None:
+        self.required = required
+        self.remaining = remaining
+
+    def statement(self, formula: Formula) -> bool:
+        match formula:
+            case Named():
+                return not self.required[formula.number] & self.remaining
+            case Size():
+                return formula.low <= 0
+        return True  # Members
+
+
+def _names(formula: Formula) -> Iterable[Formula]:
+    """The formulas about names in a formula."""
+    if isinstance(formula, Members):
+        yield formula.names
+    elif isinstance(formula, And | Or | Not):
+        for part in formula._fields:
+            yield from _names(part)
+
+
+def _dead(vector: Vector) -> bool:
+    return all(type(formula) is Never for formula in vector)
+
+
+class InOrder:
+    """Listed names in one order; a state is the vector of what is asked and the place of the next name."""
+
+    def __init__(self, track: Track, restriction: Restriction, outcomes: Outcomes) -> None:
+        self.track = track
+        self.members = _Members(track.names, restriction, outcomes)
+        self.outcomes = outcomes
+        self.start: State = (self.members.prepared(track.vector), 0)
+
+    def remaining(self, place: int) -> int:
+        """The names from a place on."""
+        return self.members.all >> place << place
+
+    def moves(self, state: State) -> Sequence[Move]:
+        """The next name, or, behind all of them, other names."""
+        vector, place = _at(state)
+        names = self.track.names
+        if place == len(names):
+            return self.members.others(vector, lambda residual: (residual, place))
+        name, remaining = names[place], self.remaining(place + 1)
+        found = self.outcomes(tuple([self.members.read(formula, name, remaining) for formula in vector]))
+        return [Move(name, [Outcome(value, (residual, place + 1)) for value, residual in found])] if found else []
+
+    def skip(self, state: State) -> State | None:
+        """The state behind the next name, if that may be left out."""
+        vector, place = _at(state)
+        if place == len(self.track.names):
+            return None
+        remaining = self.remaining(place + 1)
+        left = tuple([self.members.skipped(formula, 1 << place, remaining) for formula in vector])
+        return None if _dead(left) else (left, place + 1)
+
+    def end(self, state: State) -> int:
+        """Which formula holds of the object that ends here."""
+        vector, place = _at(state)
+        return holding(self.members.holding(vector, self.remaining(place)))
+
+
+def _at(state: State) -> tuple[Vector, int]:
+    assert isinstance(state, tuple)
+    vector, place = state
+    return vector, place
+
+
+class InAnyOrder:
+    """Listed names in any order, each once at most; a state is the vector of what is asked and the names to come."""
+
+    def __init__(self, track: Track, restriction: Restriction, outcomes: Outcomes) -> None:
+        if len(track.names) > MAX_UNORDERED:
+            reason = f"an object with {len(track.names)} listed names has too many orders of them"
+            raise LimitExceeded(f"{reason}: property_order='any' is for up to {MAX_UNORDERED}")
+        self.members = _Members(track.names, restriction, outcomes)
+        self.outcomes = outcomes
+        self.start: State = (self.members.prepared(track.vector), self.members.all)
+
+    def moves(self, state: State) -> Sequence[Move]:
+        """Any name that is still to come, and other names."""
+        vector, remaining = _at(state)
+        moves = []
+        for name, bit in self.members.bit.items():
+            if not remaining & bit:
+                continue
+            left = remaining & ~bit
+            found = self.outcomes(tuple(self.members.read(formula, name, left) for formula in vector))
+            if found:
+                moves.append(Move(name, [Outcome(value, (residual, left)) for value, residual in found]))
+        return [*moves, *self.members.others(vector, lambda residual: (residual, remaining))]
+
+    def skip(self, state: State) -> State | None:
+        """Nothing is skipped: what has not come may still come."""
+        return None
+
+    def end(self, state: State) -> int:
+        """Which formula holds of the object that ends here."""
+        vector, remaining = _at(state)
+        return holding(self.members.holding(vector, remaining))
+
+
+class InOrders:
+    """Names in several orders, each with formulas of its own; a state is a place in each order, and for each order the
+    vector of what is asked, one behind the other."""
+
+    def __init__(self, found: Sequence[Track], restriction: Restriction, outcomes: Outcomes) -> None:
+        self.tracks = found
+        self.width = len(found[0].vector)
+        self.members = _Members(found[0].names, restriction, outcomes)
+        self.outcomes = outcomes
+        # For each order, by place: the names from there on.
+        self.from_place = [self._masks(track) for track in found]
+        vector = tuple(formula for track in found for formula in self.members.prepared(track.vector))
+        self.start: State = (vector, (0,) * len(found))
+
+    def _masks(self, track: Track) -> list[int]:
+        masks = [0]
+        for name in reversed(track.names):
+            masks.append(masks[-1] | self.members.bit[name])
+        return masks[::-1]
+
+    def moves(self, state: State) -> Sequence[Move]:
+        """Any name that is ahead in some order, and other names."""
+        vector, places = _in_orders(state)
+        moves = []
+        for name in self.members.bit:
+            targets = [track.place[name] for track in self.tracks]
+            if all(target < place for target, place in zip(targets, places, strict=True)):
+                continue
+            passed = self._passed(vector, places, targets)
+            behind = [target + 1 for target in targets]
+            read = tuple(
+                self.members.read(formula, name, self.from_place[at // self.width][behind[at // self.width]])
+                for at, formula in enumerate(passed)
+            )
+            found = self.outcomes(read)
+            if found:
+                moves.append(Move(name, [Outcome(value, self._state(residual, behind)) for value, residual in found]))
+        ends = [len(track.names) for track in self.tracks]
+        others = self.members.others(self._passed(vector, places, ends), lambda residual: self._state(residual, ends))
+        return [*moves, *others]
+
+    def _passed(self, vector: Vector, places: Sequence[int], targets: Sequence[int]) -> Vector:
+        """What is asked once each order is at its target; nothing can be read where that lies behind."""
+        left = []
+        for at, formula in enumerate(vector):
+            masks, place, target = self.from_place[at // self.width], *_of(at // self.width, places, targets)
+            if target < place:
+                left.append(negation(TRUE))
+            else:
+                left.append(self.members.skipped(formula, masks[place] & ~masks[target], masks[target]))
+        return tuple(left)
+
+    def _state(self, vector: Vector, places: Sequence[int]) -> State:
+        """The state; an order in which nothing can be read any more is at its end."""
+        kept = []
+        for number, (track, place) in enumerate(zip(self.tracks, places, strict=True)):
+            dead = _dead(vector[number * self.width : (number + 1) * self.width])
+            kept.append(len(track.names) if dead else place)
+        return vector, tuple(kept)
+
+    def skip(self, state: State) -> State | None:
+        """Nothing is skipped: each move skips what lies before it."""
+        return None
+
+    def end(self, state: State) -> int:
+        """Which formula holds of the object that ends here, in some order."""
+        vector, places = _in_orders(state)
+        satisfied = [False] * self.width
+        for number, place in enumerate(places):
+            own = vector[number * self.width : (number + 1) * self.width]
+            for at, holds_here in enumerate(self.members.holding(own, self.from_place[number][place])):
+                satisfied[at] |= holds_here
+        return holding(satisfied)
+
+
+def _of(number: int, *sequences: Sequence[int]) -> list[int]:
+    return [sequence[number] for sequence in sequences]
+
+
+def _in_orders(state: State) -> tuple[Vector, tuple[int, ...]]:
+    assert isinstance(state, tuple)
+    vector, places = state
+    return vector, places

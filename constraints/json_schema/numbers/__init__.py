@@ -1,0 +1,76 @@
+"""Numbers: formulas about numbers as languages of their JSON spellings.
+
+number_language     the spellings of all numbers for which a formula holds       spelling, sides
+number_matches      the formula's truth for one number
+number_is_empty     whether no number that JSON can write satisfies it
+
+statements    what a formula says of numbers of one sign, from what is known of their digits
+order         comparing digits with bounds
+multiples     remainders of digits
+exponents     the spellings of the exponents in a set
+finite        the spellings of listed numbers
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from automata.byte_automaton import ByteAutomaton
+from automata.compile import compile_expr
+from automata.expr import EMPTY, Expr, alternation, char_set, concat, is_empty, repeat
+from constraints.json_schema.formula import FALSE, TRUE, Formula, IsInteger
+from constraints.json_schema.numbers.finite import MAX_RANGE, finite_values, spellings
+from constraints.json_schema.numbers.spelling import number_automaton
+from constraints.json_schema.numbers.statements import number_matches
+
+__all__ = ["ANY_NUMBER", "number_is_empty", "number_language", "number_matches"]
+
+_DIGIT = char_set("0123456789")
+_WHOLE = alternation("0", concat(char_set("123456789"), repeat(_DIGIT, 0)))
+_POINT = concat(".", repeat(_DIGIT, 1))
+_EXPONENT = concat(char_set("eE"), repeat(char_set("+-"), 0, 1), repeat(_DIGIT, 1))
+
+# RFC 8259, section 6.
+ANY_NUMBER: Final[Expr] = concat(repeat("-", 0, 1), _WHOLE, repeat(_POINT, 0, 1), repeat(_EXPONENT, 0, 1))
+
+# What the automaton of IsInteger accepts.
+_ANY_INTEGER: Final[Expr] = concat(
+    repeat("-", 0, 1),
+    _WHOLE,
+    repeat(concat(".", repeat("0", 1)), 0, 1),
+    repeat(concat(char_set("eE"), repeat("+", 0, 1), repeat(_DIGIT, 1)), 0, 1),
+)
+
+
+@lru_cache(16_384)
+def number_language(formula: Formula) -> Expr | ByteAutomaton:
+    """The JSON spellings of all numbers for which a formula about numbers holds.
+
+    Every spelling accepted is of a number that satisfies the formula, exactly; which spellings with exponents are left
+    out is said in `spelling`.
+
+    Raises:
+        TypeError: the formula says something of values that are no numbers.
+        LimitExceeded: multiples of a step with too many remainders, or a bound with too many digits.
+    """
+    if formula == TRUE:
+        return ANY_NUMBER
+    if formula == FALSE:
+        return EMPTY
+    if formula == IsInteger():
+        return _ANY_INTEGER
+    values = finite_values(formula)
+    if values is None:
+        return number_automaton(formula)
+    written = spellings(values)
+    return written if len(values) <= MAX_RANGE else compile_expr(written)
+
+
+def number_is_empty(formula: Formula) -> bool:
+    """Whether no number that JSON can write satisfies a formula.
+
+    Raises: as `number_language`.
+    """
+    language = number_language(formula)
+    return language.is_empty if isinstance(language, ByteAutomaton) else is_empty(language)

@@ -1,0 +1,123 @@
+"""Exponents as they are written: an optional sign and digits, leading zeros included, whose value is in a set.
+
+    Exponents       a set of integers: ascending disjoint intervals, None for no bound
+    exponent_rows   its deterministic automaton; state 0 is behind the "e"
+
+States are told apart by what may follow: for every number of digits to come, which of the numbers that they can end at
+are in the set (the theorem of Myhill and Nerode). Few differ, however large the bounds.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
+
+Exponents: TypeAlias = tuple[tuple[int | None, int | None], ...]
+# The same from 0 up.
+_Naturals: TypeAlias = tuple[tuple[int, int | None], ...]
+# A set of numbers, and the value of the digits so far; -1 where there are none.
+_State: TypeAlias = tuple[_Naturals, int]
+
+
+class Rows(NamedTuple):
+    """A deterministic automaton over ranges of bytes.
+
+    Attributes:
+        num_states: Q; state 0 is the start.
+        arcs: source, lowest byte, highest byte and target in turn.
+        ends: the final states.
+    """
+
+    num_states: int
+    arcs: tuple[int, ...]
+    ends: tuple[int, ...]
+
+
+@lru_cache(4096)
+def exponent_rows(exponents: Exponents) -> Rows:
+    """The spellings of some exponents, behind the "e"."""
+    positive, negative = _naturals(exponents), _naturals(tuple((_minus(high), _minus(low)) for low, high in exponents))
+    if negative and negative[-1][1] == 0:  # nobody writes -0 for 0
+        negative = ()
+    numbers: dict[object, int] = {}
+    states: list[_State] = []
+
+    def number(values: _Naturals, value: int) -> int:
+        key = _class_of(values, value)
+        if key not in numbers:
+            numbers[key] = len(states) + 1
+            states.append((values, value))
+        return numbers[key]
+
+    arcs, ends = [], []
+    for sign, values in ((0x2B, positive), (0x2D, negative)):
+        if values:
+            arcs += [0, sign, sign, number(values, -1)]
+    at, state = 0, (positive, -1)
+    while True:
+        values, value = state
+        if value >= 0 and _holds(values, value):
+            ends.append(at)
+        for digit in range(10) if values else ():
+            reached = 10 * max(value, 0) + digit
+            if _may_hold(values, reached):
+                _add(arcs, at, 0x30 + digit, number(values, reached))
+        if at == len(states):
+            return Rows(at + 1, tuple(arcs), tuple(ends))
+        state, at = states[at], at + 1
+
+
+def _add(arcs: list[int], source: int, byte: int, target: int) -> None:
+    """One more arc, joined to the one before where that leads to the same state."""
+    if arcs and arcs[-4] == source and arcs[-2:] == [byte - 1, target]:
+        arcs[-2] = byte
+        return
+    arcs += [source, byte, byte, target]
+
+
+def _minus(bound: int | None) -> int | None:
+    return None if bound is None else -bound
+
+
+def _naturals(exponents: Exponents) -> _Naturals:
+    """What is not negative, in order."""
+    found = [(max(low or 0, 0), high) for low, high in exponents if high is None or high >= 0]
+    return tuple(sorted(found))
+
+
+def _holds(values: _Naturals, value: int) -> bool:
+    return any(low <= value and (high is None or value <= high) for low, high in values)
+
+
+def _ended(values: _Naturals) -> int:
+    """A number from which on all are in the set, or none."""
+    return max([low if high is None else high + 1 for low, high in values], default=0)
+
+
+def _may_hold(values: _Naturals, value: int) -> bool:
+    """Whether some number that begins with these digits is in the set."""
+    return not value or values[-1][1] is None or any(_blocks(values, value))
+
+
+def _class_of(values: _Naturals, value: int) -> object:
+    """What tells apart the texts that may follow."""
+    return (values, value) if value <= 0 else _blocks(values, value)
+
+
+def _blocks(values: _Naturals, value: int) -> tuple[_Naturals, ...]:
+    """The numbers in the set that begin with these digits, which are no zero, less the first of them: with no more
+    digits, with one, and so on, as far as that differs."""
+    found: list[_Naturals] = []
+    first, size, ended = value, 1, _ended(values)
+    while True:
+        block = tuple(
+            [
+                (max(low - first, 0), size - 1 if high is None else min(high - first, size - 1))
+                for low, high in values
+                if low < first + size and (high is None or high >= first)
+            ]
+        )
+        found.append(block)
+        if first >= ended:
+            return (*found, (((0, None),) if block else ()))
+        first, size = 10 * first, 10 * size

@@ -1,0 +1,126 @@
+"""Comparing digits, as they come, with magnitudes.
+
+The digits of an integer come without their number being known, so what is kept after n of them is how they compare with
+the first n digits of each cut that has as many; a cut with fewer digits lies below. At the point the integers are
+compared, and of a cut that is equal so far, what is left of it is kept as a fraction: its next digit is ten times that,
+rounded down. So a cut need not end.
+
+    integer digits    (n, places): n up to one more than any cut has; places at prefixes, ANYWHERE once n is greater
+    fraction digits   for each cut: ABOVE, BELOW, or what is left of it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Final, NamedTuple, TypeAlias
+
+from constraints.json_schema.numbers.statements import ABOVE, ANYWHERE, AT, BELOW
+
+# In fractions: the magnitude is known to lie below the cut, or above; other values are what is left of the cut.
+_IS_BELOW: Final = -1
+_IS_ABOVE: Final = -2
+
+Prefix: TypeAlias = tuple[int, tuple[int, ...]]
+Left: TypeAlias = tuple[int, ...]
+
+
+class Cut(NamedTuple):
+    """A magnitude, to be compared with digits.
+
+    Attributes:
+        digits: of its integer part; none for less than 1, where the integer part 0 is written "0".
+        left: its fraction times `denominator`.
+        denominator: of the fraction.
+    """
+
+    digits: str
+    left: int
+    denominator: int
+
+
+def cut_of(value: Fraction) -> Cut:
+    """A magnitude in digits."""
+    whole, left = divmod(value.numerator, value.denominator)
+    return Cut(str(whole), left, value.denominator)
+
+
+class Comparison:
+    """Compares digits with cuts."""
+
+    def __init__(self, values: Sequence[Fraction]) -> None:
+        self.cuts = tuple(map(cut_of, values))
+        self.longest = max([len(cut.digits) for cut in self.cuts], default=0)
+        self.first: Prefix = (0, (AT,) * len(self.cuts))
+
+    # Digits of the integer part.
+
+    def next_digits(self, prefix: Prefix) -> list[int]:
+        """The digits of cuts that are equal so far."""
+        count, places = prefix
+        return [
+            ord(cut.digits[count]) - 48
+            for cut, place in zip(self.cuts, places, strict=True)
+            if place == AT and count < len(cut.digits)
+        ]
+
+    def after(self, prefix: Prefix, digit: int) -> Prefix:
+        """One more digit."""
+        count, places = prefix
+        if count > self.longest:
+            return prefix
+        found = []
+        for cut, place in zip(self.cuts, places, strict=True):
+            if count >= len(cut.digits):
+                place = ABOVE
+            elif place == AT:
+                other = ord(cut.digits[count]) - 48
+                place = AT if digit == other else ABOVE if digit > other else BELOW
+            found.append(place)
+        return min(count + 1, self.longest + 1), tuple(found)
+
+    def beyond(self, prefix: Prefix) -> tuple[int, ...]:
+        """Where the magnitude may lie when more digits follow."""
+        return tuple([ABOVE if prefix[0] >= len(cut.digits) else ANYWHERE for cut in self.cuts])
+
+    # Digits of the fraction.
+
+    def at_point(self, prefix: Prefix) -> Left:
+        """The integer part has ended."""
+        count, places = prefix
+        return tuple(
+            [
+                _IS_BELOW if count < len(cut.digits) or place == BELOW else _IS_ABOVE if place == ABOVE else cut.left
+                for cut, place in zip(self.cuts, places, strict=True)
+            ]
+        )
+
+    def next_fraction_digits(self, left: Left) -> list[int]:
+        """The digits of cuts that are equal so far."""
+        return [10 * rest // cut.denominator for cut, rest in zip(self.cuts, left, strict=True) if rest >= 0]
+
+    def after_fraction(self, left: Left, digit: int) -> Left:
+        """One more digit."""
+        found = []
+        for cut, rest in zip(self.cuts, left, strict=True):
+            if rest >= 0:
+                other, rest = divmod(10 * rest, cut.denominator)
+                if digit != other:
+                    rest = _IS_BELOW if digit < other else _IS_ABOVE
+            found.append(rest)
+        return tuple(found)
+
+    @staticmethod
+    def at_end(left: Left) -> tuple[int, ...]:
+        """Where the magnitude lies."""
+        return tuple([(BELOW if rest == _IS_BELOW or rest > 0 else AT if rest == 0 else ABOVE) for rest in left])
+
+    @staticmethod
+    def beyond_fraction(left: Left) -> tuple[int, ...]:
+        """Where the magnitude may lie when more digits can follow."""
+        return tuple(
+            [
+                BELOW if rest == _IS_BELOW else ABOVE if rest == _IS_ABOVE else ANYWHERE if rest else AT | ABOVE
+                for rest in left
+            ]
+        )

@@ -1,0 +1,226 @@
+"""The automaton of the spellings of numbers for which a formula holds.
+
+Its states are what the digits so far leave open: how they compare with each cut, whether all of them are zeros, whether
+those behind the point are, and the remainder by each step. It is deterministic as it is found; minimization does the
+rest.
+
+What is accepted is exact always: the value of every accepted spelling satisfies the formula. All spellings without an
+exponent of all numbers that do are accepted. A spelling with an exponent is left out
+
+    where more than one digit stands before the point, or a zero does, unless the formula holds for numbers of any size,
+    or for integers of any size
+    where whether the number is an integer or a multiple takes counting the digits behind the point: 1.5e+16 as an
+    integer
+    for exponents from -4 to 15, unless the formula holds for all exponents from -1 down, or from 0 up
+
+Nothing bounds the number of digits, as nothing in JSON does.
+
+Rejected: products of one automaton for each statement (most states of each are dead in the product); counting the
+digits of a mantissa up to 17, which is worth thirty states in every integer of a schema to no one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, TypeAlias
+
+from automata.byte_automaton import ByteAutomaton
+from automata.compile import Compiler
+from automata.errors import LimitExceeded
+from automata.expr import EMPTY
+from automata.limits import Work
+from automata.thompson import Fragment
+from constraints.json_schema.formula import Formula, IsInteger, MultipleOf
+from constraints.json_schema.numbers.exponents import exponent_rows
+from constraints.json_schema.numbers.multiples import FAILED, Step
+from constraints.json_schema.numbers.order import Left, Prefix
+from constraints.json_schema.numbers.sides import Side
+from constraints.json_schema.numbers.statements import Knowledge, atoms
+
+# How many states of digits are looked at, before minimization.
+MAX_STATES: Final = 20_000
+
+# Of a text in its integer part: the side (0, or 1 behind "-"), its comparison with cuts, that of the mantissa if it is
+# one digit and no zero, whether it is zero, the state of each step.
+_Whole: TypeAlias = tuple[int, Prefix, Left | None, bool, tuple[int, ...]]
+# Of one behind the point: the same, whether all digits behind the point are zeros, whether there are any.
+_Fraction: TypeAlias = tuple[int, Left, Left | None, bool, tuple[int, ...], bool, bool]
+
+
+def number_automaton(formula: Formula) -> ByteAutomaton:
+    """The spellings of all numbers for which a formula about numbers holds.
+
+    Raises:
+        TypeError: the formula says something of values that are no numbers.
+        LimitExceeded: there are too many remainders, or digits, to look at.
+    """
+    spelling = _Spelling(formula)
+    spelling.explore()
+    with Work() as work:
+        fragment = Fragment(spelling.num_states, spelling.arcs, spelling.epsilon)
+        return Compiler(work, blames=False).determinize(EMPTY, fragment)
+
+
+class _Spelling:
+    """A deterministic automaton, as it is found. State 0 is the start, and from all ends an empty arc leads to 1."""
+
+    def __init__(self, formula: Formula) -> None:
+        statements = list(dict.fromkeys(atoms(formula)))
+        sizes = [statement.step for statement in statements if isinstance(statement, MultipleOf)]
+        self.steps = [Step(size) for size in sizes]
+        self.integral = any(isinstance(statement, IsInteger) for statement in statements)
+        sides = [Side(formula, statements, self.steps, sizes, negative) for negative in (False, True)]
+        # Without cuts the sign means nothing.
+        self.sides = sides if sides[0].cuts.cuts or sides[1].cuts.cuts else sides[:1] * 2
+        self.num_states = 2
+        self.arcs: list[int] = []
+        self.epsilon: list[int] = []
+        self.numbers: dict[object, int] = {}
+        self.whole: list[_Whole] = []
+        self.fractions: list[_Fraction] = []
+        self.exponents: dict[object, int] = {}
+
+    def state(self) -> int:
+        self.num_states += 1
+        return self.num_states - 1
+
+    def explore(self) -> None:
+        """Finds all states."""
+        self.first_digit(0, 0)
+        minus = self.state()
+        self.arcs += (0, 0x2D, 0x2D, minus)
+        self.first_digit(minus, 1)
+        while self.whole or self.fractions:
+            if len(self.numbers) > MAX_STATES:
+                raise LimitExceeded(
+                    f"telling apart the digits of numbers takes more than {MAX_STATES:,} states (limit of states)"
+                )
+            if self.whole:
+                self.expand_whole(self.whole.pop())
+            else:
+                self.expand_fraction(self.fractions.pop())
+
+    def first_digit(self, source: int, number: int) -> None:
+        side = self.sides[number]
+        number = 0 if side is self.sides[0] else 1
+        first = tuple([step.first for step in self.steps])
+        breaks = side.cuts.next_digits(side.cuts.first) + side.mantissas.next_digits(side.mantissas.first)
+        for step, state in zip(self.steps, first, strict=True):
+            breaks += step.next_digits(state)
+        for low, high in _ranges([0, *breaks]):
+            prefix = side.cuts.after(side.cuts.first, low)
+            mantissa = side.mantissas.at_point(side.mantissas.after(side.mantissas.first, low)) if low else None
+            held = tuple([step.after(state, low) for step, state in zip(self.steps, first, strict=True)])
+            self.arc(source, low, high, (number, prefix, mantissa, not low, held))
+
+    def arc(self, source: int, low: int, high: int, state: _Whole) -> None:
+        """An arc to a state within the integer part."""
+        target = self.numbers.get(state)
+        if target is None:
+            target = self.numbers[state] = self.state()
+            self.whole.append(state)
+        self.arcs += (source, 0x30 + low, 0x30 + high, target)
+
+    def expand_whole(self, state: _Whole) -> None:
+        source = self.numbers[state]
+        number, prefix, mantissa, zero, held = state
+        side = self.sides[number]
+        left = side.cuts.at_point(prefix)
+        after = (number, left, mantissa, zero, held, True, False)
+        self.ending(source, side, left, mantissa, zero, held, True, True)
+        if self.hopeful(side, side.cuts.beyond_fraction(left), mantissa, True, False, None):
+            self.fraction_arc(source, 0x2E, 0x2E, after)
+        if zero or not self.hopeful(side, side.cuts.beyond(prefix), None, True, None, None):
+            return
+        breaks = side.cuts.next_digits(prefix)
+        for step, at in zip(self.steps, held, strict=True):
+            breaks += step.next_digits(at)
+        for low, high in _ranges(breaks):
+            longer = tuple([step.after(at, low) for step, at in zip(self.steps, held, strict=True)])
+            self.arc(source, low, high, (number, side.cuts.after(prefix, low), None, False, longer))
+
+    def fraction_arc(self, source: int, low: int, high: int, state: _Fraction) -> None:
+        """An arc to a state behind the point."""
+        target = self.numbers.get(state)
+        if target is None:
+            target = self.numbers[state] = self.state()
+            self.fractions.append(state)
+        self.arcs += (source, low, high, target)
+
+    def expand_fraction(self, state: _Fraction) -> None:
+        source = self.numbers[state]
+        number, left, mantissa, zero, held, whole, ended = state
+        side = self.sides[number]
+        if ended:
+            self.ending(source, side, left, mantissa, zero, held, whole, False)
+        breaks = side.cuts.next_fraction_digits(left)
+        if mantissa is not None:
+            breaks += side.mantissas.next_fraction_digits(mantissa)
+        if zero or (whole and (self.integral or self.steps)):
+            breaks.append(0)
+        for step, at in zip(self.steps, held, strict=True):
+            breaks += step.next_fraction_digits(at)
+        for low, high in _ranges(breaks):
+            after = side.cuts.after_fraction(left, low)
+            scaled = None if mantissa is None else side.mantissas.after_fraction(mantissa, low)
+            still = whole and (not low or not (self.integral or self.steps))
+            longer = tuple([step.after_fraction(at, low) for step, at in zip(self.steps, held, strict=True)])
+            if self.hopeful(side, side.cuts.beyond_fraction(after), scaled, still, False, longer):
+                self.fraction_arc(
+                    source, 0x30 + low, 0x30 + high, (number, after, scaled, zero and not low, longer, still, True)
+                )
+
+    def hopeful(
+        self,
+        side: Side,
+        places: tuple[int, ...],
+        mantissa: Left | None,
+        whole: bool,
+        plain: bool | None,
+        held: tuple[int, ...] | None,
+    ) -> bool:
+        """Whether what may follow could satisfy the formula; false only where nothing does."""
+        if mantissa is not None and side.takes_exponents:
+            return True
+        multiples = tuple([False if state == FAILED else None for state in held]) if held else side.unknown
+        return side.truth(Knowledge(places, None if whole else False, plain, multiples)) is not False
+
+    def ending(
+        self,
+        source: int,
+        side: Side,
+        left: Left,
+        mantissa: Left | None,
+        zero: bool,
+        held: tuple[int, ...],
+        whole: bool,
+        plain: bool,
+    ) -> None:
+        """The text ends here, or an exponent follows."""
+        multiples = tuple([step.holds(state) for step, state in zip(self.steps, held, strict=True)])
+        if side.truth(Knowledge(side.cuts.at_end(left), whole, plain, multiples)):
+            self.epsilon += (source, 1)
+        exponents = side.exponents(mantissa, zero, whole, held)
+        if not exponents:
+            return
+        start = self.exponents.get(exponents)
+        if start is None:
+            rows = exponent_rows(exponents)
+            start = self.exponents[exponents] = self.num_states
+            self.num_states += rows.num_states
+            arcs = list(rows.arcs)
+            arcs[::4] = [state + start for state in arcs[::4]]
+            arcs[3::4] = [state + start for state in arcs[3::4]]
+            self.arcs += arcs
+            for end in rows.ends:
+                self.epsilon += (start + end, 1)
+        self.arcs += (source, 0x65, 0x65, start, source, 0x45, 0x45, start)
+
+
+def _ranges(breaks: Iterable[int]) -> list[tuple[int, int]]:
+    """Digits from 0 to 9 as ranges, in which each of some digits stands alone."""
+    alone = set(breaks)
+    if not alone:
+        return [(0, 9)]
+    starts = sorted({0, *alone, *[digit + 1 for digit in alone if digit < 9]})
+    return list(zip(starts, [start - 1 for start in starts[1:]] + [9], strict=True))

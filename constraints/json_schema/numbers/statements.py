@@ -1,0 +1,215 @@
+"""What a formula says of the numbers of one sign, in three truth values.
+
+A text is read from the left, and what is known of its number grows with it. So a formula is evaluated over knowledge,
+and is true, false, or not known yet (Kleene's strong logic: a conjunction is false as soon as one part is).
+
+    Knowledge     where the magnitude may lie at each cut, whether the number is an integer, a multiple of each step
+    Branch        the numbers of one sign: the cuts, which are the magnitudes of bounds and of listed values, ascending,
+                  and the formula as a function of knowledge
+
+Where a magnitude lies at a cut is a set of BELOW, AT and ABOVE; a bound is decided where all members agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, NamedTuple, TypeAlias
+
+from constraints.json_schema.formula import (
+    Always,
+    And,
+    Formula,
+    IsInteger,
+    Maximum,
+    Minimum,
+    MultipleOf,
+    Never,
+    Not,
+    NumberIn,
+    Or,
+)
+
+BELOW: Final = 1
+AT: Final = 2
+ABOVE: Final = 4
+ANYWHERE: Final = BELOW | AT | ABOVE
+
+
+class Knowledge(NamedTuple):
+    """What is known of a number.
+
+    Attributes:
+        places: for each cut, a set of BELOW, AT and ABOVE.
+        integer: whether it is one, if that is known.
+        plain: whether it is written without fraction and exponent, if that is known.
+        multiples: for each step, whether it is a multiple, if that is known.
+    """
+
+    places: tuple[int, ...]
+    integer: bool | None
+    plain: bool | None
+    multiples: tuple[bool | None, ...]
+
+
+Truth: TypeAlias = Callable[[Knowledge], bool | None]
+
+
+class Branch(NamedTuple):
+    """The numbers of one sign; zero is in both.
+
+    Attributes:
+        cuts: ascending magnitudes.
+        truth: what the formula says of a number of this sign.
+    """
+
+    cuts: tuple[Fraction, ...]
+    truth: Truth
+
+
+def atoms(formula: Formula) -> Iterator[Formula]:
+    """The statements in a formula, from left to right.
+
+    Raises:
+        TypeError: it says something of values that are no numbers.
+    """
+    stack = [formula]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, And | Or):
+            stack.extend(reversed(part.parts))
+        elif isinstance(part, Not):
+            stack.append(part.part)
+        elif isinstance(part, NumberIn | Minimum | MultipleOf | IsInteger):
+            yield part
+        elif not isinstance(part, Always | Never):
+            raise TypeError(f"{part!r} is no statement about numbers")
+
+
+def number_matches(formula: Formula, value: Fraction) -> bool:
+    """The formula's truth for a number; that it is to be written plainly is not asked."""
+    match formula:
+        case Maximum(bound=bound, exclusive=exclusive):
+            return value < bound or (value == bound and not exclusive)
+        case Minimum(bound=bound, exclusive=exclusive):
+            return value > bound or (value == bound and not exclusive)
+        case NumberIn(values=values):
+            return value in values
+        case MultipleOf(step=step):
+            return (value / step).denominator == 1
+        case IsInteger():
+            return value.denominator == 1
+        case Not(part=part):
+            return not number_matches(part, value)
+        case And(parts=parts):
+            return all(number_matches(part, value) for part in parts)
+        case Or(parts=parts):
+            return any(number_matches(part, value) for part in parts)
+    return isinstance(formula, Always)
+
+
+def branch(formula: Formula, statements: Sequence[Formula], steps: Sequence[Fraction], negative: bool) -> Branch:
+    """What a formula, which is made of these statements and steps, says of numbers of one sign."""
+    values = {
+        abs(value) for statement in statements for value in _points(statement) if not value or (value < 0) == negative
+    }
+    cuts = tuple(sorted(values))
+    return Branch(cuts, _Reading({cut: number for number, cut in enumerate(cuts)}, steps, negative).truth(formula))
+
+
+def _points(statement: Formula) -> Iterable[Fraction]:
+    if isinstance(statement, NumberIn):
+        return statement.values
+    return (statement.bound,) if isinstance(statement, Minimum) else ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """Makes functions of knowledge from formulas, for one sign."""
+
+    cuts: dict[Fraction, int]
+    steps: Sequence[Fraction]
+    negative: bool
+
+    def truth(self, formula: Formula) -> Truth:
+        match formula:
+            case Minimum():
+                return self.bound(formula)
+            case IsInteger(plain=True):
+                return _plain_integer
+            case IsInteger():
+                return _integer
+            case And(parts=parts):
+                return _every([self.truth(part) for part in parts])
+            case Or(parts=parts):
+                return _some([self.truth(part) for part in parts])
+            case Not(part=part):
+                return _negated(self.truth(part))
+            case NumberIn(values=values):
+                return self.one_of(values)
+            case MultipleOf(step=step):
+                return _multiple(self.steps.index(step))
+        return _constant(isinstance(formula, Always))
+
+    def bound(self, formula: Minimum) -> Truth:
+        upper = isinstance(formula, Maximum)
+        if formula.bound and (formula.bound < 0) != self.negative:  # on the other side of zero
+            return _constant(upper == self.negative)
+        # Of negative numbers those of greater magnitude are less.
+        places = (BELOW if upper != self.negative else ABOVE) | (0 if formula.exclusive else AT)
+        return _at(self.cuts[abs(formula.bound)], places)
+
+    def one_of(self, values: frozenset[Fraction]) -> Truth:
+        cuts = [self.cuts[abs(value)] for value in values if not value or (value < 0) == self.negative]
+        return _some([_at(cut, AT) for cut in sorted(cuts)])
+
+
+def _constant(value: bool) -> Truth:
+    return lambda _: value
+
+
+def _integer(known: Knowledge) -> bool | None:
+    return known.integer
+
+
+def _plain_integer(known: Knowledge) -> bool | None:
+    return known.plain
+
+
+def _multiple(step: int) -> Truth:
+    return lambda known: known.multiples[step]
+
+
+def _at(cut: int, places: int) -> Truth:
+    def truth(known: Knowledge) -> bool | None:
+        there = known.places[cut]
+        return True if not there & ~places else None if there & places else False
+
+    return truth
+
+
+def _negated(part: Truth) -> Truth:
+    def truth(known: Knowledge) -> bool | None:
+        value = part(known)
+        return None if value is None else not value
+
+    return truth
+
+
+def _every(parts: Sequence[Truth]) -> Truth:
+    def truth(known: Knowledge) -> bool | None:
+        result: bool | None = True
+        for part in parts:
+            value = part(known)
+            if value is False:
+                return False
+            if value is None:
+                result = None
+        return result
+
+    return truth
+
+
+def _some(parts: Sequence[Truth]) -> Truth:
+    return _negated(_every([_negated(part) for part in parts]))

@@ -1,0 +1,66 @@
+"""Keywords about values of any kind: `type`, `enum`, `const`."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from constraints.json_schema.formula import (
+    TRUE,
+    Formula,
+    IsInteger,
+    Kind,
+    conjunction,
+    disjunction,
+)
+from constraints.json_schema.reading.site import Reading, Site
+from constraints.json_schema.reading.values import OF_KIND, one_of
+
+_INTEGER: Final = conjunction((OF_KIND[Kind.NUMBER], IsInteger()))
+_PLAIN_INTEGER: Final = conjunction((OF_KIND[Kind.NUMBER], IsInteger(plain=True)))
+_TYPES: Final = {kind.value: OF_KIND[kind] for kind in Kind}
+
+
+def type_of(reading: Reading, site: Site, value: Any) -> Formula:
+    return _type(site, value, _INTEGER)
+
+
+def type_of_draft4(reading: Reading, site: Site, value: Any) -> Formula:
+    """`type` in draft 4, where an integer is a number written without fraction and exponent (section 3.5 of Core)."""
+    return _type(site, value, _PLAIN_INTEGER)
+
+
+def _type(site: Site, value: Any, integer: Formula) -> Formula:
+    if isinstance(value, str):
+        return _named_type(site, value, integer)
+    if not isinstance(value, list):
+        raise site.error("type", f"the value must be a string or an array of strings, not {value!r}")
+    parts = [_named_type(site, name, integer) for name in value]
+    if integer in parts and OF_KIND[Kind.NUMBER] in parts:
+        parts = [part for part in parts if part != integer]
+    return TRUE if set(parts) == set(_TYPES.values()) else disjunction(parts)
+
+
+def _named_type(site: Site, name: Any, integer: Formula) -> Formula:
+    if name == "integer":
+        return integer
+    part = _TYPES.get(name) if isinstance(name, str) else None
+    if part is None:
+        raise site.error("type", f"there is no type {name!r}")
+    return part
+
+
+def enum(reading: Reading, site: Site, value: Any) -> Formula:
+    if not isinstance(value, list):
+        raise site.error("enum", f"the value must be an array, not {value!r}")
+    return _values(site, "enum", value)
+
+
+def const(reading: Reading, site: Site, value: Any) -> Formula:
+    return _values(site, "const", [value])
+
+
+def _values(site: Site, keyword: str, values: list[Any]) -> Formula:
+    try:
+        return one_of(values)
+    except ValueError as error:
+        raise site.error(keyword, str(error)) from None

@@ -1,0 +1,21 @@
+"""Metaschemas: the schemas of the drafts themselves, which references may lead to, from the package that carries them.
+
+`jsonschema-specifications` is loaded when the first such reference is met; nothing is ever fetched.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def metaschema(uri: str) -> Any:
+    """The metaschema of a draft, or of one of its vocabularies, by its URI without a fragment.
+
+    Raises:
+        LookupError: the URI is none of theirs.
+    """
+    if "//json-schema.org/" not in uri:
+        raise LookupError(uri)
+    from jsonschema_specifications import REGISTRY
+
+    return REGISTRY.contents(uri)

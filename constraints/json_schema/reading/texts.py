@@ -1,0 +1,37 @@
+"""Keywords about strings: `minLength`, `maxLength`, `pattern`, `format`.
+
+Formats are assertions, in every draft. The specification leaves that to the reader (2020-12 Validation, section 7.2.2);
+who asks a model for an e-mail address wants one. A format that no draft defines says nothing, and is noted.
+`contentEncoding` and the other keywords of content are annotations, as 2020-12 Validation, section 8.1 has it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from constraints.json_schema.formula import TRUE, Format, Formula, Pattern, TextLength
+from constraints.json_schema.reading.counts import bounds
+from constraints.json_schema.reading.site import Reading, Site
+from constraints.json_schema.reading.words import words
+
+FORMATS: Final = words(
+    "date-time date time duration email idn-email hostname idn-hostname ipv4 ipv6 uri uri-reference iri iri- "
+    "reference uri-template uuid json-pointer relative-json-pointer regex"
+)
+
+min_length, max_length = bounds(TextLength, "minLength", "maxLength")
+
+
+def pattern(reading: Reading, site: Site, value: Any) -> Formula:
+    if not isinstance(value, str):
+        raise site.error("pattern", f"the value must be a string, not {value!r}")
+    return Pattern(value)
+
+
+def format_of(reading: Reading, site: Site, value: Any) -> Formula:
+    if not isinstance(value, str):
+        raise site.error("format", f"the value must be a string, not {value!r}")
+    if value in FORMATS:
+        return Format(value)
+    reading.note(site, "format", f"no draft defines the format {value!r}")
+    return TRUE

@@ -1,0 +1,129 @@
+"""json_schema: a JSON Schema as a constraint.
+
+json_schema(schema)     -> JsonSchema, which `tokenfst.compile` takes
+JsonSchema              what it was made from, what constrains nothing, and the network of rules
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Literal
+
+from automata.byte_automaton import ByteAutomaton
+from automata.errors import UnsatisfiableSchema, UnsupportedSchema
+from automata.limits import Work
+from automata.nested import NestedNetwork, compile_nested
+from automata.pushdown.automaton import PushdownAutomaton
+from constraints.json_schema.conflicts import conflict
+from constraints.json_schema.document import Document, Draft, Note, Resolver
+from constraints.json_schema.laying import Laying
+from constraints.json_schema.levels.objects import PropertyOrder
+from constraints.json_schema.liveness import has_text
+from constraints.json_schema.reading import read_schema
+from constraints.json_schema.restriction import Restriction
+from constraints.json_schema.whitespace import Habit, Whitespace, whitespace_of
+
+# How many keywords one schema may have dropped.
+_MAX_DROPPED = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class JsonSchema:
+    """The texts of the values that satisfy a JSON Schema.
+
+    Attributes:
+        schema: the schema, as it was given.
+        draft: the draft it was read by.
+        notes: what constrains nothing, such as formats that nobody defines.
+        dropped: with `unsupported="relax"`, the keywords that were left out.
+    """
+
+    schema: Any
+    draft: Draft
+    notes: tuple[Note, ...]
+    dropped: tuple[Note, ...]
+    _network: NestedNetwork = field(repr=False)
+
+    def to_network(self) -> NestedNetwork:
+        """The rules that read a text of the schema."""
+        return self._network
+
+    def to_automaton(self, work: Work | None = None) -> ByteAutomaton | PushdownAutomaton:
+        """The automaton of the texts: over bytes where the schema is not recursive and small enough.
+
+        Raises:
+            LimitExceeded: a limit was passed.
+            Cancelled: the compilation was cancelled.
+        """
+        return compile_nested(self._network, work=work)
+
+
+def json_schema(
+    schema: Any,
+    *,
+    draft: Draft | Literal["auto"] = "auto",
+    whitespace: Habit | Whitespace = "default",
+    property_order: PropertyOrder = "schema",
+    unsupported: Literal["error", "relax"] = "error",
+    resolver: Resolver | None = None,
+) -> JsonSchema:
+    """The JSON texts whose value satisfies a schema.
+
+    Listed properties come in the order in which the schema lists them, each at most once, and other properties behind
+    them. Names of listed properties are written as JSON writers do, with or without escapes for characters beyond
+    ASCII; all legal spellings of strings and numbers are in the language.
+
+    Args:
+        schema: a JSON Schema as `json.loads` gives it: a dict or a bool.
+        draft: the draft to read it by; "auto" goes by `$schema`, and is the newest draft where there is none.
+        whitespace: "default" takes what `json.dumps` and `JSON.stringify` write, indented or not; "compact",
+            "python" and "javascript" one way; "flexible" a few blanks wherever JSON allows them; or a `Whitespace`.
+        property_order: "schema" is the order in which the schema lists properties; "any" takes any order, of a few
+            properties.
+        unsupported: whether a keyword that cannot be expressed exactly is an error, or is left out and listed in
+            `JsonSchema.dropped`.
+        resolver: gives the schema at a URI for references to other documents; nothing is ever fetched without it.
+
+    Raises:
+        UnsupportedSchema: a keyword cannot be expressed exactly; the error names it, its place and the reason.
+        UnsatisfiableSchema: no value satisfies the schema; the message names the conflict.
+        SchemaError: the schema is no schema, or a reference leads nowhere.
+        LimitExceeded: what the schema asks for takes too many states.
+    """
+    if property_order not in ("schema", "any"):
+        raise ValueError(f"property_order is 'schema' or 'any', not {property_order!r}")
+    if unsupported not in ("error", "relax"):
+        raise ValueError(f"unsupported is 'error' or 'relax', not {unsupported!r}")
+    blanks = whitespace_of(whitespace)
+    read = partial(read_schema, schema, draft=draft, resolver=resolver)
+    lay = partial(_network, whitespace=blanks, order=property_order)
+    dropped: list[Note] = []
+    while True:
+        try:
+            document = read(skip=frozenset(note.pointer for note in dropped))
+            network = lay(document)
+            break
+        except UnsupportedSchema as error:
+            if unsupported == "error" or error.keyword is None or len(dropped) == _MAX_DROPPED:
+                raise
+            note = Note(error.pointer, error.keyword, error.reason)
+            if note.pointer in {earlier.pointer for earlier in dropped}:
+                raise
+            dropped.append(note)
+    left_out = {note.pointer for note in dropped}
+    notes = tuple(note for note in document.notes if note.pointer not in left_out)
+    return JsonSchema(schema, document.draft, notes, tuple(dropped), network)
+
+
+def _network(document: Document, whitespace: Whitespace, order: PropertyOrder) -> NestedNetwork:
+    """The network of a schema that has been read.
+
+    Raises:
+        UnsatisfiableSchema: it has no text.
+    """
+    network = Laying(Restriction(document.definitions), whitespace, order).network(document.root)
+    if not has_text(network):
+        reason, pointer = conflict(document)
+        raise UnsatisfiableSchema(reason, pointer=pointer)
+    return network

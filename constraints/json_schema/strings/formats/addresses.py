@@ -1,0 +1,29 @@
+"""Addresses: ipv4 as a dotted quad (RFC 2673, section 3.2: decimal numbers without leading zeros), and ipv6 (RFC 4291,
+section 2.2), whose grammar is that of RFC 3986, section 3.2.2.
+"""
+
+from __future__ import annotations
+
+from automata import expr as ex
+from automata.expr import Expr
+from automata.pattern import parse
+
+
+def ipv4() -> Expr:
+    octet = parse("[0-9]|[1-9][0-9]|1[0-9][0-9]|2[0-4][0-9]|25[0-5]")
+    return octet + ("." + octet).repeat(3, 3)
+
+
+def ipv6() -> Expr:
+    """Eight groups of up to four hexadecimal digits, the last two of which may be a dotted quad; `::` stands for one
+    group or more of zeros, at most once."""
+    group = parse("[0-9a-fA-F]{1,4}")
+    last = group + ":" + group | ipv4()
+    ways = [(group + ":").repeat(6, 6) + last]
+    for behind in range(8):
+        # So many groups behind the double colon, so that there are at most 7 - behind before it.
+        tail = [ex.EPSILON, group][behind] if behind < 2 else (group + ":").repeat(behind - 2, behind - 2) + last
+        before = 7 - behind
+        head = (group + (":" + group).repeat(0, before - 1)).optional() if before else ex.EPSILON
+        ways.append(head + "::" + tail)
+    return ex.alternation(*ways)

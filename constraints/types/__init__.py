@@ -1,0 +1,20 @@
+"""Python types as constraints, and the model's text back as their values (Koo, Liu & He 2024, section 5.2).
+
+dataclass(T)    constructor calls, `T(x=1, name="a")`
+typed(T)        JSON, by way of Pydantic's schema of the type
+
+    shapes          what a type says about texts
+    reflection      types -> shapes             metadata: what `Annotated` adds
+    calls           shapes -> expressions       literals: strings; moments: `datetime`, UUID, Decimal; rounding: floats
+    evaluation      texts -> values, by shape
+    constructor     `dataclass`
+
+    generation      types -> exact JSON Schemas         patterns: strings of dates, numbers, ...
+    plain           schemas -> networks, integers written plainly
+    typed           `typed`
+"""
+
+from constraints.types.constructor import ConstructorCalls, dataclass
+from constraints.types.typed import Typed, typed
+
+__all__ = ["ConstructorCalls", "Typed", "dataclass", "typed"]

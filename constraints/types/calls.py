@@ -1,0 +1,225 @@
+"""From a shape to the texts of its values: constructor calls and literals, as Python writes them.
+
+    scalars         what `repr` writes, and the other spellings that `constraints.types.literals` and `moments` name
+    collections     [a, b]  (a, b)  (a,)  ()  {a, b}  set()  frozenset({a, b})  {k: v}, without a comma at the end
+    members         Color.RED
+    records         Name(field=value, ...), in the order of the fields; those with defaults may be left out
+
+After a comma or a colon stands one space, or none. Names are qualified as `repr` does (`Outer.Inner`), but for what
+comes before the last `<locals>`, which is no Python.
+
+What is not recursive is one expression. A record that leads back to itself is a rule that calls itself, and the whole
+is a grammar (`automata.pushdown`); so nesting has no bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from automata.byte_automaton import ByteAutomaton
+from automata.elimination import to_expr
+from automata.errors import UnsupportedSchema
+from automata.expr import EMPTY, EPSILON, Expr, alternation, call, char_set, concat, literal, repeat, strings
+from automata.pushdown.grammar import Grammar
+from constraints.types import literals, moments
+from constraints.types.moments import COMMA, DIGIT, SPACE
+from constraints.types.reflection import Reflection
+from constraints.types.rounding import rounding_into
+from constraints.types.shapes import (
+    UNBOUNDED,
+    Boolean,
+    Bounds,
+    Choice,
+    Constants,
+    Exact,
+    Field,
+    Identifier,
+    Integer,
+    Items,
+    Mapping,
+    Moment,
+    Nothing,
+    Real,
+    Record,
+    Row,
+    Shape,
+    Size,
+    Text,
+    Union,
+)
+
+# An expression of more leaves than this is a grammar, so that no record is laid out twice.
+_MAX_LEAVES = 20_000
+_NATURAL = alternation("0", concat(char_set((0x31, 0x39)), DIGIT.star()))
+_INTEGER = concat(repeat("-", 0, 1), _NATURAL)
+_EXPONENT = concat(char_set("eE"), repeat(char_set("+-"), 0, 1), DIGIT.plus())
+_NUMBER = concat(_INTEGER, repeat(concat(".", DIGIT.plus()), 0, 1), repeat(_EXPONENT, 0, 1))
+_FLOAT = alternation(_NUMBER, concat(repeat("-", 0, 1), strings(["inf", "nan"])))
+# str(Decimal) in the General Decimal Arithmetic specification's scientific notation, exponents up to 18 digits.
+_DECIMAL = alternation(
+    concat(
+        _INTEGER,
+        repeat(concat(".", DIGIT.plus()), 0, 1),
+        repeat(concat("E", char_set("+-"), repeat(DIGIT, 1, 17)), 0, 1),
+    ),
+    concat(repeat("-", 0, 1), strings(["Infinity", "NaN", "sNaN"])),
+)
+
+
+def spelled_name(cls: type) -> str:
+    """The name that a constructor call begins with."""
+    return cls.__qualname__.rpartition("<locals>.")[2]
+
+
+class Calls:
+    """The texts of shapes; records in `rules` are called, and all others stand where they are."""
+
+    def __init__(self, reflection: Reflection) -> None:
+        self._reflection = reflection
+        self._rules: dict[Record, str] = {}
+        self._known: dict[Shape, Expr] = {}
+
+    def language(self, shape: Shape) -> Expr | Grammar:
+        """All texts of a shape.
+
+        Raises:
+            UnsupportedSchema: something that cannot be held.
+        """
+        recursive = self._reflection.recursive(shape)
+        if not recursive:
+            whole = self.expr(shape)
+            if whole.size <= _MAX_LEAVES:
+                return whole
+            recursive = tuple(self._reflection.leads(shape))
+        self._known.clear()
+        self._rules = {record: f"{spelled_name(record.cls)}#{number}" for number, record in enumerate(recursive)}
+        rules = {name: self._record(record) for record, name in self._rules.items()}
+        return Grammar({"whole": self.expr(shape), **rules}, start="whole")
+
+    def expr(self, shape: Shape) -> Expr:
+        """The texts of a shape as an expression, with calls of the rules."""
+        if shape not in self._known:
+            self._known[shape] = self._expr(shape)
+        return self._known[shape]
+
+    def _expr(self, shape: Shape) -> Expr:
+        match shape:
+            case Nothing():
+                return literal("None")
+            case Boolean():
+                return strings(["True", "False"])
+            case Integer(bounds):
+                return _INTEGER if bounds == UNBOUNDED else _within(bounds, whole=True)
+            case Real(bounds):
+                return _FLOAT if bounds == UNBOUNDED else _within(rounding_into(bounds), whole=False)
+            case Exact(bounds):
+                return moments.decimal(_DECIMAL if bounds == UNBOUNDED else _within(bounds, whole=False))
+            case Text(size, patterns):
+                return literals.text(size, patterns)
+            case Moment(kind):
+                return moments.moment(kind)
+            case Identifier():
+                return moments.identifier()
+            case Constants(values):
+                return alternation(*[literals.constant(v) if kind is str else repr(v) for kind, v in values])
+            case Choice(enum, names):
+                return strings([f"{spelled_name(enum)}.{name}" for name in names])
+            case Union(options):
+                return alternation(*map(self.expr, options))
+            case Items(kind, item, size):
+                return _items(kind, self.expr(item), size)
+            case Row(items):
+                return _row([self.expr(item) for item in items])
+            case Mapping(key, value, size):
+                member = concat(self.expr(key), ":", SPACE, self.expr(value))
+                return concat("{", _listed(member, _distinct(size, "a dict")), "}")
+            case Record():
+                return call(self._rules[shape]) if shape in self._rules else self._record(shape)
+
+    def _record(self, record: Record) -> Expr:
+        fields = self._reflection.fields(record, f"/{record.cls.__name__}")
+        return concat(spelled_name(record.cls), "(", arguments(fields, self.expr), ")")
+
+
+def arguments(fields: Sequence[Field], value: Callable[[Shape], Expr]) -> Expr:
+    """Keyword arguments in order, of which some may be left out; n log n of them are written."""
+    written = [concat(field.name, "=", value(field.shape)) for field in fields]
+    required = [field.required for field in fields]
+    some = _some(written, required)
+    return some if any(required) else repeat(some, 0, 1) if fields else EPSILON
+
+
+def _some(written: Sequence[Expr], required: Sequence[bool]) -> Expr:
+    """At least one argument: the first ones begin, or, where all of these may be left out, those after them."""
+    if not written:
+        return EMPTY
+    if len(written) == 1:
+        return written[0]
+    middle = len(written) // 2
+    more = [
+        repeat(concat(COMMA, one), needed, 1) for one, needed in zip(written[middle:], required[middle:], strict=True)
+    ]
+    first = concat(_some(written[:middle], required[:middle]), *more)
+    return first if any(required[:middle]) else alternation(first, _some(written[middle:], required[middle:]))
+
+
+def _items(kind: type, item: Expr, size: Size) -> Expr:
+    if kind is list:
+        return concat("[", _listed(item, size), "]")
+    if kind is tuple:
+        return _tuple(item, size)
+    size = _distinct(size, f"a {kind.__name__}")
+    written = concat("{", _listed(item, Size(max(size.low, 1), size.high)), "}") if size.high != 0 else EMPTY
+    written = written if kind is set else concat("frozenset(", written, ")")
+    return written if size.low else alternation(written, f"{kind.__name__}()")
+
+
+def _listed(item: Expr, size: Size) -> Expr:
+    """Items with commas between them."""
+    if size.high == 0:
+        return EPSILON
+    if size.high is not None and size.high < size.low:
+        return EMPTY
+    high = None if size.high is None else size.high - 1
+    some = concat(item, repeat(concat(COMMA, item), max(size.low - 1, 0), high))
+    return some if size.low else repeat(some, 0, 1)
+
+
+def _tuple(item: Expr, size: Size) -> Expr:
+    """A tuple of one item has a comma behind it."""
+    several = concat("(", _listed(item, Size(max(size.low, 2), size.high)), ")")
+    found = [several] if size.high is None or size.high >= 2 else []
+    found += [literal("()")] if size.holds(0) else []
+    found += [concat("(", item, ",)")] if size.holds(1) else []
+    return alternation(*found)
+
+
+def _row(items: Sequence[Expr]) -> Expr:
+    if len(items) == 1:
+        return concat("(", items[0], ",)")
+    return concat("(", *[concat(COMMA, item) if number else item for number, item in enumerate(items)], ")")
+
+
+def _distinct(size: Size, what: str) -> Size:
+    """A size of a collection whose equal items count once."""
+    if size.low > 1:
+        raise UnsupportedSchema(
+            f"{what} with at least {size.low} items: equal ones count once, and an automaton cannot compare them",
+            keyword="min_length",
+        )
+    return size
+
+
+def _within(bounds: Bounds, *, whole: bool) -> Expr:
+    """Numbers within bounds, as JSON spells them, which is one of Python's ways."""
+    from constraints.json_schema.formula import IsInteger, Maximum, Minimum, MultipleOf, conjunction
+    from constraints.json_schema.numbers import number_language
+
+    statements = [
+        *([IsInteger(plain=True)] if whole else []),
+        *([Minimum(bounds.low, bounds.low_exclusive)] if bounds.low is not None else []),
+        *([Maximum(bounds.high, bounds.high_exclusive)] if bounds.high is not None else []),
+        *([MultipleOf(bounds.step)] if bounds.step is not None else []),
+    ]
+    found = number_language(conjunction(statements))
+    return to_expr(found) if isinstance(found, ByteAutomaton) else found

@@ -1,0 +1,123 @@
+"""`dataclass(T)`: constructor calls as a constraint, and back (Koo, Liu & He 2024, section 5.2)."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Generic, TypeVar, cast, overload
+
+from automata.byte_automaton import ByteAutomaton
+from automata.compile import compile_expr
+from automata.errors import TextNotAllowed
+from automata.expr import Expr
+from automata.limits import Work, under_way
+from automata.pushdown.automaton import PushdownAutomaton
+from automata.pushdown.compile import compile_grammar
+from automata.pushdown.grammar import Grammar
+from constraints.parsed import Parsed
+from constraints.types.calls import Calls
+from constraints.types.evaluation import Evaluation, Mismatch, tree
+from constraints.types.reflection import Reflection
+
+T = TypeVar("T")
+
+
+class ConstructorCalls(Parsed[T], Generic[T]):
+    """The constructor calls that make the values of a type; made by `dataclass`. Immutable.
+
+    Attributes:
+        annotation: the type.
+    """
+
+    def __init__(self, annotation: Any) -> None:
+        self.annotation = annotation
+        self._reflection = Reflection()
+        self._shape = self._reflection.shape(annotation)
+        self._language = Calls(self._reflection).language(self._shape)
+
+    def __repr__(self) -> str:
+        return f"dataclass({getattr(self.annotation, '__qualname__', self.annotation)})"
+
+    def to_expr(self) -> Expr:
+        """The texts as an expression, to combine with others; `str` of it is the regular expression of section 5.2.
+
+        Raises:
+            ValueError: the type is recursive, or so large that it is a grammar.
+        """
+        if isinstance(self._language, Grammar):
+            raise ValueError("a recursive type, or one of this size, is a grammar and not a regular expression")
+        return self._language
+
+    def to_grammar(self) -> Grammar:
+        """The texts as a grammar, of one rule where the type is not recursive."""
+        return self._language if isinstance(self._language, Grammar) else Grammar({"whole": self._language}, "whole")
+
+    def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
+        """The automaton of the texts, with a stack where the type is recursive.
+
+        Raises:
+            EmptyLanguage: no value of the type can be written, because each holds another.
+            NondeterministicGrammar: recursive options of a union that begin alike.
+            LimitExceeded, Cancelled: see `Parsed.to_automaton`.
+        """
+        if isinstance(self._language, Grammar):
+            return compile_grammar(self._language, work=work)
+        return compile_expr(self._language, work)
+
+    @cached_property
+    def _automaton(self) -> ByteAutomaton | PushdownAutomaton:
+        with under_way(None) as work:
+            return self.to_automaton(work)
+
+    def parse(self, text: str) -> T:
+        """The value that a constructor call makes; nothing is evaluated but the types' own constructors.
+
+        Raises:
+            TextNotAllowed: the constraint does not allow the text, or it is nested more deeply than Python's parser
+                goes, some 90 calls.
+            Exception: what a `__post_init__` raises.
+        """
+        try:
+            written = text.encode()
+        except UnicodeEncodeError:
+            raise TextNotAllowed("half a surrogate pair is no text", text) from None
+        try:
+            node = tree(text)
+            if not self._automaton.accepts(written):
+                # Values say better what is wrong than bytes do.
+                self._evaluated(node)
+                raise Mismatch("it is not written as the constraint writes it")
+            return self._evaluated(node)
+        except Mismatch as error:
+            raise TextNotAllowed(str(error), text) from None
+
+    def _evaluated(self, node: Any) -> T:
+        return cast(T, Evaluation(self._reflection).value(node, self._shape))
+
+
+@overload
+def dataclass(annotation: type[T]) -> ConstructorCalls[T]: ...
+
+
+@overload
+def dataclass(annotation: Any) -> ConstructorCalls[Any]: ...
+
+
+def dataclass(annotation: Any) -> ConstructorCalls[Any]:
+    """The constraint of the constructor calls `T(x=1, name="a", child=C(...))` of a dataclass.
+
+    Fields are written by keyword, in their order; those with a default may be left out. What `repr` writes of an
+    instance is allowed, and so is the like in other spellings (`constraints.types.calls`). Fields may be int, float,
+    Decimal, bool, str, None, Literal, Enum, Optional and Union, list, tuple, set, frozenset, dict, date, time,
+    datetime, timedelta, UUID, dataclasses and NamedTuples, recursive ones too, and `Annotated` with bounds, lengths
+    and patterns.
+
+    `repr` writes some values in ways that are no Python, or leaves out what the constructor needs: members of an Enum
+    are `Color.RED` here; fields with `init=False` are not written; fields with `repr=False` are.
+
+    Args:
+        annotation: a dataclass, or any type that is made of those above.
+
+    Raises:
+        UnsupportedSchema: a type, or an annotation, that cannot be held; with the field as a pointer.
+    """
+    return ConstructorCalls(annotation)

@@ -1,0 +1,254 @@
+"""From the text of a value to the value, by its shape; no code is evaluated.
+
+    text -> syntax tree          `ast.parse`, as an expression, which runs nothing
+    syntax tree -> value         `Evaluation.value`, which knows for each shape which nodes it takes
+
+A node that is not what its shape asks for is a mismatch, never something near it: names, calls and operators other
+than those that `constraints.types.calls` writes mean nothing here. What is called are the constructors of the types
+themselves, and so what their own `__post_init__` does.
+
+Of a union's options the first one takes the text that it describes exactly; an int where a float is asked for is taken
+only if no option takes it as it stands.
+"""
+
+from __future__ import annotations
+
+import ast
+import datetime
+import re
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+from uuid import UUID
+
+from constraints.types.calls import spelled_name
+from constraints.types.reflection import Reflection
+from constraints.types.shapes import (
+    Boolean,
+    Bounds,
+    Choice,
+    Constants,
+    Exact,
+    Identifier,
+    Integer,
+    Items,
+    Mapping,
+    Moment,
+    Nothing,
+    Real,
+    Record,
+    Row,
+    Shape,
+    Text,
+    Union,
+)
+
+
+class Mismatch(ValueError):
+    """A text, or a part of one, that is no value of its shape."""
+
+
+def tree(text: str) -> ast.expr:
+    """The syntax tree of an expression.
+
+    Raises:
+        Mismatch: it is no expression, or is nested more deeply than Python's parser goes.
+    """
+    try:
+        return ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        raise Mismatch(f"Python cannot read it: {error}") from None
+
+
+class Evaluation:
+    """Values of syntax trees, by shape."""
+
+    def __init__(self, reflection: Reflection) -> None:
+        self._reflection = reflection
+
+    def value(self, node: ast.expr, shape: Shape, *, exactly: bool = False) -> Any:
+        """The value of a node.
+
+        Args:
+            node: the node.
+            shape: what it is to be.
+            exactly: whether an int is no float.
+
+        Raises:
+            Mismatch: it is not.
+        """
+        match shape:
+            case Nothing() | Boolean():
+                return _constant(node, (type(None),) if shape == Nothing() else (bool,))
+            case Integer(bounds):
+                return _held(_number(node, (int,)), bounds)
+            case Real(bounds):
+                return _held(float(_number(node, (float,) if exactly else (float, int))), bounds)
+            case Exact(bounds):
+                return _held(_decimal(node), bounds)
+            case Text(size, patterns):
+                text: str = _constant(node, (str,))
+                if not size.holds(len(text)) or not all(re.search(pattern, text) for pattern in patterns):
+                    raise _mismatch(node, f"text of {size} with {patterns}")
+                return text
+            case Moment(kind):
+                return _moment(node, kind)
+            case Identifier():
+                return UUID(_constant(_only(_call(node, "uuid", "UUID")), (str,)))
+            case Constants(values):
+                found = _number(node, (int,)) if isinstance(node, ast.UnaryOp) else _constant(node, _SCALARS)
+                if (type(found), found) not in values:
+                    raise _mismatch(node, f"one of {[value for _, value in values]}")
+                return found
+            case Choice(enum, names):
+                prefix, _, name = ast.unparse(node).rpartition(".")
+                if prefix != spelled_name(enum) or name not in names:
+                    raise _mismatch(node, f"one of {names} of {enum}")
+                return enum[name]
+            case Union(options):
+                return self._union(node, options, exactly)
+        return self._collection(node, shape, exactly)
+
+    def _union(self, node: ast.expr, options: Iterable[Shape], exactly: bool) -> Any:
+        reasons = []
+        for strictly in (True,) if exactly else (True, False):
+            for option in options:
+                try:
+                    return self.value(node, option, exactly=strictly)
+                except Mismatch as error:
+                    reasons.append(str(error))
+        raise Mismatch("; ".join(dict.fromkeys(reasons)))
+
+    def _collection(self, node: ast.expr, shape: Shape, exactly: bool) -> Any:
+        def values(nodes: Iterable[ast.expr], item: Shape) -> list[Any]:
+            return [self.value(each, item, exactly=exactly) for each in nodes]
+
+        match shape:
+            case Items(kind, item, size):
+                found = values(_elements(node, kind), item)
+                if not size.holds(len(found)):
+                    raise _mismatch(node, f"{kind.__name__} of {size}")
+                return kind(found)
+            case Row(items):
+                nodes = _elements(node, tuple)
+                if len(nodes) != len(items):
+                    raise _mismatch(node, f"a tuple of {len(items)}")
+                return tuple(self.value(each, item, exactly=exactly) for each, item in zip(nodes, items, strict=True))
+            case Mapping(key, value, size):
+                if not isinstance(node, ast.Dict) or None in node.keys or not size.holds(len(node.keys)):
+                    raise _mismatch(node, f"a dict of {size}")
+                keys = [each for each in node.keys if each is not None]
+                return dict(zip(values(keys, key), values(node.values, value), strict=True))
+            case Record():
+                return self._record(node, shape, exactly)
+        raise AssertionError(shape)
+
+    def _record(self, node: ast.expr, record: Record, exactly: bool) -> Any:
+        if not isinstance(node, ast.Call) or node.args or ast.unparse(node.func) != spelled_name(record.cls):
+            raise _mismatch(node, f"a call of {spelled_name(record.cls)} with keyword arguments")
+        fields = self._reflection.fields(record, f"/{record.cls.__name__}")
+        given = {keyword.arg: keyword.value for keyword in node.keywords}
+        names = [field.name for field in fields if field.required or field.name in given]
+        if names != [keyword.arg for keyword in node.keywords]:
+            raise _mismatch(node, f"the arguments {names} in this order")
+        found = {f.name: self.value(given[f.name], f.shape, exactly=exactly) for f in fields if f.name in given}
+        return record.cls(**found)
+
+
+_SCALARS = (int, bool, str, type(None))
+
+
+def _mismatch(node: ast.expr, expected: str) -> Mismatch:
+    written = ast.unparse(node)
+    return Mismatch(f"{written if len(written) <= 60 else written[:57] + '...'} is not {expected}")
+
+
+def _constant(node: ast.expr, kinds: tuple[type, ...]) -> Any:
+    if not isinstance(node, ast.Constant) or type(node.value) not in kinds:
+        raise _mismatch(node, " or ".join(kind.__name__ for kind in kinds))
+    return node.value
+
+
+def _number(node: ast.expr, kinds: tuple[type, ...]) -> Any:
+    """A number with at most one sign; `inf` and `nan` are floats."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and not isinstance(node.operand, ast.UnaryOp):
+        return -_number(node.operand, kinds)
+    if isinstance(node, ast.Name) and node.id in ("inf", "nan") and float in kinds:
+        return float(node.id)
+    return _constant(node, kinds)
+
+
+def _held(value: Any, bounds: Bounds) -> Any:
+    if bounds != Bounds():
+        finite = (
+            isinstance(value, int) or value.is_finite() if isinstance(value, Decimal) else abs(value) < float("inf")
+        )
+        if not finite or not bounds.hold(Fraction(value)):
+            raise Mismatch(f"{value} is not within {bounds}")
+    return value
+
+
+def _elements(node: ast.expr, kind: type) -> list[ast.expr]:
+    """The items that are written in a collection of this kind."""
+    if kind in (list, tuple):
+        if not isinstance(node, ast.List if kind is list else ast.Tuple):
+            raise _mismatch(node, f"a {kind.__name__}")
+        return node.elts
+    if isinstance(node, ast.Set) and kind is set:
+        return node.elts
+    inside = _call(node, None, kind.__name__)
+    if not inside.args and not inside.keywords:
+        return []
+    written = _only(inside)
+    if kind is set or not isinstance(written, ast.Set):
+        raise _mismatch(node, f"a {kind.__name__}")
+    return written.elts
+
+
+def _call(node: ast.expr, module: str | None, name: str) -> ast.Call:
+    names = (name,) if module is None else (name, f"{module}.{name}")
+    if not isinstance(node, ast.Call) or ast.unparse(node.func) not in names:
+        raise _mismatch(node, f"a call of {names[-1]}")
+    return node
+
+
+def _only(node: ast.Call) -> ast.expr:
+    if len(node.args) != 1 or node.keywords:
+        raise _mismatch(node, "a call with one argument")
+    return node.args[0]
+
+
+def _decimal(node: ast.expr) -> Decimal:
+    with suppress(ArithmeticError):
+        return Decimal(_constant(_only(_call(node, "decimal", "Decimal")), (str,)))
+    raise _mismatch(node, "a Decimal")
+
+
+def _moment(node: ast.expr, kind: str) -> Any:
+    readers: dict[str, Callable[[ast.expr], Any]] = {"tzinfo": _zone}
+    made = _call(node, "datetime", kind)
+    positional = [_number(each, (int,)) for each in made.args]
+    named = {str(each.arg): readers.get(str(each.arg), _whole)(each.value) for each in made.keywords}
+    try:
+        return getattr(datetime, kind)(*positional, **named)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise Mismatch(f"{ast.unparse(node)}: {error}") from None
+
+
+def _whole(node: ast.expr) -> int:
+    return int(_number(node, (int,)))
+
+
+def _zone(node: ast.expr) -> datetime.timezone:
+    if ast.unparse(node) in ("timezone.utc", "datetime.timezone.utc"):
+        return datetime.UTC
+    made = _call(node, "datetime", "timezone")
+    if made.keywords or len(made.args) not in (1, 2):
+        raise _mismatch(node, "a time zone")
+    name = [_constant(each, (str,)) for each in made.args[1:]]
+    try:
+        return datetime.timezone(_moment(made.args[0], "timedelta"), *name)
+    except ValueError as error:
+        raise Mismatch(f"{ast.unparse(node)}: {error}") from None

@@ -1,0 +1,115 @@
+"""What `Annotated` says about a type: bounds, sizes and patterns.
+
+Known by their attributes, and so without the packages that define them: `Ge`, `Gt`, `Le`, `Lt`, `Interval`,
+`MultipleOf`, `MinLen`, `MaxLen`, `Len` of annotated-types, Pydantic's `Field` and `StringConstraints`, and compiled
+patterns of `re`. Other annotations are comments, as `Annotated` has it (PEP 593); but one that holds a function or a
+bound of another kind asks for something that no automaton can hold, and is an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from automata.errors import UnsupportedSchema
+from constraints.types.shapes import (
+    Bounds,
+    Exact,
+    Integer,
+    Items,
+    Mapping,
+    Real,
+    Shape,
+    Size,
+    Text,
+    Union,
+)
+
+_ORDER = ("gt", "ge", "lt", "le", "multiple_of")
+_SIZE = ("min_length", "max_length")
+# What else these objects may ask for.
+_REFUSED = ("func", "tz", "max_digits", "decimal_places", "strip_whitespace", "to_lower", "to_upper")
+
+
+def narrowed(shape: Shape, metadata: Iterable[Any], pointer: str) -> Shape:
+    """The shape with what annotations add to it.
+
+    Raises:
+        UnsupportedSchema: one that is no comment, and cannot be honoured for this shape.
+    """
+    for one in metadata:
+        inner = getattr(one, "metadata", None)  # Pydantic's Field holds a list of others
+        shape = narrowed(shape, inner, pointer) if isinstance(inner, list) else _narrowed(shape, one, pointer)
+    return shape
+
+
+def _narrowed(shape: Shape, one: Any, pointer: str) -> Shape:
+    if isinstance(one, str | bytes | type):
+        return shape
+    if isinstance(one, re.Pattern):
+        return _with_pattern(shape, one, pointer)
+    for name in _REFUSED:
+        if getattr(one, name, None):
+            raise UnsupportedSchema(f"{one!r} cannot be held by an automaton", pointer=pointer, keyword=name)
+    for name in _ORDER:
+        if (value := getattr(one, name, None)) is not None:
+            shape = _with_bound(shape, name, value, pointer)
+    for name in _SIZE:
+        if (value := getattr(one, name, None)) is not None:
+            shape = _with_size(shape, name, value, pointer)
+    pattern = getattr(one, "pattern", None)
+    return shape if pattern is None else _with_pattern(shape, pattern, pointer)
+
+
+def _with_bound(shape: Shape, name: str, value: Any, pointer: str) -> Shape:
+    if isinstance(shape, Union):
+        return Union(tuple(_with_bound(option, name, value, pointer) for option in shape.options))
+    is_number = isinstance(value, int | float | Decimal | Fraction) and not isinstance(value, bool)
+    if not isinstance(shape, Integer | Real | Exact) or not is_number:
+        raise UnsupportedSchema("bounds are for numbers", pointer=pointer, keyword=name)
+    try:
+        number = Fraction(value)
+    except (ValueError, OverflowError):
+        raise UnsupportedSchema(f"the bound {value!r} is no finite number", pointer=pointer, keyword=name) from None
+    return replace(shape, bounds=_tighter(shape.bounds, name, number, pointer))
+
+
+def _tighter(bounds: Bounds, name: str, number: Fraction, pointer: str) -> Bounds:
+    if name == "multiple_of":
+        if bounds.step is not None or number <= 0:
+            raise UnsupportedSchema("one positive step is what can be held", pointer=pointer, keyword=name)
+        return replace(bounds, step=number)
+    exclusive = name in ("gt", "lt")
+    if name in ("gt", "ge"):
+        held = bounds.low is not None and (bounds.low, bounds.low_exclusive) >= (number, exclusive)
+        return bounds if held else replace(bounds, low=number, low_exclusive=exclusive)
+    held = bounds.high is not None and (bounds.high, not bounds.high_exclusive) <= (number, not exclusive)
+    return bounds if held else replace(bounds, high=number, high_exclusive=exclusive)
+
+
+def _with_size(shape: Shape, name: str, value: int, pointer: str) -> Shape:
+    if isinstance(shape, Union):
+        return Union(tuple(_with_size(option, name, value, pointer) for option in shape.options))
+    if not isinstance(shape, Text | Items | Mapping):
+        raise UnsupportedSchema("only text and collections have a length", pointer=pointer, keyword=name)
+    size = shape.size
+    if name == "min_length":
+        return replace(shape, size=Size(max(size.low, value), size.high))
+    return replace(shape, size=Size(size.low, value if size.high is None else min(size.high, value)))
+
+
+def _with_pattern(shape: Shape, pattern: str | re.Pattern[str], pointer: str) -> Shape:
+    if isinstance(shape, Union):
+        return Union(tuple(_with_pattern(option, pattern, pointer) for option in shape.options))
+    if not isinstance(shape, Text):
+        raise UnsupportedSchema("patterns are for text", pointer=pointer, keyword="pattern")
+    if isinstance(pattern, re.Pattern):
+        flags = "".join(letter for letter in "aimsx" if pattern.flags & getattr(re, letter.upper()))
+        # What re.compile takes of text is Unicode unless the flag a says otherwise.
+        flags += "" if "a" in flags else "u"
+        pattern = f"(?{flags}){pattern.pattern}"
+    return replace(shape, patterns=(*shape.patterns, pattern))

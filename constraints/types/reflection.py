@@ -1,0 +1,226 @@
+"""From a Python type to its shape.
+
+    annotation -> Shape                                 `Reflection.shape`
+    the class of a record -> its fields                 `Reflection.fields`, once for each record
+
+Annotations are resolved by `typing.get_type_hints`, so they may be text and may name classes that are defined later;
+aliases, `NewType`, `Annotated`, `Optional`, `X | Y` and type variables of generic classes are looked through.
+"""
+
+from __future__ import annotations
+
+import collections.abc as abc
+import dataclasses
+import datetime
+import types
+import typing
+from decimal import Decimal
+from enum import Enum
+from typing import Any, ClassVar, TypeGuard
+from uuid import UUID
+
+from automata.errors import UnsupportedSchema
+from constraints.types.metadata import narrowed
+from constraints.types.shapes import (
+    Boolean,
+    Choice,
+    Constants,
+    Exact,
+    Field,
+    Identifier,
+    Integer,
+    Items,
+    Mapping,
+    Moment,
+    Nothing,
+    Real,
+    Record,
+    Row,
+    Shape,
+    Text,
+    Union,
+    parts,
+)
+
+_SIMPLE: dict[Any, Shape] = {
+    None: Nothing(),
+    type(None): Nothing(),
+    bool: Boolean(),
+    int: Integer(),
+    float: Real(),
+    Decimal: Exact(),
+    str: Text(),
+    datetime.date: Moment("date"),
+    datetime.time: Moment("time"),
+    datetime.datetime: Moment("datetime"),
+    datetime.timedelta: Moment("timedelta"),
+    UUID: Identifier(),
+}
+_COLLECTIONS: dict[Any, type] = {
+    list: list,
+    abc.Sequence: list,
+    abc.MutableSequence: list,
+    abc.Collection: list,
+    abc.Iterable: list,
+    set: set,
+    abc.Set: set,
+    abc.MutableSet: set,
+    frozenset: frozenset,
+}
+_MAPPINGS = (dict, abc.Mapping, abc.MutableMapping)
+
+
+def is_named_tuple(cls: Any) -> TypeGuard[type]:
+    """Whether a class is a NamedTuple."""
+    return isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")
+
+
+class Reflection:
+    """Shapes of types, and the fields of records."""
+
+    def __init__(self) -> None:
+        self._fields: dict[Record, tuple[Field, ...]] = {}
+
+    def shape(self, annotation: Any, pointer: str = "", variables: abc.Mapping[Any, Any] | None = None) -> Shape:
+        """The shape of a type.
+
+        Args:
+            annotation: the type.
+            pointer: where it stands, for errors: names of fields after slashes.
+            variables: what type variables stand for.
+
+        Raises:
+            UnsupportedSchema: a type, or an annotation, that has no texts here.
+        """
+        variables = variables or {}
+        annotation = variables.get(annotation, annotation) if isinstance(annotation, typing.TypeVar) else annotation
+        if annotation in _SIMPLE:
+            return _SIMPLE[annotation]
+        origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+        if origin is typing.Annotated:
+            return narrowed(self.shape(arguments[0], pointer, variables), annotation.__metadata__, pointer)
+        if origin is typing.Literal:
+            return self._literal(arguments, pointer)
+        if origin in (typing.Union, types.UnionType):
+            return Union(tuple(self.shape(argument, pointer, variables) for argument in arguments))
+        if origin in (typing.Final, typing.Required, typing.NotRequired, dataclasses.InitVar):
+            return self.shape(arguments[0], pointer, variables)
+        if isinstance(annotation, dataclasses.InitVar):
+            return self.shape(annotation.type, pointer, variables)
+        for attribute in ("__supertype__", "__value__"):  # NewType; the statement `type`
+            if origin is None and not isinstance(annotation, type) and hasattr(annotation, attribute):
+                return self.shape(getattr(annotation, attribute), pointer, variables)
+        if annotation == tuple[()]:
+            return Row(())
+        return self._of_class(annotation if origin is None else origin, arguments, pointer, variables)
+
+    def _of_class(self, cls: Any, arguments: tuple[Any, ...], pointer: str, variables: abc.Mapping[Any, Any]) -> Shape:
+        if any(getattr(argument, "__unpacked__", False) for argument in arguments):
+            raise UnsupportedSchema("a tuple of an unpacked one has no constructor call here", pointer=pointer)
+        inner = [self.shape(argument, pointer, variables) for argument in arguments if argument is not ...]
+        if cls in _COLLECTIONS and len(inner) == 1:
+            return Items(_COLLECTIONS[cls], inner[0])
+        if cls in _MAPPINGS and len(inner) == 2:
+            return Mapping(inner[0], inner[1])
+        if cls is tuple and arguments:
+            return Items(tuple, inner[0]) if arguments[-1] is ... else Row(tuple(inner))
+        if isinstance(cls, type) and issubclass(cls, Enum) and len(cls):
+            return Choice(cls, tuple(cls.__members__))
+        if isinstance(cls, type) and (dataclasses.is_dataclass(cls) or is_named_tuple(cls)):
+            given = [variables.get(one, one) if isinstance(one, typing.TypeVar) else one for one in arguments]
+            return Record(cls, tuple(zip(getattr(cls, "__parameters__", ()), given, strict=False)))
+        raise UnsupportedSchema(f"{cls!r} has no constructor call that is known here", pointer=pointer)
+
+    def _literal(self, arguments: tuple[Any, ...], pointer: str) -> Shape:
+        constants = tuple((type(value), value) for value in arguments if not isinstance(value, Enum))
+        for kind, value in constants:
+            if kind not in (int, bool, str, type(None)):
+                raise UnsupportedSchema(f"{value!r} cannot be written", pointer=pointer, keyword="Literal")
+        members = [value for value in arguments if isinstance(value, Enum)]
+        shapes: list[Shape] = [Constants(constants)] if constants else []
+        shapes += [Choice(type(member), (member.name,)) for member in members]
+        return shapes[0] if len(shapes) == 1 else Union(tuple(shapes))
+
+    def fields(self, record: Record, pointer: str = "") -> tuple[Field, ...]:
+        """The parameters of a record's constructor, in the order of their definition.
+
+        Raises:
+            UnsupportedSchema: a type that has no texts here; or hints that cannot be resolved.
+        """
+        if record not in self._fields:
+            self._fields[record] = tuple(self._read(record, pointer))
+        return self._fields[record]
+
+    def _read(self, record: Record, pointer: str) -> abc.Iterator[Field]:
+        try:
+            hints = typing.get_type_hints(record.cls, include_extras=True)
+        except (NameError, TypeError) as error:
+            raise UnsupportedSchema(
+                f"the hints of {record.cls!r} cannot be resolved: {error}", pointer=pointer
+            ) from error
+        variables = dict(record.arguments)
+        for name, required in _parameters(record.cls):
+            yield Field(name, self.shape(hints[name], f"{pointer}/{name}", variables), required)
+
+    def recursive(self, shape: Shape) -> tuple[Record, ...]:
+        """The records within a shape that lead back to themselves.
+
+        Raises:
+            UnsupportedSchema: see `fields`.
+        """
+        leads = self.leads(shape)
+        return tuple(record for record in leads if record in _reachable(record, leads))
+
+    def leads(self, shape: Shape) -> dict[Record, set[Record]]:
+        """All records that a shape leads to, each with those that stand in its fields."""
+        found: dict[Record, set[Record]] = {}
+        pending = [*records(shape)]
+        while pending:
+            record = pending.pop()
+            if record not in found:
+                fields = self.fields(record, f"/{record.cls.__name__}")
+                within = [inner for field in fields for inner in records(field.shape)]
+                found[record] = set(within)
+                pending += within
+        return found
+
+
+def _reachable(record: Record, leads: abc.Mapping[Record, set[Record]]) -> set[Record]:
+    found: set[Record] = set()
+    pending = list(leads[record])
+    while pending:
+        if (one := pending.pop()) not in found:
+            found.add(one)
+            pending += leads[one]
+    return found
+
+
+def records(shape: Shape) -> abc.Iterator[Record]:
+    """The records that stand in a shape, those in their fields left out."""
+    if isinstance(shape, Record):
+        yield shape
+    for part in parts(shape):
+        yield from records(part)
+
+
+def _parameters(cls: type) -> abc.Iterator[tuple[str, bool]]:
+    """Names of the constructor's parameters, and whether each must be given."""
+    if not dataclasses.is_dataclass(cls):
+        assert is_named_tuple(cls)
+        defaults: abc.Mapping[str, Any] = getattr(cls, "_field_defaults", {})
+        yield from ((name, name not in defaults) for name in cls._fields)  # type: ignore[attr-defined]
+        return
+    # `fields` leaves out what only the constructor takes (InitVar).
+    own: abc.Mapping[str, dataclasses.Field[Any]] = getattr(cls, "__dataclass_fields__")  # noqa: B009
+    for name, field in own.items():
+        if field.init and field._field_type is not _CLASS_VARIABLE:  # type: ignore[attr-defined]
+            missing = dataclasses.MISSING
+            yield name, field.default is missing and field.default_factory is missing
+
+
+@dataclasses.dataclass
+class _Probe:
+    kept: ClassVar[int] = 0
+
+
+_CLASS_VARIABLE = _Probe.__dataclass_fields__["kept"]._field_type  # type: ignore[attr-defined]

@@ -1,0 +1,43 @@
+"""Bounds of floats as bounds of the decimal numbers that are written.
+
+A reader rounds what is written to the nearest float. So `x < 1` holds for the text 0.99999999999999999999 only until it
+is read, as 1.0; and 0.1 is less than the float of that name. What may be written is therefore bounded by the shortest
+spelling of the first float within the bounds, itself included: rounding keeps order, so what is greater is read as that
+float or as a greater one, and the spelling that `repr` gives to any other float within the bounds is greater.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import replace
+from fractions import Fraction
+
+from automata.errors import UnsatisfiableSchema
+from constraints.types.shapes import Bounds
+
+
+def rounding_into(bounds: Bounds) -> Bounds:
+    """Bounds of decimal numbers that are read as floats within these bounds; of each such float, `repr` is within.
+
+    Raises:
+        UnsatisfiableSchema: no finite float is within them.
+    """
+    if bounds.low is not None:
+        bounds = replace(bounds, low=_first(bounds.low, bounds.low_exclusive), low_exclusive=False)
+    if bounds.high is not None:
+        bounds = replace(bounds, high=-_first(-bounds.high, bounds.high_exclusive), high_exclusive=False)
+    return bounds
+
+
+def _first(low: Fraction, exclusive: bool) -> Fraction:
+    """The shortest spelling of the least float that is at least `low`, or greater."""
+    if low < -Fraction(sys.float_info.max):
+        found = -sys.float_info.max
+    else:
+        found = float(low) if low <= Fraction(sys.float_info.max) else math.inf
+        if Fraction(found if math.isfinite(found) else sys.float_info.max) < low or (exclusive and found == low):
+            found = math.nextafter(found, math.inf)
+    if math.isinf(found):
+        raise UnsatisfiableSchema("no finite float is within the bounds")
+    return Fraction(repr(found))

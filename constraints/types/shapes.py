@@ -1,0 +1,216 @@
+"""Shapes: what a Python type says about the texts of its values.
+
+    Shape
+    ├── Nothing, Boolean                   None; True and False
+    ├── Integer, Real, Exact               int, float, Decimal, each with bounds
+    ├── Text                               str, with bounds on its length, and patterns
+    ├── Moment                             date, time, datetime, timedelta
+    ├── Identifier                         UUID
+    ├── Constants                          values of Literal
+    ├── Choice                             members of an Enum
+    ├── Union                              any one of some shapes
+    ├── Items                              list, set, frozenset, tuple[X, ...]
+    ├── Row                                tuple[X, Y]
+    ├── Mapping                            dict
+    └── Record                             a dataclass or a NamedTuple; its fields are looked up when they are asked for
+
+A shape is immutable and is known by its parts. A record is known by its class and what its type variables stand for, so
+that a class whose fields lead back to it is one shape, and not an endless one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What numbers may be: `low <= x <= high`, less or greater where that is exclusive, and a multiple of `step`."""
+
+    low: Fraction | None = None
+    low_exclusive: bool = False
+    high: Fraction | None = None
+    high_exclusive: bool = False
+    step: Fraction | None = None
+
+    def hold(self, value: Fraction) -> bool:
+        """Whether a number is so."""
+        if self.low is not None and (value < self.low or (self.low_exclusive and value == self.low)):
+            return False
+        if self.high is not None and (value > self.high or (self.high_exclusive and value == self.high)):
+            return False
+        return self.step is None or value % self.step == 0
+
+
+UNBOUNDED = Bounds()
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How many items, members or characters there are; `high` None is no bound."""
+
+    low: int = 0
+    high: int | None = None
+
+    def holds(self, number: int) -> bool:
+        """Whether so many are allowed."""
+        return self.low <= number and (self.high is None or number <= self.high)
+
+
+ANY_SIZE = Size()
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Boolean:
+    """True or False."""
+
+
+@dataclass(frozen=True, slots=True)
+class Integer:
+    """An int."""
+
+    bounds: Bounds = UNBOUNDED
+
+
+@dataclass(frozen=True, slots=True)
+class Real:
+    """A float. Bounds are those of the value, after rounding."""
+
+    bounds: Bounds = UNBOUNDED
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """A Decimal; with bounds, a finite one."""
+
+    bounds: Bounds = UNBOUNDED
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A str: its length in code points, and regular expressions in Python's syntax that each match somewhere in it."""
+
+    size: Size = ANY_SIZE
+    patterns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A class of the module `datetime`."""
+
+    kind: Literal["date", "time", "datetime", "timedelta"]
+
+
+@dataclass(frozen=True, slots=True)
+class Identifier:
+    """A UUID."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constants:
+    """Values of a Literal: int, bool, str, None. With each its type, since 1 and True are equal."""
+
+    values: tuple[tuple[type, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Some members of an Enum, by name, aliases included."""
+
+    enum: type[Enum]
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """Any one of some shapes; what is written as a value of two is the first that it is exactly."""
+
+    options: tuple[Shape, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list, set, frozenset, or tuple of any length."""
+
+    kind: type
+    item: Shape
+    size: Size = ANY_SIZE
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A tuple of fixed length."""
+
+    items: tuple[Shape, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """A dict."""
+
+    key: Shape
+    value: Shape
+    size: Size = ANY_SIZE
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A dataclass or a NamedTuple.
+
+    Attributes:
+        cls: the class.
+        arguments: what its type variables stand for.
+    """
+
+    cls: type
+    arguments: tuple[tuple[Any, Any], ...] = ()
+
+
+Shape: TypeAlias = (
+    Nothing
+    | Boolean
+    | Integer
+    | Real
+    | Exact
+    | Text
+    | Moment
+    | Identifier
+    | Constants
+    | Choice
+    | Union
+    | Items
+    | Row
+    | Mapping
+    | Record
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A parameter of a record's constructor."""
+
+    name: str
+    shape: Shape
+    required: bool
+
+
+def parts(shape: Shape) -> tuple[Shape, ...]:
+    """The shapes within one, but for the fields of a record."""
+    match shape:
+        case Union(options):
+            return options
+        case Items(_, item):
+            return (item,)
+        case Row(items):
+            return items
+        case Mapping(key, value):
+            return key, value
+    return ()

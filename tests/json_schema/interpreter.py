@@ -1,0 +1,83 @@
+"""A slow reading of networks of nested rules, by what they mean: an oracle for what is compiled from them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from automata import compile_expr
+from automata.byte_automaton import ByteAutomaton
+from automata.nested import Language, NestedNetwork
+
+_Ends = frozenset[tuple[int, int]]
+
+
+@lru_cache(None)
+def _compiled(language: Language) -> ByteAutomaton:
+    return language if isinstance(language, ByteAutomaton) else compile_expr(language)
+
+
+def accepts(network: NestedNetwork, text: bytes) -> bool:
+    """Whether the network has the text."""
+    reading = _Reading(network, text)
+    return (len(text), 0) in reading.ends(network.start, 0)
+
+
+class _Reading:
+    """One text; what each rule can read from each place on is found once."""
+
+    def __init__(self, network: NestedNetwork, text: bytes) -> None:
+        self.network, self.text = network, text
+        self.found: dict[tuple[int, int], _Ends] = {}
+        self.read_by: dict[tuple[int, int], list[int]] = {}
+
+    def ends(self, rule: int, place: int) -> _Ends:
+        """Where the rule may end if it begins at a place, and in which exit."""
+        key = rule, place
+        if key not in self.found:
+            self.found[key] = self._ends(rule, place)
+        return self.found[key]
+
+    def _ends(self, number: int, place: int) -> _Ends:
+        rule = self.network.rules[number]
+        arcs: dict[int, list[tuple[Language, int]]] = {}
+        for source, language, target in rule.arcs:
+            arcs.setdefault(source, []).append((language, target))
+        silent: dict[int, list[int]] = {}
+        for source, target in rule.epsilon:
+            silent.setdefault(source, []).append(target)
+        calls = {call.source: call for call in rule.calls}
+        assert len(calls) == len(rule.calls), "two calls at one state"
+        assert not set(calls) & (set(arcs) | set(silent)), "something beside a call"
+        exits = dict(rule.ends)
+        seen, waiting, ends = {(0, place)}, [(0, place)], set()
+        while waiting:
+            state, at = waiting.pop()
+            reached = [(target, at) for target in silent.get(state, ())]
+            for language, target in arcs.get(state, ()):
+                reached += [(target, end) for end in self.readings(language, at)]
+            if state in calls:
+                call = calls[state]
+                for end, leaving in self.ends(call.rule, at):
+                    if call.targets[leaving] >= 0:
+                        reached.append((call.targets[leaving], end))
+            if state in exits:
+                ends.add((at, exits[state]))
+            waiting += [step for step in reached if step not in seen]
+            seen.update(reached)
+        return frozenset(ends)
+
+    def readings(self, language: Language, place: int) -> list[int]:
+        """Where a text of the language may end that begins at a place."""
+        key = id(language), place
+        if key not in self.read_by:
+            automaton = _compiled(language)
+            state, ends = automaton.start, []
+            for at in range(place, len(self.text) + 1):
+                if state < 0:
+                    break
+                if automaton.final[state]:
+                    ends.append(at)
+                if at < len(self.text):
+                    state = automaton.step(state, self.text[at : at + 1])
+            self.read_by[key] = ends
+        return self.read_by[key]

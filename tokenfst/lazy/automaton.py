@@ -1,0 +1,408 @@
+"""LazyAutomaton: an exact automaton over tokens whose masks are made when they are first asked for.
+
+An eager automaton finds what all tokens do to all states before the first mask; this one does nothing until a mask is
+asked for, and then walks the vocabulary with the one configuration that there is. That is what a server wants that gets
+another constraint with each request; whoever uses a constraint again and again compiles it eagerly, or keeps this one.
+
+    state    a state of the automaton over bytes and a stack, both numbers, as one integer
+    row      the mask of a configuration: some words that many rows share, and the tokens whose bits are to be flipped
+    context  a state, and as much of the stack as the walk for its row looked at: what lies deeper makes no difference,
+             so rows are kept by context
+
+Rows are kept until there are `MAX_ROWS`, then all are forgotten, as RE2 does with its states.
+
+Rejected: keeping masks as words (16 KiB to be written for each of them with 128,000 tokens, to allow one); evicting
+the oldest (contexts share parts).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from automata.byte_automaton import ByteArray, ByteAutomaton
+from automata.errors import EmptyLanguage, LabelledLanguage, TokenNotAllowed, VocabularyError
+from automata.pushdown.automaton import PushdownAutomaton
+from tokenfst.lazy.prepared import Prepared, TextKey, prepared
+from tokenfst.lazy.program import BELOW, HEIGHT, SYMBOL, program_of
+from tokenfst.lazy.rows import (
+    COUNT,
+    DONE,
+    FINAL,
+    LOWEST,
+    NEEDS_ROOM,
+    NOTE_WORDS,
+    TEXT,
+    TEXT_TARGET,
+    fill,
+    find_chain_row,
+    find_difference,
+    find_row,
+    find_text_row,
+    may_end,
+    read_token,
+    with_room,
+)
+from tokenfst.lazy.text import Text
+from tokenfst.loops import DEAD, LOOP_WORDS, Ints
+from tokenfst.over_tokens import OverTokens
+from tokenfst.vocabulary import Vocabulary
+
+MAX_ROWS = 1 << 16
+# A row with more tokens than this has words of its own.
+_MOST_FLIPS = 1 << 12
+
+_STACK_SHIFT: Final = 32
+_STATE: Final = (1 << _STACK_SHIFT) - 1
+
+
+class _Row:
+    """A mask: `base` with the bits of the tokens `flips` flipped; `depth` symbols of the stack were looked at."""
+
+    __slots__ = ("base", "depth", "final", "flips")
+
+    def __init__(self, base: Ints, flips: Ints, final: bool, depth: int) -> None:
+        self.base, self.flips, self.final, self.depth = base, flips, final, depth
+
+
+class _Context:
+    """What is known of a state and the symbols on top of the stack: a row, or the contexts with one symbol more."""
+
+    __slots__ = ("deeper", "row")
+
+    def __init__(self) -> None:
+        self.row: _Row | None = None
+        # By symbol, -1 for the bottom of the stack.
+        self.deeper: dict[int, _Context] = {}
+
+
+class LazyAutomaton(OverTokens[int]):
+    """An exact automaton over tokens, made by `tokenfst.compile` with `lazy=True`.
+
+    Safe to share between threads; what has been found is kept under a lock.
+
+    Attributes:
+        vocabulary: the tokens.
+        start: the state before the first token.
+        end_state: the state after an end token.
+        at_text_start: whether the tokens are a text by themselves, and not the continuation of one (`compile`).
+    """
+
+    def __init__(
+        self, automaton: ByteAutomaton | PushdownAutomaton, vocabulary: Vocabulary, *, at_text_start: bool = False
+    ) -> None:
+        """Takes an automaton over bytes; `at_text_start` is only noted.
+
+        Raises:
+            EmptyLanguage: the automaton accepts nothing.
+            LabelledLanguage: it has labels.
+            VocabularyError: some byte that it reads is no token by itself.
+            ValueError: it is not deterministic.
+        """
+        if automaton.labels:
+            raise LabelledLanguage("masks made on demand are for bytes; compile a constraint with labels eagerly")
+        if isinstance(automaton, PushdownAutomaton) and automaton.max_configurations > 1:
+            raise ValueError("masks made on demand are for deterministic automata; compile this one eagerly")
+        if automaton.start < 0:
+            raise EmptyLanguage("the constraint allows no text at all")
+        self.vocabulary = vocabulary
+        self.at_text_start = at_text_start
+        self._prepared: Prepared = prepared(vocabulary)
+        self._program = program = program_of(automaton)
+        if not self._prepared.all_bytes:
+            _check_bytes(program.table, program.byte_class, vocabulary)
+        self.start = program.start
+        # A state of its own, beyond those of the tables.
+        self.end_state = len(program.table)
+        self._room = self._prepared.longest * program.most_pushed
+        self._cells: Ints = np.zeros((max(4 * self._room, 1), 3), np.int32)
+        self._cells[0, SYMBOL] = 1
+        self._slots: Ints = np.zeros(4, np.int32)
+        if program.most_pushed:
+            self._cells, self._slots = with_room(self._cells, 2 * self._room)
+        self._loops: Ints = np.zeros((len(program.table), LOOP_WORDS), np.int32)
+        self._texts: Ints = np.zeros((len(program.table), TEXT_TARGET + 1), np.int32)
+        self._note = np.zeros(NOTE_WORDS, np.int32)
+        self._noted = self._note.data
+        self._rows: dict[int, _Row] = {}
+        self._contexts: dict[int, _Context] = {}
+        self._forget()
+
+    def __repr__(self) -> str:
+        return f"<LazyAutomaton of {len(self._program.table):,} states, {len(self._rows):,} rows made>"
+
+    def _forget(self) -> None:
+        after_end = _Row(self._prepared.nothing, np.array(self.vocabulary.eos_ids, np.int32), True, 0)
+        self._contexts = {}
+        self._rows = {self.end_state: after_end}
+
+    # Steps
+
+    def is_final(self, state: int) -> bool:
+        """Whether the text may end here."""
+        row = self._rows.get(state)
+        if row is not None:
+            return row.final
+        program, at = self._program, state & _STATE
+        does = int(program.ends[at])
+        if does >= DEAD:
+            return does >= 0
+        with self._prepared.lock:
+            cells = self._cells
+            return bool(may_end(at, program.ends, program.steps, program.symbols, cells, state >> _STACK_SHIFT, 0)[0])
+
+    def advance(self, state: int, token: int) -> int:
+        """The state after one more token.
+
+        Raises:
+            TokenNotAllowed: the mask of `state` does not allow the token.
+        """
+        at, kept, program = state & _STATE, self._prepared, self._program
+        if 0 <= token < len(self.vocabulary) and at != self.end_state:
+            with kept.lock:
+                while True:
+                    reached: int = read_token(
+                        kept.data,
+                        kept.offsets,
+                        program.table,
+                        program.byte_class,
+                        program.steps,
+                        program.symbols,
+                        self._cells,
+                        self._slots,
+                        self._room,
+                        token,
+                        at,
+                        state >> _STACK_SHIFT,
+                    )
+                    if reached >= 0:
+                        return reached
+                    if reached == DEAD:
+                        break
+                    self._grow()
+        if token in self.vocabulary.eos_ids and self.is_final(state):
+            return self.end_state
+        raise TokenNotAllowed(self._refusal(state, token))
+
+    def _grow(self) -> None:
+        self._cells, self._slots = with_room(self._cells, max(2 * self._room, len(self._cells)))
+
+    # Masks
+
+    def fill_bitmask(self, state: int, out: npt.NDArray[np.int32]) -> None:
+        """Writes the mask of a state as packed words; see `OverTokens.fill_bitmask`."""
+        row = self._rows.get(state) or self._row(state)
+        if len(out) < len(row.base):
+            raise ValueError(f"a mask takes {len(row.base)} words, and there are {len(out)}")
+        fill(row.base, row.flips, out)
+
+    def _words(self, state: int) -> Ints:
+        words = np.empty_like(self._prepared.nothing)
+        self.fill_bitmask(state, words)
+        return words
+
+    def _row(self, state: int) -> _Row:
+        """The row of a state that has none yet."""
+        with self._prepared.lock:
+            at, top = state & _STATE, state >> _STACK_SHIFT
+            row = self._known(at, top)
+            if row is None:
+                row = self._make(at, top)
+                self._keep(row, at, top)
+            if len(self._rows) >= MAX_ROWS:
+                self._forget()
+            self._rows[state] = row
+            return row
+
+    def _known(self, at: int, top: int) -> _Row | None:
+        context = self._contexts.get(at)
+        while context is not None and context.row is None:
+            context = context.deeper.get(int(self._cells[top, SYMBOL]) if top else -1)
+            top = int(self._cells[top, BELOW])
+        return context.row if context is not None else None
+
+    def _keep(self, row: _Row, at: int, top: int) -> None:
+        context = self._contexts.get(at)
+        if context is None:
+            context = self._contexts[at] = _Context()
+        for _ in range(row.depth):
+            symbol = int(self._cells[top, SYMBOL]) if top else -1
+            top = int(self._cells[top, BELOW])
+            found = context.deeper.get(symbol)
+            if found is None:
+                found = context.deeper[symbol] = _Context()
+            context = found
+        context.row = row
+
+    def _make(self, at: int, top: int) -> _Row:
+        """The row of a configuration, found by a walk."""
+        while True:
+            does = self._find(at, top, True)
+            if does == TEXT:
+                row = self._text_row(at, top)
+                if row is not None:
+                    return row
+                does = self._find(at, top, False)
+            if does == DONE:
+                return self._noted_row(self._prepared.nothing, top)
+            self._grow()
+
+    def _find(self, at: int, top: int, texts: bool) -> int:
+        kept, vocabulary, program = self._prepared, self.vocabulary, self._program
+        does: int = find_row(
+            vocabulary.whole_trie,
+            vocabulary.partial_trie,
+            vocabulary.token_of_rank,
+            program.table,
+            program.byte_class,
+            program.members,
+            program.ends,
+            program.steps,
+            program.symbols,
+            self._cells,
+            self._loops,
+            kept.path,
+            kept.tokens,
+            self._note,
+            self._room,
+            texts,
+            at,
+            top,
+        )
+        return does
+
+    def _text_row(self, at: int, top: int) -> _Row | None:
+        """The row of a text-like state, None where it takes a walk over everything."""
+        noted = self._noted
+        target: int = noted[TEXT_TARGET]
+        key = tuple(noted[:TEXT_TARGET])
+        if target == at:
+            text = self._prepared.text(key)
+            return self._looping_row(at, top, text) if text is not None else None
+        if int(self._program.table[target, self._program.byte_class[_first_byte(key)]]) != target:
+            text = self._prepared.text(key)
+            return self._chain_row(at, top, text) if text is not None else None
+        state = top << _STACK_SHIFT | target
+        other = self._rows.get(state) or self._row(state)
+        while self._find_difference(at, target, top) == NEEDS_ROOM:
+            self._grow()
+        return self._noted_row(other.base, top, other)
+
+    def _looping_row(self, at: int, top: int, text: Text) -> _Row:
+        kept, vocabulary, program = self._prepared, self.vocabulary, self._program
+        while (
+            find_text_row(
+                vocabulary.whole_trie,
+                vocabulary.partial_trie,
+                vocabulary.token_of_rank,
+                text.rests,
+                text.token_of_rest,
+                program.table,
+                program.byte_class,
+                program.members,
+                program.ends,
+                program.steps,
+                program.symbols,
+                self._cells,
+                self._loops,
+                kept.path,
+                kept.tokens,
+                self._note,
+                self._room,
+                at,
+                top,
+            )
+            == NEEDS_ROOM
+        ):
+            self._grow()
+        return self._noted_row(text.words, top)
+
+    def _chain_row(self, at: int, top: int, text: Text) -> _Row | None:
+        kept, vocabulary, program = self._prepared, self.vocabulary, self._program
+        while (
+            find_chain_row(
+                vocabulary.whole_trie,
+                vocabulary.partial_trie,
+                vocabulary.token_of_rank,
+                *text.by_length,
+                program.table,
+                program.byte_class,
+                program.members,
+                program.ends,
+                program.steps,
+                program.symbols,
+                self._cells,
+                self._loops,
+                self._texts,
+                kept.path,
+                kept.tokens,
+                self._note,
+                self._room,
+                at,
+                top,
+            )
+            == NEEDS_ROOM
+        ):
+            self._grow()
+        length: int = self._noted[TEXT_TARGET]
+        return self._noted_row(text.up_to(length), top) if length >= 0 else None
+
+    def _find_difference(self, at: int, other: int, top: int) -> int:
+        kept, vocabulary, program = self._prepared, self.vocabulary, self._program
+        does: int = find_difference(
+            vocabulary.whole_trie,
+            vocabulary.partial_trie,
+            vocabulary.token_of_rank,
+            program.table,
+            program.byte_class,
+            program.members,
+            program.ends,
+            program.steps,
+            program.symbols,
+            self._cells,
+            self._loops,
+            kept.path,
+            kept.tokens,
+            self._note,
+            self._room,
+            at,
+            other,
+            top,
+        )
+        return does
+
+    def _noted_row(self, base: Ints, top: int, other: _Row | None = None) -> _Row:
+        """The row that a walk has found, beside what `base` has, or beside another row that it was compared with."""
+        noted, ends = self._noted, self._prepared.ends
+        count, final = noted[COUNT], bool(noted[FINAL])
+        depth = self._cells.item(top, HEIGHT) + 1 - noted[LOWEST]
+        found = self._prepared.tokens[:count]
+        if other is not None:
+            depth = max(depth, other.depth)
+            found = np.concatenate([other.flips[len(ends) if other.final else 0 :], found])
+        if len(found) > _MOST_FLIPS:
+            words = np.empty_like(base)
+            fill(base, found, words)
+            words.setflags(write=False)
+            base, found = words, found[:0]
+        flips = np.concatenate([ends, found]) if final else found.copy()
+        return _Row(base, flips, final, depth)
+
+
+def _first_byte(key: TextKey) -> int:
+    return next(byte for byte in range(128) if key[byte >> 5] >> (byte & 31) & 1)
+
+
+def _check_bytes(table: Ints, byte_class: ByteArray, vocabulary: Vocabulary) -> None:
+    """Refuses a vocabulary whose tokens may lead to where they do not lead on."""
+    lacking = byte_class[~vocabulary.is_token_byte]
+    if (table[:, lacking] != DEAD).any():
+        byte = next(
+            byte for byte in np.flatnonzero(~vocabulary.is_token_byte) if (table[:, byte_class[byte]] != DEAD).any()
+        )
+        raise VocabularyError(
+            f"byte 0x{byte:02X} is no token by itself, and the constraint reads it: which tokens lead to an end is "
+            "then known only after looking at all states; compile it eagerly"
+        )

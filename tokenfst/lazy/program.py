@@ -1,0 +1,178 @@
+"""Program: an automaton over bytes as the tables that walks step through, made in one pass, without minimizing.
+
+    table    [Q, C]   what a class of bytes does in a state: the state that follows, where the stack is neither looked
+                      at nor changed; DEAD; or `-2 - s`, the steps of the stack from number s on
+    ends     [Q]      the same for the end of the text
+    steps    [E, 6]   where its pops begin in `symbols` and how many they are, the same of its pushes, the target, and
+                      whether another step of the same cell follows. Pops are written from the top of the stack down.
+    symbols  [..]     what steps pop and push
+
+Stacks are one trie too, which only grows: a stack is the number of a cell, so that a configuration is two integers and
+equal configurations are equal integers. A hundred thousand different stacks take some megabytes.
+
+    cells    [N, 3]   the topmost symbol, the cell below it, and the height; cell 0 is the empty stack
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from automata.byte_automaton import ByteArray, ByteAutomaton
+from automata.jit import kernel
+from automata.pushdown.automaton import PushdownAutomaton
+from tokenfst.loops import DEAD, Ints
+
+# Columns of steps.
+POP_BEGIN, POPS, PUSH_BEGIN, PUSHES, STEP_TARGET, MORE = range(6)
+# Columns of cells.
+SYMBOL, BELOW, HEIGHT = range(3)
+
+# Words of the bytes that a class has: the 128 of ASCII.
+ASCII_WORDS = 4
+
+
+class Program(NamedTuple):
+    """The tables; see the module.
+
+    Attributes:
+        start: the state of the empty text, with an empty stack.
+        byte_class: `[256]` uint8.
+        table, ends, steps, symbols: int32.
+        members: `[C, 5]` int32: the ASCII bytes of every class as bits, and how many they are.
+        most_pushed: how many symbols a step pushes at most.
+    """
+
+    start: int
+    byte_class: ByteArray
+    table: Ints
+    ends: Ints
+    steps: Ints
+    symbols: Ints
+    members: Ints
+    most_pushed: int
+
+
+def program_of(automaton: ByteAutomaton | PushdownAutomaton) -> Program:
+    """The program of a deterministic automaton without labels."""
+    if isinstance(automaton, ByteAutomaton):
+        ends = np.where(automaton.final, 0, DEAD).astype(np.int32)
+        members = class_members(automaton.byte_class, automaton.num_classes)
+        no_steps, no_symbols = np.zeros((0, 6), np.int32), np.zeros(0, np.int32)
+        return Program(
+            automaton.start, automaton.byte_class, automaton.next, ends, no_steps, no_symbols, members, most_pushed=0
+        )
+    table, ends, steps, symbols = _tables(
+        automaton.step_offsets,
+        automaton.step_pops,
+        automaton.step_pushes,
+        automaton.step_target,
+        automaton.parent,
+        automaton.symbol,
+        automaton.num_states,
+        automaton.num_classes,
+    )
+    return Program(
+        automaton.start,
+        automaton.byte_class,
+        table,
+        ends,
+        steps,
+        symbols,
+        class_members(automaton.byte_class, automaton.num_classes),
+        most_pushed=int(steps[:, PUSHES].max(initial=0)),
+    )
+
+
+@kernel
+def _tables(
+    offsets: Ints, pops: Ints, pushes: Ints, target: Ints, parent: Ints, symbol: Ints, num_states: int, num_classes: int
+) -> tuple[Ints, Ints, Ints, Ints]:
+    """The table, the ends, the steps and the symbols."""
+    begin = np.empty(len(parent) + 1, np.int32)
+    begin[0], size = 0, 0
+    for sequence in range(len(parent)):
+        at = sequence
+        while at:
+            size += 1
+            at = parent[at]
+        begin[sequence + 1] = size
+    symbols = np.empty(size, np.int32)
+    for sequence in range(len(parent)):
+        at, place = sequence, begin[sequence + 1]
+        while at:
+            place -= 1
+            symbols[place] = symbol[at]
+            at = parent[at]
+    table, ends = np.full((num_states, num_classes), DEAD, np.int32), np.full(num_states, DEAD, np.int32)
+    num_columns = (len(offsets) - 1) // num_states
+    # All steps keep their numbers; those that leave the stack alone are in the table.
+    steps = np.zeros((len(target), 6), np.int32)
+    for state in range(num_states):
+        for column in range(num_classes + 1):
+            cell = state * num_columns + column
+            first, last = offsets[cell], offsets[cell + 1]
+            if first == last:
+                continue
+            plain = pops[first] == 0 and pushes[first] == 0
+            does = target[first] if plain else -2 - first
+            if column < num_classes:
+                table[state, column] = does
+            else:
+                ends[state] = does
+            for step in range(first, last):
+                steps[step, POP_BEGIN], steps[step, PUSH_BEGIN] = begin[pops[step]], begin[pushes[step]]
+                steps[step, POPS] = begin[pops[step] + 1] - begin[pops[step]]
+                steps[step, PUSHES] = begin[pushes[step] + 1] - begin[pushes[step]]
+                steps[step, STEP_TARGET], steps[step, MORE] = target[step], step + 1 < last
+    return table, ends, steps, symbols
+
+
+@kernel
+def class_members(byte_class: ByteArray, num_classes: int) -> Ints:
+    """The ASCII bytes of every class as bits, and how many they are, `[C, 5]`."""
+    members = np.zeros((num_classes, ASCII_WORDS + 1), np.int32)
+    for byte in range(128):
+        members[byte_class[byte], byte >> 5] |= np.int32(np.uint32(1) << np.uint32(byte & 31))
+        members[byte_class[byte], ASCII_WORDS] += 1
+    return members
+
+
+@kernel
+def stack_step(
+    first: int, steps: Ints, symbols: Ints, cells: Ints, top: int, free: int, known: int, lowest: int
+) -> tuple[int, int, int, int]:
+    """The step that applies, of those of one cell of the table.
+
+    Args:
+        first: the first step of the cell.
+        steps, symbols, cells: the tables; new cells are written from `free` on, without looking for equal ones.
+        top: the stack.
+        free: where cells may be written.
+        known: how many cells there are for good; those from here on belong to a walk.
+        lowest: the height of the lowest known cell that has been looked at.
+
+    Returns:
+        The target, DEAD where no step applies, and the new `top`, `free` and `lowest`.
+    """
+    step = first
+    while True:
+        below, left = top, steps[step, POPS]
+        place = steps[step, POP_BEGIN]
+        while left:
+            if below < known and cells[below, HEIGHT] < lowest:
+                lowest = cells[below, HEIGHT]
+            if below == 0 or cells[below, SYMBOL] != symbols[place]:
+                break
+            below, place, left = cells[below, BELOW], place + 1, left - 1
+        if left == 0:
+            place = steps[step, PUSH_BEGIN]
+            for push in range(place, place + steps[step, PUSHES]):
+                cells[free, SYMBOL], cells[free, BELOW] = symbols[push], below
+                cells[free, HEIGHT] = cells[below, HEIGHT] + 1
+                below, free = free, free + 1
+            return steps[step, STEP_TARGET], below, free, lowest
+        if not steps[step, MORE]:
+            return DEAD, top, free, lowest
+        step += 1

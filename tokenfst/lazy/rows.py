@@ -1,0 +1,372 @@
+"""Rows: what a configuration allows, found by walks from it; each function is one call from Python.
+
+A state is *text-like* if many ASCII bytes lead to one state and leave the stack alone. Its row is not found by walking
+everything (`tokenfst.lazy.text`); the others allow little, and their walks look at a handful of nodes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from automata.byte_automaton import ByteArray
+from automata.jit import kernel
+from tokenfst.lazy.program import ASCII_WORDS, BELOW, HEIGHT, SYMBOL, stack_step
+from tokenfst.lazy.walk import allowed_tokens, characters_lead_to, differing_tokens
+from tokenfst.loops import DEAD, Ints
+from tokenfst.trie import Nodes
+
+# What a row has come to: a row, or a text-like state, or no room for more cells.
+DONE, TEXT, NEEDS_ROOM = range(3)
+# What is noted: the bytes of a text-like state (4 words, and whether characters beyond ASCII are among them) and the
+# state they lead to; or how many tokens were found, the height of the lowest cell looked at, and whether the text may
+# end.
+TEXT_TARGET, COUNT, LOWEST, FINAL = 5, 6, 7, 8
+NOTE_WORDS = 9
+# So many ASCII bytes to one state are a text.
+_TEXT_BYTES = 24
+
+
+@kernel
+def find_text(state: int, table: Ints, byte_class: ByteArray, members: Ints, note: Ints) -> bool:
+    """Whether a state is text-like; notes its bytes and where they lead."""
+    most, target = 0, DEAD
+    for column in range(table.shape[1]):
+        if members[column, ASCII_WORDS] > most and table[state, column] >= 0:
+            most, target = members[column, ASCII_WORDS], table[state, column]
+    if target < 0:
+        return False
+    count = 0
+    note[0] = note[1] = note[2] = note[3] = 0
+    for column in range(table.shape[1]):
+        if table[state, column] == target:
+            count += members[column, ASCII_WORDS]
+            for word in range(ASCII_WORDS):
+                note[word] |= members[column, word]
+    if count < _TEXT_BYTES:
+        return False
+    note[ASCII_WORDS] = -1 if characters_lead_to(state, target, table, byte_class) else 0
+    note[TEXT_TARGET] = target
+    return True
+
+
+@kernel
+def may_end(state: int, ends: Ints, steps: Ints, symbols: Ints, cells: Ints, top: int, lowest: int) -> tuple[bool, int]:
+    """Whether the text may end in a configuration; and the new `lowest`."""
+    does, known = ends[state], cells[0, SYMBOL]
+    if does < DEAD:
+        does, _, _, lowest = stack_step(-2 - does, steps, symbols, cells, top, known, known, lowest)
+    return does >= 0, lowest
+
+
+@kernel
+def find_row(
+    whole: Nodes,
+    partial: Nodes,
+    token_of_rank: Ints,
+    table: Ints,
+    byte_class: ByteArray,
+    members: Ints,
+    ends: Ints,
+    steps: Ints,
+    symbols: Ints,
+    cells: Ints,
+    loops: Ints,
+    path: Ints,
+    found: Ints,
+    note: Ints,
+    room: int,
+    texts: bool,
+    state: int,
+    top: int,
+) -> int:
+    """Writes the tokens that a configuration allows to `found`, unless the state is text-like and `texts`; says what it
+    has come to, and notes what is known then. `room` is how many cells a walk may need."""
+    if texts and find_text(state, table, byte_class, members, note):
+        return TEXT
+    known = cells[0, SYMBOL]
+    if known + room > len(cells):
+        return NEEDS_ROOM
+    note[:5] = 0
+    final, lowest = may_end(state, ends, steps, symbols, cells, top, cells[top, HEIGHT] + 1)
+    count = 0
+    for nodes, characters in ((whole, True), (partial, False)):
+        count, lowest = allowed_tokens(
+            nodes, 0, characters, token_of_rank, note, table, byte_class, members, steps, symbols, cells, loops, path,
+            found, count, state, top, known, known, lowest,
+        )  # fmt: skip
+    note[COUNT], note[LOWEST], note[FINAL] = count, lowest, final
+    return DONE
+
+
+@kernel
+def find_text_row(
+    whole: Nodes,
+    partial: Nodes,
+    token_of_rank: Ints,
+    rests: Nodes,
+    token_of_rest: Ints,
+    table: Ints,
+    byte_class: ByteArray,
+    members: Ints,
+    ends: Ints,
+    steps: Ints,
+    symbols: Ints,
+    cells: Ints,
+    loops: Ints,
+    path: Ints,
+    found: Ints,
+    note: Ints,
+    room: int,
+    state: int,
+    top: int,
+) -> int:
+    """The tokens that a text-like state which loops allows beside those that are all text: `rests` and `token_of_rest`
+    are what follows the text in tokens that begin with some (`tokenfst.lazy.text`)."""
+    known = cells[0, SYMBOL]
+    if known + room > len(cells):
+        return NEEDS_ROOM
+    final, lowest = may_end(state, ends, steps, symbols, cells, top, cells[top, HEIGHT] + 1)
+    count = 0
+    for nodes, characters in ((whole, True), (partial, False)):
+        count, lowest = allowed_tokens(
+            nodes, 0, characters, token_of_rank, note, table, byte_class, members, steps, symbols, cells, loops, path,
+            found, count, state, top, known, known, lowest,
+        )  # fmt: skip
+    note[:5] = 0
+    count, lowest = allowed_tokens(
+        rests, 0, False, token_of_rest, note, table, byte_class, members, steps, symbols, cells, loops, path,
+        found, count, state, top, known, known, lowest,
+    )  # fmt: skip
+    note[COUNT], note[LOWEST], note[FINAL] = count, lowest, final
+    return DONE
+
+
+@kernel
+def find_chain_row(
+    whole: Nodes,
+    partial: Nodes,
+    token_of_rank: Ints,
+    rests: Nodes,
+    token_of_rest: Ints,
+    roots: Ints,
+    table: Ints,
+    byte_class: ByteArray,
+    members: Ints,
+    ends: Ints,
+    steps: Ints,
+    symbols: Ints,
+    cells: Ints,
+    loops: Ints,
+    texts: Ints,
+    path: Ints,
+    found: Ints,
+    note: Ints,
+    room: int,
+    state: int,
+    top: int,
+) -> int:
+    """The tokens that a text-like state allows beside those that are all text, where each character of the text leads
+    to another state: `rests`, `token_of_rest` and `roots` are those by length (`tokenfst.lazy.text`).
+
+    The length up to which tokens that are all text are allowed is noted as the target; where longer ones may be too,
+    it is -1, and nothing has been found.
+    """
+    known = cells[0, SYMBOL]
+    if known + room > len(cells):
+        return NEEDS_ROOM
+    own = np.empty(ASCII_WORDS + 1, np.int32)
+    own[:] = note[: ASCII_WORDS + 1]
+    note[TEXT_TARGET] = -1
+    chain = np.empty(len(roots), np.int32)
+    chain[0], length = state, 0
+    while length + 1 < len(roots) and _leads_on(chain[length], own, table, byte_class, members, texts, note):
+        length += 1
+        chain[length] = texts[chain[length - 1], TEXT_TARGET]
+    if length + 1 < len(roots) and not _refuses(chain[length], own, table, byte_class, members):
+        note[TEXT_TARGET] = -1
+        return DONE
+    final, lowest = may_end(state, ends, steps, symbols, cells, top, cells[top, HEIGHT] + 1)
+    count = 0
+    for nodes, characters in ((whole, True), (partial, False)):
+        count, lowest = allowed_tokens(
+            nodes, 0, characters, token_of_rank, own, table, byte_class, members, steps, symbols, cells, loops, path,
+            found, count, state, top, known, known, lowest,
+        )  # fmt: skip
+    own[:] = 0
+    for place in range(length + 1):
+        count, lowest = allowed_tokens(
+            rests, roots[place], False, token_of_rest, own, table, byte_class, members, steps, symbols, cells, loops,
+            path, found, count, chain[place], top, known, known, lowest,
+        )  # fmt: skip
+    note[COUNT], note[LOWEST], note[FINAL], note[TEXT_TARGET] = count, lowest, final, length
+    return DONE
+
+
+@kernel
+def _leads_on(
+    state: int, own: Ints, table: Ints, byte_class: ByteArray, members: Ints, texts: Ints, note: Ints
+) -> bool:
+    """Whether all characters of a text lead from a state to one other; fills in `texts`, `[Q, 6]`: what `find_text`
+    notes of each state, -1 as the target where it is not text-like, 0 in all words where it is not known yet."""
+    row = texts[state]
+    if not (row[0] | row[1] | row[2] | row[3] | row[TEXT_TARGET]):
+        if find_text(state, table, byte_class, members, note):
+            row[:] = note[: TEXT_TARGET + 1]
+        else:
+            row[TEXT_TARGET] = -1
+    return row[TEXT_TARGET] >= 0 and not (
+        own[0] & ~row[0] | own[1] & ~row[1] | own[2] & ~row[2] | own[3] & ~row[3] | own[4] & ~row[4]
+    )
+
+
+@kernel
+def _refuses(state: int, own: Ints, table: Ints, byte_class: ByteArray, members: Ints) -> bool:
+    """Whether no character of a text leads on from a state."""
+    for column in range(table.shape[1]):
+        if table[state, column] != DEAD:
+            for word in range(ASCII_WORDS):
+                if members[column, word] & own[word]:
+                    return False
+    if own[ASCII_WORDS]:
+        for lead in range(0xC2, 0xF5):
+            if table[state, byte_class[lead]] != DEAD:
+                return False
+    return True
+
+
+@kernel
+def find_difference(
+    whole: Nodes,
+    partial: Nodes,
+    token_of_rank: Ints,
+    table: Ints,
+    byte_class: ByteArray,
+    members: Ints,
+    ends: Ints,
+    steps: Ints,
+    symbols: Ints,
+    cells: Ints,
+    loops: Ints,
+    path: Ints,
+    found: Ints,
+    note: Ints,
+    room: int,
+    state: int,
+    other: int,
+    top: int,
+) -> int:
+    """The tokens that only one of two states allows, with the same stack; whether the text may end is said of the
+    first."""
+    known = cells[0, SYMBOL]
+    if known + 2 * room > len(cells):
+        return NEEDS_ROOM
+    final, lowest = may_end(state, ends, steps, symbols, cells, top, cells[top, HEIGHT] + 1)
+    count = 0
+    for nodes, characters in ((whole, True), (partial, False)):
+        count, lowest = differing_tokens(
+            nodes, characters, token_of_rank, table, byte_class, members, steps, symbols, cells, loops, path,
+            found, count, state, other, top, known, known, lowest,
+        )  # fmt: skip
+    note[COUNT], note[LOWEST], note[FINAL] = count, lowest, final
+    return DONE
+
+
+@kernel
+def read_token(
+    data: ByteArray,
+    offsets: Ints,
+    table: Ints,
+    byte_class: ByteArray,
+    steps: Ints,
+    symbols: Ints,
+    cells: Ints,
+    slots: Ints,
+    room: int,
+    token: int,
+    state: int,
+    top: int,
+) -> int:
+    """The configuration after a token, `stack << 32 | state`; DEAD where it is not allowed, -2 where cells have no
+    room."""
+    known = cells[0, SYMBOL]
+    if known + room > len(cells):
+        return -2
+    begin, end = offsets[token], offsets[token + 1]
+    if begin == end:
+        return DEAD
+    free, lowest = known, 0
+    for place in range(begin, end):
+        reached = table[state, byte_class[data[place]]]
+        if reached < DEAD:
+            reached, top, free, lowest = stack_step(-2 - reached, steps, symbols, cells, top, free, known, lowest)
+        if reached < 0:
+            return DEAD
+        state = reached
+    if top >= known:
+        top = _kept(cells, slots, top, known)
+    return top << 32 | state
+
+
+@kernel
+def _kept(cells: Ints, slots: Ints, top: int, known: int) -> int:
+    """The stack that a walk has made, in cells that are there for good."""
+    count, cell = 0, top
+    while cell >= known:
+        cell = int(cells[cell, BELOW])
+        count += 1
+    added, at = np.empty(count, np.int32), top
+    for place in range(count - 1, -1, -1):
+        added[place] = cells[at, SYMBOL]
+        at = cells[at, BELOW]
+    for symbol in added:
+        cell = _cell(cells, slots, int(symbol), cell)
+    return cell
+
+
+@kernel
+def _cell(cells: Ints, slots: Ints, symbol: int, below: int) -> int:
+    """The cell with a symbol on another cell."""
+    slot = _slot(slots, symbol, below)
+    while slots[slot]:
+        cell = slots[slot]
+        if cells[cell, SYMBOL] == symbol and cells[cell, BELOW] == below:
+            return int(cell)
+        slot = (slot + 1) & (len(slots) - 1)
+    cell = cells[0, SYMBOL]
+    cells[cell, SYMBOL], cells[cell, BELOW], cells[cell, HEIGHT] = symbol, below, cells[below, HEIGHT] + 1
+    slots[slot] = cell
+    cells[0, SYMBOL] = cell + 1
+    return int(cell)
+
+
+@kernel
+def _slot(slots: Ints, symbol: int, below: int) -> int:
+    value = (np.uint64(below) << np.uint64(20) ^ np.uint64(symbol)) * np.uint64(0x9E3779B97F4A7C15)
+    return int(np.int64(value >> np.uint64(33))) & (len(slots) - 1)
+
+
+@kernel
+def with_room(cells: Ints, needed: int) -> tuple[Ints, Ints]:
+    """The cells with room for more, and the slots that find them."""
+    count, size = cells[0, SYMBOL], len(cells)
+    while size < count + needed:
+        size *= 2
+    grown = np.zeros((size, 3), np.int32)
+    grown[:count] = cells[:count]
+    slots = np.zeros(2 * size, np.int32)
+    for cell in range(1, count):
+        slot = _slot(slots, grown[cell, SYMBOL], grown[cell, BELOW])
+        while slots[slot]:
+            slot = (slot + 1) & (len(slots) - 1)
+        slots[slot] = cell
+    return grown, slots
+
+
+@kernel
+def fill(base: Ints, flips: Ints, out: Ints) -> None:
+    """Writes the words of a row: `base`, with some tokens' bits flipped."""
+    size = len(base)
+    out[:size] = base
+    out[size:] = 0
+    for token in flips:
+        out[token >> 5] ^= np.int32(np.uint32(1) << np.uint32(token & 31))
