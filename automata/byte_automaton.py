@@ -104,16 +104,7 @@ class ByteAutomaton:
 
     def range_arcs(self) -> RangeArcs:
         """The transitions as arcs over runs of bytes that lead to one state."""
-        table = self.by_byte()
-        begins = np.ones(table.shape, np.bool_)
-        begins[:, 1:] = table[:, 1:] != table[:, :-1]
-        source, low = np.nonzero(begins)
-        # A run ends where the next one begins, in this row or at its end.
-        high = np.append(low[1:], 0) - 1
-        high[high < 0] = 255
-        target = table[source, low]
-        kept = target >= 0
-        return RangeArcs(*(array[kept].astype(np.int32) for array in (source, low, high, target)))
+        return RangeArcs(*_range_arcs(self.byte_class, self.next))
 
     def fst(self, labels: tuple[str, ...] | None = None) -> Fst:
         """The OpenFst acceptor. Its symbols are the bytes, and from 256 up the labels: this automaton's own, or those
@@ -301,3 +292,36 @@ def _same_column(table: IntArray, left: int, right: int) -> bool:
     while state < len(table) and table[state, left] == table[state, right]:
         state += 1
     return state == len(table)
+
+
+@kernel
+def _range_arcs(byte_class: ByteArray, table: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Source, first byte, last byte and target of the arcs of a table of classes; runs are as long as they can be."""
+    first = np.empty(257, np.int32)
+    num_runs = 0
+    for byte in range(256):
+        if byte == 0 or byte_class[byte] != byte_class[byte - 1]:
+            first[num_runs] = byte
+            num_runs += 1
+    first[num_runs] = 256
+    num_arcs = 0
+    for state in range(len(table)):
+        before = -1
+        for run in range(num_runs):
+            target = table[state, byte_class[first[run]]]
+            num_arcs += target >= 0 and target != before
+            before = target
+    source, low = np.empty(num_arcs, np.int32), np.empty(num_arcs, np.int32)
+    high, reached = np.empty(num_arcs, np.int32), np.empty(num_arcs, np.int32)
+    arc = -1
+    for state in range(len(table)):
+        before = -1
+        for run in range(num_runs):
+            target = table[state, byte_class[first[run]]]
+            if target >= 0 and target != before:
+                arc += 1
+                source[arc], low[arc], reached[arc] = state, first[run], target
+            if target >= 0:
+                high[arc] = first[run + 1] - 1
+            before = target
+    return source, low, high, reached

@@ -1,4 +1,4 @@
-"""Masks of bundled grammars in full, at every step of accepted texts, beside those of XGrammar and llguidance.
+"""Masks of bundled grammars in full, along accepted texts, beside those of XGrammar and llguidance.
 
 Where they differ, brute force decides: the Earley oracle says whether any text of the language begins with what has
 been written and the token. It finds this project right each time; why the others differ is said here, and what is not
@@ -8,6 +8,7 @@ said here is a failure. The variable MASK_TEXTS is the number of texts for each 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from random import Random
@@ -31,6 +32,9 @@ TEXTS = int(os.environ.get("MASK_TEXTS", "2"))
 MAX_LENGTH = 150
 # Tokens of a mask on which engines differ that brute force decides.
 DECIDED = 4
+# Where a mask takes another engine seconds, not every step is compared but so many of each text, at random.
+SLOW = {("sql", "xgrammar")}
+SLOW_PLACES = 6
 
 # What another engine does that brute force says is wrong: it refuses a text of the language, forbids a token that
 # can be completed, or allows one that cannot.
@@ -80,15 +84,18 @@ def test_masks(name: str, engines: Engines) -> None:
         token_ids = next(engines.tokens.cuts(text, random))
         masks = engines.own.masks(own, token_ids)
         for other, (engine, known) in engines.others.items():
+            places: Sequence[int] = range(len(masks))
+            if (name, other) in SLOW:
+                places = random.sample(places, min(SLOW_PLACES, len(places)))
             try:
-                theirs = engine.masks(engine.fresh(compiled[other]), token_ids)
+                theirs = engine.masks(engine.fresh(compiled[other]), token_ids, places)
             except ValueError:
                 # The oracle has accepted the text.
                 assert "refuses" in known.get(name, ()), (other, text)
                 continue
-            before = [engines.tokens.vocabulary.detokenize(token_ids[:place]) for place in range(len(masks))]
-            for prefix, mask, their in zip(before, masks, theirs, strict=True):
-                faults = decided(prefix, mask, their, texts, engines.tokens.vocabulary, random)
+            for place, their in zip(sorted(places), theirs, strict=True):
+                prefix = engines.tokens.vocabulary.detokenize(token_ids[:place])
+                faults = decided(prefix, masks[place], their, texts, engines.tokens.vocabulary, random)
                 assert faults <= known.get(name, set()), (other, prefix)
 
 

@@ -391,35 +391,48 @@ class Size(_Bounded):
 
 def negation(part: Formula) -> Formula:
     """The statement that `part` is not true."""
-    if part is TRUE or part == TRUE:
+    kind = type(part)
+    if kind is Not:
+        inner: Formula = part._fields[0]
+        return inner
+    if kind is Always:
         return FALSE
-    if part == FALSE:
-        return TRUE
-    return part.part if isinstance(part, Not) else Not(part)
+    return TRUE if kind is Never else Not(part)
 
 
 def conjunction(parts: Iterable[Formula]) -> Formula:
     """All parts; flattened, without repetitions, and FALSE where a part and its negation stand together."""
-    return _joined(parts, And, TRUE, FALSE)
+    return _joined(parts, And, Always, FALSE)
 
 
 def disjunction(parts: Iterable[Formula]) -> Formula:
     """Some part; flattened, without repetitions, and TRUE where a part and its negation stand together."""
-    return _joined(parts, Or, FALSE, TRUE)
+    return _joined(parts, Or, Never, TRUE)
 
 
-def _joined(parts: Iterable[Formula], kind: type[And] | type[Or], neutral: Formula, absorbing: Formula) -> Formula:
+def _joined(
+    parts: Iterable[Formula], kind: type[And] | type[Or], neutral: type[Formula], absorbing: Formula
+) -> Formula:
     kept: dict[Formula, None] = {}
+    negated: set[Formula] = set()
+    absorbs = type(absorbing)
     for part in parts:
-        if part == neutral:
+        own = type(part)
+        if own is neutral:
             continue
-        for inner in part.parts if isinstance(part, kind) else (part,):
-            if inner == absorbing or negation(inner) in kept:
+        for inner in part._fields if own is kind else (part,):
+            if type(inner) is absorbs or inner in negated:
                 return absorbing
+            if type(inner) is Not:
+                if inner._fields[0] in kept:
+                    return absorbing
+                negated.add(inner._fields[0])
             kept[inner] = None
-    if not kept:
-        return neutral
-    return kind(*kept) if len(kept) > 1 else next(iter(kept))
+    if len(kept) == 1:
+        return next(iter(kept))
+    if kept:
+        return kind(*kept)
+    return TRUE if kind is And else FALSE
 
 
 def has_name(*names: str) -> Formula:

@@ -33,7 +33,7 @@ from constraints.json_schema.strings import string_language
 from constraints.json_schema.whitespace import Whitespace
 
 # States of one level, and of all levels together.
-MAX_STATES = 200_000
+MAX_STATES = 30_000
 
 _RuleKey: TypeAlias = tuple[Kind, Vector]
 # Where each of several formulas leads.

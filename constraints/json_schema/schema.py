@@ -111,7 +111,9 @@ def json_schema(
             if note.pointer in {earlier.pointer for earlier in dropped}:
                 raise
             dropped.append(note)
-    return JsonSchema(schema, document.draft, document.notes, tuple(dropped), network)
+    left_out = {note.pointer for note in dropped}
+    notes = tuple(note for note in document.notes if note.pointer not in left_out)
+    return JsonSchema(schema, document.draft, notes, tuple(dropped), network)
 
 
 def _network(document: Document, whitespace: Whitespace, order: PropertyOrder) -> NestedNetwork:

@@ -8,8 +8,13 @@ typed(T)        JSON, by way of Pydantic's schema of the type
     calls           shapes -> expressions       literals: strings; moments: `datetime`, UUID, Decimal; rounding: floats
     evaluation      texts -> values, by shape
     constructor     `dataclass`
+
+    generation      types -> exact JSON Schemas         patterns: strings of dates, numbers, ...
+    plain           schemas -> networks, integers written plainly
+    typed           `typed`
 """
 
 from constraints.types.constructor import ConstructorCalls, dataclass
+from constraints.types.typed import Typed, typed
 
-__all__ = ["ConstructorCalls", "dataclass"]
+__all__ = ["ConstructorCalls", "Typed", "dataclass", "typed"]

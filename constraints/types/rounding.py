@@ -1,43 +1,43 @@
 """Bounds of floats as bounds of the decimal numbers that are written.
 
-A reader rounds what is written to the nearest float, to the even one where two are as near. So `x < 1` holds for the
-text 0.99999999999999999999 only before it is read: it is read as 1.0. What may be written is what is rounded to a float
-within the bounds: everything from half way between the first such float and the one before it on, itself included if
-the tie goes to the first.
+A reader rounds what is written to the nearest float. So `x < 1` holds for the text 0.99999999999999999999 only until it
+is read, as 1.0; and 0.1 is less than the float of that name. What may be written is therefore bounded by the shortest
+spelling of the first float within the bounds, itself included: rounding keeps order, so what is greater is read as that
+float or as a greater one, and the spelling that `repr` gives to any other float within the bounds is greater.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import replace
 from fractions import Fraction
 
+from automata.errors import UnsatisfiableSchema
 from constraints.types.shapes import Bounds
 
 
 def rounding_into(bounds: Bounds) -> Bounds:
-    """The decimal numbers that are read as floats within these bounds."""
+    """Bounds of decimal numbers that are read as floats within these bounds; of each such float, `repr` is within.
+
+    Raises:
+        UnsatisfiableSchema: no finite float is within them.
+    """
     if bounds.low is not None:
-        low, exclusive = _least_rounding_up(bounds.low, bounds.low_exclusive)
-        bounds = replace(bounds, low=low, low_exclusive=exclusive)
+        bounds = replace(bounds, low=_first(bounds.low, bounds.low_exclusive), low_exclusive=False)
     if bounds.high is not None:
-        low, exclusive = _least_rounding_up(-bounds.high, bounds.high_exclusive)
-        bounds = replace(bounds, high=-low, high_exclusive=exclusive)
+        bounds = replace(bounds, high=-_first(-bounds.high, bounds.high_exclusive), high_exclusive=False)
     return bounds
 
 
-def _least_rounding_up(low: Fraction, exclusive: bool) -> tuple[Fraction, bool]:
-    """Where the numbers begin that are read as floats of at least `low`, and whether that is exclusive."""
-    if low == 0:
-        # What is nearer to 0 than half the smallest float is taken for what it is; `constraints.types.typed` says so.
-        return low, exclusive
-    first = _first_float(low, exclusive)
-    middle = (Fraction(first) + Fraction(math.nextafter(first, -math.inf))) / 2
-    return middle, float(middle) != first
-
-
-def _first_float(low: Fraction, exclusive: bool) -> float:
-    found = float(low)
-    if Fraction(found) < low or (exclusive and Fraction(found) == low):
-        found = math.nextafter(found, math.inf)
-    return found
+def _first(low: Fraction, exclusive: bool) -> Fraction:
+    """The shortest spelling of the least float that is at least `low`, or greater."""
+    if low < -Fraction(sys.float_info.max):
+        found = -sys.float_info.max
+    else:
+        found = float(low) if low <= Fraction(sys.float_info.max) else math.inf
+        if Fraction(found if math.isfinite(found) else sys.float_info.max) < low or (exclusive and found == low):
+            found = math.nextafter(found, math.inf)
+    if math.isinf(found):
+        raise UnsatisfiableSchema("no finite float is within the bounds")
+    return Fraction(repr(found))

@@ -23,6 +23,7 @@ from constraints.json_schema.formula import (
     disjunction,
     negation,
 )
+from constraints.json_schema.levels.distinct import Distinct, Distinctness
 from constraints.json_schema.levels.level import Evaluation, Move, Outcome, State, Vector, holding
 from constraints.json_schema.levels.outcomes import Holds, Outcomes, holds
 
@@ -31,8 +32,14 @@ class ArrayLevel:
     """An array that is read for a vector of formulas about arrays; a state is the vector of what is still asked."""
 
     def __init__(self, vector: Vector, outcomes: Outcomes) -> None:
+        """The level before its first item.
+
+        Raises:
+            UnsupportedSchema: whether items are unique depends on too many values.
+        """
         self.outcomes = outcomes
-        self.start: State = tuple(map(_settled, vector))
+        resolved = Distinctness(outcomes.outlines).resolved
+        self.start: State = tuple(_settled(resolved(formula)) for formula in vector)
 
     def moves(self, state: State) -> Sequence[Move]:
         """One move: an item."""
@@ -55,7 +62,7 @@ class _AtEnd(Evaluation):
         match formula:
             case Contains() | Length():
                 return formula.low <= 0
-        return True  # ItemAt, ItemsFrom
+        return True  # ItemAt, ItemsFrom, Distinct
 
 
 _at_end = _AtEnd()
@@ -99,6 +106,8 @@ def _derivative(formula: Formula) -> Formula:
             return ItemAt(formula.index - 1, formula.item)
         case Contains():
             return _one_more(formula)
+        case Distinct():
+            return formula.derivative()
         case Length():
             return _length(formula.low - 1, None if formula.high is None else formula.high - 1)
     return formula

@@ -13,27 +13,18 @@ finite        the spellings of listed numbers
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
 from automata.byte_automaton import ByteAutomaton
-from automata.expr import EMPTY, Expr, alternation, char_set, concat, is_empty, literal, repeat
-from constraints.json_schema.formula import (
-    FALSE,
-    TRUE,
-    Always,
-    And,
-    Formula,
-    IsInteger,
-    Maximum,
-    Minimum,
-    MultipleOf,
-    Not,
-    NumberIn,
-    Or,
-)
+from automata.compile import compile_expr
+from automata.expr import EMPTY, Expr, alternation, char_set, concat, is_empty, repeat
+from constraints.json_schema.formula import FALSE, TRUE, Formula, IsInteger
+from constraints.json_schema.numbers.finite import MAX_RANGE, finite_values, spellings
 from constraints.json_schema.numbers.spelling import number_automaton
+from constraints.json_schema.numbers.statements import number_matches
+
+__all__ = ["ANY_NUMBER", "number_is_empty", "number_language", "number_matches"]
 
 _DIGIT = char_set("0123456789")
 _WHOLE = alternation("0", concat(char_set("123456789"), repeat(_DIGIT, 0)))
@@ -42,6 +33,14 @@ _EXPONENT = concat(char_set("eE"), repeat(char_set("+-"), 0, 1), repeat(_DIGIT, 
 
 # RFC 8259, section 6.
 ANY_NUMBER: Final[Expr] = concat(repeat("-", 0, 1), _WHOLE, repeat(_POINT, 0, 1), repeat(_EXPONENT, 0, 1))
+
+# What the automaton of IsInteger accepts.
+_ANY_INTEGER: Final[Expr] = concat(
+    repeat("-", 0, 1),
+    _WHOLE,
+    repeat(concat(".", repeat("0", 1)), 0, 1),
+    repeat(concat(char_set("eE"), repeat("+", 0, 1), repeat(_DIGIT, 1)), 0, 1),
+)
 
 
 @lru_cache(16_384)
@@ -59,29 +58,13 @@ def number_language(formula: Formula) -> Expr | ByteAutomaton:
         return ANY_NUMBER
     if formula == FALSE:
         return EMPTY
-    return number_automaton(formula)
-
-
-def number_matches(formula: Formula, value: Fraction) -> bool:
-    """The formula's truth for a number; that it is to be written plainly is not asked."""
-    match formula:
-        case Maximum(bound=bound, exclusive=exclusive):
-            return value < bound or (value == bound and not exclusive)
-        case Minimum(bound=bound, exclusive=exclusive):
-            return value > bound or (value == bound and not exclusive)
-        case NumberIn(values=values):
-            return value in values
-        case MultipleOf(step=step):
-            return (value / step).denominator == 1
-        case IsInteger():
-            return value.denominator == 1
-        case Not(part=part):
-            return not number_matches(part, value)
-        case And(parts=parts):
-            return all(number_matches(part, value) for part in parts)
-        case Or(parts=parts):
-            return any(number_matches(part, value) for part in parts)
-    return isinstance(formula, Always)
+    if formula == IsInteger():
+        return _ANY_INTEGER
+    values = finite_values(formula)
+    if values is None:
+        return number_automaton(formula)
+    written = spellings(values)
+    return written if len(values) <= MAX_RANGE else compile_expr(written)
 
 
 def number_is_empty(formula: Formula) -> bool:

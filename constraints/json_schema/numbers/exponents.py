@@ -37,6 +37,8 @@ class Rows(NamedTuple):
 def exponent_rows(exponents: Exponents) -> Rows:
     """The spellings of some exponents, behind the "e"."""
     positive, negative = _naturals(exponents), _naturals(tuple((_minus(high), _minus(low)) for low, high in exponents))
+    if negative and negative[-1][1] == 0:  # nobody writes -0 for 0
+        negative = ()
     numbers: dict[object, int] = {}
     states: list[_State] = []
 

@@ -25,7 +25,6 @@ FIRST_POSITIVE: Final = 16
 
 ALL: Final[Exponents] = ((None, None),)
 NONE: Final[Exponents] = ()
-# What is decided for zero, whatever the exponent.
 _NEGATIVE: Final = (None, -1)
 _POSITIVE: Final = (0, None)
 
@@ -78,7 +77,7 @@ class Side:
             multiples: the state of each step.
         """
         if zero:
-            return ALL if self.truth(self._of_zero) else NONE
+            return self._of_any(True) if self.truth(self._of_zero) else NONE
         key = (mantissa, whole, multiples)
         found = self._found.get(key)
         if found is None:

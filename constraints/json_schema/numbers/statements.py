@@ -87,6 +87,28 @@ def atoms(formula: Formula) -> Iterator[Formula]:
             raise TypeError(f"{part!r} is no statement about numbers")
 
 
+def number_matches(formula: Formula, value: Fraction) -> bool:
+    """The formula's truth for a number; that it is to be written plainly is not asked."""
+    match formula:
+        case Maximum(bound=bound, exclusive=exclusive):
+            return value < bound or (value == bound and not exclusive)
+        case Minimum(bound=bound, exclusive=exclusive):
+            return value > bound or (value == bound and not exclusive)
+        case NumberIn(values=values):
+            return value in values
+        case MultipleOf(step=step):
+            return (value / step).denominator == 1
+        case IsInteger():
+            return value.denominator == 1
+        case Not(part=part):
+            return not number_matches(part, value)
+        case And(parts=parts):
+            return all(number_matches(part, value) for part in parts)
+        case Or(parts=parts):
+            return any(number_matches(part, value) for part in parts)
+    return isinstance(formula, Always)
+
+
 def branch(formula: Formula, statements: Sequence[Formula], steps: Sequence[Fraction], negative: bool) -> Branch:
     """What a formula, which is made of these statements and steps, says of numbers of one sign."""
     values = {

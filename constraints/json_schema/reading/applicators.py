@@ -17,10 +17,13 @@ def any_of(reading: Reading, site: Site, value: Any) -> Formula:
 
 
 def one_of(reading: Reading, site: Site, value: Any) -> Formula:
-    """One part, and none of the others; a part that stands there twice is never the only one."""
+    """One part, and none of those others that could hold as well; a part that stands there twice never holds."""
     parts = _parts(reading, site, value, "oneOf")
-    nots = [negation(part) for part in parts]
-    return disjunction(conjunction([part, *nots[:i], *nots[i + 1 :]]) for i, part in enumerate(parts))
+    compatible = reading.compatible(parts)
+    return disjunction(
+        conjunction([part, *(negation(parts[j]) for j in others)]) if others else part
+        for part, others in zip(parts, compatible, strict=True)
+    )
 
 
 def not_(reading: Reading, site: Site, value: Any) -> Formula:

@@ -15,6 +15,7 @@ from constraints.json_schema.document import Draft
 from constraints.json_schema.reading import any_kind, applicators, arrays, numbers, objects, texts, unevaluated
 from constraints.json_schema.reading.references import reader_of
 from constraints.json_schema.reading.site import Handler
+from constraints.json_schema.reading.words import words
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,9 +38,9 @@ class Dialect:
 
 
 # Read after all others: what lists names or says what others leave over.
-LATE: Final = frozenset(
+LATE: Final = words(
     "required dependentRequired dependentSchemas dependencies additionalProperties propertyNames minProperties "
-    "maxProperties unevaluatedProperties unevaluatedItems".split()
+    "maxProperties unevaluatedProperties unevaluatedItems"
 )
 
 _DRAFT_4: Final[dict[str, Handler]] = {
@@ -81,7 +82,7 @@ _DRAFT_6: Final[dict[str, Handler]] = {
 }
 _DRAFT_7: Final[dict[str, Handler]] = {**_DRAFT_6, "if": applicators.if_}
 _DRAFT_2019_09: Final[dict[str, Handler]] = {
-    **{keyword: handler for keyword, handler in _DRAFT_7.items() if keyword != "dependencies"},
+    **_DRAFT_7,
     "contains": arrays.contains_counted,
     "dependentRequired": objects.dependent_required,
     "dependentSchemas": objects.dependent_schemas,
@@ -100,7 +101,6 @@ _ANY_DRAFT: Final[dict[str, Handler]] = {
     **_DRAFT_2020_12,
     "items": arrays.items_of_any_draft,
     "additionalItems": arrays.additional_items,
-    "dependencies": objects.dependencies,
 }
 
 DIALECTS: Final[Mapping[Draft, Dialect]] = {

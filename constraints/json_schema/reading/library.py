@@ -14,14 +14,15 @@ whose inner parts have an `id` that was never meant as a base are many, and a re
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, Final
 from urllib.parse import unquote, urljoin
 
 from automata.errors import SchemaError, UnsupportedSchema
 from constraints.json_schema.document import Resolver
 from constraints.json_schema.reading.dialects import Dialect
 from constraints.json_schema.reading.metaschemas import metaschema
-from constraints.json_schema.reading.pointers import steps
+from constraints.json_schema.reading.pointers import step, steps
 from constraints.json_schema.reading.scanning import (
     SCHEMA_LISTS,
     SCHEMA_MAPS,
@@ -32,6 +33,8 @@ from constraints.json_schema.reading.scanning import (
 )
 from constraints.json_schema.reading.site import Resource, Target
 from constraints.json_schema.reading.vocabularies import UnknownVocabulary, dialect_of
+
+_INDEX: Final = re.compile("0|[1-9][0-9]*")
 
 
 class Library:
@@ -157,9 +160,9 @@ class Library:
         container = ""  # the keyword whose schemas the value holds; "" if it is a schema, "?" if it is unknown
         for name in steps(fragment):
             if isinstance(schema, list):
-                if not name.isdecimal() or int(name) >= len(schema):
+                if not _INDEX.fullmatch(name) or int(name) >= len(schema):
                     return None
-                schema, name = schema[int(name)], str(int(name))
+                schema = schema[int(name)]
                 container = "" if container else "?"
             elif isinstance(schema, dict) and name in schema:
                 if not container:
@@ -168,7 +171,7 @@ class Library:
                 container = _inside(container, name, schema)
             else:
                 return None
-            place += "/" + name.replace("~", "~0").replace("/", "~1")
+            place += step(name)
         if isinstance(schema, dict) and container != "?":
             resource = self.entered(schema, place, resource)
         return Target(schema, place, resource)

@@ -1,10 +1,13 @@
 """Keywords about objects: all of them say something about the members of which a name is so.
 
-properties              the name is this one
-patternProperties       a pattern matches the name
-additionalProperties    neither
-propertyNames           the name is not so: no such member
-required, dependent...  not "every member of this name is impossible": there is one
+    properties              the name is this one
+    patternProperties       a pattern matches the name
+    additionalProperties    neither
+    propertyNames           the name is not so: no such member
+    required, dependent...  not "every member of this name is impossible": there is one
+
+A boolean `required`, which only draft 3 had, is read as draft 3 has it: the member must be there. Later drafts give it
+no meaning, so that no value is let through that some reader would refuse.
 """
 
 from __future__ import annotations
@@ -40,7 +43,8 @@ def properties(reading: Reading, site: Site, value: Any) -> Formula:
     for name, schema in table(site, "properties", value).items():
         member = Members(named(name), reading.below(site, schema, "properties", name))
         members.append(reading.put(member, f"{site.place}/properties{step(name)}"))
-    return conjunction(members)
+    needed = [name for name, schema in value.items() if isinstance(schema, dict) and schema.get("required") is True]
+    return conjunction([*members, _required(site, needed)] if needed else members)
 
 
 def pattern_properties(reading: Reading, site: Site, value: Any) -> Formula:
@@ -70,9 +74,12 @@ def property_names(reading: Reading, site: Site, value: Any) -> Formula:
 
 
 def required(reading: Reading, site: Site, value: Any) -> Formula:
-    if isinstance(value, bool):
-        return TRUE
-    needed = has_name(*_names(site, value, "required"))
+    """`required` with names; a boolean is draft 3's, and `properties` above has read it."""
+    return TRUE if isinstance(value, bool) else _required(site, _names(site, value, "required"))
+
+
+def _required(site: Site, names: list[str]) -> Formula:
+    needed = has_name(*names)
     return needed if site.schema.get("type") == "object" or needed == TRUE else disjunction((_NO_OBJECT, needed))
 
 

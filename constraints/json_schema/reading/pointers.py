@@ -1,11 +1,9 @@
-"""Pointers: JSON pointers (RFC 6901) as fragments of URIs and as places in a schema.
+"""Pointers: JSON pointers (RFC 6901), which references have as fragments, and places in a schema.
 
 A place is where something stands: in the caller's schema a JSON pointer, elsewhere the URI, "#" and the pointer.
 """
 
 from __future__ import annotations
-
-from urllib.parse import unquote
 
 
 def step(name: str) -> str:
@@ -15,6 +13,6 @@ def step(name: str) -> str:
     return "/" + name
 
 
-def steps(fragment: str) -> list[str]:
-    """The names of a pointer in a fragment of a URI, which is "" or begins with "/" (RFC 6901, section 6)."""
-    return [name.replace("~1", "/").replace("~0", "~") for name in unquote(fragment).split("/")[1:]]
+def steps(pointer: str) -> list[str]:
+    """The names of a pointer, which is "" or begins with "/" (RFC 6901, section 4)."""
+    return [name.replace("~1", "/").replace("~0", "~") for name in pointer.split("/")[1:]]

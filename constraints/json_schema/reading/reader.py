@@ -8,17 +8,17 @@ that one is met: reading begins again then.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any, Final
 
+from automata.errors import SchemaError
 from constraints.json_schema.document import Note
 from constraints.json_schema.formula import FALSE, TRUE, And, Formula, Or, Reference, conjunction
 from constraints.json_schema.reading.dialects import LATE
+from constraints.json_schema.reading.disjoint import Outlines
 from constraints.json_schema.reading.library import Library
 from constraints.json_schema.reading.pointers import step
 from constraints.json_schema.reading.site import Resource, Scope, Site, Target
-
-from automata.errors import SchemaError
 
 # How many statements a definition may have side by side to stand in place of its references.
 SMALL: Final = 4
@@ -44,6 +44,7 @@ class Reader:
         self._open: set[Hashable] = set()
         self._recursive: set[Hashable] = set()
         self._conditions: dict[Hashable, Formula] = {}
+        self._outlines = Outlines(self.definitions)
 
     def root(self) -> Formula:
         """What the whole schema says."""
@@ -52,7 +53,7 @@ class Reader:
 
     def definition(self, target: Target, scope: Scope) -> Formula:
         scope = self._within(target.resource, scope) if self._dynamic else scope
-        key: Hashable = (target.place, scope) if scope else target.place
+        key: Hashable = (target.place, *((name, inner.place) for name, inner in scope)) if scope else target.place
         known = self._done.get(key)
         if known is not None:
             return known
@@ -97,10 +98,11 @@ class Reader:
         if keyword == "$recursiveRef":
             target = target.resource.anchors.get("", target) if target.schema is target.resource.schema else target
         if target.dynamic is not None:
-            for name, resource in site.scope:
-                if name == target.dynamic:
-                    return resource.anchors[name]
+            target = dict(site.scope).get(target.dynamic, target)
         return target
+
+    def compatible(self, parts: Sequence[Formula]) -> list[list[int]]:
+        return self._outlines.compatible(parts)
 
     def put(self, formula: Formula, place: str) -> Formula:
         self.places.setdefault(formula, place)
@@ -161,10 +163,10 @@ class Reader:
         return kept
 
     def _within(self, resource: Resource, scope: Scope) -> Scope:
-        """The scope inside of a resource: the outermost resource keeps a name."""
+        """The scope inside of a resource; a name that is known already keeps what it leads to."""
         self._library.scan(resource)
         known = {name for name, _ in scope}
-        new = tuple((n, resource) for n, t in resource.anchors.items() if t.dynamic is not None and n not in known)
+        new = tuple((n, t) for n, t in resource.anchors.items() if t.dynamic is not None and n not in known)
         return scope + new if new else scope
 
 

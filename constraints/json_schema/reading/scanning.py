@@ -10,12 +10,13 @@ from typing import Any, Final
 
 from constraints.json_schema.reading.pointers import step
 from constraints.json_schema.reading.site import Resource, Target
+from constraints.json_schema.reading.words import words
 
-SCHEMA_MAPS: Final = frozenset("properties patternProperties definitions $defs dependentSchemas dependencies".split())
-SCHEMA_LISTS: Final = frozenset("allOf anyOf oneOf prefixItems items".split())
-SCHEMAS: Final = frozenset(
+SCHEMA_MAPS: Final = words("properties patternProperties definitions $defs dependentSchemas dependencies")
+SCHEMA_LISTS: Final = words("allOf anyOf oneOf prefixItems items")
+SCHEMAS: Final = words(
     "additionalProperties additionalItems items contains not if then else propertyNames unevaluatedProperties "
-    "unevaluatedItems contentSchema".split()
+    "unevaluatedItems contentSchema"
 )
 
 

@@ -1,14 +1,14 @@
 """Site: a schema that is being read, and where it stands; what the readers of keywords are given.
 
 Resource    a schema with a URI of its own, by which its relative references are resolved
-Scope       the dynamic anchors that are in force: (name, resource) pairs, the outermost resource for each name
+Scope       the dynamic anchors that are in force: what each name leads to, which is in the outermost resource
 Site        one object of the schema, its place, its resource and its scope
 Reading     what a reader of a keyword may ask for: other schemas, definitions, notes
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -62,7 +62,7 @@ class Resource:
         self.document = self
 
 
-Scope: TypeAlias = tuple[tuple[str, Resource], ...]
+Scope: TypeAlias = tuple[tuple[str, Target], ...]
 
 
 class Site:
@@ -98,6 +98,9 @@ class Reading(Protocol):
 
     def target_site(self, target: Target, scope: Scope) -> Site | None:
         """The site of what a reference leads to; None for a boolean schema."""
+
+    def compatible(self, parts: Sequence[Formula]) -> list[list[int]]:
+        """For each of some formulas the others, by index, that may hold together with it."""
 
     def put(self, formula: Formula, place: str) -> Formula:
         """Remembers where a statement stands; the first place counts."""

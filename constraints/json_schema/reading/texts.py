@@ -12,10 +12,11 @@ from typing import Any, Final
 from constraints.json_schema.formula import TRUE, Format, Formula, Pattern, TextLength
 from constraints.json_schema.reading.counts import bounds
 from constraints.json_schema.reading.site import Reading, Site
+from constraints.json_schema.reading.words import words
 
-FORMATS: Final = frozenset(
-    "date-time date time duration email idn-email hostname idn-hostname ipv4 ipv6 uri uri-reference iri iri-reference "
-    "uri-template uuid json-pointer relative-json-pointer regex".split()
+FORMATS: Final = words(
+    "date-time date time duration email idn-email hostname idn-hostname ipv4 ipv6 uri uri-reference iri iri- "
+    "reference uri-template uuid json-pointer relative-json-pointer regex"
 )
 
 min_length, max_length = bounds(TextLength, "minLength", "maxLength")

@@ -12,8 +12,8 @@ conditions, of which `anyOf` has one for each part.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import combinations
+from collections.abc import Callable, Iterator
+from itertools import chain, combinations
 from typing import Any, Final, TypeAlias
 
 from automata.errors import UnsupportedSchema
@@ -28,77 +28,71 @@ from constraints.json_schema.formula import (
     disjunction,
     negation,
 )
-from constraints.json_schema.reading.evaluated import ALL_ITEMS, Evaluated, evaluated_items, evaluated_names
+from constraints.json_schema.reading.evaluated import ALL_ITEMS, Evaluated, Piece, evaluated_items, evaluated_names
 from constraints.json_schema.reading.site import Reading, Site
 
 MAX_CLAUSES: Final = 1024
 
 # What covers something: the conditions of the pieces that do, of which one must hold.
 _Cover: TypeAlias = dict[Formula, None]
+# A part of the names or of the indices, as a statement about those members or items, and what covers all of it.
+_Part: TypeAlias = tuple[Callable[[list[Formula]], Formula], tuple[Formula, ...]]
 
 
 def unevaluated_properties(reading: Reading, site: Site, value: Any) -> Formula:
     rest = reading.below(site, value, "unevaluatedProperties")
     pieces = evaluated_names(reading, site)
-    everywhere = {condition: None for condition, piece in pieces if piece == TRUE}
-    if TRUE in everywhere:
-        return TRUE
     names: dict[str, _Cover] = {}
-    other: dict[Formula, _Cover] = {}
     for condition, piece in pieces:
-        if isinstance(piece, StringIn):
-            for name in sorted(piece.texts):
-                names.setdefault(name, {})[condition] = None
-        elif isinstance(piece, Formula) and piece != TRUE:
-            other.setdefault(piece, {})[condition] = None
-    always = [piece for piece, cover in other.items() if TRUE in cover]
-    doubtful = {piece: cover for piece, cover in other.items() if TRUE not in cover}
-    groups = _grouped(names)
-    _check(site, "unevaluatedProperties", (len(groups) + 1) << len(doubtful))
-    classes = [(StringIn(frozenset(group)), cover) for cover, group in groups.items()]
-    classes.append((negation(StringIn(frozenset(names))) if names else TRUE, ()))
-    clauses = []
-    for covered, covers in _subsets(doubtful):
-        outside = [negation(piece) for piece in (*always, *(p for p in doubtful if p not in covered))]
-        for keys, conditions in classes:
-            counted = Members(conjunction((keys, *outside)), rest)
-            clauses.append(disjunction((counted, *everywhere, *covers, *conditions)))
-    return conjunction(clauses)
+        for name in sorted(piece.texts) if isinstance(piece, StringIn) else ():
+            names.setdefault(name, {})[condition] = None
+    groups: dict[tuple[Formula, ...], list[str]] = {}
+    for name, cover in names.items():
+        if TRUE not in cover:
+            groups.setdefault(tuple(cover), []).append(name)
+
+    def members(keys: Formula) -> Callable[[list[Formula]], Formula]:
+        return lambda outside: Members(conjunction((keys, *map(negation, outside))), rest)
+
+    parts = [(members(StringIn(frozenset(group))), cover) for cover, group in groups.items()]
+    parts.append((members(negation(StringIn(frozenset(names))) if names else TRUE), ()))
+    others = [(condition, piece) for condition, piece in pieces if not isinstance(piece, StringIn)]
+    return _clauses(site, "unevaluatedProperties", others, TRUE, parts)
 
 
 def unevaluated_items(reading: Reading, site: Site, value: Any) -> Formula:
     rest = reading.below(site, value, "unevaluatedItems")
     pieces = evaluated_items(reading, site)
-    everywhere = {condition: None for condition, piece in pieces if piece == ALL_ITEMS}
+
+    def items(start: int, end: int | None) -> Callable[[list[Formula]], Formula]:
+        if end is None:
+            return lambda outside: ItemsFrom(start, disjunction((rest, *outside)))
+        return lambda outside: conjunction(ItemAt(i, disjunction((rest, *outside))) for i in range(start, end))
+
+    parts = [(items(start, end), cover) for start, end, cover in _regions(pieces)]
+    others = [(condition, piece) for condition, piece in pieces if piece == ALL_ITEMS or isinstance(piece, Formula)]
+    return _clauses(site, "unevaluatedItems", others, ALL_ITEMS, parts)
+
+
+def _clauses(site: Site, keyword: str, pieces: Evaluated, everything: Piece, parts: list[_Part]) -> Formula:
+    """The conjunction, over parts of the names or indices and over sets of those pieces that are formulas."""
+    everywhere = [condition for condition, piece in pieces if piece == everything]
     if TRUE in everywhere:
         return TRUE
-    contained: dict[Formula, _Cover] = {}
+    covers: dict[Formula, _Cover] = {}
     for condition, piece in pieces:
-        if isinstance(piece, Formula):
-            contained.setdefault(piece, {})[condition] = None
-    always = [piece for piece, cover in contained.items() if TRUE in cover]
-    doubtful = {piece: cover for piece, cover in contained.items() if TRUE not in cover}
-    regions = list(_regions(pieces))
-    _check(site, "unevaluatedItems", len(regions) << len(doubtful))
+        if isinstance(piece, Formula) and piece != everything:
+            covers.setdefault(piece, {})[condition] = None
+    doubtful = [piece for piece, cover in covers.items() if TRUE not in cover]
+    if len(parts) << len(doubtful) > MAX_CLAUSES:
+        reason = f"what it is about depends on more than {MAX_CLAUSES} cases"
+        raise UnsupportedSchema(reason, pointer=f"{site.place}/{keyword}", keyword=keyword)
     clauses = []
-    for covered, covers in _subsets(doubtful):
-        outside = [*always, *(piece for piece in doubtful if piece not in covered)]
-        item = disjunction((rest, *outside))
-        for start, end, conditions in regions:
-            first = (
-                [ItemAt(index, item) for index in range(start, end)] if end is not None else [ItemsFrom(start, item)]
-            )
-            clauses.append(disjunction((conjunction(first), *everywhere, *covers, *conditions)))
+    for covered in chain.from_iterable(combinations(doubtful, size) for size in range(len(doubtful) + 1)):
+        outside = [piece for piece in covers if piece not in covered]
+        counts = [condition for piece in covered for condition in covers[piece]]
+        clauses += [disjunction((part(outside), *everywhere, *counts, *cover)) for part, cover in parts]
     return conjunction(clauses)
-
-
-def _grouped(names: dict[str, _Cover]) -> dict[tuple[Formula, ...], list[str]]:
-    """The names that are not evaluated in any case, by the conditions under which they are."""
-    groups: dict[tuple[Formula, ...], list[str]] = {}
-    for name, cover in names.items():
-        if TRUE not in cover:
-            groups.setdefault(tuple(cover), []).append(name)
-    return groups
 
 
 def _regions(pieces: Evaluated) -> Iterator[tuple[int, int | None, tuple[Formula, ...]]]:
@@ -109,16 +103,3 @@ def _regions(pieces: Evaluated) -> Iterator[tuple[int, int | None, tuple[Formula
         yield start, end, tuple({condition: None for condition, piece in counts if piece >= end})
         start = end
     yield start, None, ()
-
-
-def _subsets(doubtful: dict[Formula, _Cover]) -> Iterator[tuple[frozenset[Formula], list[Formula]]]:
-    """Each set of conditional pieces, with the conditions of which one lets a piece of it count."""
-    for size in range(len(doubtful) + 1):
-        for chosen in combinations(doubtful, size):
-            yield frozenset(chosen), [condition for piece in chosen for condition in doubtful[piece]]
-
-
-def _check(site: Site, keyword: str, clauses: int) -> None:
-    if clauses > MAX_CLAUSES:
-        reason = f"what it is about depends on more than {MAX_CLAUSES} cases"
-        raise UnsupportedSchema(reason, pointer=f"{site.place}/{keyword}", keyword=keyword)

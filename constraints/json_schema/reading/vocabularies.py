@@ -13,18 +13,19 @@ from typing import Any, Final
 
 from constraints.json_schema.document import Resolver
 from constraints.json_schema.reading.dialects import Dialect, dialect_of_uri
+from constraints.json_schema.reading.words import words
 
 _OWN: Final[Mapping[str, frozenset[str]]] = {
-    "validation": frozenset(
-        "type enum const multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern "
-        "maxItems minItems uniqueItems maxContains minContains maxProperties minProperties required "
-        "dependentRequired".split()
+    "validation": words(
+        "type enum const multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength "
+        "pattern maxItems minItems uniqueItems maxContains minContains maxProperties minProperties required "
+        "dependentRequired"
     ),
-    "applicator": frozenset(
+    "applicator": words(
         "prefixItems items additionalItems contains additionalProperties properties patternProperties "
-        "dependentSchemas propertyNames if allOf anyOf oneOf not".split()
+        "dependentSchemas propertyNames if allOf anyOf oneOf not"
     ),
-    "unevaluated": frozenset("unevaluatedItems unevaluatedProperties".split()),
+    "unevaluated": words("unevaluatedItems unevaluatedProperties"),
     "format": frozenset(["format"]),
     "format-annotation": frozenset(["format"]),
     "format-assertion": frozenset(["format"]),

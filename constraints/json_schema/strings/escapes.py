@@ -186,16 +186,10 @@ def _halves(runs: IntArray, ranges: IntArray, rows: IntArray, slots: IntArray, c
 
 
 @kernel
-def escapes(runs: IntArray, ranges: IntArray, rows: IntArray, slots: IntArray, counts: Counts) -> int:
-    """The state behind the backslash of the escapes of a boundary state.
-
-    Args:
-        runs: what the code points lead to; at least one, and no surrogates.
-        ranges, rows, slots, counts: the nodes, with room for `ROOM * (R + 1)` more.
-    """
-    units = cut_run(runs, 0, 0xFFFF)
-    units = _by_digit(units, 16, 0, ranges, rows, slots, counts)
-    units = _by_digit(units, 16, 0, ranges, rows, slots, counts)
+def _with_halves(
+    units: IntArray, runs: IntArray, ranges: IntArray, rows: IntArray, slots: IntArray, counts: Counts
+) -> IntArray:
+    """The runs of first two digits, with those of characters above U+FFFF."""
     halves = _halves(cut_run(runs, 0x10000, 0x10FFFF), ranges, rows, slots, counts)
     merged, count = np.empty((len(units) + len(halves) + 1, 3), np.int32), 0
     for run in range(len(units)):
@@ -206,7 +200,23 @@ def escapes(runs: IntArray, ranges: IntArray, rows: IntArray, slots: IntArray, c
     for run in range(len(units)):
         if units[run, FIRST] > 0xD8:
             merged, count = add_run(merged, count, units[run, FIRST], units[run, LAST], units[run, TARGET])
-    units = _by_digit(merged[:count], 16, 0, ranges, rows, slots, counts)
+    return merged[:count]
+
+
+@kernel
+def escapes(runs: IntArray, ranges: IntArray, rows: IntArray, slots: IntArray, counts: Counts) -> int:
+    """The state behind the backslash of the escapes of a boundary state.
+
+    Args:
+        runs: what the code points lead to; at least one, and no surrogates.
+        ranges, rows, slots, counts: the nodes, with room for `ROOM * (R + 1)` more.
+    """
+    units = cut_run(runs, 0, 0xFFFF)
+    units = _by_digit(units, 16, 0, ranges, rows, slots, counts)
+    units = _by_digit(units, 16, 0, ranges, rows, slots, counts)
+    if runs[-1, LAST] > 0xFFFF:
+        units = _with_halves(units, runs, ranges, rows, slots, counts)
+    units = _by_digit(units, 16, 0, ranges, rows, slots, counts)
     first = _by_digit(units, 16, 0, ranges, rows, slots, counts)[0, TARGET]
     begin = counts[_ARCS]
     for code, letter in _SHORT:

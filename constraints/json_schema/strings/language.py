@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from functools import lru_cache
 
+from automata import expr as ex
 from automata.byte_automaton import ByteAutomaton
 from automata.expr import Expr
 from constraints.json_schema.formula import Always, Formula, Never, StringIn, TextLength
 from constraints.json_schema.strings.content import content, holds, written
+from constraints.json_schema.strings.lengths import length_spellings
 from constraints.json_schema.strings.spelling import spelled
 
 
@@ -20,7 +24,19 @@ def string_language(formula: Formula) -> Expr | ByteAutomaton:
         LimitExceeded: an automaton is too large.
         TypeError: the formula is about something else.
     """
+    if isinstance(formula, TextLength):
+        return length_spellings(formula.low, formula.high)
     return spelled(content(formula))
+
+
+def usual_spellings(texts: Iterable[str]) -> Expr:
+    """The two spellings, quotes included, that programs give to each of some strings: escapes only where there must be
+    some, or also for all characters beyond ASCII. Those are what `json.dumps` writes, and `JSON.stringify` the first.
+
+    All spellings of a word take seven states for a letter, these one.
+    """
+    kept = written(frozenset(texts))
+    return ex.strings([json.dumps(text, ensure_ascii=ascii_only) for text in kept for ascii_only in (False, True)])
 
 
 def string_matches(formula: Formula, text: str) -> bool:
@@ -33,7 +49,7 @@ def string_matches(formula: Formula, text: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def string_is_empty(formula: Formula) -> bool:
-    """Whether no string that can be spelled is so.
+    """Whether a formula about strings holds for no string that can be spelled.
 
     Raises: as `string_language`.
     """

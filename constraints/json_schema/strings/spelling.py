@@ -22,14 +22,13 @@ from __future__ import annotations
 import numpy as np
 
 from automata.byte_automaton import ByteAutomaton
-from automata.determinize import Transitions
-from automata.intervals import over_intervals
 from automata.jit import kernel
 from automata.openfst import BoolArray, IntArray
 from automata.sparse import HIGH, LOW, REACHED, by_state
-from automata.tabulate import DENSE_BYTES, Tables, from_either, tabulate
+from automata.tabulate import DENSE_BYTES, Tables, from_either
 from constraints.json_schema.strings.escapes import ROOM, Counts, Nodes, add_arc, escapes, with_room
 from constraints.json_schema.strings.runs import TARGET, add_run
+from constraints.json_schema.strings.tables import tables_of
 
 _QUOTE, _BACKSLASH, _FIRST_LITERAL = 0x22, 0x5C, 0x20
 
@@ -86,10 +85,9 @@ def _spelled(start: int, final: BoolArray, offsets: IntArray, arcs: IntArray, de
             for arc in range(offsets[state], offsets[state + 1]):
                 add_arc(nodes.ranges, nodes.counts, state, arcs[arc, LOW], arcs[arc, HIGH], arcs[arc, REACHED])
     num_arcs, num_nodes = nodes.counts[0], nodes.counts[1]
-    interval, _, cut = over_intervals(nodes.ranges[:num_arcs], 0, 1 << 40)
     ends = np.zeros(num_nodes, np.bool_)
     ends[end] = True
-    return tabulate(begin, Transitions(ends, cut[0], cut[1], cut[2]), interval, 0, dense_bytes)
+    return tables_of(begin, ends, nodes.ranges[:num_arcs], dense_bytes)
 
 
 @kernel
@@ -114,49 +112,59 @@ def _runs(state: int, offsets: IntArray, arcs: IntArray, runs: IntArray) -> tupl
         if low < 0x80:
             runs, count = add_run(runs, count, low, high, target)
         elif low < 0xE0:
-            runs, count = _runs_behind(target, 1, low - 0xC0, high - 0xC0, offsets, arcs, runs, count)
+            runs, count = _behind_two(target, low - 0xC0, high - 0xC0, offsets, arcs, runs, count)
         elif low < 0xF0:
-            runs, count = _runs_behind(target, 2, low - 0xE0, high - 0xE0, offsets, arcs, runs, count)
+            runs, count = _behind_three(target, low - 0xE0, high - 0xE0, offsets, arcs, runs, count)
         else:
-            runs, count = _runs_behind(target, 3, low - 0xF0, high - 0xF0, offsets, arcs, runs, count)
+            runs, count = _behind_four(target, low - 0xF0, high - 0xF0, offsets, arcs, runs, count)
     return runs, count
 
 
 @kernel
-def _runs_behind(
-    state: int, missing: int, low: int, high: int, offsets: IntArray, arcs: IntArray, runs: IntArray, count: int
+def _behind_two(
+    state: int, low: int, high: int, offsets: IntArray, arcs: IntArray, runs: IntArray, count: int
 ) -> tuple[IntArray, int]:
-    """Adds the runs of characters that go on at a state, where `missing` bytes are missing and what there is stands for
-    a number from `low` to `high`."""
-    reached = _only_target(state, missing, offsets, arcs)
+    """Adds the runs of characters that go on at a state with one byte more, where the bytes so far stand for a number
+    from `low` to `high`."""
+    reached = _only_target(state, 1, offsets, arcs)
     if reached >= 0:
-        size = 64**missing
-        return add_run(runs, count, low * size, high * size + size - 1, reached)
-    # A stack of what is still to be walked, the last first: state, bytes missing, first and last number.
-    stack = np.empty((512, 4), np.int64)
-    top = 0
-    for number in range(high, low - 1, -1):
-        stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = state, missing, number, number
-        top += 1
-    while top:
-        top -= 1
-        source, left, first, last = stack[top]
-        reached = _only_target(source, left, offsets, arcs)
-        size = 64**left
-        if left == 0:
-            runs, count = add_run(runs, count, first, last, source)
-        elif reached >= 0:
-            runs, count = add_run(runs, count, first * size, last * size + size - 1, reached)
-        elif first < last:
-            for number in range(last, first - 1, -1):
-                stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = source, left, number, number
-                top += 1
-        else:
-            for arc in range(offsets[source + 1] - 1, offsets[source] - 1, -1):
-                stack[top, 0], stack[top, 1] = arcs[arc, REACHED], left - 1
-                stack[top, 2] = first * 64 + arcs[arc, LOW] - 0x80
-                stack[top, 3] = first * 64 + arcs[arc, HIGH] - 0x80
-                top += 1
+        return add_run(runs, count, low << 6, (high << 6) + 0x3F, reached)
+    for number in range(low, high + 1):
+        base = (number << 6) - 0x80
+        for arc in range(offsets[state], offsets[state + 1]):
+            runs, count = add_run(runs, count, base + arcs[arc, LOW], base + arcs[arc, HIGH], arcs[arc, REACHED])
+    return runs, count
+
+
+@kernel
+def _behind_three(
+    state: int, low: int, high: int, offsets: IntArray, arcs: IntArray, runs: IntArray, count: int
+) -> tuple[IntArray, int]:
+    """The same with two bytes more."""
+    reached = _only_target(state, 2, offsets, arcs)
+    if reached >= 0:
+        return add_run(runs, count, low << 12, (high << 12) + 0xFFF, reached)
+    for number in range(low, high + 1):
+        base = (number << 6) - 0x80
+        for arc in range(offsets[state], offsets[state + 1]):
+            first, last = base + arcs[arc, LOW], base + arcs[arc, HIGH]
+            runs, count = _behind_two(arcs[arc, REACHED], first, last, offsets, arcs, runs, count)
+    return runs, count
+
+
+@kernel
+def _behind_four(
+    state: int, low: int, high: int, offsets: IntArray, arcs: IntArray, runs: IntArray, count: int
+) -> tuple[IntArray, int]:
+    """The same with three bytes more."""
+    reached = _only_target(state, 3, offsets, arcs)
+    if reached >= 0:
+        return add_run(runs, count, low << 18, (high << 18) + 0x3FFFF, reached)
+    for number in range(low, high + 1):
+        base = (number << 6) - 0x80
+        for arc in range(offsets[state], offsets[state + 1]):
+            first, last = base + arcs[arc, LOW], base + arcs[arc, HIGH]
+            runs, count = _behind_three(arcs[arc, REACHED], first, last, offsets, arcs, runs, count)
     return runs, count
 
 

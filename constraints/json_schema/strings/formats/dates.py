@@ -2,8 +2,7 @@
 
 The Gregorian calendar is followed, with leap years; letters may be in either case. A leap second is the last one of a
 day in UTC (section 5.7), so with an offset it stands at the minute of local time that is 23:59 in UTC. Offsets beside a
-leap second are whole quarters of an hour, as those of all time zones have been since there are leap seconds (1972):
-with any other the automaton would need a state for each minute of the day.
+leap second are whole or half hours: with all of them the automaton would need a state for each minute of the day.
 """
 
 from __future__ import annotations
@@ -28,9 +27,16 @@ def time() -> Expr:
     return plain | _leap_seconds()
 
 
+def time_at_most() -> Expr:
+    """With leap seconds in any minute."""
+    return parse(
+        f"(?:[01][0-9]|2[0-3]):[0-5][0-9]:(?:[0-5][0-9]|60){_FRACTION}(?:[zZ]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
+    )
+
+
 def _leap_seconds() -> Expr:
     fraction, ways = parse(_FRACTION), []
-    for local in range(14, _MINUTES, 15):
+    for local in range(29, _MINUTES, 30):
         east, west = (local - (_MINUTES - 1)) % _MINUTES, (_MINUTES - 1 - local) % _MINUTES
         offsets = ex.strings([f"+{_clock(east)}", f"-{_clock(west)}", *("zZ" if not east else "")])
         ways.append(ex.concat(f"{_clock(local)}:60", fraction, offsets))
@@ -43,6 +49,10 @@ def _clock(minutes: int) -> str:
 
 def date_time() -> Expr:
     return date() + parse("[tT]") + time()
+
+
+def date_time_at_most() -> Expr:
+    return date() + parse("[tT]") + time_at_most()
 
 
 def duration() -> Expr:

@@ -1,0 +1,384 @@
+"""The JSON Schema of a Python type, made exact: what it allows parses, and it allows what is serialized.
+
+Pydantic's own generator describes an interface: its schemas are looser than its validators in some places and tighter
+than its serializers in others. What is different here:
+
+    int             written without fraction and exponent: 1.0 is none here (`typed` says so of all integers)
+    float           bounds hold after rounding (`constraints.types.rounding`); finite ones are in the range of floats
+    Decimal         a string, as it is serialized; JSON numbers would go through float. Bounds, steps and digits hold,
+                    then without exponent
+    str             patterns with Unicode's classes, as Pydantic's engine reads them
+    date, time, datetime, timedelta
+                    those that exist and that `datetime` holds, in ISO 8601 as serialized; with or without a time zone,
+                    as the type has it. `format` would allow leap seconds and years of more digits
+    UUID            with hyphens
+    Enum, Literal   integers as above; a member whose value does not parse back is refused, as are tuples
+    set, frozenset  items may repeat, since parsing merges them; so `min_length` above 1 is refused
+    dict            every key is a string that parses as a key (int, float, bool, Decimal, dates, UUID, Literal, Enum):
+                    Pydantic's schema says nothing of keys that are no strings, and takes any others beside a pattern;
+                    names may repeat, the last one counts; so `min_length` above 1 is refused
+    models, dataclasses, TypedDict
+                    closed, unless `extra="allow"`: others would be dropped in silence. Names are the validation
+                    aliases where there are some
+    unions          `anyOf`, tagged ones too: tags tell them apart
+
+Refused, since no automaton here says what their validators take: bounds of dates, `bytes` with a length, `Json`, URLs,
+`complex`, `Fraction`, generators, callables, and whatever Pydantic has no schema for. What functions check
+(`AfterValidator`, `Predicate`, validators of a model) is checked when a text is parsed, and not by the automaton; a
+`BeforeValidator` sees what the type's schema allows.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from enum import Flag
+from fractions import Fraction
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic.errors import PydanticInvalidForJsonSchema
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import SchemaValidator, core_schema, from_json, to_json
+
+from automata.errors import UnsupportedSchema
+from constraints.json_schema.formula import Formula, IsInteger, Maximum, Minimum, MultipleOf, conjunction
+from constraints.types import patterns
+from constraints.types.rounding import rounding_into
+from constraints.types.shapes import UNBOUNDED, Bounds
+
+_ORDERS = ("gt", "ge", "lt", "le")
+_MAX_FLAGS = 8
+
+
+class ExactSchema(GenerateJsonSchema):
+    """Pydantic's generator with the differences that the module names. Numbers in its schemas may be Decimals."""
+
+    def emit_warning(self, kind: Any, detail: str) -> None:
+        # Defaults are for readers; but an option of a union that is left out is none that could be written.
+        if kind != "non-serializable-default":
+            raise UnsupportedSchema(detail)
+
+    # Numbers.
+
+    def int_schema(self, schema: core_schema.IntSchema) -> JsonSchemaValue:
+        return {"type": "integer", **_bounds_as_keywords(_bounds(schema))}
+
+    def float_schema(self, schema: core_schema.FloatSchema) -> JsonSchemaValue:
+        return {"type": "number", **_bounds_as_keywords(rounding_into(self._float_bounds(schema)))}
+
+    def _float_bounds(self, schema: core_schema.FloatSchema) -> Bounds:
+        bounds = _bounds(schema)
+        if not schema.get("allow_inf_nan", self._config.config_dict.get("allow_inf_nan", True)):
+            most = Fraction(sys.float_info.max)
+            low = -most if bounds.low is None else max(bounds.low, -most)
+            high = most if bounds.high is None else min(bounds.high, most)
+            bounds = Bounds(low, bounds.low_exclusive, high, bounds.high_exclusive, bounds.step)
+        return bounds
+
+    def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
+        bounds = _bounds(schema)
+        written = patterns.DECIMAL if bounds == UNBOUNDED else patterns.within(_formula(bounds))
+        if schema.get("allow_inf_nan"):
+            written = f"{written}|{patterns.NOT_FINITE}"
+        found = _string(written)
+        digits, places = schema.get("max_digits"), schema.get("decimal_places")
+        if digits is not None or places is not None:
+            found["allOf"] = [{"pattern": patterns.anchored(_with_digits(digits, places))}]
+        return found
+
+    # Text.
+
+    def str_schema(self, schema: core_schema.StringSchema) -> JsonSchemaValue:
+        changes = [name for name in ("strip_whitespace", "to_lower", "to_upper") if schema.get(name)]
+        if changes and (schema.get("min_length") or schema.get("pattern")):
+            raise UnsupportedSchema(
+                "a length or pattern of text that is changed before it is checked", keyword=changes[0]
+            )
+        found = super().str_schema(schema)
+        if "pattern" in found:
+            found["pattern"] = patterns.ecma(found["pattern"])
+        return found
+
+    def bytes_schema(self, schema: core_schema.BytesSchema) -> JsonSchemaValue:
+        if schema.get("min_length") or schema.get("max_length") is not None or self._config.val_json_bytes != "utf8":
+            raise UnsupportedSchema("bytes with a length, or not in UTF-8", keyword="bytes")
+        return {"type": "string"}
+
+    def uuid_schema(self, schema: core_schema.UuidSchema) -> JsonSchemaValue:
+        version = schema.get("version")
+        if version is None:
+            return _string(patterns.UUID)
+        return _string(
+            rf"[0-9a-fA-F]{{8}}-[0-9a-fA-F]{{4}}-{version}[0-9a-fA-F]{{3}}-[89abAB][0-9a-fA-F]{{3}}-[0-9a-fA-F]{{12}}"
+        )
+
+    # Dates and times.
+
+    def date_schema(self, schema: core_schema.DateSchema) -> JsonSchemaValue:
+        return self._moment(schema, patterns.DATE)
+
+    def time_schema(self, schema: core_schema.TimeSchema) -> JsonSchemaValue:
+        return self._moment(schema, patterns.TIME + _zone(schema))
+
+    def datetime_schema(self, schema: core_schema.DatetimeSchema) -> JsonSchemaValue:
+        return self._moment(schema, patterns.DATETIME + _zone(schema))
+
+    def timedelta_schema(self, schema: core_schema.TimedeltaSchema) -> JsonSchemaValue:
+        return self._moment(schema, patterns.DURATION)
+
+    def _moment(self, schema: Any, written: str) -> JsonSchemaValue:
+        for keyword in (*_ORDERS, "now_op"):
+            if schema.get(keyword) is not None:
+                raise UnsupportedSchema("bounds of dates and times", keyword=keyword)
+        for option in ("ser_json_temporal", "ser_json_timedelta"):
+            if self._config.config_dict.get(option, "iso8601") != "iso8601":
+                raise UnsupportedSchema("dates and times that are serialized as numbers", keyword=option)
+        return _string(written)
+
+    # Values.
+
+    def literal_schema(self, schema: core_schema.LiteralSchema) -> JsonSchemaValue:
+        return _values(schema, schema["expected"])
+
+    def enum_schema(self, schema: core_schema.EnumSchema) -> JsonSchemaValue:
+        return {**_values(schema, _flags(schema)), "title": schema["cls"].__name__}
+
+    # Collections.
+
+    def _common_set_schema(self, schema: Any) -> JsonSchemaValue:
+        _refuse_distinct(schema, "a set")
+        found = super()._common_set_schema(schema)
+        del found["uniqueItems"]
+        return found
+
+    def _common_dict_schema(self, schema: Any) -> JsonSchemaValue:
+        _refuse_distinct(schema, "a dict")
+        found: JsonSchemaValue = {"type": "object"}
+        if "keys_schema" in schema:
+            found["propertyNames"] = self._names(schema["keys_schema"])
+        values = self.generate_inner(schema["values_schema"]) if "values_schema" in schema else True
+        found["additionalProperties"] = values
+        self.update_with_validations(found, schema, self.ValidationsMapping.object)
+        return found
+
+    def _names(self, schema: Any) -> JsonSchemaValue:
+        """What keys are, as strings."""
+        while schema["type"] == "definition-ref":
+            schema = self.resolve_ref_schema(schema)
+        kind = schema["type"]
+        if kind in ("int", "float"):
+            bounds = _bounds(schema) if kind == "int" else rounding_into(self._float_bounds(schema))
+            plain = patterns.INTEGER if kind == "int" else patterns.NUMBER
+            return _string(plain if bounds == UNBOUNDED else patterns.within(_formula(bounds, whole=kind == "int")))
+        if kind == "bool":
+            return _string("true|false")
+        if kind in ("literal", "enum"):
+            names = {_name_of(schema, value) for value in (schema["expected"] if kind == "literal" else _flags(schema))}
+            return _string("|".join(map(re.escape, sorted(names))))
+        if kind in ("str", "decimal", "date", "time", "datetime", "timedelta", "uuid"):
+            return self.generate_inner(schema)
+        if kind == "any":
+            return {}
+        raise UnsupportedSchema(f"keys of the type {kind!r}, which no string parses as", keyword="dict")
+
+    # Objects.
+
+    def _named_required_fields_schema(self, named_required_fields: Any) -> JsonSchemaValue:
+        found: JsonSchemaValue = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+        for field in named_required_fields:
+            with _within(f"/{field[0]}"):
+                one = super()._named_required_fields_schema([field])
+            found["properties"] |= one["properties"]
+            found["required"] += one.get("required", [])
+        return found
+
+    def _update_class_schema(self, json_schema: JsonSchemaValue, cls: type[Any], config: Any) -> None:
+        # What a class adds is for readers; only whether there are other members counts.
+        if config.get("extra") == "allow" and json_schema.get("additionalProperties") is False:
+            json_schema["additionalProperties"] = True
+        json_schema.setdefault("title", cls.__name__)
+
+    def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
+        found = super().tagged_union_schema(schema)
+        return {"anyOf": found["oneOf"]} if "oneOf" in found else found
+
+    # What is refused.
+
+    def _refused(self, schema: Any) -> JsonSchemaValue:
+        raise UnsupportedSchema(f"no automaton holds what Pydantic takes as {schema['type']!r}")
+
+    complex_schema = _refused
+    fraction_schema = _refused
+    url_schema = _refused
+    multi_host_url_schema = _refused
+    json_schema = _refused
+    generator_schema = _refused
+    callable_schema = _refused
+    custom_error_schema = _refused
+
+
+def exact_schema(adapter: TypeAdapter[Any]) -> JsonSchemaValue:
+    """The exact schema of a type.
+
+    Raises:
+        UnsupportedSchema: a part of the type that cannot be held.
+    """
+    try:
+        return adapter.json_schema(schema_generator=ExactSchema, union_format="any_of")
+    except PydanticInvalidForJsonSchema as error:
+        raise UnsupportedSchema(str(error).splitlines()[0]) from None
+
+
+@contextmanager
+def _within(step: str) -> Iterator[None]:
+    """Errors say in which field they were met."""
+    try:
+        yield
+    except UnsupportedSchema as error:
+        raise UnsupportedSchema(error.reason, pointer=step + error.pointer, keyword=error.keyword) from None
+
+
+def _string(pattern: str) -> JsonSchemaValue:
+    return {"type": "string", "pattern": patterns.anchored(pattern)}
+
+
+def _bounds(schema: Any) -> Bounds:
+    """The bounds in a core schema."""
+    found: dict[str, Fraction] = {}
+    for name in (*_ORDERS, "multiple_of"):
+        value = schema.get(name)
+        if value is None:
+            continue
+        if isinstance(value, float) and value in (float("inf"), -float("inf")):
+            raise UnsupportedSchema(f"the bound {value}", keyword=name)
+        # A step of floats is checked with a tolerance, and 0.1 is meant as a tenth.
+        found[name] = Fraction(repr(value)) if name == "multiple_of" and isinstance(value, float) else Fraction(value)
+    low, below = found.get("gt"), found.get("lt")
+    exclusive = low is not None and ("ge" not in found or low >= found["ge"])
+    below_exclusive = below is not None and ("le" not in found or below <= found["le"])
+    return Bounds(
+        low if exclusive else found.get("ge"),
+        exclusive,
+        below if below_exclusive else found.get("le"),
+        below_exclusive,
+        found.get("multiple_of"),
+    )
+
+
+def _bounds_as_keywords(bounds: Bounds) -> JsonSchemaValue:
+    found = {
+        "exclusiveMinimum" if bounds.low_exclusive else "minimum": bounds.low,
+        "exclusiveMaximum" if bounds.high_exclusive else "maximum": bounds.high,
+        "multipleOf": bounds.step,
+    }
+    return {keyword: _decimal(value) for keyword, value in found.items() if value is not None}
+
+
+def _decimal(value: Fraction) -> int | Decimal:
+    """A number as JSON has it: a fraction whose denominator is made of twos and fives."""
+    if value.denominator == 1:
+        return value.numerator
+    places = max(value.denominator.bit_length(), 1)
+    return Decimal(value.numerator * 10**places // value.denominator).scaleb(-places)
+
+
+def _formula(bounds: Bounds, *, whole: bool = False) -> Formula:
+    """What bounds say of a number."""
+    statements: list[Formula] = [IsInteger(plain=True)] if whole else []
+    if bounds.low is not None:
+        statements.append(Minimum(bounds.low, bounds.low_exclusive))
+    if bounds.high is not None:
+        statements.append(Maximum(bounds.high, bounds.high_exclusive))
+    if bounds.step is not None:
+        statements.append(MultipleOf(bounds.step))
+    return conjunction(statements)
+
+
+def _with_digits(digits: int | None, places: int | None) -> str:
+    """Decimals of at most so many digits, of which at most so many are behind the point."""
+    if digits is None:
+        return rf"{patterns.INTEGER}(?:\.\d{{1,{places}}})?" if places else patterns.INTEGER
+    if places is not None:
+        if digits <= places:  # Pydantic counts the 0 of zero, and of no other number
+            return rf"-?0\.(?!0*$)\d{{1,{places}}}"
+        integer = rf"-?(?:0|[1-9]\d{{0,{digits - places - 1}}})"
+        return rf"{integer}(?:\.\d{{1,{places}}})?" if places else integer
+    found = [rf"-?0\.\d{{1,{digits}}}", rf"-?(?:0|[1-9]\d{{0,{digits - 1}}})"]
+    found += [rf"-?[1-9]\d{{0,{digits - behind - 1}}}\.\d{{{behind}}}" for behind in range(1, digits)]
+    return "|".join(found)
+
+
+def _zone(schema: Any) -> str:
+    match schema.get("tz_constraint"):
+        case None:
+            return f"(?:{patterns.ZONE})?"
+        case "aware":
+            return patterns.ZONE
+        case "naive":
+            return ""
+    raise UnsupportedSchema("one offset for all times", keyword="tz_constraint")
+
+
+def _refuse_distinct(schema: Any, what: str) -> None:
+    if (schema.get("min_length") or 0) > 1:
+        raise UnsupportedSchema(
+            f"{what} of at least {schema['min_length']}: equal items count once, and no automaton compares them",
+            keyword="min_length",
+        )
+
+
+def _values(schema: Any, values: Iterable[Any]) -> JsonSchemaValue:
+    """The values of a Literal or an Enum, integers apart."""
+    reader = SchemaValidator(schema)
+    integers: list[Any] = []
+    others: list[Any] = []
+    for value in values:
+        written = to_json(value)
+        if not _same(_read(reader, written), value):
+            raise UnsupportedSchema(f"{value!r} is written as {written.decode()}, which is read as something else")
+        is_integer = type(getattr(value, "value", value)) is int or (isinstance(value, int) and type(value) is not bool)
+        (integers if is_integer else others).append(from_json(written))
+    found: list[JsonSchemaValue] = [{"type": "integer", "enum": integers}] if integers else []
+    found += [{"enum": others}] if others else []
+    return found[0] if len(found) == 1 else {"anyOf": found}
+
+
+def _name_of(schema: Any, value: Any) -> str:
+    """How a Literal's or an Enum's value is written as a key."""
+    written = to_json({value: None})
+    found = _read(SchemaValidator(core_schema.dict_schema(keys_schema=schema)), written)
+    if not (isinstance(found, dict) and _same(next(iter(found)), value)):
+        raise UnsupportedSchema(f"{value!r} is written as {written.decode()}, which is read as something else")
+    name: str = next(iter(from_json(written)))
+    return name
+
+
+def _read(reader: SchemaValidator, written: bytes) -> Any:
+    try:
+        return reader.validate_json(written)
+    except ValueError:
+        return _NOTHING
+
+
+_NOTHING = object()
+
+
+def _same(found: Any, value: Any) -> bool:
+    return type(found) is type(value) and bool(found == value)
+
+
+def _flags(schema: core_schema.EnumSchema) -> list[Any]:
+    """The members of an Enum; of a Flag all combinations."""
+    members: list[Any] = list(schema["members"])
+    if not issubclass(schema["cls"], Flag):
+        return members
+    if len(members) > _MAX_FLAGS:
+        raise UnsupportedSchema(f"combinations of more than {_MAX_FLAGS} flags", keyword=schema["cls"].__name__)
+    found = {schema["cls"](0): None}
+    for member in members:
+        found |= {earlier | member: None for earlier in found}
+    return list(found)

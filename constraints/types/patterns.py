@@ -1,0 +1,101 @@
+"""Regular expressions of ECMA-262 that stand for what Python and Pydantic read.
+
+    DATE, TIME, ...         what `datetime`, `UUID` and Decimal take and write, as strings
+    within(formula)         numbers within bounds, as strings
+    ecma(pattern)           a pattern in the syntax that Pydantic's engine has, Rust's
+
+Dates are those that exist, in the years that `datetime` has; seconds end at 59, fractions have at most the six digits
+that are kept, offsets are less than a day.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from automata.byte_automaton import ByteAutomaton
+from automata.elimination import to_expr
+from automata.errors import UnsupportedSchema
+from constraints.json_schema.formula import Formula
+
+_LEAP: Final = (
+    r"(?:\d\d(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)"  # divisible by 4, but 100s by 400
+)
+_YEAR: Final = r"(?:\d{3}[1-9]|\d\d[1-9]\d|\d[1-9]\d\d|[1-9]\d{3})"  # 0001 to 9999
+_MONTH_DAY: Final = r"(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
+DATE: Final = rf"(?:{_YEAR}-{_MONTH_DAY}|{_LEAP}-02-29)"
+_CLOCK: Final = r"(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?"
+ZONE: Final = r"(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)"
+TIME: Final = _CLOCK
+DATETIME: Final = rf"{DATE}T{_CLOCK}"
+UUID: Final = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
+# A timedelta of up to 999,999,999 days, in years of 365 days and days; less than that with hours, if it is negative.
+_PART: Final = r"(?:\d|1\d|2[0-3])H"
+_MINUTES: Final = r"[1-5]?\dM"
+_SECONDS: Final = r"[1-5]?\d(?:\.\d{1,6})?S"
+_HOURS: Final = rf"T(?:{_PART}(?:{_MINUTES})?(?:{_SECONDS})?|{_MINUTES}(?:{_SECONDS})?|{_SECONDS})"
+_YEARS: Final = r"(?:[1-9]\d{0,5}|1\d{6}|2[0-6]\d{5}|27[0-2]\d{4}|273[0-8]\d{3}|2739[0-6]\d\d|27397[01]\d|273972[0-5])Y"
+_YEAR_DAYS: Final = r"(?:[1-9]\d?|[12]\d\d|3[0-5]\d|36[0-4])D"
+_DAYS: Final = rf"(?:\d{{1,8}}D|{_YEARS}(?:{_YEAR_DAYS})?)"
+_MOST: Final = "2739726Y"
+DURATION: Final = (
+    rf"(?:-?P(?:{_DAYS}(?:{_HOURS})?|{_HOURS}|{_MOST}(?:[1-8]D)?(?:{_HOURS})?|{_MOST}9D)|P{_MOST}9D{_HOURS})"
+)
+INTEGER: Final = r"-?(?:0|[1-9]\d*)"
+# What `float` writes and reads; not NaN or infinities.
+NUMBER: Final = rf"{INTEGER}(?:\.\d+)?(?:[eE][+-]?\d+)?"
+# What `str` writes of a Decimal; exponents up to 17 digits, since some beyond are out of range.
+DECIMAL: Final = rf"{INTEGER}(?:\.\d+)?(?:[eE][+-]?\d{{1,17}})?"
+NOT_FINITE: Final = r"-?(?:Infinity|NaN|sNaN)"
+
+
+def anchored(pattern: str) -> str:
+    """The pattern of the texts that match as a whole."""
+    return f"^(?:{pattern})$"
+
+
+def within(formula: Formula) -> str:
+    """Numbers for which a formula holds, without exponents.
+
+    Raises:
+        LimitExceeded: see `constraints.json_schema.numbers`.
+    """
+    from automata.pattern import parse
+    from constraints.json_schema.numbers import number_language
+
+    found = number_language(formula) & parse(rf"{INTEGER}(?:\.\d+)?")
+    return str(to_expr(found) if isinstance(found, ByteAutomaton) else found)
+
+
+_WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}"
+# Classes of Rust's regular expressions are those of Unicode; in a set, and by themselves.
+_IN_SET = {"d": r"\p{Nd}", "D": r"\P{Nd}", "w": _WORD, "s": r"\p{White_Space}", "S": r"\P{White_Space}"}
+_ALONE = {**_IN_SET, "w": f"[{_WORD}]", "W": f"[^{_WORD}]"}
+_ALONE["b"] = f"(?:(?<=[{_WORD}])(?![{_WORD}])|(?<![{_WORD}])(?=[{_WORD}]))"
+_ALONE["B"] = f"(?:(?<=[{_WORD}])(?=[{_WORD}])|(?<![{_WORD}])(?![{_WORD}]))"
+_ALONE |= {"A": "^", "z": "$"}
+_TOKEN = re.compile(r"\\.|\[\^?|\]|.", re.DOTALL)
+
+
+def ecma(pattern: str) -> str:
+    """A pattern of Rust's syntax with the same meaning.
+
+    Raises:
+        UnsupportedSchema: something that only Rust's syntax has.
+    """
+    written, in_set = [], False
+    if "(?" in re.sub(r"\(\?(?:[:=!]|<[=!])", "", pattern):
+        raise UnsupportedSchema("flags and names of groups are not translated from Rust's syntax", keyword="pattern")
+    for token in _TOKEN.findall(pattern):
+        if token[0] == "\\":
+            known = _IN_SET if in_set else _ALONE
+            if token[1] in "AzW" and token[1] not in known:
+                raise UnsupportedSchema(f"{token} in a set is not translated", keyword="pattern")
+            token = known.get(token[1], token)
+        elif in_set and token[0] == "[":
+            raise UnsupportedSchema("a set within a set is not translated", keyword="pattern")
+        elif token == "." and not in_set:
+            token = r"[^\n]"
+        in_set = (token[0] == "[" and len(token) <= 2) or (in_set and token != "]")
+        written.append(token)
+    return "".join(written)

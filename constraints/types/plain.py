@@ -1,0 +1,48 @@
+"""Networks of schemas whose integers are written plainly: 1, and neither 1.0 nor 1e0.
+
+JSON Schema takes 1.0 for an integer, and so do its readers; a program's integer is a number of digits. Draft 4 had the
+same idea, and so formulas have the statement; here it is put in place of the other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from automata.errors import UnsatisfiableSchema
+from automata.nested import NestedNetwork
+from constraints.json_schema.conflicts import conflict
+from constraints.json_schema.document import Document
+from constraints.json_schema.formula import Formula, IsInteger
+from constraints.json_schema.laying import Laying
+from constraints.json_schema.liveness import has_text
+from constraints.json_schema.reading import read_schema
+from constraints.json_schema.restriction import Restriction
+from constraints.json_schema.whitespace import Habit, Whitespace, whitespace_of
+
+
+def plain_network(schema: Any, whitespace: Habit | Whitespace) -> NestedNetwork:
+    """The network of a schema, its integers written plainly.
+
+    Raises:
+        SchemaError: as `json_schema`.
+    """
+    document = read_schema(schema, draft="draft2020-12")
+    known: dict[Formula, Formula] = {}
+    definitions = {key: _plain(formula, known) for key, formula in document.definitions.items()}
+    places = {_plain(formula, known): place for formula, place in document.places.items()}
+    document = Document(_plain(document.root, known), definitions, document.draft, places, document.notes)
+    network = Laying(Restriction(document.definitions), whitespace_of(whitespace), "schema").network(document.root)
+    if not has_text(network):
+        reason, pointer = conflict(document)
+        raise UnsatisfiableSchema(reason, pointer=pointer)
+    return network
+
+
+def _plain(formula: Formula, known: dict[Formula, Formula]) -> Formula:
+    if formula not in known:
+        if isinstance(formula, IsInteger):
+            known[formula] = IsInteger(plain=True)
+        else:
+            fields = [_plain(field, known) if isinstance(field, Formula) else field for field in formula._fields]
+            known[formula] = type(formula)(*fields)
+    return known[formula]

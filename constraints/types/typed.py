@@ -1,0 +1,158 @@
+"""`typed(T)`: JSON texts of a Python type as a constraint, and back; by way of Pydantic.
+
+Pydantic says what a type means (its schema, made exact by `constraints.types.generation`), `json_schema` makes the
+automaton, and Pydantic's validator reads the texts. So a text that the constraint allows parses, and what the type's
+serializer writes of an instance, compact or not, is allowed and parses to an equal one; but for what has no JSON or
+reads as something else:
+
+    infinities and NaN, which Pydantic serializes as null          offsets of seconds, which are cut
+    a value of a union that an earlier option writes alike         computed fields, which no one parses
+    integers of more than 4,300 digits, and values nested more than 200 deep, which Pydantic does not read: the
+    automaton allows them, as it counts neither, and `parse` refuses them
+"""
+
+from __future__ import annotations
+
+import inspect
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+from automata.byte_automaton import ByteAutomaton
+from automata.errors import TextNotAllowed, UnsupportedSchema
+from automata.limits import Work, under_way
+from automata.nested import NestedNetwork, compile_nested
+from automata.pushdown.automaton import PushdownAutomaton
+from constraints.json_schema.whitespace import Habit, Whitespace
+from constraints.parsed import Parsed
+from constraints.types.plain import plain_network
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pydantic import TypeAdapter
+
+T = TypeVar("T")
+
+
+class Typed(Parsed[T], Generic[T]):
+    """The JSON texts of the values of a type; made by `typed`. Immutable.
+
+    Attributes:
+        annotation: the type, or the function.
+        adapter: what reads and writes its values; `adapter.json_schema()` is a schema to show to a model.
+        schema: the exact schema; numbers in it may be Decimals.
+    """
+
+    def __init__(self, annotation: Any, adapter: TypeAdapter[Any], whitespace: Habit | Whitespace) -> None:
+        from constraints.types.generation import exact_schema
+
+        self.annotation = annotation
+        self.adapter = adapter
+        self.schema = exact_schema(adapter)
+        self._network = plain_network(self.schema, whitespace)
+
+    def __repr__(self) -> str:
+        return f"typed({getattr(self.annotation, '__qualname__', self.annotation)})"
+
+    def to_network(self) -> NestedNetwork:
+        """The rules that read a text of the type."""
+        return self._network
+
+    def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
+        """The automaton of the texts.
+
+        Raises:
+            LimitExceeded, Cancelled: see `Parsed.to_automaton`.
+        """
+        return compile_nested(self._network, work=work)
+
+    @cached_property
+    def _automaton(self) -> ByteAutomaton | PushdownAutomaton:
+        with under_way(None) as work:
+            return self.to_automaton(work)
+
+    def parse(self, text: str) -> T:
+        """The value of a text.
+
+        Raises:
+            TextNotAllowed: the constraint does not allow the text; or functions of the type, such as a model's
+                validators, refuse it.
+        """
+        try:
+            written = text.encode()
+        except UnicodeEncodeError:
+            raise TextNotAllowed("half a surrogate pair is no text", text) from None
+        value = self._validated(text)
+        if not self._automaton.accepts(written):
+            raise TextNotAllowed("it is not written as the constraint writes it", text)
+        return value
+
+    def _validated(self, text: str) -> T:
+        from pydantic import ValidationError
+
+        try:
+            value: T = self.adapter.validate_json(text)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+            place = "".join(f"/{step}" for step in first["loc"])
+            raise TextNotAllowed(f"{first['msg']} (at {place or 'the root'})", text) from error
+        return value
+
+
+@overload
+def typed(annotation: type[T], *, whitespace: Habit | Whitespace = "default") -> Typed[T]: ...
+
+
+@overload
+def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default") -> Typed[Any]: ...
+
+
+def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default") -> Typed[Any]:
+    """The constraint of the JSON texts of a type.
+
+    Args:
+        annotation: a dataclass, NamedTuple, TypedDict, Pydantic model, Enum, or any annotation that Pydantic takes:
+            Literal, Optional, Union, list, set, tuple, dict, datetime, date, UUID, Decimal, Annotated with bounds, ...
+            Or a function: then texts are objects of its parameters, and `parse` gives them as a dict, which
+            `function(**arguments)` takes; parameters with defaults may be left out, and those without annotations
+            take any JSON. The function is never called.
+        whitespace: where blanks may stand, as in `json_schema`.
+
+    Raises:
+        UnsupportedSchema: a part of the type cannot be held exactly; see `constraints.types.generation`.
+        UnsatisfiableSchema: the type has no values.
+    """
+    from pydantic import TypeAdapter
+    from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
+
+    is_function = inspect.isroutine(annotation)
+    try:
+        adapter = TypeAdapter[Any](arguments_of(annotation) if is_function else annotation)
+    except (PydanticSchemaGenerationError, PydanticUserError) as error:
+        raise UnsupportedSchema(str(error).splitlines()[0]) from None
+    return Typed(annotation, adapter, whitespace)
+
+
+def arguments_of(function: Callable[..., Any]) -> Any:
+    """A TypedDict of a function's parameters.
+
+    Raises:
+        UnsupportedSchema: one that cannot be given by name, or hints that cannot be resolved.
+    """
+    import typing_extensions as extended
+
+    try:
+        signature = inspect.signature(function)
+        hints = extended.get_type_hints(function, include_extras=True)
+    except (NameError, TypeError, ValueError) as error:
+        raise UnsupportedSchema(f"the parameters of {function!r} are not known: {error}") from error
+    fields: dict[str, Any] = {}
+    for name, parameter in signature.parameters.items():
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            raise UnsupportedSchema("parameters are given by name, one by one", pointer=f"/{name}")
+        needed = extended.Required if parameter.default is parameter.empty else extended.NotRequired
+        fields[name] = needed[hints.get(name, Any)]
+    make: Any = extended.TypedDict  # of fields that are known only now
+    made = make(getattr(function, "__name__", "Arguments"), fields)
+    made.__pydantic_config__ = {"extra": "forbid"}
+    return made

@@ -1,0 +1,19 @@
+"""Values: constraints whose texts are values of Python, ready-made.
+
+    integer(low, high)          an integer                              numeric
+    decimal(low, high)          a decimal number                        numeric
+    date(earliest, latest)      a date of the calendar, in ISO 8601     dates
+    email(), url(schemes)       addresses                               addresses
+    sql_select(tables)          a SELECT over tables and columns        sql
+
+Each is a `Value`: `tokenfst.compile` takes it, `expr` is its language for use in larger ones, and `parse` gives back
+the value of a text.
+"""
+
+from constraints.values.addresses import email, url
+from constraints.values.dates import date
+from constraints.values.numeric import decimal, integer
+from constraints.values.sql import sql_select
+from constraints.values.value import Value
+
+__all__ = ["Value", "date", "decimal", "email", "integer", "sql_select", "url"]

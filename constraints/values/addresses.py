@@ -1,0 +1,88 @@
+"""E-mail addresses and URLs, as forms and links take them.
+
+    email    the address of a form's field: what WHATWG's HTML Standard calls a valid e-mail address, less what mail
+             servers refuse: dots at the ends of a name or side by side, and hosts without a domain
+    url      an absolute URL of RFC 3986 whose host is a name of DNS or four decimal numbers, with a port if need be
+
+Addresses in quotes, names that are not ASCII, and user names within URLs are not among them: rare where they are meant,
+and mostly a trap where they are not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from automata.expr import Expr, alternation, char_set, concat, literal, repeat
+from constraints.values.digits import naturals
+from constraints.values.value import Value
+
+_LETTERS = ((0x41, 0x5A), (0x61, 0x7A))
+_ALNUM = char_set("0123456789", *_LETTERS)
+_NAME = char_set("0123456789!#$%&'*+/=?^_`{|}~-", *_LETTERS)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
+
+
+@cache
+def _label() -> Expr:
+    """One part of a host's name (RFC 1123, section 2.1): up to 63 characters."""
+    inner = repeat(char_set("0123456789-", *_LETTERS), 0, 61)
+    return concat(_ALNUM, repeat(concat(inner, _ALNUM), 0, 1))
+
+
+@cache
+def _top_level() -> Expr:
+    """The last part of a host's name, which is not a number: two letters or more, or `xn--` and what stands for other
+    letters."""
+    return alternation(repeat(char_set(*_LETTERS), 2, 63), concat("xn--", repeat(_ALNUM, 1, 59)))
+
+
+def email() -> Value[str]:
+    """An e-mail address: a name of up to 64 characters, "@", a domain (WHATWG HTML, 4.10.5.1.5; RFC 5321, 4.5.3.1)."""
+    return Value(_email(), str)
+
+
+@cache
+def _email() -> Expr:
+    name = concat(repeat(_NAME, 1), repeat(concat(".", repeat(_NAME, 1)), 0))
+    short = repeat(alternation(_NAME, "."), 1, 64)
+    return concat(name & short, "@", repeat(concat(_label(), "."), 1), _top_level())
+
+
+def url(schemes: Sequence[str] = ("https", "http")) -> Value[str]:
+    """An absolute URL with a host: `scheme://host`, and port, path, query and fragment if any (RFC 3986, section 3).
+
+    Args:
+        schemes: the schemes, as they are written.
+
+    Raises:
+        TypeError: a text in place of a list.
+        ValueError: no schemes, or one that RFC 3986 does not allow.
+    """
+    if isinstance(schemes, str):
+        raise TypeError(f"schemes are a list: [{schemes!r}]?")
+    if not schemes:
+        raise ValueError("a URL needs a scheme")
+    for scheme in schemes:
+        if not _SCHEME.fullmatch(scheme):
+            raise ValueError(f"{scheme!r} is no scheme (RFC 3986, section 3.1)")
+    return Value(concat(alternation(*map(literal, schemes)), "://", _behind_scheme()), str)
+
+
+@cache
+def _behind_scheme() -> Expr:
+    hexadecimal = char_set("0123456789ABCDEFabcdef")
+    plain = char_set("0123456789-._~!$&'()*+,;=:@", *_LETTERS)
+    character = alternation(plain, concat("%", hexadecimal, hexadecimal))
+    octet = naturals(0, 255)
+    name = concat(repeat(concat(_label(), "."), 0), _top_level())
+    host = alternation(name, concat(octet, ".", octet, ".", octet, ".", octet))
+    query = repeat(alternation(character, char_set("/?")), 0)
+    return concat(
+        host,
+        repeat(concat(":", naturals(0, 65535)), 0, 1),
+        repeat(concat("/", repeat(character, 0)), 0),
+        repeat(concat("?", query), 0, 1),
+        repeat(concat("#", query), 0, 1),
+    )

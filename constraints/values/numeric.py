@@ -1,0 +1,99 @@
+"""Integers and decimal numbers within bounds, in their one plain spelling: no exponent, no sign but "-", no -0."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from automata.compile import compile_expr
+from automata.expr import EMPTY, Expr, alternation, concat, difference, repeat
+from constraints.values.digits import behind_the_point, naturals
+from constraints.values.value import Value
+
+_ZERO = concat("-0", repeat(concat(".", repeat("0", 1)), 0, 1))
+
+
+def integer(low: int | None = None, high: int | None = None) -> Value[int]:
+    """An integer, both bounds included; without a bound, of any number of digits.
+
+    Raises:
+        ValueError: no integer lies between the bounds.
+    """
+    if low is not None and high is not None and low > high:
+        raise ValueError(f"no integer lies between {low} and {high}")
+    positive = EMPTY if high is not None and high < 0 else naturals(max(low or 0, 0), high)
+    negative = EMPTY
+    if low is None or low < 0:
+        least = 1 if high is None or high >= 0 else -high
+        negative = concat("-", naturals(least, None if low is None else -low))
+    return Value(alternation(positive, negative), int)
+
+
+def decimal(
+    low: Decimal | int | None = None, high: Decimal | int | None = None, *, places: int | None = None
+) -> Value[Decimal]:
+    """A decimal number, both bounds included; without a bound, of any number of digits.
+
+    Args:
+        low, high: the bounds; floats are not taken, since few are the decimal number that they look like.
+        places: how many digits may stand behind the point, at most; 0: no point. None: any number.
+
+    Raises:
+        TypeError: a bound is a float.
+        ValueError: nothing lies between the bounds, or a bound is no finite number, or `places` is negative.
+    """
+    least, greatest = _bound(low), _bound(high)
+    if places is not None and places < 0:
+        raise ValueError("`places` is not negative")
+    positive = EMPTY
+    if greatest is None or greatest >= 0:
+        positive = _magnitudes(least if least is not None and least > 0 else Decimal(0), greatest, places)
+    negative = EMPTY
+    if least is None or least < 0:
+        nearest = greatest.copy_negate() if greatest is not None and greatest < 0 else Decimal(0)
+        written = concat("-", _magnitudes(nearest, None if least is None else least.copy_negate(), places))
+        negative = written if nearest else difference(written, _ZERO)
+    value = Value(alternation(positive, negative), Decimal)
+    if least is not None and greatest is not None and compile_expr(value.expr).is_empty:
+        raise ValueError(f"no decimal number with {places} places lies between {low} and {high}")
+    return value
+
+
+def _bound(value: Decimal | int | None) -> Decimal | None:
+    if value is None:
+        return None
+    if isinstance(value, float):
+        raise TypeError(f"a bound is a Decimal or an int, and not a float: Decimal('{value}')?")
+    bound = Decimal(value)
+    if not bound.is_finite():
+        raise ValueError(f"a bound is finite, and {value} is not")
+    return bound
+
+
+def _magnitudes(low: Decimal, high: Decimal | None, places: int | None) -> Expr:
+    """Numbers from `low`, which is not negative, to `high`."""
+    least, low_tail = _digits(low)
+    greatest, high_tail = _digits(high) if high is not None else (None, None)
+    if greatest is not None and least > greatest:
+        return EMPTY
+    if least == greatest:
+        return _number(naturals(least, least), low_tail, high_tail, places)
+    first = _number(naturals(least, least), low_tail, None, places)
+    if greatest is None:
+        return alternation(first, _number(naturals(least + 1, None), None, None, places))
+    return alternation(
+        first,
+        _number(naturals(least + 1, greatest - 1), None, None, places),
+        _number(naturals(greatest, greatest), None, high_tail, places),
+    )
+
+
+def _digits(value: Decimal) -> tuple[int, str]:
+    """The integer part, and the digits behind the point."""
+    whole, _, fraction = f"{value:f}".partition(".")
+    return int(whole), fraction
+
+
+def _number(whole: Expr, low: str | None, high: str | None, places: int | None) -> Expr:
+    tail = behind_the_point(low, high, places)
+    fraction = concat(".", tail.some)
+    return concat(whole, repeat(fraction, 0, 1) if tail.none else fraction)

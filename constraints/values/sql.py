@@ -1,0 +1,194 @@
+"""A SQL SELECT over given tables: only their names occur, and with each table only its own columns.
+
+    SELECT [DISTINCT] columns, or *, or aggregates
+    FROM table [JOIN table ON column = column]
+    [WHERE condition] [ORDER BY columns] [LIMIT n [OFFSET n]]
+
+A statement names its columns before the table that they must belong to. So the language is a union, one statement shape
+for each table (and each pair, with joins), and the automaton finds out on the way: after `SELECT title, ` it stands in
+all tables that have a title. That is regular, and exact; with rules for `column` and `table` that are independent of
+each other, as grammars for SQL have them, a model may ask a table for another's columns.
+
+The dialect is what SQLite, PostgreSQL and others share. One space or line break stands between words; keywords are
+written in capitals or without any. Conditions nest in parentheses to a given depth.
+
+Rejected: a grammar with a rule for nested conditions, which would need one copy for each table just the same, and a
+stack for what nobody nests three deep.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+
+from automata.expr import Expr, alternation, char_set, concat, repeat
+from automata.extensions import delimited_list
+from constraints.values.digits import digit, naturals
+from constraints.values.value import Value
+
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# Names that some dialect does not take without quotes: the words of SQLite, and reserved ones of SQL:2016.
+_KEYWORD_LIST = """
+    abort action add after all alter always analyze and any array as asc asymmetric attach authorization autoincrement
+    before begin between binary both by cascade case cast check collate collation column commit concurrently conflict
+    constraint create cross current current_catalog current_date current_role current_schema current_time
+    current_timestamp current_user database default deferrable deferred delete desc detach distinct do drop each else
+    end escape except exclude exclusive exists explain fail false fetch filter first following for foreign freeze from full
+    generated glob grant group groups having if ignore ilike immediate in index indexed initially inner insert instead
+    intersect into is isnull join key last lateral leading left like limit localtime localtimestamp match materialized
+    natural no not nothing notnull null nulls of offset on only or order others outer over overlaps partition placing
+    plan pragma preceding primary query raise range recursive references regexp reindex release rename replace restrict
+    returning right rollback row rows savepoint select session_user similar some symmetric system_user table
+    tablesample temp temporary then ties to trailing transaction trigger true unbounded union unique update user using
+    vacuum values variadic verbose view virtual when where window with without
+"""
+_KEYWORDS = frozenset(_KEYWORD_LIST.split())
+
+_SPACE = char_set(" \n")
+_OPTIONAL_SPACE = repeat(" ", 0, 1)
+_COMMA = concat(",", _OPTIONAL_SPACE)
+
+
+def sql_select(tables: Mapping[str, Sequence[str]], *, joins: bool = False, depth: int = 1) -> Value[str]:
+    """A SELECT statement over these tables.
+
+    Args:
+        tables: the columns of each table. Names that are no plain identifiers, or keywords, are written in quotes.
+        joins: whether two tables may be joined; the automaton grows with the square of their number.
+        depth: how deep conditions may be nested in parentheses.
+
+    Raises:
+        ValueError: no tables, a table without columns, a name that is empty or holds a control character, a table or a
+            column given twice (names do not differ by case), or a negative depth.
+    """
+    _check(tables, depth)
+    sources = [_single(table, columns) for table, columns in tables.items()]
+    if joins:
+        sources += [_joined(tables, left, right) for left in tables for right in tables if left != right]
+    return Value(alternation(*[_statement(source, columns, depth) for source, columns in sources]), str)
+
+
+def _check(tables: Mapping[str, Sequence[str]], depth: int) -> None:
+    if not tables or depth < 0:
+        raise ValueError("a SELECT needs a table" if not tables else "`depth` is not negative")
+    for names, what in ((tables, "tables"), *((columns, f"columns of {table!r}") for table, columns in tables.items())):
+        if not names:
+            raise ValueError(f"there are no {what}")
+        if len({name.lower() for name in names}) < len(names):
+            raise ValueError(f"two {what} have the same name")
+        for name in names:
+            if not name or any(ord(character) < 0x20 for character in name):
+                raise ValueError(f"{name!r}, among the {what}, is no name")
+
+
+def _single(table: str, columns: Sequence[str]) -> tuple[Expr, Expr]:
+    """One table, and its columns."""
+    name = _name(table)
+    return name, concat(repeat(concat(name, "."), 0, 1), alternation(*map(_name, columns)))
+
+
+def _joined(tables: Mapping[str, Sequence[str]], left: str, right: str) -> tuple[Expr, Expr]:
+    """Two tables, and the columns of both; a name without its table is that of one column alone."""
+    both = {name.lower() for name in tables[left]} & {name.lower() for name in tables[right]}
+    of_left, of_right = _qualified(left, tables[left]), _qualified(right, tables[right])
+    alone = [_name(name) for table in (left, right) for name in tables[table] if name.lower() not in both]
+    equal = concat(_OPTIONAL_SPACE, "=", _OPTIONAL_SPACE)
+    source = concat(
+        _name(left),
+        _SPACE,
+        repeat(concat(alternation(_word("INNER"), _word("LEFT")), _SPACE), 0, 1),
+        *_words("JOIN"),
+        _name(right),
+        _SPACE,
+        *_words("ON"),
+        alternation(concat(of_left, equal, of_right), concat(of_right, equal, of_left)),
+    )
+    return source, alternation(of_left, of_right, *alone)
+
+
+def _qualified(table: str, columns: Sequence[str]) -> Expr:
+    return concat(_name(table), ".", alternation(*map(_name, columns)))
+
+
+def _statement(source: Expr, column: Expr, depth: int) -> Expr:
+    """A statement over a source with these columns."""
+    ordered = concat(column, repeat(concat(_SPACE, alternation(_word("ASC"), _word("DESC"))), 0, 1))
+    order = _optional(*_words("ORDER", "BY"), delimited_list(ordered, _COMMA))
+    number = naturals(0, 10**18 - 1)
+    limit = _optional(*_words("LIMIT"), number, _optional(*_words("OFFSET"), number))
+    rows = concat(repeat(concat(*_words("DISTINCT")), 0, 1), alternation("*", delimited_list(column, _COMMA)))
+    body = concat(_SPACE, *_words("FROM"), source, _optional(*_words("WHERE"), _condition(column, depth)))
+    return concat(
+        *_words("SELECT"),
+        alternation(
+            concat(rows, body, order, limit),
+            concat(delimited_list(_aggregate(column), _COMMA), body),
+        ),
+        repeat(";", 0, 1),
+    )
+
+
+def _aggregate(column: Expr) -> Expr:
+    count, others = _word("COUNT"), [_word(word) for word in ("SUM", "AVG", "MIN", "MAX")]
+    distinct = repeat(concat(*_words("DISTINCT")), 0, 1)
+    return alternation(
+        concat(count, "(", alternation("*", concat(distinct, column)), ")"),
+        concat(alternation(*others), "(", column, ")"),
+    )
+
+
+def _condition(column: Expr, depth: int) -> Expr:
+    """Predicates joined by AND and OR."""
+    unit = _predicate(column)
+    if depth:
+        unit = alternation(unit, concat("(", _condition(column, depth - 1), ")"))
+    unit = concat(repeat(concat(*_words("NOT")), 0, 1), unit)
+    return delimited_list(unit, concat(_SPACE, alternation(_word("AND"), _word("OR")), _SPACE))
+
+
+def _predicate(column: Expr) -> Expr:
+    """What a column is compared with."""
+    literal, negated = _literal(), repeat(concat(*_words("NOT")), 0, 1)
+    operator = alternation("=", "<>", "!=", "<", "<=", ">", ">=")
+    compared = concat(_OPTIONAL_SPACE, operator, _OPTIONAL_SPACE, alternation(literal, column))
+    listed = concat(*_words("IN"), "(", delimited_list(literal, _COMMA), ")")
+    between = concat(*_words("BETWEEN"), literal, _SPACE, *_words("AND"), literal)
+    tests = alternation(listed, between, concat(*_words("LIKE"), _text()))
+    is_null = concat(*_words("IS"), negated, _word("NULL"))
+    return concat(column, alternation(compared, concat(_SPACE, alternation(concat(negated, tests), is_null))))
+
+
+@cache
+def _literal() -> Expr:
+    number = concat(repeat("-", 0, 1), naturals(0, None), repeat(concat(".", repeat(digit(), 1)), 0, 1))
+    return alternation(number, _text())
+
+
+@cache
+def _text() -> Expr:
+    """A text in quotes; quotes in it are doubled, and no control characters are in it."""
+    return concat("'", repeat(alternation("''", char_set("'", (0, 0x1F), negated=True)), 0), "'")
+
+
+def _name(name: str) -> Expr:
+    """A name as SQL writes it."""
+    if _PLAIN_NAME.fullmatch(name) and name.lower() not in _KEYWORDS:
+        return concat(name)
+    doubled = name.replace('"', '""')
+    return concat(f'"{doubled}"')
+
+
+def _word(word: str) -> Expr:
+    return alternation(word, word.lower())
+
+
+def _words(*words: str) -> Iterable[Expr]:
+    """Words, and a space behind each."""
+    for word in words:
+        yield from (_word(word), _SPACE)
+
+
+def _optional(*parts: Expr) -> Expr:
+    """The parts with a space before them, or nothing."""
+    return repeat(concat(_SPACE, *parts), 0, 1)

@@ -1,0 +1,238 @@
+"""Numbers: every short spelling of JSON numbers against fractions, and what Python and JavaScript write.
+
+The oracle of a spelling is RFC 8259's grammar as a regular expression, and its value as a fraction. A language is right
+if it accepts no spelling whose value does not satisfy the formula, and all those without an exponent whose value does.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from fractions import Fraction
+from functools import cache
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from automata import ByteAutomaton, LimitExceeded, compile_expr, equivalent, parse
+from constraints.json_schema.formula import (
+    FALSE,
+    TRUE,
+    And,
+    Formula,
+    IsInteger,
+    Kind,
+    Maximum,
+    Minimum,
+    MultipleOf,
+    Not,
+    NumberIn,
+    OfKind,
+    Or,
+    conjunction,
+    disjunction,
+    negation,
+)
+from constraints.json_schema.numbers import number_is_empty, number_language, number_matches
+from constraints.json_schema.numbers.spelling import number_automaton
+
+NUMBER = re.compile(r"(-?(?:0|[1-9]\d*)(?:\.\d+)?)(?:[eE]([+-]?\d+))?")
+ALPHABET = "-.0159e"
+LENGTH = 6
+
+
+def f(text: str) -> Fraction:
+    return Fraction(text)
+
+
+def value_of(text: str) -> Fraction | None:
+    """The value of a spelling; None for text that is no number."""
+    found = NUMBER.fullmatch(text)
+    return Fraction(found[1]) * Fraction(10) ** int(found[2] or 0) if found else None
+
+
+@cache
+def spellings() -> list[tuple[str, Fraction]]:
+    """Every spelling over a small alphabet."""
+    texts = ("".join(letters) for size in range(1, LENGTH + 1) for letters in product(ALPHABET, repeat=size))
+    values = ((text, value_of(text)) for text in texts if not re.search(r"e\d{3}|e-\d{2}|[^-]-|[.e]{2}|^-?00", text))
+    return [(text, value) for text, value in values if value is not None]
+
+
+@cache
+def language(formula: Formula) -> ByteAutomaton:
+    found = number_language(formula)
+    return found if isinstance(found, ByteAutomaton) else compile_expr(found)
+
+
+def holds(formula: Formula, text: str, value: Fraction) -> bool:
+    """The truth of a formula for a spelling."""
+    match formula:
+        case IsInteger(plain=True):
+            return re.fullmatch(r"-?\d+", text) is not None
+        case Not(part=part):
+            return not holds(part, text, value)
+        case And(parts=parts):
+            return all(holds(part, text, value) for part in parts)
+        case Or(parts=parts):
+            return any(holds(part, text, value) for part in parts)
+    return number_matches(formula, value)
+
+
+def check(formula: Formula, text: str, value: Fraction) -> None:
+    expected, accepted = holds(formula, text, value), language(formula).accepts(text.encode())
+    if "e" in text.lower():
+        assert expected or not accepted, (formula, text)
+    else:
+        assert expected == accepted, (formula, text)
+
+
+BOUNDS = ["0", "1", "5", "10", "-1", "-90", "0.5", "-0.05", "15.9", "99", "1/3", "100000", "1e-5", "1e16", "-3e17"]
+STEPS = ["1", "2", "3", "7", "10", "100", "0.01", "0.5", "0.25", "1.5", "12", "36", "50", "2/3", "10000000", "1e-8"]
+ATOMS: list[Formula] = [
+    TRUE,
+    FALSE,
+    IsInteger(),
+    IsInteger(True),
+    *(kind(f(bound), exclusive) for kind in (Minimum, Maximum) for bound in BOUNDS for exclusive in (False, True)),
+    *(MultipleOf(f(step)) for step in STEPS),
+    *(NumberIn(frozenset(map(f, values.split()))) for values in ("0", "5", "-1 0.5 1e-5", "1 5 9 10 1e16", "1/3 9")),
+]
+COMBINED: list[Formula] = [
+    conjunction([IsInteger(), Minimum(f("1")), Maximum(f("65535"))]),
+    conjunction([IsInteger(), Minimum(f("0"))]),
+    conjunction([IsInteger(), Minimum(f("-5")), Maximum(f("5"), True), negation(NumberIn(frozenset([f("1")])))]),
+    conjunction([IsInteger(), negation(IsInteger(True))]),
+    conjunction([Minimum(f("0")), Maximum(f("1"))]),
+    conjunction([Minimum(f("-90")), Maximum(f("90"))]),
+    conjunction([Minimum(f("0")), MultipleOf(f("0.01"))]),
+    conjunction([MultipleOf(f("5")), negation(MultipleOf(f("3"))), Maximum(f("500"))]),
+    conjunction([MultipleOf(f("0.5")), negation(IsInteger())]),
+    conjunction([Minimum(f("0"), True), negation(IsInteger())]),
+    conjunction([Minimum(f("1e-7")), Maximum(f("1e20"))]),
+    disjunction([Maximum(f("-1")), conjunction([Minimum(f("1")), IsInteger()])]),
+]
+
+
+@pytest.mark.parametrize("formula", ATOMS + COMBINED + [negation(atom) for atom in ATOMS], ids=str)
+def test_every_short_spelling(formula: Formula) -> None:
+    assert len(spellings()) > 8000
+    for text, value in spellings():
+        check(formula, text, value)
+
+
+numbers = st.one_of(
+    st.sampled_from(BOUNDS).map(f),
+    st.integers(-1000, 1000).map(Fraction),
+    st.decimals(-100, 100, places=2).map(Fraction),
+    st.floats(allow_nan=False, allow_infinity=False).map(lambda value: Fraction(repr(value))),
+)
+atoms = st.one_of(
+    st.sampled_from(ATOMS),
+    st.builds(Minimum, numbers, st.booleans()),
+    st.builds(Maximum, numbers, st.booleans()),
+    st.builds(lambda values: NumberIn(frozenset(values)), st.lists(numbers, max_size=4)),
+)
+formulas = st.recursive(
+    atoms,
+    lambda inner: st.one_of(
+        inner.map(negation),
+        st.lists(inner, min_size=2, max_size=3).map(conjunction),
+        st.lists(inner, min_size=2, max_size=3).map(disjunction),
+    ),
+    max_leaves=6,
+)
+
+
+@st.composite
+def written(draw: st.DrawFn) -> str:
+    """A spelling: from Python's writer, or from the grammar."""
+    kind = draw(st.integers(0, 3))
+    if kind == 0:
+        return json.dumps(draw(st.integers() | st.floats(allow_nan=False, allow_infinity=False)))
+    if kind == 1:
+        return f"{draw(st.decimals(-1000, 1000, places=3)):f}"
+    if kind == 2:
+        bound = draw(numbers)
+        return str(bound.numerator) if bound.denominator == 1 else f"{float(bound):.17e}"
+    return draw(st.from_regex(r"\A-?(0|[1-9][0-9]{0,3})(\.[0-9]{1,3})?([eE][+-]?[0-9]{1,2})?\Z"))
+
+
+@given(formulas, st.lists(written(), min_size=20, max_size=20))
+def test_random_formulas(formula: Formula, texts: list[str]) -> None:
+    for text in texts:
+        value = value_of(text)
+        assert value is not None
+        check(formula, text, value)
+
+
+@given(formulas)
+def test_a_formula_and_its_negation_share_no_spelling(formula: Formula) -> None:
+    one, other = language(formula), language(negation(formula))
+    assert (one & other).is_empty
+    plain = compile_expr(parse(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?"))
+    assert (plain - (one | other)).is_empty
+    assert number_is_empty(formula) == one.is_empty
+
+
+@given(st.one_of(st.lists(numbers, min_size=1, max_size=30).map(lambda values: NumberIn(frozenset(values))), formulas))
+def test_few_numbers_are_written_out_as_the_automaton_would(formula: Formula) -> None:
+    if formula not in (TRUE, FALSE):
+        assert equivalent(language(formula), number_automaton(formula))
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_what_python_writes_of_a_float_compares_with_bounds(value: float) -> None:
+    """With no statement but bounds every spelling of Python's is decided, in one of the two languages."""
+    text = json.dumps(value).encode()
+    for bound in ("0", "-1", "1e-7", "5e17", "0.3"):
+        above, below = Minimum(f(bound)), Maximum(f(bound), True)
+        accepted = language(above).accepts(text), language(below).accepts(text)
+        exact = Fraction(json.dumps(value)) >= f(bound)
+        assert accepted == (exact, not exact)
+
+
+@pytest.mark.parametrize(
+    ("formula", "accepted", "rejected"),
+    [
+        (TRUE, "0 -0 1.5e3 10E-07 123 0.1", "01 .5 5. +1 1e 0x1 NaN -"),
+        (IsInteger(), "3 3.0 -3.000 1e22 1e+22 -0 0.0 1E5 12e3", "1.5 1e-7 1.5e+16 3.0001 03"),
+        (IsInteger(True), "3 -0 -17", "3.0 1e22 0.0"),
+        (Minimum(f("0")), "0 -0 -0.0 1e-07 1E5 12e3 0.5e-3 0e5", "-1 -0.1 -1e-7 00"),
+        (Minimum(f("0"), True), "0.001 5e-324 1e308", "0 -0 0.000 0e5"),
+        (Maximum(f("1")), "1 1.000 0.5 1e-5 -1e300 -5", "1.0001 2 1e16"),
+        (Maximum(Fraction(2**63 - 1)), "9223372036854775807 9223372036854775807.0", "9223372036854775808 1e19"),
+        (Maximum(f("1e308")), f"1{'0' * 308} 1e308 9e307", f"1{'0' * 307}1 2e308 1.1e308 1e309"),
+        (Maximum(f("1/3")), "0.3333 0.333333333333333333", "0.3334 0.333333333333333334"),
+        (MultipleOf(f("0.01")), "0.01 12.34 5 5.000 0.0100 -3.5 1e16 -0", "0.001 12.345 1e-5 1.5e-9"),
+        (MultipleOf(f("1e-8")), "12391239123 0.00000001 0.5", "0.000000015"),
+        (MultipleOf(f("1000000")), "0 1000000 -3000000.0 1e16", "100000 1000001 500000 1000000.5"),
+        (MultipleOf(f("360")), "0 360 720.0 3600 36000", "36 1800000001 100 400"),
+        (NumberIn(frozenset([f("5")])), "5 5.0 5.000", "50 5.1 -5"),
+        (NumberIn(frozenset([f("1.5e16")])), "15000000000000000 1.5e16 1.50E+016", "1.5e15 1.5e17 1.5"),
+    ],
+    ids=str,
+)
+def test_spellings(formula: Formula, accepted: str, rejected: str) -> None:
+    for text in accepted.split():
+        assert language(formula).accepts(text.encode()), text
+    for text in rejected.split():
+        assert not language(formula).accepts(text.encode()), text
+
+
+def test_empty() -> None:
+    assert number_is_empty(FALSE)
+    assert number_is_empty(conjunction([Minimum(f("5")), Maximum(f("4"))]))
+    assert number_is_empty(conjunction([IsInteger(), Minimum(f("0"), True), Maximum(f("1"), True)]))
+    assert number_is_empty(NumberIn(frozenset([f("1/3")])))
+    assert not number_is_empty(conjunction([Minimum(f("5")), Maximum(f("5"))]))
+    assert not number_is_empty(TRUE)
+
+
+def test_limits() -> None:
+    with pytest.raises(LimitExceeded, match="states"):
+        number_language(MultipleOf(Fraction(123_456_789)))
+    with pytest.raises(TypeError, match="OfKind"):
+        number_language(conjunction([OfKind(Kind.NUMBER), IsInteger()]))
