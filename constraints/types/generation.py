@@ -304,7 +304,7 @@ def _with_digits(digits: int | None, places: int | None) -> str:
         return rf"{patterns.INTEGER}(?:\.\d{{1,{places}}})?" if places else patterns.INTEGER
     if places is not None:
         if digits <= places:  # Pydantic counts the 0 of zero, and of no other number
-            return rf"-?0\.(?!0*$)\d{{1,{places}}}"
+            return rf"-?0\.\d{{1,{places}}}"
         integer = rf"-?(?:0|[1-9]\d{{0,{digits - places - 1}}})"
         return rf"{integer}(?:\.\d{{1,{places}}})?" if places else integer
     found = [rf"-?0\.\d{{1,{digits}}}", rf"-?(?:0|[1-9]\d{{0,{digits - 1}}})"]

@@ -228,7 +228,8 @@ def test_digits_of_decimals(digits: int | None, places: int | None) -> None:
             valid = False
         assert valid or not automaton.accepts(f'"{plain}"'.encode()), plain
         # Written in one way at least.
-        assert not valid or automaton.accepts(f'"{number.normalize():f}"'.encode()), plain
+        ways = (plain, f"{number.normalize():f}")
+        assert not valid or any(automaton.accepts(f'"{way}"'.encode()) for way in ways), plain
 
 
 def test_moments() -> None:
