@@ -7,6 +7,9 @@ Scalars are arcs over regular languages, which the automaton's construction tell
 object one rule is called, that reads for all formulas of the position at once what lies between the brackets, and whose
 exit says which formula was satisfied. Rules are known by the kind of bracket and what the formulas say of that kind: so
 a recursive schema comes back to rules that it has, and equal sub-schemas have one rule.
+
+Strings whose automaton is large, such as those of up to 4,096 characters, are read by a rule as well, between their
+quotes: it is laid once, however many members have such a value.
 """
 
 from __future__ import annotations
@@ -14,10 +17,12 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import TypeAlias
 
 from automata import expr as ex
+from automata.byte_automaton import ByteAutomaton
+from automata.derivative import derivative
 from automata.errors import LimitExceeded
 from automata.expr import Expr
 from automata.nested import Language, NestedCall, NestedNetwork, NestedRule
@@ -34,12 +39,15 @@ from constraints.json_schema.whitespace import Whitespace
 
 # States of one level, and of all levels together.
 MAX_STATES = 30_000
+# Strings whose automaton has more states than this are read by a rule.
+LONG_TEXT = 100
 
 _RuleKey: TypeAlias = tuple[Kind, Vector]
 # Where each of several formulas leads.
 _Ways: TypeAlias = Sequence[tuple[Formula, int]]
 
-_BRACKETS = {Kind.ARRAY: (ex.literal("["), "]"), Kind.OBJECT: (ex.literal("{"), "}")}
+_OPENING = {Kind.STRING: ex.literal('"'), Kind.ARRAY: ex.literal("["), Kind.OBJECT: ex.literal("{")}
+_CLOSING = {Kind.ARRAY: "]", Kind.OBJECT: "}"}
 
 
 class Laying:
@@ -95,16 +103,31 @@ class Laying:
         for formula, target in ways:
             for language in self.scalars(formula):
                 rule.arcs.append((source, language, target))
+        self.strings(rule, source, ways)
         for kind, restricted in ((Kind.ARRAY, self.restriction.array), (Kind.OBJECT, self.restriction.object)):
             possible = [(part, target) for formula, target in ways if type(part := restricted(formula)) is not Never]
             if possible:
-                called = rule.state()
-                rule.arcs.append((source, _BRACKETS[kind][0], called))
-                number = self.number(kind, tuple([part for part, _ in possible]))
-                rule.calls.append(NestedCall(called, number, tuple([target for _, target in possible])))
+                self.call(rule, source, kind, possible)
+
+    def strings(self, rule: NestedRule, source: int, ways: _Ways) -> None:
+        """Lays the strings that are read from a state."""
+        restricted = self.restriction.string
+        possible = [(part, target) for formula, target in ways if type(part := restricted(formula)) is not Never]
+        languages = [(string_language(part), target) for part, target in possible]
+        if any(isinstance(language, ByteAutomaton) and language.num_states > LONG_TEXT for language, _ in languages):
+            self.call(rule, source, Kind.STRING, possible)
+        else:
+            rule.arcs += [(source, language, target) for language, target in languages]
+
+    def call(self, rule: NestedRule, source: int, kind: Kind, possible: _Ways) -> None:
+        """Lays the call of the rule for what formulas say of one kind, behind what opens a value of it."""
+        called = rule.state()
+        rule.arcs.append((source, _OPENING[kind], called))
+        number = self.number(kind, tuple([part for part, _ in possible]))
+        rule.calls.append(NestedCall(called, number, tuple([target for _, target in possible])))
 
     def scalars(self, formula: Formula) -> list[Language]:
-        """The texts of the scalars that satisfy a formula."""
+        """The texts of the scalars that satisfy a formula, all but strings."""
         found = self.scalars_of.get(formula)
         if found is None:
             found = self.scalars_of[formula] = list(self._scalars(formula))
@@ -115,21 +138,34 @@ class Laying:
         words = ["null"] if to.null(formula) else []
         words += ["true" if value else "false" for value in to.booleans(formula)]
         found: list[Language] = [ex.strings(words)] if words else []
-        number, string = to.number(formula), to.string(formula)
+        number = to.number(formula)
         if type(number) is not Never:
             found.append(number_language(number))
-        if type(string) is not Never:
-            found.append(string_language(string))
         return found
 
     def lay(self, rule: NestedRule, kind: Kind, vector: Vector) -> None:
-        """Lays what stands between two brackets."""
+        """Lays what stands between two brackets, or two quotes."""
         level: Level
+        if kind is Kind.STRING:
+            for way, formula in enumerate(vector):
+                end = rule.state()
+                rule.arcs.append((0, _unopened(formula), end))
+                rule.ends.append((end, way))
+            return
         if kind is Kind.ARRAY:
             level = ArrayLevel(vector, self.outcomes)
         else:
             level = object_level(vector, self.restriction, self.outcomes, self.order)
-        _LevelLaying(self, rule, level, _BRACKETS[kind][1]).run()
+        _LevelLaying(self, rule, level, _CLOSING[kind]).run()
+
+
+@lru_cache(maxsize=256)
+def _unopened(formula: Formula) -> Language:
+    """The strings for which a formula holds, behind their opening quote."""
+    strings = string_language(formula)
+    if isinstance(strings, ByteAutomaton):
+        return derivative(strings, '"')
+    return derivative(strings, '"')
 
 
 class _LevelLaying:
