@@ -153,7 +153,9 @@ class Reflection:
 
     def _read(self, record: Record, pointer: str) -> abc.Iterator[Field]:
         try:
-            hints = typing.get_type_hints(record.cls, include_extras=True)
+            # Classes that are no names of a module, as those within a function, know themselves and their holders.
+            names = {known.cls.__name__: known.cls for known in [*self._fields, record]}
+            hints = typing.get_type_hints(record.cls, localns=names, include_extras=True)
         except (NameError, TypeError) as error:
             raise UnsupportedSchema(
                 f"the hints of {record.cls!r} cannot be resolved: {error}", pointer=pointer

@@ -375,6 +375,12 @@ def test_local_classes_have_the_end_of_their_names() -> None:
 
     assert dataclass(Local).parse("Local(x=1)") == Local(1)
 
+    @dataclasses.dataclass
+    class Again:
+        again: Again | None = None
+
+    assert dataclass(Again).parse("Again(again=Again())") == Again(Again())
+
 
 class Sign(enum.Enum):
     PLUS = 1
