@@ -34,8 +34,7 @@ class Symbols(NamedTuple):
     num_blocks: int
     num_labels: int
     num_rules: int
-    first_exit: IntArray  # [R + 1]
-    start_rule: int
+    first_exit: IntArray  # [R + 1]; the start is rule 0
 
 
 class Rows(NamedTuple):
@@ -114,8 +113,8 @@ def places_of(start: int, rows: Rows, meaning: Symbols) -> Places:
     callee, caller = np.empty(num_states, np.int32), np.empty(num_states, np.int32)
     returns = np.full((64, most), -1, np.int32)
     count, num_symbols, at = 0, 0, 0
-    begin = rule_start[meaning.start_rule]
-    number[begin], states[0], rule_of[begin], count = 0, begin, meaning.start_rule, 1
+    begin = rule_start[0]
+    number[begin], states[0], rule_of[begin], count = 0, begin, 0, 1
     while at < count:
         state = states[at]
         at += 1
@@ -125,11 +124,11 @@ def places_of(start: int, rows: Rows, meaning: Symbols) -> Places:
             if symbol[arc] >= first_start:
                 if symbol[arc] < first_exit:
                     _note(wrong, AT_ONCE, rule, symbol[arc] - first_call)
-                elif rule != meaning.start_rule:
+                elif rule != 0:
                     _note(wrong, AT_ONCE, rule, rule)
                 continue
             kind = _kind(offsets, symbol, reached, first_call, first_exit)
-            if kind == _END and rule != meaning.start_rule:
+            if kind == _END and rule != 0:
                 if offsets[reached + 1] - offsets[reached] > 1:
                     other = symbol[offsets[reached + 1] - 2]
                     _note(wrong, TWO_EXITS if other >= first_exit else READ_ON, rule, rule)
@@ -181,8 +180,6 @@ def steps_of(rows: Rows, places: Places, meaning: Symbols, interval: IntArray) -
     """The steps between places."""
     offsets, symbol, target = rows.offsets, rows.symbol, rows.target
     num_blocks, num_labels = meaning.num_blocks, meaning.num_labels
-    first_call = num_blocks + num_labels + meaning.num_rules
-    first_exit = first_call + meaning.num_rules
     num_states = len(places.states)
     table = np.full((num_states, num_blocks), -1, np.int32)
     for place in range(num_states):
@@ -191,7 +188,6 @@ def steps_of(rows: Rows, places: Places, meaning: Symbols, interval: IntArray) -
             if symbol[arc] < num_blocks:
                 table[place, symbol[arc]] = target[arc]
     byte_class, columns = merge_columns(interval[:256], table)
-    num_classes = columns.shape[1]
     reads = np.full((num_states, columns.shape[1] + 1 + num_labels), -1, np.int32)
     reads[:, : columns.shape[1]] = columns
     for place in range(num_states):
@@ -211,7 +207,6 @@ def _written(
     number, symbol_of, rule_start = places.number, places.symbol_of, places.rule_start
     first_call = meaning.num_blocks + meaning.num_labels + meaning.num_rules
     first_exit = first_call + meaning.num_rules
-    start_end = first_exit + meaning.first_exit[meaning.start_rule]
     of_callee, called = grouped(meaning.num_rules, places.callee)
     rule_of, num_pops = np.empty(meaning.first_exit[-1], np.int32), np.zeros(meaning.first_exit[-1], np.int32)
     for rule in range(meaning.num_rules):
@@ -227,10 +222,10 @@ def _written(
         last = symbol[offsets[origin + 1] - 1]
         for column in range(width):
             cell, reached = state * width + column, reads[state, column]
-            count = int(last == start_end and column == end_column)
+            count = int(last == first_exit and column == end_column)
             if reached >= 0:
                 last_read = symbol[offsets[reached + 1] - 1]
-                count = num_pops[last_read - first_exit] if last_read >= first_exit and last_read != start_end else 1
+                count = num_pops[last_read - first_exit] if last_read > first_exit else 1
             cells[cell + 1] = cells[cell] + count
     cells[num_states * width + 1 :] = cells[num_states * width]
     num_steps = cells[-1]
@@ -251,7 +246,7 @@ def _written(
                 continue
             is_new, before = reached != before, reached
             last = symbol[offsets[reached + 1] - 1]
-            if last >= first_exit and last != start_end:
+            if last > first_exit:
                 way = last - first_exit
                 rule = rule_of[way]
                 for place in range(of_callee[rule], of_callee[rule + 1]):

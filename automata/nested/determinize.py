@@ -24,6 +24,7 @@ from automata.limits import Flag
 from automata.minimize import minimize
 from automata.nested.laying import FIRST, LAST, Chains, Copies, lay
 from automata.openfst import BoolArray, IntArray
+from automata.tabulate import Tables, no_tables, tabulate
 
 
 class Deterministic(NamedTuple):
@@ -67,6 +68,37 @@ def deterministic(
         return status, Deterministic(-1, none, interval, has_text)
     start, minimal = minimize(automaton, stop)
     return DONE, Deterministic(start, minimal, interval, has_text)
+
+
+@kernel
+def regular(
+    num_states: int,
+    chains: Chains,
+    copies: Copies,
+    epsilon: IntArray,
+    start: int,
+    ends: IntArray,
+    num_labels: int,
+    max_states: int,
+    max_bytes: int,
+    dense_bytes: int,
+    stop: Flag,
+) -> tuple[int, Tables]:
+    """How the construction ended, and the minimal automaton of the one rule that is left."""
+    num_states, arcs, epsilon = lay(chains, copies, epsilon, num_states)
+    outside = np.empty((1 + len(ends), 2), np.int32)
+    outside[0, 0], outside[0, 1] = FIRST, start
+    for end in range(len(ends)):
+        outside[1 + end, 0], outside[1 + end, 1] = ends[end, 0], LAST
+    interval, written, over = over_intervals(arcs, num_labels, max_bytes)
+    if not written:
+        return TOO_MUCH_MEMORY, no_tables()
+    unread = np.concatenate((epsilon, outside)).T.copy()
+    status, automaton = determinize(num_states, interval[-1] + 1, over, unread, LAST, max_states, max_bytes, stop)
+    if status != DONE:
+        return status, no_tables()
+    begin, minimal = minimize(automaton, stop)
+    return DONE, tabulate(begin, minimal, interval, num_labels, dense_bytes)
 
 
 @kernel

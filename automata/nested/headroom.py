@@ -5,8 +5,8 @@ symbol is the greatest over the exits that its text goes on after: then, however
 follows. A way from a state to one end of its rule, with room h, is
 
     bytes               to a state that has such a way
-    a call              whose rule has a way with room h - 1 to an exit after which there is such a way, and whose symbol
-                        has at most the number h
+    a call              whose rule has a way with room h - 1 to an exit after which there is such a way, and whose
+                        symbol has at most the number h
 
 The last makes it two fixpoints, one in the other: with every symbol allowed, ways are found from the ends backwards;
 symbols that turn out to need more than h are taken out, and ways are found anew. With one exit for each rule nothing is

@@ -21,6 +21,7 @@ from automata.expr import Literal
 from automata.intervals import FIRST_LABEL
 from automata.jit import kernel
 from automata.limits import Work
+from automata.nested.inlining import reached
 from automata.nested.network import NestedNetwork
 from automata.nested.pieces import Piece, piece_of
 from automata.openfst import IntArray
@@ -57,6 +58,7 @@ class Layout:
     """The states of all rules, numbered through behind the first two; R rules, X exits, L labels.
 
     Attributes:
+        rules: R numbers of the network, the start first.
         num_states: how many states there are without those within chains and copies.
         starts: `[R]`, where each rule begins.
         first_exit: `[R + 1]`, the number of the first exit of each rule: exits are numbered through.
@@ -68,6 +70,7 @@ class Layout:
         labels: L names, ascending.
     """
 
+    rules: tuple[int, ...]
     num_states: int
     starts: IntArray
     first_exit: IntArray
@@ -80,76 +83,122 @@ class Layout:
     labels: tuple[str, ...]
 
 
-def lay_out(network: NestedNetwork, work: Work) -> Layout:
+def lay_out(network: NestedNetwork, inlined: frozenset[int], work: Work) -> Layout:
     """The layout of a network.
+
+    Args:
+        network: the network; its calls are in order (`check_calls`).
+        inlined: the rules that are laid where they are called, none of which calls itself, by way of others or not.
+        work: the limits, and how the compilation is stopped.
 
     Raises:
         LimitExceeded: it has more arcs than allowed, or the time is up.
         Cancelled: the compilation was cancelled.
-        ValueError: a call does not say where the text goes on after each exit, or a number is out of range.
     """
-    texts: list[bytes] = []
-    chains: list[int] = []
-    copies: list[int] = []
-    epsilon: list[int] = []
-    calls: list[int] = []
-    targets: list[int] = []
-    ends: list[int] = []
-    pieces: dict[int, int] = {}
-    found: list[Piece] = []
-    starts, first_exit = [], [0]
-    first = LAST + 1
-    for rule in network.rules:
-        starts.append(first)
-        for source, language, target in rule.arcs:
-            if type(language) is Literal:
-                texts.append(language.value)
-                chains += (first + source, first + target)
-                continue
-            number = pieces.get(id(language))
-            if number is None:
-                number = pieces[id(language)] = len(found)
-                found.append(piece_of(language, work))
-            copies += (number, first + source, first + target)
-        for source, target in rule.epsilon:
-            epsilon += (first + source, first + target)
-        for call in rule.calls:
-            calls += (first + call.source, call.rule, len(targets))
-            targets += [first + target if target >= 0 else -1 for target in call.targets]
-        for state, number in rule.ends:
-            ends += (first + state, first_exit[-1] + number)
-        first += rule.num_states
-        first_exit.append(first_exit[-1] + rule.num_exits)
-    _check(network)
-    arcs, labels = _labelled(found)
-    layout = Layout(
-        first,
-        _ints(starts),
-        _ints(first_exit),
-        Chains(
-            np.frombuffer(b"".join(texts), np.uint8),
-            _offsets(list(map(len, texts))),
-            _ints(chains[::2]),
-            _ints(chains[1::2]),
-        ),
-        Copies(
-            _ints(copies[::3]),
-            _ints(copies[1::3]),
-            _ints(copies[2::3]),
-            _ints([piece.num_states for piece in found]),
-            _offsets([len(piece.arcs) for piece in found]),
-            np.concatenate([np.zeros((0, 4), np.int32), *arcs]),
-            _offsets([len(piece.epsilon) for piece in found]),
-            np.concatenate([np.zeros((0, 2), np.int32), *(piece.epsilon for piece in found)]),
-        ),
-        _ints(epsilon).reshape(-1, 2),
-        _ints(calls).reshape(-1, 3),
-        _ints(targets),
-        _ints(ends).reshape(-1, 2),
-        labels,
-    )
+    laying = _Laying(network, inlined, work)
+    for rule in laying.rules:
+        laying.lay(rule)
+    layout = laying.layout()
     _look(layout, work)
     return layout
+
+
+class _Laying:
+    """The numbers of a layout, as they are written."""
+
+    def __init__(self, network: NestedNetwork, inlined: frozenset[int], work: Work) -> None:
+        self.network, self.inlined, self.work = network, inlined, work
+        self.rules = [rule for rule in reached(network) if rule not in inlined]
+        self.place = {rule: place for place, rule in enumerate(self.rules)}
+        self.num_states = LAST + 1
+        self.starts: list[int] = []
+        self.first_exit = [0]
+        self.texts: list[bytes] = []
+        self.chains: list[int] = []
+        self.copies: list[int] = []
+        self.epsilon: list[int] = []
+        self.calls: list[int] = []
+        self.targets: list[int] = []
+        self.ends: list[int] = []
+        # By the identity of a language, which the network keeps alive.
+        self.known: dict[int, int] = {}
+        self.pieces: list[Piece] = []
+
+    def lay(self, number: int) -> None:
+        """Lays a rule that stays, and those that are laid within it."""
+        self.starts.append(self.num_states)
+        exits = self.first_exit[-1]
+        waiting = self.states(number)
+        for state, way in self.network.rules[number].ends:
+            self.ends += (self.starts[-1] + state, exits + way)
+        self.first_exit.append(exits + self.network.rules[number].num_exits)
+        while waiting:
+            source, callee, targets = waiting.pop()
+            self.epsilon += (source, self.num_states)
+            first = self.num_states
+            waiting += self.states(callee)
+            for state, way in self.network.rules[callee].ends:
+                if targets[way] >= 0:
+                    self.epsilon += (first + state, targets[way])
+
+    def states(self, number: int) -> list[tuple[int, int, list[int]]]:
+        """Lays the states of a rule, all but its ends; the calls that are still to be laid: source, rule, targets."""
+        rule, first = self.network.rules[number], self.num_states
+        self.num_states += rule.num_states
+        chains, copies, known = self.chains, self.copies, self.known
+        for source, language, target in rule.arcs:
+            if type(language) is Literal:
+                self.texts.append(language.value)
+                chains += (first + source, first + target)
+                continue
+            piece = known.get(id(language))
+            if piece is None:
+                piece = known[id(language)] = len(self.pieces)
+                self.pieces.append(piece_of(language, self.work))
+            copies += (piece, first + source, first + target)
+        for source, target in rule.epsilon:
+            self.epsilon += (first + source, first + target)
+        inside = []
+        for call in rule.calls:
+            targets = [first + target if target >= 0 else -1 for target in call.targets]
+            if call.rule in self.inlined:
+                inside.append((first + call.source, call.rule, targets))
+            else:
+                self.calls += (first + call.source, self.place[call.rule], len(self.targets))
+                self.targets += targets
+        return inside
+
+    def layout(self) -> Layout:
+        """What has been written."""
+        pieces = self.pieces
+        arcs, labels = _labelled(pieces)
+        return Layout(
+            tuple(self.rules),
+            self.num_states,
+            _ints(self.starts),
+            _ints(self.first_exit),
+            Chains(
+                np.frombuffer(b"".join(self.texts), np.uint8),
+                _offsets(list(map(len, self.texts))),
+                _ints(self.chains[::2]),
+                _ints(self.chains[1::2]),
+            ),
+            Copies(
+                _ints(self.copies[::3]),
+                _ints(self.copies[1::3]),
+                _ints(self.copies[2::3]),
+                _ints([piece.num_states for piece in pieces]),
+                _offsets([len(piece.arcs) for piece in pieces]),
+                np.concatenate([np.zeros((0, 4), np.int32), *arcs]),
+                _offsets([len(piece.epsilon) for piece in pieces]),
+                np.concatenate([np.zeros((0, 2), np.int32), *(piece.epsilon for piece in pieces)]),
+            ),
+            _ints(self.epsilon).reshape(-1, 2),
+            _ints(self.calls).reshape(-1, 3),
+            _ints(self.targets),
+            _ints(self.ends).reshape(-1, 2),
+            labels,
+        )
 
 
 def _ints(values: list[int]) -> IntArray:
@@ -159,21 +208,6 @@ def _ints(values: list[int]) -> IntArray:
 
 def _offsets(sizes: list[int]) -> IntArray:
     return _ints([0, *accumulate(sizes)])
-
-
-def _check(network: NestedNetwork) -> None:
-    rules = network.rules
-    for number, rule in enumerate(rules):
-        for call in rule.calls:
-            if not 0 <= call.rule < len(rules) or call.rule == network.start:
-                raise ValueError(f"rule {number} calls rule {call.rule}, which can be called by none")
-            if len(call.targets) != rules[call.rule].num_exits:
-                raise ValueError(
-                    f"rule {number} calls rule {call.rule} with {len(call.targets)} targets for "
-                    f"{rules[call.rule].num_exits} exits"
-                )
-        if any(not 0 <= number < rule.num_exits for _, number in rule.ends):
-            raise ValueError(f"rule {number} has an end that is none of its {rule.num_exits} exits")
 
 
 def _labelled(pieces: list[Piece]) -> tuple[list[IntArray], tuple[str, ...]]:

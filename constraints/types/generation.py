@@ -17,7 +17,6 @@ than its serializers in others. What is different here:
     dict            every key is a string that parses as a key (int, float, bool, Decimal, dates, UUID, Literal, Enum):
                     Pydantic's schema says nothing of keys that are no strings, and takes any others beside a pattern;
                     names may repeat, the last one counts; so `min_length` above 1 is refused
-    tuple           every item behind a variadic one is refused: nothing says where they begin
     models, dataclasses, TypedDict
                     closed, unless `extra="allow"`: others would be dropped in silence. Names are the validation
                     aliases where there are some
@@ -155,11 +154,6 @@ class ExactSchema(GenerateJsonSchema):
         found = super()._common_set_schema(schema)
         del found["uniqueItems"]
         return found
-
-    def tuple_schema(self, schema: core_schema.TupleSchema) -> JsonSchemaValue:
-        if schema.get("variadic_item_index", len(schema["items_schema"]) - 1) + 1 != len(schema["items_schema"]):
-            raise UnsupportedSchema("items behind a variadic one", keyword="tuple")
-        return super().tuple_schema(schema)
 
     def _common_dict_schema(self, schema: Any) -> JsonSchemaValue:
         _refuse_distinct(schema, "a dict")
@@ -309,8 +303,9 @@ def _with_digits(digits: int | None, places: int | None) -> str:
     if digits is None:
         return rf"{patterns.INTEGER}(?:\.\d{{1,{places}}})?" if places else patterns.INTEGER
     if places is not None:
-        whole = digits - places
-        integer = rf"-?(?:0|[1-9]\d{{0,{whole - 1}}})" if whole > 0 else "-?0"
+        if digits <= places:  # Pydantic counts the 0 of zero, and of no other number
+            return rf"-?0\.(?!0*$)\d{{1,{places}}}"
+        integer = rf"-?(?:0|[1-9]\d{{0,{digits - places - 1}}})"
         return rf"{integer}(?:\.\d{{1,{places}}})?" if places else integer
     found = [rf"-?0\.\d{{1,{digits}}}", rf"-?(?:0|[1-9]\d{{0,{digits - 1}}})"]
     found += [rf"-?[1-9]\d{{0,{digits - behind - 1}}}\.\d{{{behind}}}" for behind in range(1, digits)]

@@ -9,8 +9,8 @@ so that counting what is written counts code points, as `len` does:
 
 So everything that `repr` writes is there. Left out are prefixes, triple quotes, octal escapes and names of characters.
 
-Texts of strings that are so are spelled character by character (`spelled`): spelling is the inverse of reading, which
-is a map of characters, so intersections and differences stay what they are.
+What a pattern says of the string is spelled character by character (`spelled`): first as an automaton, which resolves
+anchors and look-around, and then as an expression of characters, each of which stands for its spellings.
 """
 
 from __future__ import annotations
@@ -19,25 +19,21 @@ from functools import cache
 from typing import Literal, TypeAlias
 
 from automata import ranges as rg
-from automata.assertions import holds_assertion
+from automata.compile import compile_expr
+from automata.elimination import to_expr
 from automata.errors import UnsupportedSchema
 from automata.expr import (
+    EPSILON,
     Alternation,
     CharSet,
-    Complement,
     Concatenation,
-    Difference,
     Expr,
-    Intersection,
     Repetition,
-    Strings,
     alternation,
     char_ranges,
     char_set,
     concat,
-    difference,
     intersection,
-    literal,
     repeat,
 )
 from automata.nodes import Literal as LiteralNode
@@ -58,13 +54,14 @@ def text(size: Size = ANY_SIZE, patterns: tuple[str, ...] = ()) -> Expr:
 
     Raises:
         PatternError: see `automata.pattern.parse`.
-        UnsupportedSchema: a pattern with look-around that is not at its ends.
+        LimitExceeded: a pattern whose automaton is too large.
     """
     each = []
     for quote in QUOTES:
         inner = repeat(_character(_WITH_SURROGATES, quote), size.low, size.high)
         for pattern in patterns:
-            inner = intersection(spelled(parse(pattern, search=True), quote), inner)
+            content = to_expr(compile_expr(parse(pattern, search=True)))
+            inner = intersection(spelled(content, quote), inner)
         each.append(concat(quote, inner, quote))
     return alternation(*each)
 
@@ -80,32 +77,23 @@ def _escaped(value: str, quote: Quote) -> str:
 
 
 def spelled(expr: Expr, quote: Quote) -> Expr:
-    """All spellings of the texts of an expression.
+    """All spellings of the texts of an expression that is made of characters, in a row, as alternatives, repeated.
 
     Raises:
-        UnsupportedSchema: it depends on what stands around it, or is not made of characters.
+        UnsupportedSchema: it is not.
     """
     match expr:
         case LiteralNode(value):
             return concat(*[_character(((ord(each), ord(each)),), quote) for each in value.decode()])
         case CharSet(ranges):
             return _character(ranges, quote)
-        case Strings(values):
-            return alternation(*[spelled(literal(value), quote) for value in values])
         case Concatenation(parts):
             return concat(*[spelled(part, quote) for part in parts])
         case Alternation(parts):
             return alternation(*[spelled(part, quote) for part in parts])
         case Repetition(inner, low, high):
             return repeat(spelled(inner, quote), low, high)
-        case Intersection(left, right) if not (holds_assertion(left) or holds_assertion(right)):
-            return intersection(spelled(left, quote), spelled(right, quote))
-        case Difference(left, right) if not (holds_assertion(left) or holds_assertion(right)):
-            return difference(spelled(left, quote), spelled(right, quote))
-        case Complement(inner) if not holds_assertion(inner):
-            everything = repeat(_character(ALL_CHARACTERS, quote), 0)
-            return difference(everything, spelled(inner, quote))
-    raise UnsupportedSchema(f"the pattern has a part that cannot be spelled as a string: {expr}", keyword="pattern")
+    raise UnsupportedSchema(f"what is no text cannot be spelled as a string: {expr}", keyword="pattern")
 
 
 @cache
@@ -133,7 +121,7 @@ def hexadecimal(ranges: Ranges, width: int) -> Expr:
 @cache
 def _between(low: int, high: int, width: int) -> Expr:
     if width == 0:
-        return literal("")
+        return EPSILON
     unit = 16 ** (width - 1)
     if low == 0 and high == 16**width - 1:
         return repeat(_digits(0, 15), width, width)

@@ -110,9 +110,13 @@ class Reflection:
         for attribute in ("__supertype__", "__value__"):  # NewType; the statement `type`
             if origin is None and not isinstance(annotation, type) and hasattr(annotation, attribute):
                 return self.shape(getattr(annotation, attribute), pointer, variables)
+        if annotation == tuple[()]:
+            return Row(())
         return self._of_class(annotation if origin is None else origin, arguments, pointer, variables)
 
     def _of_class(self, cls: Any, arguments: tuple[Any, ...], pointer: str, variables: abc.Mapping[Any, Any]) -> Shape:
+        if any(getattr(argument, "__unpacked__", False) for argument in arguments):
+            raise UnsupportedSchema("a tuple of an unpacked one has no constructor call here", pointer=pointer)
         inner = [self.shape(argument, pointer, variables) for argument in arguments if argument is not ...]
         if cls in _COLLECTIONS and len(inner) == 1:
             return Items(_COLLECTIONS[cls], inner[0])

@@ -26,19 +26,26 @@ from constraints.json_schema.formula import (
     TextLength,
     conjunction,
 )
-from constraints.json_schema.strings.formats import format_automaton
+from constraints.json_schema.strings.formats import INEXACT_FORMATS, format_automaton
 from constraints.json_schema.strings.lengths import length_automaton
 
 
 @lru_cache(maxsize=1024)
-def content(formula: Formula) -> ByteAutomaton:
+def content(formula: Formula, at_most: bool = False) -> ByteAutomaton:
     """The automaton of all strings for which a formula about strings holds.
+
+    Args:
+        formula: about strings alone.
+        at_most: where a format is not exact, all strings for which the formula holds and more, in place of none but
+            those for which it does (`formats`).
 
     Raises:
         PatternError: a pattern that is none, or is not regular.
         LimitExceeded: an automaton is too large.
         TypeError: the formula is about something else.
     """
+    if at_most and _is_exact(formula):
+        return content(formula)
     if isinstance(formula, Always):
         return _any_text()
     if isinstance(formula, Never):
@@ -48,22 +55,22 @@ def content(formula: Formula) -> ByteAutomaton:
     if isinstance(formula, Pattern):
         return compile_expr(parse(formula.source, dialect="ecma", search=True))
     if isinstance(formula, Format):
-        return format_automaton(formula.name)
+        return format_automaton(formula.name, at_most=at_most)
     if isinstance(formula, TextLength):
         return length_automaton(formula.low, formula.high)
     if isinstance(formula, Not):
-        return algebra.difference(_any_text(), content(formula.part))
+        return algebra.difference(_any_text(), content(formula.part, not at_most))
     if isinstance(formula, Or):
-        return algebra.alternation(*map(content, formula.parts))
+        return algebra.alternation(*[content(part, at_most) for part in formula.parts])
     if isinstance(formula, And):
-        return _intersection(formula.parts)
+        return _intersection(formula.parts, at_most)
     raise TypeError(f"{type(formula).__name__} says nothing about strings alone")
 
 
-def holds(formula: Formula, text: str) -> bool:
+def holds(formula: Formula, text: str, at_most: bool = False) -> bool:
     """Whether a formula about strings holds for one string; of strings that are no characters, only lists know.
 
-    Raises: as `content`.
+    Args, Raises: as `content`.
     """
     if isinstance(formula, Always | Never):
         return isinstance(formula, Always)
@@ -72,12 +79,12 @@ def holds(formula: Formula, text: str) -> bool:
     if isinstance(formula, TextLength):
         return formula.low <= len(text) and (formula.high is None or len(text) <= formula.high)
     if isinstance(formula, Not):
-        return not holds(formula.part, text)
+        return not holds(formula.part, text, not at_most)
     if isinstance(formula, And):
-        return all(holds(part, text) for part in formula.parts)
+        return all(holds(part, text, at_most) for part in formula.parts)
     if isinstance(formula, Or):
-        return any(holds(part, text) for part in formula.parts)
-    return content(formula).accepts(text.encode(errors="surrogatepass"))
+        return any(holds(part, text, at_most) for part in formula.parts)
+    return content(formula, at_most).accepts(text.encode(errors="surrogatepass"))
 
 
 def written(texts: frozenset[str]) -> list[str]:
@@ -85,21 +92,30 @@ def written(texts: frozenset[str]) -> list[str]:
     return [text for text in texts if text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)]
 
 
-def _intersection(parts: tuple[Formula, ...]) -> ByteAutomaton:
+def _intersection(parts: tuple[Formula, ...], at_most: bool) -> ByteAutomaton:
     """What all parts hold for: the smallest list, filtered; or the positive parts, and then without the others."""
     lists = [part for part in parts if isinstance(part, StringIn)]
     if lists:
         texts = min((part.texts for part in lists), key=len)
         others = conjunction(part for part in parts if part != StringIn(texts))
-        return compile_expr(ex.strings([text for text in written(texts) if holds(others, text)]))
-    positive = [content(part) for part in parts if not isinstance(part, Not)] or [_any_text()]
+        return compile_expr(ex.strings([text for text in written(texts) if holds(others, text, at_most)]))
+    positive = [content(part, at_most) for part in parts if not isinstance(part, Not)] or [_any_text()]
     result = positive[0]
     for other in positive[1:]:
         result = algebra.intersection(result, other)
     for part in parts:
         if isinstance(part, Not):
-            result = algebra.difference(result, content(part.part))
+            result = algebra.difference(result, content(part.part, not at_most))
     return result
+
+
+def _is_exact(formula: Formula) -> bool:
+    """Whether no format in a formula has two languages."""
+    if isinstance(formula, Format):
+        return formula.name not in INEXACT_FORMATS
+    if isinstance(formula, Not):
+        return _is_exact(formula.part)
+    return not isinstance(formula, And | Or) or all(map(_is_exact, formula.parts))
 
 
 @lru_cache(maxsize=1)

@@ -1,9 +1,19 @@
 """Formats: what the keyword `format` says of a string, each as a regular language over its characters.
 
-    dates           date-time, date, time, duration                RFC 3339
-    mail            email, idn-email                               RFC 5321, RFC 6531
-    addresses       ipv4, ipv6                                     RFC 2673, RFC 4291
-    identifiers     uuid                                           RFC 4122
+    dates           date-time, date, time, duration                          RFC 3339
+    mail            email, idn-email                                         RFC 5321, RFC 6531
+    hostnames       hostname                                                 RFC 1123
+    international   idn-hostname                                             RFC 5890 to 5893
+    addresses       ipv4, ipv6                                               RFC 2673, RFC 4291
+    uris            uri, uri-reference, iri, iri-reference                   RFC 3986, RFC 3987
+    templates       uri-template                                             RFC 6570
+    pointers        json-pointer, relative-json-pointer                      RFC 6901
+    regexes         regex                                                    ECMA-262
+    identifiers     uuid                                                     RFC 4122
+
+A few are not regular, or only as automata that nobody would want; these have two languages: one with nothing that is
+invalid, and one with all that is valid (`at_most`), which is what a negation leaves out. So a string between the two
+neither has the format nor lacks it, and nothing is accepted wrongly.
 
 An automaton is compiled when its format is first asked for.
 """
@@ -15,11 +25,13 @@ from functools import cache
 
 from automata.byte_automaton import ByteAutomaton
 from automata.compile import compile_expr
-from automata.expr import Expr
+from automata.expr import ANY_TEXT, Expr
 from constraints.json_schema.strings.formats import (
     addresses,
     dates,
+    hostnames,
     identifiers,
+    international,
     mail,
     pointers,
     regexes,
@@ -27,12 +39,15 @@ from constraints.json_schema.strings.formats import (
     uris,
 )
 
-_LANGUAGES: Mapping[str, Callable[[], Expr]] = {
+_LANGUAGES: Mapping[str, Callable[[], Expr | ByteAutomaton]] = {
     "date-time": dates.date_time,
     "date": dates.date,
     "time": dates.time,
     "duration": dates.duration,
     "email": mail.email,
+    "idn-email": mail.idn_email,
+    "hostname": hostnames.hostname,
+    "idn-hostname": international.idn_hostname,
     "ipv4": addresses.ipv4,
     "ipv6": addresses.ipv6,
     "uri": uris.uri,
@@ -45,15 +60,31 @@ _LANGUAGES: Mapping[str, Callable[[], Expr]] = {
     "regex": regexes.regex,
     "uuid": identifiers.uuid,
 }
+# Of those that are not exact, more than all that is valid.
+_AT_MOST: Mapping[str, Callable[[], Expr]] = {
+    "date-time": dates.date_time_at_most,
+    "time": dates.time_at_most,
+    "idn-email": mail.idn_email_at_most,
+    "hostname": hostnames.hostname_at_most,
+    "idn-hostname": international.idn_hostname_at_most,
+    "relative-json-pointer": pointers.relative_json_pointer_at_most,
+    "regex": lambda: ANY_TEXT,
+}
 
 KNOWN_FORMATS: frozenset[str] = frozenset(_LANGUAGES)
+INEXACT_FORMATS: frozenset[str] = frozenset(_AT_MOST)
 
 
 @cache
-def format_automaton(name: str) -> ByteAutomaton:
+def format_automaton(name: str, *, at_most: bool = False) -> ByteAutomaton:
     """The automaton of a format, over the characters of a string in UTF-8.
+
+    Args:
+        name: one of `KNOWN_FORMATS`.
+        at_most: all that has the format and more, in place of nothing but what has it; only of `INEXACT_FORMATS`.
 
     Raises:
         KeyError: nobody defines the format.
     """
-    return compile_expr(_LANGUAGES[name]())
+    language = (_AT_MOST if at_most else _LANGUAGES)[name]()
+    return language if isinstance(language, ByteAutomaton) else compile_expr(language)

@@ -27,6 +27,13 @@ def time() -> Expr:
     return plain | _leap_seconds()
 
 
+def time_at_most() -> Expr:
+    """With leap seconds in any minute."""
+    return parse(
+        f"(?:[01][0-9]|2[0-3]):[0-5][0-9]:(?:[0-5][0-9]|60){_FRACTION}(?:[zZ]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
+    )
+
+
 def _leap_seconds() -> Expr:
     fraction, ways = parse(_FRACTION), []
     for local in range(29, _MINUTES, 30):
@@ -42,6 +49,10 @@ def _clock(minutes: int) -> str:
 
 def date_time() -> Expr:
     return date() + parse("[tT]") + time()
+
+
+def date_time_at_most() -> Expr:
+    return date() + parse("[tT]") + time_at_most()
 
 
 def duration() -> Expr:

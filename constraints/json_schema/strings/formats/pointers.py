@@ -18,6 +18,6 @@ def relative_json_pointer() -> Expr:
     return parse(f"(?:0|[1-9][0-9]*)(?:#|{_POINTER})")
 
 
-def relative_json_pointer_of_any_draft() -> Expr:
+def relative_json_pointer_at_most() -> Expr:
     """With index manipulation."""
     return parse(rf"(?:0|[1-9][0-9]*)(?:[+-][1-9][0-9]*)?(?:#|{_POINTER})")

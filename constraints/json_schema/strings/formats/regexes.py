@@ -1,4 +1,4 @@
-"""Regular expressions of ECMA-262, section 22.2.1, that are valid with its flag u and without, as far as that is regular.
+"""Regular expressions of ECMA-262, section 22.2.1, valid with its flag u and without, as far as that is regular.
 
 What the automaton leaves out, so that it is small and accepts nothing that is invalid:
 

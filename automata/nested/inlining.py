@@ -1,0 +1,92 @@
+"""Which rules are laid where they are called, so that no stack is needed for them.
+
+A rule that calls itself, by way of others or not, stays a rule. If no rule does, and the whole with every call written
+out is small, there is no stack at all: the result is an automaton over bytes alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from automata.expr import Literal
+from automata.limits import Work
+from automata.nested.network import NestedNetwork, NestedRule
+from automata.nested.pieces import piece_of
+from automata.pushdown.analysis import components
+
+# Rules of at most so many states are laid at every place where they are called, even if others stay rules.
+_SMALL = 24
+
+
+def check_calls(network: NestedNetwork) -> None:
+    """Goes on where each call says where the text goes on after each exit.
+
+    Raises:
+        ValueError: it does not, or a number is out of range; the message names the rule.
+    """
+    rules = network.rules
+    if not 0 <= network.start < len(rules) or rules[network.start].num_exits != 1:
+        raise ValueError(f"the start is a rule with one exit, and not {network.start}")
+    for number, rule in enumerate(rules):
+        for call in rule.calls:
+            if not 0 <= call.rule < len(rules) or call.rule == network.start:
+                raise ValueError(f"rule {number} calls {call.rule}, which is the start or no rule at all")
+            if len(call.targets) != rules[call.rule].num_exits:
+                exits = rules[call.rule].num_exits
+                raise ValueError(
+                    f"rule {number} calls rule {call.rule} with {len(call.targets)} targets for {exits} exits"
+                )
+        if any(not 0 <= way < rule.num_exits for _, way in rule.ends):
+            raise ValueError(f"rule {number} has an end that is none of its {rule.num_exits} exits")
+
+
+def reached(network: NestedNetwork) -> list[int]:
+    """The rules that are called, by way of others or not, from the start, which comes first."""
+    found = [network.start]
+    seen = {network.start}
+    for number in found:
+        for call in network.rules[number].calls:
+            if call.rule not in seen:
+                seen.add(call.rule)
+                found.append(call.rule)
+    return found
+
+
+def to_inline(network: NestedNetwork, max_states: int, work: Work) -> frozenset[int]:
+    """The rules that are laid where they are called.
+
+    Args:
+        network: the network; its calls are in order.
+        max_states: the most states of the whole with every call written out; if there are more, only small rules are
+            inlined, and those that are called at one place. 0: none is.
+        work: the limits, and how the compilation is stopped.
+
+    Raises:
+        LimitExceeded: a language is larger than allowed, or the time is up.
+        Cancelled: the compilation was cancelled.
+    """
+    if not max_states:
+        return frozenset()
+    numbers = reached(network)
+    place = {number: index for index, number in enumerate(numbers)}
+    callees = [[place[call.rule] for call in network.rules[number].calls] for number in numbers]
+    callers = Counter(callee for row in callees for callee in row)
+    sizes = [0] * len(numbers)
+    inlined: set[int] = set()
+    for component in components(callees):
+        for index in component:
+            inside = sum(sizes[callee] for callee in callees[index] if callee in inlined)
+            sizes[index] = _size(network.rules[numbers[index]], work) + inside
+            if index and index not in callees[index] and len(component) == 1:
+                inlined.add(index)
+    if len(inlined) < len(numbers) - 1 or sizes[0] > max_states:
+        inlined = {index for index in inlined if callers[index] == 1 or sizes[index] <= min(_SMALL, max_states)}
+    return frozenset(numbers[index] for index in inlined)
+
+
+def _size(rule: NestedRule, work: Work) -> int:
+    """How many states a rule is laid in."""
+    size = rule.num_states
+    for _, language, _ in rule.arcs:
+        size += len(language.value) if type(language) is Literal else piece_of(language, work).num_states
+    return size

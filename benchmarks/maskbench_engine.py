@@ -1,0 +1,87 @@
+"""The engine that MaskBench and `maskbench.py` call: one schema at a time, one mask for each token.
+
+    engine = Engine(vocab, encoding)
+    engine.compile(schema)          raises where the schema is not supported
+    engine.reset()
+    words = engine.mask()           packed: bit `i & 31` of word `i >> 5` is token i, `engine.eos` included
+    engine.advance(token)           whether the token was allowed
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import constraints
+import tokenfst
+from automata.errors import TokenNotAllowed
+from tokenfst import LazyAutomaton, Vocabulary
+
+# Kernels are loaded, or compiled on a machine that has never run them, when these are read.
+_WARMING: list[tuple[Any, bytes]] = [
+    ({}, b'{"a": [1, "b", null]}'),
+    ({"type": "string", "maxLength": 9}, b'"abc"'),
+    (
+        {
+            "type": "object",
+            "properties": {"next": {"$ref": "#"}},
+            "additionalProperties": {"type": "integer", "minimum": 1},
+        },
+        b'{"next": {"next": {}}, "b": 12}',
+    ),
+    ({"enum": ["a", 1.5, None]}, b"1.5"),
+    ({"type": "object", "properties": {"a": {"pattern": "^[a-z]+$"}}, "additionalProperties": False}, b'{"a": "b"}'),
+]
+
+
+class Engine:
+    """This project, with masks made on demand.
+
+    Attributes:
+        eos: the token that ends a sequence, V.
+    """
+
+    def __init__(self, vocab: list[bytes], encoding: Any = None) -> None:
+        """Prepares a vocabulary of V tokens; their bytes are all that is needed, so `encoding` is not looked at."""
+        self.eos = len(vocab)
+        self.vocabulary = Vocabulary((*vocab, b""), eos_ids=(self.eos,))
+        self._words = np.zeros(-(-len(self.vocabulary) // 32), np.int32)
+        self._automaton: LazyAutomaton | None = None
+        self._state = -1
+        for schema, text in _WARMING:
+            self.compile(schema)
+            for token in [*(vocab.index(bytes([byte])) for byte in text), self.eos]:
+                self.mask()
+                assert self.advance(token), (schema, text)
+
+    def compile(self, schema: Any) -> None:
+        """Takes a schema, as `json.loads` gives it, and begins a text.
+
+        Raises:
+            SchemaError, LimitExceeded: the schema is not supported.
+        """
+        self._automaton = None
+        self._automaton = tokenfst.compile(constraints.json_schema(schema), self.vocabulary, lazy=True)
+        self.reset()
+
+    def reset(self) -> None:
+        """Begins a new text."""
+        assert self._automaton is not None
+        self._state = self._automaton.start
+
+    def mask(self) -> npt.NDArray[np.int32]:
+        """The tokens that are allowed now, `[ceil((V + 1) / 32)]`; overwritten by the next call."""
+        assert self._automaton is not None
+        self._automaton.fill_bitmask(self._state, self._words)
+        return self._words
+
+    def advance(self, token: int) -> bool:
+        """Takes a token if it is allowed, and says whether it was."""
+        assert self._automaton is not None
+        try:
+            self._state = self._automaton.advance(self._state, token)
+        except TokenNotAllowed:
+            return False
+        return True

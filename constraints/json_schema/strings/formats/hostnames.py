@@ -1,0 +1,89 @@
+"""Host names: hostname is that of RFC 1123, section 2.1, with the lengths of RFC 1034, section 3.1.
+
+    name     labels with dots between them, 253 characters at most
+    label    letters, digits and inner hyphens, 63 characters at most
+
+A label takes whole sixteens of the 254 characters that a name has, the dot behind it counted, so that the automaton
+needs a state for each place in a label and each number of sixteens, and not for each number of characters: a few names
+with more than 15 labels or more than 190 characters are left out.
+
+A label that begins with `xn--` is valid only where what follows is the encoding of a label that is valid in itself
+(RFC 5890, section 2.3.2.1). Which are is beyond any automaton of reasonable size, since Punycode is arithmetic with
+numbers up to the size of Unicode, so all of them are left out.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from automata import expr as ex
+from automata import ranges as rg
+from automata.byte_automaton import ByteAutomaton
+from automata.compile import Compiler
+from automata.expr import Expr
+from automata.limits import Work
+from automata.pattern import parse
+from automata.thompson import Fragment
+
+MOST_IN_LABEL = 63
+_SIXTEEN, _SIXTEENS = 16, 15
+
+_LETTERS_AND_DIGITS = ((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A))
+_HYPHEN, _DOT = 0x2D, 0x2E
+_PREFIX = ("Xx", "Nn", "-", "-")
+
+
+def hostname() -> ByteAutomaton:
+    with Work() as work:
+        return Compiler(work).determinize(ex.EPSILON, _names())
+
+
+def hostname_at_most() -> Expr:
+    """All host names, and more."""
+    return parse(r"[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*")
+
+
+def ascii_label(first: str = "A-Za-z0-9") -> Expr:
+    """One label without two hyphens in third and fourth place (RFC 5890, section 2.3.1: the others are reserved)."""
+    rest = "[A-Za-z0-9-]"
+    return parse(rf"[{first}](?:{rest}{{0,{MOST_IN_LABEL - 2}}}[A-Za-z0-9])?") - parse(f"{rest}{{2}}--{rest}*")
+
+
+class _Place(NamedTuple):
+    """Where a name stands: the sixteens of the labels before, how many characters of a label there are, whether the
+    last one is a hyphen, and whether they are the beginning of `xn--`."""
+
+    before: int
+    size: int = 0
+    after_hyphen: bool = False
+    encoded: bool = True
+
+
+def _names() -> Fragment:
+    fragment, numbers = Fragment(), {_Place(0): 0}
+    waiting = [_Place(0)]
+
+    def arc(source: int, low: int, high: int, target: _Place) -> None:
+        if target not in numbers:
+            numbers[target] = fragment.state()
+            waiting.append(target)
+        fragment.arcs += (source, low, high, numbers[target])
+
+    while waiting:
+        place = waiting.pop()
+        source, size = numbers[place], place.size + 1
+        if size <= MOST_IN_LABEL and place.before + size // _SIXTEEN < _SIXTEENS:
+            begins = _PREFIX[place.size] if place.encoded and place.size < len(_PREFIX) else ""
+            for code in map(ord, begins):
+                if code != _HYPHEN:
+                    arc(source, code, code, _Place(place.before, size))
+            for low, high in rg.subtract(_LETTERS_AND_DIGITS, rg.from_sorted(map(ord, begins))):
+                arc(source, low, high, _Place(place.before, size, encoded=False))
+            if place.size and not (place.encoded and size == len(_PREFIX)):
+                arc(source, _HYPHEN, _HYPHEN, _Place(place.before, size, True, begins == "-"))
+        if place.size and not place.after_hyphen:
+            fragment.epsilon += (source, 1)
+            used = place.before + place.size // _SIXTEEN + 1
+            if used < _SIXTEENS:
+                arc(source, _DOT, _DOT, _Place(used))
+    return fragment
