@@ -190,4 +190,7 @@ def _inside(container: str, name: str, value: Any) -> str:
 
 def _joined(base: str, uri: str) -> str:
     """A URI reference, resolved (RFC 3986, section 5); a base without hierarchy, as `urn:`, keeps what is absolute."""
-    return urljoin(base, uri) if base else uri
+    try:
+        return urljoin(base, uri) if base else uri
+    except ValueError:  # "//[" begins an IPv6 address that never ends
+        return uri

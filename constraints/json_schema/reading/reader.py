@@ -49,7 +49,10 @@ class Reader:
     def root(self) -> Formula:
         """What the whole schema says."""
         resource = self._library.root
-        return self.definition(Target(resource.schema, resource.place, resource), ())
+        formula = self.definition(Target(resource.schema, resource.place, resource), ())
+        if isinstance(formula, Reference) and formula.key not in self._recursive:
+            return self.definitions.pop(formula.key)  # it is large, and nothing else leads to it
+        return formula
 
     def definition(self, target: Target, scope: Scope) -> Formula:
         scope = self._within(target.resource, scope) if self._dynamic else scope
