@@ -6,12 +6,14 @@ are operations on these. Lists of strings are filtered by what else is asked of 
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from automata import algebra
 from automata import expr as ex
 from automata.byte_automaton import ByteAutomaton
 from automata.compile import compile_expr
+from automata.errors import PatternError
 from automata.pattern import parse
 from constraints.json_schema.formula import (
     Always,
@@ -28,6 +30,9 @@ from constraints.json_schema.formula import (
 )
 from constraints.json_schema.strings.formats import INEXACT_FORMATS, format_automaton
 from constraints.json_schema.strings.lengths import length_automaton
+
+# Up to the first group that begins with (?P, outside of sets and escapes.
+_OWN_GROUP = re.compile(r"(?:[^\\\[(]|\\.|\[(?:[^\\\]]|\\.)*\]|\((?!\?P))*\(\?P", re.DOTALL)
 
 
 @lru_cache(maxsize=1024)
@@ -53,7 +58,7 @@ def content(formula: Formula, at_most: bool = False) -> ByteAutomaton:
     if isinstance(formula, StringIn):
         return compile_expr(ex.strings(written(formula.texts)))
     if isinstance(formula, Pattern):
-        return compile_expr(parse(formula.source, dialect="ecma", search=True))
+        return _pattern(formula.source)
     if isinstance(formula, Format):
         return format_automaton(formula.name, at_most=at_most)
     if isinstance(formula, TextLength):
@@ -107,6 +112,14 @@ def _intersection(parts: tuple[Formula, ...], at_most: bool) -> ByteAutomaton:
         if isinstance(part, Not):
             result = algebra.difference(result, content(part.part, not at_most))
     return result
+
+
+def _pattern(source: str) -> ByteAutomaton:
+    """The automaton of a pattern of ECMA-262, where this project's own groups mean nothing."""
+    own = _OWN_GROUP.match(source)
+    if own:
+        raise PatternError("this kind of group is unknown", source, own.end() - len("(?P"))
+    return compile_expr(parse(source, dialect="ecma", search=True))
 
 
 def _is_exact(formula: Formula) -> bool:
