@@ -183,6 +183,15 @@ def test_few_numbers_are_written_out_as_the_automaton_would(formula: Formula) ->
         assert equivalent(language(formula), number_automaton(formula))
 
 
+@given(numbers, numbers, st.booleans(), st.booleans())
+def test_integers_within_bounds_are_written_out_as_the_automaton_would(
+    low: Fraction, high: Fraction, above: bool, below: bool
+) -> None:
+    if abs(low) < 10**15 and abs(high) < 10**15:
+        formula = conjunction([IsInteger(), Minimum(low, above), Maximum(high, below)])
+        assert equivalent(language(formula), number_automaton(formula))
+
+
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_what_python_writes_of_a_float_compares_with_bounds(value: float) -> None:
     """With no statement but bounds every spelling of Python's is decided, in one of the two languages."""

@@ -17,10 +17,9 @@ from functools import lru_cache
 from typing import Final
 
 from automata.byte_automaton import ByteAutomaton
-from automata.compile import compile_expr
 from automata.expr import EMPTY, Expr, alternation, char_set, concat, is_empty, repeat
 from constraints.json_schema.formula import FALSE, TRUE, Formula, IsInteger
-from constraints.json_schema.numbers.finite import MAX_RANGE, finite_values, spellings
+from constraints.json_schema.numbers.finite import finite_language
 from constraints.json_schema.numbers.spelling import number_automaton
 from constraints.json_schema.numbers.statements import number_matches
 
@@ -60,11 +59,8 @@ def number_language(formula: Formula) -> Expr | ByteAutomaton:
         return EMPTY
     if formula == IsInteger():
         return _ANY_INTEGER
-    values = finite_values(formula)
-    if values is None:
-        return number_automaton(formula)
-    written = spellings(values)
-    return written if len(values) <= MAX_RANGE else compile_expr(written)
+    language = finite_language(formula)
+    return number_automaton(formula) if language is None else language
 
 
 def number_is_empty(formula: Formula) -> bool:

@@ -18,6 +18,7 @@ from fractions import Fraction
 from typing import Final, NamedTuple, TypeAlias
 
 from constraints.json_schema.formula import (
+    TRUE,
     Always,
     And,
     Formula,
@@ -88,7 +89,11 @@ def atoms(formula: Formula) -> Iterator[Formula]:
 
 
 def number_matches(formula: Formula, value: Fraction) -> bool:
-    """The formula's truth for a number; that it is to be written plainly is not asked."""
+    """The formula's truth for a number; that it is to be written plainly is not asked.
+
+    Raises:
+        TypeError: the formula says something of values that are no numbers.
+    """
     match formula:
         case Maximum(bound=bound, exclusive=exclusive):
             return value < bound or (value == bound and not exclusive)
@@ -106,7 +111,9 @@ def number_matches(formula: Formula, value: Fraction) -> bool:
             return all(number_matches(part, value) for part in parts)
         case Or(parts=parts):
             return any(number_matches(part, value) for part in parts)
-    return isinstance(formula, Always)
+        case Always() | Never():
+            return formula == TRUE
+    raise TypeError(f"{formula!r} is no statement about numbers")
 
 
 def branch(formula: Formula, statements: Sequence[Formula], steps: Sequence[Fraction], negative: bool) -> Branch:
@@ -149,7 +156,7 @@ class _Reading:
             case NumberIn(values=values):
                 return self.one_of(values)
             case MultipleOf(step=step):
-                return _multiple(self.steps.index(step))
+                return _integer if step == 1 else _multiple(self.steps.index(step))
         return _constant(isinstance(formula, Always))
 
     def bound(self, formula: Minimum) -> Truth:
