@@ -68,6 +68,11 @@ def within(formula: Formula, spellings: str) -> str:
     return str(to_expr(found) if isinstance(found, ByteAutomaton) else found)
 
 
+def quoted(text: str) -> str:
+    """The pattern of one text."""
+    return re.sub(r"[\^$\\.*+?()\[\]{}|/]", r"\\\g<0>", text)
+
+
 _WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}"
 # Classes of Rust's regular expressions are those of Unicode; in a set, and by themselves.
 _IN_SET = {"d": r"\p{Nd}", "D": r"\P{Nd}", "w": _WORD, "s": r"\p{White_Space}", "S": r"\P{White_Space}"}

@@ -132,7 +132,7 @@ def test_errors_say_what_is_wrong() -> None:
         (Decimal, "Decimal('x')"),
         (datetime.date, "datetime.date(2023, 2, 29)"),
     ]:
-        with pytest.raises(TextNotAllowed, match="is not|day is out of range"):
+        with pytest.raises(TextNotAllowed, match=r"is not|day is out of range"):
             dataclass(annotation | None).parse(text)
 
 

@@ -301,6 +301,8 @@ def test_keys_of_dicts() -> None:
     assert typed(dict[float, int]).parse('{"1e+22": 1, "0.5": 2}') == {1e22: 1, 0.5: 2}
     assert typed(dict[datetime.date, int]).parse('{"2024-02-29": 1}') == {datetime.date(2024, 2, 29): 1}
     assert typed(dict[Literal["b", "a"], int]).parse('{"a": 1, "b": 2}') == {"a": 1, "b": 2}
+    odd = dict[Literal["a b-c#", "x.y|z", "\\\n"], int]
+    assert accepts(odd, '{"a b-c#": 1, "x.y|z": 2, "\\\\\\n": 3}', '{"xoy": 1}', '{"z": 1}') == [True, False, False]
     assert accepts(dict[Annotated[str, Field(pattern="^x")], int], '{"xy": 1}', '{"y": 1}') == [True, False]
     assert accepts(Annotated[dict[str, int], Field(min_length=1, max_length=2)], "{}", '{"a":1}', '{"a":1,"b":2}') == [
         False,
