@@ -35,6 +35,7 @@ import datetime
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -55,6 +56,8 @@ from constraints.types.shapes import UNBOUNDED, Bounds
 from constraints.values import date
 
 _ORDERS = ("gt", "ge", "lt", "le")
+# The default context of `decimal` has 28 digits.
+_MAX_QUOTIENT = 10**28
 
 
 class ExactSchema(GenerateJsonSchema):
@@ -76,14 +79,13 @@ class ExactSchema(GenerateJsonSchema):
     def _float_bounds(self, schema: core_schema.FloatSchema) -> Bounds:
         bounds = _bounds(schema)
         if not schema.get("allow_inf_nan", self._config.config_dict.get("allow_inf_nan", True)):
-            most = Fraction(sys.float_info.max)
-            low = -most if bounds.low is None else max(bounds.low, -most)
-            high = most if bounds.high is None else min(bounds.high, most)
-            bounds = Bounds(low, bounds.low_exclusive, high, bounds.high_exclusive, bounds.step)
+            bounds = _bounded(bounds, Fraction(sys.float_info.max), exclusive=False)
         return bounds
 
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
         bounds = _bounds(schema)
+        if bounds.step is not None:  # beyond this, Decimal's own remainder is an error
+            bounds = _bounded(bounds, _MAX_QUOTIENT * bounds.step, exclusive=True)
         written = patterns.DECIMAL
         if bounds != UNBOUNDED:
             written = patterns.within(_formula(bounds), patterns.DECIMAL)
@@ -306,6 +308,15 @@ def _bounds(schema: Any) -> Bounds:
         below_exclusive,
         found.get("multiple_of"),
     )
+
+
+def _bounded(bounds: Bounds, most: Fraction, *, exclusive: bool) -> Bounds:
+    """The same bounds, and none beyond `most`, on either side."""
+    if bounds.low is None or bounds.low < -most:
+        bounds = replace(bounds, low=-most, low_exclusive=exclusive)
+    if bounds.high is None or bounds.high > most:
+        bounds = replace(bounds, high=most, high_exclusive=exclusive)
+    return bounds
 
 
 def _bounds_as_keywords(bounds: Bounds) -> JsonSchemaValue:

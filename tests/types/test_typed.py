@@ -214,6 +214,8 @@ def test_decimals() -> None:
     assert accepts(small, '"1E-7"', '"2.5E-20"', '"0E-10"', '"1E+1"', '"-1E-7"') == [True, True, True, False, False]
     steps = Annotated[Decimal, Field(multiple_of=Decimal("0.25"))]
     assert accepts(steps, '"0.75"', '"0.7"', '"-1.50"') == [True, False, True]
+    for digits in range(20, 35):
+        assert accepts(steps, f'"1{digits * "0"}"') == [digits <= 27]
 
 
 @pytest.mark.parametrize(("digits", "places"), [(3, None), (3, 2), (2, 2), (None, 1), (3, 0), (1, None)])
