@@ -22,7 +22,7 @@ from automata.extensions import (
 )
 from constraints.choice import choice
 from constraints.grammars import grammar, json
-from constraints.json_schema import json_schema
+from constraints.json_schema import json_schema, json_schema_to_regex
 
 __all__ = [
     "choice",
@@ -32,6 +32,7 @@ __all__ = [
     "image",
     "json",
     "json_schema",
+    "json_schema_to_regex",
     "paragraph_token",
     "quoted_text",
     "substring_of",

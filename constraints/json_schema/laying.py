@@ -5,7 +5,8 @@
 A value position has outcomes: formulas that no value satisfies two of, each with the state that its values lead to.
 Scalars are arcs over regular languages, which the automaton's construction tells apart by itself. For an array or an
 object one rule is called, that reads for all formulas of the position at once what lies between the brackets, and whose
-exit says which formula was satisfied. Rules are known by the kind of bracket and what the formulas say of that kind: so
+exit says which formula was satisfied. So is one for strings where their automaton is large, since a quote is a bracket
+too. Rules are known by the kind of bracket and what the formulas say of that kind: so
 a recursive schema comes back to rules that it has, and equal sub-schemas have one rule.
 """
 
@@ -14,10 +15,12 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Sequence
-from functools import cache
-from typing import TypeAlias
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
 
 from automata import expr as ex
+from automata.byte_automaton import ByteAutomaton
+from automata.derivative import derivative
 from automata.errors import LimitExceeded
 from automata.expr import Expr
 from automata.nested import Language, NestedCall, NestedNetwork, NestedRule
@@ -39,7 +42,22 @@ _RuleKey: TypeAlias = tuple[Kind, Vector]
 # Where each of several formulas leads.
 _Ways: TypeAlias = Sequence[tuple[Formula, int]]
 
-_BRACKETS = {Kind.ARRAY: (ex.literal("["), "]"), Kind.OBJECT: (ex.literal("{"), "}")}
+_OPENING = {Kind.STRING: ex.literal('"'), Kind.ARRAY: ex.literal("["), Kind.OBJECT: ex.literal("{")}
+_CLOSING = {Kind.ARRAY: "]", Kind.OBJECT: "}"}
+_BRACKETED, _NESTED = (Kind.ARRAY, Kind.OBJECT), (Kind.STRING, Kind.ARRAY, Kind.OBJECT)
+
+# Strings with more states than this have a rule, and lie there once however often they occur.
+LONG_TEXT = 100
+
+
+class _Plan(NamedTuple):
+    """How the values of a formula are laid: scalars but strings, strings, and what is said of strings, arrays and
+    objects if there can be any."""
+
+    plain: list[Language]
+    text: Language | None
+    inside: dict[Kind, Formula]
+    is_long: bool
 
 
 class Laying:
@@ -59,7 +77,7 @@ class Laying:
         self.keys: list[_RuleKey] = []
         self.numbers: dict[_RuleKey, int] = {}
         self.waiting: deque[_RuleKey] = deque()
-        self.scalars_of: dict[Formula, list[Language]] = {}
+        self.plans: dict[Formula, _Plan] = {}
         self.num_states = 0
 
     def network(self, root: Formula) -> NestedNetwork:
@@ -92,44 +110,56 @@ class Laying:
 
     def value(self, rule: NestedRule, source: int, ways: _Ways) -> None:
         """Lays a value that is read from a state."""
-        for formula, target in ways:
-            for language in self.scalars(formula):
+        plans = [(self.plan(formula), target) for formula, target in ways]
+        nested = any(plan.is_long for plan, _ in plans)
+        for plan, target in plans:
+            for language in plan.plain:
                 rule.arcs.append((source, language, target))
-        for kind, restricted in ((Kind.ARRAY, self.restriction.array), (Kind.OBJECT, self.restriction.object)):
-            possible = [(part, target) for formula, target in ways if type(part := restricted(formula)) is not Never]
+            if plan.text is not None and not nested:
+                rule.arcs.append((source, plan.text, target))
+        for kind in _NESTED if nested else _BRACKETED:
+            possible = [(plan.inside[kind], target) for plan, target in plans if kind in plan.inside]
             if possible:
                 called = rule.state()
-                rule.arcs.append((source, _BRACKETS[kind][0], called))
+                rule.arcs.append((source, _OPENING[kind], called))
                 number = self.number(kind, tuple([part for part, _ in possible]))
                 rule.calls.append(NestedCall(called, number, tuple([target for _, target in possible])))
 
-    def scalars(self, formula: Formula) -> list[Language]:
-        """The texts of the scalars that satisfy a formula."""
-        found = self.scalars_of.get(formula)
+    def plan(self, formula: Formula) -> _Plan:
+        """How the values of a formula are laid."""
+        found = self.plans.get(formula)
         if found is None:
-            found = self.scalars_of[formula] = list(self._scalars(formula))
+            found = self.plans[formula] = self._plan(formula)
         return found
 
-    def _scalars(self, formula: Formula) -> list[Language]:
+    def _plan(self, formula: Formula) -> _Plan:
         to = self.restriction
         words = ["null"] if to.null(formula) else []
         words += ["true" if value else "false" for value in to.booleans(formula)]
-        found: list[Language] = [ex.strings(words)] if words else []
+        plain: list[Language] = [ex.strings(words)] if words else []
         number, string = to.number(formula), to.string(formula)
         if type(number) is not Never:
-            found.append(number_language(number))
-        if type(string) is not Never:
-            found.append(string_language(string))
-        return found
+            plain.append(number_language(number))
+        text = None if type(string) is Never else string_language(string)
+        found = ((Kind.STRING, string), (Kind.ARRAY, to.array(formula)), (Kind.OBJECT, to.object(formula)))
+        inside = {kind: part for kind, part in found if type(part) is not Never}
+        is_long = isinstance(text, ByteAutomaton) and text.num_states > LONG_TEXT
+        return _Plan(plain, text, inside, is_long)
 
     def lay(self, rule: NestedRule, kind: Kind, vector: Vector) -> None:
-        """Lays what stands between two brackets."""
+        """Lays what stands between two brackets, or two quotes."""
         level: Level
+        if kind is Kind.STRING:
+            for number, formula in enumerate(vector):
+                end = rule.state()
+                rule.arcs.append((0, _behind_quote(formula), end))
+                rule.ends.append((end, number))
+            return
         if kind is Kind.ARRAY:
             level = ArrayLevel(vector, self.outcomes)
         else:
             level = object_level(vector, self.restriction, self.outcomes, self.order)
-        _LevelLaying(self, rule, level, _BRACKETS[kind][1]).run()
+        _LevelLaying(self, rule, level, _CLOSING[kind]).run()
 
 
 class _LevelLaying:
@@ -249,7 +279,16 @@ class _Marks:
         return ex.concat(spelled(name), self.colon)
 
 
-@cache
+@lru_cache(1024)
+def _behind_quote(formula: Formula) -> Language:
+    """The spellings of strings without the quote that they begin with."""
+    return derivative(string_language(formula), '"')
+
+
+@lru_cache(65_536)
 def spelled(name: str) -> Expr:
     """A listed name as JSON's writers spell it: with and without escapes for what is not ASCII."""
-    return ex.strings({json.dumps(name), json.dumps(name, ensure_ascii=False)})
+    ascii_alone = json.dumps(name)
+    if name.isascii() or any("\ud800" <= character <= "\udfff" for character in name):
+        return ex.literal(ascii_alone)
+    return ex.strings([ascii_alone, json.dumps(name, ensure_ascii=False)])

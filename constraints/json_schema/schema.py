@@ -17,6 +17,7 @@ from automata.nested import NestedNetwork, compile_nested
 from automata.pushdown.automaton import PushdownAutomaton
 from constraints.json_schema.conflicts import conflict
 from constraints.json_schema.document import Document, Draft, Note, Resolver
+from constraints.json_schema.formula import Formula, Kind
 from constraints.json_schema.laying import Laying
 from constraints.json_schema.levels.objects import PropertyOrder
 from constraints.json_schema.liveness import has_text
@@ -37,12 +38,14 @@ class JsonSchema:
         draft: the draft it was read by.
         notes: what constrains nothing, such as formats that nobody defines.
         dropped: with `unsupported="relax"`, the keywords that were left out.
+        kinds: of each rule of the network, what it reads between two brackets or quotes; None for the whole text.
     """
 
     schema: Any
     draft: Draft
     notes: tuple[Note, ...]
     dropped: tuple[Note, ...]
+    kinds: tuple[Kind | None, ...] = field(repr=False)
     _network: NestedNetwork = field(repr=False)
 
     def to_network(self) -> NestedNetwork:
@@ -102,7 +105,7 @@ def json_schema(
     while True:
         try:
             document = read(skip=frozenset(note.pointer for note in dropped))
-            network = lay(document)
+            network, kinds = lay(document)
             break
         except UnsupportedSchema as error:
             if unsupported == "error" or error.keyword is None or len(dropped) == _MAX_DROPPED:
@@ -113,17 +116,25 @@ def json_schema(
             dropped.append(note)
     left_out = {note.pointer for note in dropped}
     notes = tuple(note for note in document.notes if note.pointer not in left_out)
-    return JsonSchema(schema, document.draft, notes, tuple(dropped), network)
+    return JsonSchema(schema, document.draft, notes, tuple(dropped), kinds, network)
 
 
-def _network(document: Document, whitespace: Whitespace, order: PropertyOrder) -> NestedNetwork:
-    """The network of a schema that has been read.
+def _network(
+    document: Document, whitespace: Whitespace, order: PropertyOrder
+) -> tuple[NestedNetwork, tuple[Kind | None, ...]]:
+    """The network of a schema that has been read, and the kind of each rule.
 
     Raises:
         UnsatisfiableSchema: it has no text.
     """
-    network = Laying(Restriction(document.definitions), whitespace, order).network(document.root)
+    restriction = Restriction(document.definitions)
+    laying = Laying(restriction, whitespace, order)
+    network = laying.network(document.root)
+
+    def is_empty(formula: Formula) -> bool:
+        return not has_text(Laying(restriction, whitespace, order).network(formula))
+
     if not has_text(network):
-        reason, pointer = conflict(document)
+        reason, pointer = conflict(document, is_empty)
         raise UnsatisfiableSchema(reason, pointer=pointer)
-    return network
+    return network, (None, *(kind for kind, _ in laying.keys))

@@ -259,7 +259,7 @@ class TestReferences:
                 read_schema({"items": {"$ref": "#n"}, "$defs": {"a": holder}})
 
     def test_the_metaschemas_need_no_resolver(self) -> None:
-        for uri in ("http://json-schema.org/draft-04/schema#", "http://json-schema.org/draft-07/schema#"):
+        for uri in ("http://json-schema.org/draft-04/schema#", "https://json-schema.org/draft-07/schema#"):
             assert valid({"$ref": uri}, {"minLength": 1}, {"minLength": -1}, {"type": 3}) == [True, False, False]
         for year in ("2019-09", "2020-12"):
             schema = {"$ref": f"https://json-schema.org/draft/{year}/schema"}
@@ -313,6 +313,12 @@ class TestDialects:
         assert document.draft == "draft2020-12"
         assert [(note.pointer, note.keyword) for note in document.notes] == [("/$schema", "$schema")]
         assert [holds(document, 1), holds(document, 2)] == [True, False]
+
+    def test_one_of_a_resource_that_nobody_knows_is_noted_at_its_place(self) -> None:
+        inner = {"$id": "http://example.org/a", "$schema": "http://example.org/mine", "const": 1}
+        document = read_schema({"items": inner, "properties": {"a": {"$schema": "http://example.org/no-resource"}}})
+        assert [note.pointer for note in document.notes] == ["/items/$schema"]
+        assert [holds(document, [1]), holds(document, [2])] == [True, False]
 
     def test_without_one_older_spellings_are_read(self) -> None:
         for schema, good, bad in (
@@ -383,6 +389,12 @@ def test_a_malformed_keyword_is_an_error_at_its_place(schema: dict[str, Any], po
     with pytest.raises(SchemaError) as caught:
         read_schema(schema)
     assert (caught.value.pointer, caught.value.keyword) == (pointer, keyword)
+
+
+def test_an_error_shows_only_the_beginning_of_a_large_value() -> None:
+    with pytest.raises(SchemaError) as caught:
+        read_schema({"minimum": {f"name{i}": "x" * 1000 for i in range(1000)}})
+    assert len(str(caught.value)) < 1000
 
 
 @pytest.mark.parametrize("schema", [1, None, "a", []])

@@ -33,26 +33,29 @@ _PLUS: Final = repeat("+", 0, 1)
 def finite_language(formula: Formula) -> Expr | ByteAutomaton | None:
     """What the automaton of a formula accepts (`spelling`), where it shows that finitely many numbers satisfy it; and
     those integers of 10^16 and more that are listed also with exponents, such as 1.5e+16."""
-    bounds = _integer_bounds(formula)
-    if bounds is not None and bounds[1] - bounds[0] >= MAX_RANGE:
-        low, high = bounds
-        return _between(low, high) if max(-low, high) < _MANY else None
-    values = _values(formula) if bounds is None else frozenset(map(Fraction, range(bounds[0], bounds[1] + 1)))
-    if values is None:
-        return None
-    written = _listed(values)
-    return written if len(values) <= MAX_RANGE else compile_expr(written)
+    found = _integer_bounds(formula)
+    if found is None:
+        values = _values(formula)
+        if values is None:
+            return None
+        written = _listed(values, plain=False)
+        return written if len(values) <= MAX_RANGE else compile_expr(written)
+    low, high, plain = found
+    if high - low < MAX_RANGE:
+        return _listed(map(Fraction, range(low, high + 1)), plain=plain)
+    return _between(low, high, plain=plain) if max(-low, high) < _MANY else None
 
 
-def _integer_bounds(formula: Formula) -> tuple[int, int] | None:
-    """The bounds of integers, where the formula says that and nothing else."""
-    if not isinstance(formula, And) or IsInteger() not in formula.parts:
+def _integer_bounds(formula: Formula) -> tuple[int, int, bool] | None:
+    """The bounds of integers, where the formula says that and nothing else; and whether they are written plainly."""
+    if not isinstance(formula, And):
         return None
+    integral = [part for part in formula.parts if isinstance(part, IsInteger)]
     lows = [_least(part) for part in formula.parts if type(part) is Minimum]
     highs = [-_least(Minimum(-part.bound, part.exclusive)) for part in formula.parts if type(part) is Maximum]
-    if not lows or not highs or len(lows) + len(highs) + 1 < len(formula.parts):
+    if not integral or not lows or not highs or len(integral) + len(lows) + len(highs) < len(formula.parts):
         return None
-    return max(lows), min(highs)
+    return max(lows), min(highs), any(part.plain for part in integral)
 
 
 def _least(part: Minimum) -> int:
@@ -75,18 +78,18 @@ def _values(formula: Formula) -> frozenset[Fraction] | None:
     return None
 
 
-def _between(low: int, high: int) -> Expr:
+def _between(low: int, high: int, *, plain: bool) -> Expr:
     """The integers of a range, which are written without exponents."""
     parts: list[Expr] = []
     if high >= 0:
         parts.append(naturals(max(low, 0), high))
     if low <= 0:
         parts.append(concat("-", naturals(max(-high, 0), -low)))
-    return concat(alternation(*parts), _POINT_ZEROS)
+    return concat(alternation(*parts), EPSILON if plain else _POINT_ZEROS)
 
 
-def _listed(values: Iterable[Fraction]) -> Expr:
-    """These numbers."""
+def _listed(values: Iterable[Fraction], *, plain: bool) -> Expr:
+    """These numbers; where `plain`, they are integers, and written as such."""
     integers: list[str] = []
     others: list[Expr] = []
     for value in sorted(values):
@@ -101,12 +104,12 @@ def _listed(values: Iterable[Fraction]) -> Expr:
             padded = digits.rjust(1 - power, "0")
             others.append(concat(f"{signs[0]}{padded[:power]}.{padded[power:]}", _ZEROS))
         exponent = power + len(digits) - 1
-        if value and not LAST_NEGATIVE < exponent < FIRST_POSITIVE:
+        if value and not plain and not LAST_NEGATIVE < exponent < FIRST_POSITIVE:
             others.append(_scientific(signs[0], digits, exponent))
     if integers:
         # Few are cheaper to lay out than to compile as a list first.
         whole = strings(integers) if len(integers) > MAX_RANGE else alternation(*integers)
-        others.append(concat(whole, _POINT_ZEROS))
+        others.append(concat(whole, EPSILON if plain else _POINT_ZEROS))
     return alternation(*others)
 
 

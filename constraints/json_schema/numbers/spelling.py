@@ -12,6 +12,7 @@ exponent of all numbers that do are accepted. A spelling with an exponent is lef
     where whether the number is an integer or a multiple takes counting the digits behind the point: 1.5e+16 as an
     integer
     for exponents from -4 to 15, unless the formula holds for all exponents from -1 down, or from 0 up
+    of zero, unless the formula holds for zero and for numbers of its sign of any size: -0e5 as a minimum of 0
 
 Nothing bounds the number of digits, as nothing in JSON does.
 
@@ -94,13 +95,19 @@ class _Spelling:
         self.first_digit(minus, len(self.sides) - 1)
         while self.whole or self.fractions:
             if len(self.numbers) > MAX_STATES:
-                raise LimitExceeded(
-                    f"telling apart the digits of numbers takes more than {MAX_STATES:,} states (limit of states)"
-                )
+                raise LimitExceeded(self.too_many())
             if self.whole:
                 self.expand_whole(self.whole.pop())
             else:
                 self.expand_fraction(self.fractions.pop())
+
+    def too_many(self) -> str:
+        """Why there are more states than are looked at."""
+        what = "comparing digits with the bounds of a number"
+        if self.steps:
+            most = max(self.steps, key=lambda step: step.coefficient * step.width)
+            what = f"telling the multiples of {most.size} by their digits"
+        return f"{what} takes more than {MAX_STATES:,} states"
 
     def first_digit(self, source: int, number: int) -> None:
         side = self.sides[number]
@@ -129,7 +136,8 @@ class _Spelling:
         number, prefix, mantissa, zero, held = state
         side = self.sides[number]
         left = side.cuts.at_point(prefix)
-        after = (number, left, mantissa, zero, held, True, False)
+        behind = tuple([step.at_point(at, mantissa is not None) for step, at in zip(self.steps, held, strict=True)])
+        after = (number, left, mantissa, zero, behind, True, False)
         self.ending(source, side, left, mantissa, zero, held, True, True)
         self.fraction_arc(source, 0x2E, 0x2E, after)
         if zero or not side.hopeful(side.cuts.beyond(prefix), None, True, None, side.unknown):

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, NamedTuple, TypeAlias
 
+from automata.errors import LimitExceeded
 from constraints.json_schema.formula import (
     TRUE,
     Always,
@@ -36,6 +37,9 @@ BELOW: Final = 1
 AT: Final = 2
 ABOVE: Final = 4
 ANYWHERE: Final = BELOW | AT | ABOVE
+
+# Of numerators and denominators: some three thousand digits, and less than what Python writes in digits.
+_MOST_BITS: Final = 10_000
 
 
 class Knowledge(NamedTuple):
@@ -86,6 +90,19 @@ def atoms(formula: Formula) -> Iterator[Formula]:
             yield part
         elif not isinstance(part, Always | Never):
             raise TypeError(f"{part!r} is no statement about numbers")
+
+
+def check(formula: Formula) -> None:
+    """Looks at the statements of a formula.
+
+    Raises:
+        TypeError: it says something of values that are no numbers.
+        LimitExceeded: a number in it has too many digits.
+    """
+    for statement in atoms(formula):
+        for value in (statement.step,) if isinstance(statement, MultipleOf) else _points(statement):
+            if max(value.numerator.bit_length(), value.denominator.bit_length()) > _MOST_BITS:
+                raise LimitExceeded(f"a number of the formula has more than {_MOST_BITS:,} bits")
 
 
 def number_matches(formula: Formula, value: Fraction) -> bool:

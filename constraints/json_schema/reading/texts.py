@@ -24,13 +24,13 @@ min_length, max_length = bounds(TextLength, "minLength", "maxLength")
 
 def pattern(reading: Reading, site: Site, value: Any) -> Formula:
     if not isinstance(value, str):
-        raise site.error("pattern", f"the value must be a string, not {value!r}")
+        raise site.wrong("pattern", "a string", value)
     return Pattern(value)
 
 
 def format_of(reading: Reading, site: Site, value: Any) -> Formula:
     if not isinstance(value, str):
-        raise site.error("format", f"the value must be a string, not {value!r}")
+        raise site.wrong("format", "a string", value)
     if value in FORMATS:
         return Format(value)
     reading.note(site, "format", f"no draft defines the format {value!r}")

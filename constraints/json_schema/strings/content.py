@@ -55,8 +55,9 @@ def content(formula: Formula, at_most: bool = False) -> ByteAutomaton:
         return _any_text()
     if isinstance(formula, Never):
         return compile_expr(ex.EMPTY)
-    if isinstance(formula, StringIn):
-        return compile_expr(ex.strings(written(formula.texts)))
+    texts = listed(formula, at_most)
+    if texts is not None:
+        return compile_expr(ex.strings(texts))
     if isinstance(formula, Pattern):
         return _pattern(formula.source)
     if isinstance(formula, Format):
@@ -97,13 +98,19 @@ def written(texts: frozenset[str]) -> list[str]:
     return [text for text in texts if text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)]
 
 
-def _intersection(parts: tuple[Formula, ...], at_most: bool) -> ByteAutomaton:
-    """What all parts hold for: the smallest list, filtered; or the positive parts, and then without the others."""
+def listed(formula: Formula, at_most: bool = False) -> list[str] | None:
+    """The strings that UTF-8 can write for which a formula holds, where it is a list of strings, or asks for one."""
+    parts = formula.parts if isinstance(formula, And) else (formula,)
     lists = [part for part in parts if isinstance(part, StringIn)]
-    if lists:
-        texts = min((part.texts for part in lists), key=len)
-        others = conjunction(part for part in parts if part != StringIn(texts))
-        return compile_expr(ex.strings([text for text in written(texts) if holds(others, text, at_most)]))
+    if not lists:
+        return None
+    smallest = min(lists, key=lambda part: len(part.texts))
+    others = conjunction(part for part in parts if part is not smallest)
+    return [text for text in written(smallest.texts) if holds(others, text, at_most)]
+
+
+def _intersection(parts: tuple[Formula, ...], at_most: bool) -> ByteAutomaton:
+    """What all parts hold for: the positive ones, and then without the others."""
     positive = [content(part, at_most) for part in parts if not isinstance(part, Not)] or [_any_text()]
     result = positive[0]
     for other in positive[1:]:
