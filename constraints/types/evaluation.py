@@ -16,7 +16,7 @@ from __future__ import annotations
 import ast
 import datetime
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
@@ -47,7 +47,29 @@ from constraints.types.shapes import (
 
 
 class Mismatch(ValueError):
-    """A text, or a part of one, that is no value of its shape."""
+    """A text, or a part of one, that is no value of its shape.
+
+    What is wrong is put into words only when it is asked for: options of unions mismatch all the time.
+    """
+
+    def __init__(self, reason: str, node: ast.expr | None = None, others: Sequence[Mismatch] = ()) -> None:
+        super().__init__(reason)
+        self._node, self._others = node, others
+
+    def __str__(self) -> str:
+        if self._others:
+            return "; ".join(dict.fromkeys(map(str, self._others)))
+        reason = super().__str__()
+        if self._node is None:
+            return reason
+        try:
+            written = ast.unparse(self._node)
+        except RecursionError:
+            return f"something deep is not {reason}"
+        return f"{written if len(written) <= _SHOWN else written[: _SHOWN - 3] + '...'} is not {reason}"
+
+
+_SHOWN = 60
 
 
 def tree(text: str) -> ast.expr:
@@ -96,7 +118,7 @@ class Evaluation:
             case Moment(kind):
                 return _moment(node, kind)
             case Identifier():
-                return UUID(_constant(_only(_call(node, "uuid", "UUID")), (str,)))
+                return _identifier(node)
             case Constants(values):
                 found = _number(node, (int,)) if isinstance(node, ast.UnaryOp) else _constant(node, _SCALARS)
                 if (type(found), found) not in values:
@@ -112,14 +134,14 @@ class Evaluation:
         return self._collection(node, shape, exactly)
 
     def _union(self, node: ast.expr, options: Iterable[Shape], exactly: bool) -> Any:
-        reasons = []
+        reasons: list[Mismatch] = []
         for strictly in (True,) if exactly else (True, False):
             for option in options:
                 try:
                     return self.value(node, option, exactly=strictly)
                 except Mismatch as error:
-                    reasons.append(str(error))
-        raise Mismatch("; ".join(dict.fromkeys(reasons)))
+                    reasons.append(error)
+        raise Mismatch("no option", others=reasons)
 
     def _collection(self, node: ast.expr, shape: Shape, exactly: bool) -> Any:
         def values(nodes: Iterable[ast.expr], item: Shape) -> list[Any]:
@@ -161,8 +183,7 @@ _SCALARS = (int, bool, str, type(None))
 
 
 def _mismatch(node: ast.expr, expected: str) -> Mismatch:
-    written = ast.unparse(node)
-    return Mismatch(f"{written if len(written) <= 60 else written[:57] + '...'} is not {expected}")
+    return Mismatch(expected, node)
 
 
 def _constant(node: ast.expr, kinds: tuple[type, ...]) -> Any:
@@ -218,6 +239,12 @@ def _only(node: ast.Call) -> ast.expr:
     if len(node.args) != 1 or node.keywords:
         raise _mismatch(node, "a call with one argument")
     return node.args[0]
+
+
+def _identifier(node: ast.expr) -> UUID:
+    with suppress(ValueError):
+        return UUID(_constant(_only(_call(node, "uuid", "UUID")), (str,)))
+    raise _mismatch(node, "a UUID")
 
 
 def _decimal(node: ast.expr) -> Decimal:

@@ -46,6 +46,7 @@ INTEGER: Final = r"-?(?:0|[1-9]\d*)"
 NUMBER: Final = rf"{INTEGER}(?:\.\d+)?(?:[eE][+-]?\d+)?"
 # What `str` writes of a Decimal; exponents up to 17 digits, since some beyond are out of range.
 DECIMAL: Final = rf"{INTEGER}(?:\.\d+)?(?:[eE][+-]?\d{{1,17}})?"
+ZERO: Final = r"-?0(?:\.0+)?[eE][+-]?\d{1,17}"
 NOT_FINITE: Final = r"-?(?:Infinity|NaN|sNaN)"
 
 
@@ -54,8 +55,8 @@ def anchored(pattern: str) -> str:
     return f"^(?:{pattern})$"
 
 
-def within(formula: Formula) -> str:
-    """Numbers for which a formula holds, without exponents.
+def within(formula: Formula, spellings: str) -> str:
+    """Numbers for which a formula holds, in these spellings; exponents as far as the numbers of JSON Schemas have them.
 
     Raises:
         LimitExceeded: see `constraints.json_schema.numbers`.
@@ -63,7 +64,7 @@ def within(formula: Formula) -> str:
     from automata.pattern import parse
     from constraints.json_schema.numbers import number_language
 
-    found = number_language(formula) & parse(rf"{INTEGER}(?:\.\d+)?")
+    found = number_language(formula) & parse(spellings)
     return str(to_expr(found) if isinstance(found, ByteAutomaton) else found)
 
 

@@ -124,12 +124,13 @@ def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default") -> Typ
     """
     from pydantic import TypeAdapter
     from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
+    from pydantic_core import SchemaError
 
     is_function = inspect.isroutine(annotation)
     try:
         adapter = TypeAdapter[Any](arguments_of(annotation) if is_function else annotation)
-    except (PydanticSchemaGenerationError, PydanticUserError) as error:
-        raise UnsupportedSchema(str(error).splitlines()[0]) from None
+    except (PydanticSchemaGenerationError, PydanticUserError, SchemaError) as error:
+        raise UnsupportedSchema(" ".join(str(error).split())) from None
     return Typed(annotation, adapter, whitespace)
 
 

@@ -25,6 +25,7 @@ import numpy.typing as npt
 from automata.byte_automaton import ByteArray, ByteAutomaton
 from automata.errors import EmptyLanguage, LabelledLanguage, TokenNotAllowed, VocabularyError
 from automata.pushdown.automaton import PushdownAutomaton
+from tokenfst import beginning
 from tokenfst.lazy.prepared import Prepared, TextKey, prepared
 from tokenfst.lazy.program import BELOW, HEIGHT, SYMBOL, program_of
 from tokenfst.lazy.rows import (
@@ -48,6 +49,8 @@ from tokenfst.lazy.rows import (
 from tokenfst.lazy.text import Text
 from tokenfst.loops import DEAD, LOOP_WORDS, Ints
 from tokenfst.over_tokens import OverTokens
+from tokenfst.pushdown import beginning as stacked_beginning
+from tokenfst.text_start import TextStart
 from tokenfst.vocabulary import Vocabulary
 
 MAX_ROWS = 1 << 16
@@ -93,7 +96,7 @@ class LazyAutomaton(OverTokens[int]):
     def __init__(
         self, automaton: ByteAutomaton | PushdownAutomaton, vocabulary: Vocabulary, *, at_text_start: bool = False
     ) -> None:
-        """Takes an automaton over bytes; `at_text_start` is only noted.
+        """Takes an automaton over bytes; see `tokenfst.compile`.
 
         Raises:
             EmptyLanguage: the automaton accepts nothing.
@@ -110,9 +113,13 @@ class LazyAutomaton(OverTokens[int]):
         self.vocabulary = vocabulary
         self.at_text_start = at_text_start
         self._prepared: Prepared = prepared(vocabulary)
+        rule, inside = vocabulary.text_start if at_text_start else None, automaton.start
+        if rule:
+            automaton = _with_beginning(automaton, rule)
         self._program = program = program_of(automaton)
-        if not self._prepared.all_bytes:
-            _check_bytes(program.table, program.byte_class, vocabulary)
+        if rule or not self._prepared.all_bytes:
+            token_bytes = vocabulary.is_first_byte if rule else vocabulary.is_token_byte
+            _check_bytes(program.table, program.byte_class, token_bytes)
         self.start = program.start
         # A state of its own, beyond those of the tables.
         self.end_state = len(program.table)
@@ -129,6 +136,8 @@ class LazyAutomaton(OverTokens[int]):
         self._rows: dict[int, _Row] = {}
         self._contexts: dict[int, _Context] = {}
         self._forget()
+        # Where tokens lead from the start that are exceptions to the decoder's rule, DEAD for nowhere.
+        self._first = self._exceptions(rule, inside) if rule else {}
 
     def __repr__(self) -> str:
         return f"<LazyAutomaton of {len(self._program.table):,} states, {len(self._rows):,} rows made>"
@@ -139,6 +148,15 @@ class LazyAutomaton(OverTokens[int]):
         self._rows = {self.end_state: after_end}
 
     # Steps
+
+    def _exceptions(self, rule: TextStart, inside: int) -> dict[int, int]:
+        tokens, first = self.vocabulary.tokens, dict.fromkeys(rule.ignored, self.start)
+        for token in rule.exceptions:
+            if tokens[token] and token not in first:
+                text = rule.first(token, tokens[token])
+                bounds = np.array([0, len(text)], np.int32)
+                first[token] = self._read(np.frombuffer(text or b"\0", np.uint8), bounds, 0, inside) if text else inside
+        return {token: reached for token, reached in first.items() if tokens[token]}
 
     def is_final(self, state: int) -> bool:
         """Whether the text may end here."""
@@ -159,32 +177,40 @@ class LazyAutomaton(OverTokens[int]):
         Raises:
             TokenNotAllowed: the mask of `state` does not allow the token.
         """
-        at, kept, program = state & _STATE, self._prepared, self._program
-        if 0 <= token < len(self.vocabulary) and at != self.end_state:
-            with kept.lock:
-                while True:
-                    reached: int = read_token(
-                        kept.data,
-                        kept.offsets,
-                        program.table,
-                        program.byte_class,
-                        program.steps,
-                        program.symbols,
-                        self._cells,
-                        self._slots,
-                        self._room,
-                        token,
-                        at,
-                        state >> _STACK_SHIFT,
-                    )
-                    if reached >= 0:
-                        return reached
-                    if reached == DEAD:
-                        break
-                    self._grow()
+        if 0 <= token < len(self.vocabulary) and state != self.end_state:
+            kept = self._prepared
+            if self._first and state == self.start and token in self._first:
+                reached = self._first[token]
+            else:
+                with kept.lock:
+                    reached = self._read(kept.data, kept.offsets, token, state)
+            if reached >= 0:
+                return reached
         if token in self.vocabulary.eos_ids and self.is_final(state):
             return self.end_state
         raise TokenNotAllowed(self._refusal(state, token))
+
+    def _read(self, data: ByteArray, offsets: Ints, token: int, state: int) -> int:
+        """The state after a token of those whose bytes are given, DEAD where it is not allowed."""
+        program = self._program
+        while True:
+            reached: int = read_token(
+                data,
+                offsets,
+                program.table,
+                program.byte_class,
+                program.steps,
+                program.symbols,
+                self._cells,
+                self._slots,
+                self._room,
+                token,
+                state & _STATE,
+                state >> _STACK_SHIFT,
+            )
+            if reached >= DEAD:
+                return reached
+            self._grow()
 
     def _grow(self) -> None:
         self._cells, self._slots = with_room(self._cells, max(2 * self._room, len(self._cells)))
@@ -210,11 +236,23 @@ class LazyAutomaton(OverTokens[int]):
             row = self._known(at, top)
             if row is None:
                 row = self._make(at, top)
+                if state == self.start:
+                    row = self._with_exceptions(row)
                 self._keep(row, at, top)
             if len(self._rows) >= MAX_ROWS:
                 self._forget()
             self._rows[state] = row
             return row
+
+    def _with_exceptions(self, row: _Row) -> _Row:
+        """The row of the start, with the bits of tokens that are exceptions there put right."""
+        if not self._first:
+            return row
+        words = np.empty_like(row.base)
+        fill(row.base, row.flips, words)
+        wrong = [token for token, to in self._first.items() if (to >= 0) != bool(words[token >> 5] >> (token & 31) & 1)]
+        flips = np.concatenate([row.flips, np.array(wrong, np.int32)])
+        return _Row(row.base, flips, row.final, row.depth)
 
     def _known(self, at: int, top: int) -> _Row | None:
         context = self._contexts.get(at)
@@ -395,14 +433,17 @@ def _first_byte(key: TextKey) -> int:
     return next(byte for byte in range(128) if key[byte >> 5] >> (byte & 31) & 1)
 
 
-def _check_bytes(table: Ints, byte_class: ByteArray, vocabulary: Vocabulary) -> None:
+def _with_beginning(automaton: ByteAutomaton | PushdownAutomaton, rule: TextStart) -> ByteAutomaton | PushdownAutomaton:
+    if isinstance(automaton, ByteAutomaton):
+        return beginning.with_beginning(automaton, rule)[0]
+    return stacked_beginning.with_beginning(automaton, rule)
+
+
+def _check_bytes(table: Ints, byte_class: ByteArray, is_token_byte: npt.NDArray[np.bool_]) -> None:
     """Refuses a vocabulary whose tokens may lead to where they do not lead on."""
-    lacking = byte_class[~vocabulary.is_token_byte]
-    if (table[:, lacking] != DEAD).any():
-        byte = next(
-            byte for byte in np.flatnonzero(~vocabulary.is_token_byte) if (table[:, byte_class[byte]] != DEAD).any()
-        )
-        raise VocabularyError(
-            f"byte 0x{byte:02X} is no token by itself, and the constraint reads it: which tokens lead to an end is "
-            "then known only after looking at all states; compile it eagerly"
-        )
+    for byte in np.flatnonzero(~is_token_byte).tolist():
+        if (table[:, byte_class[byte]] != DEAD).any():
+            raise VocabularyError(
+                f"byte 0x{byte:02X} is no token by itself, and the constraint reads it: which tokens lead to an end is "
+                "then known only after looking at all states; compile it eagerly"
+            )

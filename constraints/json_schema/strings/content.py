@@ -6,12 +6,14 @@ are operations on these. Lists of strings are filtered by what else is asked of 
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from automata import algebra
 from automata import expr as ex
 from automata.byte_automaton import ByteAutomaton
 from automata.compile import compile_expr
+from automata.errors import PatternError
 from automata.pattern import parse
 from constraints.json_schema.formula import (
     Always,
@@ -28,6 +30,9 @@ from constraints.json_schema.formula import (
 )
 from constraints.json_schema.strings.formats import INEXACT_FORMATS, format_automaton
 from constraints.json_schema.strings.lengths import length_automaton
+
+# Up to the first group that begins with (?P, outside of sets and escapes.
+_OWN_GROUP = re.compile(r"(?:[^\\\[(]|\\.|\[(?:[^\\\]]|\\.)*\]|\((?!\?P))*\(\?P", re.DOTALL)
 
 
 @lru_cache(maxsize=1024)
@@ -50,10 +55,11 @@ def content(formula: Formula, at_most: bool = False) -> ByteAutomaton:
         return _any_text()
     if isinstance(formula, Never):
         return compile_expr(ex.EMPTY)
-    if isinstance(formula, StringIn):
-        return compile_expr(ex.strings(written(formula.texts)))
+    texts = listed(formula, at_most)
+    if texts is not None:
+        return compile_expr(ex.strings(texts))
     if isinstance(formula, Pattern):
-        return compile_expr(parse(formula.source, dialect="ecma", search=True))
+        return _pattern(formula.source)
     if isinstance(formula, Format):
         return format_automaton(formula.name, at_most=at_most)
     if isinstance(formula, TextLength):
@@ -92,13 +98,19 @@ def written(texts: frozenset[str]) -> list[str]:
     return [text for text in texts if text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)]
 
 
-def _intersection(parts: tuple[Formula, ...], at_most: bool) -> ByteAutomaton:
-    """What all parts hold for: the smallest list, filtered; or the positive parts, and then without the others."""
+def listed(formula: Formula, at_most: bool = False) -> list[str] | None:
+    """The strings that UTF-8 can write for which a formula holds, where it is a list of strings, or asks for one."""
+    parts = formula.parts if isinstance(formula, And) else (formula,)
     lists = [part for part in parts if isinstance(part, StringIn)]
-    if lists:
-        texts = min((part.texts for part in lists), key=len)
-        others = conjunction(part for part in parts if part != StringIn(texts))
-        return compile_expr(ex.strings([text for text in written(texts) if holds(others, text, at_most)]))
+    if not lists:
+        return None
+    smallest = min(lists, key=lambda part: len(part.texts))
+    others = conjunction(part for part in parts if part is not smallest)
+    return [text for text in written(smallest.texts) if holds(others, text, at_most)]
+
+
+def _intersection(parts: tuple[Formula, ...], at_most: bool) -> ByteAutomaton:
+    """What all parts hold for: the positive ones, and then without the others."""
     positive = [content(part, at_most) for part in parts if not isinstance(part, Not)] or [_any_text()]
     result = positive[0]
     for other in positive[1:]:
@@ -107,6 +119,14 @@ def _intersection(parts: tuple[Formula, ...], at_most: bool) -> ByteAutomaton:
         if isinstance(part, Not):
             result = algebra.difference(result, content(part.part, not at_most))
     return result
+
+
+def _pattern(source: str) -> ByteAutomaton:
+    """The automaton of a pattern of ECMA-262, where this project's own groups mean nothing."""
+    own = _OWN_GROUP.match(source)
+    if own:
+        raise PatternError("this kind of group is unknown", source, own.end() - len("(?P"))
+    return compile_expr(parse(source, dialect="ecma", search=True))
 
 
 def _is_exact(formula: Formula) -> bool:
