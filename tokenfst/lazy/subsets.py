@@ -35,6 +35,9 @@ from automata.openfst import BoolArray
 from tokenfst.lazy.program import BELOW, HEIGHT, POPS, SYMBOL, Machine, Program, class_members, stack_step
 from tokenfst.loops import DEAD, Ints
 
+# For how many sets there is room at first: a power of two.
+_LEAST_ROOM, _MOST_ROOM = 1 << 10, 1 << 14
+
 UNKNOWN = -(1 << 31)
 NO_ROOM = -3
 
@@ -732,7 +735,7 @@ def subset_program(network: NestedNetwork, work: Work) -> Program | None:
     if not exact:
         return None
     num_states, num_rules = int(net[NET_STATES]), len(layout.starts)
-    room = 1 << min(14, max(10, (2 * num_states).bit_length()))
+    room = min(_MOST_ROOM, max(_LEAST_ROOM, 1 << num_states.bit_length()))
     most_exits = int(np.diff(layout.first_exit).max())
     machine = Machine(
         np.empty((room, num_classes), np.int32),
