@@ -133,7 +133,7 @@ def test_masks_of_a_real_vocabulary_equal_the_eager_ones(pattern: str, tekken: V
 
 SCHEMAS: list[dict[str, Any]] = [
     {"properties": {"a": {"type": "string", "maxLength": 4}, "ab": {"enum": ["a", "b", 11]}}, "required": ["a"]},
-    {"type": "array", "items": {"$ref": "#"}, "maxItems": 2, "contains": {"maxItems": 0}},
+    {"type": "array", "items": {"$ref": "#"}, "maxItems": 2, "not": {"contains": {"maxItems": 0}, "minItems": 2}},
     {"oneOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "array", "items": {"minimum": 1}}]},
     {"type": "object", "additionalProperties": {"anyOf": [{"$ref": "#"}, {"type": "null"}]}, "maxProperties": 2},
     {"not": {"required": ["a"]}, "type": ["object", "string"], "pattern": "^a|b$"},
