@@ -125,11 +125,11 @@ ARRAYS: Final = [
         [[], [1], [1, "a"]],
         [["a"], [1, 2]],
     ),
-    _array("minItems, maxItems", {"minItems": 1, "maxItems": 2}, [[1], [1, "a"]], [[], [1, 2, 3]]),
-    _array("contains", {"contains": {"const": 1}}, [[1], [2, 1, 3]], [[], [2]]),
+    _array("minItems, maxItems", {"items": _INTEGER, "minItems": 1, "maxItems": 2}, [[1], [1, 5]], [[], [1, 2, 3]]),
+    _array("contains", {"items": _INTEGER, "contains": {"const": 1}}, [[1], [2, 1, 3]], [[], [2]]),
     _array(
         "minContains, maxContains",
-        {"contains": {"const": 1}, "minContains": 2, "maxContains": 3},
+        {"items": _INTEGER, "contains": {"const": 1}, "minContains": 2, "maxContains": 3},
         [[1, 1], [1, 2, 1, 1]],
         [[1], [1, 2], [1, 1, 1, 1]],
     ),
@@ -174,7 +174,7 @@ OBJECTS: Final = [
     ),
     _object(
         "patternProperties: overlapping",
-        {"patternProperties": {"^a": {"minimum": 2}, "b$": {"maximum": 5}}},
+        {"patternProperties": {"^a": {"minimum": 2}, "b$": {"maximum": 5}}, "additionalProperties": _INTEGER},
         [{"ab": 3}, {"a": 9}, {"b": 0}],
         [{"ab": 9}, {"ab": 0}],
     ),

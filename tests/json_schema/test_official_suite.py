@@ -37,7 +37,7 @@ LISTED: Final[dict[str, dict[str, dict[str, str]]]] = json.loads(
     (Path(__file__).parent / "official_suite_failures.json").read_text("utf-8")
 )
 STYLES: Final[tuple[dict[str, Any], ...]] = ({}, {"ensure_ascii": False, "separators": (",", ":")}, {"indent": 2})
-MOST_STATES: Final = 20_000
+MOST_STATES: Final = 300_000
 FILES: Final = [(draft, file) for draft in DRAFTS for file in dict.fromkeys(group.file for group in groups(draft))]
 
 

@@ -95,7 +95,10 @@ def _validator_class(draft: str) -> Any:
         return isinstance(value, int) or (draft != "draft4" and isinstance(value, Fraction) and value.denominator == 1)
 
     types = original.TYPE_CHECKER.redefine("integer", is_integer)
-    return extend(original, {"uniqueItems": _unique_items}, type_checker=types)
+    own = {"uniqueItems": _unique_items}
+    if draft == "draft2019-09":  # its own takes the keywords of a schema in `additionalProperties` for names
+        own["unevaluatedProperties"] = Draft202012Validator.VALIDATORS["unevaluatedProperties"]
+    return extend(original, own, type_checker=types)
 
 
 def _unique_items(checker: Any, wanted: bool, value: Any, _: Any) -> Iterator[ValidationError]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Annotated, Any, Literal, get_args
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from mistral_common.protocol.instruct.messages import AssistantMessage
 from mistral_common.protocol.instruct.tool_calls import FunctionCall
 from mistral_common.protocol.instruct.tool_calls import ToolCall as MistralCall
+from mistral_common.tokens.tokenizers.tekken import Tekkenizer
 from pydantic import Field
 
 import tokenfst
@@ -22,7 +24,7 @@ from automata.nested import compile_nested
 from automata.nested.joining import Joining
 from automata.pushdown.automaton import PushdownAutomaton
 from constraints import json_schema
-from constraints.tools import Format, ToolCall, ToolCalls, tool_calls
+from constraints.tools import Format, PythonicCalls, ToolCall, ToolCalls, tool_calls
 
 FORMATS: tuple[Format, ...] = get_args(Format)
 
@@ -99,10 +101,12 @@ calls = st.one_of(
     st.builds(lambda query, limit: ToolCall("search", {"query": query, "limit": limit}), text, st.integers(1)),
     st.just(ToolCall("now", {})),
 )
-KNOWN = {form: tool_calls(TOOLS, format=form, parallel=True) for form in FORMATS if form != "openai-string"}
+KNOWN = {
+    form: tool_calls(TOOLS, format=form, parallel=True) for form in FORMATS if form not in ("openai-string", "pythonic")
+}
 
 
-def automaton_of(constraint: ToolCalls) -> ByteAutomaton | PushdownAutomaton:
+def automaton_of(constraint: ToolCalls | PythonicCalls) -> ByteAutomaton | PushdownAutomaton:
     with under_way(None) as work:
         return constraint.to_automaton(work)
 
@@ -190,6 +194,30 @@ def test_arguments_in_a_string() -> None:
         tool_calls([("open", {"type": "object"})], format="openai-string")
 
 
+def test_calls_as_python_writes_them() -> None:
+    def now() -> None: ...
+
+    constraint = tool_calls([weather, weather_in_days, now], format="pythonic", parallel=True)
+    text = (
+        "[weather(place=Place(city='Bergen')), weather(place=Place(city='Rome', country=None), unit=\"kelvin\"), now()]"
+    )
+    bergen, rome = (ToolCall("weather", {"place": Place(city)}) for city in ("Bergen", "Rome"))
+    assert constraint.parse(text) == (
+        bergen,
+        ToolCall("weather", {**rome.arguments, "unit": "kelvin"}),
+        ToolCall("now", {}),
+    )
+    for refused in ("[]", "[weather()]", "[weather_in_days(days=15)]", "[weather_in_days(3)]", "now()", "[now(),]"):
+        with pytest.raises(TextNotAllowed):
+            constraint.parse(refused)
+    once = tool_calls([now], format="pythonic")
+    assert once.parse("[now()]") == (ToolCall("now", {}),)
+    with pytest.raises(TextNotAllowed):
+        once.parse("[now(), now()]")
+    with pytest.raises(UnsupportedSchema, match="no function"):
+        tool_calls([SEARCH], format="pythonic")
+
+
 def test_markers_as_tokens() -> None:
     words = [b"[", b'{"name": "now", "arguments": {}}', b"]", b"[TOOL", b"_CALLS]", b"", b""]
     vocabulary = tokenfst.Vocabulary(words, [6], special_tokens={"[TOOL_CALLS]": 5})
@@ -244,3 +272,17 @@ def test_joining() -> None:
         assert automaton.accepts(f"<{inside}>".encode()) == all(part in once for part in parts), inside
     assert automaton.accepts(b"")
     assert not automaton.accepts(b"<[]")
+
+
+def test_over_the_tokens_of_a_real_model() -> None:
+    """Mistral's own tokenizer writes the call, the marker as its token."""
+    path = str(files("mistral_common") / "data" / "tekken_240911.json")
+    vocabulary, tokenizer = tokenfst.from_tekken(path), Tekkenizer.from_file(path)
+    marker = vocabulary.special_tokens["[TOOL_CALLS]"]
+    automaton = tokenfst.compile(tool_calls(TOOLS, format="mistral", markers="tokens"), vocabulary)
+    assert automaton.mask(automaton.start).nonzero()[0].tolist() == [marker]
+    for days, allowed in [(3, True), (15, False)]:
+        call = json.dumps([{"name": "weather_in_days", "arguments": {"days": days}}])
+        written = tokenizer.encode(call, bos=False, eos=False)
+        assert automaton.accepts([marker, *written]) == allowed
+        assert not automaton.accepts(written)

@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from constraints.json_schema.formula import Formula
 from constraints.json_schema.numbers.exponents import Exponents
 from constraints.json_schema.numbers.multiples import Step
-from constraints.json_schema.numbers.order import Comparison, Left
+from constraints.json_schema.numbers.order import Comparison, Left, cut_of
 from constraints.json_schema.numbers.statements import ABOVE, ANYWHERE, AT, BELOW, Knowledge, branch
 
 # Exponents between these are written by nobody.
@@ -28,6 +28,14 @@ ALL: Final[Exponents] = ((None, None),)
 NONE: Final[Exponents] = ()
 _NEGATIVE: Final = (None, -1)
 _POSITIVE: Final = (0, None)
+
+
+class _Scaled(NamedTuple):
+    """A magnitude as b * 10^k, with 1 <= b < 10."""
+
+    numerator: int  # of b
+    denominator: int
+    power: int
 
 
 class _Range(NamedTuple):
@@ -68,10 +76,10 @@ class Side:
     ) -> None:
         cuts, self.truth = branch(formula, statements, sizes, negative)
         self.steps = steps
-        self.cuts = Comparison(cuts)
+        self.cuts = Comparison([cut_of(cut.numerator, cut.denominator) for cut in cuts])
         scaled = [_scaled(cut) if cut else None for cut in cuts]
-        written = [cut for cut in scaled if cut and not LAST_NEGATIVE < cut[1] < FIRST_POSITIVE]
-        self.mantissas = Comparison([mantissa for mantissa, _ in written])
+        written = [cut for cut in scaled if cut and not LAST_NEGATIVE < cut.power < FIRST_POSITIVE]
+        self.mantissas = Comparison([cut_of(cut.numerator, cut.denominator) for cut in written])
         self.unknown: tuple[bool | None, ...] = (None,) * len(steps)
         anywhere = (ANYWHERE,) * len(cuts)
         self.hopeless = self.truth(Knowledge(anywhere, None, None, self.unknown)) is False
@@ -147,13 +155,10 @@ class Side:
         return _written(found)
 
 
-_Scaled: TypeAlias = tuple[Fraction, int]
-
-
 def _ranges(scaled: Sequence[_Scaled | None], written: Sequence[_Scaled], steps: Sequence[Step]) -> tuple[_Range, ...]:
     """The exponents, in ranges."""
     edges = {LAST_NEGATIVE + 1, 0, FIRST_POSITIVE}
-    edges.update([cut[1] + more for cut in scaled if cut for more in (0, 1)])
+    edges.update([cut.power + more for cut in scaled if cut for more in (0, 1)])
     edges.update([edge for step in steps for edge in (step.lowest, step.highest)])
     starts = sorted(edges)
     found = [_range(None, starts[0] - 1, scaled, written)]
@@ -165,12 +170,12 @@ def _range(low: int | None, high: int | None, scaled: Sequence[_Scaled | None], 
     exponent = low if low is not None else high or 0
     places, own = [], []
     for number, cut in enumerate(scaled):
-        if cut is None or exponent > cut[1]:
+        if cut is None or exponent > cut.power:
             places.append(ABOVE)
-        elif exponent < cut[1]:
+        elif exponent < cut.power:
             places.append(BELOW)
         else:
-            places.append(AT | ABOVE if cut[0] == 1 else ANYWHERE)
+            places.append(AT | ABOVE if cut.numerator == cut.denominator else ANYWHERE)
             if cut in written:
                 own.append((number, written.index(cut)))
     return _Range(low, high, exponent, tuple(places), tuple(own))
@@ -197,8 +202,11 @@ def _written(found: list[tuple[int | None, int | None]]) -> Exponents:
     return tuple(kept)
 
 
-def _scaled(value: Fraction) -> tuple[Fraction, int]:
+def _scaled(value: Fraction) -> _Scaled:
     """b and k with value = b * 10^k and 1 <= b < 10."""
-    power = len(str(value.numerator)) - len(str(value.denominator))
-    mantissa = value / Fraction(10) ** power
-    return (mantissa * 10, power - 1) if mantissa < 1 else (mantissa, power)
+    numerator, denominator = value.numerator, value.denominator
+    power = len(str(numerator)) - len(str(denominator))
+    numerator, denominator = numerator * 10 ** max(-power, 0), denominator * 10 ** max(power, 0)
+    if numerator < denominator:
+        numerator, power = 10 * numerator, power - 1
+    return _Scaled(numerator, denominator, power)
