@@ -8,7 +8,7 @@ is.
 
 `official_suite_failures.json` lists the cases that are not right: by draft, by what goes wrong, and with a reason each.
 It may only shrink: a listed case that is right is an error here as much as one that is wrong and not listed. It knows
-the cases of two versions of the suite: the one that is fetched, and that of late 2026.
+the cases of two versions of the suite: the one that is fetched, and a later one.
 """
 
 from __future__ import annotations
