@@ -33,7 +33,7 @@ from constraints.json_schema.levels.outlines import Outlines
 from constraints.json_schema.numbers import number_language
 from constraints.json_schema.restriction import Restriction
 from constraints.json_schema.strings import string_language
-from constraints.json_schema.whitespace import Whitespace
+from constraints.json_schema.whitespace import MAX_DEPTH, Habit, Whitespace, whitespace_at
 
 # States of one level, and of all levels together.
 MAX_STATES = 30_000
@@ -68,11 +68,12 @@ class Laying:
         keys: of each rule but the first, in order: the kind and the formulas.
     """
 
-    def __init__(self, restriction: Restriction, whitespace: Whitespace, order: PropertyOrder) -> None:
+    def __init__(self, restriction: Restriction, habit: Habit | Whitespace, order: PropertyOrder) -> None:
         self.restriction = restriction
         self.outcomes = Outcomes(Outlines(restriction))
         self.order = order
-        self.marks = _Marks(whitespace)
+        self.habit = habit
+        self.marks = _marks(habit, 1)
         self.rules: list[NestedRule] = [NestedRule()]
         self.keys: list[_RuleKey] = []
         self.numbers: dict[_RuleKey, int] = {}
@@ -95,7 +96,25 @@ class Laying:
         while self.waiting:
             key = self.waiting.popleft()
             self.lay(self.rules[self.numbers[key]], *key)
+        if self.habit == "default":
+            self.indent()
         return NestedNetwork(tuple(self.rules))
+
+    def indent(self) -> None:
+        """Gives each rule the whitespace for as many brackets as may be open around it, or that of the deepest."""
+        depths = [0] * len(self.rules)
+        waiting = [0]
+        while waiting:
+            number = waiting.pop()
+            depth = min(depths[number] + 1, MAX_DEPTH)
+            for called in {call.rule for call in self.rules[number].calls}:
+                if depths[called] < depth:
+                    depths[called] = depth
+                    waiting.append(called)
+        for rule, depth in zip(self.rules, depths, strict=True):
+            if depth > 1:
+                marks = _marks(self.habit, depth).instead_of(self.marks)
+                rule.arcs = [(source, marks.get(id(read), read), target) for source, read, target in rule.arcs]
 
     def number(self, kind: Kind, vector: Vector) -> int:
         """The number of a rule."""
@@ -169,7 +188,7 @@ class _LevelLaying:
     def __init__(self, laying: Laying, rule: NestedRule, level: Level, bracket: str) -> None:
         self.laying, self.rule, self.level = laying, rule, level
         self.marks = laying.marks
-        self.close = self.marks.close(bracket)
+        self.close, self.empty = self.marks.close[bracket], self.marks.empty[bracket]
         self.before: dict[State, int] = {}
         self.behind: dict[State, int] = {}
         self.waiting: list[tuple[State, bool]] = []
@@ -182,7 +201,7 @@ class _LevelLaying:
         self.join(0, marks.opened, self.at(start, behind=False))
         found = self.level.end(start)
         if found >= 0:
-            rule.arcs.append((0, marks.empty(self.close.bracket), self.ended(found)))
+            rule.arcs.append((0, self.empty, self.ended(found)))
         while self.waiting:
             state, behind = self.waiting.pop()
             if behind:
@@ -233,7 +252,7 @@ class _LevelLaying:
             return source
         target = self.rule.state()
         if isinstance(move.name, str):
-            self.rule.arcs.append((source, self.marks.named(move.name), target))
+            self.rule.arcs.append((source, ex.concat(spelled(move.name), self.marks.colon), target))
         else:
             between = self.rule.state()
             self.rule.arcs.append((source, string_language(move.name), between))
@@ -246,43 +265,36 @@ class _LevelLaying:
         self.rule.arcs.append((source, self.marks.comma, self.at(state, behind=False)))
         found = self.level.end(state)
         if found >= 0:
-            self.rule.arcs.append((source, self.close.language, self.ended(found)))
-
-
-class _Close:
-    """A closing bracket with the whitespace before it."""
-
-    def __init__(self, bracket: str, whitespace: Whitespace) -> None:
-        self.bracket = bracket
-        self.language = ex.concat(whitespace.closing, bracket)
+            self.rule.arcs.append((source, self.close, self.ended(found)))
 
 
 class _Marks:
-    """The marks of JSON with the whitespace around them."""
+    """The marks of JSON with the whitespace around them, within as many brackets."""
 
     def __init__(self, whitespace: Whitespace) -> None:
-        self.whitespace = whitespace
         self.opened = whitespace.opened
         self.comma = ex.concat(whitespace.before_comma, ",", whitespace.after_comma)
         self.colon = ex.concat(whitespace.before_colon, ":", whitespace.after_colon)
-        self.closes = {bracket: _Close(bracket, whitespace) for bracket in "]}"}
+        self.close = {bracket: ex.concat(whitespace.closing, bracket) for bracket in "]}"}
+        self.empty = {bracket: ex.concat(whitespace.empty, bracket) for bracket in "]}"}
 
-    def close(self, bracket: str) -> _Close:
-        return self.closes[bracket]
+    def instead_of(self, other: _Marks) -> dict[int, Expr]:
+        """For each mark of the other ones, by identity, that of these."""
+        pairs = [(other.opened, self.opened), (other.comma, self.comma)]
+        pairs += [(other.close[bracket], self.close[bracket]) for bracket in "]}"]
+        return {id(theirs): own for theirs, own in pairs}
 
-    def empty(self, bracket: str) -> Expr:
-        """What closes a bracket with nothing inside."""
-        return ex.concat(self.whitespace.empty, bracket)
 
-    def named(self, name: str) -> Expr:
-        """The name of a member and the colon."""
-        return ex.concat(spelled(name), self.colon)
+@lru_cache(64)
+def _marks(habit: Habit | Whitespace, depth: int) -> _Marks:
+    return _Marks(whitespace_at(habit, depth))
 
 
 @lru_cache(1024)
 def _behind_quote(formula: Formula) -> Language:
     """The spellings of strings without the quote that they begin with."""
-    return derivative(string_language(formula), '"')
+    language = string_language(formula)
+    return derivative(language, '"') if isinstance(language, ByteAutomaton) else derivative(language, '"')
 
 
 @lru_cache(65_536)

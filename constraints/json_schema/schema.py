@@ -23,7 +23,7 @@ from constraints.json_schema.levels.objects import PropertyOrder
 from constraints.json_schema.liveness import has_text
 from constraints.json_schema.reading import read_schema
 from constraints.json_schema.restriction import Restriction
-from constraints.json_schema.whitespace import Habit, Whitespace, whitespace_of
+from constraints.json_schema.whitespace import Habit, Whitespace, whitespace_at
 
 # How many keywords one schema may have dropped.
 _MAX_DROPPED = 10_000
@@ -98,9 +98,9 @@ def json_schema(
         raise ValueError(f"property_order is 'schema' or 'any', not {property_order!r}")
     if unsupported not in ("error", "relax"):
         raise ValueError(f"unsupported is 'error' or 'relax', not {unsupported!r}")
-    blanks = whitespace_of(whitespace)
+    whitespace_at(whitespace, 1)
     read = partial(read_schema, schema, draft=draft, resolver=resolver)
-    lay = partial(_network, whitespace=blanks, order=property_order)
+    lay = partial(_network, whitespace=whitespace, order=property_order)
     dropped: list[Note] = []
     while True:
         try:
@@ -120,7 +120,7 @@ def json_schema(
 
 
 def _network(
-    document: Document, whitespace: Whitespace, order: PropertyOrder
+    document: Document, whitespace: Habit | Whitespace, order: PropertyOrder
 ) -> tuple[NestedNetwork, tuple[Kind | None, ...]]:
     """The network of a schema that has been read, and the kind of each rule.
 

@@ -5,10 +5,13 @@ tool_calls(tools, format=...)      a constraint whose `parse` gives `ToolCall`s
     wire        the formats
     tool        functions, dicts and schemas -> Tool
     calls       Tools -> a network, and texts -> calls
+    pythonic    functions -> calls as Python writes them
 """
 
-from constraints.tools.calls import Markers, ToolCall, ToolCalls, tool_calls
+from constraints.tools.call import ToolCall
+from constraints.tools.calls import Markers, ToolCalls, tool_calls
+from constraints.tools.pythonic import PythonicCalls
 from constraints.tools.tool import Tool, ToolLike
 from constraints.tools.wire import Format
 
-__all__ = ["Format", "Markers", "Tool", "ToolCall", "ToolCalls", "ToolLike", "tool_calls"]
+__all__ = ["Format", "Markers", "PythonicCalls", "Tool", "ToolCall", "ToolCalls", "ToolLike", "tool_calls"]

@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import TextNotAllowed
@@ -23,24 +22,12 @@ from automata.nested.joining import Joining
 from automata.pushdown.automaton import PushdownAutomaton
 from constraints.json_schema.whitespace import Habit, Whitespace
 from constraints.parsed import Parsed
-from constraints.tools.tool import Tool, ToolLike, tool_of
+from constraints.tools.call import ToolCall
+from constraints.tools.pythonic import PythonicCalls
+from constraints.tools.tool import Tool, ToolLike, name_of, tool_of
 from constraints.tools.wire import BLANK, WIRES, Format, Marker, Pieces
 
 Markers: TypeAlias = Literal["text", "tokens"]
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """A call that a model asked for.
-
-    Attributes:
-        name: the tool.
-        arguments: by name; for a function, with the types of its parameters, so that `function(**arguments)` takes
-            them, and otherwise as `json.loads` gives them.
-    """
-
-    name: str
-    arguments: dict[str, Any]
 
 
 class ToolCalls(Parsed[tuple[ToolCall, ...]]):
@@ -171,14 +158,15 @@ def tool_calls(
     parallel: bool | int = False,
     markers: Markers = "text",
     whitespace: Habit | Whitespace = "default",
-) -> ToolCalls:
+) -> ToolCalls | PythonicCalls:
     """The constraint of calls of tools, as a model writes them.
 
     Args:
         tools: functions; tools as OpenAI's interface has them, `{"type": "function", "function": {"name": ...,
             "parameters": ...}}`; or pairs of a name and a JSON Schema. A schema means what JSON Schema says: without
             `additionalProperties: false` other members are allowed. No parameters at all are no members.
-        format: the wire format; see `constraints.tools.wire`.
+        format: the wire format; see `constraints.tools.wire`. "pythonic" is for functions whose parameters have types
+            that `constraints.types.dataclass` takes.
         parallel: False for one call, True for one or more, a number for at most so many.
         markers: what `<tool_call>`, `[TOOL_CALLS]` and their like are. "text": text, which a token that writes this
             text spells as well, such as Qwen's. "tokens": the tokens of these names, as for models whose decoders
@@ -191,14 +179,17 @@ def tool_calls(
         UnsupportedSchema: "openai-string" with arguments that nest to any depth.
         ValueError: no tools, two of a name, a name that no format writes plainly, or no such format.
     """
-    if format not in WIRES:
-        raise ValueError(f"the format is one of {', '.join(WIRES)}, not {format!r}")
+    if format not in get_args(Format):
+        raise ValueError(f"the format is one of {', '.join(get_args(Format))}, not {format!r}")
     if parallel is not True and parallel < 0:
         raise ValueError(f"at most {parallel} calls are none")
     if markers not in get_args(Markers):
         raise ValueError(f'`markers` is "text" or "tokens", not {markers!r}')
-    known = [tool_of(tool, whitespace) for tool in tools]
-    names = [tool.name for tool in known]
+    given = list(tools)
+    names = [name_of(tool) for tool in given]
     if len(set(names)) < len(names) or not names:
         raise ValueError(f"tools need names of their own, and there must be one: {names}")
-    return ToolCalls(known, format, None if parallel is True else int(parallel) or 1, markers)
+    at_most = None if parallel is True else int(parallel) or 1
+    if format == "pythonic":
+        return PythonicCalls(given, at_most)
+    return ToolCalls([tool_of(tool, whitespace) for tool in given], format, at_most, markers)

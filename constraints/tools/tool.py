@@ -62,15 +62,32 @@ def tool_of(tool: ToolLike, whitespace: Habit | Whitespace) -> Tool:
         SchemaError: its arguments cannot be held, or are no object.
         ValueError: it has no name that can be written everywhere; or it is no tool.
     """
+    name = name_of(tool)
     if isinstance(tool, tuple):
-        return _from_schema(tool[0], tool[1], whitespace)
+        return _from_schema(name, tool[1], whitespace)
     if isinstance(tool, Mapping):
-        inner = tool.get("function", tool)
-        return _from_schema(inner["name"], inner.get("parameters"), whitespace)
-    if not inspect.isroutine(tool):
-        raise ValueError(f"a tool is a function, a tool's dict, or a name and a schema, not {tool!r}")
+        return _from_schema(name, tool.get("function", tool).get("parameters"), whitespace)
     known = typed(tool, whitespace=whitespace)
-    return Tool(_checked(tool.__name__), known.to_network(), known.parse)
+    return Tool(name, known.to_network(), known.parse)
+
+
+def name_of(tool: ToolLike) -> str:
+    """The name of a tool.
+
+    Raises:
+        ValueError: it has none that can be written everywhere; or it is no tool.
+    """
+    if isinstance(tool, tuple):
+        name = tool[0]
+    elif isinstance(tool, Mapping):
+        name = tool.get("function", tool).get("name")
+    elif inspect.isroutine(tool):
+        name = tool.__name__
+    else:
+        raise ValueError(f"a tool is a function, a tool's dict, or a name and a schema, not {tool!r}")
+    if not (isinstance(name, str) and _NAME.fullmatch(name)):
+        raise ValueError(f"a tool's name is made of letters, digits and `_.-`, up to 128 of them, and not {name!r}")
+    return name
 
 
 def _from_schema(name: str, schema: Any, whitespace: Habit | Whitespace) -> Tool:
@@ -81,7 +98,7 @@ def _from_schema(name: str, schema: Any, whitespace: Habit | Whitespace) -> Tool
             f"the arguments of {name!r} are an object, and the schema says something else", keyword="type"
         )
     known = json_schema({**schema, "type": "object"}, whitespace=whitespace)
-    return Tool(_checked(name), known.to_network(), _loaded)
+    return Tool(name, known.to_network(), _loaded)
 
 
 def _loaded(text: str) -> dict[str, Any]:
@@ -90,9 +107,3 @@ def _loaded(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:  # numbers of more than 4,300 digits; too deep
         raise TextNotAllowed(str(error), text) from None
     return found
-
-
-def _checked(name: Any) -> str:
-    if not (isinstance(name, str) and _NAME.fullmatch(name)):
-        raise ValueError(f"a tool's name is made of letters, digits and `_.-`, up to 128 of them, and not {name!r}")
-    return name

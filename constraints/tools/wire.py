@@ -6,6 +6,7 @@
     "mistral"           [TOOL_CALLS][{"name": "f", "arguments": {...}}]          several: in the array
     "mistral-args"      [TOOL_CALLS]f[ARGS]{...}                                 several: one after the other
     "openai"            [{"type": "function", "function": {"name": "f", "arguments": {...}}}]
+    "pythonic"          [f(name=value), ...]                                     several: in the list
     "openai-string"     the same with the arguments as JSON in a string, as the interface has it
 
 Sources:
@@ -16,6 +17,7 @@ Sources:
     qwen, hermes        the chat templates of Qwen2.5, Qwen3 and Hermes 2 Pro (NousResearch, "Hermes Function Calling")
     mistral             mistral-common, instruct tokenizers v2 and v3 (`_encode_tool_calls_in_assistant_message`)
     mistral-args        the same, v11 and v13
+    pythonic            Meta, llama-models, `prompt_format.md` of Llama 3.2 and 3.3, zero shot function calling
     openai              OpenAI, "Chat Completions" reference, `message.tool_calls`; identifiers are the server's
 
 A wire format is what stands before all calls, before the name, between name and arguments, behind the arguments,
@@ -31,7 +33,7 @@ from types import MappingProxyType
 from typing import Final, Literal, TypeAlias, get_args
 
 Format: TypeAlias = Literal[
-    "llama", "llama-function", "qwen", "hermes", "mistral", "mistral-args", "openai", "openai-string"
+    "llama", "llama-function", "qwen", "hermes", "mistral", "mistral-args", "openai", "openai-string", "pythonic"
 ]
 
 
@@ -104,4 +106,5 @@ WIRES: Mapping[str, Wire] = MappingProxyType(
         "openai-string": Wire(("[",), _OPENAI, _ARGUMENTS, ("}}",), _COMMA, ("]",), in_string=True),
     }
 )
-assert set(WIRES) == set(get_args(Format))
+# Calls as Python writes them are no JSON with text around it (`constraints.tools.pythonic`).
+assert {*WIRES, "pythonic"} == set(get_args(Format))

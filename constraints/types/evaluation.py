@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import ast
 import datetime
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -26,6 +28,7 @@ from uuid import UUID
 from constraints.types.calls import spelled_name
 from constraints.types.reflection import Reflection
 from constraints.types.shapes import (
+    UNBOUNDED,
     Boolean,
     Bounds,
     Choice,
@@ -202,13 +205,36 @@ def _number(node: ast.expr, kinds: tuple[type, ...]) -> Any:
 
 
 def _held(value: Any, bounds: Bounds) -> Any:
-    if bounds != Bounds():
-        finite = (
-            isinstance(value, int) or value.is_finite() if isinstance(value, Decimal) else abs(value) < float("inf")
-        )
-        if not finite or not bounds.hold(Fraction(value)):
-            raise Mismatch(f"{value} is not within {bounds}")
+    """A number that is within its bounds.
+
+    Raises:
+        Mismatch: it is not.
+    """
+    if bounds == UNBOUNDED:
+        return value
+    if not isinstance(value, int):
+        # Steps are those of what is written, and the automaton's; what is read is rounded, to infinities too.
+        bounds = replace(bounds, step=None)
+    if isinstance(value, float) and math.isinf(value):
+        held = (bounds.high if value > 0 else bounds.low) is None
+    elif isinstance(value, Decimal):
+        held = value.is_finite() and bounds.hold(_near(value))
+    else:
+        held = value == value and bounds.hold(Fraction(value))
+    if not held:
+        raise Mismatch(f"{value} is not within {bounds}")
     return value
+
+
+def _near(value: Decimal) -> Fraction:
+    """A number that lies as this one does to any bound: exponents far out would be numbers of as many digits."""
+    if value and abs(value.adjusted()) > _FAR:
+        value = Decimal((value.as_tuple().sign, (1,), _FAR if value.adjusted() > 0 else -_FAR))
+    return Fraction(value)
+
+
+# No bound has as many digits.
+_FAR = 5000
 
 
 def _elements(node: ast.expr, kind: type) -> list[ast.expr]:

@@ -32,31 +32,32 @@ in a Literal (which Pydantic reads from no JSON), and whatever Pydantic has no s
 from __future__ import annotations
 
 import datetime
-import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from decimal import Decimal
-from enum import Flag
 from fractions import Fraction
 from typing import Any
 
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core import SchemaValidator, core_schema, from_json, to_json
+from pydantic_core import core_schema
 
 from automata.compile import compile_expr
 from automata.elimination import to_expr
 from automata.errors import UnsupportedSchema
 from constraints.json_schema.formula import Formula, IsInteger, Maximum, Minimum, MultipleOf, conjunction
 from constraints.types import patterns
+from constraints.types.members import key_of, members_of, values_schema
 from constraints.types.rounding import rounding_into
 from constraints.types.shapes import UNBOUNDED, Bounds
 from constraints.values import date
 
 _ORDERS = ("gt", "ge", "lt", "le")
-_MAX_FLAGS = 8
+# The default context of `decimal` has 28 digits.
+_MAX_QUOTIENT = 10**28
 
 
 class ExactSchema(GenerateJsonSchema):
@@ -78,14 +79,13 @@ class ExactSchema(GenerateJsonSchema):
     def _float_bounds(self, schema: core_schema.FloatSchema) -> Bounds:
         bounds = _bounds(schema)
         if not schema.get("allow_inf_nan", self._config.config_dict.get("allow_inf_nan", True)):
-            most = Fraction(sys.float_info.max)
-            low = -most if bounds.low is None else max(bounds.low, -most)
-            high = most if bounds.high is None else min(bounds.high, most)
-            bounds = Bounds(low, bounds.low_exclusive, high, bounds.high_exclusive, bounds.step)
+            bounds = _bounded(bounds, Fraction(sys.float_info.max), exclusive=False)
         return bounds
 
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
         bounds = _bounds(schema)
+        if bounds.step is not None:  # beyond this, Decimal's own remainder is an error
+            bounds = _bounded(bounds, _MAX_QUOTIENT * bounds.step, exclusive=True)
         written = patterns.DECIMAL
         if bounds != UNBOUNDED:
             written = patterns.within(_formula(bounds), patterns.DECIMAL)
@@ -155,10 +155,10 @@ class ExactSchema(GenerateJsonSchema):
     # Values.
 
     def literal_schema(self, schema: core_schema.LiteralSchema) -> JsonSchemaValue:
-        return _values(schema, schema["expected"])
+        return values_schema(schema)
 
     def enum_schema(self, schema: core_schema.EnumSchema) -> JsonSchemaValue:
-        return {**_values(schema, _flags(schema)), "title": schema["cls"].__name__}
+        return {**values_schema(schema), "title": schema["cls"].__name__}
 
     # Collections.
 
@@ -210,8 +210,8 @@ class ExactSchema(GenerateJsonSchema):
         if kind == "bool":
             return _string("true|false")
         if kind in ("literal", "enum"):
-            names = {_name_of(schema, value) for value in (schema["expected"] if kind == "literal" else _flags(schema))}
-            return _string("|".join(map(re.escape, sorted(names))))
+            names = {key_of(schema, value) for value in members_of(schema)}
+            return _string("|".join(map(patterns.quoted, sorted(names))))
         if kind in ("str", "decimal", "date", "time", "datetime", "timedelta", "uuid"):
             return self.generate_inner(schema)
         if kind == "any":
@@ -310,6 +310,15 @@ def _bounds(schema: Any) -> Bounds:
     )
 
 
+def _bounded(bounds: Bounds, most: Fraction, *, exclusive: bool) -> Bounds:
+    """The same bounds, and none beyond `most`, on either side."""
+    if bounds.low is None or bounds.low < -most:
+        bounds = replace(bounds, low=-most, low_exclusive=exclusive)
+    if bounds.high is None or bounds.high > most:
+        bounds = replace(bounds, high=most, high_exclusive=exclusive)
+    return bounds
+
+
 def _bounds_as_keywords(bounds: Bounds) -> JsonSchemaValue:
     found = {
         "exclusiveMinimum" if bounds.low_exclusive else "minimum": bounds.low,
@@ -383,56 +392,3 @@ def _refuse_distinct(schema: Any, what: str) -> None:
             f"{what} of at least {schema['min_length']}: equal items count once, and no automaton compares them",
             keyword="min_length",
         )
-
-
-def _values(schema: Any, values: Iterable[Any]) -> JsonSchemaValue:
-    """The values of a Literal or an Enum, integers apart."""
-    reader = SchemaValidator(schema)
-    integers: list[Any] = []
-    others: list[Any] = []
-    for value in values:
-        written = to_json(value)
-        if not _same(_read(reader, written), value):
-            raise UnsupportedSchema(f"{value!r} is written as {written.decode()}, which is read as something else")
-        is_integer = type(getattr(value, "value", value)) is int or (isinstance(value, int) and type(value) is not bool)
-        (integers if is_integer else others).append(from_json(written))
-    found: list[JsonSchemaValue] = [{"type": "integer", "enum": integers}] if integers else []
-    found += [{"enum": others}] if others else []
-    return found[0] if len(found) == 1 else {"anyOf": found}
-
-
-def _name_of(schema: Any, value: Any) -> str:
-    """How a Literal's or an Enum's value is written as a key."""
-    written = to_json({value: None})
-    found = _read(SchemaValidator(core_schema.dict_schema(keys_schema=schema)), written)
-    if not (isinstance(found, dict) and _same(next(iter(found)), value)):
-        raise UnsupportedSchema(f"{value!r} is written as {written.decode()}, which is read as something else")
-    name: str = next(iter(from_json(written)))
-    return name
-
-
-def _read(reader: SchemaValidator, written: bytes) -> Any:
-    try:
-        return reader.validate_json(written)
-    except ValueError:
-        return _NOTHING
-
-
-_NOTHING = object()
-
-
-def _same(found: Any, value: Any) -> bool:
-    return type(found) is type(value) and bool(found == value)
-
-
-def _flags(schema: core_schema.EnumSchema) -> list[Any]:
-    """The members of an Enum; of a Flag all combinations."""
-    members: list[Any] = list(schema["members"])
-    if not issubclass(schema["cls"], Flag):
-        return members
-    if len(members) > _MAX_FLAGS:
-        raise UnsupportedSchema(f"combinations of more than {_MAX_FLAGS} flags", keyword=schema["cls"].__name__)
-    found = {schema["cls"](0): None}
-    for member in members:
-        found |= {earlier | member: None for earlier in found}
-    return list(found)

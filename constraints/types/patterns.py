@@ -14,6 +14,7 @@ import re
 from typing import Final
 
 from automata.byte_automaton import ByteAutomaton
+from automata.compile import compile_expr
 from automata.elimination import to_expr
 from automata.errors import UnsupportedSchema
 from constraints.json_schema.formula import Formula
@@ -65,7 +66,12 @@ def within(formula: Formula, spellings: str) -> str:
     from constraints.json_schema.numbers import number_language
 
     found = number_language(formula) & parse(spellings)
-    return str(to_expr(found) if isinstance(found, ByteAutomaton) else found)
+    return str(to_expr(found if isinstance(found, ByteAutomaton) else compile_expr(found)))
+
+
+def quoted(text: str) -> str:
+    """The pattern of one text."""
+    return re.sub(r"[\^$\\.*+?()\[\]{}|/]", r"\\\g<0>", text)
 
 
 _WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}"

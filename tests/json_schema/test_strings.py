@@ -206,6 +206,33 @@ def test_usual_spellings() -> None:
     assert equivalent(language, ex.strings(expected))
 
 
+def test_usual_spellings_of_formulas() -> None:
+    for code in [*range(0x200), 0x2028, 0xD7FF, 0xE000, 0x1F600, 0x10FFFF]:
+        char = chr(code)
+        expected = {json.dumps(char), json.dumps(char, ensure_ascii=False)}
+        units = "".join(f"\\u{unit:04x}" for unit in memoryview(char.encode("utf-16-le")).cast("H"))
+        for text in {*expected, f'"{units}"', f'"{char}"', f'"{units}"'.upper().replace("U", "u")}:
+            for formula in (TRUE, Not(StringIn(frozenset(["a", "é", "\n\n"])))):
+                language = string_language(formula, usual=True)
+                assert isinstance(language, ByteAutomaton)
+                assert language.accepts(text.encode()) == (text in expected and string_matches(formula, char)), text
+    words = frozenset(f"{number * 7919} words" for number in range(200))
+    every, usual = (string_language(Not(StringIn(words)), usual=flag) for flag in (False, True))
+    assert isinstance(every, ByteAutomaton)
+    assert isinstance(usual, ByteAutomaton)
+    assert usual.num_states < every.num_states / 4
+    assert _same(usual, alternation(usual, usual))
+
+
+def test_lengths_in_a_conjunction_are_one() -> None:
+    bounds = And(TextLength(0, None), Not(TextLength(0, 2)), TextLength(1, 9), Not(TextLength(8, None)))
+    assert string_language(bounds) is string_language(TextLength(3, 7))
+    assert string_is_empty(And(TextLength(3, None), Not(TextLength(2, None))))
+    assert string_language(And(TextLength(0, None), Pattern("a"))) is string_language(Pattern("a"))
+    for length in range(9):
+        assert _accepts(And(Not(TextLength(2, 4)), TextLength(1, 6)), f'"{length * "a"}"') == (length in (1, 5, 6))
+
+
 def test_long_lists_have_usual_spellings() -> None:
     words = frozenset(f"word {number}" for number in range(1000))
     for formula in (StringIn(words), And(Pattern("[0-8]$"), StringIn(words))):

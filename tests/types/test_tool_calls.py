@@ -22,7 +22,7 @@ from automata.nested import compile_nested
 from automata.nested.joining import Joining
 from automata.pushdown.automaton import PushdownAutomaton
 from constraints import json_schema
-from constraints.tools import Format, ToolCall, ToolCalls, tool_calls
+from constraints.tools import Format, PythonicCalls, ToolCall, ToolCalls, tool_calls
 
 FORMATS: tuple[Format, ...] = get_args(Format)
 
@@ -99,10 +99,12 @@ calls = st.one_of(
     st.builds(lambda query, limit: ToolCall("search", {"query": query, "limit": limit}), text, st.integers(1)),
     st.just(ToolCall("now", {})),
 )
-KNOWN = {form: tool_calls(TOOLS, format=form, parallel=True) for form in FORMATS if form != "openai-string"}
+KNOWN = {
+    form: tool_calls(TOOLS, format=form, parallel=True) for form in FORMATS if form not in ("openai-string", "pythonic")
+}
 
 
-def automaton_of(constraint: ToolCalls) -> ByteAutomaton | PushdownAutomaton:
+def automaton_of(constraint: ToolCalls | PythonicCalls) -> ByteAutomaton | PushdownAutomaton:
     with under_way(None) as work:
         return constraint.to_automaton(work)
 
@@ -188,6 +190,30 @@ def test_arguments_in_a_string() -> None:
         constraint.parse(written([ToolCall("weather_in_days", {"days": 15})], "openai-string"))
     with pytest.raises(UnsupportedSchema, match="nest to any depth"):
         tool_calls([("open", {"type": "object"})], format="openai-string")
+
+
+def test_calls_as_python_writes_them() -> None:
+    def now() -> None: ...
+
+    constraint = tool_calls([weather, weather_in_days, now], format="pythonic", parallel=True)
+    text = (
+        "[weather(place=Place(city='Bergen')), weather(place=Place(city='Rome', country=None), unit=\"kelvin\"), now()]"
+    )
+    bergen, rome = (ToolCall("weather", {"place": Place(city)}) for city in ("Bergen", "Rome"))
+    assert constraint.parse(text) == (
+        bergen,
+        ToolCall("weather", {**rome.arguments, "unit": "kelvin"}),
+        ToolCall("now", {}),
+    )
+    for refused in ("[]", "[weather()]", "[weather_in_days(days=15)]", "[weather_in_days(3)]", "now()", "[now(),]"):
+        with pytest.raises(TextNotAllowed):
+            constraint.parse(refused)
+    once = tool_calls([now], format="pythonic")
+    assert once.parse("[now()]") == (ToolCall("now", {}),)
+    with pytest.raises(TextNotAllowed):
+        once.parse("[now(), now()]")
+    with pytest.raises(UnsupportedSchema, match="no function"):
+        tool_calls([SEARCH], format="pythonic")
 
 
 def test_markers_as_tokens() -> None:

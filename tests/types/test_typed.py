@@ -214,6 +214,8 @@ def test_decimals() -> None:
     assert accepts(small, '"1E-7"', '"2.5E-20"', '"0E-10"', '"1E+1"', '"-1E-7"') == [True, True, True, False, False]
     steps = Annotated[Decimal, Field(multiple_of=Decimal("0.25"))]
     assert accepts(steps, '"0.75"', '"0.7"', '"-1.50"') == [True, False, True]
+    for digits in range(20, 35):
+        assert accepts(steps, f'"1{digits * "0"}"') == [digits <= 27]
 
 
 @pytest.mark.parametrize(("digits", "places"), [(3, None), (3, 2), (2, 2), (None, 1), (3, 0), (1, None)])
@@ -301,6 +303,8 @@ def test_keys_of_dicts() -> None:
     assert typed(dict[float, int]).parse('{"1e+22": 1, "0.5": 2}') == {1e22: 1, 0.5: 2}
     assert typed(dict[datetime.date, int]).parse('{"2024-02-29": 1}') == {datetime.date(2024, 2, 29): 1}
     assert typed(dict[Literal["b", "a"], int]).parse('{"a": 1, "b": 2}') == {"a": 1, "b": 2}
+    odd = dict[Literal["a b-c#", "x.y|z", "\\\n"], int]
+    assert accepts(odd, '{"a b-c#": 1, "x.y|z": 2, "\\\\\\n": 3}', '{"xoy": 1}', '{"z": 1}') == [True, False, False]
     assert accepts(dict[Annotated[str, Field(pattern="^x")], int], '{"xy": 1}', '{"y": 1}') == [True, False]
     assert accepts(Annotated[dict[str, int], Field(min_length=1, max_length=2)], "{}", '{"a":1}', '{"a":1,"b":2}') == [
         False,

@@ -16,6 +16,7 @@ from automata.compile import compile_expr
 from automata.errors import PatternError
 from automata.pattern import parse
 from constraints.json_schema.formula import (
+    FALSE,
     Always,
     And,
     Format,
@@ -35,7 +36,6 @@ from constraints.json_schema.strings.lengths import length_automaton
 _OWN_GROUP = re.compile(r"(?:[^\\\[(]|\\.|\[(?:[^\\\]]|\\.)*\]|\((?!\?P))*\(\?P", re.DOTALL)
 
 
-@lru_cache(maxsize=1024)
 def content(formula: Formula, at_most: bool = False) -> ByteAutomaton:
     """The automaton of all strings for which a formula about strings holds.
 
@@ -49,8 +49,11 @@ def content(formula: Formula, at_most: bool = False) -> ByteAutomaton:
         LimitExceeded: an automaton is too large.
         TypeError: the formula is about something else.
     """
-    if at_most and _is_exact(formula):
-        return content(formula)
+    return _content(with_one_length(formula), at_most and not _is_exact(formula))
+
+
+@lru_cache(maxsize=1024)
+def _content(formula: Formula, at_most: bool) -> ByteAutomaton:
     if isinstance(formula, Always):
         return _any_text()
     if isinstance(formula, Never):
@@ -91,6 +94,35 @@ def holds(formula: Formula, text: str, at_most: bool = False) -> bool:
     if isinstance(formula, Or):
         return any(holds(part, text, at_most) for part in formula.parts)
     return content(formula, at_most).accepts(text.encode(errors="surrogatepass"))
+
+
+def with_one_length(formula: Formula) -> Formula:
+    """A conjunction with all that it says about the length in one statement; any other formula as it is."""
+    if not isinstance(formula, And):
+        return formula
+    low, high, others = 0, None, []
+    for part in formula.parts:
+        length = _length(part)
+        if length is None:
+            others.append(part)
+        else:
+            low = max(low, length.low)
+            high = length.high if high is None or (length.high is not None and length.high < high) else high
+    if high is not None and low > high:
+        return FALSE
+    return conjunction([*([TextLength(low, high)] if low or high is not None else []), *others])
+
+
+def _length(formula: Formula) -> TextLength | None:
+    """The one statement about the length that a formula or its negation is."""
+    if isinstance(formula, TextLength):
+        return formula
+    part = formula.part if isinstance(formula, Not) else None
+    if not isinstance(part, TextLength):
+        return None
+    if part.low == 0 and part.high is not None:
+        return TextLength(part.high + 1, None)
+    return TextLength(0, part.low - 1) if part.low and part.high is None else None
 
 
 def written(texts: frozenset[str]) -> list[str]:

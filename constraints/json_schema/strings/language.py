@@ -10,7 +10,7 @@ from automata import expr as ex
 from automata.byte_automaton import ByteAutomaton
 from automata.expr import Expr
 from constraints.json_schema.formula import Always, And, Formula, Never, Not, StringIn, TextLength
-from constraints.json_schema.strings.content import content, holds, listed, written
+from constraints.json_schema.strings.content import content, holds, listed, with_one_length, written
 from constraints.json_schema.strings.lengths import length_spellings
 from constraints.json_schema.strings.spelling import spelled
 
@@ -18,24 +18,33 @@ from constraints.json_schema.strings.spelling import spelled
 MOST_LETTERS = 2_000
 
 
-@lru_cache(maxsize=4096)
-def string_language(formula: Formula) -> Expr | ByteAutomaton:
+def string_language(formula: Formula, *, usual: bool = False) -> Expr | ByteAutomaton:
     """The JSON spellings, quotes included, of all strings for which a formula about strings holds.
 
     All spellings of a word take seven states for each letter, the usual ones take one. So a list of strings that has
     more than `MOST_LETTERS` characters has `usual_spellings` alone; everything else has all.
+
+    Args:
+        formula: about strings alone.
+        usual: only the spellings that programs write (`spelled`): no state more for escapes that nobody needs, where
+            there are many words, or all but many words.
 
     Raises:
         PatternError: a pattern that is none, or is not regular.
         LimitExceeded: an automaton is too large.
         TypeError: the formula is about something else.
     """
-    if isinstance(formula, TextLength):
+    return _language(with_one_length(formula), usual)
+
+
+@lru_cache(maxsize=4096)
+def _language(formula: Formula, usual: bool) -> Expr | ByteAutomaton:
+    if isinstance(formula, TextLength) and not usual:
         return length_spellings(formula.low, formula.high)
     texts = listed(formula)
-    if texts is not None and sum(map(len, texts)) > MOST_LETTERS:
+    if texts is not None and (usual or sum(map(len, texts)) > MOST_LETTERS):
         return usual_spellings(texts)
-    return spelled(content(formula))
+    return spelled(content(formula), usual=usual)
 
 
 def usual_spellings(texts: Iterable[str]) -> Expr:
