@@ -94,8 +94,8 @@ def json_schema(
         SchemaError: the schema is no schema, or a reference leads nowhere.
         LimitExceeded: what the schema asks for takes too many states.
     """
-    if property_order not in ("schema", "any"):
-        raise ValueError(f"property_order is 'schema' or 'any', not {property_order!r}")
+    if property_order not in ("schema", "any", "any-if-cheap"):
+        raise ValueError(f"property_order is 'schema', 'any' or 'any-if-cheap', not {property_order!r}")
     if unsupported not in ("error", "relax"):
         raise ValueError(f"unsupported is 'error' or 'relax', not {unsupported!r}")
     whitespace_at(whitespace, 1)

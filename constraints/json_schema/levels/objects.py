@@ -34,11 +34,13 @@ from constraints.json_schema.levels.orders import Track, tracks
 from constraints.json_schema.levels.outcomes import Outcomes, holds
 from constraints.json_schema.restriction import Restriction
 
-PropertyOrder: TypeAlias = Literal["schema", "any"]
+PropertyOrder: TypeAlias = Literal["schema", "any", "any-if-cheap"]
 
 # In any order: of so many names each comes once at most; so many must be remembered at most, since there is a state for
 # each set of them; and so many moves there are at most from all of these states.
 MAX_ONCE, MAX_REMEMBERED, MAX_MOVES = 6, 12, 50_000
+# What any order may cost to be cheap: so many names that come once at most, and so many moves.
+CHEAP_ONCE, CHEAP_MOVES = 2, 400
 
 
 def object_level(
@@ -50,8 +52,13 @@ def object_level(
         LimitExceeded: too many names, in any order.
     """
     found = tracks(vector)
-    if order == "any":
-        return InAnyOrder(Track(found[0].names, vector), restriction, outcomes)
+    if order != "schema":
+        track, cheap = Track(found[0].names, vector), order == "any-if-cheap"
+        try:
+            return InAnyOrder(track, restriction, outcomes, *((CHEAP_ONCE, CHEAP_MOVES) if cheap else ()))
+        except LimitExceeded:
+            if not cheap:
+                raise
     return InOrder(found[0], restriction, outcomes) if len(found) == 1 else InOrders(found, restriction, outcomes)
 
 
@@ -244,7 +251,14 @@ class InAnyOrder:
     are required, or of which something is denied. The others are not remembered, and may come again; whichever of two
     members with one name a reader takes, it is as the schema says."""
 
-    def __init__(self, track: Track, restriction: Restriction, outcomes: Outcomes) -> None:
+    def __init__(
+        self,
+        track: Track,
+        restriction: Restriction,
+        outcomes: Outcomes,
+        max_once: int = MAX_ONCE,
+        max_moves: int = MAX_MOVES,
+    ) -> None:
         """The level before its first member.
 
         Raises:
@@ -254,10 +268,10 @@ class InAnyOrder:
         self.outcomes = outcomes
         vector = self.members.prepared(track.vector)
         self.remembered = self.members.all
-        if len(track.names) > MAX_ONCE:
+        if len(track.names) > max_once:
             self.remembered = self.members.remembered(vector)
         count = self.remembered.bit_count()
-        if count > MAX_REMEMBERED or len(track.names) << count > MAX_MOVES:
+        if count > MAX_REMEMBERED or len(track.names) << count > max_moves:
             reason = f"an object with {len(track.names)} listed names, of which {count} come exactly once"
             raise LimitExceeded(f"{reason}, has too many orders for property_order='any'")
         self.start: State = (vector, self.members.all)
