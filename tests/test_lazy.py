@@ -1,0 +1,263 @@
+"""Masks made on demand are those of eager automata, and those that reading every token byte by byte gives."""
+
+from __future__ import annotations
+
+import random
+import threading
+from importlib.resources import files
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import constraints
+import tokenfst
+from automata import (
+    ByteAutomaton,
+    EmptyLanguage,
+    LabelledLanguage,
+    TokenNotAllowed,
+    VocabularyError,
+    compile_expr,
+    parse,
+)
+from automata.pushdown.compile import compile_grammar
+from constraints.grammars.bundled import bundled
+from tokenfst import LazyAutomaton, Vocabulary, from_tekken
+from tokenfst.over_tokens import OverTokens
+from tokenfst.text_start import TextStart
+
+# What the walks tell apart: text that loops, texts that differ from another, lengths that are counted, with characters
+# beyond ASCII and without.
+PIECES = (
+    r'"[^"\\\x00-\x1f]*"',
+    r'"([^"\\\x00-\x1f]|\\["\\n]|\\u[0-9a-f]{4})*"',
+    r'"[^"\\]{0,5}"',
+    r'"[^"\\]{3,}"',
+    r"[a-zA-Z0-9_-]{2,4}",
+    r"([ -~]{3})*",
+    r'"(?!ab"|abc"|b")[^"]*"',
+    r"(?!é|ab)\w+",
+    r".*ab.*",
+    r"a|b{3}|é+",
+    r"-?\d+(\.\d+)?",
+    r"[A-Z][a-z]{0,3}[^é]*",
+)
+
+
+def byte_vocabulary(rng: random.Random, alphabet: bytes, count: int) -> Vocabulary:
+    """All bytes, and some longer tokens."""
+    tokens = [bytes([byte]) for byte in range(256)]
+    tokens += [bytes(rng.choices(alphabet, k=rng.randint(2, 7))) for _ in range(count)]
+    tokens += ["é".encode(), "é".encode() * 2, "aé\U0001f600".encode(), b"\xc3", b'a"\xf0\x9f', b"", b"\xa9b", b""]
+    return Vocabulary(tokens, eos_ids=(len(tokens) - 1,))
+
+
+def walks(automaton: OverTokens[int], rng: random.Random, count: int, length: int) -> set[tuple[int, ...]]:
+    """Random sequences of tokens that the masks allow, with those that begin them."""
+    found = {()}
+    for _ in range(count):
+        state, tokens = automaton.start, ()
+        while len(tokens) < length and state != getattr(automaton, "end_state", None):
+            token = int(rng.choice(np.flatnonzero(automaton.mask(state))))
+            state, tokens = automaton.advance(state, token), (*tokens, token)
+            found.add(tokens)
+    return found
+
+
+@given(st.data())
+@settings(max_examples=150, deadline=None)
+def test_masks_are_the_tokens_that_can_be_read(data: st.DataObject) -> None:
+    rng = random.Random(data.draw(st.integers(0, 1 << 30)))
+    pattern = "|".join(data.draw(st.lists(st.sampled_from(PIECES), min_size=1, max_size=3)))
+    pattern = f"({pattern}){data.draw(st.sampled_from(['', '*', '{1,2}']))}"
+    vocabulary = byte_vocabulary(rng, 'ab"AZ 0-\\né'.encode(), 150)
+    automaton = compile_expr(parse(pattern))
+    lazy = LazyAutomaton(automaton, vocabulary)
+    eos = vocabulary.eos_ids[0]
+    for tokens in walks(lazy, rng, 6, 6):
+        if eos in tokens:
+            continue
+        state = lazy.start
+        for token in tokens:
+            state = lazy.advance(state, token)
+        at = automaton.step(automaton.start, vocabulary.detokenize(tokens))
+        expected = [bool(token) and automaton.step(at, token) >= 0 for token in vocabulary.tokens]
+        expected[eos] = bool(automaton.final[at])
+        assert lazy.mask(state).tolist() == expected
+        assert lazy.is_final(state) == expected[eos]
+        for token in rng.sample(range(len(vocabulary)), 5):
+            if expected[token]:
+                lazy.advance(state, token)
+            else:
+                with pytest.raises(TokenNotAllowed):
+                    lazy.advance(state, token)
+
+
+@pytest.mark.parametrize("name", ["json", "s_expressions", "xml", "domino_json", "mermaid", "yaml_flow"])
+def test_grammars_over_small_vocabularies_equal_the_eager_ones(name: str) -> None:
+    grammar = constraints.json() if name == "json" else bundled(name)
+    rng = random.Random(name)
+    vocabulary = byte_vocabulary(rng, b'{}[]()<>/",: a1\n-', 400)
+    eager, lazy = tokenfst.compile(grammar, vocabulary), tokenfst.compile(grammar, vocabulary, lazy=True)
+    for tokens in walks(lazy, rng, 30, 25):
+        one, other = eager.start, lazy.start
+        for token in tokens:
+            one, other = eager.advance(one, token), lazy.advance(other, token)
+        np.testing.assert_array_equal(eager.mask(one), lazy.mask(other))
+        assert eager.is_final(one) == lazy.is_final(other)
+
+
+@pytest.fixture(scope="module")
+def tekken() -> Vocabulary:
+    return from_tekken(str(files("mistral_common") / "data" / "tekken_240911.json"))
+
+
+@pytest.mark.parametrize("pattern", [*PIECES[:8], r"\d{4}-\d\d-\d\d", "json"])
+def test_masks_of_a_real_vocabulary_equal_the_eager_ones(pattern: str, tekken: Vocabulary) -> None:
+    constraint = constraints.json() if pattern == "json" else pattern
+    eager, lazy = tokenfst.compile(constraint, tekken), tokenfst.compile(constraint, tekken, lazy=True)
+    rng = random.Random(pattern)
+    words = np.full(-(-len(tekken) // 32) + 2, -1, np.int32)
+    for tokens in walks(lazy, rng, 4, 6):
+        one, other = eager.start, lazy.start
+        for token in tokens:
+            one, other = eager.advance(one, token), lazy.advance(other, token)
+        np.testing.assert_array_equal(eager.mask(one), lazy.mask(other))
+        lazy.fill_bitmask(other, words)
+        np.testing.assert_array_equal(words[:-2], eager._words(one))
+        assert not words[-2:].any()
+
+
+def test_rows_do_not_grow_with_the_depth(tekken: Vocabulary) -> None:
+    lazy = tokenfst.compile(constraints.json(), tekken, lazy=True)
+    token = tekken.tokens.index(b"[")
+    state, made = lazy.start, []
+    for _ in range(3000):
+        state = lazy.advance(state, token)
+        made.append(lazy.fill_bitmask(state, np.empty(4096, np.int32)))
+    assert len(lazy._contexts) < 5
+    rows = {id(row) for row in lazy._rows.values()}
+    assert len(rows) < 8
+    close = tekken.tokens.index(b"]")
+    for left in range(3000, 0, -1):
+        assert not lazy.is_final(state), left
+        state = lazy.advance(state, close)
+    assert lazy.is_final(state)
+    assert state == lazy.advance(lazy.advance(lazy.start, token), close)
+
+
+def test_equal_stacks_are_equal_states(tekken: Vocabulary) -> None:
+    lazy = tokenfst.compile(constraints.json(), tekken, lazy=True)
+    states = []
+    for text in (b'[{"a":1},[', b"[1,[", b"[[],["):
+        state = lazy.start
+        for byte in text:
+            state = lazy.advance(state, tekken.tokens.index(bytes([byte])))
+        states.append(state)
+    assert len(set(states)) == 1
+    assert hash(states[0]) == hash(states[1])
+
+
+def test_what_was_forgotten_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tokenfst.lazy.automaton.MAX_ROWS", 4)
+    rng = random.Random(5)
+    vocabulary = byte_vocabulary(rng, b'{}[]",: a1', 300)
+    eager = tokenfst.compile(constraints.json(), vocabulary)
+    lazy = tokenfst.compile(constraints.json(), vocabulary, lazy=True)
+    for tokens in walks(lazy, rng, 10, 20):
+        one, other = eager.start, lazy.start
+        for token in tokens:
+            one, other = eager.advance(one, token), lazy.advance(other, token)
+        np.testing.assert_array_equal(eager.mask(one), lazy.mask(other))
+        assert len(lazy._rows) <= 5
+
+
+RULES = {
+    "space": TextStart(),
+    "ignored": TextStart(exceptions={256: b" "}, ignored=frozenset({32, 270})),
+    "mark": TextStart(b"a", {260: b"b", 261: b""}),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("constraint", [r"a*(ab| b){0,3}", '[a"]*', "json"])
+def test_the_start_of_a_text_is_that_of_the_eager_ones(rule: str, constraint: str) -> None:
+    rng = random.Random(rule)
+    plain = byte_vocabulary(rng, b' ab"', 60)
+    vocabulary = Vocabulary(plain.tokens, plain.eos_ids, text_start=RULES[rule])
+    language = constraints.json() if constraint == "json" else constraint
+    try:
+        eager = tokenfst.compile(language, vocabulary, at_text_start=True)
+    except EmptyLanguage:
+        return
+    lazy = tokenfst.compile(language, vocabulary, at_text_start=True, lazy=True)
+    for tokens in walks(lazy, rng, 20, 6):
+        one, other = eager.start, lazy.start
+        for token in tokens:
+            one, other = eager.advance(one, token), lazy.advance(other, token)
+        np.testing.assert_array_equal(eager.mask(one), lazy.mask(other))
+        assert eager.text(tokens) == lazy.text(tokens)
+
+
+def test_the_end() -> None:
+    vocabulary = byte_vocabulary(random.Random(1), b"ab", 10)
+    lazy = tokenfst.compile("ab?", vocabulary, lazy=True)
+    eos = vocabulary.eos_ids[0]
+    assert lazy.accepts([97, eos])
+    assert lazy.accepts([97, 98])
+    assert not lazy.accepts([98])
+    end = lazy.advance(lazy.advance(lazy.start, 97), eos)
+    assert end == lazy.end_state
+    assert lazy.is_final(end)
+    assert np.flatnonzero(lazy.mask(end)).tolist() == [eos]
+    assert lazy.advance(end, eos) == end
+    with pytest.raises(TokenNotAllowed):
+        lazy.advance(end, 97)
+    with pytest.raises(ValueError, match="words"):
+        lazy.fill_bitmask(end, np.zeros(3, np.int32))
+
+
+def test_what_is_refused() -> None:
+    vocabulary = byte_vocabulary(random.Random(1), b"ab", 10)
+    with pytest.raises(LabelledLanguage):
+        tokenfst.compile("a(?P<TEXT_TOKEN>)b", vocabulary, lazy=True)
+    with pytest.raises(EmptyLanguage):
+        LazyAutomaton(compile_expr(parse("a(?!b)b")), vocabulary)
+    with pytest.raises(VocabularyError, match="0x62"):
+        tokenfst.compile("ab", Vocabulary([b"a", b"ab"]), lazy=True)
+    with pytest.raises(ValueError, match="lazy"):
+        tokenfst.compile("ab", vocabulary, lazy=True, tokenization="canonical")  # type: ignore[call-overload]
+    from pushdown_cases import ambiguous
+
+    with pytest.raises(ValueError, match="deterministic"):
+        LazyAutomaton(ambiguous(), vocabulary)
+
+
+def test_threads_share_an_automaton(tekken: Vocabulary) -> None:
+    automaton = compile_grammar(constraints.json())
+    lazy, found = LazyAutomaton(automaton, tekken), dict[int, list[bytes]]()
+    texts = [b'{"a": [1, {"b": "c d"}], "e": null}', b'[[[[["x", 1.5, true]]]]]'] * 4
+
+    def read(number: int) -> None:
+        state, masks = lazy.start, []
+        for byte in texts[number]:
+            masks.append(lazy.mask(state).tobytes())
+            state = lazy.advance(state, tekken.tokens.index(bytes([byte])))
+        found[number] = masks
+
+    threads = [threading.Thread(target=read, args=(number,)) for number in range(len(texts))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found[0] == found[2] == found[6]
+    assert found[1] == found[5] == found[7]
+
+
+def test_an_automaton_over_bytes_is_taken_as_it_is() -> None:
+    vocabulary = byte_vocabulary(random.Random(1), b"ab", 10)
+    automaton = compile_expr(parse("(ab)+"))
+    assert isinstance(automaton, ByteAutomaton)
+    assert repr(tokenfst.compile(automaton, vocabulary, lazy=True)).startswith("<LazyAutomaton of")
