@@ -1,6 +1,7 @@
 """From an automaton back to an expression: what does it say?
 
     to_expr(automaton)      an expression of its language
+    without_states(arcs)    the same for an automaton whose arcs are expressions already
 
 States are eliminated one after the other (Brzozowski & McCluskey 1963): without a state, each way through it, in, any
 number of times around, and out, is an arc of its own, labelled with an expression. What is between the start and the
@@ -45,26 +46,42 @@ def to_expr(automaton: ByteAutomaton) -> Expr:
     Raises:
         LimitExceeded: the expression would have more than `MAX_LEAVES` leaves.
     """
-    return EMPTY if automaton.is_empty else _Elimination(automaton).expr()
+    if automaton.is_empty:
+        return EMPTY
+    # Two states more: the start, with no arc in, and the end, with no arc out.
+    start, end = automaton.num_states, automaton.num_states + 1
+    arcs = lifted(automaton)
+    for state in np.flatnonzero(automaton.final).tolist():
+        arcs[state][end] = EPSILON
+    arcs[start] = {automaton.start: EPSILON}
+    return without_states(arcs, start)[end]
+
+
+def without_states(arcs: dict[int, Arcs], start: int) -> Arcs:
+    """What leads from the start to each end, once all other states are gone.
+
+    Args:
+        arcs: from each state that is no end, the expression to each target; they are used up.
+        start: a state with no arc in. Ends are the targets with no arcs out, each reached from the start.
+
+    Raises:
+        LimitExceeded: an expression would have more than `MAX_LEAVES` leaves.
+    """
+    return _Elimination(arcs, start).run()
 
 
 class _Elimination:
     """An automaton whose arcs are expressions, and which loses its states."""
 
-    def __init__(self, automaton: ByteAutomaton) -> None:
-        # Two states more: the start, with no arc in, and the end, with no arc out.
-        self.start, self.end = automaton.num_states, automaton.num_states + 1
-        self.arcs: dict[int, Arcs] = lifted(automaton)
-        for state in np.flatnonzero(automaton.final).tolist():
-            self.arcs[state][self.end] = EPSILON
-        self.arcs[self.start] = {automaton.start: EPSILON}
+    def __init__(self, arcs: dict[int, Arcs], start: int) -> None:
+        self.arcs, self.start = arcs, start
         self.sources: dict[int, set[int]] = defaultdict(set)
         for source, targets in self.arcs.items():
             for target in targets:
                 self.sources[target].add(source)
 
-    def expr(self) -> Expr:
-        """What leads from the start to the end, once all other states are gone."""
+    def run(self) -> Arcs:
+        """The arcs from the start that are left at last."""
         cost = {state: self.cost(state) for state in self.arcs if state != self.start}
         while cost:
             state = min(cost, key=cost.__getitem__)
@@ -72,7 +89,7 @@ class _Elimination:
             for neighbour in self.eliminate(state):
                 if neighbour in cost:
                     cost[neighbour] = self.cost(neighbour)
-        return self.arcs[self.start][self.end]
+        return self.arcs[self.start]
 
     def cost(self, state: int) -> tuple[int, int]:
         """How many more leaves there are without a state; among equals, later states go first."""

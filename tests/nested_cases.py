@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-
-from hypothesis import strategies as st
+from random import Random
 
 from automata.expr import ByteSet, Literal
 from automata.nested import Language, NestedCall, NestedNetwork, NestedRule
@@ -85,9 +84,10 @@ def accepted(
     return found, seen
 
 
-def completed(automaton: PushdownAutomaton, begun: set[Configuration], height: int) -> set[Configuration]:
-    """The configurations that some others lead to, and from which a text can be completed with no more symbols on the
-    stack than that."""
+def completed(
+    automaton: PushdownAutomaton, begun: set[Configuration], allowed: Callable[[Configuration], bool]
+) -> set[Configuration]:
+    """The configurations that some others lead to, and from which a text can be completed by way of allowed ones."""
     before: dict[Configuration, set[Configuration]] = {}
     ends: list[Configuration] = []
     seen, waiting = set(begun), list(begun)
@@ -98,7 +98,7 @@ def completed(automaton: PushdownAutomaton, begun: set[Configuration], height: i
         for column in range(automaton.num_classes):
             for step in automaton.steps_from(last, column):
                 before.setdefault(step, set()).add(last)
-                if len(step[1]) <= height and step not in seen:
+                if step not in seen and allowed(step):
                     seen.add(step)
                     waiting.append(step)
     alive = set(ends)
@@ -109,37 +109,37 @@ def completed(automaton: PushdownAutomaton, begun: set[Configuration], height: i
     return alive
 
 
-@st.composite
-def networks(draw: st.DrawFn, max_exits: int = 2) -> NestedNetwork:
-    """Networks of up to four rules, the start among them. A rule with one exit is any automaton; one with two is
-    deterministic, so that no text ends in both."""
-    exits = [1, *draw(st.lists(st.integers(1, max_exits), min_size=1, max_size=3))]
-    return NestedNetwork(tuple(draw(_rules(number, exits)) for number in range(len(exits))))
+def network_of(seed: int) -> NestedNetwork:
+    """A network of up to four rules, the start among them. A rule with one exit is any automaton; one with two is
+    deterministic, so that no text ends in both. Few things lead away from a state: not all exits can be reached from
+    everywhere."""
+    dice = Random(seed)
+    exits = [1, *(dice.choice([1, 2, 2]) for _ in range(dice.randint(1, 3)))]
+    return NestedNetwork(tuple(_rule(dice, number, exits) for number in range(len(exits))))
 
 
-@st.composite
-def _rules(draw: st.DrawFn, number: int, exits: list[int]) -> NestedRule:
-    size, deterministic = draw(st.integers(1, 4)), exits[number] > 1
+def _rule(dice: Random, number: int, exits: list[int]) -> NestedRule:
+    size, deterministic = dice.randint(2, 4), exits[number] > 1
     rule = NestedRule(size, num_exits=exits[number])
-    states = st.integers(0, size - 1)
     letters = [*INSIDE, *OPENING[: len(exits) - 1], *(CLOSING if number else b"")]
     for state in range(size):
-        for byte in draw(st.lists(st.sampled_from(letters), max_size=4, unique=deterministic)):
+        count = dice.randint(1, 3)
+        for byte in dice.sample(letters, count) if deterministic else dice.choices(letters, k=count):
             if byte in INSIDE:
-                rule.arcs.append((state, Literal(bytes([byte])), draw(states)))
+                rule.arcs.append((state, Literal(bytes([byte])), dice.randrange(size)))
                 continue
             beyond = rule.state()
             rule.arcs.append((state, Literal(bytes([byte])), beyond))
             if byte in CLOSING:
-                rule.ends.append((beyond, draw(st.integers(0, exits[number] - 1))))
+                rule.ends.append((beyond, dice.randrange(exits[number])))
             else:
-                called = 1 + OPENING.index(byte)
-                targets = st.integers(-1 if draw(st.booleans()) else 0, size - 1)
-                rule.calls.append(NestedCall(beyond, called, tuple(draw(targets) for _ in range(exits[called]))))
+                called, least = 1 + OPENING.index(byte), dice.choice([-1, 0])
+                targets = tuple(dice.randint(least, size - 1) for _ in range(exits[called]))
+                rule.calls.append(NestedCall(beyond, called, targets))
     if not deterministic:
-        rule.epsilon += draw(st.lists(st.tuples(states, states), max_size=2))
+        rule.epsilon += [(dice.randrange(size), dice.randrange(size)) for _ in range(dice.randint(0, 2))]
     if number == 0:
         end = rule.state()
         rule.ends.append((end, 0))
-        rule.epsilon += [(state, end) for state in draw(st.sets(states, min_size=1))]
+        rule.epsilon.append((dice.randrange(size), end))
     return rule

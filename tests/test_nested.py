@@ -6,7 +6,6 @@ from functools import partial
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
 
 from automata import (
     ByteAutomaton,
@@ -24,9 +23,9 @@ from automata.limits import Work
 from automata.nested import Language, NestedCall, NestedNetwork, NestedRule, compile_nested
 from automata.pattern import parse
 from automata.pushdown.automaton import Configuration
-from tests.nested_cases import accepted, completed, networks, texts
+from tests.nested_cases import accepted, completed, network_of, texts
 
-LONGEST = 6
+LONGEST, NUM_SEEDS = 6, 200
 Arc = tuple[int, str | bytes | Language, int]
 
 
@@ -37,9 +36,9 @@ def compiled(network: NestedNetwork, max_inlined_states: int = 0) -> ByteAutomat
         return None
 
 
-@settings(max_examples=100)
-@given(networks())
-def test_texts_of_any_network(network: NestedNetwork) -> None:
+@pytest.mark.parametrize("seed", range(NUM_SEEDS))
+def test_texts_of_any_network(seed: int) -> None:
+    network = network_of(seed)
     automaton, expected = compiled(network), texts(network, LONGEST)
     if automaton is None:
         assert not expected
@@ -49,21 +48,43 @@ def test_texts_of_any_network(network: NestedNetwork) -> None:
         return
     found, seen = accepted(automaton, LONGEST)
     assert found == expected
-    begun = accepted(automaton, 3)[1]
-    assert begun <= completed(automaton, begun, 3 + int(max(automaton.headroom.max(), *automaton.symbol_headroom, 0)))
+    begun, height = accepted(automaton, 3)[1], 3 + int(max(automaton.headroom.max(), *automaton.symbol_headroom, 0))
+    assert begun <= completed(automaton, begun, lambda configuration: len(configuration[1]) <= height)
     for _, stack in seen:
         assert all(automaton.may_lie_under[above, below] for below, above in pairwise(stack))
 
 
-@settings(max_examples=100)
-@given(networks())
-def test_headroom(network: NestedNetwork) -> None:
+@pytest.mark.parametrize("seed", range(NUM_SEEDS))
+def test_headroom(seed: int) -> None:
     """From a configuration with room some step leads to another one with room, and at last to the end."""
-    automaton = compiled(network)
+    automaton = compiled(network_of(seed))
     if isinstance(automaton, PushdownAutomaton):
         for depth in range(3):
-            _, seen = accepted(automaton, LONGEST, partial(has_room, automaton, depth))
-            assert seen <= completed(automaton, seen, depth)
+            with_room = partial(has_room, automaton, depth)
+            _, seen = accepted(automaton, LONGEST, with_room)
+            assert seen <= completed(automaton, seen, with_room)
+
+
+def test_headroom_of_exits() -> None:
+    """Whatever a rule ends in, there is room for what follows: three brackets after `b`, none after `a`."""
+    either = rule((0, b"a", 1), (1, b")", 2), (0, b"b", 3), (3, b")", 4), calls=[], ends=[(2, 0), (4, 1)])
+    deep = rule((0, b"[", 1), (2, b"]", 3), calls=[NestedCall(1, 3, (2,))], ends=[(3, 0)])
+    deepest = rule((0, b"(", 1), (2, b"]", 3), calls=[NestedCall(1, 1, (2, 2))], ends=[(3, 0)])
+    start = rule(
+        *[(0, b"(", 1), (2, b"[", 3), (0, b"b", 5), (0, b"a", 6), (6, b"(", 1)],
+        calls=[NestedCall(1, 1, (5, 2)), NestedCall(3, 2, (5,))],
+        ends=[(5, 0)],
+    )
+    automaton = compile_nested(NestedNetwork((start, either, deep, deepest)), max_inlined_states=0)
+    assert isinstance(automaton, PushdownAutomaton)
+    assert automaton.headroom[automaton.start] == 0
+    ((after, _),) = automaton.configurations(b"a")
+    assert automaton.headroom[after] == 3
+    for depth in range(5):
+        with_room = partial(has_room, automaton, depth)
+        _, seen = accepted(automaton, 2 * LONGEST, with_room)
+        assert ((after, ()) in seen) == (depth >= 3)
+        assert seen <= completed(automaton, seen, with_room)
 
 
 def has_room(automaton: PushdownAutomaton, depth: int, configuration: Configuration) -> bool:
@@ -72,9 +93,9 @@ def has_room(automaton: PushdownAutomaton, depth: int, configuration: Configurat
     return bool(max([len(stack) + automaton.headroom[state], *below]) <= depth)
 
 
-@settings(max_examples=100)
-@given(networks())
-def test_inlined(network: NestedNetwork) -> None:
+@pytest.mark.parametrize("seed", range(NUM_SEEDS))
+def test_inlined(seed: int) -> None:
+    network = network_of(seed)
     automaton, expected = compiled(network, 1 << 20), texts(network, LONGEST)
     if automaton is None:
         assert not expected

@@ -60,11 +60,13 @@ from automata import expr as ex
 from automata.assertions import holds_assertion, simplified
 from automata.assertions.alphabet import Alphabet
 from automata.errors import ExpressionError
-from automata.expr import ANY_TEXT, Alternation, Expr
+from automata.expr import ANY_TEXT, Alternation, CharSet, Concatenation, Expr, Repetition
 from automata.pattern.ecma import EcmaParser
 from automata.pattern.parser import Parser
 
 Dialect = Literal["python", "ecma"]
+# How deep an expression is looked into for what can be left out.
+_MAX_DEPTH = 20
 _PARSERS: dict[str, type[Parser]] = {"python": Parser, "ecma": EcmaParser}
 
 
@@ -80,6 +82,8 @@ def parse(pattern: str, *, dialect: Dialect = "python", search: bool = False) ->
     parser = _PARSERS[dialect](pattern)
     result = parser.parse()
     if search:
+        if not parser.asserts and parser.bytes_position is None:
+            result = _fewest(_fewest(result, 0), -1)
         result = _anywhere(result)
     return _text(result, parser) if parser.asserts else result
 
@@ -93,6 +97,39 @@ def _anywhere(expr: Expr) -> Expr:
     others = [part for part in expr.parts if holds_assertion(part)]
     each = [ex.alternation(*plain), *others] if plain else others
     return ex.alternation(*[ex.concat(ANY_TEXT, part, ANY_TEXT) for part in each])
+
+
+def _fewest(expr: Expr, end: int, depth: int = 0) -> Expr:
+    """An expression without what it may have more of at an end where any text may stand: `ab+` for `ab+c*` at its last
+    place, -1, so that no bound is counted up to in vain."""
+    if depth > _MAX_DEPTH:
+        return expr
+    if isinstance(expr, Alternation):
+        return ex.alternation(*[_fewest(part, end, depth + 1) for part in expr.parts])
+    if isinstance(expr, Repetition) and _is_text(expr.inner):
+        if expr.low > 1:
+            return ex.repeat(expr.inner, expr.low, expr.low)
+        return _fewest(expr.inner, end, depth + 1) if expr.low else ex.EPSILON
+    if isinstance(expr, Concatenation):
+        kept = list(expr.parts)
+        while kept:
+            kept[end] = _fewest(kept[end], end, depth + 1)
+            if not ex.is_epsilon(kept[end]):
+                break
+            kept.pop(end)
+        return ex.concat(*kept)
+    return expr
+
+
+def _is_text(expr: Expr) -> bool:
+    """Whether an expression is made of characters alone."""
+    waiting = [expr]
+    while waiting:
+        node = waiting.pop()
+        if not isinstance(node, ex.Literal | CharSet | Concatenation | Alternation | Repetition):
+            return False
+        waiting += node.operands()
+    return True
 
 
 def _text(expr: Expr, parser: Parser) -> Expr:

@@ -25,7 +25,6 @@ _SET = re.compile(r"\[\^?\]?(?:[^\]\\]|\\.)*\]", re.DOTALL)
 # Members of a set that stand for themselves and begin no range.
 _MEMBERS = re.compile(r"(?:(?:[^\\\]\-\[\ud800-\udfff]|\[(?!:))(?!-))+")
 _POSIX = re.compile(r"\[:(\^?)(\w*):\]")
-_PROPERTY = re.compile(r"\\[pP](?:\{([^}]*)\}|([A-Z]))")
 _CODE_POINT = re.compile(r"\\u\{([0-9a-fA-F]+)\}")
 OCTAL = re.compile(r"0[0-7]{0,2}|[0-3][0-7]{2}")
 _CHARACTER_NAME = re.compile(r"\\N\{([^}]*)\}")
@@ -56,6 +55,7 @@ class CharacterReader:
         "u": re.compile(r"[0-9a-fA-F]{4}"),
         "U": re.compile(r"[0-9a-fA-F]{8}"),
     }
+    property_escape = re.compile(r"\\[pP](?:\{([^}]*)\}|([A-Z]))")
     sets_can_be_empty = False
     posix_classes = True
     folds_complements = False  # whether other cases are added to \P{...}, or to what it leaves out
@@ -260,8 +260,8 @@ class CharacterReader:
 
     def property_ranges(self, flags: Flags) -> Ranges:
         """The property at this place, or its complement."""
-        match = _PROPERTY.match(self.pattern, self.position)
-        ranges = unicode_properties.property_ranges(match[1] or match[2]) if match else None
+        match = self.property_escape.match(self.pattern, self.position)
+        ranges = unicode_properties.property_ranges(match[match.lastindex or 0]) if match else None
         if not match or ranges is None:
             raise self.error("no property of characters has this name")
         if flags.raw_bytes:

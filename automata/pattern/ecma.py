@@ -35,6 +35,7 @@ class EcmaParser(Parser):
     line_ends = ((0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029))
     controls: Mapping[str, int] = {"n": 0x0A, "t": 0x09, "r": 0x0D, "f": 0x0C, "v": 0x0B}
     hex_escapes: Mapping[str, re.Pattern[str]] = {name: Parser.hex_escapes[name] for name in "xu"}
+    property_escape = re.compile(r"\\[pP]\{([^}]*)\}")
     flag_fields: Mapping[str, str] = {"i": "ignore_case", "m": "multiline", "s": "dot_all"}
     refused_flags: Mapping[str, str] = {}
     sets_can_be_empty = True

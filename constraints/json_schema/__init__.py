@@ -9,7 +9,8 @@ levels --laying--> NestedNetwork --automata.nested--> an automaton over bytes, o
 """
 
 from constraints.json_schema.document import Draft, Note, Resolver
+from constraints.json_schema.regex import json_schema_to_regex
 from constraints.json_schema.schema import JsonSchema, json_schema
 from constraints.json_schema.whitespace import Whitespace
 
-__all__ = ["Draft", "JsonSchema", "Note", "Resolver", "Whitespace", "json_schema"]
+__all__ = ["Draft", "JsonSchema", "Note", "Resolver", "Whitespace", "json_schema", "json_schema_to_regex"]

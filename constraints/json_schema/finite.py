@@ -196,11 +196,11 @@ class _Finite:
 
 def item_at(parts: tuple[Formula, ...], place: int) -> Formula:
     """What statements about an array say of the item at a place."""
-    found = []
-    for part in parts:
-        if type(part) is ItemAt and part.index == place or type(part) is ItemsFrom and part.index <= place:
-            found.append(part.item)
-    return conjunction(found)
+    return conjunction(part.item for part in parts if isinstance(part, ItemAt) and _covers(part, place))
+
+
+def _covers(part: ItemAt, place: int) -> bool:
+    return part.index <= place if isinstance(part, ItemsFrom) else part.index == place
 
 
 def _required(part: Formula) -> str | None:

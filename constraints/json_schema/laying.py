@@ -5,7 +5,8 @@
 A value position has outcomes: formulas that no value satisfies two of, each with the state that its values lead to.
 Scalars are arcs over regular languages, which the automaton's construction tells apart by itself. For an array or an
 object one rule is called, that reads for all formulas of the position at once what lies between the brackets, and whose
-exit says which formula was satisfied. Rules are known by the kind of bracket and what the formulas say of that kind: so
+exit says which formula was satisfied. So is one for strings where their automaton is large, since a quote is a bracket
+too. Rules are known by the kind of bracket and what the formulas say of that kind: so
 a recursive schema comes back to rules that it has, and equal sub-schemas have one rule.
 """
 
@@ -14,10 +15,13 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Sequence
-from functools import cache
-from typing import TypeAlias
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
 
 from automata import expr as ex
+from automata.byte_automaton import ByteAutomaton
+from automata.compile import compile_expr
+from automata.derivative import derivative
 from automata.errors import LimitExceeded
 from automata.expr import Expr
 from automata.nested import Language, NestedCall, NestedNetwork, NestedRule
@@ -30,7 +34,7 @@ from constraints.json_schema.levels.outlines import Outlines
 from constraints.json_schema.numbers import number_language
 from constraints.json_schema.restriction import Restriction
 from constraints.json_schema.strings import string_language
-from constraints.json_schema.whitespace import Whitespace
+from constraints.json_schema.whitespace import MAX_DEPTH, Habit, Whitespace, whitespace_at
 
 # States of one level, and of all levels together.
 MAX_STATES = 30_000
@@ -39,7 +43,22 @@ _RuleKey: TypeAlias = tuple[Kind, Vector]
 # Where each of several formulas leads.
 _Ways: TypeAlias = Sequence[tuple[Formula, int]]
 
-_BRACKETS = {Kind.ARRAY: (ex.literal("["), "]"), Kind.OBJECT: (ex.literal("{"), "}")}
+_OPENING = {Kind.STRING: ex.literal('"'), Kind.ARRAY: ex.literal("["), Kind.OBJECT: ex.literal("{")}
+_CLOSING = {Kind.ARRAY: "]", Kind.OBJECT: "}"}
+_BRACKETED, _NESTED = (Kind.ARRAY, Kind.OBJECT), (Kind.STRING, Kind.ARRAY, Kind.OBJECT)
+
+# Strings with more states than this have a rule, and lie there once however often they occur.
+LONG_TEXT = 100
+
+
+class _Plan(NamedTuple):
+    """How the values of a formula are laid: scalars but strings, strings, and what is said of strings, arrays and
+    objects if there can be any."""
+
+    plain: list[Language]
+    text: Language | None
+    inside: dict[Kind, Formula]
+    is_long: bool
 
 
 class Laying:
@@ -50,16 +69,17 @@ class Laying:
         keys: of each rule but the first, in order: the kind and the formulas.
     """
 
-    def __init__(self, restriction: Restriction, whitespace: Whitespace, order: PropertyOrder) -> None:
+    def __init__(self, restriction: Restriction, habit: Habit | Whitespace, order: PropertyOrder) -> None:
         self.restriction = restriction
         self.outcomes = Outcomes(Outlines(restriction))
         self.order = order
-        self.marks = _Marks(whitespace)
+        self.habit = habit
+        self.marks = _marks(habit, 1)
         self.rules: list[NestedRule] = [NestedRule()]
         self.keys: list[_RuleKey] = []
         self.numbers: dict[_RuleKey, int] = {}
         self.waiting: deque[_RuleKey] = deque()
-        self.scalars_of: dict[Formula, list[Language]] = {}
+        self.plans: dict[Formula, _Plan] = {}
         self.num_states = 0
 
     def network(self, root: Formula) -> NestedNetwork:
@@ -77,7 +97,25 @@ class Laying:
         while self.waiting:
             key = self.waiting.popleft()
             self.lay(self.rules[self.numbers[key]], *key)
+        if self.habit == "default":
+            self.indent()
         return NestedNetwork(tuple(self.rules))
+
+    def indent(self) -> None:
+        """Gives each rule the whitespace for as many brackets as may be open around it, or that of the deepest."""
+        depths = [0] * len(self.rules)
+        waiting = [0]
+        while waiting:
+            number = waiting.pop()
+            depth = min(depths[number] + 1, MAX_DEPTH)
+            for called in {call.rule for call in self.rules[number].calls}:
+                if depths[called] < depth:
+                    depths[called] = depth
+                    waiting.append(called)
+        for rule, depth in zip(self.rules, depths, strict=True):
+            if depth > 1:
+                marks = _marks(self.habit, depth).instead_of(self.marks)
+                rule.arcs = [(source, marks.get(id(read), read), target) for source, read, target in rule.arcs]
 
     def number(self, kind: Kind, vector: Vector) -> int:
         """The number of a rule."""
@@ -92,44 +130,56 @@ class Laying:
 
     def value(self, rule: NestedRule, source: int, ways: _Ways) -> None:
         """Lays a value that is read from a state."""
-        for formula, target in ways:
-            for language in self.scalars(formula):
+        plans = [(self.plan(formula), target) for formula, target in ways]
+        nested = any(plan.is_long for plan, _ in plans)
+        for plan, target in plans:
+            for language in plan.plain:
                 rule.arcs.append((source, language, target))
-        for kind, restricted in ((Kind.ARRAY, self.restriction.array), (Kind.OBJECT, self.restriction.object)):
-            possible = [(part, target) for formula, target in ways if type(part := restricted(formula)) is not Never]
+            if plan.text is not None and not nested:
+                rule.arcs.append((source, plan.text, target))
+        for kind in _NESTED if nested else _BRACKETED:
+            possible = [(plan.inside[kind], target) for plan, target in plans if kind in plan.inside]
             if possible:
                 called = rule.state()
-                rule.arcs.append((source, _BRACKETS[kind][0], called))
+                rule.arcs.append((source, _OPENING[kind], called))
                 number = self.number(kind, tuple([part for part, _ in possible]))
                 rule.calls.append(NestedCall(called, number, tuple([target for _, target in possible])))
 
-    def scalars(self, formula: Formula) -> list[Language]:
-        """The texts of the scalars that satisfy a formula."""
-        found = self.scalars_of.get(formula)
+    def plan(self, formula: Formula) -> _Plan:
+        """How the values of a formula are laid."""
+        found = self.plans.get(formula)
         if found is None:
-            found = self.scalars_of[formula] = list(self._scalars(formula))
+            found = self.plans[formula] = self._plan(formula)
         return found
 
-    def _scalars(self, formula: Formula) -> list[Language]:
+    def _plan(self, formula: Formula) -> _Plan:
         to = self.restriction
         words = ["null"] if to.null(formula) else []
         words += ["true" if value else "false" for value in to.booleans(formula)]
-        found: list[Language] = [ex.strings(words)] if words else []
+        plain: list[Language] = [ex.strings(words)] if words else []
         number, string = to.number(formula), to.string(formula)
         if type(number) is not Never:
-            found.append(number_language(number))
-        if type(string) is not Never:
-            found.append(string_language(string))
-        return found
+            plain.append(number_language(number))
+        text = None if type(string) is Never else string_language(string)
+        found = ((Kind.STRING, string), (Kind.ARRAY, to.array(formula)), (Kind.OBJECT, to.object(formula)))
+        inside = {kind: part for kind, part in found if type(part) is not Never}
+        is_long = isinstance(text, ByteAutomaton) and text.num_states > LONG_TEXT
+        return _Plan(plain, text, inside, is_long)
 
     def lay(self, rule: NestedRule, kind: Kind, vector: Vector) -> None:
-        """Lays what stands between two brackets."""
+        """Lays what stands between two brackets, or two quotes."""
         level: Level
+        if kind is Kind.STRING:
+            for number, formula in enumerate(vector):
+                end = rule.state()
+                rule.arcs.append((0, _behind_quote(formula), end))
+                rule.ends.append((end, number))
+            return
         if kind is Kind.ARRAY:
             level = ArrayLevel(vector, self.outcomes)
         else:
             level = object_level(vector, self.restriction, self.outcomes, self.order)
-        _LevelLaying(self, rule, level, _BRACKETS[kind][1]).run()
+        _LevelLaying(self, rule, level, _CLOSING[kind]).run()
 
 
 class _LevelLaying:
@@ -139,7 +189,7 @@ class _LevelLaying:
     def __init__(self, laying: Laying, rule: NestedRule, level: Level, bracket: str) -> None:
         self.laying, self.rule, self.level = laying, rule, level
         self.marks = laying.marks
-        self.close = self.marks.close(bracket)
+        self.close, self.empty = self.marks.close[bracket], self.marks.empty[bracket]
         self.before: dict[State, int] = {}
         self.behind: dict[State, int] = {}
         self.waiting: list[tuple[State, bool]] = []
@@ -152,7 +202,7 @@ class _LevelLaying:
         self.join(0, marks.opened, self.at(start, behind=False))
         found = self.level.end(start)
         if found >= 0:
-            rule.arcs.append((0, marks.empty(self.close.bracket), self.ended(found)))
+            rule.arcs.append((0, self.empty, self.ended(found)))
         while self.waiting:
             state, behind = self.waiting.pop()
             if behind:
@@ -203,7 +253,7 @@ class _LevelLaying:
             return source
         target = self.rule.state()
         if isinstance(move.name, str):
-            self.rule.arcs.append((source, self.marks.named(move.name), target))
+            self.rule.arcs.append((source, ex.concat(spelled(move.name), self.marks.colon), target))
         else:
             between = self.rule.state()
             self.rule.arcs.append((source, string_language(move.name), between))
@@ -216,40 +266,43 @@ class _LevelLaying:
         self.rule.arcs.append((source, self.marks.comma, self.at(state, behind=False)))
         found = self.level.end(state)
         if found >= 0:
-            self.rule.arcs.append((source, self.close.language, self.ended(found)))
-
-
-class _Close:
-    """A closing bracket with the whitespace before it."""
-
-    def __init__(self, bracket: str, whitespace: Whitespace) -> None:
-        self.bracket = bracket
-        self.language = ex.concat(whitespace.closing, bracket)
+            self.rule.arcs.append((source, self.close, self.ended(found)))
 
 
 class _Marks:
-    """The marks of JSON with the whitespace around them."""
+    """The marks of JSON with the whitespace around them, within as many brackets."""
 
     def __init__(self, whitespace: Whitespace) -> None:
-        self.whitespace = whitespace
         self.opened = whitespace.opened
         self.comma = ex.concat(whitespace.before_comma, ",", whitespace.after_comma)
         self.colon = ex.concat(whitespace.before_colon, ":", whitespace.after_colon)
-        self.closes = {bracket: _Close(bracket, whitespace) for bracket in "]}"}
+        self.close = {bracket: ex.concat(whitespace.closing, bracket) for bracket in "]}"}
+        self.empty = {bracket: ex.concat(whitespace.empty, bracket) for bracket in "]}"}
 
-    def close(self, bracket: str) -> _Close:
-        return self.closes[bracket]
-
-    def empty(self, bracket: str) -> Expr:
-        """What closes a bracket with nothing inside."""
-        return ex.concat(self.whitespace.empty, bracket)
-
-    def named(self, name: str) -> Expr:
-        """The name of a member and the colon."""
-        return ex.concat(spelled(name), self.colon)
+    def instead_of(self, other: _Marks) -> dict[int, Expr]:
+        """For each mark of the other ones, by identity, that of these."""
+        pairs = [(other.opened, self.opened), (other.comma, self.comma)]
+        pairs += [(other.close[bracket], self.close[bracket]) for bracket in "]}"]
+        return {id(theirs): own for theirs, own in pairs}
 
 
-@cache
+@lru_cache(64)
+def _marks(habit: Habit | Whitespace, depth: int) -> _Marks:
+    return _Marks(whitespace_at(habit, depth))
+
+
+@lru_cache(1024)
+def _behind_quote(formula: Formula) -> Language:
+    """The spellings of strings without the quote that they begin with."""
+    language = string_language(formula)
+    automaton = language if isinstance(language, ByteAutomaton) else compile_expr(language)
+    return derivative(automaton, '"')
+
+
+@lru_cache(65_536)
 def spelled(name: str) -> Expr:
     """A listed name as JSON's writers spell it: with and without escapes for what is not ASCII."""
-    return ex.strings({json.dumps(name), json.dumps(name, ensure_ascii=False)})
+    ascii_alone = json.dumps(name)
+    if name.isascii() or any("\ud800" <= character <= "\udfff" for character in name):
+        return ex.literal(ascii_alone)
+    return ex.strings([ascii_alone, json.dumps(name, ensure_ascii=False)])

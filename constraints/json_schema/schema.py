@@ -17,12 +17,13 @@ from automata.nested import NestedNetwork, compile_nested
 from automata.pushdown.automaton import PushdownAutomaton
 from constraints.json_schema.conflicts import conflict
 from constraints.json_schema.document import Document, Draft, Note, Resolver
+from constraints.json_schema.formula import Formula, Kind
 from constraints.json_schema.laying import Laying
 from constraints.json_schema.levels.objects import PropertyOrder
 from constraints.json_schema.liveness import has_text
 from constraints.json_schema.reading import read_schema
 from constraints.json_schema.restriction import Restriction
-from constraints.json_schema.whitespace import Habit, Whitespace, whitespace_of
+from constraints.json_schema.whitespace import Habit, Whitespace, whitespace_at
 
 # How many keywords one schema may have dropped.
 _MAX_DROPPED = 10_000
@@ -37,12 +38,14 @@ class JsonSchema:
         draft: the draft it was read by.
         notes: what constrains nothing, such as formats that nobody defines.
         dropped: with `unsupported="relax"`, the keywords that were left out.
+        kinds: of each rule of the network, what it reads between two brackets or quotes; None for the whole text.
     """
 
     schema: Any
     draft: Draft
     notes: tuple[Note, ...]
     dropped: tuple[Note, ...]
+    kinds: tuple[Kind | None, ...] = field(repr=False)
     _network: NestedNetwork = field(repr=False)
 
     def to_network(self) -> NestedNetwork:
@@ -79,8 +82,8 @@ def json_schema(
         draft: the draft to read it by; "auto" goes by `$schema`, and is the newest draft where there is none.
         whitespace: "default" takes what `json.dumps` and `JSON.stringify` write, indented or not; "compact",
             "python" and "javascript" one way; "flexible" a few blanks wherever JSON allows them; or a `Whitespace`.
-        property_order: "schema" is the order in which the schema lists properties; "any" takes any order, of a few
-            properties.
+        property_order: "schema" is the order in which the schema lists properties; "any" takes any order, where not too
+            many properties are required (of more than a handful, those that are not required may then be repeated).
         unsupported: whether a keyword that cannot be expressed exactly is an error, or is left out and listed in
             `JsonSchema.dropped`.
         resolver: gives the schema at a URI for references to other documents; nothing is ever fetched without it.
@@ -91,18 +94,18 @@ def json_schema(
         SchemaError: the schema is no schema, or a reference leads nowhere.
         LimitExceeded: what the schema asks for takes too many states.
     """
-    if property_order not in ("schema", "any"):
-        raise ValueError(f"property_order is 'schema' or 'any', not {property_order!r}")
+    if property_order not in ("schema", "any", "any-if-cheap"):
+        raise ValueError(f"property_order is 'schema', 'any' or 'any-if-cheap', not {property_order!r}")
     if unsupported not in ("error", "relax"):
         raise ValueError(f"unsupported is 'error' or 'relax', not {unsupported!r}")
-    blanks = whitespace_of(whitespace)
+    whitespace_at(whitespace, 1)
     read = partial(read_schema, schema, draft=draft, resolver=resolver)
-    lay = partial(_network, whitespace=blanks, order=property_order)
+    lay = partial(_network, whitespace=whitespace, order=property_order)
     dropped: list[Note] = []
     while True:
         try:
             document = read(skip=frozenset(note.pointer for note in dropped))
-            network = lay(document)
+            network, kinds = lay(document)
             break
         except UnsupportedSchema as error:
             if unsupported == "error" or error.keyword is None or len(dropped) == _MAX_DROPPED:
@@ -113,17 +116,25 @@ def json_schema(
             dropped.append(note)
     left_out = {note.pointer for note in dropped}
     notes = tuple(note for note in document.notes if note.pointer not in left_out)
-    return JsonSchema(schema, document.draft, notes, tuple(dropped), network)
+    return JsonSchema(schema, document.draft, notes, tuple(dropped), kinds, network)
 
 
-def _network(document: Document, whitespace: Whitespace, order: PropertyOrder) -> NestedNetwork:
-    """The network of a schema that has been read.
+def _network(
+    document: Document, whitespace: Habit | Whitespace, order: PropertyOrder
+) -> tuple[NestedNetwork, tuple[Kind | None, ...]]:
+    """The network of a schema that has been read, and the kind of each rule.
 
     Raises:
         UnsatisfiableSchema: it has no text.
     """
-    network = Laying(Restriction(document.definitions), whitespace, order).network(document.root)
+    restriction = Restriction(document.definitions)
+    laying = Laying(restriction, whitespace, order)
+    network = laying.network(document.root)
+
+    def is_empty(formula: Formula) -> bool:
+        return not has_text(Laying(restriction, whitespace, order).network(formula))
+
     if not has_text(network):
-        reason, pointer = conflict(document)
+        reason, pointer = conflict(document, is_empty)
         raise UnsatisfiableSchema(reason, pointer=pointer)
-    return network
+    return network, (None, *(kind for kind, _ in laying.keys))

@@ -2,16 +2,18 @@
 
     "compact"       none, as JSON.stringify writes (also "javascript")
     "python"        one space behind commas and colons, as json.dumps writes
-    "default"       both, and indented texts of either
+    "default"       both, and indented texts of either, by up to four spaces or one tab for each bracket
     "flexible"      up to `MOST` blanks of any kind wherever JSON allows them
     Whitespace(...) any choice of one's own
 
-All are bounded, so that no model fills a page with blanks. Nothing stands before the text or behind it.
+All are bounded, so that no model fills a page with blanks. Nothing stands before the text or behind it. How far a line
+may be indented depends on how many brackets are open, which is fewer states than a bound for all.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Final, Literal, TypeAlias
 
 from automata import expr as ex
@@ -19,8 +21,10 @@ from automata.expr import EPSILON, Expr
 
 Habit: TypeAlias = Literal["default", "compact", "python", "javascript", "flexible"]
 
-# Of an indented line, as deep as texts go that people read: eight levels of four spaces.
-MAX_SPACES, MAX_TABS = 32, 8
+# Indented lines go on being indented up to this depth; deeper ones may be as far in as those.
+MAX_DEPTH = 8
+# Of an indented line, for each bracket that is open: spaces, or tabs.
+SPACES, TABS = 4, 1
 # Of "flexible", at each place.
 MOST = 8
 
@@ -45,36 +49,45 @@ class Whitespace:
     after_colon: Expr = EPSILON
 
 
-_LINE: Final = "\n" + (ex.repeat(" ", 0, MAX_SPACES) | ex.repeat("\t", 1, MAX_TABS))
 _BLANKS: Final = ex.repeat(ex.char_set(" \t\n\r"), 0, MOST)
 
 COMPACT: Final = Whitespace()
 PYTHON: Final = Whitespace(after_comma=ex.literal(" "), after_colon=ex.literal(" "))
-DEFAULT: Final = Whitespace(
-    opened=ex.repeat(_LINE, 0, 1),
-    closing=ex.repeat(_LINE, 0, 1),
-    after_comma=ex.repeat(ex.alternation(" ", _LINE), 0, 1),
-    after_colon=ex.repeat(" ", 0, 1),
-)
 FLEXIBLE: Final = Whitespace(_BLANKS, _BLANKS, _BLANKS, _BLANKS, _BLANKS, _BLANKS, _BLANKS)
 
-_HABITS: Final[dict[str, Whitespace]] = {
-    "default": DEFAULT,
-    "compact": COMPACT,
-    "javascript": COMPACT,
-    "python": PYTHON,
-    "flexible": FLEXIBLE,
-}
+_HABITS: Final = {"compact": COMPACT, "javascript": COMPACT, "python": PYTHON, "flexible": FLEXIBLE}
 
 
-def whitespace_of(habit: Habit | Whitespace) -> Whitespace:
-    """The whitespace of a habit, or what was given.
+def whitespace_at(habit: Habit | Whitespace, depth: int) -> Whitespace:
+    """The whitespace of a habit, or what was given, directly within `depth` brackets.
 
     Raises:
         ValueError: no habit has this name.
     """
     if isinstance(habit, Whitespace):
         return habit
+    if habit == "default":
+        return _indented(min(depth, MAX_DEPTH))
     if habit not in _HABITS:
-        raise ValueError(f"whitespace is one of {', '.join(map(repr, _HABITS))} or a Whitespace, not {habit!r}")
+        names = ", ".join(map(repr, ("default", *_HABITS)))
+        raise ValueError(f"whitespace is one of {names} or a Whitespace, not {habit!r}")
     return _HABITS[habit]
+
+
+@cache
+def _indented(depth: int) -> Whitespace:
+    """Nothing, a space behind commas and colons, or indented lines."""
+    inside, outside = (ex.repeat(_line(level), 0, 1) for level in (depth, depth - 1))
+    return Whitespace(
+        opened=inside,
+        closing=outside,
+        after_comma=ex.repeat(ex.alternation(" ", _line(depth)), 0, 1),
+        after_colon=ex.repeat(" ", 0, 1),
+    )
+
+
+def _line(depth: int) -> Expr:
+    """A line break and what a line within some brackets begins with."""
+    if depth <= 0:
+        return ex.literal("\n")
+    return "\n" + (ex.repeat(" ", 0, SPACES * depth) | ex.repeat("\t", 1, TABS * depth))

@@ -111,7 +111,7 @@ class Calls:
             case Integer(bounds):
                 return _INTEGER if bounds == UNBOUNDED else _within(bounds, whole=True)
             case Real(bounds):
-                return _FLOAT if bounds == UNBOUNDED else _within(rounding_into(bounds), whole=False)
+                return _FLOAT if bounds == UNBOUNDED else _real(bounds)
             case Exact(bounds):
                 return moments.decimal(_DECIMAL if bounds == UNBOUNDED else _within(bounds, whole=False))
             case Text(size, patterns):
@@ -208,6 +208,13 @@ def _distinct(size: Size, what: str) -> Size:
             keyword="min_length",
         )
     return size
+
+
+def _real(bounds: Bounds) -> Expr:
+    """Floats within bounds, infinities too where nothing excludes them."""
+    infinities = ["inf"] * (bounds.high is None) + ["-inf"] * (bounds.low is None)
+    finite = _within(rounding_into(bounds), whole=False)
+    return finite if bounds.step is not None else alternation(finite, strings(infinities))
 
 
 def _within(bounds: Bounds, *, whole: bool) -> Expr:

@@ -72,8 +72,8 @@ class ConstructorCalls(Parsed[T], Generic[T]):
         """The value that a constructor call makes; nothing is evaluated but the types' own constructors.
 
         Raises:
-            TextNotAllowed: the constraint does not allow the text, or it is nested more deeply than Python's parser
-                goes, some 90 calls.
+            TextNotAllowed: the constraint does not allow the text; or Python cannot read it, because it is nested
+                more than some 150 deep, or has an integer of more than 4,300 digits.
             Exception: what a `__post_init__` raises.
         """
         try:
@@ -89,6 +89,8 @@ class ConstructorCalls(Parsed[T], Generic[T]):
             return self._evaluated(node)
         except Mismatch as error:
             raise TextNotAllowed(str(error), text) from None
+        except RecursionError:
+            raise TextNotAllowed("it is nested too deeply to be read", text) from None
 
     def _evaluated(self, node: Any) -> T:
         return cast(T, Evaluation(self._reflection).value(node, self._shape))

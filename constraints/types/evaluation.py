@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import ast
 import datetime
+import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -26,6 +28,7 @@ from uuid import UUID
 from constraints.types.calls import spelled_name
 from constraints.types.reflection import Reflection
 from constraints.types.shapes import (
+    UNBOUNDED,
     Boolean,
     Bounds,
     Choice,
@@ -45,9 +48,33 @@ from constraints.types.shapes import (
     Union,
 )
 
+# How much of a text an error shows.
+_SHOWN = 60
+# No bound has as many digits.
+_FAR = 5000
+
 
 class Mismatch(ValueError):
-    """A text, or a part of one, that is no value of its shape."""
+    """A text, or a part of one, that is no value of its shape.
+
+    What is wrong is put into words only when it is asked for: options of unions mismatch all the time.
+    """
+
+    def __init__(self, reason: str, node: ast.expr | None = None, others: Sequence[Mismatch] = ()) -> None:
+        super().__init__(reason)
+        self._node, self._others = node, others
+
+    def __str__(self) -> str:
+        if self._others:
+            return "; ".join(dict.fromkeys(map(str, self._others)))
+        reason = super().__str__()
+        if self._node is None:
+            return reason
+        try:
+            written = ast.unparse(self._node)
+        except RecursionError:
+            return f"something deep is not {reason}"
+        return f"{written if len(written) <= _SHOWN else written[: _SHOWN - 3] + '...'} is not {reason}"
 
 
 def tree(text: str) -> ast.expr:
@@ -96,7 +123,7 @@ class Evaluation:
             case Moment(kind):
                 return _moment(node, kind)
             case Identifier():
-                return UUID(_constant(_only(_call(node, "uuid", "UUID")), (str,)))
+                return _identifier(node)
             case Constants(values):
                 found = _number(node, (int,)) if isinstance(node, ast.UnaryOp) else _constant(node, _SCALARS)
                 if (type(found), found) not in values:
@@ -112,14 +139,14 @@ class Evaluation:
         return self._collection(node, shape, exactly)
 
     def _union(self, node: ast.expr, options: Iterable[Shape], exactly: bool) -> Any:
-        reasons = []
+        reasons: list[Mismatch] = []
         for strictly in (True,) if exactly else (True, False):
             for option in options:
                 try:
                     return self.value(node, option, exactly=strictly)
                 except Mismatch as error:
-                    reasons.append(str(error))
-        raise Mismatch("; ".join(dict.fromkeys(reasons)))
+                    reasons.append(error)
+        raise Mismatch("no option", others=reasons)
 
     def _collection(self, node: ast.expr, shape: Shape, exactly: bool) -> Any:
         def values(nodes: Iterable[ast.expr], item: Shape) -> list[Any]:
@@ -161,8 +188,7 @@ _SCALARS = (int, bool, str, type(None))
 
 
 def _mismatch(node: ast.expr, expected: str) -> Mismatch:
-    written = ast.unparse(node)
-    return Mismatch(f"{written if len(written) <= 60 else written[:57] + '...'} is not {expected}")
+    return Mismatch(expected, node)
 
 
 def _constant(node: ast.expr, kinds: tuple[type, ...]) -> Any:
@@ -181,13 +207,32 @@ def _number(node: ast.expr, kinds: tuple[type, ...]) -> Any:
 
 
 def _held(value: Any, bounds: Bounds) -> Any:
-    if bounds != Bounds():
-        finite = (
-            isinstance(value, int) or value.is_finite() if isinstance(value, Decimal) else abs(value) < float("inf")
-        )
-        if not finite or not bounds.hold(Fraction(value)):
-            raise Mismatch(f"{value} is not within {bounds}")
+    """A number that is within its bounds.
+
+    Raises:
+        Mismatch: it is not.
+    """
+    if bounds == UNBOUNDED:
+        return value
+    if not isinstance(value, int):
+        # Steps are those of what is written, and the automaton's; what is read is rounded, to infinities too.
+        bounds = replace(bounds, step=None)
+    if isinstance(value, float) and math.isinf(value):
+        held = (bounds.high if value > 0 else bounds.low) is None
+    elif isinstance(value, Decimal):
+        held = value.is_finite() and bounds.hold(_near(value))
+    else:
+        held = value == value and bounds.hold(Fraction(value))
+    if not held:
+        raise Mismatch(f"{value} is not within {bounds}")
     return value
+
+
+def _near(value: Decimal) -> Fraction:
+    """A number that lies as this one does to any bound: exponents far out would be numbers of as many digits."""
+    if value and abs(value.adjusted()) > _FAR:
+        value = Decimal((value.as_tuple().sign, (1,), _FAR if value.adjusted() > 0 else -_FAR))
+    return Fraction(value)
 
 
 def _elements(node: ast.expr, kind: type) -> list[ast.expr]:
@@ -218,6 +263,12 @@ def _only(node: ast.Call) -> ast.expr:
     if len(node.args) != 1 or node.keywords:
         raise _mismatch(node, "a call with one argument")
     return node.args[0]
+
+
+def _identifier(node: ast.expr) -> UUID:
+    with suppress(ValueError):
+        return UUID(_constant(_only(_call(node, "uuid", "UUID")), (str,)))
+    raise _mismatch(node, "a UUID")
 
 
 def _decimal(node: ast.expr) -> Decimal:

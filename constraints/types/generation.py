@@ -5,8 +5,8 @@ than its serializers in others. What is different here:
 
     int             written without fraction and exponent: 1.0 is none here (`typed` says so of all integers)
     float           bounds hold after rounding (`constraints.types.rounding`); finite ones are in the range of floats
-    Decimal         a string, as it is serialized; JSON numbers would go through float. Bounds, steps and digits hold,
-                    then without exponent
+    Decimal         a string, as it is serialized; JSON numbers would go through float. Bounds, steps and digits hold;
+                    with digits, there is no exponent
     str             patterns with Unicode's classes, as Pydantic's engine reads them
     date, time, datetime, timedelta
                     those that exist and that `datetime` holds, in ISO 8601 as serialized; with or without a time zone,
@@ -22,36 +22,42 @@ than its serializers in others. What is different here:
                     aliases where there are some
     unions          `anyOf`, tagged ones too: tags tell them apart
 
-Refused, since no automaton here says what their validators take: bounds of dates, `bytes` with a length, `Json`, URLs,
-`complex`, `Fraction`, generators, callables, and whatever Pydantic has no schema for. What functions check
+Refused, since no automaton here says what their validators take: bounds of times, sets of what may not be hashable,
+paths as aliases, `bytes` with a length, `Json`, URLs, `complex`, `Fraction`, generators, callables, members of an Enum
+in a Literal (which Pydantic reads from no JSON), and whatever Pydantic has no schema for. What functions check
 (`AfterValidator`, `Predicate`, validators of a model) is checked when a text is parsed, and not by the automaton; a
 `BeforeValidator` sees what the type's schema allows.
 """
 
 from __future__ import annotations
 
-import re
+import datetime
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from decimal import Decimal
-from enum import Flag
 from fractions import Fraction
 from typing import Any
 
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core import SchemaValidator, core_schema, from_json, to_json
+from pydantic_core import core_schema
 
+from automata.compile import compile_expr
+from automata.elimination import to_expr
 from automata.errors import UnsupportedSchema
 from constraints.json_schema.formula import Formula, IsInteger, Maximum, Minimum, MultipleOf, conjunction
 from constraints.types import patterns
+from constraints.types.members import key_of, members_of, values_schema
 from constraints.types.rounding import rounding_into
 from constraints.types.shapes import UNBOUNDED, Bounds
+from constraints.values import date
 
 _ORDERS = ("gt", "ge", "lt", "le")
-_MAX_FLAGS = 8
+# The default context of `decimal` has 28 digits.
+_MAX_QUOTIENT = 10**28
 
 
 class ExactSchema(GenerateJsonSchema):
@@ -73,16 +79,18 @@ class ExactSchema(GenerateJsonSchema):
     def _float_bounds(self, schema: core_schema.FloatSchema) -> Bounds:
         bounds = _bounds(schema)
         if not schema.get("allow_inf_nan", self._config.config_dict.get("allow_inf_nan", True)):
-            most = Fraction(sys.float_info.max)
-            low = -most if bounds.low is None else max(bounds.low, -most)
-            high = most if bounds.high is None else min(bounds.high, most)
-            bounds = Bounds(low, bounds.low_exclusive, high, bounds.high_exclusive, bounds.step)
+            bounds = _bounded(bounds, Fraction(sys.float_info.max), exclusive=False)
         return bounds
 
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
         bounds = _bounds(schema)
-        written = patterns.DECIMAL if bounds == UNBOUNDED else patterns.within(_formula(bounds))
-        if schema.get("allow_inf_nan"):
+        if bounds.step is not None:  # beyond this, Decimal's own remainder is an error
+            bounds = _bounded(bounds, _MAX_QUOTIENT * bounds.step, exclusive=True)
+        written = patterns.DECIMAL
+        if bounds != UNBOUNDED:
+            written = patterns.within(_formula(bounds), patterns.DECIMAL)
+            written += "|" + patterns.ZERO if bounds.hold(Fraction(0)) else ""
+        if schema.get("allow_inf_nan") and bounds == UNBOUNDED:
             written = f"{written}|{patterns.NOT_FINITE}"
         found = _string(written)
         digits, places = schema.get("max_digits"), schema.get("decimal_places")
@@ -93,8 +101,10 @@ class ExactSchema(GenerateJsonSchema):
     # Text.
 
     def str_schema(self, schema: core_schema.StringSchema) -> JsonSchemaValue:
-        changes = [name for name in ("strip_whitespace", "to_lower", "to_upper") if schema.get(name)]
-        if changes and (schema.get("min_length") or schema.get("pattern")):
+        config = self._config.config_dict
+        names = ("strip_whitespace", "to_lower", "to_upper")
+        changes = [name for name in names if schema.get(name, config.get(f"str_{name}"))]
+        if changes and (schema.get("min_length") or schema.get("pattern") or config.get("str_min_length")):
             raise UnsupportedSchema(
                 "a length or pattern of text that is changed before it is checked", keyword=changes[0]
             )
@@ -119,6 +129,9 @@ class ExactSchema(GenerateJsonSchema):
     # Dates and times.
 
     def date_schema(self, schema: core_schema.DateSchema) -> JsonSchemaValue:
+        if any(schema.get(keyword) is not None for keyword in _ORDERS) and schema.get("now_op") is None:
+            self._moment({}, "")
+            return _string(_days(schema))
         return self._moment(schema, patterns.DATE)
 
     def time_schema(self, schema: core_schema.TimeSchema) -> JsonSchemaValue:
@@ -133,7 +146,7 @@ class ExactSchema(GenerateJsonSchema):
     def _moment(self, schema: Any, written: str) -> JsonSchemaValue:
         for keyword in (*_ORDERS, "now_op"):
             if schema.get(keyword) is not None:
-                raise UnsupportedSchema("bounds of dates and times", keyword=keyword)
+                raise UnsupportedSchema("bounds of times, or by the clock", keyword=keyword)
         for option in ("ser_json_temporal", "ser_json_timedelta"):
             if self._config.config_dict.get(option, "iso8601") != "iso8601":
                 raise UnsupportedSchema("dates and times that are serialized as numbers", keyword=option)
@@ -142,18 +155,36 @@ class ExactSchema(GenerateJsonSchema):
     # Values.
 
     def literal_schema(self, schema: core_schema.LiteralSchema) -> JsonSchemaValue:
-        return _values(schema, schema["expected"])
+        return values_schema(schema)
 
     def enum_schema(self, schema: core_schema.EnumSchema) -> JsonSchemaValue:
-        return {**_values(schema, _flags(schema)), "title": schema["cls"].__name__}
+        return {**values_schema(schema), "title": schema["cls"].__name__}
 
     # Collections.
 
     def _common_set_schema(self, schema: Any) -> JsonSchemaValue:
         _refuse_distinct(schema, "a set")
+        if not self._is_hashable(schema.get("items_schema", {"type": "any"})):
+            raise UnsupportedSchema("a set of what may not be hashable", keyword="set")
         found = super()._common_set_schema(schema)
         del found["uniqueItems"]
         return found
+
+    def _is_hashable(self, schema: Any) -> bool:
+        """Whether all values are."""
+        kind = schema["type"]
+        if kind in ("any", "list", "dict", "set", "typed-dict", "deque", "default-dict", "json-or-python"):
+            return False
+        if kind in ("model", "dataclass"):
+            return getattr(schema["cls"], "__hash__", None) is not None
+        if kind == "definition-ref":
+            return self._is_hashable(self.resolve_ref_schema(schema))
+        if kind in ("tuple", "union", "nullable", "tagged-union", "definitions"):
+            inner = schema.get("items_schema", schema.get("choices", schema.get("schema")))
+            inner = inner.values() if isinstance(inner, dict) and "type" not in inner else inner
+            several = inner if not isinstance(inner, dict) else [inner]
+            return all(self._is_hashable(one[0] if isinstance(one, tuple) else one) for one in several)
+        return True
 
     def _common_dict_schema(self, schema: Any) -> JsonSchemaValue:
         _refuse_distinct(schema, "a dict")
@@ -173,12 +204,14 @@ class ExactSchema(GenerateJsonSchema):
         if kind in ("int", "float"):
             bounds = _bounds(schema) if kind == "int" else rounding_into(self._float_bounds(schema))
             plain = patterns.INTEGER if kind == "int" else patterns.NUMBER
-            return _string(plain if bounds == UNBOUNDED else patterns.within(_formula(bounds, whole=kind == "int")))
+            return _string(
+                plain if bounds == UNBOUNDED else patterns.within(_formula(bounds, whole=kind == "int"), plain)
+            )
         if kind == "bool":
             return _string("true|false")
         if kind in ("literal", "enum"):
-            names = {_name_of(schema, value) for value in (schema["expected"] if kind == "literal" else _flags(schema))}
-            return _string("|".join(map(re.escape, sorted(names))))
+            names = {key_of(schema, value) for value in members_of(schema)}
+            return _string("|".join(map(patterns.quoted, sorted(names))))
         if kind in ("str", "decimal", "date", "time", "datetime", "timedelta", "uuid"):
             return self.generate_inner(schema)
         if kind == "any":
@@ -194,6 +227,13 @@ class ExactSchema(GenerateJsonSchema):
                 one = super()._named_required_fields_schema([field])
             found["properties"] |= one["properties"]
             found["required"] += one.get("required", [])
+        return found
+
+    def _get_alias_name(self, field: Any, name: str) -> str:
+        found: str = super()._get_alias_name(field, name)
+        alias = field.get("validation_alias")
+        if isinstance(alias, list) and [found] not in alias and self._config.validate_by_alias is not False:
+            raise UnsupportedSchema("an alias that is a path", keyword="validation_alias")
         return found
 
     def _update_class_schema(self, json_schema: JsonSchemaValue, cls: type[Any], config: Any) -> None:
@@ -216,6 +256,7 @@ class ExactSchema(GenerateJsonSchema):
     url_schema = _refused
     multi_host_url_schema = _refused
     json_schema = _refused
+    is_subclass_schema = _refused
     generator_schema = _refused
     callable_schema = _refused
     custom_error_schema = _refused
@@ -269,6 +310,15 @@ def _bounds(schema: Any) -> Bounds:
     )
 
 
+def _bounded(bounds: Bounds, most: Fraction, *, exclusive: bool) -> Bounds:
+    """The same bounds, and none beyond `most`, on either side."""
+    if bounds.low is None or bounds.low < -most:
+        bounds = replace(bounds, low=-most, low_exclusive=exclusive)
+    if bounds.high is None or bounds.high > most:
+        bounds = replace(bounds, high=most, high_exclusive=exclusive)
+    return bounds
+
+
 def _bounds_as_keywords(bounds: Bounds) -> JsonSchemaValue:
     found = {
         "exclusiveMinimum" if bounds.low_exclusive else "minimum": bounds.low,
@@ -299,17 +349,30 @@ def _formula(bounds: Bounds, *, whole: bool = False) -> Formula:
 
 
 def _with_digits(digits: int | None, places: int | None) -> str:
-    """Decimals of at most so many digits, of which at most so many are behind the point."""
+    """Decimals of at most so many digits, of which at most so many are behind the point; zeros at the end are none."""
     if digits is None:
-        return rf"{patterns.INTEGER}(?:\.\d{{1,{places}}})?" if places else patterns.INTEGER
+        return patterns.INTEGER + _point(places or 0)
+    if places is not None and digits <= places:  # Pydantic counts the 0 of zero, and of no other number
+        return "-?0" + _point(places, "")
     if places is not None:
-        if digits <= places:  # Pydantic counts the 0 of zero, and of no other number
-            return rf"-?0\.(?!0*$)\d{{1,{places}}}"
-        integer = rf"-?(?:0|[1-9]\d{{0,{digits - places - 1}}})"
-        return rf"{integer}(?:\.\d{{1,{places}}})?" if places else integer
-    found = [rf"-?0\.\d{{1,{digits}}}", rf"-?(?:0|[1-9]\d{{0,{digits - 1}}})"]
-    found += [rf"-?[1-9]\d{{0,{digits - behind - 1}}}\.\d{{{behind}}}" for behind in range(1, digits)]
+        return rf"-?(?:0|[1-9]\d{{0,{digits - places - 1}}})" + _point(places)
+    found = ["-?0" + _point(digits), rf"-?[1-9]\d{{0,{digits - 1}}}" + _point(0)]
+    found += [rf"-?[1-9]\d{{0,{digits - behind - 1}}}" + _point(behind) for behind in range(1, digits)]
     return "|".join(found)
+
+
+def _point(places: int, optional: str = "?") -> str:
+    """The digits behind the point, and the point."""
+    return rf"(?:\.\d{{1,{places}}}0*){optional}" if places else r"(?:\.0+)?"
+
+
+def _days(schema: Any) -> str:
+    """Dates within bounds."""
+    day = datetime.timedelta(days=1)
+    low = max(schema.get("ge", datetime.date.min), schema.get("gt", datetime.date.min))
+    high = min(schema.get("le", datetime.date.max), schema.get("lt", datetime.date.max))
+    low, high = low + day * (low == schema.get("gt")), high - day * (high == schema.get("lt"))
+    return str(to_expr(compile_expr(date(low, high).expr)))
 
 
 def _zone(schema: Any) -> str:
@@ -329,56 +392,3 @@ def _refuse_distinct(schema: Any, what: str) -> None:
             f"{what} of at least {schema['min_length']}: equal items count once, and no automaton compares them",
             keyword="min_length",
         )
-
-
-def _values(schema: Any, values: Iterable[Any]) -> JsonSchemaValue:
-    """The values of a Literal or an Enum, integers apart."""
-    reader = SchemaValidator(schema)
-    integers: list[Any] = []
-    others: list[Any] = []
-    for value in values:
-        written = to_json(value)
-        if not _same(_read(reader, written), value):
-            raise UnsupportedSchema(f"{value!r} is written as {written.decode()}, which is read as something else")
-        is_integer = type(getattr(value, "value", value)) is int or (isinstance(value, int) and type(value) is not bool)
-        (integers if is_integer else others).append(from_json(written))
-    found: list[JsonSchemaValue] = [{"type": "integer", "enum": integers}] if integers else []
-    found += [{"enum": others}] if others else []
-    return found[0] if len(found) == 1 else {"anyOf": found}
-
-
-def _name_of(schema: Any, value: Any) -> str:
-    """How a Literal's or an Enum's value is written as a key."""
-    written = to_json({value: None})
-    found = _read(SchemaValidator(core_schema.dict_schema(keys_schema=schema)), written)
-    if not (isinstance(found, dict) and _same(next(iter(found)), value)):
-        raise UnsupportedSchema(f"{value!r} is written as {written.decode()}, which is read as something else")
-    name: str = next(iter(from_json(written)))
-    return name
-
-
-def _read(reader: SchemaValidator, written: bytes) -> Any:
-    try:
-        return reader.validate_json(written)
-    except ValueError:
-        return _NOTHING
-
-
-_NOTHING = object()
-
-
-def _same(found: Any, value: Any) -> bool:
-    return type(found) is type(value) and bool(found == value)
-
-
-def _flags(schema: core_schema.EnumSchema) -> list[Any]:
-    """The members of an Enum; of a Flag all combinations."""
-    members: list[Any] = list(schema["members"])
-    if not issubclass(schema["cls"], Flag):
-        return members
-    if len(members) > _MAX_FLAGS:
-        raise UnsupportedSchema(f"combinations of more than {_MAX_FLAGS} flags", keyword=schema["cls"].__name__)
-    found = {schema["cls"](0): None}
-    for member in members:
-        found |= {earlier | member: None for earlier in found}
-    return list(found)

@@ -72,7 +72,8 @@ def _with_bound(shape: Shape, name: str, value: Any, pointer: str) -> Shape:
     if not isinstance(shape, Integer | Real | Exact) or not is_number:
         raise UnsupportedSchema("bounds are for numbers", pointer=pointer, keyword=name)
     try:
-        number = Fraction(value)
+        # A step of 0.1 is a tenth, and a bound of 0.1 the float of that name.
+        number = Fraction(repr(value) if isinstance(value, float) and name == "multiple_of" else value)
     except (ValueError, OverflowError):
         raise UnsupportedSchema(f"the bound {value!r} is no finite number", pointer=pointer, keyword=name) from None
     return replace(shape, bounds=_tighter(shape.bounds, name, number, pointer))

@@ -14,6 +14,7 @@ import re
 from typing import Final
 
 from automata.byte_automaton import ByteAutomaton
+from automata.compile import compile_expr
 from automata.elimination import to_expr
 from automata.errors import UnsupportedSchema
 from constraints.json_schema.formula import Formula
@@ -46,6 +47,7 @@ INTEGER: Final = r"-?(?:0|[1-9]\d*)"
 NUMBER: Final = rf"{INTEGER}(?:\.\d+)?(?:[eE][+-]?\d+)?"
 # What `str` writes of a Decimal; exponents up to 17 digits, since some beyond are out of range.
 DECIMAL: Final = rf"{INTEGER}(?:\.\d+)?(?:[eE][+-]?\d{{1,17}})?"
+ZERO: Final = r"-?0(?:\.0+)?[eE][+-]?\d{1,17}"
 NOT_FINITE: Final = r"-?(?:Infinity|NaN|sNaN)"
 
 
@@ -54,8 +56,8 @@ def anchored(pattern: str) -> str:
     return f"^(?:{pattern})$"
 
 
-def within(formula: Formula) -> str:
-    """Numbers for which a formula holds, without exponents.
+def within(formula: Formula, spellings: str) -> str:
+    """Numbers for which a formula holds, in these spellings; exponents as far as the numbers of JSON Schemas have them.
 
     Raises:
         LimitExceeded: see `constraints.json_schema.numbers`.
@@ -63,8 +65,13 @@ def within(formula: Formula) -> str:
     from automata.pattern import parse
     from constraints.json_schema.numbers import number_language
 
-    found = number_language(formula) & parse(rf"{INTEGER}(?:\.\d+)?")
-    return str(to_expr(found) if isinstance(found, ByteAutomaton) else found)
+    found = number_language(formula) & parse(spellings)
+    return str(to_expr(found if isinstance(found, ByteAutomaton) else compile_expr(found)))
+
+
+def quoted(text: str) -> str:
+    """The pattern of one text."""
+    return re.sub(r"[\^$\\.*+?()\[\]{}|/]", r"\\\g<0>", text)
 
 
 _WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}"

@@ -118,8 +118,11 @@ class Reflection:
         if any(getattr(argument, "__unpacked__", False) for argument in arguments):
             raise UnsupportedSchema("a tuple of an unpacked one has no constructor call here", pointer=pointer)
         inner = [self.shape(argument, pointer, variables) for argument in arguments if argument is not ...]
-        if cls in _COLLECTIONS and len(inner) == 1:
-            return Items(_COLLECTIONS[cls], inner[0])
+        kind = _COLLECTIONS.get(cls)
+        if inner and (kind in (set, frozenset) or cls in _MAPPINGS) and not is_hashable(inner[0]):
+            raise UnsupportedSchema(f"{arguments[0]!r} is not hashable", pointer=pointer)
+        if kind is not None and len(inner) == 1:
+            return Items(kind, inner[0])
         if cls in _MAPPINGS and len(inner) == 2:
             return Mapping(inner[0], inner[1])
         if cls is tuple and arguments:
@@ -153,7 +156,9 @@ class Reflection:
 
     def _read(self, record: Record, pointer: str) -> abc.Iterator[Field]:
         try:
-            hints = typing.get_type_hints(record.cls, include_extras=True)
+            # Classes that are no names of a module, as those within a function, know themselves and their holders.
+            names = {known.cls.__name__: known.cls for known in [*self._fields, record]}
+            hints = typing.get_type_hints(record.cls, localns=names, include_extras=True)
         except (NameError, TypeError) as error:
             raise UnsupportedSchema(
                 f"the hints of {record.cls!r} cannot be resolved: {error}", pointer=pointer
@@ -193,6 +198,15 @@ def _reachable(record: Record, leads: abc.Mapping[Record, set[Record]]) -> set[R
             found.add(one)
             pending += leads[one]
     return found
+
+
+def is_hashable(shape: Shape) -> bool:
+    """Whether values can be items of sets and keys of dicts."""
+    if isinstance(shape, Mapping) or (isinstance(shape, Items) and shape.kind in (list, set)):
+        return False
+    if isinstance(shape, Record):
+        return getattr(shape.cls, "__hash__", None) is not None
+    return all(map(is_hashable, parts(shape)))
 
 
 def records(shape: Shape) -> abc.Iterator[Record]:

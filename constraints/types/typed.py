@@ -14,6 +14,7 @@ reads as something else:
 from __future__ import annotations
 
 import inspect
+import typing
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
@@ -27,7 +28,7 @@ from constraints.parsed import Parsed
 from constraints.types.plain import plain_network
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from pydantic import TypeAdapter
 
@@ -124,34 +125,45 @@ def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default") -> Typ
     """
     from pydantic import TypeAdapter
     from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
+    from pydantic_core import SchemaError
 
     is_function = inspect.isroutine(annotation)
     try:
         adapter = TypeAdapter[Any](arguments_of(annotation) if is_function else annotation)
-    except (PydanticSchemaGenerationError, PydanticUserError) as error:
-        raise UnsupportedSchema(str(error).splitlines()[0]) from None
+    except (PydanticSchemaGenerationError, PydanticUserError, SchemaError) as error:
+        raise UnsupportedSchema(" ".join(str(error).split())) from None
     return Typed(annotation, adapter, whitespace)
+
+
+def parameters(function: Callable[..., Any]) -> Iterator[tuple[str, Any, bool]]:
+    """Names and types of a function's parameters, and whether they must be given.
+
+    Raises:
+        UnsupportedSchema: one that cannot be given by name, or hints that cannot be resolved.
+    """
+    try:
+        signature = inspect.signature(function)
+        hints = typing.get_type_hints(function, include_extras=True)
+    except (NameError, TypeError, ValueError) as error:
+        raise UnsupportedSchema(f"the parameters of {function!r} are not known: {error}") from error
+    for name, parameter in signature.parameters.items():
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            raise UnsupportedSchema("parameters are given by name, one by one", pointer=f"/{name}")
+        yield name, hints.get(name, Any), parameter.default is parameter.empty
 
 
 def arguments_of(function: Callable[..., Any]) -> Any:
     """A TypedDict of a function's parameters.
 
     Raises:
-        UnsupportedSchema: one that cannot be given by name, or hints that cannot be resolved.
+        UnsupportedSchema: see `parameters`.
     """
     import typing_extensions as extended
 
-    try:
-        signature = inspect.signature(function)
-        hints = extended.get_type_hints(function, include_extras=True)
-    except (NameError, TypeError, ValueError) as error:
-        raise UnsupportedSchema(f"the parameters of {function!r} are not known: {error}") from error
-    fields: dict[str, Any] = {}
-    for name, parameter in signature.parameters.items():
-        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-            raise UnsupportedSchema("parameters are given by name, one by one", pointer=f"/{name}")
-        needed = extended.Required if parameter.default is parameter.empty else extended.NotRequired
-        fields[name] = needed[hints.get(name, Any)]
+    fields = {
+        name: (extended.Required if required else extended.NotRequired)[hint]
+        for name, hint, required in parameters(function)
+    }
     make: Any = extended.TypedDict  # of fields that are known only now
     made = make(getattr(function, "__name__", "Arguments"), fields)
     made.__pydantic_config__ = {"extra": "forbid"}

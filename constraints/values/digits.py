@@ -10,14 +10,21 @@ behind any digit that is not that bound's own, none.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 from automata.expr import EMPTY, EPSILON, Expr, alternation, char_set, concat, repeat
 
 
+@cache
 def digit(low: int = 0, high: int = 9) -> Expr:
     """One digit of a range, which may be empty."""
     return char_set((0x30 + low, 0x30 + high)) if low <= high else EMPTY
+
+
+@cache
+def _digits(low: int, high: int | None) -> Expr:
+    return repeat(digit(), low, high)
 
 
 def same_length(low: str, high: str) -> Expr:
@@ -28,12 +35,12 @@ def same_length(low: str, high: str) -> Expr:
         return EPSILON
     first, last, rest = int(low[0]), int(high[0]), len(low) - 1
     if set(low) == {"0"} and set(high) == {"9"}:
-        return repeat(digit(), rest + 1, rest + 1)
+        return _digits(rest + 1, rest + 1)
     if first == last:
         return concat(low[0], same_length(low[1:], high[1:]))
     return alternation(
         concat(low[0], same_length(low[1:], "9" * rest)),
-        concat(digit(first + 1, last - 1), repeat(digit(), rest, rest)),
+        concat(digit(first + 1, last - 1), _digits(rest, rest)),
         concat(high[0], same_length("0" * rest, high[1:])),
     )
 
@@ -46,12 +53,12 @@ def naturals(low: int, high: int | None) -> Expr:
         return alternation("0", naturals(1, high))
     shortest = len(str(low))
     if high is None:
-        longer = concat(digit(1), repeat(digit(), shortest))
+        longer = concat(digit(1), _digits(shortest, None))
         return alternation(same_length(str(low), "9" * shortest), longer)
     longest = len(str(high))
     if shortest == longest:
         return same_length(str(low), str(high))
-    between = concat(digit(1), repeat(digit(), shortest, longest - 2)) if longest - shortest > 1 else EMPTY
+    between = concat(digit(1), _digits(shortest, longest - 2)) if longest - shortest > 1 else EMPTY
     return alternation(
         same_length(str(low), "9" * shortest), between, same_length("1" + "0" * (longest - 1), str(high))
     )

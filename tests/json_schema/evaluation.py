@@ -128,7 +128,11 @@ def _string_holds(formula: Formula, value: str, formats: FormatCheck) -> bool:
 
 @lru_cache(maxsize=1024)
 def _regex(source: str) -> regress.Regex:
-    return regress.Regex(source, "u")
+    """By code points; escapes that only an expression by code units may have, as `\\:`, are tried as that."""
+    try:
+        return regress.Regex(source, "u")
+    except regress.RegressError:
+        return regress.Regex(source)
 
 
 def _array_holds(formula: Formula, value: list[Any], inner: Callable[[Formula, Any], bool]) -> bool:

@@ -14,7 +14,7 @@ any.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any, Final, TypeAlias
 
 from hypothesis import strategies as st
@@ -54,6 +54,20 @@ def _one(name: str, value: Strategy) -> Keyword:
     return value.map(lambda drawn: {name: drawn})
 
 
+def _different(values: Strategy) -> Strategy:
+    """One to three values, no two of which are equal."""
+    return st.lists(values, min_size=1, max_size=3, unique_by=_key)
+
+
+def _key(value: Json) -> Hashable:
+    """A key that just the values equal to a value have."""
+    if isinstance(value, list):
+        return list, *map(_key, value)
+    if isinstance(value, dict):
+        return dict, *((name, _key(part)) for name, part in sorted(value.items()))
+    return isinstance(value, bool), value
+
+
 def _merged(parts: list[dict[str, Any]]) -> dict[str, Any]:
     whole: dict[str, Any] = {}
     for part in parts:
@@ -74,7 +88,7 @@ def _scalar_keywords(draft: str) -> list[Keyword]:
     return [
         _one("type", st.sampled_from(TYPES)),
         _one("type", st.lists(st.sampled_from(TYPES), min_size=1, max_size=3, unique=True)),
-        _one("enum", st.lists(VALUES, min_size=1, max_size=3)),
+        _one("enum", _different(VALUES)),
         *([_one("const", VALUES)] if draft != "draft4" else []),
         _one("minimum", NUMBERS),
         _one("maximum", NUMBERS),
@@ -83,7 +97,7 @@ def _scalar_keywords(draft: str) -> list[Keyword]:
         _one("minLength", COUNTS),
         _one("maxLength", COUNTS),
         _one("pattern", st.sampled_from(sorted(PATTERNS))),
-        _one("items", st.lists(SCALARS, min_size=1, max_size=3).map(lambda parts: {"enum": parts})).map(
+        _one("items", _different(SCALARS).map(lambda parts: {"enum": parts})).map(
             lambda parts: {"uniqueItems": True, **parts}
         ),
         _one("minItems", COUNTS),
@@ -122,9 +136,10 @@ def _keywords_with(schema: Strategy, draft: str) -> list[Keyword]:
             _one("dependentRequired", st.dictionaries(st.sampled_from(NAMES), names, min_size=1, max_size=2)),
             st.fixed_dictionaries({"contains": schema}, optional={"minContains": COUNTS, "maxContains": COUNTS}),
             _one("unevaluatedProperties", schema),
-            _one("unevaluatedItems", schema),
         ]
     if draft == "draft2020-12":
+        # In 2019-09 the oracle lets `contains` evaluate items, as it does since.
+        found.append(_one("unevaluatedItems", schema))
         found.append(st.fixed_dictionaries({"prefixItems": several}, optional={"items": schema}))
     else:
         found.append(st.fixed_dictionaries({"items": several}, optional={"additionalItems": schema}))

@@ -31,7 +31,15 @@ from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
 from constraints import json_schema
 
-DRAFTS: Final = ("draft4", "draft6", "draft7", "draft2019-09", "draft2020-12")
+# Draft, order of members, and how many schemas.
+RUNS: Final = (
+    ("draft2020-12", "schema", 40),
+    ("draft2020-12", "any", 20),
+    ("draft2019-09", "schema", 20),
+    ("draft7", "any", 20),
+    ("draft6", "schema", 20),
+    ("draft4", "schema", 20),
+)
 LIMITS: Final = Limits(states=20_000)
 
 
@@ -84,13 +92,12 @@ def written(automaton: ByteAutomaton | PushdownAutomaton, seed: int) -> Iterator
             yield text.decode()
 
 
-@pytest.mark.parametrize("draft", DRAFTS)
-@pytest.mark.parametrize("order", ["schema", "any"])
-def test_what_is_written_is_valid(draft: str, order: str) -> None:
+@pytest.mark.parametrize(("draft", "order", "count"), RUNS)
+def test_what_is_written_is_valid(draft: str, order: str, count: int) -> None:
     seen = Counter[str]()
 
     @given(schemas(draft), st.integers(0, 2**32))
-    @settings(max_examples=40)
+    @settings(max_examples=count)
     def check(schema: Any, seed: int) -> None:
         try:
             automaton = compiled(schema, draft, order)
@@ -109,17 +116,16 @@ def test_what_is_written_is_valid(draft: str, order: str) -> None:
             assert oracle.is_valid(value), text
 
     check()
-    assert seen["texts"] > 40
-    assert seen["refused"] < 10
+    assert seen["texts"] > count
+    assert seen["refused"] < count / 4
 
 
-@pytest.mark.parametrize("draft", DRAFTS)
-@pytest.mark.parametrize("order", ["schema", "any"])
-def test_what_is_valid_is_read_and_nothing_else(draft: str, order: str) -> None:
+@pytest.mark.parametrize(("draft", "order", "count"), RUNS)
+def test_what_is_valid_is_read_and_nothing_else(draft: str, order: str, count: int) -> None:
     seen = Counter[Any]()
 
     @given(st.data())
-    @settings(max_examples=60)
+    @settings(max_examples=count)
     def check(data: st.DataObject) -> None:
         schema = data.draw(schemas(draft))
         try:
@@ -134,9 +140,8 @@ def test_what_is_valid_is_read_and_nothing_else(draft: str, order: str) -> None:
             assert accepted(automaton, value, order) == valid, value
 
     check()
-    assert seen[True] > 20
-    assert seen[False] > 20
-    assert seen["refused"] < 15
+    assert min(seen[True], seen[False]) > count / 4
+    assert seen["refused"] < count / 4
 
 
 @pytest.mark.parametrize("order", ["schema", "any"])
@@ -144,7 +149,7 @@ def test_a_schema_or_its_negation_holds(order: str) -> None:
     seen = Counter[bool]()
 
     @given(st.data())
-    @settings(max_examples=60)
+    @settings(max_examples=25)
     def check(data: st.DataObject) -> None:
         schema = data.draw(schemas())
         definitions = {"$defs": schema["$defs"]} if isinstance(schema, dict) and "$defs" in schema else {}
@@ -159,4 +164,4 @@ def test_a_schema_or_its_negation_holds(order: str) -> None:
             assert holds != accepted(negation, value, order), value
 
     check()
-    assert min(seen[True], seen[False]) > 20
+    assert min(seen[True], seen[False]) > 4

@@ -183,6 +183,15 @@ def test_few_numbers_are_written_out_as_the_automaton_would(formula: Formula) ->
         assert equivalent(language(formula), number_automaton(formula))
 
 
+@given(numbers, numbers, st.booleans(), st.booleans(), st.booleans())
+def test_integers_within_bounds_are_written_out_as_the_automaton_would(
+    low: Fraction, high: Fraction, above: bool, below: bool, plain: bool
+) -> None:
+    if abs(low) < 10**15 and abs(high) < 10**15:
+        formula = conjunction([IsInteger(plain), Minimum(low, above), Maximum(high, below)])
+        assert equivalent(language(formula), number_automaton(formula))
+
+
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_what_python_writes_of_a_float_compares_with_bounds(value: float) -> None:
     """With no statement but bounds every spelling of Python's is decided, in one of the two languages."""
@@ -234,5 +243,13 @@ def test_empty() -> None:
 def test_limits() -> None:
     with pytest.raises(LimitExceeded, match="states"):
         number_language(MultipleOf(Fraction(123_456_789)))
-    with pytest.raises(TypeError, match="OfKind"):
-        number_language(conjunction([OfKind(Kind.NUMBER), IsInteger()]))
+    with pytest.raises(LimitExceeded, match="bounds"):
+        number_language(conjunction([Minimum(Fraction(1, 99_991)), IsInteger()]))
+    for huge in (Minimum(Fraction(10) ** 4000), MultipleOf(Fraction(1, 10**4000)), NumberIn(frozenset([f("1e4000")]))):
+        with pytest.raises(LimitExceeded, match="bits"):
+            number_language(huge)
+    for stranger in (conjunction([OfKind(Kind.NUMBER), IsInteger()]), negation(OfKind(Kind.NUMBER))):
+        with pytest.raises(TypeError, match="OfKind"):
+            number_language(stranger)
+        with pytest.raises(TypeError, match="OfKind"):
+            number_matches(stranger, f("1"))

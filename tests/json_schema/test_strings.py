@@ -1,26 +1,37 @@
-"""Spellings of strings, compared with what `json.loads` reads."""
+"""Strings: spellings compared with what `json.loads` reads, and statements with Python's `re` and with brute force."""
 
 from __future__ import annotations
 
 import itertools
 import json
+import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from automata import PatternError, compile_expr, equivalent
+from automata import expr as ex
+from automata.algebra import alternation
 from automata.byte_automaton import ByteAutomaton
+from automata.errors import LimitExceeded
 from constraints.json_schema.formula import (
     FALSE,
     TRUE,
     And,
     Format,
     Formula,
+    IsInteger,
     Not,
     Or,
     Pattern,
     StringIn,
     TextLength,
 )
-from constraints.json_schema.strings import string_language, string_matches
+from constraints.json_schema.strings import string_is_empty, string_language, string_matches, usual_spellings
+from constraints.json_schema.strings.content import content
+from constraints.json_schema.strings.lengths import MOST_CHARACTERS, length_automaton, length_spellings
+from constraints.json_schema.strings.spelling import spelled
 
 _WORDS = StringIn(frozenset(["", 'a"', "\\", "é", "😀", "\n", "\x01", "/u"]))
 _FORMULAS = [
@@ -34,7 +45,7 @@ _FORMULAS = [
     TextLength(2, None),
     Or(Not(TextLength(1, 2)), Pattern("[😀-😂]")),
     And(Pattern("u"), Not(Pattern("d")), TextLength(0, 3)),
-    Format("ipv4"),
+    And(_WORDS, TextLength(1, 1)),
 ]
 
 
@@ -44,23 +55,202 @@ def _accepts(formula: Formula, text: str) -> bool:
     return language.accepts(text.encode())
 
 
-def _expected(formula: Formula, text: str) -> bool:
-    """Whether a text is a string in JSON that a formula holds for, halves of surrogate pairs aside."""
+def _read(text: str) -> str | None:
+    """The string that a text spells; None where it spells none, or one with half of a surrogate pair."""
     try:
         value = json.loads(text)
     except ValueError:
-        return False
-    if not isinstance(value, str) or any("\ud800" <= char <= "\udfff" for char in value):
-        return False
-    return string_matches(formula, value)
+        return None
+    return value if isinstance(value, str) and not re.search("[\ud800-\udfff]", value) else None
+
+
+def _expected(formula: Formula, text: str) -> bool:
+    value = _read(text)
+    return value is not None and string_matches(formula, value)
 
 
 @pytest.mark.parametrize("formula", _FORMULAS, ids=repr)
 def test_all_texts_over_a_small_alphabet(formula: Formula) -> None:
     pieces = ['"', "\\", "/", "u", "0", "6", "1", "d", "D8", "\\ude00", "é", "😀", "\x01", "\x7f", "n", "\\u00"]
-    for length in range(5):
+    for length in range(4):
         for middle in itertools.product(pieces, repeat=length):
             text = '"' + "".join(middle) + '"'
             assert _accepts(formula, text) == _expected(formula, text), text
-            if length < 3:
-                assert not _accepts(formula, text[:-1]) or _expected(formula, text[:-1])
+
+
+def test_every_escape_of_one_character() -> None:
+    # All texts of one escape with four digits: the last two digits of a few rows, in both cases.
+    rows = ["00", "0a", "0E", "d7", "d8", "DB", "dC", "df", "e0", "ff"]
+    digits = "0123456789abcdefABCDEFg"
+    for formula in (TRUE, Pattern("[\\u00a0-\\ud7ff]"), Not(Pattern("[^\\x00-\\u0eff]"))):
+        for row, third, last in itertools.product(rows, digits, digits):
+            text = f'"\\u{row}{third}{last}"'
+            assert _accepts(formula, text) == _expected(formula, text), text
+
+
+def test_surrogate_pairs() -> None:
+    formula = Pattern("^[\\u{1f5ff}-\\u{1f601}\\u{10ffff}]$")
+    for high, low in itertools.product(
+        ["d83c", "D83d", "d83e", "dbff", "dc00"], ["dDFF", "de00", "de01", "dfff", "d800"]
+    ):
+        text = f'"\\u{high}\\u{low}"'
+        assert _accepts(formula, text) == _expected(formula, text), text
+    assert not _accepts(TRUE, '"\\ud83d"')
+    assert not _accepts(TRUE, '"\\ude00"')
+    assert string_is_empty(StringIn(frozenset(["\ud83d"])))
+    assert not string_matches(Pattern(""), "\ud83d")
+
+
+def test_every_character_has_its_spellings() -> None:
+    for code in [*range(0x300), *range(0x2000, 0x2040), *range(0xD700, 0x11000, 7), *range(0x1F5F0, 0x1F610), 0x10FFFF]:
+        if 0xD800 <= code <= 0xDFFF:
+            continue
+        formula = StringIn(frozenset([chr(code)]))
+        for ascii_only in (False, True):
+            text = json.dumps(chr(code), ensure_ascii=ascii_only)
+            assert _accepts(formula, text)
+            assert _accepts(formula, re.sub(r"\\u(.{4})", lambda found: "\\u" + found[1].upper(), text))
+        assert not _accepts(formula, json.dumps(chr(code ^ 1)))
+
+
+_ALPHABET = 'ab\\"/é\u2028😀'
+_STRINGS = st.text(_ALPHABET, max_size=5)
+_LEAVES = st.one_of(
+    st.just(TRUE),
+    st.frozensets(_STRINGS, max_size=3).map(StringIn),
+    st.sampled_from(["a", "^a*$", "b$", "^[^a]", "(ab|é)+", '["/]', "^.{2,3}$", "\\\\", "[😀é]"]).map(Pattern),
+    st.tuples(st.integers(0, 3), st.none() | st.integers(0, 4)).map(lambda bounds: TextLength(*bounds)),
+)
+_ANY_FORMULA = st.recursive(
+    _LEAVES,
+    lambda inner: st.one_of(
+        inner.map(Not),
+        st.lists(inner, min_size=2, max_size=3).map(lambda parts: And(*parts)),
+        st.lists(inner, min_size=2, max_size=3).map(lambda parts: Or(*parts)),
+    ),
+    max_leaves=5,
+)
+
+
+def _brute(formula: Formula, text: str) -> bool:
+    """Whether a formula holds, by Python's `re` and nothing of ours."""
+    if isinstance(formula, StringIn):
+        return text in formula.texts
+    if isinstance(formula, Pattern):
+        return re.search(formula.source.replace("$", "\\Z"), text) is not None
+    if isinstance(formula, TextLength):
+        return formula.low <= len(text) and (formula.high is None or len(text) <= formula.high)
+    if isinstance(formula, Not):
+        return not _brute(formula.part, text)
+    if isinstance(formula, And | Or):
+        return (all if isinstance(formula, And) else any)(_brute(part, text) for part in formula.parts)
+    return formula == TRUE
+
+
+@settings(max_examples=60, deadline=None)
+@given(_ANY_FORMULA, st.lists(_STRINGS, max_size=20))
+def test_combinations(formula: Formula, texts: list[str]) -> None:
+    texts += [chars + more for chars in ("", "a", "é", "ab", '"') for more in ("", "😀", "b")]
+    for text in texts:
+        assert string_matches(formula, text) == _brute(formula, text)
+        for ascii_only in (False, True):
+            assert _accepts(formula, json.dumps(text, ensure_ascii=ascii_only)) == _brute(formula, text)
+        spelled_out = "".join(f"\\u{unit:04X}" for unit in memoryview(text.encode("utf-16-le")).cast("H"))
+        assert _accepts(formula, f'"{spelled_out}"') == _brute(formula, text)
+    assert string_is_empty(formula) == content(formula).is_empty
+    if string_is_empty(formula):
+        assert not any(_brute(formula, text) for text in texts)
+
+
+def _same(left: ByteAutomaton, right: ByteAutomaton) -> bool:
+    """Whether two automata have the same tables, as minimal ones of one language have."""
+    return (
+        type(left) is type(right)
+        and all((a == b).all() for a, b in zip(left.range_arcs(), right.range_arcs(), strict=True))
+        and (left.final == right.final).all()
+        and left.start == right.start
+    )
+
+
+@pytest.mark.parametrize("formula", [*_FORMULAS, Pattern("\\p{L}"), Format("date"), Format("iri")], ids=repr)
+def test_spellings_are_minimal(formula: Formula) -> None:
+    language = string_language(formula)
+    assert isinstance(language, ByteAutomaton)
+    # The union with itself is determinized and minimized by the general way.
+    assert _same(language, alternation(language, language))
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0, 0), (0, 1), (1, 1), (2, 5), (3, 2), (0, None), (1, None), (3, None), (7, 40)]
+)
+def test_lengths_are_repetitions(low: int, high: int | None) -> None:
+    expected = compile_expr(ex.repeat(ex.ANY_CHAR, low, high) if high is None or low <= high else ex.EMPTY)
+    assert _same(length_automaton(low, high), expected)
+    assert _same(length_spellings(low, high), spelled(expected))
+
+
+def test_long_lengths() -> None:
+    language = string_language(TextLength(0, 3000))
+    assert isinstance(language, ByteAutomaton)
+    assert language.accepts(b'"' + 2999 * b"a" + b'\\u0041"')
+    assert not language.accepts(b'"' + 3000 * b"a" + b'\\n"')
+    assert _same(language, spelled(length_automaton(0, 3000)))
+    with pytest.raises(LimitExceeded, match="100,001 characters"):
+        string_language(TextLength(0, MOST_CHARACTERS + 1))
+
+
+def test_usual_spellings() -> None:
+    texts = ["a", 'é"', "\x01\n/", "\ud800"]
+    language = compile_expr(usual_spellings(texts))
+    expected = {json.dumps(text, ensure_ascii=flag).encode() for text in texts[:3] for flag in (True, False)}
+    assert equivalent(language, ex.strings(expected))
+
+
+def test_usual_spellings_of_formulas() -> None:
+    for code in [*range(0x200), 0x2028, 0xD7FF, 0xE000, 0x1F600, 0x10FFFF]:
+        char = chr(code)
+        expected = {json.dumps(char), json.dumps(char, ensure_ascii=False)}
+        units = "".join(f"\\u{unit:04x}" for unit in memoryview(char.encode("utf-16-le")).cast("H"))
+        for text in {*expected, f'"{units}"', f'"{char}"', f'"{units}"'.upper().replace("U", "u")}:
+            for formula in (TRUE, Not(StringIn(frozenset(["a", "é", "\n\n"])))):
+                language = string_language(formula, usual=True)
+                assert isinstance(language, ByteAutomaton)
+                assert language.accepts(text.encode()) == (text in expected and string_matches(formula, char)), text
+    words = frozenset(f"{number * 7919} words" for number in range(200))
+    every, usual = (string_language(Not(StringIn(words)), usual=flag) for flag in (False, True))
+    assert isinstance(every, ByteAutomaton)
+    assert isinstance(usual, ByteAutomaton)
+    assert usual.num_states < every.num_states / 4
+    assert _same(usual, alternation(usual, usual))
+
+
+def test_lengths_in_a_conjunction_are_one() -> None:
+    bounds = And(TextLength(0, None), Not(TextLength(0, 2)), TextLength(1, 9), Not(TextLength(8, None)))
+    assert string_language(bounds) is string_language(TextLength(3, 7))
+    assert string_is_empty(And(TextLength(3, None), Not(TextLength(2, None))))
+    assert string_language(And(TextLength(0, None), Pattern("a"))) is string_language(Pattern("a"))
+    for length in range(9):
+        assert _accepts(And(Not(TextLength(2, 4)), TextLength(1, 6)), f'"{length * "a"}"') == (length in (1, 5, 6))
+
+
+def test_long_lists_have_usual_spellings() -> None:
+    words = frozenset(f"word {number}" for number in range(1000))
+    for formula in (StringIn(words), And(Pattern("[0-8]$"), StringIn(words))):
+        language = string_language(formula)
+        assert isinstance(language, ex.Expr)
+        automaton = compile_expr(language)
+        assert automaton.accepts(b'"word 8"')
+        assert automaton.accepts(b'"word 9"') == isinstance(formula, StringIn)
+        assert not automaton.accepts(b'"\\u0077ord 8"')
+    assert _accepts(Not(StringIn(words)), '"\\u0057ord 9"')
+    assert not _accepts(Not(StringIn(words)), '"\\u0077ord 9"')
+
+
+def test_errors() -> None:
+    with pytest.raises(PatternError, match="unknown"):
+        string_language(Pattern("(?P<AND>(?:a)(?:b))"))
+    with pytest.raises(PatternError, match="back-reference"):
+        string_language(Pattern("(a)\\1"))
+    with pytest.raises(TypeError, match="IsInteger"):
+        string_language(And(TRUE, IsInteger()))
+    assert string_matches(Pattern("[(?P<a>]"), "<")

@@ -1,7 +1,8 @@
 """Whether a value, or a text, is valid: what the `jsonschema` package says, made exact.
 
 Numbers are exact: those in a text are read as integers and fractions, whatever their size, and so are those of the
-schema. Patterns are what `schema_strategies.PATTERNS` says they are in Python, whose `$` and `.` mean something else.
+schema. Patterns are what `schema_strategies.PATTERNS` says they are in Python, whose `$` and `.` mean something else;
+others must mean the same in Python.
 Formats count for nothing here.
 """
 
@@ -79,9 +80,9 @@ def _in_python(schema: Any) -> Any:
         return {"description": ""}
     found = {name: part if name in ("const", "enum") else _in_python(part) for name, part in schema.items()}
     if isinstance(pattern := found.get("pattern"), str):
-        found["pattern"] = PATTERNS[pattern]
+        found["pattern"] = PATTERNS.get(pattern, pattern)
     if isinstance(members := found.get("patternProperties"), dict):
-        found["patternProperties"] = {PATTERNS[name]: part for name, part in members.items()}
+        found["patternProperties"] = {PATTERNS.get(name, name): part for name, part in members.items()}
     return found
 
 
@@ -95,7 +96,10 @@ def _validator_class(draft: str) -> Any:
         return isinstance(value, int) or (draft != "draft4" and isinstance(value, Fraction) and value.denominator == 1)
 
     types = original.TYPE_CHECKER.redefine("integer", is_integer)
-    return extend(original, {"uniqueItems": _unique_items}, type_checker=types)
+    own = {"uniqueItems": _unique_items}
+    if draft == "draft2019-09":  # its own takes the keywords of a schema in `additionalProperties` for names
+        own["unevaluatedProperties"] = Draft202012Validator.VALIDATORS["unevaluatedProperties"]
+    return extend(original, own, type_checker=types)
 
 
 def _unique_items(checker: Any, wanted: bool, value: Any, _: Any) -> Iterator[ValidationError]:

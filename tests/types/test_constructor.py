@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import enum
+import math
 import re
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Generic, Literal, NamedTuple, NewType, TypeVar
+from uuid import UUID
 
 import annotated_types as at
 import pydantic
@@ -85,7 +87,7 @@ def test_recursion_has_no_bound() -> None:
     deep = "Tree(label=3, other=" * 500 + "None" + ")" * 500
     assert automaton.accepts(deep.encode())
     assert not automaton.accepts(deep[:-1].encode())
-    with pytest.raises(TextNotAllowed, match="Python cannot read it"):
+    with pytest.raises(TextNotAllowed, match=r"cannot read it|too deeply"):
         dataclass(Tree).parse(deep)
 
 
@@ -114,6 +116,25 @@ def test_all_fields_may_have_defaults() -> None:
     from automata import enumerate as texts
 
     assert {text.decode() for text in texts(automaton) if b" " not in text} == expected
+
+
+def test_errors_say_what_is_wrong() -> None:
+    messages = {
+        "Basic(x='a')": "'a' is not int",
+        "Other(x=1)": "a call of Basic",
+        "Basic(x=1": "Python cannot read it",
+        "Basic(x=1, ratio=None)": "None is not float or int",
+    }
+    for text, message in messages.items():
+        with pytest.raises(TextNotAllowed, match=message):
+            dataclass(Basic).parse(text)
+    for annotation, text in [
+        (UUID, "UUID('x')"),
+        (Decimal, "Decimal('x')"),
+        (datetime.date, "datetime.date(2023, 2, 29)"),
+    ]:
+        with pytest.raises(TextNotAllowed, match=r"is not|day is out of range"):
+            dataclass(annotation | None).parse(text)
 
 
 def test_nothing_is_evaluated() -> None:
@@ -238,6 +259,12 @@ def test_floats_are_bounded_after_rounding() -> None:
     below_one = Annotated[float, at.Lt(1)]
     assert accepts(below_one, "0.9999999999999999", "0.99999999999999999999", "1.0") == [True, False, False]
     assert accepts(Annotated[float, at.Ge(0.1)], "0.1", "0.09999999999999999") == [True, False]
+    steps = Annotated[float, at.MultipleOf(0.1)]
+    assert accepts(steps, "0.3", "0.35", "1e22") == [True, False, True]
+    assert dataclass(steps).parse("0.3") == 0.3
+    above = dataclass(Annotated[float, at.Gt(0)])
+    assert [above.parse(text) for text in ("1e999", "inf")] == [math.inf] * 2
+    assert accepts(Annotated[float, at.Gt(0)], "-inf", "nan", "inf") == [False, False, True]
     assert accepts(Annotated[float, at.Gt(0)], "5e-324", "1e-400", "0.0", "1e-05") == [True, False, False, True]
 
 
@@ -249,6 +276,15 @@ def test_numbers_in_other_spellings() -> None:
     )
     assert dataclass(float).parse("3") == 3.0
     assert type(dataclass(float).parse("3")) is float
+
+
+def test_decimals_far_out() -> None:
+    positive = dataclass(Annotated[Decimal, at.Gt(0)])
+    for text in ("Decimal('1E-99999999999')", "Decimal('1E+99999999999')"):
+        assert positive.parse(text) == eval(text)
+    with pytest.raises(TextNotAllowed):
+        positive.parse("Decimal('-1E-99999999999')")
+    assert dataclass(Annotated[int, at.Ge(0)]).parse("1" + "0" * 400) == 10**400
 
 
 def test_unions_take_what_is_exact() -> None:
@@ -375,6 +411,12 @@ def test_local_classes_have_the_end_of_their_names() -> None:
 
     assert dataclass(Local).parse("Local(x=1)") == Local(1)
 
+    @dataclasses.dataclass
+    class Again:
+        again: Again | None = None
+
+    assert dataclass(Again).parse("Again(again=Again())") == Again(Again())
+
 
 class Sign(enum.Enum):
     PLUS = 1
@@ -409,6 +451,8 @@ REFUSED = [
     (Annotated[float, at.Ge(float("nan"))], "no finite number"),
     (Annotated[str, re.compile(r"(a)\1")], "back-reference"),
     (Literal[b"a"], "cannot be written"),
+    (set[list[int]], "not hashable"),
+    (dict[tuple[Basic, int], int], "not hashable"),
     (tuple[int, *tuple[str, ...]], "no constructor call"),
 ]
 

@@ -22,7 +22,6 @@ from constraints.json_schema.formula import (
     And,
     Formula,
     ItemAt,
-    ItemsFrom,
     Length,
     Never,
     Not,
@@ -107,7 +106,7 @@ class Distinctness:
     def longest(self, beside: tuple[Formula, ...]) -> int | None:
         """How many items there may be, if that is known."""
         highs = [part.high for part in beside if isinstance(part, Length) and part.high is not None]
-        highs += [part.index for part in beside if type(part) in (ItemAt, ItemsFrom) and self.nothing(_item(part))]
+        highs += [part.index for part in beside if isinstance(part, ItemAt) and self.nothing(part.item)]
         return min(highs, default=None)
 
     def nothing(self, formula: Formula) -> bool:
@@ -129,8 +128,3 @@ class Distinctness:
         """Whether no two positions can have the same value."""
         found = [self.outlines(item_at(beside, place)) for place in range(longest)]
         return all(one.meet(other).is_empty for one, other in combinations(found, 2))
-
-
-def _item(part: Formula) -> Formula:
-    assert isinstance(part, ItemAt)
-    return part.item

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
-from constraints.json_schema.formula import Always, And, Formula, Never, Not, Or
+from constraints.json_schema.formula import Always, And, Formula, Never, Not, Or, conjunction, disjunction, negation
 
 State: TypeAlias = Hashable
 Vector: TypeAlias = tuple[Formula, ...]
@@ -45,13 +45,6 @@ class Level(Protocol):
         """Which formula of the vector holds if nothing more comes; -1 if none does."""
 
 
-def truth(formula: Formula) -> bool | None:
-    """Whether the formula is written as true or as false; None if it is neither."""
-    if isinstance(formula, Always):
-        return True
-    return False if isinstance(formula, Never) else None
-
-
 def holding(satisfied: Sequence[bool]) -> int:
     """The place of the true one, or -1. There may be two where no text leads, since what contradicts itself is not
     always seen to."""
@@ -79,3 +72,33 @@ class Evaluation:
             case Never():
                 return False
         return self.statement(formula)
+
+
+class Change:
+    """Formulas with their statements changed, each combination once, however often it occurs in a vector."""
+
+    __slots__ = ("done", "statement")
+
+    def __init__(self, statement: Callable[[Formula], Formula]) -> None:
+        self.statement = statement
+        self.done: dict[Formula, Formula] = {}
+
+    def all(self, vector: Vector) -> Vector:
+        """The changed vector."""
+        return tuple([self(formula) for formula in vector])
+
+    def __call__(self, formula: Formula) -> Formula:
+        kind = type(formula)
+        if kind is not And and kind is not Or and kind is not Not:
+            return self.statement(formula)
+        found = self.done.get(formula)
+        if found is None:
+            parts = [self(part) for part in formula._fields]
+            found = self.done[formula] = _combined(kind, parts)
+        return found
+
+
+def _combined(kind: type[Formula], parts: list[Formula]) -> Formula:
+    if kind is Not:
+        return negation(parts[0])
+    return conjunction(parts) if kind is And else disjunction(parts)

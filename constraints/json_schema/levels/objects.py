@@ -10,11 +10,12 @@ listed names, as bits. Names that are not listed come behind all that are, or an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from automata.errors import LimitExceeded
 from constraints.json_schema.formula import (
+    FALSE,
     TRUE,
     And,
     Formula,
@@ -25,19 +26,21 @@ from constraints.json_schema.formula import (
     Size,
     conjunction,
     disjunction,
-    negation,
 )
-from constraints.json_schema.levels.level import Evaluation, Level, Move, Outcome, State, Vector, holding
+from constraints.json_schema.levels.level import Change, Evaluation, Level, Move, Outcome, State, Vector, holding
 from constraints.json_schema.levels.named import Named, Table, sized
 from constraints.json_schema.levels.names import Names
 from constraints.json_schema.levels.orders import Track, tracks
 from constraints.json_schema.levels.outcomes import Outcomes, holds
 from constraints.json_schema.restriction import Restriction
 
-PropertyOrder: TypeAlias = Literal["schema", "any"]
+PropertyOrder: TypeAlias = Literal["schema", "any", "any-if-cheap"]
 
-# As many names may come in any order: there are 2^n sets of names that are still to come.
-MAX_UNORDERED = 12
+# In any order: of so many names each comes once at most; so many must be remembered at most, since there is a state for
+# each set of them; and so many moves there are at most from all of these states.
+MAX_ONCE, MAX_REMEMBERED, MAX_MOVES = 6, 12, 50_000
+# What any order may cost to be cheap: so many names that come once at most, and so many moves.
+CHEAP_ONCE, CHEAP_MOVES = 2, 400
 
 
 def object_level(
@@ -46,11 +49,16 @@ def object_level(
     """An object that is read for a vector of formulas about objects.
 
     Raises:
-        LimitExceeded: more than `MAX_UNORDERED` names in any order.
+        LimitExceeded: too many names, in any order.
     """
     found = tracks(vector)
-    if order == "any":
-        return InAnyOrder(Track(found[0].names, vector), restriction, outcomes)
+    if order != "schema":
+        track, cheap = Track(found[0].names, vector), order == "any-if-cheap"
+        try:
+            return InAnyOrder(track, restriction, outcomes, *((CHEAP_ONCE, CHEAP_MOVES) if cheap else ()))
+        except LimitExceeded:
+            if not cheap:
+                raise
     return InOrder(found[0], restriction, outcomes) if len(found) == 1 else InOrders(found, restriction, outcomes)
 
 
@@ -75,58 +83,54 @@ class _Members:
             self.required.append(sum(self.bit[name] for name, what in asked.items() if what.required))
         return made
 
-    def read(self, formula: Formula, name: str, remaining: int) -> Formula:
-        """The derivative by a member with a listed name, behind which the remaining names may come."""
-        kind = type(formula)
-        if kind is Named:
-            number = formula._fields[0]
-            rest = formula if self.asked[number] & remaining else TRUE
-            what = self.table.asked[number].get(name)
-            return rest if what is None else conjunction([*map(holds, what.values), rest])
-        if kind is Members:
-            names, value = formula._fields
-            return conjunction([holds(value), formula]) if self.names.means(names, name) else formula
-        return self.mapped(formula, lambda part: self.read(part, name, remaining))
+    def read(self, vector: Vector, name: str, remaining: int) -> Vector:
+        """The derivatives by a member with a listed name, behind which the remaining names may come."""
 
-    def read_other(self, formula: Formula, true: frozenset[Formula]) -> Formula:
-        """The derivative by a member with another name, of which these formulas about names are true."""
-        if isinstance(formula, Members):
-            if self.names.view(formula.names) in true:
-                return conjunction([holds(formula.value), formula])
-            return formula
-        return self.mapped(formula, lambda part: self.read_other(part, true))
+        def statement(formula: Formula) -> Formula:
+            kind = type(formula)
+            if kind is Named:
+                number = formula._fields[0]
+                rest = formula if self.asked[number] & remaining else TRUE
+                what = self.table.asked[number].get(name)
+                return rest if what is None else conjunction([*map(holds, what.values), rest])
+            if kind is Members:
+                names, value = formula._fields
+                return conjunction([holds(value), formula]) if self.names.means(names, name) else formula
+            return _smaller(formula)
 
-    def skipped(self, formula: Formula, skipped: int, remaining: int) -> Formula:
-        """What the formula says once some names have been left out."""
-        kind = type(formula)
-        if kind is Named:
+        return Change(statement).all(vector)
+
+    def read_other(self, vector: Vector, true: frozenset[Formula]) -> Vector:
+        """The derivatives by a member with another name, of which these formulas about names are true."""
+
+        def statement(formula: Formula) -> Formula:
+            if isinstance(formula, Members):
+                if self.names.view(formula.names) in true:
+                    return conjunction([holds(formula.value), formula])
+                return formula
+            return _smaller(formula)
+
+        return Change(statement).all(vector)
+
+    def skipped(self, vector: Vector, skipped: int, remaining: int) -> Vector:
+        """What the formulas say once some names have been left out."""
+
+        def statement(formula: Formula) -> Formula:
+            if type(formula) is not Named:
+                return formula
             number = formula._fields[0]
             if self.required[number] & skipped:
-                return negation(TRUE)
+                return FALSE
             return formula if self.asked[number] & remaining else TRUE
-        if kind is And or kind is Or or kind is Not:
-            return self.mapped(formula, lambda part: self.skipped(part, skipped, remaining))
-        return formula
 
-    def mapped(self, formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
-        """A combination with its parts changed, or the derivative of a statement about the size."""
-        kind = type(formula)
-        if kind is And:
-            return conjunction([change(part) for part in formula._fields])
-        if kind is Or:
-            return disjunction([change(part) for part in formula._fields])
-        if kind is Not:
-            return negation(change(formula._fields[0]))
-        if isinstance(formula, Size):
-            return sized(formula.low - 1, None if formula.high is None else formula.high - 1)
-        return formula
+        return Change(statement).all(vector)
 
     def others(self, vector: Vector, states: Callable[[Vector], State]) -> list[Move]:
         """The moves by members whose names are not listed."""
         by_outcome: dict[tuple[tuple[Formula, Vector], ...], list[Formula]] = {}
         formulas = dict.fromkeys(names for formula in vector for names in _names(formula))
         for chosen, true in self.names.classes(formulas):
-            found = tuple(self.outcomes(tuple(self.read_other(formula, true) for formula in vector)))
+            found = tuple(self.outcomes(self.read_other(vector, true)))
             by_outcome.setdefault(found, []).append(chosen)
         return [
             Move(
@@ -136,6 +140,16 @@ class _Members:
             for found, classes in by_outcome.items()
             if found
         ]
+
+    def remembered(self, vector: Vector) -> int:
+        """The listed names of which it matters whether they have come, or come again."""
+        found = 0
+        for formula, denied in (statement for whole in vector for statement in _statements(whole, False)):
+            if isinstance(formula, Named):
+                found |= self.asked[formula.number] if denied else self.required[formula.number]
+            elif isinstance(formula, Members) and denied:
+                found |= sum(bit for name, bit in self.bit.items() if self.names.means(formula.names, name))
+        return found
 
     def holding(self, vector: Vector, remaining: int) -> list[bool]:
         """Which formulas hold of the object that ends here."""
@@ -166,6 +180,22 @@ def _names(formula: Formula) -> Iterable[Formula]:
             yield from _names(part)
 
 
+def _statements(formula: Formula, denied: bool) -> Iterator[tuple[Formula, bool]]:
+    """The statements in a formula, and whether they are denied."""
+    if isinstance(formula, And | Or | Not):
+        for part in formula._fields:
+            yield from _statements(part, denied != isinstance(formula, Not))
+    else:
+        yield formula, denied
+
+
+def _smaller(formula: Formula) -> Formula:
+    """The derivative of a statement about the size by any member."""
+    if isinstance(formula, Size):
+        return sized(formula.low - 1, None if formula.high is None else formula.high - 1)
+    return formula
+
+
 def _dead(vector: Vector) -> bool:
     return all(type(formula) is Never for formula in vector)
 
@@ -190,7 +220,7 @@ class InOrder:
         if place == len(names):
             return self.members.others(vector, lambda residual: (residual, place))
         name, remaining = names[place], self.remaining(place + 1)
-        found = self.outcomes(tuple([self.members.read(formula, name, remaining) for formula in vector]))
+        found = self.outcomes(self.members.read(vector, name, remaining))
         return [Move(name, [Outcome(value, (residual, place + 1)) for value, residual in found])] if found else []
 
     def skip(self, state: State) -> State | None:
@@ -199,7 +229,7 @@ class InOrder:
         if place == len(self.track.names):
             return None
         remaining = self.remaining(place + 1)
-        left = tuple([self.members.skipped(formula, 1 << place, remaining) for formula in vector])
+        left = self.members.skipped(vector, 1 << place, remaining)
         return None if _dead(left) else (left, place + 1)
 
     def end(self, state: State) -> int:
@@ -215,25 +245,46 @@ def _at(state: State) -> tuple[Vector, int]:
 
 
 class InAnyOrder:
-    """Listed names in any order, each once at most; a state is the vector of what is asked and the names to come."""
+    """Listed names in any order; a state is the vector of what is asked and the names that may still come.
 
-    def __init__(self, track: Track, restriction: Restriction, outcomes: Outcomes) -> None:
-        if len(track.names) > MAX_UNORDERED:
-            reason = f"an object with {len(track.names)} listed names has too many orders of them"
-            raise LimitExceeded(f"{reason}: property_order='any' is for up to {MAX_UNORDERED}")
+    Of few names each comes once at most. Of more, only those do of which it must be known whether they have come: that
+    are required, or of which something is denied. The others are not remembered, and may come again; whichever of two
+    members with one name a reader takes, it is as the schema says."""
+
+    def __init__(
+        self,
+        track: Track,
+        restriction: Restriction,
+        outcomes: Outcomes,
+        max_once: int = MAX_ONCE,
+        max_moves: int = MAX_MOVES,
+    ) -> None:
+        """The level before its first member.
+
+        Raises:
+            LimitExceeded: there are too many sets of names that must be remembered.
+        """
         self.members = _Members(track.names, restriction, outcomes)
         self.outcomes = outcomes
-        self.start: State = (self.members.prepared(track.vector), self.members.all)
+        vector = self.members.prepared(track.vector)
+        self.remembered = self.members.all
+        if len(track.names) > max_once:
+            self.remembered = self.members.remembered(vector)
+        count = self.remembered.bit_count()
+        if count > MAX_REMEMBERED or len(track.names) << count > max_moves:
+            reason = f"an object with {len(track.names)} listed names, of which {count} come exactly once"
+            raise LimitExceeded(f"{reason}, has too many orders for property_order='any'")
+        self.start: State = (vector, self.members.all)
 
     def moves(self, state: State) -> Sequence[Move]:
-        """Any name that is still to come, and other names."""
+        """Any name that may still come, and other names."""
         vector, remaining = _at(state)
         moves = []
         for name, bit in self.members.bit.items():
             if not remaining & bit:
                 continue
-            left = remaining & ~bit
-            found = self.outcomes(tuple(self.members.read(formula, name, left) for formula in vector))
+            left = remaining & ~(bit & self.remembered)
+            found = self.outcomes(self.members.read(vector, name, left))
             if found:
                 moves.append(Move(name, [Outcome(value, (residual, left)) for value, residual in found]))
         return [*moves, *self.members.others(vector, lambda residual: (residual, remaining))]
@@ -278,10 +329,9 @@ class InOrders:
                 continue
             passed = self._passed(vector, places, targets)
             behind = [target + 1 for target in targets]
-            read = tuple(
-                self.members.read(formula, name, self.from_place[at // self.width][behind[at // self.width]])
-                for at, formula in enumerate(passed)
-            )
+            read: Vector = ()
+            for number, place in enumerate(behind):
+                read += self.members.read(self._own(passed, number), name, self.from_place[number][place])
             found = self.outcomes(read)
             if found:
                 moves.append(Move(name, [Outcome(value, self._state(residual, behind)) for value, residual in found]))
@@ -291,20 +341,24 @@ class InOrders:
 
     def _passed(self, vector: Vector, places: Sequence[int], targets: Sequence[int]) -> Vector:
         """What is asked once each order is at its target; nothing can be read where that lies behind."""
-        left = []
-        for at, formula in enumerate(vector):
-            masks, place, target = self.from_place[at // self.width], *_of(at // self.width, places, targets)
+        left: Vector = ()
+        for number, (place, target) in enumerate(zip(places, targets, strict=True)):
+            masks, own = self.from_place[number], self._own(vector, number)
             if target < place:
-                left.append(negation(TRUE))
+                left += (FALSE,) * self.width
             else:
-                left.append(self.members.skipped(formula, masks[place] & ~masks[target], masks[target]))
-        return tuple(left)
+                left += self.members.skipped(own, masks[place] & ~masks[target], masks[target])
+        return left
+
+    def _own(self, vector: Vector, number: int) -> Vector:
+        """The part of a vector that belongs to an order."""
+        return vector[number * self.width : (number + 1) * self.width]
 
     def _state(self, vector: Vector, places: Sequence[int]) -> State:
         """The state; an order in which nothing can be read any more is at its end."""
         kept = []
         for number, (track, place) in enumerate(zip(self.tracks, places, strict=True)):
-            dead = _dead(vector[number * self.width : (number + 1) * self.width])
+            dead = _dead(self._own(vector, number))
             kept.append(len(track.names) if dead else place)
         return vector, tuple(kept)
 
@@ -317,14 +371,10 @@ class InOrders:
         vector, places = _in_orders(state)
         satisfied = [False] * self.width
         for number, place in enumerate(places):
-            own = vector[number * self.width : (number + 1) * self.width]
+            own = self._own(vector, number)
             for at, holds_here in enumerate(self.members.holding(own, self.from_place[number][place])):
                 satisfied[at] |= holds_here
         return holding(satisfied)
-
-
-def _of(number: int, *sequences: Sequence[int]) -> list[int]:
-    return [sequence[number] for sequence in sequences]
 
 
 def _in_orders(state: State) -> tuple[Vector, tuple[int, ...]]:

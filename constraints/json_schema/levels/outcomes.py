@@ -11,6 +11,8 @@ there are fifty outcomes and not 2^50.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from automata.errors import LimitExceeded
 from constraints.json_schema.formula import (
     FALSE,
@@ -25,10 +27,12 @@ from constraints.json_schema.formula import (
     disjunction,
     negation,
 )
-from constraints.json_schema.levels.level import Vector
+from constraints.json_schema.levels.level import Change, Vector
 from constraints.json_schema.levels.outlines import Outline, Outlines
 
 MAX_BRANCHES = 20_000
+# From so many statements on, those that a choice decides are looked for.
+_MANY = 4
 
 
 class Holds(Formula):
@@ -104,18 +108,9 @@ def first_holds(formula: Formula) -> Holds | None:
     return None
 
 
-def assign(formula: Formula, statement: Holds, value: Formula) -> Formula:
-    """The formula with a statement about the value at hand taken as true or as false."""
-    kind = type(formula)
-    if kind is Holds:
-        return value if formula == statement else formula
-    if kind is And:
-        return conjunction([assign(part, statement, value) for part in formula._fields])
-    if kind is Or:
-        return disjunction([assign(part, statement, value) for part in formula._fields])
-    if kind is Not:
-        return negation(assign(formula._fields[0], statement, value))
-    return formula
+def _assigned(vector: Vector, known: Mapping[Formula, Formula]) -> Vector:
+    """The vector with some statements about the value at hand taken as true or as false."""
+    return Change(lambda statement: known.get(statement, statement)).all(vector)
 
 
 class _Expansion:
@@ -131,23 +126,40 @@ class _Expansion:
         self.branches += 1
         if self.branches > MAX_BRANCHES:
             raise LimitExceeded(f"the values at one place of the schema fall into more than {MAX_BRANCHES:,} cases")
-        if all(type(formula) is Never for formula in vector):
+        if _is_dead(vector):
             return {}
         statement = next(filter(None, map(first_holds, vector)), None)
         if statement is None:
             return {vector: TRUE}
         value, opposite = statement.value, negation(statement.value)
-        without = tuple(assign(formula, statement, FALSE) for formula in vector)
-        given = tuple(assign(formula, statement, TRUE) for formula in vector)
+        without, given = _assigned(vector, {statement: FALSE}), _assigned(vector, {statement: TRUE})
+        if _is_dead(given) and _is_dead(without):
+            return {}
         if self.impossible((*path, value)):
             return self.expand(without, path)
         if self.impossible((*path, opposite)):
             return self.expand(given, path)
-        first, second = self.expand(given, (*path, value)), self.expand(without, (*path, opposite))
+        first = self.expand(self.known_in(given, (*path, value)), (*path, value))
+        second = self.expand(without, (*path, opposite))
         return {
             residual: _either(value, first.get(residual, FALSE), second.get(residual, FALSE))
             for residual in {**first, **second}
         }
+
+    def known_in(self, vector: Vector, path: tuple[Formula, ...]) -> Vector:
+        """The vector with all statements that the path decides taken as what they are, at once."""
+        found: dict[Formula, None] = {}
+        for formula in vector:
+            _collect(formula, found, set())
+        if len(found) < _MANY:
+            return vector
+        here = self.outline(path)
+        known: dict[Formula, Formula] = {}
+        for statement in found:
+            assert isinstance(statement, Holds)
+            if here.meet(self.outlines(statement.value)).is_empty:
+                known[statement] = FALSE
+        return _assigned(vector, known)
 
     def impossible(self, path: tuple[Formula, ...]) -> bool:
         """Whether it is known that no value satisfies all of the path."""
@@ -161,6 +173,21 @@ class _Expansion:
                 found = self.outline(path[:-1]).meet(found)
             self.known[path] = found
         return found
+
+
+def _is_dead(vector: Vector) -> bool:
+    return all(type(formula) is Never for formula in vector)
+
+
+def _collect(formula: Formula, found: dict[Formula, None], seen: set[Formula]) -> None:
+    """All statements about the value at hand."""
+    kind = type(formula)
+    if kind is Holds:
+        found[formula] = None
+    elif (kind is And or kind is Or or kind is Not) and formula not in seen:
+        seen.add(formula)
+        for part in formula._fields:
+            _collect(part, found, seen)
 
 
 def _either(value: Formula, given: Formula, otherwise: Formula) -> Formula:

@@ -17,12 +17,11 @@ from functools import lru_cache
 from typing import Final
 
 from automata.byte_automaton import ByteAutomaton
-from automata.compile import compile_expr
 from automata.expr import EMPTY, Expr, alternation, char_set, concat, is_empty, repeat
 from constraints.json_schema.formula import FALSE, TRUE, Formula, IsInteger
-from constraints.json_schema.numbers.finite import MAX_RANGE, finite_values, spellings
+from constraints.json_schema.numbers.finite import finite_language
 from constraints.json_schema.numbers.spelling import number_automaton
-from constraints.json_schema.numbers.statements import number_matches
+from constraints.json_schema.numbers.statements import check, number_matches
 
 __all__ = ["ANY_NUMBER", "number_is_empty", "number_language", "number_matches"]
 
@@ -34,10 +33,10 @@ _EXPONENT = concat(char_set("eE"), repeat(char_set("+-"), 0, 1), repeat(_DIGIT, 
 # RFC 8259, section 6.
 ANY_NUMBER: Final[Expr] = concat(repeat("-", 0, 1), _WHOLE, repeat(_POINT, 0, 1), repeat(_EXPONENT, 0, 1))
 
-# What the automaton of IsInteger accepts.
+# What the automata of IsInteger accept.
+_PLAIN_INTEGER: Final[Expr] = concat(repeat("-", 0, 1), _WHOLE)
 _ANY_INTEGER: Final[Expr] = concat(
-    repeat("-", 0, 1),
-    _WHOLE,
+    _PLAIN_INTEGER,
     repeat(concat(".", repeat("0", 1)), 0, 1),
     repeat(concat(char_set("eE"), repeat("+", 0, 1), repeat(_DIGIT, 1)), 0, 1),
 )
@@ -58,13 +57,11 @@ def number_language(formula: Formula) -> Expr | ByteAutomaton:
         return ANY_NUMBER
     if formula == FALSE:
         return EMPTY
-    if formula == IsInteger():
-        return _ANY_INTEGER
-    values = finite_values(formula)
-    if values is None:
-        return number_automaton(formula)
-    written = spellings(values)
-    return written if len(values) <= MAX_RANGE else compile_expr(written)
+    if isinstance(formula, IsInteger):
+        return _PLAIN_INTEGER if formula.plain else _ANY_INTEGER
+    check(formula)
+    language = finite_language(formula)
+    return number_automaton(formula) if language is None else language
 
 
 def number_is_empty(formula: Formula) -> bool:

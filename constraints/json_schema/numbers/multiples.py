@@ -22,6 +22,7 @@ class Step:
     """Reads digits and knows whether they are a multiple. States are numbers: remainder * width + position."""
 
     def __init__(self, step: Fraction) -> None:
+        self.size = step
         coefficient, power = _scaled(step)
         self.coefficient, self.power = coefficient, power
         self.width = abs(power) + 1
@@ -50,6 +51,13 @@ class Step:
         if digit:
             return (rest * pow(10, zeros + 1, self.coefficient) + digit) % self.coefficient * self.width
         return state + 1 if zeros < self.power else rest * 10 % self.coefficient * self.width + zeros
+
+    def at_point(self, state: int, scaled: bool) -> int:
+        """The integer part has ended. Unless an exponent may follow (`scaled`), all that is left of the remainder by an
+        integer is whether it is zero."""
+        if self.power < 0 or scaled:
+            return state
+        return self.first if self.holds(state) else FAILED
 
     def next_fraction_digits(self, state: int) -> list[int]:
         """Digits that differ from their neighbors, in the fraction."""

@@ -12,7 +12,6 @@ rounded down. So a cut need not end.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Final, NamedTuple, TypeAlias
 
 from constraints.json_schema.numbers.statements import ABOVE, ANYWHERE, AT, BELOW
@@ -39,17 +38,17 @@ class Cut(NamedTuple):
     denominator: int
 
 
-def cut_of(value: Fraction) -> Cut:
+def cut_of(numerator: int, denominator: int) -> Cut:
     """A magnitude in digits."""
-    whole, left = divmod(value.numerator, value.denominator)
-    return Cut(str(whole), left, value.denominator)
+    whole, left = divmod(numerator, denominator)
+    return Cut(str(whole), left, denominator)
 
 
 class Comparison:
     """Compares digits with cuts."""
 
-    def __init__(self, values: Sequence[Fraction]) -> None:
-        self.cuts = tuple(map(cut_of, values))
+    def __init__(self, cuts: Sequence[Cut]) -> None:
+        self.cuts = cuts
         self.longest = max([len(cut.digits) for cut in self.cuts], default=0)
         self.first: Prefix = (0, (AT,) * len(self.cuts))
 

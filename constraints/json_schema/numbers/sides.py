@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Final
+from itertools import pairwise
+from typing import Final, NamedTuple
 
 from constraints.json_schema.formula import Formula
 from constraints.json_schema.numbers.exponents import Exponents
 from constraints.json_schema.numbers.multiples import Step
-from constraints.json_schema.numbers.order import Comparison, Left
+from constraints.json_schema.numbers.order import Comparison, Left, cut_of
 from constraints.json_schema.numbers.statements import ABOVE, ANYWHERE, AT, BELOW, Knowledge, branch
 
 # Exponents between these are written by nobody.
@@ -29,6 +30,31 @@ _NEGATIVE: Final = (None, -1)
 _POSITIVE: Final = (0, None)
 
 
+class _Scaled(NamedTuple):
+    """A magnitude as b * 10^k, with 1 <= b < 10."""
+
+    numerator: int  # of b
+    denominator: int
+    power: int
+
+
+class _Range(NamedTuple):
+    """Exponents between two of the places where anything changes.
+
+    Attributes:
+        low, high: both included; None is no bound.
+        exponent: one of them.
+        places: for each cut, where m * 10^e lies, whatever m is.
+        own: cuts with this very exponent, and their mantissas, by number.
+    """
+
+    low: int | None
+    high: int | None
+    exponent: int
+    places: tuple[int, ...]
+    own: tuple[tuple[int, int], ...]
+
+
 class Side:
     """The numbers of one sign.
 
@@ -37,7 +63,7 @@ class Side:
         mantissas: the comparison of mantissas with those of cuts so large or small that exponents are written there.
         truth: what the formula says of them.
         unknown: that nothing is known of multiples.
-        takes_exponents: false where no number but zero that is written with an exponent satisfies the formula.
+        hopeless: whether no number of this sign, nor zero, satisfies the formula.
     """
 
     def __init__(
@@ -50,22 +76,39 @@ class Side:
     ) -> None:
         cuts, self.truth = branch(formula, statements, sizes, negative)
         self.steps = steps
-        self.cuts = Comparison(cuts)
+        self.cuts = Comparison([cut_of(cut.numerator, cut.denominator) for cut in cuts])
         scaled = [_scaled(cut) if cut else None for cut in cuts]
-        written = [cut for cut in scaled if cut and not LAST_NEGATIVE < cut[1] < FIRST_POSITIVE]
-        self.mantissas = Comparison([mantissa for mantissa, _ in written])
-        self._scales = [
-            None if cut is None else (cut[1], written.index(cut) if cut in written else None, cut[0] == 1)
-            for cut in scaled
-        ]
-        self._edges = {edge for cut in scaled if cut for edge in (cut[1], cut[1] + 1)}
-        self._edges |= {LAST_NEGATIVE + 1, 0, FIRST_POSITIVE}
-        self._edges |= {edge for step in steps for edge in (step.lowest, step.highest)}
-        self._of_zero = Knowledge(tuple([BELOW if cut else AT for cut in cuts]), True, False, (True,) * len(steps))
-        self._found: dict[object, Exponents] = {}
+        written = [cut for cut in scaled if cut and not LAST_NEGATIVE < cut.power < FIRST_POSITIVE]
+        self.mantissas = Comparison([cut_of(cut.numerator, cut.denominator) for cut in written])
         self.unknown: tuple[bool | None, ...] = (None,) * len(steps)
-        self._above = tuple([ANYWHERE if cut else ABOVE for cut in cuts])
-        self.takes_exponents = self.truth(Knowledge(self._above, None, False, self.unknown)) is not False
+        anywhere = (ANYWHERE,) * len(cuts)
+        self.hopeless = self.truth(Knowledge(anywhere, None, None, self.unknown)) is False
+        self._of_zero = Knowledge(tuple([BELOW if cut else AT for cut in cuts]), True, False, (True,) * len(steps))
+        self._not_zero = tuple([ANYWHERE if cut else ABOVE for cut in cuts])
+        self._ranges = () if self.hopeless else _ranges(scaled, written, steps)
+        self._takes_exponents = any(map(self._may_take, self._ranges))
+        self._found: dict[object, Exponents] = {}
+
+    def _may_take(self, exponents: _Range) -> bool:
+        """Whether a mantissa with one of these exponents may be accepted."""
+        if LAST_NEGATIVE < exponents.exponent < FIRST_POSITIVE:
+            return False
+        multiples = tuple([None if exponents.exponent >= step.lowest else False for step in self.steps])
+        integer = None if exponents.exponent >= 0 else False
+        return self.truth(Knowledge(exponents.places, integer, False, multiples)) is not False
+
+    def hopeful(
+        self,
+        places: tuple[int, ...],
+        mantissa: Left | None,
+        whole: bool,
+        plain: bool | None,
+        multiples: tuple[bool | None, ...],
+    ) -> bool:
+        """Whether what may follow could satisfy the formula; false only where nothing does."""
+        if mantissa is not None and self._takes_exponents:
+            return True
+        return self.truth(Knowledge(places, None if whole else False, plain, multiples)) is not False
 
     def exponents(self, mantissa: Left | None, zero: bool, whole: bool, multiples: tuple[int, ...]) -> Exponents:
         """The exponents behind a mantissa for which the formula holds, as far as they are accepted.
@@ -76,47 +119,66 @@ class Side:
             whole: whether all its digits behind the point are zeros.
             multiples: the state of each step.
         """
+        if not self._takes_exponents:
+            return NONE
         if zero:
             return self._of_any(True) if self.truth(self._of_zero) else NONE
+        if mantissa is None:
+            return self._of_any(whole)
         key = (mantissa, whole, multiples)
         found = self._found.get(key)
         if found is None:
-            found = self._found[key] = self._of_any(whole) if mantissa is None else self._of(mantissa, whole, multiples)
+            found = self._found[key] = self._of(mantissa, whole, multiples)
         return found
 
     def _of_any(self, whole: bool) -> Exponents:
         """Of numbers of any size but zero."""
-        if self.truth(Knowledge(self._above, None, False, self.unknown)):
+        if self.truth(Knowledge(self._not_zero, None, False, self.unknown)):
             return ALL
-        return (_POSITIVE,) if whole and self.truth(Knowledge(self._above, True, False, self.unknown)) else NONE
+        return (_POSITIVE,) if whole and self.truth(Knowledge(self._not_zero, True, False, self.unknown)) else NONE
 
     def _of(self, mantissa: Left, whole: bool, multiples: tuple[int, ...]) -> Exponents:
         compared = self.mantissas.at_end(mantissa)
-        edges = sorted(self._edges)
         found: list[tuple[int | None, int | None]] = []
-        for low, high in zip([None, *edges], [*edges, None], strict=True):
-            exponent = low if low is not None else edges[0] - 1
-            places = tuple(
-                [
-                    ABOVE
-                    if scale is None or exponent > scale[0]
-                    else BELOW
-                    if exponent < scale[0]
-                    else compared[scale[1]]
-                    if scale[1] is not None
-                    else AT | ABOVE
-                    if scale[2]
-                    else ANYWHERE
-                    for scale in self._scales
-                ]
-            )
+        for low, high, exponent, places, own in self._ranges:
+            if own:
+                exact = list(places)
+                for cut, number in own:
+                    exact[cut] = compared[number]
+                places = tuple(exact)
+            held = [
+                step.with_exponent(state, exponent, whole) for step, state in zip(self.steps, multiples, strict=True)
+            ]
             integer = False if exponent < 0 else whole or None
-            held = tuple(
-                [step.with_exponent(state, exponent, whole) for step, state in zip(self.steps, multiples, strict=True)]
-            )
-            if self.truth(Knowledge(places, integer, False, held)):
-                found.append((low, None if high is None else high - 1))
+            if self.truth(Knowledge(places, integer, False, tuple(held))):
+                found.append((low, high))
         return _written(found)
+
+
+def _ranges(scaled: Sequence[_Scaled | None], written: Sequence[_Scaled], steps: Sequence[Step]) -> tuple[_Range, ...]:
+    """The exponents, in ranges."""
+    edges = {LAST_NEGATIVE + 1, 0, FIRST_POSITIVE}
+    edges.update([cut.power + more for cut in scaled if cut for more in (0, 1)])
+    edges.update([edge for step in steps for edge in (step.lowest, step.highest)])
+    starts = sorted(edges)
+    found = [_range(None, starts[0] - 1, scaled, written)]
+    found += [_range(low, high - 1, scaled, written) for low, high in pairwise(starts)]
+    return (*found, _range(starts[-1], None, scaled, written))
+
+
+def _range(low: int | None, high: int | None, scaled: Sequence[_Scaled | None], written: Sequence[_Scaled]) -> _Range:
+    exponent = low if low is not None else high or 0
+    places, own = [], []
+    for number, cut in enumerate(scaled):
+        if cut is None or exponent > cut.power:
+            places.append(ABOVE)
+        elif exponent < cut.power:
+            places.append(BELOW)
+        else:
+            places.append(AT | ABOVE if cut.numerator == cut.denominator else ANYWHERE)
+            if cut in written:
+                own.append((number, written.index(cut)))
+    return _Range(low, high, exponent, tuple(places), tuple(own))
 
 
 def _written(found: list[tuple[int | None, int | None]]) -> Exponents:
@@ -140,8 +202,11 @@ def _written(found: list[tuple[int | None, int | None]]) -> Exponents:
     return tuple(kept)
 
 
-def _scaled(value: Fraction) -> tuple[Fraction, int]:
+def _scaled(value: Fraction) -> _Scaled:
     """b and k with value = b * 10^k and 1 <= b < 10."""
-    power = len(str(value.numerator)) - len(str(value.denominator))
-    mantissa = value / Fraction(10) ** power
-    return (mantissa * 10, power - 1) if mantissa < 1 else (mantissa, power)
+    numerator, denominator = value.numerator, value.denominator
+    power = len(str(numerator)) - len(str(denominator))
+    numerator, denominator = numerator * 10 ** max(-power, 0), denominator * 10 ** max(power, 0)
+    if numerator < denominator:
+        numerator, power = 10 * numerator, power - 1
+    return _Scaled(numerator, denominator, power)

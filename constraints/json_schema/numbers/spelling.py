@@ -12,6 +12,7 @@ exponent of all numbers that do are accepted. A spelling with an exponent is lef
     where whether the number is an integer or a multiple takes counting the digits behind the point: 1.5e+16 as an
     integer
     for exponents from -4 to 15, unless the formula holds for all exponents from -1 down, or from 0 up
+    of zero, unless the formula holds for zero and for numbers of its sign of any size: -0e5 as a minimum of 0
 
 Nothing bounds the number of digits, as nothing in JSON does.
 
@@ -30,7 +31,7 @@ from automata.errors import LimitExceeded
 from automata.expr import EMPTY
 from automata.limits import Work
 from automata.thompson import Fragment
-from constraints.json_schema.formula import Formula, IsInteger, MultipleOf
+from constraints.json_schema.formula import Formula, IsInteger, Minimum, MultipleOf, NumberIn
 from constraints.json_schema.numbers.exponents import exponent_rows
 from constraints.json_schema.numbers.multiples import FAILED, Step
 from constraints.json_schema.numbers.order import Left, Prefix
@@ -39,6 +40,7 @@ from constraints.json_schema.numbers.statements import Knowledge, atoms
 
 # How many states of digits are looked at, before minimization.
 MAX_STATES: Final = 20_000
+_HOPELESS: Final = -1
 
 # Of a text in its integer part: the side (0, or 1 behind "-"), its comparison with cuts, that of the mantissa if it is
 # one digit and no zero, whether it is zero, the state of each step.
@@ -66,12 +68,13 @@ class _Spelling:
 
     def __init__(self, formula: Formula) -> None:
         statements = list(dict.fromkeys(atoms(formula)))
-        sizes = [statement.step for statement in statements if isinstance(statement, MultipleOf)]
+        sizes = [part.step for part in statements if isinstance(part, MultipleOf) and part.step != 1]
         self.steps = [Step(size) for size in sizes]
-        self.integral = any(isinstance(statement, IsInteger) for statement in statements)
-        sides = [Side(formula, statements, self.steps, sizes, negative) for negative in (False, True)]
+        # Whether zeros behind the point are told apart from other digits.
+        self.counts_zeros = any(isinstance(part, IsInteger | MultipleOf) for part in statements)
         # Without cuts the sign means nothing.
-        self.sides = sides if sides[0].cuts.cuts or sides[1].cuts.cuts else sides[:1] * 2
+        signs = (False, True) if any(isinstance(part, Minimum | NumberIn) for part in statements) else (False,)
+        self.sides = [Side(formula, statements, self.steps, sizes, negative) for negative in signs]
         self.num_states = 2
         self.arcs: list[int] = []
         self.epsilon: list[int] = []
@@ -89,20 +92,27 @@ class _Spelling:
         self.first_digit(0, 0)
         minus = self.state()
         self.arcs += (0, 0x2D, 0x2D, minus)
-        self.first_digit(minus, 1)
+        self.first_digit(minus, len(self.sides) - 1)
         while self.whole or self.fractions:
             if len(self.numbers) > MAX_STATES:
-                raise LimitExceeded(
-                    f"telling apart the digits of numbers takes more than {MAX_STATES:,} states (limit of states)"
-                )
+                raise LimitExceeded(self.too_many())
             if self.whole:
                 self.expand_whole(self.whole.pop())
             else:
                 self.expand_fraction(self.fractions.pop())
 
+    def too_many(self) -> str:
+        """Why there are more states than are looked at."""
+        what = "comparing digits with the bounds of a number"
+        if self.steps:
+            most = max(self.steps, key=lambda step: step.coefficient * step.width)
+            what = f"telling the multiples of {most.size} by their digits"
+        return f"{what} takes more than {MAX_STATES:,} states"
+
     def first_digit(self, source: int, number: int) -> None:
         side = self.sides[number]
-        number = 0 if side is self.sides[0] else 1
+        if side.hopeless:
+            return
         first = tuple([step.first for step in self.steps])
         breaks = side.cuts.next_digits(side.cuts.first) + side.mantissas.next_digits(side.mantissas.first)
         for step, state in zip(self.steps, first, strict=True):
@@ -126,11 +136,11 @@ class _Spelling:
         number, prefix, mantissa, zero, held = state
         side = self.sides[number]
         left = side.cuts.at_point(prefix)
-        after = (number, left, mantissa, zero, held, True, False)
+        behind = tuple([step.at_point(at, mantissa is not None) for step, at in zip(self.steps, held, strict=True)])
+        after = (number, left, mantissa, zero, behind, True, False)
         self.ending(source, side, left, mantissa, zero, held, True, True)
-        if self.hopeful(side, side.cuts.beyond_fraction(left), mantissa, True, False, None):
-            self.fraction_arc(source, 0x2E, 0x2E, after)
-        if zero or not self.hopeful(side, side.cuts.beyond(prefix), None, True, None, None):
+        self.fraction_arc(source, 0x2E, 0x2E, after)
+        if zero or not side.hopeful(side.cuts.beyond(prefix), None, True, None, side.unknown):
             return
         breaks = side.cuts.next_digits(prefix)
         for step, at in zip(self.steps, held, strict=True):
@@ -140,12 +150,20 @@ class _Spelling:
             self.arc(source, low, high, (number, side.cuts.after(prefix, low), None, False, longer))
 
     def fraction_arc(self, source: int, low: int, high: int, state: _Fraction) -> None:
-        """An arc to a state behind the point."""
+        """An arc to a state behind the point, unless nothing could satisfy the formula there."""
         target = self.numbers.get(state)
         if target is None:
-            target = self.numbers[state] = self.state()
-            self.fractions.append(state)
-        self.arcs += (source, low, high, target)
+            number, left, mantissa, _, held, whole, _ = state
+            side = self.sides[number]
+            multiples = tuple([False if at == FAILED else None for at in held])
+            if side.hopeful(side.cuts.beyond_fraction(left), mantissa, whole, False, multiples):
+                target = self.state()
+                self.fractions.append(state)
+            else:
+                target = _HOPELESS
+            self.numbers[state] = target
+        if target != _HOPELESS:
+            self.arcs += (source, low, high, target)
 
     def expand_fraction(self, state: _Fraction) -> None:
         source = self.numbers[state]
@@ -156,34 +174,17 @@ class _Spelling:
         breaks = side.cuts.next_fraction_digits(left)
         if mantissa is not None:
             breaks += side.mantissas.next_fraction_digits(mantissa)
-        if zero or (whole and (self.integral or self.steps)):
+        if zero or (whole and self.counts_zeros):
             breaks.append(0)
         for step, at in zip(self.steps, held, strict=True):
             breaks += step.next_fraction_digits(at)
         for low, high in _ranges(breaks):
             after = side.cuts.after_fraction(left, low)
             scaled = None if mantissa is None else side.mantissas.after_fraction(mantissa, low)
-            still = whole and (not low or not (self.integral or self.steps))
+            still = whole and not (low and self.counts_zeros)
             longer = tuple([step.after_fraction(at, low) for step, at in zip(self.steps, held, strict=True)])
-            if self.hopeful(side, side.cuts.beyond_fraction(after), scaled, still, False, longer):
-                self.fraction_arc(
-                    source, 0x30 + low, 0x30 + high, (number, after, scaled, zero and not low, longer, still, True)
-                )
-
-    def hopeful(
-        self,
-        side: Side,
-        places: tuple[int, ...],
-        mantissa: Left | None,
-        whole: bool,
-        plain: bool | None,
-        held: tuple[int, ...] | None,
-    ) -> bool:
-        """Whether what may follow could satisfy the formula; false only where nothing does."""
-        if mantissa is not None and side.takes_exponents:
-            return True
-        multiples = tuple([False if state == FAILED else None for state in held]) if held else side.unknown
-        return side.truth(Knowledge(places, None if whole else False, plain, multiples)) is not False
+            reached = (number, after, scaled, zero and not low, longer, still, True)
+            self.fraction_arc(source, 0x30 + low, 0x30 + high, reached)
 
     def ending(
         self,

@@ -17,7 +17,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, NamedTuple, TypeAlias
 
+from automata.errors import LimitExceeded
 from constraints.json_schema.formula import (
+    TRUE,
     Always,
     And,
     Formula,
@@ -35,6 +37,9 @@ BELOW: Final = 1
 AT: Final = 2
 ABOVE: Final = 4
 ANYWHERE: Final = BELOW | AT | ABOVE
+
+# Of numerators and denominators: some three thousand digits, and less than what Python writes in digits.
+_MOST_BITS: Final = 10_000
 
 
 class Knowledge(NamedTuple):
@@ -87,8 +92,25 @@ def atoms(formula: Formula) -> Iterator[Formula]:
             raise TypeError(f"{part!r} is no statement about numbers")
 
 
+def check(formula: Formula) -> None:
+    """Looks at the statements of a formula.
+
+    Raises:
+        TypeError: it says something of values that are no numbers.
+        LimitExceeded: a number in it has too many digits.
+    """
+    for statement in atoms(formula):
+        for value in (statement.step,) if isinstance(statement, MultipleOf) else _points(statement):
+            if max(value.numerator.bit_length(), value.denominator.bit_length()) > _MOST_BITS:
+                raise LimitExceeded(f"a number of the formula has more than {_MOST_BITS:,} bits")
+
+
 def number_matches(formula: Formula, value: Fraction) -> bool:
-    """The formula's truth for a number; that it is to be written plainly is not asked."""
+    """The formula's truth for a number; that it is to be written plainly is not asked.
+
+    Raises:
+        TypeError: the formula says something of values that are no numbers.
+    """
     match formula:
         case Maximum(bound=bound, exclusive=exclusive):
             return value < bound or (value == bound and not exclusive)
@@ -106,7 +128,9 @@ def number_matches(formula: Formula, value: Fraction) -> bool:
             return all(number_matches(part, value) for part in parts)
         case Or(parts=parts):
             return any(number_matches(part, value) for part in parts)
-    return isinstance(formula, Always)
+        case Always() | Never():
+            return formula == TRUE
+    raise TypeError(f"{formula!r} is no statement about numbers")
 
 
 def branch(formula: Formula, statements: Sequence[Formula], steps: Sequence[Fraction], negative: bool) -> Branch:
@@ -149,7 +173,7 @@ class _Reading:
             case NumberIn(values=values):
                 return self.one_of(values)
             case MultipleOf(step=step):
-                return _multiple(self.steps.index(step))
+                return _integer if step == 1 else _multiple(self.steps.index(step))
         return _constant(isinstance(formula, Always))
 
     def bound(self, formula: Minimum) -> Truth:

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from automata.errors import SchemaError, UnsupportedSchema
-from constraints.json_schema.document import Document, Draft, Note, Resolver
-from constraints.json_schema.reading.dialects import DIALECTS, UNDECLARED, Dialect
+from automata.errors import SchemaError
+from constraints.json_schema.document import Document, Draft, Resolver
+from constraints.json_schema.reading.dialects import DIALECTS
 from constraints.json_schema.reading.library import Library
 from constraints.json_schema.reading.reader import DynamicReference, Reader
-from constraints.json_schema.reading.vocabularies import UnknownVocabulary, dialect_of
 
 __all__ = ["read_schema"]
 
@@ -41,8 +40,7 @@ def read_schema(
         SchemaError: a keyword has a value that it must not have, or a reference leads nowhere.
         UnsupportedSchema: `unevaluatedProperties` or `unevaluatedItems` depends on too many cases.
     """
-    dialect, notes = _declared(schema, resolver) if draft == "auto" else (DIALECTS[draft], ())
-    library = Library(schema, dialect, resolver)
+    library = Library(schema, None if draft == "auto" else DIALECTS[draft], resolver)
     reader = Reader(library, skip, dynamic=False)
     try:
         try:
@@ -52,20 +50,5 @@ def read_schema(
             root = reader.root()
     except RecursionError:
         raise SchemaError("the schema is nested too deeply") from None
-    return Document(root, reader.definitions, dialect.draft, reader.places, (*notes, *reader.notes))
-
-
-def _declared(schema: Any, resolver: Resolver | None) -> tuple[Dialect, tuple[Note, ...]]:
-    """The dialect that a schema's `$schema` names, and what there is to say of it."""
-    uri = schema.get("$schema") if isinstance(schema, dict) else None
-    if uri is None:
-        return UNDECLARED, ()
-    if not isinstance(uri, str):
-        raise SchemaError(f"the value must be a string, not {uri!r}", pointer="/$schema", keyword="$schema")
-    try:
-        dialect = dialect_of(uri, UNDECLARED, resolver)
-    except UnknownVocabulary as error:
-        raise UnsupportedSchema(str(error), pointer="/$schema", keyword="$schema") from None
-    if dialect is None:
-        return UNDECLARED, (Note("/$schema", "$schema", f"nobody knows the dialect {uri!r}"),)
-    return dialect, ()
+    notes = (*library.notes, *reader.notes)
+    return Document(root, reader.definitions, library.root.dialect.draft, reader.places, notes)

@@ -13,7 +13,7 @@ from constraints.json_schema.formula import (
     disjunction,
 )
 from constraints.json_schema.reading.site import Reading, Site
-from constraints.json_schema.reading.values import OF_KIND, one_of
+from constraints.json_schema.reading.values import OF_KIND, value_in
 
 _INTEGER: Final = conjunction((OF_KIND[Kind.NUMBER], IsInteger()))
 _PLAIN_INTEGER: Final = conjunction((OF_KIND[Kind.NUMBER], IsInteger(plain=True)))
@@ -33,7 +33,7 @@ def _type(site: Site, value: Any, integer: Formula) -> Formula:
     if isinstance(value, str):
         return _named_type(site, value, integer)
     if not isinstance(value, list):
-        raise site.error("type", f"the value must be a string or an array of strings, not {value!r}")
+        raise site.wrong("type", "a string or an array of strings", value)
     parts = [_named_type(site, name, integer) for name in value]
     if integer in parts and OF_KIND[Kind.NUMBER] in parts:
         parts = [part for part in parts if part != integer]
@@ -51,7 +51,7 @@ def _named_type(site: Site, name: Any, integer: Formula) -> Formula:
 
 def enum(reading: Reading, site: Site, value: Any) -> Formula:
     if not isinstance(value, list):
-        raise site.error("enum", f"the value must be an array, not {value!r}")
+        raise site.wrong("enum", "an array", value)
     return _values(site, "enum", value)
 
 
@@ -61,6 +61,6 @@ def const(reading: Reading, site: Site, value: Any) -> Formula:
 
 def _values(site: Site, keyword: str, values: list[Any]) -> Formula:
     try:
-        return one_of(values)
+        return value_in(values)
     except ValueError as error:
         raise site.error(keyword, str(error)) from None

@@ -41,5 +41,5 @@ def if_(reading: Reading, site: Site, value: Any) -> Formula:
 
 def _parts(reading: Reading, site: Site, value: Any, keyword: str) -> list[Formula]:
     if not isinstance(value, list):
-        raise site.error(keyword, f"the value must be an array of schemas, not {value!r}")
+        raise site.wrong(keyword, "an array of schemas", value)
     return [reading.below(site, schema, keyword, str(index)) for index, schema in enumerate(value)]

@@ -67,13 +67,13 @@ def contains_counted(reading: Reading, site: Site, value: Any) -> Formula:
 
 def unique_items(reading: Reading, site: Site, value: Any) -> Formula:
     if not isinstance(value, bool):
-        raise site.error("uniqueItems", f"the value must be a boolean, not {value!r}")
+        raise site.wrong("uniqueItems", "a boolean", value)
     return UniqueItems(site.place + "/uniqueItems") if value else TRUE
 
 
 def _prefix(reading: Reading, site: Site, value: Any, keyword: str) -> Formula:
     if not isinstance(value, list):
-        raise site.error(keyword, f"the value must be an array of schemas, not {value!r}")
+        raise site.wrong(keyword, "an array of schemas", value)
     return conjunction(
         [
             reading.put(

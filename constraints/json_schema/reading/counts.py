@@ -21,7 +21,7 @@ def count(site: Site, keyword: str, value: Any) -> int:
     """
     number = value if value.__class__ is int else fraction(value)
     if number is None or number.denominator != 1:
-        raise site.error(keyword, f"the value must be an integer, not {value!r}")
+        raise site.wrong(keyword, "an integer", value)
     return max(0, int(number))
 
 

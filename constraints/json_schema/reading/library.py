@@ -19,8 +19,8 @@ from typing import Any, Final
 from urllib.parse import unquote, urljoin
 
 from automata.errors import SchemaError, UnsupportedSchema
-from constraints.json_schema.document import Resolver
-from constraints.json_schema.reading.dialects import Dialect
+from constraints.json_schema.document import Note, Resolver
+from constraints.json_schema.reading.dialects import UNDECLARED, Dialect
 from constraints.json_schema.reading.metaschemas import metaschema
 from constraints.json_schema.reading.pointers import step, steps
 from constraints.json_schema.reading.scanning import (
@@ -31,10 +31,14 @@ from constraints.json_schema.reading.scanning import (
     own_uri,
     subschemas,
 )
-from constraints.json_schema.reading.site import Resource, Target
+from constraints.json_schema.reading.site import Resource, Target, shown
 from constraints.json_schema.reading.vocabularies import UnknownVocabulary, dialect_of
 
 _INDEX: Final = re.compile("0|[1-9][0-9]*")
+
+
+class _Nowhere(Exception):
+    """A reference leads to nothing; the message says why."""
 
 
 class Library:
@@ -42,14 +46,17 @@ class Library:
 
     Attributes:
         root: the resource of the caller's schema.
+        notes: each `$schema` that nobody knows.
     """
 
-    def __init__(self, schema: Any, dialect: Dialect, resolver: Resolver | None) -> None:
+    def __init__(self, schema: Any, dialect: Dialect | None, resolver: Resolver | None) -> None:
+        """`dialect` is that of the caller's schema; None: the one that it names, or `UNDECLARED`."""
         self._resolver = resolver
+        self.notes: dict[Note, None] = {}
         self._entered: dict[str, Resource] = {}
         self._resources: dict[str, Resource] = {}
         self._targets: dict[tuple[Resource, str], Target] = {}
-        self.root = self._document("", schema, "", dialect)
+        self.root = self._document("", schema, "", dialect or self._declared(schema, "", UNDECLARED))
 
     def entered(self, schema: dict[str, Any], place: str, resource: Resource) -> Resource:
         """The resource that a schema is in, which lies in `resource` or is its root."""
@@ -60,9 +67,12 @@ class Library:
         base = uri.partition("#")[0] if uri else ""
         if not base:
             return resource
-        entered = Resource(_joined(resource.uri, base), schema, place, self._declared(schema, place, resource.dialect))
-        entered.document = resource.document if resource.place != place else entered
-        entered.anchors = resource.anchors if resource.place == place else {}
+        entered = Resource(_joined(resource.uri, base), schema, place, resource.dialect)
+        if resource.place == place:  # a document, which has another URI than the one it was found by
+            entered.anchors = resource.anchors
+        else:
+            entered.document = resource.document
+            entered.dialect = self._declared(schema, place, resource.dialect)
         self._entered[place] = entered
         self._resources.setdefault(entered.uri, entered)
         return entered
@@ -81,9 +91,8 @@ class Library:
         if known is None:
             try:
                 known = self._resolve(resource, reference)
-            except LookupError as error:
-                reason = str(error.args[0]) if error.args else ""
-                raise SchemaError(reason, pointer=pointer, keyword=keyword) from None
+            except _Nowhere as error:
+                raise SchemaError(str(error), pointer=pointer, keyword=keyword) from None
             self._targets[resource, reference] = known
         return known
 
@@ -103,13 +112,20 @@ class Library:
             waiting.extend((inner, place + path, inside) for inner, path in reversed(list(subschemas(schema))))
 
     def _declared(self, schema: Any, place: str, default: Dialect) -> Dialect:
-        declared = schema.get("$schema") if isinstance(schema, dict) else None
-        if not isinstance(declared, str) or place == "":
+        """The dialect that a resource's `$schema` names; the default for one that nobody knows."""
+        uri = schema.get("$schema") if isinstance(schema, dict) else None
+        if uri is None:
             return default
+        pointer = place + "/$schema"
+        if not isinstance(uri, str):
+            raise SchemaError(f"the value must be a string, not {shown(uri)}", pointer=pointer, keyword="$schema")
         try:
-            return dialect_of(declared, default, self._resolver) or default
+            dialect = dialect_of(uri, default, self._resolver)
         except UnknownVocabulary as error:
-            raise UnsupportedSchema(str(error), pointer=place + "/$schema", keyword="$schema") from None
+            raise UnsupportedSchema(str(error), pointer=pointer, keyword="$schema") from None
+        if dialect is None:
+            self.notes[Note(pointer, "$schema", f"nobody knows the dialect {uri!r}")] = None
+        return dialect or default
 
     def _document(self, uri: str, schema: Any, place: str, dialect: Dialect) -> Resource:
         document = Resource(uri, schema, place, dialect)
@@ -131,7 +147,7 @@ class Library:
             self.scan(named)
             found = named.anchors.get(fragment) or named.document.anchors.get(fragment)
         if found is None:
-            raise LookupError(f"the reference {reference!r} leads to nothing")
+            raise _Nowhere(f"the reference {reference!r} leads to nothing")
         return found
 
     def _resource(self, resource: Resource, uri: str) -> Resource:
@@ -146,11 +162,11 @@ class Library:
             schema = metaschema(uri)
         except LookupError:
             if self._resolver is None:
-                raise LookupError(f"the reference leads to {uri!r}, and there is no resolver") from None
+                raise _Nowhere(f"the reference leads to {uri!r}, and there is no resolver") from None
             try:
                 schema = self._resolver(uri)
             except LookupError:
-                raise LookupError(f"the reference leads to {uri!r}, which the resolver does not know") from None
+                raise _Nowhere(f"the reference leads to {uri!r}, which the resolver does not know") from None
         place = uri + "#"
         return schema, place, self._declared(schema, place, default)
 
@@ -190,4 +206,7 @@ def _inside(container: str, name: str, value: Any) -> str:
 
 def _joined(base: str, uri: str) -> str:
     """A URI reference, resolved (RFC 3986, section 5); a base without hierarchy, as `urn:`, keeps what is absolute."""
-    return urljoin(base, uri) if base else uri
+    try:
+        return urljoin(base, uri) if base else uri
+    except ValueError:  # "//[" begins an IPv6 address that never ends
+        return uri

@@ -18,4 +18,5 @@ def metaschema(uri: str) -> Any:
         raise LookupError(uri)
     from jsonschema_specifications import REGISTRY
 
-    return REGISTRY.contents(uri)
+    # Drafts up to 7 have "http" in their URIs; who writes "https" means them as well.
+    return REGISTRY.contents(uri.replace("https:", "http:") if "/draft-0" in uri else uri)

@@ -32,12 +32,12 @@ def exclusive_maximum(reading: Reading, site: Site, value: Any) -> Formula:
 def multiple_of(reading: Reading, site: Site, value: Any) -> Formula:
     step = _number(site, "multipleOf", value)
     if step <= 0:
-        raise site.error("multipleOf", f"the value must be greater than 0, not {value!r}")
+        raise site.wrong("multipleOf", "greater than 0", value)
     return MultipleOf(step)
 
 
 def _number(site: Site, keyword: str, value: Any) -> Fraction:
     number = fraction(value)
     if number is None:
-        raise site.error(keyword, f"the value must be a number, not {value!r}")
+        raise site.wrong(keyword, "a number", value)
     return number

@@ -40,7 +40,7 @@ min_properties, max_properties = bounds(Size, "minProperties", "maxProperties")
 
 def properties(reading: Reading, site: Site, value: Any) -> Formula:
     members = []
-    for name, schema in table(site, "properties", value).items():
+    for name, schema in _table(site, "properties", value).items():
         member = Members(named(name), reading.below(site, schema, "properties", name))
         members.append(reading.put(member, f"{site.place}/properties{step(name)}"))
     needed = [name for name, schema in value.items() if isinstance(schema, dict) and schema.get("required") is True]
@@ -49,7 +49,7 @@ def properties(reading: Reading, site: Site, value: Any) -> Formula:
 
 def pattern_properties(reading: Reading, site: Site, value: Any) -> Formula:
     members = []
-    for source, schema in table(site, "patternProperties", value).items():
+    for source, schema in _table(site, "patternProperties", value).items():
         names, place = Pattern(source), f"{site.place}/patternProperties{step(source)}"
         reading.put(names, place)
         members.append(reading.put(Members(names, reading.below(site, schema, "patternProperties", source)), place))
@@ -85,21 +85,21 @@ def _required(site: Site, names: list[str]) -> Formula:
 
 def dependent_required(reading: Reading, site: Site, value: Any) -> Formula:
     parts = []
-    for name, names in table(site, "dependentRequired", value).items():
+    for name, names in _table(site, "dependentRequired", value).items():
         parts.append(_when_present(name, has_name(*_names(site, names, "dependentRequired", name))))
     return conjunction(parts)
 
 
 def dependent_schemas(reading: Reading, site: Site, value: Any) -> Formula:
     parts = []
-    for name, schema in table(site, "dependentSchemas", value).items():
+    for name, schema in _table(site, "dependentSchemas", value).items():
         parts.append(_when_present(name, reading.below(site, schema, "dependentSchemas", name)))
     return conjunction(parts)
 
 
 def dependencies(reading: Reading, site: Site, value: Any) -> Formula:
     parts = []
-    for name, needed in table(site, "dependencies", value).items():
+    for name, needed in _table(site, "dependencies", value).items():
         if isinstance(needed, (list, str)):
             names = _names(site, [needed] if isinstance(needed, str) else needed, "dependencies", name)
             parts.append(_when_present(name, has_name(*names)))
@@ -108,20 +108,20 @@ def dependencies(reading: Reading, site: Site, value: Any) -> Formula:
     return conjunction(parts)
 
 
-def table(site: Site, keyword: str, value: Any) -> dict[str, Any]:
+def _table(site: Site, keyword: str, value: Any) -> dict[str, Any]:
     """The value of a keyword that must be an object.
 
     Raises:
         SchemaError: it is none.
     """
     if not isinstance(value, dict):
-        raise site.error(keyword, f"the value must be an object, not {value!r}")
+        raise site.wrong(keyword, "an object", value)
     return value
 
 
 def _names(site: Site, value: Any, keyword: str, *path: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise site.error(keyword, f"the value must be an array of strings, not {value!r}", *path)
+        raise site.wrong(keyword, "an array of strings", value, *path)
     return value
 
 

@@ -18,7 +18,7 @@ from constraints.json_schema.reading.dialects import LATE
 from constraints.json_schema.reading.disjoint import Outlines
 from constraints.json_schema.reading.library import Library
 from constraints.json_schema.reading.pointers import step
-from constraints.json_schema.reading.site import Resource, Scope, Site, Target
+from constraints.json_schema.reading.site import Resource, Scope, Site, Target, shown
 
 # How many statements a definition may have side by side to stand in place of its references.
 SMALL: Final = 4
@@ -44,12 +44,17 @@ class Reader:
         self._open: set[Hashable] = set()
         self._recursive: set[Hashable] = set()
         self._conditions: dict[Hashable, Formula] = {}
+        # Equal formulas become one, so that what contains them is compared without looking into them.
+        self._same: dict[Formula, Formula] = {}
         self._outlines = Outlines(self.definitions)
 
     def root(self) -> Formula:
         """What the whole schema says."""
         resource = self._library.root
-        return self.definition(Target(resource.schema, resource.place, resource), ())
+        formula = self.definition(Target(resource.schema, resource.place, resource), ())
+        if isinstance(formula, Reference) and formula.key not in self._recursive:
+            return self.definitions.pop(formula.key)  # it is large, and nothing else leads to it
+        return formula
 
     def definition(self, target: Target, scope: Scope) -> Formula:
         scope = self._within(target.resource, scope) if self._dynamic else scope
@@ -89,7 +94,7 @@ class Reader:
     def target(self, site: Site, keyword: str) -> Target:
         reference = site.schema[keyword]
         if not isinstance(reference, str):
-            raise site.error(keyword, f"the value must be a string, not {reference!r}")
+            raise site.wrong(keyword, "a string", reference)
         if keyword == "$ref":
             return self._library.resolve(site.resource, reference, site.place + "/$ref", keyword)
         if not self._dynamic:
@@ -116,31 +121,20 @@ class Reader:
         if site is None:
             return TRUE if schema else FALSE
         handlers = site.resource.dialect.handlers
-        parts: list[Formula] = []
-        late: list[tuple[str, Any]] = []
-        for keyword, value in site.schema.items():
-            if keyword in LATE:
-                late.append((keyword, value))
-                continue
+        parts = []
+        for keyword in sorted(site.schema, key=LATE.__contains__):
             handler = handlers.get(keyword)
             if handler is not None:
-                part = handler(self, site, value)
-                parts.append(part)
-                self.places.setdefault(part, f"{place}/{keyword}")
-        for keyword, value in late:
-            handler = handlers.get(keyword)
-            if handler is not None:
-                part = handler(self, site, value)
-                parts.append(part)
-                self.places.setdefault(part, f"{place}/{keyword}")
-        return conjunction(parts)
+                parts.append(self.put(handler(self, site, site.schema[keyword]), f"{place}/{keyword}"))
+        formula = conjunction(parts)
+        return self._same.setdefault(formula, formula)
 
     def _site(self, schema: Any, place: str, resource: Resource, scope: Scope) -> Site | None:
         """The site of an object schema, in the resource that it belongs to, without keywords to be skipped."""
         if not isinstance(schema, dict):
             if isinstance(schema, bool):
                 return None
-            raise SchemaError(f"a schema must be an object or a boolean, not {schema!r}", pointer=place)
+            raise SchemaError(f"a schema must be an object or a boolean, not {shown(schema)}", pointer=place)
         if "$id" in schema or "id" in schema:
             entered = self._library.entered(schema, place, resource)
             if entered is not resource and self._dynamic:

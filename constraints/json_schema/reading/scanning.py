@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from constraints.json_schema.reading.dialects import dialect_of_uri
 from constraints.json_schema.reading.pointers import step
 from constraints.json_schema.reading.site import Resource, Target
 from constraints.json_schema.reading.words import words
@@ -35,11 +36,15 @@ def subschemas(schema: dict[str, Any]) -> Iterator[tuple[Any, str]]:
 
 
 def own_uri(schema: dict[str, Any], resource: Resource) -> str | None:
-    """What a schema calls itself: its `$id`, or `id` in draft 4; None without one, and where `$ref` hides it."""
-    dialect = resource.dialect
+    """What a schema calls itself: its `$id`, or `id` in draft 4; None without one, and where `$ref` hides it.
+
+    A schema inside another may be of a draft of its own, which its `$schema` says.
+    """
+    declared = schema.get("$schema")
+    dialect = (dialect_of_uri(declared) if isinstance(declared, str) else None) or resource.dialect
     if dialect.reference_alone and "$ref" in schema:
         return None
-    for keyword in dialect.id_keywords:
+    for keyword in (*dialect.id_keywords, *resource.dialect.id_keywords):
         uri = schema.get(keyword)
         if isinstance(uri, str):
             return uri

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from reprlib import Repr
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from automata.errors import SchemaError
 from constraints.json_schema.formula import Formula
@@ -62,6 +63,9 @@ class Resource:
         self.document = self
 
 
+_SHOWN: Final = Repr()
+_SHOWN.maxstring = _SHOWN.maxother = 80
+
 Scope: TypeAlias = tuple[tuple[str, Target], ...]
 
 
@@ -76,6 +80,15 @@ class Site:
     def error(self, keyword: str, reason: str, *path: str) -> SchemaError:
         """The error for the value of a keyword here, or for what lies under a path in it."""
         return SchemaError(reason, pointer=self.place + "".join(map(step, (keyword, *path))), keyword=keyword)
+
+    def wrong(self, keyword: str, expected: str, value: Any, *path: str) -> SchemaError:
+        """The error for a value that is not what it must be."""
+        return self.error(keyword, f"the value must be {expected}, not {shown(value)}", *path)
+
+
+def shown(value: Any) -> str:
+    """A value in an error: only its beginning if it is large."""
+    return _SHOWN.repr(value)
 
 
 class Reading(Protocol):

@@ -7,31 +7,26 @@ who asks a model for an e-mail address wants one. A format that no draft defines
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from constraints.json_schema.formula import TRUE, Format, Formula, Pattern, TextLength
 from constraints.json_schema.reading.counts import bounds
 from constraints.json_schema.reading.site import Reading, Site
-from constraints.json_schema.reading.words import words
-
-FORMATS: Final = words(
-    "date-time date time duration email idn-email hostname idn-hostname ipv4 ipv6 uri uri-reference iri iri- "
-    "reference uri-template uuid json-pointer relative-json-pointer regex"
-)
+from constraints.json_schema.strings.formats import KNOWN_FORMATS
 
 min_length, max_length = bounds(TextLength, "minLength", "maxLength")
 
 
 def pattern(reading: Reading, site: Site, value: Any) -> Formula:
     if not isinstance(value, str):
-        raise site.error("pattern", f"the value must be a string, not {value!r}")
+        raise site.wrong("pattern", "a string", value)
     return Pattern(value)
 
 
 def format_of(reading: Reading, site: Site, value: Any) -> Formula:
     if not isinstance(value, str):
-        raise site.error("format", f"the value must be a string, not {value!r}")
-    if value in FORMATS:
+        raise site.wrong("format", "a string", value)
+    if value in KNOWN_FORMATS:
         return Format(value)
     reading.note(site, "format", f"no draft defines the format {value!r}")
     return TRUE

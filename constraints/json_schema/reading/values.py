@@ -53,7 +53,7 @@ def named(name: str) -> StringIn:
     return StringIn(frozenset((name,)))
 
 
-def one_of(values: Iterable[Any]) -> Formula:
+def value_in(values: Iterable[Any]) -> Formula:
     """The value is one of these.
 
     Raises:
@@ -89,10 +89,10 @@ def _compound(value: Any) -> Formula:
     if value is None:
         return OF_KIND[Kind.NULL]
     if isinstance(value, (list, tuple)):
-        items = [ItemAt(index, one_of([item])) for index, item in enumerate(value)]
+        items = [ItemAt(index, value_in([item])) for index, item in enumerate(value)]
         return conjunction([OF_KIND[Kind.ARRAY], Length(len(items), len(items)), *items])
     if isinstance(value, dict):
-        members = [Members(named(name), one_of([member])) for name, member in value.items()]
+        members = [Members(named(name), value_in([member])) for name, member in value.items()]
         others = Members(Not(StringIn(frozenset(value))), FALSE)
         return conjunction([OF_KIND[Kind.OBJECT], *members, has_name(*value), others])
     raise ValueError(f"{value!r} is no JSON value")

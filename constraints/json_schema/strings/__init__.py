@@ -3,7 +3,7 @@
     formula  ->  content    an automaton over the characters of the string     content
              ->  spelling   one over all that JSON may write for them          spelling
 
-    string_language(formula)          the spellings, quotes included
+    string_language(formula)          the spellings, quotes included; `usual=True`: those that programs write
     usual_spellings(texts)            those of some strings that programs write
     string_matches(formula, text)     whether a formula holds for one string
     string_is_empty(formula)          whether it holds for none

@@ -6,14 +6,17 @@ are operations on these. Lists of strings are filtered by what else is asked of 
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from automata import algebra
 from automata import expr as ex
 from automata.byte_automaton import ByteAutomaton
 from automata.compile import compile_expr
+from automata.errors import PatternError
 from automata.pattern import parse
 from constraints.json_schema.formula import (
+    FALSE,
     Always,
     And,
     Format,
@@ -29,8 +32,10 @@ from constraints.json_schema.formula import (
 from constraints.json_schema.strings.formats import INEXACT_FORMATS, format_automaton
 from constraints.json_schema.strings.lengths import length_automaton
 
+# Up to the first group that begins with (?P, outside of sets and escapes.
+_OWN_GROUP = re.compile(r"(?:[^\\\[(]|\\.|\[(?:[^\\\]]|\\.)*\]|\((?!\?P))*\(\?P", re.DOTALL)
 
-@lru_cache(maxsize=1024)
+
 def content(formula: Formula, at_most: bool = False) -> ByteAutomaton:
     """The automaton of all strings for which a formula about strings holds.
 
@@ -44,16 +49,20 @@ def content(formula: Formula, at_most: bool = False) -> ByteAutomaton:
         LimitExceeded: an automaton is too large.
         TypeError: the formula is about something else.
     """
-    if at_most and _is_exact(formula):
-        return content(formula)
+    return _content(with_one_length(formula), at_most and not _is_exact(formula))
+
+
+@lru_cache(maxsize=1024)
+def _content(formula: Formula, at_most: bool) -> ByteAutomaton:
     if isinstance(formula, Always):
         return _any_text()
     if isinstance(formula, Never):
         return compile_expr(ex.EMPTY)
-    if isinstance(formula, StringIn):
-        return compile_expr(ex.strings(written(formula.texts)))
+    texts = listed(formula, at_most)
+    if texts is not None:
+        return compile_expr(ex.strings(texts))
     if isinstance(formula, Pattern):
-        return compile_expr(parse(formula.source, dialect="ecma", search=True))
+        return _pattern(formula.source)
     if isinstance(formula, Format):
         return format_automaton(formula.name, at_most=at_most)
     if isinstance(formula, TextLength):
@@ -87,18 +96,53 @@ def holds(formula: Formula, text: str, at_most: bool = False) -> bool:
     return content(formula, at_most).accepts(text.encode(errors="surrogatepass"))
 
 
+def with_one_length(formula: Formula) -> Formula:
+    """A conjunction with all that it says about the length in one statement; any other formula as it is."""
+    if not isinstance(formula, And):
+        return formula
+    low, high, others = 0, None, []
+    for part in formula.parts:
+        length = _length(part)
+        if length is None:
+            others.append(part)
+        else:
+            low = max(low, length.low)
+            high = length.high if high is None or (length.high is not None and length.high < high) else high
+    if high is not None and low > high:
+        return FALSE
+    return conjunction([*([TextLength(low, high)] if low or high is not None else []), *others])
+
+
+def _length(formula: Formula) -> TextLength | None:
+    """The one statement about the length that a formula or its negation is."""
+    if isinstance(formula, TextLength):
+        return formula
+    part = formula.part if isinstance(formula, Not) else None
+    if not isinstance(part, TextLength):
+        return None
+    if part.low == 0 and part.high is not None:
+        return TextLength(part.high + 1, None)
+    return TextLength(0, part.low - 1) if part.low and part.high is None else None
+
+
 def written(texts: frozenset[str]) -> list[str]:
     """The strings that UTF-8 can write: those without halves of surrogate pairs."""
     return [text for text in texts if text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)]
 
 
-def _intersection(parts: tuple[Formula, ...], at_most: bool) -> ByteAutomaton:
-    """What all parts hold for: the smallest list, filtered; or the positive parts, and then without the others."""
+def listed(formula: Formula, at_most: bool = False) -> list[str] | None:
+    """The strings that UTF-8 can write for which a formula holds, where it is a list of strings, or asks for one."""
+    parts = formula.parts if isinstance(formula, And) else (formula,)
     lists = [part for part in parts if isinstance(part, StringIn)]
-    if lists:
-        texts = min((part.texts for part in lists), key=len)
-        others = conjunction(part for part in parts if part != StringIn(texts))
-        return compile_expr(ex.strings([text for text in written(texts) if holds(others, text, at_most)]))
+    if not lists:
+        return None
+    smallest = min(lists, key=lambda part: len(part.texts))
+    others = conjunction(part for part in parts if part is not smallest)
+    return [text for text in written(smallest.texts) if holds(others, text, at_most)]
+
+
+def _intersection(parts: tuple[Formula, ...], at_most: bool) -> ByteAutomaton:
+    """What all parts hold for: the positive ones, and then without the others."""
     positive = [content(part, at_most) for part in parts if not isinstance(part, Not)] or [_any_text()]
     result = positive[0]
     for other in positive[1:]:
@@ -107,6 +151,14 @@ def _intersection(parts: tuple[Formula, ...], at_most: bool) -> ByteAutomaton:
         if isinstance(part, Not):
             result = algebra.difference(result, content(part.part, not at_most))
     return result
+
+
+def _pattern(source: str) -> ByteAutomaton:
+    """The automaton of a pattern of ECMA-262, where this project's own groups mean nothing."""
+    own = _OWN_GROUP.match(source)
+    if own:
+        raise PatternError("this kind of group is unknown", source, own.end() - len("(?P"))
+    return compile_expr(parse(source, dialect="ecma", search=True))
 
 
 def _is_exact(formula: Formula) -> bool:

@@ -6,7 +6,9 @@ one automaton. Code points above U+FFFF are two groups of ten bits: the lower on
 there are runs again, which stand among the others where the digits are d8 to db.
 
     Nodes     arcs `[N, 4]` over byte ranges; where the arcs of each node lie; nodes by their hashes; how many arcs
-              there are, the first node's number, and the next one's
+              there are, the next node's number, the first one's, and whether only usual spellings are wanted
+
+Usual spellings have no escape where none is needed in ASCII, small letters as digits, and a slash as it is.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ ROOM = 256
 
 Counts = npt.NDArray[np.int64]
 # Places in `counts`.
-_ARCS, _NEXT, _FIRST_NODE = range(3)
+_ARCS, _NEXT, _FIRST_NODE, _USUAL = range(4)
 _HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 # A code point and the letter of its short escape.
 _SHORT = (
@@ -38,6 +40,9 @@ _SHORT = (
     (0x0D, 0x72),
     (0x09, 0x74),
 )
+_SLASH = 0x2F
+# What usual spellings write as digits: control characters without a short escape, and all beyond ASCII.
+_USUAL_DIGITS = ((0x00, 0x07), (0x0B, 0x0B), (0x0E, 0x1F), (0x7F, 0x10FFFF))
 
 
 class Nodes(NamedTuple):
@@ -126,7 +131,8 @@ def _add_digits(ranges: IntArray, counts: Counts, low: int, high: int, target: i
         add_arc(ranges, counts, source, 0x30 + low, 0x30 + min(high, 9), target)
     if high >= 10:
         low = max(low, 10)
-        add_arc(ranges, counts, source, 0x37 + low, 0x37 + high, target)
+        if not counts[_USUAL]:
+            add_arc(ranges, counts, source, 0x37 + low, 0x37 + high, target)
         add_arc(ranges, counts, source, 0x57 + low, 0x57 + high, target)
 
 
@@ -204,24 +210,43 @@ def _with_halves(
 
 
 @kernel
+def _with_digits(runs: IntArray, usual: bool) -> IntArray:
+    """The runs of the code points that are written as digits."""
+    if not usual:
+        return runs
+    kept, count = np.empty((len(runs) + 4, 3), np.int32), 0
+    for first, last in _USUAL_DIGITS:
+        for run in range(len(runs)):
+            low, high = max(runs[run, FIRST], first), min(runs[run, LAST], last)
+            if low <= high:
+                kept, count = add_run(kept, count, low, high, runs[run, TARGET])
+    return kept[:count]
+
+
+@kernel
 def escapes(runs: IntArray, ranges: IntArray, rows: IntArray, slots: IntArray, counts: Counts) -> int:
-    """The state behind the backslash of the escapes of a boundary state.
+    """The state behind the backslash of the escapes of a boundary state, -1 where there are none.
 
     Args:
         runs: what the code points lead to; at least one, and no surrogates.
         ranges, rows, slots, counts: the nodes, with room for `ROOM * (R + 1)` more.
     """
-    units = cut_run(runs, 0, 0xFFFF)
-    units = _by_digit(units, 16, 0, ranges, rows, slots, counts)
-    units = _by_digit(units, 16, 0, ranges, rows, slots, counts)
-    if runs[-1, LAST] > 0xFFFF:
-        units = _with_halves(units, runs, ranges, rows, slots, counts)
-    units = _by_digit(units, 16, 0, ranges, rows, slots, counts)
-    first = _by_digit(units, 16, 0, ranges, rows, slots, counts)[0, TARGET]
+    usual = counts[_USUAL] != 0
+    digits = _with_digits(runs, usual)
+    first = -1
+    if len(digits):
+        units = cut_run(digits, 0, 0xFFFF)
+        units = _by_digit(units, 16, 0, ranges, rows, slots, counts)
+        units = _by_digit(units, 16, 0, ranges, rows, slots, counts)
+        if digits[-1, LAST] > 0xFFFF:
+            units = _with_halves(units, digits, ranges, rows, slots, counts)
+        units = _by_digit(units, 16, 0, ranges, rows, slots, counts)
+        first = _by_digit(units, 16, 0, ranges, rows, slots, counts)[0, TARGET]
     begin = counts[_ARCS]
     for code, letter in _SHORT:
         target = value_at(runs, code)
-        if target >= 0:
+        if target >= 0 and not (usual and code == _SLASH):
             add_arc(ranges, counts, counts[_NEXT], letter, letter, target)
-    add_arc(ranges, counts, counts[_NEXT], 0x75, 0x75, first)
-    return _node(begin, ranges, rows, slots, counts)
+    if first >= 0:
+        add_arc(ranges, counts, counts[_NEXT], 0x75, 0x75, first)
+    return _node(begin, ranges, rows, slots, counts) if counts[_ARCS] > begin else -1

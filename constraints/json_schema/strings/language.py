@@ -9,31 +9,47 @@ from functools import lru_cache
 from automata import expr as ex
 from automata.byte_automaton import ByteAutomaton
 from automata.expr import Expr
-from constraints.json_schema.formula import Always, Formula, Never, StringIn, TextLength
-from constraints.json_schema.strings.content import content, holds, written
+from constraints.json_schema.formula import Always, And, Formula, Never, Not, StringIn, TextLength
+from constraints.json_schema.strings.content import content, holds, listed, with_one_length, written
 from constraints.json_schema.strings.lengths import length_spellings
 from constraints.json_schema.strings.spelling import spelled
 
+# Of lists with more characters than this in all, only the usual spellings are taken.
+MOST_LETTERS = 2_000
 
-@lru_cache(maxsize=4096)
-def string_language(formula: Formula) -> Expr | ByteAutomaton:
+
+def string_language(formula: Formula, *, usual: bool = False) -> Expr | ByteAutomaton:
     """The JSON spellings, quotes included, of all strings for which a formula about strings holds.
+
+    All spellings of a word take seven states for each letter, the usual ones take one. So a list of strings that has
+    more than `MOST_LETTERS` characters has `usual_spellings` alone; everything else has all.
+
+    Args:
+        formula: about strings alone.
+        usual: only the spellings that programs write (`spelled`): no state more for escapes that nobody needs, where
+            there are many words, or all but many words.
 
     Raises:
         PatternError: a pattern that is none, or is not regular.
         LimitExceeded: an automaton is too large.
         TypeError: the formula is about something else.
     """
-    if isinstance(formula, TextLength):
+    return _language(with_one_length(formula), usual)
+
+
+@lru_cache(maxsize=4096)
+def _language(formula: Formula, usual: bool) -> Expr | ByteAutomaton:
+    if isinstance(formula, TextLength) and not usual:
         return length_spellings(formula.low, formula.high)
-    return spelled(content(formula))
+    texts = listed(formula)
+    if texts is not None and (usual or sum(map(len, texts)) > MOST_LETTERS):
+        return usual_spellings(texts)
+    return spelled(content(formula), usual=usual)
 
 
 def usual_spellings(texts: Iterable[str]) -> Expr:
     """The two spellings, quotes included, that programs give to each of some strings: escapes only where there must be
     some, or also for all characters beyond ASCII. Those are what `json.dumps` writes, and `JSON.stringify` the first.
-
-    All spellings of a word take seven states for a letter, these one.
     """
     kept = written(frozenset(texts))
     return ex.strings([json.dumps(text, ensure_ascii=ascii_only) for text in kept for ascii_only in (False, True)])
@@ -55,8 +71,15 @@ def string_is_empty(formula: Formula) -> bool:
     """
     if isinstance(formula, Always | Never):
         return isinstance(formula, Never)
-    if isinstance(formula, StringIn):
-        return not written(formula.texts)
     if isinstance(formula, TextLength):
         return formula.high is not None and formula.high < formula.low
+    texts = listed(formula)
+    if texts is not None:
+        return not texts
+    if all(isinstance(part, Not) and isinstance(part.part, StringIn) for part in _parts(formula)):
+        return False
     return content(formula).is_empty
+
+
+def _parts(formula: Formula) -> tuple[Formula, ...]:
+    return formula.parts if isinstance(formula, And) else (formula,)

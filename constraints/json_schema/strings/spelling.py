@@ -33,20 +33,22 @@ from constraints.json_schema.strings.tables import tables_of
 _QUOTE, _BACKSLASH, _FIRST_LITERAL = 0x22, 0x5C, 0x20
 
 
-def spelled(content: ByteAutomaton) -> ByteAutomaton:
+def spelled(content: ByteAutomaton, *, usual: bool = False) -> ByteAutomaton:
     """All spellings, in quotes, of the strings that an automaton over UTF-8 accepts.
 
     Args:
         content: a minimal automaton that accepts nothing but UTF-8; without labels.
+        usual: only those that programs write, each character by itself: escapes of what must have one or is beyond
+            ASCII, and those short where they can be, and with small letters.
     """
     if content.is_empty:
         return content
     offsets, arcs = by_state(content)
-    return from_either(_spelled(content.start, content.final, offsets, arcs, DENSE_BYTES), ())
+    return from_either(_spelled(content.start, content.final, offsets, arcs, usual, DENSE_BYTES), ())
 
 
 @kernel
-def _spelled(start: int, final: BoolArray, offsets: IntArray, arcs: IntArray, dense_bytes: int) -> Tables:
+def _spelled(start: int, final: BoolArray, offsets: IntArray, arcs: IntArray, usual: bool, dense_bytes: int) -> Tables:
     """The tables of the spellings. States of the content keep their numbers; then come the start and the end, and then
     the nodes of escapes."""
     num_states = len(final)
@@ -55,7 +57,7 @@ def _spelled(start: int, final: BoolArray, offsets: IntArray, arcs: IntArray, de
         np.empty((4 * len(arcs) + ROOM, 4), np.int32),
         np.empty((ROOM, 2), np.int32),
         np.full(4 * ROOM, -1, np.int32),
-        np.array([0, num_states + 2, num_states + 2]),
+        np.array([0, num_states + 2, num_states + 2, int(usual)]),
     )
     add_arc(nodes.ranges, nodes.counts, begin, _QUOTE, _QUOTE, start)
     is_boundary, waiting = np.zeros(num_states, np.bool_), np.empty(num_states, np.int32)
@@ -74,7 +76,8 @@ def _spelled(start: int, final: BoolArray, offsets: IntArray, arcs: IntArray, de
         nodes = with_room(nodes, ROOM * (num_runs + 1))
         if num_runs:
             escaped = escapes(runs[:num_runs], nodes.ranges, nodes.rows, nodes.slots, nodes.counts)
-            add_arc(nodes.ranges, nodes.counts, state, _BACKSLASH, _BACKSLASH, escaped)
+            if escaped >= 0:
+                add_arc(nodes.ranges, nodes.counts, state, _BACKSLASH, _BACKSLASH, escaped)
         for arc in range(offsets[state], offsets[state + 1]):
             _add_literal(nodes.ranges, nodes.counts, state, arcs[arc, LOW], arcs[arc, HIGH], arcs[arc, REACHED])
         if final[state]:

@@ -1,0 +1,20 @@
+"""ToolCall: a call that a model asked for, read from its text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call that a model asked for.
+
+    Attributes:
+        name: the tool.
+        arguments: by name; for a function, with the types of its parameters, so that `function(**arguments)` takes
+            them, and otherwise as `json.loads` gives them.
+    """
+
+    name: str
+    arguments: dict[str, Any]

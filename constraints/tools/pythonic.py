@@ -1,0 +1,83 @@
+"""Calls as Python writes them: `[weather(city="Bergen", days=3), now()]`.
+
+What a list of constructor calls is to dataclasses (`constraints.types`), this is to functions: each becomes a class of
+its parameters, of which a call would make an instance.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import operator
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+from automata.byte_automaton import ByteAutomaton
+from automata.errors import UnsupportedSchema
+from automata.limits import Work
+from automata.pushdown.automaton import PushdownAutomaton
+from constraints.parsed import Parsed
+from constraints.tools.call import ToolCall
+from constraints.types import dataclass
+from constraints.types.typed import parameters
+
+_LEFT_OUT: Any = object()
+
+
+@dataclasses.dataclass(frozen=True)
+class _Length:
+    """What `Annotated` says of a list's length."""
+
+    min_length: int
+    max_length: int | None
+
+
+class PythonicCalls(Parsed[tuple[ToolCall, ...]]):
+    """The texts of lists of calls; made by `tool_calls`. Immutable.
+
+    Attributes:
+        functions: the functions, by name.
+    """
+
+    def __init__(self, functions: Sequence[Any], at_most: int | None) -> None:
+        call = functools.reduce(operator.or_, map(_class_of, functions))
+        self.functions = {function.__name__: function for function in functions}
+        self._calls = dataclass(Annotated[list[call], _Length(1, at_most)])  # type: ignore[valid-type]
+
+    def __repr__(self) -> str:
+        return f"tool_calls([{', '.join(self.functions)}], format='pythonic')"
+
+    def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
+        """The automaton of the texts.
+
+        Raises:
+            LimitExceeded, Cancelled: see `Parsed.to_automaton`.
+        """
+        return self._calls.to_automaton(work)
+
+    def parse(self, text: str) -> tuple[ToolCall, ...]:
+        """The calls in a text, in order, at least one.
+
+        Raises:
+            TextNotAllowed: the constraint does not allow the text.
+        """
+        return tuple(ToolCall(type(call).__name__, _given(call)) for call in self._calls.parse(text))
+
+
+def _class_of(function: Callable[..., Any]) -> type:
+    """A class whose constructor takes what a function takes, by name."""
+    if not inspect.isroutine(function):
+        raise UnsupportedSchema(f"{function!r} is no function, and only functions say what is Python", keyword="tools")
+    fields = [
+        (name, hint, dataclasses.field() if required else dataclasses.field(default=_LEFT_OUT))
+        for name, hint, required in parameters(function)
+    ]
+    # The order is that of the parameters, whichever have defaults.
+    return dataclasses.make_dataclass(function.__name__, fields, kw_only=True)
+
+
+def _given(call: Any) -> dict[str, Any]:
+    """The arguments that were written."""
+    values = {field.name: getattr(call, field.name) for field in dataclasses.fields(call)}
+    return {name: value for name, value in values.items() if value is not _LEFT_OUT}

@@ -1,0 +1,109 @@
+"""Tool: a name and its arguments, from a function, from a tool as OpenAI's interface has it, or from a schema."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from automata.byte_automaton import ByteAutomaton
+from automata.errors import SchemaError, TextNotAllowed, UnsupportedSchema
+from automata.limits import under_way
+from automata.nested import NestedNetwork, compile_nested
+from constraints.json_schema import json_schema
+from constraints.json_schema.whitespace import Habit, Whitespace
+from constraints.types.typed import typed
+
+# A function; {"type": "function", "function": {"name": ..., "parameters": ...}}; or a name and a schema.
+ToolLike: TypeAlias = Callable[..., Any] | Mapping[str, Any] | tuple[str, Any]
+
+# OpenAI's rule, and dots, which servers of tools put between names; none of these needs an escape anywhere.
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+
+
+@dataclass(frozen=True, eq=False)
+class Tool:
+    """A tool as a constraint.
+
+    Attributes:
+        name: its name.
+        network: the JSON texts of its arguments.
+        read: the arguments of such a text.
+    """
+
+    name: str
+    network: NestedNetwork = field(repr=False)
+    read: Callable[[str], dict[str, Any]] = field(repr=False)
+
+    def as_string(self) -> ByteAutomaton:
+        """The JSON strings that hold a text of the arguments.
+
+        Raises:
+            UnsupportedSchema: the arguments are recursive, or open: what is nested to any depth is no string that an
+                automaton without a stack reads.
+        """
+        from constraints.json_schema.strings.spelling import spelled
+
+        with under_way(None) as work:
+            found = compile_nested(self.network, work=work)
+        if not isinstance(found, ByteAutomaton):
+            reason = f"arguments of {self.name!r} nest to any depth, or are large; in a string they need a bound"
+            raise UnsupportedSchema(reason)
+        return spelled(found)
+
+
+def tool_of(tool: ToolLike, whitespace: Habit | Whitespace) -> Tool:
+    """The tool that a caller means.
+
+    Raises:
+        SchemaError: its arguments cannot be held, or are no object.
+        ValueError: it has no name that can be written everywhere; or it is no tool.
+    """
+    name = name_of(tool)
+    if isinstance(tool, tuple):
+        return _from_schema(name, tool[1], whitespace)
+    if isinstance(tool, Mapping):
+        return _from_schema(name, tool.get("function", tool).get("parameters"), whitespace)
+    known = typed(tool, whitespace=whitespace)
+    return Tool(name, known.to_network(), known.parse)
+
+
+def name_of(tool: ToolLike) -> str:
+    """The name of a tool.
+
+    Raises:
+        ValueError: it has none that can be written everywhere; or it is no tool.
+    """
+    if isinstance(tool, tuple):
+        name = tool[0]
+    elif isinstance(tool, Mapping):
+        name = tool.get("function", tool).get("name")
+    elif inspect.isroutine(tool):
+        name = tool.__name__
+    else:
+        raise ValueError(f"a tool is a function, a tool's dict, or a name and a schema, not {tool!r}")
+    if not (isinstance(name, str) and _NAME.fullmatch(name)):
+        raise ValueError(f"a tool's name is made of letters, digits and `_.-`, up to 128 of them, and not {name!r}")
+    return name
+
+
+def _from_schema(name: str, schema: Any, whitespace: Habit | Whitespace) -> Tool:
+    if schema is None:
+        schema = {"properties": {}, "additionalProperties": False}
+    if not isinstance(schema, Mapping) or schema.get("type", "object") != "object":
+        raise SchemaError(
+            f"the arguments of {name!r} are an object, and the schema says something else", keyword="type"
+        )
+    known = json_schema({**schema, "type": "object"}, whitespace=whitespace)
+    return Tool(name, known.to_network(), _loaded)
+
+
+def _loaded(text: str) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(text)
+    except (ValueError, RecursionError) as error:  # numbers of more than 4,300 digits; too deep
+        raise TextNotAllowed(str(error), text) from None
+    return found

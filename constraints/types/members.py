@@ -1,0 +1,84 @@
+"""Values of a Literal and members of an Enum: how they are written, as values and as keys, and whether they are read.
+
+Whether Pydantic reads what it writes is asked of it, value by value: tuples come back as lists, and members of an Enum
+in a Literal not at all.
+"""
+
+from __future__ import annotations
+
+from enum import Flag
+from typing import Any
+
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import SchemaValidator, core_schema, from_json, to_json
+
+from automata.errors import UnsupportedSchema
+
+_MAX_FLAGS = 8
+
+
+def values_schema(schema: Any) -> JsonSchemaValue:
+    """The values of a Literal or an Enum, integers apart.
+
+    Raises:
+        UnsupportedSchema: one is read as something else than what was written.
+    """
+    reader = SchemaValidator(schema)
+    integers: list[Any] = []
+    others: list[Any] = []
+    for value in members_of(schema):
+        written = to_json(value)
+        if not _same(_read(reader, written), value):
+            raise UnsupportedSchema(f"{value!r} is written as {written.decode()}, which is read as something else")
+        is_integer = type(getattr(value, "value", value)) is int or (isinstance(value, int) and type(value) is not bool)
+        (integers if is_integer else others).append(from_json(written))
+    found: list[JsonSchemaValue] = [{"type": "integer", "enum": integers}] if integers else []
+    found += [{"enum": others}] if others else []
+    return found[0] if len(found) == 1 else {"anyOf": found}
+
+
+def key_of(schema: Any, value: Any) -> str:
+    """How a Literal's or an Enum's value is written as a key.
+
+    Raises:
+        UnsupportedSchema: the key is read as something else.
+    """
+    written = to_json({value: None})
+    found = _read(SchemaValidator(core_schema.dict_schema(keys_schema=schema)), written)
+    if not (isinstance(found, dict) and _same(next(iter(found)), value)):
+        raise UnsupportedSchema(f"{value!r} is written as {written.decode()}, which is read as something else")
+    name: str = next(iter(from_json(written)))
+    return name
+
+
+def _read(reader: SchemaValidator, written: bytes) -> Any:
+    try:
+        return reader.validate_json(written)
+    except ValueError:
+        return _NOTHING
+
+
+_NOTHING = object()
+
+
+def _same(found: Any, value: Any) -> bool:
+    return type(found) is type(value) and bool(found == value)
+
+
+def members_of(schema: Any) -> list[Any]:
+    """The values of a Literal, the members of an Enum, and all combinations of a Flag's.
+
+    Raises:
+        UnsupportedSchema: a Flag has too many.
+    """
+    if schema["type"] == "literal":
+        return list(schema["expected"])
+    members: list[Any] = list(schema["members"])
+    if not issubclass(schema["cls"], Flag):
+        return members
+    if len(members) > _MAX_FLAGS:
+        raise UnsupportedSchema(f"combinations of more than {_MAX_FLAGS} flags", keyword=schema["cls"].__name__)
+    found = {schema["cls"](0): None}
+    for member in members:
+        found |= {earlier | member: None for earlier in found}
+    return list(found)

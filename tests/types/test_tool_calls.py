@@ -1,0 +1,288 @@
+"""Calls of tools in each wire format: written by others, accepted and read; written by the automaton, read."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Annotated, Any, Literal, get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mistral_common.protocol.instruct.messages import AssistantMessage
+from mistral_common.protocol.instruct.tool_calls import FunctionCall
+from mistral_common.protocol.instruct.tool_calls import ToolCall as MistralCall
+from mistral_common.tokens.tokenizers.tekken import Tekkenizer
+from pydantic import Field
+
+import tokenfst
+from automata import ByteAutomaton, TextNotAllowed, literal, random_strings
+from automata.errors import SchemaError, UnsupportedSchema
+from automata.limits import under_way
+from automata.nested import compile_nested
+from automata.nested.joining import Joining
+from automata.pushdown.automaton import PushdownAutomaton
+from constraints import json_schema
+from constraints.tools import Format, PythonicCalls, ToolCall, ToolCalls, tool_calls
+
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+
+@dataclass(frozen=True)
+class Place:
+    city: str
+    country: str | None = None
+
+
+def weather(place: Place, unit: Literal["celsius", "kelvin"] = "celsius") -> str:
+    raise AssertionError("nothing is ever called")
+
+
+def weather_in_days(days: Annotated[int, Field(ge=1, le=14)]) -> str:
+    raise AssertionError("nothing is ever called")
+
+
+SEARCH = {
+    "type": "function",
+    "function": {
+        "name": "search",
+        "description": "Finds pages.",
+        "parameters": {
+            "type": "object",
+            "properties": {"query": {"type": "string"}, "limit": {"type": "integer", "minimum": 1}},
+            "required": ["query"],
+            "additionalProperties": False,
+        },
+    },
+}
+TOOLS: list[Any] = [weather, weather_in_days, SEARCH, ("now", None)]
+
+
+def arguments_of(call: ToolCall) -> dict[str, Any]:
+    """The arguments as JSON has them."""
+    return {
+        name: {"city": value.city, "country": value.country} if isinstance(value, Place) else value
+        for name, value in call.arguments.items()
+    }
+
+
+def written(calls: list[ToolCall], form: Format) -> str:
+    """What the sources of a format show for these calls."""
+    pairs = [(call.name, arguments_of(call)) for call in calls]
+    as_objects = [{"name": name, "arguments": arguments} for name, arguments in pairs]
+    match form:
+        case "llama":
+            return "; ".join(json.dumps({"name": name, "parameters": arguments}) for name, arguments in pairs)
+        case "llama-function":
+            return "".join(f"<function={name}>{json.dumps(arguments)}</function>" for name, arguments in pairs)
+        case "qwen" | "hermes":
+            return "\n".join(
+                f"<tool_call>\n{json.dumps(each, ensure_ascii=False)}\n</tool_call>" for each in as_objects
+            )
+        case "mistral":
+            return "[TOOL_CALLS]" + json.dumps(as_objects, ensure_ascii=False)
+        case "mistral-args":
+            return "".join(f"[TOOL_CALLS]{name}[ARGS]{json.dumps(arguments)}" for name, arguments in pairs)
+        case "openai":
+            return json.dumps([{"type": "function", "function": each} for each in as_objects])
+        case "openai-string":
+            strings = [{"name": name, "arguments": json.dumps(arguments)} for name, arguments in pairs]
+            return json.dumps([{"type": "function", "function": each} for each in strings])
+
+
+text = st.text(st.characters(exclude_categories=("Cs",)), max_size=8)
+places = st.builds(Place, text, st.none() | text)
+calls = st.one_of(
+    places.map(lambda place: ToolCall("weather", {"place": place})),
+    places.map(lambda place: ToolCall("weather", {"place": place, "unit": "kelvin"})),
+    st.integers(1, 14).map(lambda days: ToolCall("weather_in_days", {"days": days})),
+    text.map(lambda query: ToolCall("search", {"query": query})),
+    st.builds(lambda query, limit: ToolCall("search", {"query": query, "limit": limit}), text, st.integers(1)),
+    st.just(ToolCall("now", {})),
+)
+KNOWN = {
+    form: tool_calls(TOOLS, format=form, parallel=True) for form in FORMATS if form not in ("openai-string", "pythonic")
+}
+
+
+def automaton_of(constraint: ToolCalls | PythonicCalls) -> ByteAutomaton | PushdownAutomaton:
+    with under_way(None) as work:
+        return constraint.to_automaton(work)
+
+
+@pytest.mark.parametrize("form", KNOWN)
+@settings(max_examples=40, deadline=None)
+@given(several=st.lists(calls, min_size=1, max_size=3))
+def test_what_models_are_shown_is_read(form: Format, several: list[ToolCall]) -> None:
+    assert KNOWN[form].parse(written(several, form)) == tuple(several)
+
+
+@pytest.mark.parametrize("form", KNOWN)
+def test_what_the_automaton_writes_is_read(form: Format) -> None:
+    automaton = automaton_of(KNOWN[form])
+    flat = automaton if isinstance(automaton, ByteAutomaton) else automaton.expand(4)
+    names = set()
+    for each in random_strings(flat, 100, seed=1, max_length=90):
+        names |= {call.name for call in KNOWN[form].parse(each.decode())}
+    assert names == {"weather", "weather_in_days", "search", "now"}
+
+
+@pytest.mark.parametrize("form", KNOWN)
+def test_arguments_belong_to_their_tools(form: Format) -> None:
+    one = ToolCall("weather_in_days", {"days": 3})
+    refused = [
+        [ToolCall("weather_in_days", {"days": 15})],
+        [ToolCall("search", {"days": 3})],
+        [ToolCall("now", {"days": 3})],
+        [ToolCall("other", {"days": 3})],
+        [one, ToolCall("weather", {})],
+        [],
+    ]
+    assert KNOWN[form].parse(written([one], form)) == (one,)
+    for several in refused:
+        with pytest.raises(TextNotAllowed):
+            KNOWN[form].parse(written(several, form))
+    for broken in (written([one], form)[:-1], written([one], form) + " ", ""):
+        with pytest.raises(TextNotAllowed):
+            KNOWN[form].parse(broken)
+
+
+@pytest.mark.parametrize(("parallel", "allowed"), [(False, [1]), (True, [1, 2, 3, 4]), (2, [1, 2]), (1, [1])])
+@pytest.mark.parametrize("form", ["llama", "mistral", "qwen"])
+def test_how_many_calls(form: Format, parallel: bool | int, allowed: list[int]) -> None:
+    constraint = tool_calls([weather_in_days], format=form, parallel=parallel)
+    for number in range(1, 5):
+        several = [ToolCall("weather_in_days", {"days": day + 1}) for day in range(number)]
+        if number in allowed:
+            assert constraint.parse(written(several, form)) == tuple(several)
+        else:
+            with pytest.raises(TextNotAllowed):
+                constraint.parse(written(several, form))
+
+
+def test_mistral_common_writes_what_is_accepted() -> None:
+    """The tokenizers' own methods, which encode calls for the model, with an encoder that keeps the text."""
+    from mistral_common.tokens.tokenizers import instruct
+
+    class Kept:
+        def encode(self, written: str, bos: bool, eos: bool) -> list[str]:
+            return [written]
+
+    message = AssistantMessage(
+        tool_calls=[
+            MistralCall(id="null", function=FunctionCall(name="search", arguments='{"query": "é", "limit": 2}')),
+            MistralCall(id="null", function=FunctionCall(name="now", arguments="{}")),
+        ]
+    )
+    expected = (ToolCall("search", {"query": "é", "limit": 2}), ToolCall("now", {}))
+    for version, form in [("V2", "mistral"), ("V3", "mistral"), ("V11", "mistral-args")]:
+        cls = getattr(instruct, f"InstructTokenizer{version}")
+        made = cls.__new__(cls)
+        made.tokenizer = Kept()
+        made.TOOL_CALLS, made.ARGS = "[TOOL_CALLS]", "[ARGS]"
+        assert KNOWN[form].parse("".join(made._encode_tool_calls_in_assistant_message(message))) == expected
+
+
+def test_arguments_in_a_string() -> None:
+    constraint = tool_calls([weather_in_days, ("now", None)], format="openai-string", parallel=True)
+    several = [ToolCall("weather_in_days", {"days": 14}), ToolCall("now", {})]
+    assert constraint.parse(written(several, "openai-string")) == tuple(several)
+    with pytest.raises(TextNotAllowed):
+        constraint.parse(written([ToolCall("weather_in_days", {"days": 15})], "openai-string"))
+    with pytest.raises(UnsupportedSchema, match="nest to any depth"):
+        tool_calls([("open", {"type": "object"})], format="openai-string")
+
+
+def test_calls_as_python_writes_them() -> None:
+    def now() -> None: ...
+
+    constraint = tool_calls([weather, weather_in_days, now], format="pythonic", parallel=True)
+    text = (
+        "[weather(place=Place(city='Bergen')), weather(place=Place(city='Rome', country=None), unit=\"kelvin\"), now()]"
+    )
+    bergen, rome = (ToolCall("weather", {"place": Place(city)}) for city in ("Bergen", "Rome"))
+    assert constraint.parse(text) == (
+        bergen,
+        ToolCall("weather", {**rome.arguments, "unit": "kelvin"}),
+        ToolCall("now", {}),
+    )
+    for refused in ("[]", "[weather()]", "[weather_in_days(days=15)]", "[weather_in_days(3)]", "now()", "[now(),]"):
+        with pytest.raises(TextNotAllowed):
+            constraint.parse(refused)
+    once = tool_calls([now], format="pythonic")
+    assert once.parse("[now()]") == (ToolCall("now", {}),)
+    with pytest.raises(TextNotAllowed):
+        once.parse("[now(), now()]")
+    with pytest.raises(UnsupportedSchema, match="no function"):
+        tool_calls([SEARCH], format="pythonic")
+
+
+def test_markers_as_tokens() -> None:
+    words = [b"[", b'{"name": "now", "arguments": {}}', b"]", b"[TOOL", b"_CALLS]", b"", b""]
+    vocabulary = tokenfst.Vocabulary(words, [6], special_tokens={"[TOOL_CALLS]": 5})
+    as_tokens = tool_calls([("now", None)], format="mistral", markers="tokens")
+    automaton = tokenfst.compile(as_tokens, vocabulary)
+    assert automaton.accepts([5, 0, 1, 2])
+    assert not automaton.accepts([3, 4, 0, 1, 2])
+    as_text = tokenfst.compile(tool_calls([("now", None)], format="mistral"), vocabulary)
+    assert as_text.accepts([3, 4, 0, 1, 2])
+    for decoded in ('[{"name": "now", "arguments": {}}]', '[TOOL_CALLS] [{"name": "now", "arguments": {}}]'):
+        assert as_tokens.parse(decoded) == (ToolCall("now", {}),)
+    by_name = tool_calls([("now", None), ("nowhere", None)], format="mistral-args", markers="tokens", parallel=True)
+    assert by_name.parse("nowhere{}now{}") == (ToolCall("nowhere", {}), ToolCall("now", {}))
+
+
+def test_recursive_arguments() -> None:
+    schema = {"type": "object", "properties": {"next": {"$ref": "#"}}, "additionalProperties": False}
+    constraint = tool_calls([("a", schema), ("b", schema)], format="qwen")
+    deep = {"next": {"next": {"next": {}}}}
+    assert constraint.parse(written([ToolCall("b", deep)], "qwen")) == (ToolCall("b", deep),)
+
+
+@pytest.mark.parametrize(
+    ("tools", "options", "error", "message"),
+    [
+        ([], {"format": "llama"}, ValueError, "there must be one"),
+        ([weather, weather], {"format": "llama"}, ValueError, "names of their own"),
+        ([("a b", None)], {"format": "llama"}, ValueError, "letters, digits"),
+        ([weather], {"format": "other"}, ValueError, "the format is one of"),
+        ([weather], {"format": "llama", "parallel": -1}, ValueError, "are none"),
+        ([weather], {"format": "llama", "markers": "none"}, ValueError, "`markers`"),
+        ([3], {"format": "llama"}, ValueError, "a tool is"),
+        ([("a", {"type": "array"})], {"format": "llama"}, SchemaError, "are an object"),
+    ],
+)
+def test_mistakes(tools: list[Any], options: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        tool_calls(tools, **options)
+
+
+def test_joining() -> None:
+    """Networks with text between them: all texts of a small language, and no others."""
+    network = json_schema({"type": "array", "items": {"const": 1}, "maxItems": 1}, whitespace="compact").to_network()
+    joining = Joining()
+    begin = joining.read(0, literal("<"))
+    end = joining.read(begin, network)
+    joining.read(end, literal("|"), begin)
+    automaton = compile_nested(joining.network([joining.read(end, literal(">")), 0]))
+    once = ["[]", "[1]"]
+    for inside in ["", *once, *[f"{a}|{b}" for a in once for b in once], "[]|[]|[1]", "[1,1]", "|", "[]|", "[[]]"]:
+        parts = inside.split("|")
+        assert automaton.accepts(f"<{inside}>".encode()) == all(part in once for part in parts), inside
+    assert automaton.accepts(b"")
+    assert not automaton.accepts(b"<[]")
+
+
+def test_over_the_tokens_of_a_real_model() -> None:
+    """Mistral's own tokenizer writes the call, the marker as its token."""
+    path = str(files("mistral_common") / "data" / "tekken_240911.json")
+    vocabulary, tokenizer = tokenfst.from_tekken(path), Tekkenizer.from_file(path)
+    marker = vocabulary.special_tokens["[TOOL_CALLS]"]
+    automaton = tokenfst.compile(tool_calls(TOOLS, format="mistral", markers="tokens"), vocabulary)
+    assert automaton.mask(automaton.start).nonzero()[0].tolist() == [marker]
+    for days, allowed in [(3, True), (15, False)]:
+        call = json.dumps([{"name": "weather_in_days", "arguments": {"days": days}}])
+        written = tokenizer.encode(call, bos=False, eos=False)
+        assert automaton.accepts([marker, *written]) == allowed
+        assert not automaton.accepts(written)
