@@ -63,7 +63,9 @@ class Engine:
             SchemaError, LimitExceeded: the schema is not supported.
         """
         self._automaton = None
-        self._automaton = tokenfst.compile(constraints.json_schema(schema, property_order="any-if-cheap"), self.vocabulary, lazy=True)
+        self._automaton = tokenfst.compile(
+            constraints.json_schema(schema, property_order="any-if-cheap"), self.vocabulary, lazy=True
+        )
         self.reset()
 
     def reset(self) -> None:
