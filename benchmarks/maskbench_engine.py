@@ -1,10 +1,10 @@
 """The engine that MaskBench and `maskbench.py` call: one schema at a time, one mask for each token.
 
-    engine = Engine(vocab, encoding)
-    engine.compile(schema)          raises where the schema is not supported
-    engine.reset()
-    words = engine.mask()           packed: bit `i & 31` of word `i >> 5` is token i, `engine.eos` included
-    engine.advance(token)           whether the token was allowed
+engine = Engine(vocab, encoding)
+engine.compile(schema)          raises where the schema is not supported
+engine.reset()
+words = engine.mask()           packed: bit `i & 31` of word `i >> 5` is token i, `engine.eos` included
+engine.advance(token)           whether the token was allowed
 """
 
 from __future__ import annotations
