@@ -83,13 +83,14 @@ class Layout:
     labels: tuple[str, ...]
 
 
-def lay_out(network: NestedNetwork, inlined: frozenset[int], work: Work) -> Layout:
+def lay_out(network: NestedNetwork, inlined: frozenset[int], work: Work, *, written: bool = True) -> Layout:
     """The layout of a network.
 
     Args:
         network: the network; its calls are in order (`check_calls`).
         inlined: the rules that are laid where they are called, none of which calls itself, by way of others or not.
         work: the limits, and how the compilation is stopped.
+        written: whether it is to be written out by `lay`, so that its arcs are limited.
 
     Raises:
         LimitExceeded: it has more arcs than allowed, or the time is up.
@@ -99,7 +100,8 @@ def lay_out(network: NestedNetwork, inlined: frozenset[int], work: Work) -> Layo
     for rule in laying.rules:
         laying.lay(rule)
     layout = laying.layout()
-    _look(layout, work)
+    if written:
+        _look(layout, work)
     return layout
 
 

@@ -29,7 +29,7 @@ from automata.jit import kernel
 from automata.limits import Work
 from automata.nested.determinize import _productive
 from automata.nested.inlining import check_calls
-from automata.nested.laying import Chains, Copies, lay, lay_out
+from automata.nested.laying import Chains, Copies, lay_out
 from automata.nested.network import NestedNetwork
 from automata.openfst import BoolArray
 from tokenfst.lazy.program import BELOW, HEIGHT, POPS, SYMBOL, Machine, Program, class_members, stack_step
@@ -38,22 +38,29 @@ from tokenfst.loops import DEAD, Ints
 UNKNOWN = -(1 << 31)
 NO_ROOM = -3
 
-# The head of `net`: how many states there are; where the arcs of each state begin, the arcs (lowest class, highest
-# class, target), the same of epsilon arcs, the call of each state, the exit it ends in; calls, targets and first exits
-# as in `Layout`; and the rule of each exit.
-(NET_STATES, NET_ARC_OFFSETS, NET_ARCS, NET_EPSILON_OFFSETS, NET_EPSILON, NET_CALL, NET_END, NET_CALLS, NET_TARGETS,
- NET_EXITS, NET_RULE) = range(11)  # fmt: skip
+# The head of `net`: how many states there are, S of a network and N in all; how many arcs a state has at most; where
+# the edges of each state of the network begin, the edges (`2 * chain` or `2 * copy + 1`), the same of epsilon arcs; the
+# call of each of them, and the exit it ends in; calls, targets and first exits as in `Layout`, and the rule of each
+# exit; how many chains there are, and of each its first inner state, its text and its target; the classes of the texts;
+# how many copies there are, and of each its first inner state, its piece and its target; the first state of each piece;
+# and where the arcs of each state of pieces begin, the arcs (lowest class, highest class, target), the same of epsilon
+# arcs.
+(NET_OUTER, NET_STATES, NET_MOST, NET_EDGE_OFFSETS, NET_EDGES, NET_EPSILON_OFFSETS, NET_EPSILON, NET_CALL, NET_END,
+ NET_CALLS, NET_TARGETS, NET_EXITS, NET_RULE, NET_NUM_CHAINS, NET_CHAINS, NET_TEXT, NET_NUM_COPIES, NET_COPIES,
+ NET_PIECES, NET_ARC_OFFSETS, NET_ARCS, NET_INNER_OFFSETS, NET_INNER) = range(23)  # fmt: skip
+_NET_HEAD = 23
 # The head of `sets`: how many sets there are, how many members, how many steps, how often a closure was made; where
 # their members begin, what entering them does, the slots that find them, the set of each single state, the marks of
-# states, where rules begin, the members; and for how many sets, and how many members, there is room.
+# states, where rules begin, where a set is gathered, the members; and for how many sets, and how many members, there is
+# room, and how many rules there are.
 (SET_COUNT, SET_MEMBERS, SET_STEPS, SET_STAMP, SET_BEGIN, SET_ENTRY, SET_SLOTS, SET_SINGLE, SET_MARKS, SET_RULES,
- SET_POOL, SET_ROOM, SET_POOL_ROOM, SET_NUM_RULES) = range(14)  # fmt: skip
-SET_HEAD = 14
+ SET_WORK, SET_POOL, SET_ROOM, SET_POOL_ROOM, SET_NUM_RULES) = range(15)  # fmt: skip
+SET_HEAD = 15
 
 
 @kernel
 def net_of(
-    num_states: int,
+    num_outer: int,
     chains: Chains,
     copies: Copies,
     epsilon: Ints,
@@ -65,53 +72,158 @@ def net_of(
 ) -> tuple[bool, bool, Ints, ByteArray, int]:
     """Whether subsets of a layout are exact, whether it has a text, its `net`, the class of each byte, and how many
     classes there are."""
-    num_states, arcs, unread = lay(chains, copies, epsilon, num_states)
-    has_text = _productive(num_states, arcs, unread, starts, first_exit, calls, targets, ends)
-    alive = _alive(num_states, arcs, unread, first_exit, calls, targets, ends, has_text)
-    cuts = np.zeros(257, np.bool_)
-    for arc in range(len(arcs)):
-        cuts[arcs[arc, 1]] = cuts[arcs[arc, 2] + 1] = True
-    byte_class = np.zeros(256, np.uint8)
-    for byte in range(1, 256):
-        byte_class[byte] = byte_class[byte - 1] + cuts[byte]
+    byte_class = _classes(chains, copies)
+    first_of_piece = np.zeros(len(copies.num_states) + 1, np.int32)
+    for piece in range(len(copies.num_states)):
+        first_of_piece[piece + 1] = first_of_piece[piece] + copies.num_states[piece]
+    inner_arcs, inner_epsilon = _of_pieces(
+        copies.arc_offsets, copies.arcs, copies.epsilon_offsets, copies.epsilon, first_of_piece
+    )
+    leads_on = _lead_on(first_of_piece, inner_arcs, inner_epsilon)
+    # The network alone, where a chain or a copy is one arc.
+    outer = np.zeros((len(chains.source) + len(copies.source), 4), np.int32)
+    count = 0
+    for chain in range(len(chains.source)):
+        outer[count, 0], outer[count, 3] = chains.source[chain], chains.target[chain]
+        count += 1
+    for copy in range(len(copies.source)):
+        if leads_on[first_of_piece[copies.piece[copy]]]:
+            outer[count, 0], outer[count, 3] = copies.source[copy], copies.target[copy]
+            count += 1
+    has_text = _productive(num_outer, outer[:count], epsilon, starts, first_exit, calls, targets, ends)
+    alive = _alive(num_outer, outer[:count], epsilon, first_exit, calls, targets, ends, has_text)
     exact = True
     for call in range(len(calls)):
         if alive[calls[call, 0]]:
             for way in range(first_exit[calls[call, 1]], first_exit[calls[call, 1] + 1]):
                 target = targets[calls[call, 2] + way - first_exit[calls[call, 1]]]
                 exact = exact and (not has_text[way] or (target >= 0 and alive[target]))
-    size = 11 + 2 * (num_states + 1) + 3 * len(arcs) + len(unread) + 2 * num_states
-    net = np.full(size + 3 * len(calls) + len(targets) + len(first_exit) + len(has_text), -1, np.int32)
-    net[NET_STATES], at = num_states, 11
-    arc_offsets, arc_order = grouped(num_states, arcs[:, 0])
-    net[NET_ARC_OFFSETS], at = at, at + num_states + 1
-    net[NET_ARCS] = at
-    count = 0
-    for state in range(num_states):
-        net[net[NET_ARC_OFFSETS] + state] = count
+    net = _written(
+        num_outer, chains, copies, epsilon, first_exit, calls, targets, ends, alive, byte_class, first_of_piece,
+        inner_arcs, inner_epsilon, leads_on,
+    )  # fmt: skip
+    return exact, has_text[0], net, byte_class, int(byte_class[255]) + 1
+
+
+@kernel
+def _classes(chains: Chains, copies: Copies) -> ByteArray:
+    cuts = np.zeros(257, np.bool_)
+    for byte in chains.text:
+        cuts[byte] = cuts[np.int64(byte) + 1] = True
+    for arc in range(len(copies.arcs)):
+        cuts[copies.arcs[arc, 1]] = cuts[copies.arcs[arc, 2] + 1] = True
+    byte_class = np.zeros(256, np.uint8)
+    for byte in range(1, 256):
+        byte_class[byte] = byte_class[byte - 1] + cuts[byte]
+    return byte_class
+
+
+@kernel
+def _of_pieces(
+    arc_offsets: Ints, arcs: Ints, epsilon_offsets: Ints, epsilon: Ints, first_of_piece: Ints
+) -> tuple[Ints, Ints]:
+    """The arcs `[A, 4]` and epsilon arcs `[E, 2]` of all pieces, with their states numbered through."""
+    arcs, epsilon = arcs.copy(), epsilon.copy()
+    for piece in range(len(first_of_piece) - 1):
+        first = first_of_piece[piece]
+        for arc in range(arc_offsets[piece], arc_offsets[piece + 1]):
+            arcs[arc, 0] += first
+            arcs[arc, 3] += first
+        for arc in range(epsilon_offsets[piece], epsilon_offsets[piece + 1]):
+            epsilon[arc, 0] += first
+            epsilon[arc, 1] += first
+    return arcs, epsilon
+
+
+@kernel
+def _lead_on(first_of_piece: Ints, arcs: Ints, epsilon: Ints) -> BoolArray:
+    """Which states of pieces lead to the end of their piece."""
+    num_states = first_of_piece[-1]
+    arc_offsets, arc_order = grouped(num_states, arcs[:, 3])
+    epsilon_offsets, epsilon_order = grouped(num_states, epsilon[:, 1])
+    found, waiting, size = np.zeros(num_states, np.bool_), np.empty(num_states, np.int32), 0
+    for piece in range(len(first_of_piece) - 1):
+        waiting[size] = first_of_piece[piece] + 1
+        found[waiting[size]] = True
+        size += 1
+    while size:
+        size -= 1
+        state = waiting[size]
         for place in range(arc_offsets[state], arc_offsets[state + 1]):
-            arc = arc_order[place]
-            if alive[arcs[arc, 3]]:
-                net[at + 3 * count] = byte_class[arcs[arc, 1]]
-                net[at + 3 * count + 1] = byte_class[arcs[arc, 2]]
-                net[at + 3 * count + 2] = arcs[arc, 3]
-                count += 1
-    net[net[NET_ARC_OFFSETS] + num_states] = count
-    at += 3 * count
-    epsilon_offsets, epsilon_order = grouped(num_states, unread[:, 0])
-    net[NET_EPSILON_OFFSETS], at = at, at + num_states + 1
-    net[NET_EPSILON] = at
-    count = 0
-    for state in range(num_states):
-        net[net[NET_EPSILON_OFFSETS] + state] = count
+            source = arcs[arc_order[place], 0]
+            if not found[source]:
+                found[source] = True
+                waiting[size] = source
+                size += 1
         for place in range(epsilon_offsets[state], epsilon_offsets[state + 1]):
-            target = unread[epsilon_order[place], 1]
-            if alive[target]:
-                net[at + count] = target
-                count += 1
-    net[net[NET_EPSILON_OFFSETS] + num_states] = count
+            source = epsilon[epsilon_order[place], 0]
+            if not found[source]:
+                found[source] = True
+                waiting[size] = source
+                size += 1
+    return found
+
+
+@kernel
+def _written(
+    num_outer: int, chains: Chains, copies: Copies, epsilon: Ints, first_exit: Ints, calls: Ints, targets: Ints,
+    ends: Ints, alive: BoolArray, byte_class: ByteArray, first_of_piece: Ints, arcs: Ints, inner: Ints,
+    leads_on: BoolArray,
+) -> Ints:  # fmt: skip
+    """The `net`, without what leads to no end."""
+    num_chains, num_copies, num_inner = len(chains.source), len(copies.source), first_of_piece[-1]
+    size = _NET_HEAD + 1 + 4 * (num_outer + 1) + num_chains + num_copies + len(epsilon) + num_chains
+    size += 3 * len(calls) + len(targets) + 2 * len(first_exit) + 4 * num_chains + len(chains.text) + 3 * num_copies
+    size += len(first_of_piece) + 2 * (num_inner + 1) + 3 * len(arcs) + len(inner)
+    net = np.full(size, -1, np.int32)
+    net[NET_OUTER], at = num_outer, _NET_HEAD
+    # Edges and epsilon arcs of the network: counted, then placed.
+    source = np.concatenate((chains.source, copies.source))
+    offsets, order = grouped(num_outer, source)
+    net[NET_EDGE_OFFSETS], at = at, at + num_outer + 1
+    net[NET_EDGES] = at
+    count, most = 0, 1
+    arc_offsets, arc_order = grouped(num_inner, arcs[:, 0])
+    for state in range(num_outer):
+        net[net[NET_EDGE_OFFSETS] + state] = count
+        widest = 0
+        for place in range(offsets[state], offsets[state + 1]):
+            edge = order[place]
+            if edge < num_chains:
+                if alive[chains.target[edge]] and chains.offsets[edge] < chains.offsets[edge + 1]:
+                    net[at + count], count, widest = 2 * edge, count + 1, widest + 1
+            else:
+                copy = edge - num_chains
+                first = first_of_piece[copies.piece[copy]]
+                if alive[copies.target[copy]] and leads_on[first]:
+                    net[at + count], count = 2 * copy + 1, count + 1
+                    widest += arc_offsets[first + 1] - arc_offsets[first]
+        most = max(most, widest)
+    net[net[NET_EDGE_OFFSETS] + num_outer] = count
     at += count
-    net[NET_CALL], net[NET_END], at = at, at + num_states, at + 2 * num_states
+    empty = 0
+    unread = np.empty((len(epsilon) + num_chains, 2), np.int32)
+    unread[: len(epsilon)] = epsilon
+    for chain in range(num_chains):
+        if chains.offsets[chain] == chains.offsets[chain + 1]:
+            unread[len(epsilon) + empty, 0], unread[len(epsilon) + empty, 1] = (
+                chains.source[chain],
+                chains.target[chain],
+            )
+            empty += 1
+    unread = unread[: len(epsilon) + empty]
+    offsets, order = grouped(num_outer, unread[:, 0])
+    net[NET_EPSILON_OFFSETS], at = at, at + num_outer + 1
+    net[NET_EPSILON], count = at, 0
+    for state in range(num_outer):
+        net[net[NET_EPSILON_OFFSETS] + state] = count
+        for place in range(offsets[state], offsets[state + 1]):
+            if alive[unread[order[place], 1]]:
+                net[at + count] = unread[order[place], 1]
+                count += 1
+    net[net[NET_EPSILON_OFFSETS] + num_outer] = count
+    at += count
+    net[NET_CALL], net[NET_END], at = at, at + num_outer, at + 2 * num_outer
     for call in range(len(calls)):
         if alive[calls[call, 0]]:
             net[net[NET_CALL] + calls[call, 0]] = call
@@ -129,9 +241,165 @@ def net_of(
     net[at : at + len(first_exit)] = first_exit
     at += len(first_exit)
     net[NET_RULE] = at
-    for rule in range(len(starts)):
+    for rule in range(len(first_exit) - 1):
         net[at + first_exit[rule] : at + first_exit[rule + 1]] = rule
-    return exact, has_text[0], net, byte_class, int(byte_class[255]) + 1
+    at += first_exit[-1]
+    # Inner states are numbered behind those of the network: those of chains, then those of copies.
+    number = num_outer
+    net[NET_NUM_CHAINS], net[NET_CHAINS] = num_chains, at
+    for chain in range(num_chains):
+        net[at], net[at + 1], net[at + 2] = number, chains.offsets[chain], chains.target[chain]
+        number += max(chains.offsets[chain + 1] - chains.offsets[chain] - 1, 0)
+        at += 3
+    net[at] = number
+    at += 1
+    net[NET_TEXT] = at
+    for place in range(len(chains.text)):
+        net[at + place] = byte_class[chains.text[place]]
+    at += len(chains.text)
+    net[NET_NUM_COPIES], net[NET_COPIES] = num_copies, at
+    for copy in range(num_copies):
+        net[at], net[at + 1], net[at + 2] = number, copies.piece[copy], copies.target[copy]
+        number += copies.num_states[copies.piece[copy]] - 2
+        at += 3
+    net[NET_STATES] = number
+    net[NET_PIECES] = at
+    net[at : at + len(first_of_piece)] = first_of_piece
+    at += len(first_of_piece)
+    net[NET_ARC_OFFSETS], at = at, at + num_inner + 1
+    net[NET_ARCS], count = at, 0
+    for state in range(num_inner):
+        net[net[NET_ARC_OFFSETS] + state], begun = count, count
+        for place in range(arc_offsets[state], arc_offsets[state + 1]):
+            arc = arc_order[place]
+            if leads_on[arcs[arc, 3]]:
+                net[at + 3 * count], net[at + 3 * count + 1] = byte_class[arcs[arc, 1]], byte_class[arcs[arc, 2]]
+                net[at + 3 * count + 2] = arcs[arc, 3]
+                count += 1
+        most = max(most, count - begun)
+    net[net[NET_ARC_OFFSETS] + num_inner] = count
+    at += 3 * count
+    offsets, order = grouped(num_inner, inner[:, 0])
+    net[NET_INNER_OFFSETS], at = at, at + num_inner + 1
+    net[NET_INNER], count = at, 0
+    for state in range(num_inner):
+        net[net[NET_INNER_OFFSETS] + state] = count
+        for place in range(offsets[state], offsets[state + 1]):
+            if leads_on[inner[order[place], 1]]:
+                net[at + count] = inner[order[place], 1]
+                count += 1
+    net[net[NET_INNER_OFFSETS] + num_inner] = count
+    net[NET_MOST] = most
+    return net
+
+
+@kernel
+def _last_before(net: Ints, rows: int, count: int, state: int) -> int:
+    """The last of `count` rows of three that begins with a number that is not above a state."""
+    low, high = 0, count
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if net[rows + 3 * middle] <= state:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def _copied_arcs(net: Ints, copy: int, state: int, arcs: Ints, count: int) -> int:
+    """Adds the arcs of a state of a piece, as they are in a copy; returns how many there are."""
+    row = net[NET_COPIES] + 3 * copy
+    first = net[net[NET_PIECES] + net[row + 1]]
+    offsets = net[NET_ARC_OFFSETS] + first + state
+    for place in range(net[NET_ARCS] + 3 * net[offsets], net[NET_ARCS] + 3 * net[offsets + 1], 3):
+        target = net[place + 2] - first
+        arcs[count, 0], arcs[count, 1] = net[place], net[place + 1]
+        arcs[count, 2] = net[row + 2] if target == 1 else net[row] + target - 2
+        count += 1
+    return count
+
+
+@kernel
+def _arcs_of(net: Ints, state: int, arcs: Ints, count: int) -> int:
+    """Adds the arcs of a state, `[n, 3]`: lowest class, highest class, target; returns how many there are."""
+    if state < net[NET_OUTER]:
+        offsets = net[NET_EDGE_OFFSETS] + state
+        for place in range(net[NET_EDGES] + net[offsets], net[NET_EDGES] + net[offsets + 1]):
+            edge = net[place]
+            if edge & 1:
+                count = _copied_arcs(net, edge >> 1, 0, arcs, count)
+            else:
+                count = _chain_arc(net, edge >> 1, 0, arcs, count)
+        return count
+    if state < net[net[NET_CHAINS] + 3 * net[NET_NUM_CHAINS]]:
+        chain = _last_before(net, net[NET_CHAINS], net[NET_NUM_CHAINS], state)
+        return _chain_arc(net, chain, state - net[net[NET_CHAINS] + 3 * chain] + 1, arcs, count)
+    copy = _last_before(net, net[NET_COPIES], net[NET_NUM_COPIES], state)
+    return _copied_arcs(net, copy, state - net[net[NET_COPIES] + 3 * copy] + 2, arcs, count)
+
+
+@kernel
+def _chain_arc(net: Ints, chain: int, place: int, arcs: Ints, count: int) -> int:
+    """Adds the arc behind so many bytes of a chain."""
+    row = net[NET_CHAINS] + 3 * chain
+    # The next chain's first inner state is behind the last of this one.
+    arcs[count, 0] = arcs[count, 1] = net[net[NET_TEXT] + net[row + 1] + place]
+    arcs[count, 2] = net[row] + place if net[row] + place < net[row + 3] else net[row + 2]
+    return count + 1
+
+
+@kernel
+def _unread_of(net: Ints, state: int, found: Ints) -> int:
+    """Writes the states that a state leads to unread; returns how many there are. `found` has room for all."""
+    count = 0
+    if state < net[NET_OUTER]:
+        offsets = net[NET_EPSILON_OFFSETS] + state
+        for place in range(net[NET_EPSILON] + net[offsets], net[NET_EPSILON] + net[offsets + 1]):
+            found[count] = net[place]
+            count += 1
+        offsets = net[NET_EDGE_OFFSETS] + state
+        for place in range(net[NET_EDGES] + net[offsets], net[NET_EDGES] + net[offsets + 1]):
+            if net[place] & 1:
+                count = _copied_unread(net, net[place] >> 1, 0, found, count)
+    elif state >= net[net[NET_CHAINS] + 3 * net[NET_NUM_CHAINS]]:
+        copy = _last_before(net, net[NET_COPIES], net[NET_NUM_COPIES], state)
+        count = _copied_unread(net, copy, state - net[net[NET_COPIES] + 3 * copy] + 2, found, count)
+    return count
+
+
+@kernel
+def _copied_unread(net: Ints, copy: int, state: int, found: Ints, count: int) -> int:
+    row = net[NET_COPIES] + 3 * copy
+    first = net[net[NET_PIECES] + net[row + 1]]
+    offsets = net[NET_INNER_OFFSETS] + first + state
+    for place in range(net[NET_INNER] + net[offsets], net[NET_INNER] + net[offsets + 1]):
+        target = net[place] - first
+        found[count] = net[row + 2] if target == 1 else net[row] + target - 2
+        count += 1
+    return count
+
+
+@kernel
+def _reads(net: Ints, state: int) -> bool:
+    """Whether a state reads something, calls or ends."""
+    if state < net[NET_OUTER]:
+        if net[net[NET_CALL] + state] >= 0 or net[net[NET_END] + state] >= 0:
+            return True
+        offsets = net[NET_EDGE_OFFSETS] + state
+        for place in range(net[NET_EDGES] + net[offsets], net[NET_EDGES] + net[offsets + 1]):
+            if not net[place] & 1:
+                return True
+            first = net[net[NET_PIECES] + net[net[NET_COPIES] + 3 * (net[place] >> 1) + 1]]
+            if net[net[NET_ARC_OFFSETS] + first] < net[net[NET_ARC_OFFSETS] + first + 1]:
+                return True
+        return False
+    if state < net[net[NET_CHAINS] + 3 * net[NET_NUM_CHAINS]]:
+        return True
+    copy = _last_before(net, net[NET_COPIES], net[NET_NUM_COPIES], state)
+    row = net[NET_COPIES] + 3 * copy
+    inner = net[net[NET_PIECES] + net[row + 1]] + state - net[row] + 2
+    return bool(net[net[NET_ARC_OFFSETS] + inner] < net[net[NET_ARC_OFFSETS] + inner + 1])
 
 
 @kernel
@@ -189,8 +457,8 @@ def _alive(
 @kernel
 def first_sets(starts: Ints, m: Machine) -> int:
     """Makes the sets where rules begin; returns the first, or NO_ROOM."""
-    net, sets = m.net, m.sets
-    work = np.empty(net[NET_STATES] + 1, np.int32)
+    sets = m.sets
+    work = sets[sets[SET_WORK] : sets[SET_POOL]]
     for rule in range(len(starts)):
         work[0] = starts[rule]
         found = _set_of(work, 1, m)
@@ -212,15 +480,15 @@ def _set_of(work: Ints, count: int, m: Machine) -> int:
     while at < count:
         state = work[at]
         at += 1
-        offsets = net[NET_EPSILON_OFFSETS] + state
-        for place in range(net[offsets], net[offsets + 1]):
-            target = net[net[NET_EPSILON] + place]
+        # What a state leads to unread is gathered behind what has been gathered, and kept where it is new.
+        number = _unread_of(net, state, work[count:])
+        for place in range(count, count + number):
+            target = work[place]
             if sets[marks + target] != stamp:
                 sets[marks + target] = stamp
                 work[count] = target
                 count += 1
-        offsets = net[NET_ARC_OFFSETS] + state
-        if net[offsets] < net[offsets + 1] or net[net[NET_CALL] + state] >= 0 or net[net[NET_END] + state] >= 0:
+        if _reads(net, state):
             # In order, so that equal sets are equal.
             place = kept
             while place and work[place - 1] > state:
@@ -258,6 +526,8 @@ def _entry(number: int, members: Ints, m: Machine) -> int:
     net, sets = m.net, m.sets
     m.ends[number] = DEAD
     for state in members:
+        if state >= net[NET_OUTER]:
+            continue
         call, way = net[net[NET_CALL] + state], net[net[NET_END] + state]
         if call >= 0 or way > 0:
             step = sets[SET_STEPS]
@@ -283,18 +553,18 @@ def expand(state: int, m: Machine) -> bool:
     net, sets = m.net, m.sets
     num_classes = m.table.shape[1]
     single, many = np.full(num_classes, -1, np.int32), np.zeros(num_classes, np.bool_)
-    pool, arcs = sets[SET_POOL], net[NET_ARCS]
+    pool = sets[SET_POOL]
     begin, end = sets[sets[SET_BEGIN] + state], sets[sets[SET_BEGIN] + state + 1]
+    arcs, num_arcs = np.empty(((end - begin) * net[NET_MOST], 3), np.int32), 0
     for place in range(pool + begin, pool + end):
-        offsets = net[NET_ARC_OFFSETS] + sets[place]
-        for arc in range(arcs + 3 * net[offsets], arcs + 3 * net[offsets + 1], 3):
-            target = net[arc + 2]
-            for column in range(net[arc], net[arc + 1] + 1):
-                if single[column] < 0:
-                    single[column] = target
-                elif single[column] != target:
-                    many[column] = True
-    work = np.empty(net[NET_STATES] + 1, np.int32)
+        num_arcs = _arcs_of(net, sets[place], arcs, num_arcs)
+    for arc in range(num_arcs):
+        for column in range(arcs[arc, 0], arcs[arc, 1] + 1):
+            if single[column] < 0:
+                single[column] = arcs[arc, 2]
+            elif single[column] != arcs[arc, 2]:
+                many[column] = True
+    work = sets[sets[SET_WORK] : sets[SET_POOL]]
     row = np.full(num_classes, DEAD, np.int32)
     for column in range(num_classes):
         target = single[column]
@@ -303,15 +573,13 @@ def expand(state: int, m: Machine) -> bool:
         if many[column]:
             sets[SET_STAMP] += 1
             count = 0
-            for place in range(pool + begin, pool + end):
-                offsets = net[NET_ARC_OFFSETS] + sets[place]
-                for arc in range(arcs + 3 * net[offsets], arcs + 3 * net[offsets + 1], 3):
-                    if net[arc] <= column <= net[arc + 1]:
-                        mark = sets[SET_MARKS] + net[arc + 2]
-                        if sets[mark] != sets[SET_STAMP]:
-                            sets[mark] = sets[SET_STAMP]
-                            work[count] = net[arc + 2]
-                            count += 1
+            for arc in range(num_arcs):
+                if arcs[arc, 0] <= column <= arcs[arc, 1]:
+                    mark = sets[SET_MARKS] + arcs[arc, 2]
+                    if sets[mark] != sets[SET_STAMP]:
+                        sets[mark] = sets[SET_STAMP]
+                        work[count] = arcs[arc, 2]
+                        count += 1
             reached = _set_of(work, count, m)
         else:
             reached = sets[sets[SET_SINGLE] + target] - 1
@@ -332,7 +600,7 @@ def returned(called: int, way: int, m: Machine) -> int:
     """Where the text goes on after calls, the set of which was pushed, that ended in an exit; DEAD or NO_ROOM."""
     net, sets = m.net, m.sets
     if m.returns[called, way] == UNKNOWN:
-        work, count = np.empty(net[NET_STATES] + 1, np.int32), 0
+        work, count = sets[sets[SET_WORK] : sets[SET_POOL]], 0
         sets[SET_STAMP] += 1
         pool, begin = sets[SET_POOL], sets[SET_BEGIN] + called
         for place in range(pool + sets[begin], pool + sets[begin + 1]):
@@ -381,9 +649,10 @@ def has_row(state: int, m: Machine) -> bool:
     return m.table[state, 0] != UNKNOWN or expand(state, m)
 
 
-def new_sets(num_states: int, num_rules: int, room: int, pool_room: int) -> Ints:
+def new_sets(net: Ints, num_rules: int, room: int, pool_room: int) -> Ints:
     """`sets` with room for so many, and so many members in all."""
-    sizes = [room + 1, room, 2 * room, num_states, num_states, num_rules, pool_room]
+    num_states = int(net[NET_STATES])
+    sizes = [room + 1, room, 2 * room, num_states, num_states, num_rules, num_states + len(net), pool_room]
     places = np.cumsum([SET_HEAD, *sizes])
     sets: Ints = np.zeros(int(places[-1]), np.int32)
     sets[SET_BEGIN : SET_POOL + 1] = places[:-1]
@@ -395,7 +664,7 @@ def grown(machine: Machine) -> Machine:
     """The same with room for twice as many sets."""
     old, room, pool_room = machine.sets, 2 * int(machine.sets[SET_ROOM]), 2 * int(machine.sets[SET_POOL_ROOM])
     num_states, count = int(machine.net[NET_STATES]), int(old[SET_COUNT])
-    sets = new_sets(num_states, int(old[SET_NUM_RULES]), room, pool_room)
+    sets = new_sets(machine.net, int(old[SET_NUM_RULES]), room, pool_room)
     sets[:SET_BEGIN] = old[:SET_BEGIN]
     sizes = {SET_BEGIN: count + 1, SET_ENTRY: count, SET_SINGLE: num_states, SET_MARKS: num_states}
     sizes |= {SET_RULES: int(old[SET_NUM_RULES]), SET_POOL: int(old[SET_MEMBERS])}
@@ -444,7 +713,7 @@ def subset_program(network: NestedNetwork, work: Work) -> Program | None:
         Cancelled: the compilation was cancelled.
     """
     check_calls(network)
-    layout = lay_out(network, frozenset(), work)
+    layout = lay_out(network, frozenset(), work, written=False)
     if layout.labels:
         return None
     exact, has_text, net, byte_class, num_classes = net_of(
@@ -463,7 +732,7 @@ def subset_program(network: NestedNetwork, work: Work) -> Program | None:
     if not exact:
         return None
     num_states, num_rules = int(net[NET_STATES]), len(layout.starts)
-    room = 1 << max(10, (2 * num_states).bit_length())
+    room = 1 << min(14, max(10, (2 * num_states).bit_length()))
     most_exits = int(np.diff(layout.first_exit).max())
     machine = Machine(
         np.empty((room, num_classes), np.int32),
@@ -473,7 +742,7 @@ def subset_program(network: NestedNetwork, work: Work) -> Program | None:
         np.empty((room, 6), np.int32),
         np.empty(room, np.int32),
         net,
-        new_sets(num_states, num_rules, room, 8 * room),
+        new_sets(net, num_rules, room, 8 * room),
         np.empty((room, most_exits), np.int32),
     )
     while (start := first_sets(layout.starts, machine)) < 0:
