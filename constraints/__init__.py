@@ -1,11 +1,23 @@
 """Ready-made constraints: functions and patterns that describe what a model is to write.
 
-choice(texts)           one of some texts, up to a million of them
-quoted_text() ...       the languages of `automata.extensions`
-grammar(text)           rules in Lark's syntax, GBNF or EBNF
-json()                  any JSON value, to any depth
-json_schema(schema)     the JSON values that satisfy a JSON Schema
-paper                   the constraints that the paper measures
+Texts and patterns
+    choice(texts)               one of some texts, up to a million of them
+    quoted_text() ...           the languages of `automata.extensions`
+    paper                       the constraints that the paper measures
+Grammars
+    grammar(text)               rules in Lark's syntax, GBNF or EBNF
+    json()                      any JSON value, to any depth
+JSON Schema
+    json_schema(schema)         the JSON values that satisfy a schema           -> JsonSchema
+    json_schema_to_regex(...)   the same as a regular expression, with bounds on the depth
+    Whitespace                  where blanks may stand
+Values of Python, each with `parse`, from text back to the value                -> Parsed
+    typed(T)                    JSON of a type: a dataclass, a Pydantic model, ... or a function's parameters
+    dataclass(T)                calls of its constructor, `T(x=1)`
+    integer(), decimal(), date(), email(), url(), sql_select(tables)            -> Value
+    tool_calls(tools)           calls of functions, as chat models write them   -> ToolCall
+
+Nothing here imports torch, and Pydantic is imported by `typed` when it is called.
 """
 
 from automata.extensions import (
@@ -22,22 +34,40 @@ from automata.extensions import (
 )
 from constraints.choice import choice
 from constraints.grammars import grammar, json
-from constraints.json_schema import json_schema, json_schema_to_regex
+from constraints.json_schema import JsonSchema, Whitespace, json_schema, json_schema_to_regex
+from constraints.parsed import Parsed
+from constraints.tools import ToolCall, tool_calls
+from constraints.types import dataclass, typed
+from constraints.values import Value, date, decimal, email, integer, sql_select, url
 
 __all__ = [
+    "JsonSchema",
+    "Parsed",
+    "ToolCall",
+    "Value",
+    "Whitespace",
     "choice",
+    "dataclass",
+    "date",
+    "decimal",
     "delimited_list",
     "delimited_subsequence_of",
+    "email",
     "grammar",
     "image",
+    "integer",
     "json",
     "json_schema",
     "json_schema_to_regex",
     "paragraph_token",
     "quoted_text",
+    "sql_select",
     "substring_of",
     "text_token",
     "text_until",
     "token",
+    "tool_calls",
+    "typed",
     "unquoted_text",
+    "url",
 ]

@@ -53,7 +53,7 @@ def test_importing_is_light() -> None:
     assert result.returncode == 0, result.stderr
     loaded = set(result.stdout.split())
     assert {"automata", "tokenfst", "numpy"} <= loaded
-    assert not loaded & {"torch", "transformers", "tokenizers", "pygraphviz", "sentencepiece", "tiktoken"}
+    assert not loaded & {"torch", "transformers", "tokenizers", "pygraphviz", "sentencepiece", "tiktoken", "pydantic"}
 
 
 def test_a_foreign_automata_package_is_named(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from typing import NamedTuple, TypeAlias
 
 from automata import expr as ex
 from automata.byte_automaton import ByteAutomaton
+from automata.compile import compile_expr
 from automata.derivative import derivative
 from automata.errors import LimitExceeded
 from automata.expr import Expr
@@ -294,7 +295,8 @@ def _marks(habit: Habit | Whitespace, depth: int) -> _Marks:
 def _behind_quote(formula: Formula) -> Language:
     """The spellings of strings without the quote that they begin with."""
     language = string_language(formula)
-    return derivative(language, '"') if isinstance(language, ByteAutomaton) else derivative(language, '"')
+    automaton = language if isinstance(language, ByteAutomaton) else compile_expr(language)
+    return derivative(automaton, '"')
 
 
 @lru_cache(65_536)

@@ -18,7 +18,7 @@ from constraints.json_schema.laying import Laying
 from constraints.json_schema.liveness import has_text
 from constraints.json_schema.reading import read_schema
 from constraints.json_schema.restriction import Restriction
-from constraints.json_schema.whitespace import Habit, Whitespace, whitespace_of
+from constraints.json_schema.whitespace import Habit, Whitespace
 
 
 def plain_network(schema: Any, whitespace: Habit | Whitespace) -> NestedNetwork:
@@ -32,7 +32,7 @@ def plain_network(schema: Any, whitespace: Habit | Whitespace) -> NestedNetwork:
     definitions = {key: _plain(formula, known) for key, formula in document.definitions.items()}
     places = {_plain(formula, known): place for formula, place in document.places.items()}
     document = Document(_plain(document.root, known), definitions, document.draft, places, document.notes)
-    lay = partial(Laying, Restriction(document.definitions), whitespace_of(whitespace), "schema")
+    lay = partial(Laying, Restriction(document.definitions), whitespace, "schema")
     network = lay().network(document.root)
     if not has_text(network):
         reason, pointer = conflict(document, lambda formula: not has_text(lay().network(formula)))
