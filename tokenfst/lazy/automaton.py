@@ -50,7 +50,7 @@ from tokenfst.lazy.rows import (
     read_token,
     with_room,
 )
-from tokenfst.lazy.subsets import grown, subset_program
+from tokenfst.lazy.subsets import far_set, grown, subset_program
 from tokenfst.lazy.text import Text
 from tokenfst.loops import DEAD, LOOP_WORDS, Ints
 from tokenfst.over_tokens import OverTokens
@@ -145,6 +145,7 @@ class LazyAutomaton(OverTokens[int]):
         self._slots: Ints = np.zeros(4, np.int32)
         if program.most_pushed:
             self._cells, self._slots = with_room(self._cells, 2 * self._room)
+        self._counts = program.counts
         self._loops: Ints = np.zeros((len(self._machine.table), LOOP_WORDS), np.int32)
         self._texts: Ints = np.zeros((len(self._machine.table), TEXT_TARGET + 1), np.int32)
         self._note = np.zeros(NOTE_WORDS, np.int32)
@@ -231,10 +232,13 @@ class LazyAutomaton(OverTokens[int]):
         if self._cells.item(0, SYMBOL) + 2 * self._room > len(self._cells):
             self._cells, self._slots = with_room(self._cells, max(2 * self._room, len(self._cells)))
         else:
-            self._machine = grown(self._machine)
-            added = len(self._machine.table) - len(self._loops)
-            self._loops = np.concatenate([self._loops, np.zeros((added, LOOP_WORDS), np.int32)])
-            self._texts = np.concatenate([self._texts, np.zeros((added, TEXT_TARGET + 1), np.int32)])
+            self._grow_sets()
+
+    def _grow_sets(self) -> None:
+        self._machine = grown(self._machine)
+        added = len(self._machine.table) - len(self._loops)
+        self._loops = np.concatenate([self._loops, np.zeros((added, LOOP_WORDS), np.int32)])
+        self._texts = np.concatenate([self._texts, np.zeros((added, TEXT_TARGET + 1), np.int32)])
 
     # Masks
 
@@ -253,7 +257,8 @@ class LazyAutomaton(OverTokens[int]):
     def _row(self, state: int) -> _Row:
         """The row of a state that has none yet."""
         with self._prepared.lock:
-            at, top = state & _STATE, state >> _STACK_SHIFT
+            top = state >> _STACK_SHIFT
+            at = self._far(state & _STATE)
             row = self._known(at, top)
             if row is None:
                 row = self._make(at, top)
@@ -264,6 +269,14 @@ class LazyAutomaton(OverTokens[int]):
                 self._forget()
             self._rows[state] = row
             return row
+
+    def _far(self, at: int) -> int:
+        """The state that has the same row, and counts no more than tokens can tell."""
+        if not self._counts:
+            return at
+        while (far := far_set(at, self._prepared.longest, self._machine)) < 0:
+            self._grow_sets()
+        return int(far)
 
     def _with_exceptions(self, row: _Row) -> _Row:
         """The row of the start, with the bits of tokens that are exceptions there put right."""

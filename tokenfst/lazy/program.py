@@ -55,11 +55,13 @@ class Machine(NamedTuple):
 
 
 class Program(NamedTuple):
-    """Tables, the state of the empty text, which has an empty stack, and how many symbols a step pushes at most."""
+    """Tables, the state of the empty text, which has an empty stack, how many symbols a step pushes at most, and
+    whether states count (`tokenfst.lazy.subsets`)."""
 
     machine: Machine
     start: int
     most_pushed: int
+    counts: bool = False
 
 
 def _no_net() -> tuple[Ints, Ints, Ints]:

@@ -12,6 +12,11 @@ What leads to no end is left out before: each state that is kept leads to the en
 Where a rule may end in a way that a caller does not want, this would not be exact; such networks are compiled as a
 whole.
 
+Where units of a language are counted (`automata.nested.counted`), the states of one more unit are made when it is
+first reached: *blocks* of states, behind those of the network, each with the number of units before it. They have the
+arcs of the unit, so a bound costs nothing where it is not reached. A set whose counts are so far from their bounds that
+no token can tell allows what the set allows that has the unit without counts (`far_set`): one set for all of them.
+
 The arrays are two, since each one that a kernel is given costs its caller time:
 
     net    [..]   read only: a head of places, and from each of them on one table (`NET_*`)
@@ -39,6 +44,8 @@ from tokenfst.loops import DEAD, Ints
 _LEAST_ROOM, _MOST_ROOM = 1 << 10, 1 << 14
 
 UNKNOWN = -(1 << 31)
+# Columns of counters.
+COUNTER_BELOW, COUNTER_WITHIN, COUNTER_COPY, COUNTER_LOW, COUNTER_HIGH = range(5)
 NO_ROOM = -3
 
 # The head of `net`: how many states there are, S of a network and N in all; how many arcs a state has at most; where
@@ -47,18 +54,22 @@ NO_ROOM = -3
 # exit; how many chains there are, and of each its first inner state, its text and its target; the classes of the texts;
 # how many copies there are, and of each its first inner state, its piece and its target; the first state of each piece;
 # and where the arcs of each state of pieces begin, the arcs (lowest class, highest class, target), the same of epsilon
-# arcs.
+# arcs; how many counters there are, and of each the two states that `Layout.counters` has, the copy at the second of
+# them, and the bounds; and how many states a block has.
 (NET_OUTER, NET_STATES, NET_MOST, NET_EDGE_OFFSETS, NET_EDGES, NET_EPSILON_OFFSETS, NET_EPSILON, NET_CALL, NET_END,
  NET_CALLS, NET_TARGETS, NET_EXITS, NET_RULE, NET_NUM_CHAINS, NET_CHAINS, NET_TEXT, NET_NUM_COPIES, NET_COPIES,
- NET_PIECES, NET_ARC_OFFSETS, NET_ARCS, NET_INNER_OFFSETS, NET_INNER) = range(23)  # fmt: skip
-_NET_HEAD = 23
+ NET_PIECES, NET_ARC_OFFSETS, NET_ARCS, NET_INNER_OFFSETS, NET_INNER, NET_NUM_COUNTERS, NET_COUNTERS,
+ NET_WIDTH) = range(26)  # fmt: skip
+_NET_HEAD = 26
 # The head of `sets`: how many sets there are, how many members, how many steps, how often a closure was made; where
 # their members begin, what entering them does, the slots that find them, the set of each single state, the marks of
-# states, where rules begin, where a set is gathered, the members; and for how many sets, and how many members, there is
-# room, and how many rules there are.
+# states, where rules begin, where a set is gathered, the blocks (counter, how many units are before it, and the block
+# behind it, 0 where there is none yet), the members; and for how many sets, and how many members, there is room, how
+# many rules there are, how many blocks, and for how many there is room.
 (SET_COUNT, SET_MEMBERS, SET_STEPS, SET_STAMP, SET_BEGIN, SET_ENTRY, SET_SLOTS, SET_SINGLE, SET_MARKS, SET_RULES,
- SET_WORK, SET_POOL, SET_ROOM, SET_POOL_ROOM, SET_NUM_RULES) = range(15)  # fmt: skip
-SET_HEAD = 15
+ SET_WORK, SET_BLOCKS, SET_POOL, SET_ROOM, SET_POOL_ROOM, SET_NUM_RULES, SET_NUM_BLOCKS,
+ SET_BLOCK_ROOM) = range(18)  # fmt: skip
+SET_HEAD = 18
 
 
 @kernel
@@ -72,6 +83,7 @@ def net_of(
     calls: Ints,
     targets: Ints,
     ends: Ints,
+    counters: Ints,
 ) -> tuple[bool, bool, Ints, ByteArray, int]:
     """Whether subsets of a layout are exact, whether it has a text, its `net`, the class of each byte, and how many
     classes there are."""
@@ -93,8 +105,12 @@ def net_of(
         if leads_on[first_of_piece[copies.piece[copy]]]:
             outer[count, 0], outer[count, 3] = copies.source[copy], copies.target[copy]
             count += 1
-    has_text = _productive(num_outer, outer[:count], epsilon, starts, first_exit, calls, targets, ends)
-    alive = _alive(num_outer, outer[:count], epsilon, first_exit, calls, targets, ends, has_text)
+    # What is counted is read as what is not counted, as far as it matters here.
+    unread = np.concatenate((epsilon, counters[:, 0:3:2]))
+    has_text = _productive(num_outer, outer[:count], unread, starts, first_exit, calls, targets, ends)
+    alive = _alive(num_outer, outer[:count], unread, first_exit, calls, targets, ends, has_text)
+    for counter in range(len(counters)):
+        alive[counters[counter, 1]] = alive[counters[counter, 2]]
     exact = True
     for call in range(len(calls)):
         if alive[calls[call, 0]]:
@@ -103,7 +119,7 @@ def net_of(
                 exact = exact and (not has_text[way] or (target >= 0 and alive[target]))
     net = _written(
         num_outer, chains, copies, epsilon, first_exit, calls, targets, ends, alive, byte_class, first_of_piece,
-        inner_arcs, inner_epsilon, leads_on,
+        inner_arcs, inner_epsilon, leads_on, counters,
     )  # fmt: skip
     return exact, has_text[0], net, byte_class, int(byte_class[255]) + 1
 
@@ -171,13 +187,13 @@ def _lead_on(first_of_piece: Ints, arcs: Ints, epsilon: Ints) -> BoolArray:
 def _written(
     num_outer: int, chains: Chains, copies: Copies, epsilon: Ints, first_exit: Ints, calls: Ints, targets: Ints,
     ends: Ints, alive: BoolArray, byte_class: ByteArray, first_of_piece: Ints, arcs: Ints, inner: Ints,
-    leads_on: BoolArray,
+    leads_on: BoolArray, counters: Ints,
 ) -> Ints:  # fmt: skip
     """The `net`, without what leads to no end."""
     num_chains, num_copies, num_inner = len(chains.source), len(copies.source), first_of_piece[-1]
     size = _NET_HEAD + 1 + 4 * (num_outer + 1) + num_chains + num_copies + len(epsilon) + num_chains
     size += 3 * len(calls) + len(targets) + 2 * len(first_exit) + 4 * num_chains + len(chains.text) + 3 * num_copies
-    size += len(first_of_piece) + 2 * (num_inner + 1) + 3 * len(arcs) + len(inner)
+    size += len(first_of_piece) + 2 * (num_inner + 1) + 3 * len(arcs) + len(inner) + 6 * len(counters)
     net = np.full(size, -1, np.int32)
     net[NET_OUTER], at = num_outer, _NET_HEAD
     # Edges and epsilon arcs of the network: counted, then placed.
@@ -205,7 +221,7 @@ def _written(
     net[net[NET_EDGE_OFFSETS] + num_outer] = count
     at += count
     empty = 0
-    unread = np.empty((len(epsilon) + num_chains, 2), np.int32)
+    unread = np.empty((len(epsilon) + num_chains + len(counters), 2), np.int32)
     unread[: len(epsilon)] = epsilon
     for chain in range(num_chains):
         if chains.offsets[chain] == chains.offsets[chain + 1]:
@@ -214,7 +230,9 @@ def _written(
                 chains.target[chain],
             )
             empty += 1
-    unread = unread[: len(epsilon) + empty]
+    first_counter = len(epsilon) + empty
+    unread = unread[: first_counter + len(counters)]
+    unread[first_counter:] = counters[:, 0:3:2]
     offsets, order = grouped(num_outer, unread[:, 0])
     net[NET_EPSILON_OFFSETS], at = at, at + num_outer + 1
     net[NET_EPSILON], count = at, 0
@@ -222,7 +240,8 @@ def _written(
         net[net[NET_EPSILON_OFFSETS] + state] = count
         for place in range(offsets[state], offsets[state + 1]):
             if alive[unread[order[place], 1]]:
-                net[at + count] = unread[order[place], 1]
+                counter = order[place] - first_counter
+                net[at + count] = unread[order[place], 1] if counter < 0 else -1 - counter
                 count += 1
     net[net[NET_EPSILON_OFFSETS] + num_outer] = count
     at += count
@@ -292,7 +311,14 @@ def _written(
                 net[at + count] = inner[order[place], 1]
                 count += 1
     net[net[NET_INNER_OFFSETS] + num_inner] = count
+    at += count
     net[NET_MOST] = most
+    net[NET_NUM_COUNTERS], net[NET_COUNTERS], net[NET_WIDTH] = len(counters), at, 1
+    for counter in range(len(counters)):
+        net[at : at + 5] = counters[counter, 1:]
+        net[at + COUNTER_COPY] += 1
+        net[NET_WIDTH] = max(net[NET_WIDTH], copies.num_states[copies.piece[counters[counter, 3]]] - 1)
+        at += 5
     return net
 
 
@@ -324,8 +350,11 @@ def _copied_arcs(net: Ints, copy: int, state: int, arcs: Ints, count: int) -> in
 
 
 @kernel
-def _arcs_of(net: Ints, state: int, arcs: Ints, count: int) -> int:
-    """Adds the arcs of a state, `[n, 3]`: lowest class, highest class, target; returns how many there are."""
+def _arcs_of(net: Ints, sets: Ints, state: int, arcs: Ints, count: int) -> int:
+    """Adds the arcs of a state, `[n, 3]`: lowest class, highest class, target; returns how many there are, NO_ROOM
+    where there is none for one more block."""
+    if state >= net[NET_STATES]:
+        return _counted_arcs(net, sets, state, arcs, count)
     if state < net[NET_OUTER]:
         offsets = net[NET_EDGE_OFFSETS] + state
         for place in range(net[NET_EDGES] + net[offsets], net[NET_EDGES] + net[offsets + 1]):
@@ -343,6 +372,83 @@ def _arcs_of(net: Ints, state: int, arcs: Ints, count: int) -> int:
 
 
 @kernel
+def _counted(net: Ints, sets: Ints, state: int) -> tuple[int, int, int, int]:
+    """The counter of a state of a block (where it is in `net`), how many units are before it, which state of the block
+    it is, 0 for the one between two units, and the block (where it is in `sets`)."""
+    number = state - net[NET_STATES]
+    block = sets[SET_BLOCKS] + 3 * (number // net[NET_WIDTH])
+    return net[NET_COUNTERS] + 5 * sets[block], sets[block + 1], number % net[NET_WIDTH], block
+
+
+@kernel
+def _counted_arcs(net: Ints, sets: Ints, state: int, arcs: Ints, count: int) -> int:
+    """`_arcs_of` a state of a block: those of the unit, where its end is the beginning of the next block."""
+    counter, before, inside, block = _counted(net, sets, state)
+    if inside == 0 and before == net[counter + COUNTER_HIGH]:
+        return count
+    begun, copy = count, net[counter + COUNTER_COPY]
+    count = _copied_arcs(net, copy, inside + (inside > 0), arcs, count)
+    for arc in range(begun, count):
+        if arcs[arc, 2] == net[counter + COUNTER_WITHIN]:
+            behind = _next_block(net, sets, counter, before, block)
+            if behind < 0:
+                return NO_ROOM
+            arcs[arc, 2] = behind
+        else:
+            arcs[arc, 2] += state - inside + 1 - net[net[NET_COPIES] + 3 * copy]
+    return count
+
+
+@kernel
+def _next_block(net: Ints, sets: Ints, counter: int, before: int, block: int) -> int:
+    """The state behind one more unit."""
+    if net[counter + COUNTER_HIGH] < 0 and before + 1 >= net[counter + COUNTER_LOW]:
+        return int(net[counter + COUNTER_WITHIN])
+    if sets[block + 2] == 0:
+        number = sets[SET_NUM_BLOCKS]
+        if number == sets[SET_BLOCK_ROOM]:
+            return NO_ROOM
+        made = sets[SET_BLOCKS] + 3 * number
+        sets[made], sets[made + 1], sets[made + 2] = sets[block], before + 1, 0
+        sets[block + 2], sets[SET_NUM_BLOCKS] = number, number + 1
+    return int(net[NET_STATES] + sets[block + 2] * net[NET_WIDTH])
+
+
+@kernel
+def far_set(state: int, longest: int, m: Machine) -> int:
+    """The set that allows what a set allows, of tokens of at most `longest` bytes, without counts that are too far from
+    their bounds for that; NO_ROOM where there is none."""
+    net, sets = m.net, m.sets
+    work, count, changed = sets[sets[SET_WORK] : sets[SET_BLOCKS]], 0, False
+    sets[SET_STAMP] += 1
+    pool, begin = sets[SET_POOL], sets[SET_BEGIN] + state
+    for place in range(pool + sets[begin], pool + sets[begin + 1]):
+        member = _far_state(net, sets, sets[place], longest)
+        changed = changed or member != sets[place]
+        if sets[sets[SET_MARKS] + member] != sets[SET_STAMP]:
+            sets[sets[SET_MARKS] + member] = sets[SET_STAMP]
+            work[count] = member
+            count += 1
+    return _set_of(work, count, m) if changed else state
+
+
+@kernel
+def _far_state(net: Ints, sets: Ints, state: int, longest: int) -> int:
+    if state < net[NET_STATES]:
+        return state
+    counter, before, inside, _ = _counted(net, sets, state)
+    low, high, copy = net[counter + COUNTER_LOW], net[counter + COUNTER_HIGH], net[counter + COUNTER_COPY]
+    # No token ends more units than it has bytes.
+    if before >= low and (high < 0 or before <= high - longest):
+        end = COUNTER_WITHIN
+    elif before < low - longest:
+        end, copy = COUNTER_BELOW, copy - 1
+    else:
+        return state
+    return int(net[counter + end] if inside == 0 else net[net[NET_COPIES] + 3 * copy] + inside - 1)
+
+
+@kernel
 def _chain_arc(net: Ints, chain: int, place: int, arcs: Ints, count: int) -> int:
     """Adds the arc behind so many bytes of a chain."""
     row = net[NET_CHAINS] + 3 * chain
@@ -353,13 +459,19 @@ def _chain_arc(net: Ints, chain: int, place: int, arcs: Ints, count: int) -> int
 
 
 @kernel
-def _unread_of(net: Ints, state: int, found: Ints) -> int:
+def _unread_of(net: Ints, sets: Ints, state: int, found: Ints) -> int:
     """Writes the states that a state leads to unread; returns how many there are. `found` has room for all."""
     count = 0
+    if state >= net[NET_STATES]:
+        counter, before, inside, _ = _counted(net, sets, state)
+        if inside or before < net[counter + COUNTER_LOW]:
+            return 0
+        state = net[counter + COUNTER_WITHIN]
     if state < net[NET_OUTER]:
         offsets = net[NET_EPSILON_OFFSETS] + state
         for place in range(net[NET_EPSILON] + net[offsets], net[NET_EPSILON] + net[offsets + 1]):
-            found[count] = net[place]
+            # Below 0: the first block of a counter.
+            found[count] = net[place] if net[place] >= 0 else net[NET_STATES] - (net[place] + 1) * net[NET_WIDTH]
             count += 1
         offsets = net[NET_EDGE_OFFSETS] + state
         for place in range(net[NET_EDGES] + net[offsets], net[NET_EDGES] + net[offsets + 1]):
@@ -384,8 +496,11 @@ def _copied_unread(net: Ints, copy: int, state: int, found: Ints, count: int) ->
 
 
 @kernel
-def _reads(net: Ints, state: int) -> bool:
+def _reads(net: Ints, sets: Ints, state: int) -> bool:
     """Whether a state reads something, calls or ends."""
+    if state >= net[NET_STATES]:
+        counter, before, inside, _ = _counted(net, sets, state)
+        return inside > 0 or before != net[counter + COUNTER_HIGH]
     if state < net[NET_OUTER]:
         if net[net[NET_CALL] + state] >= 0 or net[net[NET_END] + state] >= 0:
             return True
@@ -461,7 +576,7 @@ def _alive(
 def first_sets(starts: Ints, m: Machine) -> int:
     """Makes the sets where rules begin; returns the first, or NO_ROOM."""
     sets = m.sets
-    work = sets[sets[SET_WORK] : sets[SET_POOL]]
+    work = sets[sets[SET_WORK] : sets[SET_BLOCKS]]
     for rule in range(len(starts)):
         work[0] = starts[rule]
         found = _set_of(work, 1, m)
@@ -484,14 +599,14 @@ def _set_of(work: Ints, count: int, m: Machine) -> int:
         state = work[at]
         at += 1
         # What a state leads to unread is gathered behind what has been gathered, and kept where it is new.
-        number = _unread_of(net, state, work[count:])
+        number = _unread_of(net, sets, state, work[count:])
         for place in range(count, count + number):
             target = work[place]
             if sets[marks + target] != stamp:
                 sets[marks + target] = stamp
                 work[count] = target
                 count += 1
-        if _reads(net, state):
+        if _reads(net, sets, state):
             # In order, so that equal sets are equal.
             place = kept
             while place and work[place - 1] > state:
@@ -560,14 +675,16 @@ def expand(state: int, m: Machine) -> bool:
     begin, end = sets[sets[SET_BEGIN] + state], sets[sets[SET_BEGIN] + state + 1]
     arcs, num_arcs = np.empty(((end - begin) * net[NET_MOST], 3), np.int32), 0
     for place in range(pool + begin, pool + end):
-        num_arcs = _arcs_of(net, sets[place], arcs, num_arcs)
+        num_arcs = _arcs_of(net, sets, sets[place], arcs, num_arcs)
+        if num_arcs < 0:
+            return False
     for arc in range(num_arcs):
         for column in range(arcs[arc, 0], arcs[arc, 1] + 1):
             if single[column] < 0:
                 single[column] = arcs[arc, 2]
             elif single[column] != arcs[arc, 2]:
                 many[column] = True
-    work = sets[sets[SET_WORK] : sets[SET_POOL]]
+    work = sets[sets[SET_WORK] : sets[SET_BLOCKS]]
     row = np.full(num_classes, DEAD, np.int32)
     for column in range(num_classes):
         target = single[column]
@@ -603,7 +720,7 @@ def returned(called: int, way: int, m: Machine) -> int:
     """Where the text goes on after calls, the set of which was pushed, that ended in an exit; DEAD or NO_ROOM."""
     net, sets = m.net, m.sets
     if m.returns[called, way] == UNKNOWN:
-        work, count = sets[sets[SET_WORK] : sets[SET_POOL]], 0
+        work, count = sets[sets[SET_WORK] : sets[SET_BLOCKS]], 0
         sets[SET_STAMP] += 1
         pool, begin = sets[SET_POOL], sets[SET_BEGIN] + called
         for place in range(pool + sets[begin], pool + sets[begin + 1]):
@@ -654,23 +771,31 @@ def has_row(state: int, m: Machine) -> bool:
 
 def new_sets(net: Ints, num_rules: int, room: int, pool_room: int) -> Ints:
     """`sets` with room for so many, and so many members in all."""
-    num_states = int(net[NET_STATES])
-    sizes = [room + 1, room, 2 * room, num_states, num_states, num_rules, num_states + len(net), pool_room]
+    num_counters = int(net[NET_NUM_COUNTERS])
+    # One more unit makes a few sets at least.
+    block_room = num_counters + room // 4 if num_counters else 0
+    num_states = int(net[NET_STATES]) + block_room * int(net[NET_WIDTH])
+    sizes = [room + 1, room, 2 * room, num_states, num_states, num_rules, num_states + len(net), 3 * block_room]
+    sizes.append(pool_room)
     places = np.cumsum([SET_HEAD, *sizes])
     sets: Ints = np.zeros(int(places[-1]), np.int32)
     sets[SET_BEGIN : SET_POOL + 1] = places[:-1]
     sets[SET_ROOM], sets[SET_POOL_ROOM], sets[SET_NUM_RULES] = room, pool_room, num_rules
+    sets[SET_NUM_BLOCKS], sets[SET_BLOCK_ROOM] = num_counters, block_room
+    # Each counter has its first block.
+    sets[sets[SET_BLOCKS] : sets[SET_BLOCKS] + 3 * num_counters : 3] = np.arange(num_counters)
     return sets
 
 
 def grown(machine: Machine) -> Machine:
     """The same with room for twice as many sets."""
     old, room, pool_room = machine.sets, 2 * int(machine.sets[SET_ROOM]), 2 * int(machine.sets[SET_POOL_ROOM])
-    num_states, count = int(machine.net[NET_STATES]), int(old[SET_COUNT])
+    count, num_blocks = int(old[SET_COUNT]), int(old[SET_NUM_BLOCKS])
+    num_states = int(machine.net[NET_STATES]) + num_blocks * int(machine.net[NET_WIDTH])
     sets = new_sets(machine.net, int(old[SET_NUM_RULES]), room, pool_room)
-    sets[:SET_BEGIN] = old[:SET_BEGIN]
+    sets[:SET_BEGIN], sets[SET_NUM_BLOCKS] = old[:SET_BEGIN], num_blocks
     sizes = {SET_BEGIN: count + 1, SET_ENTRY: count, SET_SINGLE: num_states, SET_MARKS: num_states}
-    sizes |= {SET_RULES: int(old[SET_NUM_RULES]), SET_POOL: int(old[SET_MEMBERS])}
+    sizes |= {SET_RULES: int(old[SET_NUM_RULES]), SET_BLOCKS: 3 * num_blocks, SET_POOL: int(old[SET_MEMBERS])}
     for place, size in sizes.items():
         sets[sets[place] : sets[place] + size] = old[old[place] : old[place] + size]
     refill(sets)
@@ -729,6 +854,7 @@ def subset_program(network: NestedNetwork, work: Work) -> Program | None:
         layout.calls,
         layout.targets,
         layout.ends,
+        layout.counters,
     )
     if not has_text:
         raise EmptyLanguage("the rules have no text")
@@ -750,4 +876,4 @@ def subset_program(network: NestedNetwork, work: Work) -> Program | None:
     )
     while (start := first_sets(layout.starts, machine)) < 0:
         machine = grown(machine)
-    return Program(machine, start, most_pushed=1)
+    return Program(machine, start, most_pushed=1, counts=len(layout.counters) > 0)
