@@ -142,7 +142,8 @@ def minimize(automaton: Transitions, stop: Flag) -> tuple[int, Transitions]:
 
     Args:
         automaton: deterministic transitions.
-        stop: `[1]`, looked at while sets split; if it is set, the result means nothing.
+        stop: `[1]`, looked at while sets split; if it is set, nothing is left of the automaton, since blocks that are
+            not split yet are no states: what goes through them could read a state that there is not.
     """
     number, trimmed = _trim(automaton)
     if number[0] < 0:
@@ -169,6 +170,8 @@ def minimize(automaton: Transitions, stop: Flag) -> tuple[int, Transitions]:
                     _mark(arcs, cords, cord_counts, entering[arc])
             _split(arcs, cords, cord_counts)
             block += 1
+    if stop[0]:
+        return -1, Transitions(np.zeros(0, np.bool_), source[:0], trimmed.symbol[:0], target[:0])
     # The arcs of one state of each block are the arcs of the block.
     final = np.zeros(block_counts[_SETS], np.bool_)
     chosen = np.empty(block_counts[_SETS], np.int32)

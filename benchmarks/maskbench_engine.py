@@ -1,10 +1,10 @@
 """The engine that MaskBench and `maskbench.py` call: one schema at a time, one mask for each token.
 
-    engine = Engine(vocab, encoding)
-    engine.compile(schema)          raises where the schema is not supported
-    engine.reset()
-    words = engine.mask()           packed: bit `i & 31` of word `i >> 5` is token i, `engine.eos` included
-    engine.advance(token)           whether the token was allowed
+engine = Engine(vocab, encoding)
+engine.compile(schema)          raises where the schema is not supported
+engine.reset()
+words = engine.mask()           packed: bit `i & 31` of word `i >> 5` is token i, `engine.eos` included
+engine.advance(token)           whether the token was allowed
 """
 
 from __future__ import annotations
@@ -63,7 +63,9 @@ class Engine:
             SchemaError, LimitExceeded: the schema is not supported.
         """
         self._automaton = None
-        self._automaton = tokenfst.compile(constraints.json_schema(schema), self.vocabulary, lazy=True)
+        self._automaton = tokenfst.compile(
+            constraints.json_schema(schema, property_order="any-if-cheap"), self.vocabulary, lazy=True
+        )
         self.reset()
 
     def reset(self) -> None:

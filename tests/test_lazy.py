@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 import pytest
@@ -130,6 +131,45 @@ def test_masks_of_a_real_vocabulary_equal_the_eager_ones(pattern: str, tekken: V
         assert not words[-2:].any()
 
 
+SCHEMAS: list[dict[str, Any]] = [
+    {"properties": {"a": {"type": "string", "maxLength": 4}, "ab": {"enum": ["a", "b", 11]}}, "required": ["a"]},
+    {"type": "array", "items": {"$ref": "#"}, "maxItems": 2, "not": {"contains": {"maxItems": 0}, "minItems": 2}},
+    {"oneOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "array", "items": {"minimum": 1}}]},
+    {"type": "object", "additionalProperties": {"anyOf": [{"$ref": "#"}, {"type": "null"}]}, "maxProperties": 2},
+    {"not": {"required": ["a"]}, "type": ["object", "string"], "pattern": "^a|b$"},
+]
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=str)
+def test_networks_are_made_deterministic_on_demand(schema: dict[str, Any]) -> None:
+    rng = random.Random(str(schema))
+    vocabulary = byte_vocabulary(rng, b'{}[]",: ab1', 400)
+    constraint = constraints.json_schema(schema)
+    eager, lazy = tokenfst.compile(constraint, vocabulary), tokenfst.compile(constraint, vocabulary, lazy=True)
+    for tokens in walks(lazy, rng, 25, 25):
+        one: Any = eager.start
+        other = lazy.start
+        for token in tokens:
+            one, other = eager.advance(one, token), lazy.advance(other, token)
+        np.testing.assert_array_equal(eager.mask(one), lazy.mask(other))
+        assert eager.is_final(one) == lazy.is_final(other)
+
+
+def test_there_is_room_for_more_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tokenfst.lazy.subsets._MOST_ROOM", 16)
+    rng = random.Random(2)
+    vocabulary = byte_vocabulary(rng, b'{}[]",: ab1', 100)
+    constraint = constraints.json_schema(SCHEMAS[0])
+    eager, lazy = tokenfst.compile(constraint, vocabulary), tokenfst.compile(constraint, vocabulary, lazy=True)
+    assert len(lazy._machine.table) < 64
+    for tokens in walks(lazy, rng, 10, 25):
+        one: Any = eager.start
+        other = lazy.start
+        for token in tokens:
+            one, other = eager.advance(one, token), lazy.advance(other, token)
+        np.testing.assert_array_equal(eager.mask(one), lazy.mask(other))
+
+
 def test_rows_do_not_grow_with_the_depth(tekken: Vocabulary) -> None:
     lazy = tokenfst.compile(constraints.json(), tekken, lazy=True)
     token = tekken.tokens.index(b"[")
@@ -176,7 +216,7 @@ def test_what_was_forgotten_is_made_again(monkeypatch: pytest.MonkeyPatch) -> No
 
 RULES = {
     "space": TextStart(),
-    "ignored": TextStart(exceptions={256: b" "}, ignored=frozenset({32, 270})),
+    "ignored": TextStart(exceptions={256: b" "}, ignored=frozenset({270})),
     "mark": TextStart(b"a", {260: b"b", 261: b""}),
 }
 

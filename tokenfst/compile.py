@@ -42,7 +42,7 @@ from tokenfst.automaton import TokenAutomaton
 from tokenfst.beginning import split_terminals, with_beginning, with_exceptions
 from tokenfst.canonical import CanonicalAutomaton, canonical_from_bytes
 from tokenfst.counted.automaton import from_counted
-from tokenfst.lazy import LazyAutomaton
+from tokenfst.lazy import Layered, LazyAutomaton
 from tokenfst.loops import Ints
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 from tokenfst.pushdown.compile import from_pushdown
@@ -195,6 +195,8 @@ def compile(  # noqa: A001
     if ambiguity != "error" and not isinstance(constraint, Grammar | PushdownAutomaton):
         raise ValueError("only grammars are ambiguous: what a regular expression allows is one automaton")
     with Work(limits, cancellation) as work:
+        if lazy and isinstance(constraint, Layered):
+            return LazyAutomaton(constraint.to_network(), vocabulary, at_text_start=at_text_start, work=work)
         if isinstance(constraint, Compilable):
             constraint = constraint.to_automaton(work)
         if lazy:

@@ -29,7 +29,7 @@ _PLAIN, _CALL, _END = range(3)
 
 
 class Symbols(NamedTuple):
-    """What the symbols of minimal transitions mean: bytes come first, then labels, starts, calls and exits."""
+    """What the symbols of transitions mean: bytes come first, then labels, starts, calls and exits."""
 
     num_blocks: int
     num_labels: int
@@ -95,7 +95,7 @@ def _kind(offsets: IntArray, symbol: IntArray, state: int, first_call: int, firs
 
 @kernel
 def places_of(start: int, rows: Rows, meaning: Symbols) -> Places:
-    """The places of minimal transitions."""
+    """The places of transitions without states that lead nowhere."""
     offsets, symbol, target = rows.offsets, rows.symbol, rows.target
     first_start = meaning.num_blocks + meaning.num_labels
     first_call = first_start + meaning.num_rules
@@ -118,9 +118,12 @@ def places_of(start: int, rows: Rows, meaning: Symbols) -> Places:
     while at < count:
         state = states[at]
         at += 1
-        rule = rule_of[state]
+        rule, before = rule_of[state], -1
         for arc in range(offsets[state], offsets[state + 1]):
             reached = target[arc]
+            if reached == before and symbol[arc] < first_start:
+                continue
+            before = reached
             if symbol[arc] >= first_start:
                 if symbol[arc] < first_exit:
                     _note(wrong, AT_ONCE, rule, symbol[arc] - first_call)

@@ -1,4 +1,4 @@
-"""From a network of nested rules to an automaton: laid out, determinized, minimized and assembled."""
+"""From a network of nested rules to an automaton: laid out, determinized and assembled."""
 
 from __future__ import annotations
 

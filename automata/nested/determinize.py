@@ -1,4 +1,4 @@
-"""All rules of a network determinized and minimized together, as one automaton with symbols beside the bytes.
+"""All rules of a network determinized together, as one automaton with symbols beside the bytes.
 
     start r       leads from the first state to where rule r begins
     call r        leads from a place where rule r is called to a state of its own, from which
@@ -23,12 +23,13 @@ from automata.jit import kernel
 from automata.limits import Flag
 from automata.minimize import minimize
 from automata.nested.laying import FIRST, LAST, Chains, Copies, lay
+from automata.nested.merging import merged
 from automata.openfst import BoolArray, IntArray
 from automata.tabulate import Tables, no_tables, tabulate
 
 
 class Deterministic(NamedTuple):
-    """The minimal automaton of all rules: `start` is the first state, -1 where no rule has a text."""
+    """The automaton of all rules: `start` is the first state, -1 where no rule has a text."""
 
     start: int
     automaton: Transitions
@@ -66,8 +67,8 @@ def deterministic(
     )
     if status != DONE:
         return status, Deterministic(-1, none, interval, has_text)
-    start, minimal = minimize(automaton, stop)
-    return DONE, Deterministic(start, minimal, interval, has_text)
+    start, found = merged(automaton)
+    return DONE, Deterministic(start, found, interval, has_text)
 
 
 @kernel

@@ -22,12 +22,15 @@ from automata.intervals import FIRST_LABEL
 from automata.jit import kernel
 from automata.limits import Work
 from automata.nested.inlining import reached
-from automata.nested.network import NestedNetwork
+from automata.nested.network import Counted, Language, NestedNetwork
 from automata.nested.pieces import Piece, piece_of
 from automata.openfst import IntArray
 
 # The state that leads to the start of each rule, and the one that is reached from each end.
 FIRST, LAST = 0, 1
+
+# Bounds of counts are cut to what a number of a state can be, as any text with so many units is.
+_MOST_COUNTED = (1 << 31) - 2
 
 
 class Chains(NamedTuple):
@@ -68,6 +71,10 @@ class Layout:
         targets: `[T]`, for each call the state after each exit of the rule, or -1.
         ends: `[N, 2]`, state and exit.
         labels: L names, ascending.
+        counters: `[K, 6]`, what is counted where it is not written out: where it is entered, a state around which the
+            unit is read while no end is near, one around which it is read where the text may go on behind each, the
+            number of the copy at the first of them, which is followed by that at the second, and the bounds, -1 for
+            none. Nothing else leads from where it is entered.
     """
 
     rules: tuple[int, ...]
@@ -81,33 +88,36 @@ class Layout:
     targets: IntArray
     ends: IntArray
     labels: tuple[str, ...]
+    counters: IntArray
 
 
-def lay_out(network: NestedNetwork, inlined: frozenset[int], work: Work) -> Layout:
+def lay_out(network: NestedNetwork, inlined: frozenset[int], work: Work, *, written: bool = True) -> Layout:
     """The layout of a network.
 
     Args:
         network: the network; its calls are in order (`check_calls`).
         inlined: the rules that are laid where they are called, none of which calls itself, by way of others or not.
         work: the limits, and how the compilation is stopped.
+        written: whether it is to be written out by `lay`, so that its arcs are limited; and so is what is counted.
 
     Raises:
         LimitExceeded: it has more arcs than allowed, or the time is up.
         Cancelled: the compilation was cancelled.
     """
-    laying = _Laying(network, inlined, work)
+    laying = _Laying(network, inlined, work, written)
     for rule in laying.rules:
         laying.lay(rule)
     layout = laying.layout()
-    _look(layout, work)
+    if written:
+        _look(layout, work)
     return layout
 
 
 class _Laying:
     """The numbers of a layout, as they are written."""
 
-    def __init__(self, network: NestedNetwork, inlined: frozenset[int], work: Work) -> None:
-        self.network, self.inlined, self.work = network, inlined, work
+    def __init__(self, network: NestedNetwork, inlined: frozenset[int], work: Work, written: bool) -> None:
+        self.network, self.inlined, self.work, self.written = network, inlined, work, written
         self.rules = [rule for rule in reached(network) if rule not in inlined]
         self.place = {rule: place for place, rule in enumerate(self.rules)}
         self.num_states = LAST + 1
@@ -120,6 +130,7 @@ class _Laying:
         self.calls: list[int] = []
         self.targets: list[int] = []
         self.ends: list[int] = []
+        self.counters: list[int] = []
         # By the identity of a language, which the network keeps alive.
         self.known: dict[int, int] = {}
         self.pieces: list[Piece] = []
@@ -145,17 +156,15 @@ class _Laying:
         """Lays the states of a rule, all but its ends; the calls that are still to be laid: source, rule, targets."""
         rule, first = self.network.rules[number], self.num_states
         self.num_states += rule.num_states
-        chains, copies, known = self.chains, self.copies, self.known
+        chains, copies = self.chains, self.copies
         for source, language, target in rule.arcs:
             if type(language) is Literal:
                 self.texts.append(language.value)
                 chains += (first + source, first + target)
-                continue
-            piece = known.get(id(language))
-            if piece is None:
-                piece = known[id(language)] = len(self.pieces)
-                self.pieces.append(piece_of(language, self.work))
-            copies += (piece, first + source, first + target)
+            elif type(language) is Counted and not self.written:
+                self.count(language, first + source, first + target)
+            else:
+                copies += (self.piece(language), first + source, first + target)
         for source, target in rule.epsilon:
             self.epsilon += (first + source, first + target)
         inside = []
@@ -167,6 +176,29 @@ class _Laying:
                 self.calls += (first + call.source, self.place[call.rule], len(self.targets))
                 self.targets += targets
         return inside
+
+    def piece(self, language: Language) -> int:
+        """The number of a piece."""
+        found = self.known.get(id(language))
+        if found is None:
+            found = self.known[id(language)] = len(self.pieces)
+            self.pieces.append(piece_of(language, self.work))
+        return found
+
+    def count(self, language: Counted, source: int, target: int) -> None:
+        """Lays what is counted, without writing it out."""
+        entered, below, within, behind = range(self.num_states, self.num_states + 4)
+        self.num_states += 4
+        self.texts += (language.opening, language.closing)
+        self.chains += (source, entered, behind, target)
+        self.epsilon += (within, behind)
+        piece = self.piece(language.unit)
+        if language.low == 0 and language.high is None:
+            self.epsilon += (entered, within)
+        else:
+            high = -1 if language.high is None else min(language.high, _MOST_COUNTED)
+            self.counters += (entered, below, within, len(self.copies) // 3, min(language.low, _MOST_COUNTED), high)
+        self.copies += (piece, below, below, piece, within, within)
 
     def layout(self) -> Layout:
         """What has been written."""
@@ -198,6 +230,7 @@ class _Laying:
             _ints(self.targets),
             _ints(self.ends).reshape(-1, 2),
             labels,
+            _ints(self.counters).reshape(-1, 6),
         )
 
 

@@ -22,8 +22,9 @@ from typing import TypeAlias
 
 from automata.byte_automaton import ByteAutomaton
 from automata.expr import Expr
+from automata.nested.counted import Counted
 
-Language: TypeAlias = Expr | ByteAutomaton
+Language: TypeAlias = Expr | ByteAutomaton | Counted
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,10 @@ import numpy as np
 
 from automata.byte_automaton import ByteAutomaton
 from automata.compile import Compiler
+from automata.expr import Expr
 from automata.intervals import FIRST_LABEL
 from automata.limits import Work
-from automata.nested.network import Language
+from automata.nested.network import Counted, Language
 from automata.openfst import IntArray
 from automata.sparse import by_state
 from automata.thompson import AssertionMet, Layout
@@ -52,7 +53,10 @@ def piece_of(language: Language, work: Work) -> Piece:
     """
     known = _kept.get(language)
     if known is None:
-        known = _of_automaton(language) if isinstance(language, ByteAutomaton) else _laid(language, work)
+        if isinstance(language, Counted):
+            known = _of_automaton(language.expanded())
+        else:
+            known = _of_automaton(language) if isinstance(language, ByteAutomaton) else _laid(language, work)
         if len(known.arcs) <= _MAX_ARCS:
             while len(_kept) >= _MAX_KEPT:
                 _kept.pop(next(iter(_kept)), None)
@@ -60,8 +64,7 @@ def piece_of(language: Language, work: Work) -> Piece:
     return known
 
 
-def _laid(expr: Language, work: Work) -> Piece:
-    assert not isinstance(expr, ByteAutomaton)
+def _laid(expr: Expr, work: Work) -> Piece:
     compiler = Compiler(work)
     try:
         fragment = Layout(compiler.part, work).lay(expr)

@@ -15,15 +15,17 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from automata import expr as ex
 from automata.byte_automaton import ByteAutomaton
+from automata.compile import compile_expr
 from automata.derivative import derivative
 from automata.errors import LimitExceeded
 from automata.expr import Expr
-from automata.nested import Language, NestedCall, NestedNetwork, NestedRule
+from automata.nested import Counted, Language, NestedCall, NestedNetwork, NestedRule
 from constraints.json_schema.formula import FALSE, Formula, Kind, Never
 from constraints.json_schema.levels import ArrayLevel, Level, Move, object_level
 from constraints.json_schema.levels.level import State, Vector
@@ -32,7 +34,7 @@ from constraints.json_schema.levels.outcomes import Outcomes
 from constraints.json_schema.levels.outlines import Outlines
 from constraints.json_schema.numbers import number_language
 from constraints.json_schema.restriction import Restriction
-from constraints.json_schema.strings import string_language
+from constraints.json_schema.strings import counted_language
 from constraints.json_schema.whitespace import MAX_DEPTH, Habit, Whitespace, whitespace_at
 
 # States of one level, and of all levels together.
@@ -159,10 +161,10 @@ class Laying:
         number, string = to.number(formula), to.string(formula)
         if type(number) is not Never:
             plain.append(number_language(number))
-        text = None if type(string) is Never else string_language(string)
+        text = None if type(string) is Never else counted_language(string)
         found = ((Kind.STRING, string), (Kind.ARRAY, to.array(formula)), (Kind.OBJECT, to.object(formula)))
         inside = {kind: part for kind, part in found if type(part) is not Never}
-        is_long = isinstance(text, ByteAutomaton) and text.num_states > LONG_TEXT
+        is_long = isinstance(text, Counted) or (isinstance(text, ByteAutomaton) and text.num_states > LONG_TEXT)
         return _Plan(plain, text, inside, is_long)
 
     def lay(self, rule: NestedRule, kind: Kind, vector: Vector) -> None:
@@ -255,7 +257,7 @@ class _LevelLaying:
             self.rule.arcs.append((source, ex.concat(spelled(move.name), self.marks.colon), target))
         else:
             between = self.rule.state()
-            self.rule.arcs.append((source, string_language(move.name), between))
+            self.rule.arcs.append((source, counted_language(move.name), between))
             self.rule.arcs.append((between, self.marks.colon, target))
         return target
 
@@ -293,8 +295,11 @@ def _marks(habit: Habit | Whitespace, depth: int) -> _Marks:
 @lru_cache(1024)
 def _behind_quote(formula: Formula) -> Language:
     """The spellings of strings without the quote that they begin with."""
-    language = string_language(formula)
-    return derivative(language, '"') if isinstance(language, ByteAutomaton) else derivative(language, '"')
+    language = counted_language(formula)
+    if isinstance(language, Counted):
+        return replace(language, opening=b"")
+    automaton = language if isinstance(language, ByteAutomaton) else compile_expr(language)
+    return derivative(automaton, '"')
 
 
 @lru_cache(65_536)

@@ -82,8 +82,8 @@ def json_schema(
         draft: the draft to read it by; "auto" goes by `$schema`, and is the newest draft where there is none.
         whitespace: "default" takes what `json.dumps` and `JSON.stringify` write, indented or not; "compact",
             "python" and "javascript" one way; "flexible" a few blanks wherever JSON allows them; or a `Whitespace`.
-        property_order: "schema" is the order in which the schema lists properties; "any" takes any order, of a few
-            properties.
+        property_order: "schema" is the order in which the schema lists properties; "any" takes any order, where not too
+            many properties are required (of more than a handful, those that are not required may then be repeated).
         unsupported: whether a keyword that cannot be expressed exactly is an error, or is left out and listed in
             `JsonSchema.dropped`.
         resolver: gives the schema at a URI for references to other documents; nothing is ever fetched without it.
@@ -94,8 +94,8 @@ def json_schema(
         SchemaError: the schema is no schema, or a reference leads nowhere.
         LimitExceeded: what the schema asks for takes too many states.
     """
-    if property_order not in ("schema", "any"):
-        raise ValueError(f"property_order is 'schema' or 'any', not {property_order!r}")
+    if property_order not in ("schema", "any", "any-if-cheap"):
+        raise ValueError(f"property_order is 'schema', 'any' or 'any-if-cheap', not {property_order!r}")
     if unsupported not in ("error", "relax"):
         raise ValueError(f"unsupported is 'error' or 'relax', not {unsupported!r}")
     whitespace_at(whitespace, 1)

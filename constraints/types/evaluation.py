@@ -48,6 +48,11 @@ from constraints.types.shapes import (
     Union,
 )
 
+# How much of a text an error shows.
+_SHOWN = 60
+# No bound has as many digits.
+_FAR = 5000
+
 
 class Mismatch(ValueError):
     """A text, or a part of one, that is no value of its shape.
@@ -70,9 +75,6 @@ class Mismatch(ValueError):
         except RecursionError:
             return f"something deep is not {reason}"
         return f"{written if len(written) <= _SHOWN else written[: _SHOWN - 3] + '...'} is not {reason}"
-
-
-_SHOWN = 60
 
 
 def tree(text: str) -> ast.expr:
@@ -231,10 +233,6 @@ def _near(value: Decimal) -> Fraction:
     if value and abs(value.adjusted()) > _FAR:
         value = Decimal((value.as_tuple().sign, (1,), _FAR if value.adjusted() > 0 else -_FAR))
     return Fraction(value)
-
-
-# No bound has as many digits.
-_FAR = 5000
 
 
 def _elements(node: ast.expr, kind: type) -> list[ast.expr]:

@@ -75,11 +75,6 @@ def suite() -> Path:
     return path
 
 
-def is_the_pinned_one() -> bool:
-    """Whether the suite is the version that the list of failures was made with."""
-    return not os.environ.get(FOLDER)
-
-
 def _fetch() -> None:
     """Fetches and unpacks the suite; the folder appears at once and whole."""
     CACHE.mkdir(exist_ok=True)

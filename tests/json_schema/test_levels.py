@@ -185,6 +185,24 @@ def test_each_listed_name_comes_once_and_others_behind() -> None:
         assert not accepts(network, text)
 
 
+def test_of_many_names_in_any_order_those_that_matter_come_once() -> None:
+    names = "abcdefgh"
+    schema = {"type": "object", "properties": {name: {"type": "integer"} for name in names}, "required": ["a", "h"]}
+    network = network_of({**schema, "additionalProperties": False}, property_order="any")
+    assert network is not None
+    for text in (b'{"h":1,"b":2,"a":3}', b'{"b":1,"a":2,"b":3,"h":4}'):
+        assert accepts(network, text)
+    for text in (b'{"h":1,"b":2}', b'{"h":1,"a":2,"a":3}', b'{"h":1,"a":2,"b":"x","b":1}'):
+        assert not accepts(network, text)
+    denied = {"type": "object", "not": {**schema, "required": []}}
+    network = network_of(denied, property_order="any")
+    assert network is not None
+    assert accepts(network, b'{"h":"x","b":1}')
+    assert not accepts(network, b'{"h":"x","h":1}')
+    with pytest.raises(LimitExceeded, match="30 listed names"):
+        json_schema({"type": "object", "required": [f"n{number}" for number in range(30)]}, property_order="any")
+
+
 def test_names_beyond_ascii_are_written_with_and_without_escapes() -> None:
     network = network_of({"type": "object", "properties": {"é": True}, "additionalProperties": False})
     assert network is not None

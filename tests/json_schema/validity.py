@@ -1,7 +1,8 @@
 """Whether a value, or a text, is valid: what the `jsonschema` package says, made exact.
 
 Numbers are exact: those in a text are read as integers and fractions, whatever their size, and so are those of the
-schema. Patterns are what `schema_strategies.PATTERNS` says they are in Python, whose `$` and `.` mean something else.
+schema. Patterns are what `schema_strategies.PATTERNS` says they are in Python, whose `$` and `.` mean something else;
+others must mean the same in Python.
 Formats count for nothing here.
 """
 
@@ -79,9 +80,9 @@ def _in_python(schema: Any) -> Any:
         return {"description": ""}
     found = {name: part if name in ("const", "enum") else _in_python(part) for name, part in schema.items()}
     if isinstance(pattern := found.get("pattern"), str):
-        found["pattern"] = PATTERNS[pattern]
+        found["pattern"] = PATTERNS.get(pattern, pattern)
     if isinstance(members := found.get("patternProperties"), dict):
-        found["patternProperties"] = {PATTERNS[name]: part for name, part in members.items()}
+        found["patternProperties"] = {PATTERNS.get(name, name): part for name, part in members.items()}
     return found
 
 

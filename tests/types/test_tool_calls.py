@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Annotated, Any, Literal, get_args
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from mistral_common.protocol.instruct.messages import AssistantMessage
 from mistral_common.protocol.instruct.tool_calls import FunctionCall
 from mistral_common.protocol.instruct.tool_calls import ToolCall as MistralCall
+from mistral_common.tokens.tokenizers.tekken import Tekkenizer
 from pydantic import Field
 
 import tokenfst
@@ -270,3 +272,17 @@ def test_joining() -> None:
         assert automaton.accepts(f"<{inside}>".encode()) == all(part in once for part in parts), inside
     assert automaton.accepts(b"")
     assert not automaton.accepts(b"<[]")
+
+
+def test_over_the_tokens_of_a_real_model() -> None:
+    """Mistral's own tokenizer writes the call, the marker as its token."""
+    path = str(files("mistral_common") / "data" / "tekken_240911.json")
+    vocabulary, tokenizer = tokenfst.from_tekken(path), Tekkenizer.from_file(path)
+    marker = vocabulary.special_tokens["[TOOL_CALLS]"]
+    automaton = tokenfst.compile(tool_calls(TOOLS, format="mistral", markers="tokens"), vocabulary)
+    assert automaton.mask(automaton.start).nonzero()[0].tolist() == [marker]
+    for days, allowed in [(3, True), (15, False)]:
+        call = json.dumps([{"name": "weather_in_days", "arguments": {"days": days}}])
+        written = tokenizer.encode(call, bos=False, eos=False)
+        assert automaton.accepts([marker, *written]) == allowed
+        assert not automaton.accepts(written)

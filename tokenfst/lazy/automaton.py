@@ -24,10 +24,13 @@ import numpy.typing as npt
 
 from automata.byte_automaton import ByteArray, ByteAutomaton
 from automata.errors import EmptyLanguage, LabelledLanguage, TokenNotAllowed, VocabularyError
+from automata.limits import Work, under_way
+from automata.nested.compile import compile_nested
+from automata.nested.network import NestedNetwork
 from automata.pushdown.automaton import PushdownAutomaton
 from tokenfst import beginning
-from tokenfst.lazy.prepared import Prepared, TextKey, prepared
-from tokenfst.lazy.program import BELOW, HEIGHT, SYMBOL, program_of
+from tokenfst.lazy.prepared import Prepared, prepared
+from tokenfst.lazy.program import BELOW, HEIGHT, SYMBOL, Machine, program_of
 from tokenfst.lazy.rows import (
     COUNT,
     DONE,
@@ -36,6 +39,7 @@ from tokenfst.lazy.rows import (
     NEEDS_ROOM,
     NOTE_WORDS,
     TEXT,
+    TEXT_LOOPS,
     TEXT_TARGET,
     fill,
     find_chain_row,
@@ -46,6 +50,7 @@ from tokenfst.lazy.rows import (
     read_token,
     with_room,
 )
+from tokenfst.lazy.subsets import far_set, grown, subset_program
 from tokenfst.lazy.text import Text
 from tokenfst.loops import DEAD, LOOP_WORDS, Ints
 from tokenfst.over_tokens import OverTokens
@@ -59,6 +64,8 @@ _MOST_FLIPS = 1 << 12
 
 _STACK_SHIFT: Final = 32
 _STATE: Final = (1 << _STACK_SHIFT) - 1
+# The state after an end token.
+_END: Final = -1
 
 
 class _Row:
@@ -94,53 +101,66 @@ class LazyAutomaton(OverTokens[int]):
     """
 
     def __init__(
-        self, automaton: ByteAutomaton | PushdownAutomaton, vocabulary: Vocabulary, *, at_text_start: bool = False
+        self,
+        constraint: ByteAutomaton | PushdownAutomaton | NestedNetwork,
+        vocabulary: Vocabulary,
+        *,
+        at_text_start: bool = False,
+        work: Work | None = None,
     ) -> None:
-        """Takes an automaton over bytes; see `tokenfst.compile`.
+        """Takes an automaton over bytes, or a network of rules, which is not made deterministic as a whole.
 
         Raises:
-            EmptyLanguage: the automaton accepts nothing.
+            EmptyLanguage: it accepts nothing.
             LabelledLanguage: it has labels.
             VocabularyError: some byte that it reads is no token by itself.
+            LimitExceeded, Cancelled: as `tokenfst.compile`, for a network.
             ValueError: it is not deterministic.
         """
-        if automaton.labels:
-            raise LabelledLanguage("masks made on demand are for bytes; compile a constraint with labels eagerly")
-        if isinstance(automaton, PushdownAutomaton) and automaton.max_configurations > 1:
-            raise ValueError("masks made on demand are for deterministic automata; compile this one eagerly")
-        if automaton.start < 0:
-            raise EmptyLanguage("the constraint allows no text at all")
         self.vocabulary = vocabulary
         self.at_text_start = at_text_start
         self._prepared: Prepared = prepared(vocabulary)
-        rule, inside = vocabulary.text_start if at_text_start else None, automaton.start
-        if rule:
-            automaton = _with_beginning(automaton, rule)
-        self._program = program = program_of(automaton)
+        rule = vocabulary.text_start if at_text_start else None
+        program = None
+        if isinstance(constraint, NestedNetwork):
+            with under_way(work) as work:
+                if not rule and self._prepared.all_bytes:
+                    program = subset_program(constraint, work)
+                if program is None:
+                    constraint = compile_nested(constraint, work=work)
+        if program is None:
+            assert not isinstance(constraint, NestedNetwork)
+            _check(constraint)
+            program = program_of(_with_beginning(constraint, rule) if rule else constraint)
+        self._machine = program.machine
         if rule or not self._prepared.all_bytes:
             token_bytes = vocabulary.is_first_byte if rule else vocabulary.is_token_byte
-            _check_bytes(program.table, program.byte_class, token_bytes)
+            _check_bytes(self._machine, token_bytes)
         self.start = program.start
-        # A state of its own, beyond those of the tables.
-        self.end_state = len(program.table)
-        self._room = self._prepared.longest * program.most_pushed
-        self._cells: Ints = np.zeros((max(4 * self._room, 1), 3), np.int32)
+        self.end_state = _END
+        longest = max([self._prepared.longest, *map(len, rule.exceptions.values())]) if rule else self._prepared.longest
+        self._room = longest * program.most_pushed
+        self._cells: Ints = np.zeros((1, 3), np.int32)
         self._cells[0, SYMBOL] = 1
         self._slots: Ints = np.zeros(4, np.int32)
         if program.most_pushed:
             self._cells, self._slots = with_room(self._cells, 2 * self._room)
-        self._loops: Ints = np.zeros((len(program.table), LOOP_WORDS), np.int32)
-        self._texts: Ints = np.zeros((len(program.table), TEXT_TARGET + 1), np.int32)
+        self._counts = program.counts
+        self._loops: Ints = np.zeros((len(self._machine.table), LOOP_WORDS), np.int32)
+        self._texts: Ints = np.zeros((len(self._machine.table), TEXT_TARGET + 1), np.int32)
         self._note = np.zeros(NOTE_WORDS, np.int32)
         self._noted = self._note.data
         self._rows: dict[int, _Row] = {}
         self._contexts: dict[int, _Context] = {}
         self._forget()
         # Where tokens lead from the start that are exceptions to the decoder's rule, DEAD for nowhere.
-        self._first = self._exceptions(rule, inside) if rule else {}
+        self._first: dict[int, int] = {}
+        if rule:
+            assert not isinstance(constraint, NestedNetwork)
+            self._first = self._exceptions(rule, constraint.start)
 
     def __repr__(self) -> str:
-        return f"<LazyAutomaton of {len(self._program.table):,} states, {len(self._rows):,} rows made>"
+        return f"<LazyAutomaton, {len(self._rows):,} states visited>"
 
     def _forget(self) -> None:
         after_end = _Row(self._prepared.nothing, np.array(self.vocabulary.eos_ids, np.int32), True, 0)
@@ -163,13 +183,13 @@ class LazyAutomaton(OverTokens[int]):
         row = self._rows.get(state)
         if row is not None:
             return row.final
-        program, at = self._program, state & _STATE
-        does = int(program.ends[at])
+        at = state & _STATE
+        does = int(self._machine.ends[at])
         if does >= DEAD:
             return does >= 0
         with self._prepared.lock:
             cells = self._cells
-            return bool(may_end(at, program.ends, program.steps, program.symbols, cells, state >> _STACK_SHIFT, 0)[0])
+            return bool(may_end(at, self._machine, cells, state >> _STACK_SHIFT, 0)[0])
 
     def advance(self, state: int, token: int) -> int:
         """The state after one more token.
@@ -192,15 +212,11 @@ class LazyAutomaton(OverTokens[int]):
 
     def _read(self, data: ByteArray, offsets: Ints, token: int, state: int) -> int:
         """The state after a token of those whose bytes are given, DEAD where it is not allowed."""
-        program = self._program
         while True:
             reached: int = read_token(
                 data,
                 offsets,
-                program.table,
-                program.byte_class,
-                program.steps,
-                program.symbols,
+                self._machine,
                 self._cells,
                 self._slots,
                 self._room,
@@ -213,7 +229,16 @@ class LazyAutomaton(OverTokens[int]):
             self._grow()
 
     def _grow(self) -> None:
-        self._cells, self._slots = with_room(self._cells, max(2 * self._room, len(self._cells)))
+        if self._cells.item(0, SYMBOL) + 2 * self._room > len(self._cells):
+            self._cells, self._slots = with_room(self._cells, max(2 * self._room, len(self._cells)))
+        else:
+            self._grow_sets()
+
+    def _grow_sets(self) -> None:
+        self._machine = grown(self._machine)
+        added = len(self._machine.table) - len(self._loops)
+        self._loops = np.concatenate([self._loops, np.zeros((added, LOOP_WORDS), np.int32)])
+        self._texts = np.concatenate([self._texts, np.zeros((added, TEXT_TARGET + 1), np.int32)])
 
     # Masks
 
@@ -232,7 +257,8 @@ class LazyAutomaton(OverTokens[int]):
     def _row(self, state: int) -> _Row:
         """The row of a state that has none yet."""
         with self._prepared.lock:
-            at, top = state & _STATE, state >> _STACK_SHIFT
+            top = state >> _STACK_SHIFT
+            at = self._far(state & _STATE)
             row = self._known(at, top)
             if row is None:
                 row = self._make(at, top)
@@ -243,6 +269,14 @@ class LazyAutomaton(OverTokens[int]):
                 self._forget()
             self._rows[state] = row
             return row
+
+    def _far(self, at: int) -> int:
+        """The state that has the same row, and counts no more than tokens can tell."""
+        if not self._counts:
+            return at
+        while (far := far_set(at, self._prepared.longest, self._machine)) < 0:
+            self._grow_sets()
+        return int(far)
 
     def _with_exceptions(self, row: _Row) -> _Row:
         """The row of the start, with the bits of tokens that are exceptions there put right."""
@@ -288,17 +322,12 @@ class LazyAutomaton(OverTokens[int]):
             self._grow()
 
     def _find(self, at: int, top: int, texts: bool) -> int:
-        kept, vocabulary, program = self._prepared, self.vocabulary, self._program
+        kept, vocabulary = self._prepared, self.vocabulary
         does: int = find_row(
             vocabulary.whole_trie,
             vocabulary.partial_trie,
             vocabulary.token_of_rank,
-            program.table,
-            program.byte_class,
-            program.members,
-            program.ends,
-            program.steps,
-            program.symbols,
+            self._machine,
             self._cells,
             self._loops,
             kept.path,
@@ -319,7 +348,7 @@ class LazyAutomaton(OverTokens[int]):
         if target == at:
             text = self._prepared.text(key)
             return self._looping_row(at, top, text) if text is not None else None
-        if int(self._program.table[target, self._program.byte_class[_first_byte(key)]]) != target:
+        if not noted[TEXT_LOOPS]:
             text = self._prepared.text(key)
             return self._chain_row(at, top, text) if text is not None else None
         state = top << _STACK_SHIFT | target
@@ -329,7 +358,7 @@ class LazyAutomaton(OverTokens[int]):
         return self._noted_row(other.base, top, other)
 
     def _looping_row(self, at: int, top: int, text: Text) -> _Row:
-        kept, vocabulary, program = self._prepared, self.vocabulary, self._program
+        kept, vocabulary = self._prepared, self.vocabulary
         while (
             find_text_row(
                 vocabulary.whole_trie,
@@ -337,12 +366,7 @@ class LazyAutomaton(OverTokens[int]):
                 vocabulary.token_of_rank,
                 text.rests,
                 text.token_of_rest,
-                program.table,
-                program.byte_class,
-                program.members,
-                program.ends,
-                program.steps,
-                program.symbols,
+                self._machine,
                 self._cells,
                 self._loops,
                 kept.path,
@@ -358,19 +382,14 @@ class LazyAutomaton(OverTokens[int]):
         return self._noted_row(text.words, top)
 
     def _chain_row(self, at: int, top: int, text: Text) -> _Row | None:
-        kept, vocabulary, program = self._prepared, self.vocabulary, self._program
+        kept, vocabulary = self._prepared, self.vocabulary
         while (
             find_chain_row(
                 vocabulary.whole_trie,
                 vocabulary.partial_trie,
                 vocabulary.token_of_rank,
                 *text.by_length,
-                program.table,
-                program.byte_class,
-                program.members,
-                program.ends,
-                program.steps,
-                program.symbols,
+                self._machine,
                 self._cells,
                 self._loops,
                 self._texts,
@@ -388,17 +407,12 @@ class LazyAutomaton(OverTokens[int]):
         return self._noted_row(text.up_to(length), top) if length >= 0 else None
 
     def _find_difference(self, at: int, other: int, top: int) -> int:
-        kept, vocabulary, program = self._prepared, self.vocabulary, self._program
+        kept, vocabulary = self._prepared, self.vocabulary
         does: int = find_difference(
             vocabulary.whole_trie,
             vocabulary.partial_trie,
             vocabulary.token_of_rank,
-            program.table,
-            program.byte_class,
-            program.members,
-            program.ends,
-            program.steps,
-            program.symbols,
+            self._machine,
             self._cells,
             self._loops,
             kept.path,
@@ -429,8 +443,13 @@ class LazyAutomaton(OverTokens[int]):
         return _Row(base, flips, final, depth)
 
 
-def _first_byte(key: TextKey) -> int:
-    return next(byte for byte in range(128) if key[byte >> 5] >> (byte & 31) & 1)
+def _check(automaton: ByteAutomaton | PushdownAutomaton) -> None:
+    if automaton.labels:
+        raise LabelledLanguage("masks made on demand are for bytes; compile a constraint with labels eagerly")
+    if isinstance(automaton, PushdownAutomaton) and automaton.max_configurations > 1:
+        raise ValueError("masks made on demand are for deterministic automata; compile this one eagerly")
+    if automaton.start < 0:
+        raise EmptyLanguage("the constraint allows no text at all")
 
 
 def _with_beginning(automaton: ByteAutomaton | PushdownAutomaton, rule: TextStart) -> ByteAutomaton | PushdownAutomaton:
@@ -439,10 +458,10 @@ def _with_beginning(automaton: ByteAutomaton | PushdownAutomaton, rule: TextStar
     return stacked_beginning.with_beginning(automaton, rule)
 
 
-def _check_bytes(table: Ints, byte_class: ByteArray, is_token_byte: npt.NDArray[np.bool_]) -> None:
+def _check_bytes(machine: Machine, is_token_byte: npt.NDArray[np.bool_]) -> None:
     """Refuses a vocabulary whose tokens may lead to where they do not lead on."""
     for byte in np.flatnonzero(~is_token_byte).tolist():
-        if (table[:, byte_class[byte]] != DEAD).any():
+        if (machine.table[:, machine.byte_class[byte]] != DEAD).any():
             raise VocabularyError(
                 f"byte 0x{byte:02X} is no token by itself, and the constraint reads it: which tokens lead to an end is "
                 "then known only after looking at all states; compile it eagerly"

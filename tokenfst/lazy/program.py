@@ -33,36 +33,52 @@ SYMBOL, BELOW, HEIGHT = range(3)
 ASCII_WORDS = 4
 
 
-class Program(NamedTuple):
-    """The tables; see the module.
+class Machine(NamedTuple):
+    """The tables as kernels take them; see the module.
 
     Attributes:
-        start: the state of the empty text, with an empty stack.
-        byte_class: `[256]` uint8.
         table, ends, steps, symbols: int32.
+        byte_class: `[256]` uint8.
         members: `[C, 5]` int32: the ASCII bytes of every class as bits, and how many they are.
-        most_pushed: how many symbols a step pushes at most.
+        net, sets, returns: where states are made on demand (`tokenfst.lazy.subsets`).
     """
 
-    start: int
-    byte_class: ByteArray
     table: Ints
+    byte_class: ByteArray
+    members: Ints
     ends: Ints
     steps: Ints
     symbols: Ints
-    members: Ints
+    net: Ints
+    sets: Ints
+    returns: Ints
+
+
+class Program(NamedTuple):
+    """Tables, the state of the empty text, which has an empty stack, how many symbols a step pushes at most, and
+    whether states count (`tokenfst.lazy.subsets`)."""
+
+    machine: Machine
+    start: int
     most_pushed: int
+    counts: bool = False
+
+
+def _no_net() -> tuple[Ints, Ints, Ints]:
+    """What stands in for `net`, `sets` and `returns` where all states are there."""
+    return np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros((1, 1), np.int32)
 
 
 def program_of(automaton: ByteAutomaton | PushdownAutomaton) -> Program:
     """The program of a deterministic automaton without labels."""
+    # Kernels are compiled for arrays that may be written to.
+    byte_class = automaton.byte_class.copy()
+    members = class_members(byte_class, automaton.num_classes)
     if isinstance(automaton, ByteAutomaton):
         ends = np.where(automaton.final, 0, DEAD).astype(np.int32)
-        members = class_members(automaton.byte_class, automaton.num_classes)
-        no_steps, no_symbols = np.zeros((0, 6), np.int32), np.zeros(0, np.int32)
-        return Program(
-            automaton.start, automaton.byte_class, automaton.next, ends, no_steps, no_symbols, members, most_pushed=0
-        )
+        steps, symbols = np.zeros((0, 6), np.int32), np.zeros(0, np.int32)
+        machine = Machine(automaton.next.copy(), byte_class, members, ends, steps, symbols, *_no_net())
+        return Program(machine, automaton.start, most_pushed=0)
     table, ends, steps, symbols = _tables(
         automaton.step_offsets,
         automaton.step_pops,
@@ -73,16 +89,8 @@ def program_of(automaton: ByteAutomaton | PushdownAutomaton) -> Program:
         automaton.num_states,
         automaton.num_classes,
     )
-    return Program(
-        automaton.start,
-        automaton.byte_class,
-        table,
-        ends,
-        steps,
-        symbols,
-        class_members(automaton.byte_class, automaton.num_classes),
-        most_pushed=int(steps[:, PUSHES].max(initial=0)),
-    )
+    machine = Machine(table, byte_class, members, ends, steps, symbols, *_no_net())
+    return Program(machine, automaton.start, int(steps[:, PUSHES].max(initial=0)))
 
 
 @kernel

@@ -10,29 +10,33 @@ import numpy as np
 
 from automata.byte_automaton import ByteArray
 from automata.jit import kernel
-from tokenfst.lazy.program import ASCII_WORDS, BELOW, HEIGHT, SYMBOL, stack_step
+from tokenfst.lazy.program import ASCII_WORDS, BELOW, HEIGHT, SYMBOL, Machine, stack_step
+from tokenfst.lazy.subsets import has_row, special_step
 from tokenfst.lazy.walk import allowed_tokens, characters_lead_to, differing_tokens
 from tokenfst.loops import DEAD, Ints
 from tokenfst.trie import Nodes
 
 # What a row has come to: a row, or a text-like state, or no room for more cells.
 DONE, TEXT, NEEDS_ROOM = range(3)
-# What is noted: the bytes of a text-like state (4 words, and whether characters beyond ASCII are among them) and the
-# state they lead to; or how many tokens were found, the height of the lowest cell looked at, and whether the text may
-# end.
-TEXT_TARGET, COUNT, LOWEST, FINAL = 5, 6, 7, 8
-NOTE_WORDS = 9
+# What is noted: the bytes of a text-like state (4 words, and whether characters beyond ASCII are among them), the state
+# they lead to, and whether that one loops on them; or how many tokens were found, the height of the lowest cell looked
+# at, and whether the text may end.
+TEXT_TARGET, COUNT, LOWEST, FINAL, TEXT_LOOPS = 5, 6, 7, 8, 9
+NOTE_WORDS = 10
 # So many ASCII bytes to one state are a text.
 _TEXT_BYTES = 24
 
 
 @kernel
-def find_text(state: int, table: Ints, byte_class: ByteArray, members: Ints, note: Ints) -> bool:
+def find_text(state: int, m: Machine, note: Ints) -> bool:
     """Whether a state is text-like; notes its bytes and where they lead."""
-    most, target = 0, DEAD
+    if not has_row(state, m):
+        return False
+    table, members = m.table, m.members
+    most, target, widest = 0, DEAD, 0
     for column in range(table.shape[1]):
         if members[column, ASCII_WORDS] > most and table[state, column] >= 0:
-            most, target = members[column, ASCII_WORDS], table[state, column]
+            most, target, widest = members[column, ASCII_WORDS], table[state, column], column
     if target < 0:
         return False
     count = 0
@@ -44,17 +48,18 @@ def find_text(state: int, table: Ints, byte_class: ByteArray, members: Ints, not
                 note[word] |= members[column, word]
     if count < _TEXT_BYTES:
         return False
-    note[ASCII_WORDS] = -1 if characters_lead_to(state, target, table, byte_class) else 0
+    note[ASCII_WORDS] = -1 if characters_lead_to(state, target, m) else 0
     note[TEXT_TARGET] = target
+    note[TEXT_LOOPS] = has_row(target, m) and table[target, widest] == target
     return True
 
 
 @kernel
-def may_end(state: int, ends: Ints, steps: Ints, symbols: Ints, cells: Ints, top: int, lowest: int) -> tuple[bool, int]:
+def may_end(state: int, m: Machine, cells: Ints, top: int, lowest: int) -> tuple[bool, int]:
     """Whether the text may end in a configuration; and the new `lowest`."""
-    does, known = ends[state], cells[0, SYMBOL]
+    does, known = m.ends[state], cells[0, SYMBOL]
     if does < DEAD:
-        does, _, _, lowest = stack_step(-2 - does, steps, symbols, cells, top, known, known, lowest)
+        does, _, _, lowest = stack_step(-2 - does, m.steps, m.symbols, cells, top, known, known, lowest)
     return does >= 0, lowest
 
 
@@ -63,12 +68,7 @@ def find_row(
     whole: Nodes,
     partial: Nodes,
     token_of_rank: Ints,
-    table: Ints,
-    byte_class: ByteArray,
-    members: Ints,
-    ends: Ints,
-    steps: Ints,
-    symbols: Ints,
+    m: Machine,
     cells: Ints,
     loops: Ints,
     path: Ints,
@@ -81,19 +81,21 @@ def find_row(
 ) -> int:
     """Writes the tokens that a configuration allows to `found`, unless the state is text-like and `texts`; says what it
     has come to, and notes what is known then. `room` is how many cells a walk may need."""
-    if texts and find_text(state, table, byte_class, members, note):
+    if texts and find_text(state, m, note):
         return TEXT
     known = cells[0, SYMBOL]
     if known + room > len(cells):
         return NEEDS_ROOM
     note[:5] = 0
-    final, lowest = may_end(state, ends, steps, symbols, cells, top, cells[top, HEIGHT] + 1)
+    final, lowest = may_end(state, m, cells, top, cells[top, HEIGHT] + 1)
     count = 0
     for nodes, characters in ((whole, True), (partial, False)):
         count, lowest = allowed_tokens(
-            nodes, 0, characters, token_of_rank, note, table, byte_class, members, steps, symbols, cells, loops, path,
+            nodes, 0, characters, token_of_rank, note, m, cells, loops, path,
             found, count, state, top, known, known, lowest,
         )  # fmt: skip
+        if count < 0:
+            return NEEDS_ROOM
     note[COUNT], note[LOWEST], note[FINAL] = count, lowest, final
     return DONE
 
@@ -105,12 +107,7 @@ def find_text_row(
     token_of_rank: Ints,
     rests: Nodes,
     token_of_rest: Ints,
-    table: Ints,
-    byte_class: ByteArray,
-    members: Ints,
-    ends: Ints,
-    steps: Ints,
-    symbols: Ints,
+    m: Machine,
     cells: Ints,
     loops: Ints,
     path: Ints,
@@ -125,18 +122,21 @@ def find_text_row(
     known = cells[0, SYMBOL]
     if known + room > len(cells):
         return NEEDS_ROOM
-    final, lowest = may_end(state, ends, steps, symbols, cells, top, cells[top, HEIGHT] + 1)
+    final, lowest = may_end(state, m, cells, top, cells[top, HEIGHT] + 1)
     count = 0
     for nodes, characters in ((whole, True), (partial, False)):
         count, lowest = allowed_tokens(
-            nodes, 0, characters, token_of_rank, note, table, byte_class, members, steps, symbols, cells, loops, path,
+            nodes, 0, characters, token_of_rank, note, m, cells, loops, path,
             found, count, state, top, known, known, lowest,
         )  # fmt: skip
-    note[:5] = 0
+        if count < 0:
+            return NEEDS_ROOM
     count, lowest = allowed_tokens(
-        rests, 0, False, token_of_rest, note, table, byte_class, members, steps, symbols, cells, loops, path,
+        rests, 0, False, token_of_rest, np.zeros(5, np.int32), m, cells, loops, path,
         found, count, state, top, known, known, lowest,
     )  # fmt: skip
+    if count < 0:
+        return NEEDS_ROOM
     note[COUNT], note[LOWEST], note[FINAL] = count, lowest, final
     return DONE
 
@@ -149,12 +149,7 @@ def find_chain_row(
     rests: Nodes,
     token_of_rest: Ints,
     roots: Ints,
-    table: Ints,
-    byte_class: ByteArray,
-    members: Ints,
-    ends: Ints,
-    steps: Ints,
-    symbols: Ints,
+    m: Machine,
     cells: Ints,
     loops: Ints,
     texts: Ints,
@@ -179,38 +174,41 @@ def find_chain_row(
     note[TEXT_TARGET] = -1
     chain = np.empty(len(roots), np.int32)
     chain[0], length = state, 0
-    while length + 1 < len(roots) and _leads_on(chain[length], own, table, byte_class, members, texts, note):
+    while length + 1 < len(roots) and _leads_on(chain[length], own, m, texts, note):
         length += 1
         chain[length] = texts[chain[length - 1], TEXT_TARGET]
-    if length + 1 < len(roots) and not _refuses(chain[length], own, table, byte_class, members):
+    note[: ASCII_WORDS + 1] = own
+    if length + 1 < len(roots) and not _refuses(chain[length], own, m):
         note[TEXT_TARGET] = -1
         return DONE
-    final, lowest = may_end(state, ends, steps, symbols, cells, top, cells[top, HEIGHT] + 1)
+    final, lowest = may_end(state, m, cells, top, cells[top, HEIGHT] + 1)
     count = 0
     for nodes, characters in ((whole, True), (partial, False)):
         count, lowest = allowed_tokens(
-            nodes, 0, characters, token_of_rank, own, table, byte_class, members, steps, symbols, cells, loops, path,
+            nodes, 0, characters, token_of_rank, own, m, cells, loops, path,
             found, count, state, top, known, known, lowest,
         )  # fmt: skip
-    own[:] = 0
+        if count < 0:
+            return NEEDS_ROOM
+    nothing = np.zeros(5, np.int32)
     for place in range(length + 1):
         count, lowest = allowed_tokens(
-            rests, roots[place], False, token_of_rest, own, table, byte_class, members, steps, symbols, cells, loops,
+            rests, roots[place], False, token_of_rest, nothing, m, cells, loops,
             path, found, count, chain[place], top, known, known, lowest,
         )  # fmt: skip
+        if count < 0:
+            return NEEDS_ROOM
     note[COUNT], note[LOWEST], note[FINAL], note[TEXT_TARGET] = count, lowest, final, length
     return DONE
 
 
 @kernel
-def _leads_on(
-    state: int, own: Ints, table: Ints, byte_class: ByteArray, members: Ints, texts: Ints, note: Ints
-) -> bool:
+def _leads_on(state: int, own: Ints, m: Machine, texts: Ints, note: Ints) -> bool:
     """Whether all characters of a text lead from a state to one other; fills in `texts`, `[Q, 6]`: what `find_text`
     notes of each state, -1 as the target where it is not text-like, 0 in all words where it is not known yet."""
     row = texts[state]
     if not (row[0] | row[1] | row[2] | row[3] | row[TEXT_TARGET]):
-        if find_text(state, table, byte_class, members, note):
+        if find_text(state, m, note):
             row[:] = note[: TEXT_TARGET + 1]
         else:
             row[TEXT_TARGET] = -1
@@ -220,8 +218,11 @@ def _leads_on(
 
 
 @kernel
-def _refuses(state: int, own: Ints, table: Ints, byte_class: ByteArray, members: Ints) -> bool:
+def _refuses(state: int, own: Ints, m: Machine) -> bool:
     """Whether no character of a text leads on from a state."""
+    table, members, byte_class = m.table, m.members, m.byte_class
+    if not has_row(state, m):
+        return False
     for column in range(table.shape[1]):
         if table[state, column] != DEAD:
             for word in range(ASCII_WORDS):
@@ -239,12 +240,7 @@ def find_difference(
     whole: Nodes,
     partial: Nodes,
     token_of_rank: Ints,
-    table: Ints,
-    byte_class: ByteArray,
-    members: Ints,
-    ends: Ints,
-    steps: Ints,
-    symbols: Ints,
+    m: Machine,
     cells: Ints,
     loops: Ints,
     path: Ints,
@@ -260,13 +256,15 @@ def find_difference(
     known = cells[0, SYMBOL]
     if known + 2 * room > len(cells):
         return NEEDS_ROOM
-    final, lowest = may_end(state, ends, steps, symbols, cells, top, cells[top, HEIGHT] + 1)
+    final, lowest = may_end(state, m, cells, top, cells[top, HEIGHT] + 1)
     count = 0
     for nodes, characters in ((whole, True), (partial, False)):
         count, lowest = differing_tokens(
-            nodes, characters, token_of_rank, table, byte_class, members, steps, symbols, cells, loops, path,
+            nodes, characters, token_of_rank, m, cells, loops, path,
             found, count, state, other, top, known, known, lowest,
         )  # fmt: skip
+        if count < 0:
+            return NEEDS_ROOM
     note[COUNT], note[LOWEST], note[FINAL] = count, lowest, final
     return DONE
 
@@ -275,10 +273,7 @@ def find_difference(
 def read_token(
     data: ByteArray,
     offsets: Ints,
-    table: Ints,
-    byte_class: ByteArray,
-    steps: Ints,
-    symbols: Ints,
+    m: Machine,
     cells: Ints,
     slots: Ints,
     room: int,
@@ -295,12 +290,14 @@ def read_token(
     if begin == end:
         return DEAD
     free, lowest = known, 0
+    table, byte_class = m.table, m.byte_class
     for place in range(begin, end):
-        reached = table[state, byte_class[data[place]]]
+        column = byte_class[data[place]]
+        reached = table[state, column]
         if reached < DEAD:
-            reached, top, free, lowest = stack_step(-2 - reached, steps, symbols, cells, top, free, known, lowest)
+            reached, top, free, lowest = special_step(reached, state, column, m, cells, top, free, known, lowest)
         if reached < 0:
-            return DEAD
+            return DEAD if reached == DEAD else -2
         state = reached
     if top >= known:
         top = _kept(cells, slots, top, known)

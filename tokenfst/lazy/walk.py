@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from automata.byte_automaton import ByteArray
 from automata.jit import kernel
-from tokenfst.lazy.program import stack_step
+from tokenfst.lazy.program import Machine
+from tokenfst.lazy.subsets import NO_ROOM, has_row, special_step
 from tokenfst.loops import AFTER_LEAD, DEAD, Ints
 from tokenfst.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, HIGH_BYTE_BELOW, Nodes
 
@@ -28,11 +28,12 @@ _COUNT = np.array([1, 2, 2, 2, 3, 3, 3], np.int32)
 
 
 @kernel
-def _rest_leads_to(
-    state: int, count: int, low: int, high: int, target: int, table: Ints, byte_class: ByteArray
-) -> bool:
+def _rest_leads_to(state: int, count: int, low: int, high: int, target: int, m: Machine) -> bool:
     """Whether all continuations of a character lead to one state, by steps that leave the stack alone: the first of
     them from `low` to `high`, `count` in all."""
+    table, byte_class = m.table, m.byte_class
+    if not has_row(state, m):
+        return False
     seen = -1
     for byte in range(low, high + 1):
         if byte_class[byte] == seen:
@@ -43,7 +44,7 @@ def _rest_leads_to(
             if reached != target:
                 return False
             continue
-        if reached < 0:
+        if reached < 0 or not has_row(reached, m):
             return False
         inner = -1
         for second in range(0x80, 0xC0):
@@ -55,7 +56,7 @@ def _rest_leads_to(
                 if middle != target:
                     return False
                 continue
-            if middle < 0:
+            if middle < 0 or not has_row(middle, m):
                 return False
             last = -1
             for third in range(0x80, 0xC0):
@@ -67,8 +68,9 @@ def _rest_leads_to(
 
 
 @kernel
-def characters_lead_to(state: int, target: int, table: Ints, byte_class: ByteArray) -> bool:
+def characters_lead_to(state: int, target: int, m: Machine) -> bool:
     """Whether every character beyond ASCII leads from one state to another, whatever the stack is."""
+    table, byte_class = m.table, m.byte_class
     seen_class, seen_pending = -1, -1
     for lead in range(0xC2, 0xF5):
         column, pending = byte_class[lead], AFTER_LEAD[lead]
@@ -76,20 +78,19 @@ def characters_lead_to(state: int, target: int, table: Ints, byte_class: ByteArr
             continue
         seen_class, seen_pending = column, pending
         middle = table[state, column]
-        if middle < 0 or not _rest_leads_to(
-            middle, _COUNT[pending], _LOW[pending], _HIGH[pending], target, table, byte_class
-        ):
+        if middle < 0 or not _rest_leads_to(middle, _COUNT[pending], _LOW[pending], _HIGH[pending], target, m):
             return False
     return True
 
 
 @kernel
-def _find_loops(state: int, table: Ints, byte_class: ByteArray, members: Ints, loops: Ints) -> None:
+def _find_loops(state: int, m: Machine, loops: Ints) -> None:
+    table, members = m.table, m.members
     for column in range(table.shape[1]):
         if table[state, column] == state:
             for word in range(4):
                 loops[state, word] |= members[column, word]
-    loops[state, 4] = -1 if characters_lead_to(state, state, table, byte_class) else ~HIGH_BYTE_BELOW
+    loops[state, 4] = -1 if characters_lead_to(state, state, m) else ~HIGH_BYTE_BELOW
 
 
 @kernel
@@ -111,11 +112,7 @@ def allowed_tokens(
     characters: bool,
     token_of_rank: Ints,
     skipped: Ints,
-    table: Ints,
-    byte_class: ByteArray,
-    members: Ints,
-    steps: Ints,
-    symbols: Ints,
+    m: Machine,
     cells: Ints,
     loops: Ints,
     path: Ints,
@@ -134,15 +131,16 @@ def allowed_tokens(
         characters: whether its tokens are whole characters.
         token_of_rank: the token of each of its ranks.
         skipped: `[5]`: the first bytes whose tokens are left out, as bits, and whether those beyond ASCII are.
-        table, byte_class, members, steps, symbols: the program.
+        m: the program.
         cells, loops, path: see the module.
         found: where tokens are written, from `count` on.
         state, top: the configuration.
         free, known, lowest: as in `stack_step`.
 
     Returns:
-        The new `count` and `lowest`.
+        The new `count` and `lowest`; a count of -1 where there was no room for new states.
     """
+    table, byte_class = m.table, m.byte_class
     depth, node = 0, nodes[root, CHILDREN]
     end = node + (nodes[root, BYTE] >> COUNT_SHIFT)
     path[0, 0], path[0, 1], path[0, 2], path[0, 3], path[0, 4] = node, end, state, top, free
@@ -157,18 +155,21 @@ def allowed_tokens(
         if depth == 0 and (skipped[byte >> 5] >> (byte & 31) & 1 if byte < 128 else skipped[4]):
             node += 1
             continue
-        reached, reached_top, reached_free = table[state, byte_class[byte]], top, free
+        column = byte_class[byte]
+        reached, reached_top, reached_free = table[state, column], top, free
         if reached < DEAD:
-            reached, reached_top, reached_free, lowest = stack_step(
-                -2 - reached, steps, symbols, cells, top, free, known, lowest
+            reached, reached_top, reached_free, lowest = special_step(
+                reached, state, column, m, cells, top, free, known, lowest
             )
         if reached < 0:
+            if reached == NO_ROOM:
+                return -1, lowest
             node += 1
             continue
         children, last = nodes[node, CHILDREN], nodes[node, END_RANK]
         if children:
             if byte < 128 and reached == state and reached_top == top and loops[state, 4] == 0:
-                _find_loops(state, table, byte_class, members, loops)
+                _find_loops(state, m, loops)
             if loops[reached, 4] and _loops_below(nodes, node, loops, reached, characters and byte < 128):
                 children = 0
             else:
@@ -190,11 +191,7 @@ def differing_tokens(
     nodes: Nodes,
     characters: bool,
     token_of_rank: Ints,
-    table: Ints,
-    byte_class: ByteArray,
-    members: Ints,
-    steps: Ints,
-    symbols: Ints,
+    m: Machine,
     cells: Ints,
     loops: Ints,
     path: Ints,
@@ -211,6 +208,7 @@ def differing_tokens(
 
     Where both have come to one configuration, nothing below differs.
     """
+    table, byte_class = m.table, m.byte_class
     depth, node, other_top = 0, 1, top
     end = 1 + (nodes[0, BYTE] >> COUNT_SHIFT)
     path[0, 0], path[0, 1], path[0, 2], path[0, 3], path[0, 4] = node, end, state, top, free
@@ -229,16 +227,18 @@ def differing_tokens(
         if state >= 0:
             reached = table[state, column]
             if reached < DEAD:
-                reached, reached_top, reached_free, lowest = stack_step(
-                    -2 - reached, steps, symbols, cells, top, reached_free, known, lowest
+                reached, reached_top, reached_free, lowest = special_step(
+                    reached, state, column, m, cells, top, reached_free, known, lowest
                 )
         second, second_top = DEAD, other_top
         if other >= 0:
             second = table[other, column]
             if second < DEAD:
-                second, second_top, reached_free, lowest = stack_step(
-                    -2 - second, steps, symbols, cells, other_top, reached_free, known, lowest
+                second, second_top, reached_free, lowest = special_step(
+                    second, other, column, m, cells, other_top, reached_free, known, lowest
                 )
+        if reached == NO_ROOM or second == NO_ROOM:
+            return -1, lowest
         if reached == second and (reached < 0 or reached_top == second_top):
             node += 1
             continue

@@ -41,16 +41,15 @@ class Names:
     def __init__(self, listed: Iterable[str]) -> None:
         self.listed = frozenset(listed)
         self.unlisted: Formula = negation(StringIn(self.listed)) if self.listed else TRUE
-        self.known: dict[tuple[Formula, str], bool] = {}
+        self.known: dict[Formula, frozenset[str]] = {}
         self.views: dict[Formula, Formula] = {}
 
     def means(self, names: Formula, name: str) -> bool:
         """Whether a formula about names is true of a listed one."""
-        key = names, name
-        found = self.known.get(key)
+        found = self.known.get(names)
         if found is None:
-            found = self.known[key] = _true_of(names, name)
-        return found
+            found = self.known[names] = frozenset(listed for listed in self.listed if _true_of(names, listed))
+        return name in found
 
     def view(self, names: Formula) -> Formula:
         """What a formula about names says of those that are not listed."""

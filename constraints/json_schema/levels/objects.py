@@ -10,7 +10,7 @@ listed names, as bits. Names that are not listed come behind all that are, or an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from automata.errors import LimitExceeded
@@ -34,10 +34,13 @@ from constraints.json_schema.levels.orders import Track, tracks
 from constraints.json_schema.levels.outcomes import Outcomes, holds
 from constraints.json_schema.restriction import Restriction
 
-PropertyOrder: TypeAlias = Literal["schema", "any"]
+PropertyOrder: TypeAlias = Literal["schema", "any", "any-if-cheap"]
 
-# As many names may come in any order: there are 2^n sets of names that are still to come.
-MAX_UNORDERED = 12
+# In any order: of so many names each comes once at most; so many must be remembered at most, since there is a state for
+# each set of them; and so many moves there are at most from all of these states.
+MAX_ONCE, MAX_REMEMBERED, MAX_MOVES = 6, 12, 50_000
+# What any order may cost to be cheap: so many names that come once at most, and so many moves.
+CHEAP_ONCE, CHEAP_MOVES = 2, 400
 
 
 def object_level(
@@ -46,11 +49,16 @@ def object_level(
     """An object that is read for a vector of formulas about objects.
 
     Raises:
-        LimitExceeded: more than `MAX_UNORDERED` names in any order.
+        LimitExceeded: too many names, in any order.
     """
     found = tracks(vector)
-    if order == "any":
-        return InAnyOrder(Track(found[0].names, vector), restriction, outcomes)
+    if order != "schema":
+        track, cheap = Track(found[0].names, vector), order == "any-if-cheap"
+        try:
+            return InAnyOrder(track, restriction, outcomes, *((CHEAP_ONCE, CHEAP_MOVES) if cheap else ()))
+        except LimitExceeded:
+            if not cheap:
+                raise
     return InOrder(found[0], restriction, outcomes) if len(found) == 1 else InOrders(found, restriction, outcomes)
 
 
@@ -133,6 +141,16 @@ class _Members:
             if found
         ]
 
+    def remembered(self, vector: Vector) -> int:
+        """The listed names of which it matters whether they have come, or come again."""
+        found = 0
+        for formula, denied in (statement for whole in vector for statement in _statements(whole, False)):
+            if isinstance(formula, Named):
+                found |= self.asked[formula.number] if denied else self.required[formula.number]
+            elif isinstance(formula, Members) and denied:
+                found |= sum(bit for name, bit in self.bit.items() if self.names.means(formula.names, name))
+        return found
+
     def holding(self, vector: Vector, remaining: int) -> list[bool]:
         """Which formulas hold of the object that ends here."""
         at_end = _AtEnd(self.required, remaining)
@@ -160,6 +178,15 @@ def _names(formula: Formula) -> Iterable[Formula]:
     elif isinstance(formula, And | Or | Not):
         for part in formula._fields:
             yield from _names(part)
+
+
+def _statements(formula: Formula, denied: bool) -> Iterator[tuple[Formula, bool]]:
+    """The statements in a formula, and whether they are denied."""
+    if isinstance(formula, And | Or | Not):
+        for part in formula._fields:
+            yield from _statements(part, denied != isinstance(formula, Not))
+    else:
+        yield formula, denied
 
 
 def _smaller(formula: Formula) -> Formula:
@@ -218,24 +245,45 @@ def _at(state: State) -> tuple[Vector, int]:
 
 
 class InAnyOrder:
-    """Listed names in any order, each once at most; a state is the vector of what is asked and the names to come."""
+    """Listed names in any order; a state is the vector of what is asked and the names that may still come.
 
-    def __init__(self, track: Track, restriction: Restriction, outcomes: Outcomes) -> None:
-        if len(track.names) > MAX_UNORDERED:
-            reason = f"an object with {len(track.names)} listed names has too many orders of them"
-            raise LimitExceeded(f"{reason}: property_order='any' is for up to {MAX_UNORDERED}")
+    Of few names each comes once at most. Of more, only those do of which it must be known whether they have come: that
+    are required, or of which something is denied. The others are not remembered, and may come again; whichever of two
+    members with one name a reader takes, it is as the schema says."""
+
+    def __init__(
+        self,
+        track: Track,
+        restriction: Restriction,
+        outcomes: Outcomes,
+        max_once: int = MAX_ONCE,
+        max_moves: int = MAX_MOVES,
+    ) -> None:
+        """The level before its first member.
+
+        Raises:
+            LimitExceeded: there are too many sets of names that must be remembered.
+        """
         self.members = _Members(track.names, restriction, outcomes)
         self.outcomes = outcomes
-        self.start: State = (self.members.prepared(track.vector), self.members.all)
+        vector = self.members.prepared(track.vector)
+        self.remembered = self.members.all
+        if len(track.names) > max_once:
+            self.remembered = self.members.remembered(vector)
+        count = self.remembered.bit_count()
+        if count > MAX_REMEMBERED or len(track.names) << count > max_moves:
+            reason = f"an object with {len(track.names)} listed names, of which {count} come exactly once"
+            raise LimitExceeded(f"{reason}, has too many orders for property_order='any'")
+        self.start: State = (vector, self.members.all)
 
     def moves(self, state: State) -> Sequence[Move]:
-        """Any name that is still to come, and other names."""
+        """Any name that may still come, and other names."""
         vector, remaining = _at(state)
         moves = []
         for name, bit in self.members.bit.items():
             if not remaining & bit:
                 continue
-            left = remaining & ~bit
+            left = remaining & ~(bit & self.remembered)
             found = self.outcomes(self.members.read(vector, name, left))
             if found:
                 moves.append(Move(name, [Outcome(value, (residual, left)) for value, residual in found]))

@@ -4,6 +4,7 @@
              ->  spelling   one over all that JSON may write for them          spelling
 
     string_language(formula)          the spellings, quotes included; `usual=True`: those that programs write
+    counted_language(formula)         the same, where many characters are counted and not written out
     usual_spellings(texts)            those of some strings that programs write
     string_matches(formula, text)     whether a formula holds for one string
     string_is_empty(formula)          whether it holds for none
@@ -16,6 +17,19 @@ software that receives such texts unpredictable).
 """
 
 from constraints.json_schema.strings.formats import KNOWN_FORMATS
-from constraints.json_schema.strings.language import string_is_empty, string_language, string_matches, usual_spellings
+from constraints.json_schema.strings.language import (
+    counted_language,
+    string_is_empty,
+    string_language,
+    string_matches,
+    usual_spellings,
+)
 
-__all__ = ["KNOWN_FORMATS", "string_is_empty", "string_language", "string_matches", "usual_spellings"]
+__all__ = [
+    "KNOWN_FORMATS",
+    "counted_language",
+    "string_is_empty",
+    "string_language",
+    "string_matches",
+    "usual_spellings",
+]

@@ -9,13 +9,17 @@ from functools import lru_cache
 from automata import expr as ex
 from automata.byte_automaton import ByteAutomaton
 from automata.expr import Expr
+from automata.nested.network import Language
 from constraints.json_schema.formula import Always, And, Formula, Never, Not, StringIn, TextLength
 from constraints.json_schema.strings.content import content, holds, listed, with_one_length, written
-from constraints.json_schema.strings.lengths import length_spellings
+from constraints.json_schema.strings.lengths import counted_length, length_spellings
 from constraints.json_schema.strings.spelling import spelled
 
 # Of lists with more characters than this in all, only the usual spellings are taken.
 MOST_LETTERS = 2_000
+
+# Lengths up to this are written out where they need not be.
+MOST_WRITTEN = 32
 
 
 def string_language(formula: Formula, *, usual: bool = False) -> Expr | ByteAutomaton:
@@ -35,6 +39,19 @@ def string_language(formula: Formula, *, usual: bool = False) -> Expr | ByteAuto
         TypeError: the formula is about something else.
     """
     return _language(with_one_length(formula), usual)
+
+
+def counted_language(formula: Formula, *, usual: bool = False) -> Language:
+    """`string_language`, where long strings are counted in place of being written out.
+
+    Raises: as `string_language`.
+    """
+    formula = with_one_length(formula)
+    if isinstance(formula, TextLength) and not usual:
+        low, high = formula.low, formula.high
+        if max(low, high or 0) > MOST_WRITTEN and (high is None or low <= high):
+            return counted_length(low, high)
+    return _language(formula, usual)
 
 
 @lru_cache(maxsize=4096)

@@ -22,13 +22,13 @@ from __future__ import annotations
 import numpy as np
 
 from automata.byte_automaton import ByteAutomaton
+from automata.from_ranges import tables_of
 from automata.jit import kernel
 from automata.openfst import BoolArray, IntArray
 from automata.sparse import HIGH, LOW, REACHED, by_state
 from automata.tabulate import DENSE_BYTES, Tables, from_either
 from constraints.json_schema.strings.escapes import ROOM, Counts, Nodes, add_arc, escapes, with_room
 from constraints.json_schema.strings.runs import TARGET, add_run
-from constraints.json_schema.strings.tables import tables_of
 
 _QUOTE, _BACKSLASH, _FIRST_LITERAL = 0x22, 0x5C, 0x20
 

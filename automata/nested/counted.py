@@ -1,0 +1,132 @@
+"""Counted: so many texts of one language, one after the other, that are written out only where they must be.
+
+A string of at most 65,535 characters has twenty states for each of them, if all spellings are to be read: more than any
+table should have, where what a text comes to are a hundred of them. So such a language is kept as what it is, a unit
+and two bounds. Automata that are made on demand count it in steps; for all others it is written out in flat arrays,
+without a construction that would look for what is minimal already.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from automata.byte_automaton import ByteAutomaton
+from automata.errors import LimitExceeded
+from automata.from_ranges import tables_of
+from automata.limits import DEFAULT_LIMITS
+from automata.openfst import BoolArray, IntArray
+from automata.tabulate import DENSE_BYTES, from_either
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Between `low` and `high` texts of a language, one after the other, with text before and behind them.
+
+    Where it is counted in steps (`tokenfst.lazy.subsets`), bounds cost nothing; elsewhere it is written out.
+
+    Attributes:
+        unit: the language, without labels. No text of it begins another one, the empty text is none of them, and no
+            state leads back to its start.
+        low: how many there are at least.
+        high: how many there are at most, None for no bound.
+        opening: what is read before the first.
+        closing: what is read behind the last. No unit, with others behind it or not, begins with it.
+
+    Raises:
+        ValueError: the unit is no such language, or a bound is negative or above the other.
+    """
+
+    unit: ByteAutomaton
+    low: int
+    high: int | None = None
+    opening: bytes = b""
+    closing: bytes = b""
+
+    def __post_init__(self) -> None:
+        source, target = self.unit.edges()
+        final = np.flatnonzero(self.unit.final)
+        if len(final) != 1 or final[0] in source or self.unit.start in target or self.unit.labels:
+            raise ValueError(
+                "a unit's texts must be such that none begins another one, and nothing may lead to its start"
+            )
+        if not 0 <= self.low <= (self.low if self.high is None else self.high):
+            raise ValueError(f"there are no counts from {self.low} to {self.high}")
+
+    def expanded(self) -> ByteAutomaton:
+        """The automaton, minimal where units are the spellings of characters; kept for those used last.
+
+        Raises:
+            LimitExceeded: a bound takes too many states.
+        """
+        return _expanded(self)
+
+
+@lru_cache(maxsize=64)
+def _expanded(counted: Counted) -> ByteAutomaton:
+    unit = counted.unit
+    end = int(np.flatnonzero(unit.final)[0])
+    # The start and the end of the unit become state 0, where one ends and the next one begins.
+    number = np.full(unit.num_states, -1, np.int32)
+    number[unit.start] = number[end] = 0
+    number[number < 0] = range(1, unit.num_states - 1)
+    arcs = np.stack(unit.range_arcs(), axis=1)
+    arcs[:, [0, 3]] = number[arcs[:, [0, 3]]]
+    ranges, final = counted_arcs(arcs, unit.num_states - 1, counted.low, counted.high)
+    num_states, start = len(final), 0
+    if counted.opening:
+        before = _chain(counted.opening, num_states)
+        start, before[-1, 3] = num_states, 0
+        ranges, num_states = np.concatenate([ranges, before]), num_states + len(before)
+    final = np.append(final, np.zeros(num_states - len(final), np.bool_))
+    if counted.closing:
+        behind = _chain(counted.closing, num_states - 1)
+        ends = np.flatnonzero(final).astype(np.int32)
+        first = np.repeat(behind[:1], len(ends), axis=0)
+        first[:, 0] = ends
+        ranges, num_states = np.concatenate([ranges, first, behind[1:]]), num_states + len(behind)
+        final = np.arange(num_states) == num_states - 1
+    return from_either(tables_of(start, final, ranges, DENSE_BYTES), ())
+
+
+def _chain(text: bytes, first: int) -> IntArray:
+    """The arcs `[A, 4]` of a text from a state through those behind it."""
+    states, letters = np.arange(first, first + len(text), dtype=np.int32), np.frombuffer(text, np.uint8)
+    return np.stack([states, letters, letters, states + 1], axis=1).astype(np.int32)
+
+
+def counted_arcs(arcs: IntArray, num_states: int, low: int, high: int | None) -> tuple[IntArray, BoolArray]:
+    """The arcs `[A, 4]` and final states `[Q]` of a count of units, from state 0.
+
+    Args:
+        arcs: `[A, 4]`, source, lowest and highest byte, and target; in state 0 units begin and end.
+        num_states: how many states a unit takes.
+        low, high: the bounds.
+
+    Raises:
+        LimitExceeded: there are more arcs than an expression may have.
+    """
+    # Without an upper bound, the last unit that is counted is inside like any that follows.
+    num_copies = max(low - 1, 0) if high is None else high
+    if num_copies * len(arcs) > DEFAULT_LIMITS.arcs:
+        most = DEFAULT_LIMITS.arcs // len(arcs)
+        raise LimitExceeded(
+            f"counting to {max(low, high or 0):,} takes too many states; at most {most:,} are written out"
+        )
+    copies = np.tile(arcs, (num_copies, 1)) if num_copies else arcs[:0]
+    copy = np.repeat(np.arange(num_copies, dtype=np.int32), len(arcs))
+    copies[:, 0] += copy * num_states
+    copies[:, 3] += np.where(copies[:, 3] == 0, copy + 1, copy) * num_states
+    last = num_copies * num_states
+    if high is not None:
+        final = np.zeros(last + 1, np.bool_)
+        final[low * num_states :: num_states] = True
+        return copies, final
+    loop = last + (low > 0)
+    final = np.arange(loop + num_states) == loop
+    around = arcs + np.array([loop, 0, 0, loop], np.int32)
+    entering = around[arcs[:, 0] == 0] if low else around[:0]
+    entering[:, 0] = last
+    return np.concatenate([copies, entering, around]), final
