@@ -17,7 +17,7 @@ Values of Python, each with `parse`, from text back to the value                
     integer(), decimal(), date(), email(), url(), sql_select(tables)            -> Value
     tool_calls(tools)           calls of functions, as chat models write them   -> ToolCall
 
-Nothing here imports torch, and Pydantic is imported by `typed` when it is called.
+Importing this imports neither torch nor Pydantic; Pydantic is imported where a type is first read.
 """
 
 from automata.extensions import (

@@ -4,9 +4,10 @@
     tokenfst compile CONSTRAINT --vocab FILE [--output FILE]            states, classes, bytes, a time per stage
     tokenfst draw CONSTRAINT --tokens a,b,ab [--output DIR]             both automata as SVG, or DOT without Graphviz
 
-A constraint is `--regex R` or `--grammar FILE-or-NAME` (`decoding.command_constraint`). A mistake gets one message and
-exit status 2; one in a pattern or in a file with a grammar is shown with a caret where it goes wrong. Libraries are
-imported where they are needed: a message about a bad pattern should not wait for torch.
+A constraint is `--regex R`, `--grammar FILE-or-NAME` or `--json-schema FILE` (`decoding.command_constraint`). A mistake
+gets one message and exit status 2; one in a pattern or in a file with a grammar is shown with a caret where it goes
+wrong, one in a schema with its JSON pointer. Libraries are imported where they are needed: a message about a bad
+pattern should not wait for torch.
 """
 
 from __future__ import annotations
@@ -19,18 +20,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from automata.compile import compile_expr
-from automata.errors import GrammarError, PatternError, TokenfstError
-from automata.pattern import parse
-from automata.pushdown.compile import compile_grammar
-from decoding.command_constraint import GrammarSource, add_constraint, grammar_source, shown
+from automata.byte_automaton import ByteAutomaton
+from automata.errors import TokenfstError
+from automata.pushdown.automaton import PushdownAutomaton
+from decoding.command_constraint import Source, add_constraint, source_of
 from decoding.progress import progress
 
 if TYPE_CHECKING:
     from automata.drawing import Drawing
     from tokenfst.automaton import TokenAutomaton
     from tokenfst.pushdown.automaton import PushdownTokenAutomaton
-    from tokenfst.vocabulary import Vocabulary
 
 T = TypeVar("T")
 REPEATS = 7  # each stage of `compile` is timed this often; the median is shown
@@ -39,15 +38,18 @@ REPEATS = 7  # each stage of `compile` is timed this often; the median is shown
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns the exit status."""
     options = _parser().parse_args(arguments)
-    run: Callable[[argparse.Namespace, GrammarSource | None], None] = options.run
-    source = None
+    run: Callable[[argparse.Namespace, Source[Any], Any], None] = options.run
+    source: Source[Any] | None = None
     try:
-        source = grammar_source(options)
-        run(options, source)
-    except (PatternError, GrammarError) as error:
-        print(shown(error, source), file=sys.stderr)
+        source = source_of(options)
+        read = source.read()
+        for remark in source.remarks(read):
+            print(f"tokenfst: {remark}", file=sys.stderr)
+        run(options, source, read)
+    except TokenfstError as error:
+        print(source.shown(error) if source else f"tokenfst: {error}", file=sys.stderr)
         return 2
-    except (TokenfstError, ImportError, OSError) as error:
+    except (ImportError, OSError) as error:
         print(f"tokenfst: {error}", file=sys.stderr)
         return 2
     return 0
@@ -88,8 +90,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _generate(options: argparse.Namespace, source: GrammarSource | None) -> None:
-    constraint = source.compiled() if source else parse(options.regex)
+def _generate(options: argparse.Namespace, source: Source[Any], read: Any) -> None:
+    constraint = source.constraint(read)
     with progress("loading torch and the model"):
         model, tokenizer = _load_model(options.model)
     from decoding.loop import generate
@@ -117,72 +119,45 @@ def _load_model(name: str | None) -> tuple[Any, Any]:
     return AutoModelForCausalLM.from_pretrained(name), AutoTokenizer.from_pretrained(name)
 
 
-def _compile(options: argparse.Namespace, source: GrammarSource | None) -> None:
+def _compile(options: argparse.Namespace, source: Source[Any], read: Any) -> None:
+    from tokenfst.compile import compile as compile_tokens
     from tokenfst.loaders import load
 
-    if source:
-        source.compiled()
-    else:
-        parse(options.regex)
+    source.constraint(read)
     with progress("reading the vocabulary"):
         vocabulary = load(options.vocab)
-    automaton = _compile_grammar(source, vocabulary) if source else _compile_regex(options.regex, vocabulary)
+    with progress("compiling kernels, which later runs find ready"):
+        # Any: states are numbers, or configurations where there is a stack.
+        first: Any = compile_tokens(source.compiled(read), vocabulary)
+        least: int = first.min_tokens(first.start)
+    _, reading = _timed(source.read)
+    over_bytes, determinizing = _timed(lambda: source.compiled(read))
+    over_tokens, composing = _timed(lambda: compile_tokens(over_bytes, vocabulary))
+    _, masking = _timed(lambda: first.mask(first.start))
+    print(f"vocabulary         {len(vocabulary):>9,} tokens")
+    _print_sizes(over_bytes, over_tokens, least)
+    stages = (*source.stages, "bytes to tokens", "a mask")
+    for stage, seconds in zip(stages, (reading, determinizing, composing, masking), strict=True):
+        print(f"{stage:<22} {seconds * 1e3:>8.3f} ms")
     if options.output:
-        automaton.save(options.output)
+        over_tokens.save(options.output)
         print(f"saved {options.output}")
 
 
-def _compile_regex(regex: str, vocabulary: Vocabulary) -> TokenAutomaton:
-    from tokenfst.compile import from_bytes
+def _print_sizes(
+    over_bytes: ByteAutomaton | PushdownAutomaton, over_tokens: TokenAutomaton | PushdownTokenAutomaton, least: int
+) -> None:
+    from tokenfst.automaton import TokenAutomaton
 
-    with progress("compiling kernels, which later runs find ready"):
-        from_bytes(compile_expr(parse(regex)), vocabulary)
-    expr, parsing = _timed(lambda: parse(regex))
-    byte_automaton, determinizing = _timed(lambda: compile_expr(expr))
-    automaton, composing = _timed(lambda: from_bytes(byte_automaton, vocabulary))
-    _, masking = _timed(lambda: automaton.mask(automaton.start))
-    print(f"vocabulary         {len(vocabulary):>9,} tokens")
-    print(f"byte automaton     {byte_automaton.num_states:>9,} states  {byte_automaton.num_classes:>7,} byte classes")
-    print(f"token automaton    {automaton.num_states:>9,} states  {automaton.num_classes:>7,} token classes")
-    print(
-        f"                   {automaton.nbytes:>9,} bytes   {automaton.min_tokens(automaton.start):>7,} tokens at least"
-    )
-    _print_times(
-        ("pattern to expression", parsing),
-        ("expression to bytes", determinizing),
-        ("bytes to tokens", composing),
-        ("a mask", masking),
-    )
-    return automaton
-
-
-def _compile_grammar(source: GrammarSource, vocabulary: Vocabulary) -> PushdownTokenAutomaton:
-    from tokenfst.compile import compile as compile_tokens
-    from tokenfst.pushdown.distance import distances
-
-    with progress("compiling kernels, which later runs find ready"):
-        least = distances(compile_tokens(source.compiled(), vocabulary).tables).first
-    grammar, reading = _timed(source.grammar)
-    pushdown, determinizing = _timed(lambda: compile_grammar(grammar, ambiguity=source.ambiguity))
-    automaton, composing = _timed(lambda: compile_tokens(pushdown, vocabulary))
-    _, masking = _timed(lambda: automaton.mask(automaton.start))
-    print(f"vocabulary         {len(vocabulary):>9,} tokens")
-    print(f"byte automaton     {pushdown.num_states:>9,} states  {pushdown.num_classes:>7,} byte classes")
-    print(f"                   {len(pushdown.step_target):>9,} steps   {pushdown.num_symbols:>7,} symbols on the stack")
-    print(f"token automaton    {len(automaton.tables.child):>9,} nodes   {automaton.num_classes:>7,} token classes")
-    print(f"                   {automaton.nbytes:>9,} bytes   {least:>7,} tokens at least")
-    _print_times(
-        ("text to grammar", reading),
-        ("grammar to bytes", determinizing),
-        ("bytes to tokens", composing),
-        ("a mask", masking),
-    )
-    return automaton
-
-
-def _print_times(*stages: tuple[str, float]) -> None:
-    for stage, seconds in stages:
-        print(f"{stage:<22} {seconds * 1e3:>8.3f} ms")
+    print(f"byte automaton     {over_bytes.num_states:>9,} states  {over_bytes.num_classes:>7,} byte classes")
+    states = f"{over_tokens.num_states:>9,} states"
+    if isinstance(over_bytes, PushdownAutomaton):
+        steps, symbols = len(over_bytes.step_target), over_bytes.num_symbols
+        print(f"                   {steps:>9,} steps   {symbols:>7,} symbols on the stack")
+    if not isinstance(over_tokens, TokenAutomaton):
+        states = f"{len(over_tokens.tables.child):>9,} nodes "
+    print(f"token automaton    {states}  {over_tokens.num_classes:>7,} token classes")
+    print(f"                   {over_tokens.nbytes:>9,} bytes   {least:>7,} tokens at least")
 
 
 def _timed(run: Callable[[], T]) -> tuple[T, float]:
@@ -195,36 +170,34 @@ def _timed(run: Callable[[], T]) -> tuple[T, float]:
     return result, statistics.median(times)
 
 
-def _draw(options: argparse.Namespace, source: GrammarSource | None) -> None:
+def _draw(options: argparse.Namespace, source: Source[Any], read: Any) -> None:
+    from tokenfst.compile import compile as compile_tokens
     from tokenfst.vocabulary import Vocabulary
 
     tokens = [token.encode() for token in options.tokens.split(",") if token]
     vocabulary = Vocabulary([*tokens, b""], eos_ids=[len(tokens)])
-    drawings = _draw_grammar(source, vocabulary) if source else _draw_regex(options.regex, vocabulary)
+    over_bytes = source.compiled(read)
+    with progress("compiling kernels, which later runs find ready"):
+        over_tokens = compile_tokens(over_bytes, vocabulary)
+    drawings = _bytes_drawn(over_bytes), _tokens_drawn(over_tokens)
     options.output.mkdir(parents=True, exist_ok=True)
     for name, drawing in zip(("bytes.svg", "tokens.svg"), drawings, strict=True):
         print(drawing.save(options.output / name))
 
 
-def _draw_regex(regex: str, vocabulary: Vocabulary) -> tuple[Drawing, Drawing]:
+def _bytes_drawn(automaton: ByteAutomaton | PushdownAutomaton) -> Drawing:
     from automata.drawing import draw_byte_automaton
-    from tokenfst.compile import from_bytes
-    from tokenfst.drawing import draw_token_automaton
 
-    byte_automaton = compile_expr(parse(regex))
-    with progress("compiling kernels, which later runs find ready"):
-        automaton = from_bytes(byte_automaton, vocabulary)
-    return draw_byte_automaton(byte_automaton), draw_token_automaton(automaton)
+    return automaton.draw() if isinstance(automaton, PushdownAutomaton) else draw_byte_automaton(automaton)
 
 
-def _draw_grammar(source: GrammarSource, vocabulary: Vocabulary) -> tuple[Drawing, Drawing]:
-    from tokenfst.compile import compile as compile_tokens
-    from tokenfst.drawing import draw_pushdown_token_automaton
+def _tokens_drawn(automaton: TokenAutomaton | PushdownTokenAutomaton) -> Drawing:
+    from tokenfst.drawing import draw_pushdown_token_automaton, draw_token_automaton
+    from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 
-    pushdown = source.compiled()
-    with progress("compiling kernels, which later runs find ready"):
-        automaton = compile_tokens(pushdown, vocabulary)
-    return pushdown.draw(), draw_pushdown_token_automaton(automaton)
+    if isinstance(automaton, PushdownTokenAutomaton):
+        return draw_pushdown_token_automaton(automaton)
+    return draw_token_automaton(automaton)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,10 @@
 
     make demo        or        python examples/demo.py [--output DIR]
 
-It loads the bundled model, compiles patterns and grammars over its vocabulary, lets it write, and checks every text
-with Python's `re`, `json` or `eval`; draws the automata of the paper's Figure 5; and compiles the paper's constraints
-over the 131,072 tokens of a production model, if PyPI's mistral-common, which carries them, is installed. Every stage
-is timed.
+It loads the bundled model, compiles patterns, grammars and a JSON Schema over its vocabulary, lets it write, and checks
+every text with Python's `re`, `json` or `eval`; draws the automata of the paper's Figure 5; and compiles the paper's
+constraints over the 131,072 tokens of a production model, if PyPI's mistral-common, which carries them, is installed.
+Every stage is timed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tokenfst import TokenAutomaton, Vocabulary
@@ -47,6 +47,19 @@ group: "(" item (("+" | "-" | "*") item)+ ")"
 item: NUMBER | group
 NUMBER: /[1-9][0-9]?/
 """
+
+
+# A person of age, without round numbers, and friends who are such persons.
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "pattern": "^[A-Z][a-z]{1,11}$"},
+        "age": {"type": "integer", "minimum": 18, "maximum": 99, "not": {"multipleOf": 10}},
+        "friends": {"type": "array", "items": {"$ref": "#"}, "maxItems": 2},
+    },
+    "required": ["name", "age"],
+    "additionalProperties": False,
+}
 
 
 @contextmanager
@@ -107,6 +120,30 @@ def write_grammars(vocabulary: Vocabulary, write: Callable[[PushdownTokenAutomat
         automaton = tokenfst.compile(grammar(CALCULATION), vocabulary)
     for text in write(automaton, "(12+3)*((4-2)+7)=135\n", 32):
         print(f"    {text}{eval(text.removesuffix('='), {}):,}")
+    write_values(vocabulary, write)
+
+
+def write_values(vocabulary: Vocabulary, write: Callable[[PushdownTokenAutomaton, str, int], list[str]]) -> None:
+    """The same for a JSON Schema, recursive and with a negation."""
+    import tokenfst
+    from constraints import json_schema
+
+    print(f"\na JSON Schema:\n{json.dumps(SCHEMA)}")
+    with stage("schema to token automaton (kernels too, once for each machine)"):
+        automaton = tokenfst.compile(json_schema(SCHEMA, whitespace="python"), vocabulary)
+    if not isinstance(automaton, tokenfst.PushdownTokenAutomaton):
+        raise SystemExit("a recursive schema needs a stack")
+    for text in write(automaton, "A person as JSON:\n", 64):
+        if not is_person(json.loads(text)):
+            raise SystemExit(f"{text!r} does not satisfy the schema")
+        print(f"    {text}")
+
+
+def is_person(value: dict[str, Any]) -> bool:
+    """Whether a value is what the schema says."""
+    named = re.fullmatch("[A-Z][a-z]{1,11}", value["name"]) is not None
+    friends = value.get("friends", [])
+    return named and 18 <= value["age"] <= 99 and value["age"] % 10 != 0 and all(map(is_person, friends))
 
 
 def draw_figures(folder: Path) -> None:

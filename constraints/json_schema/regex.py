@@ -60,7 +60,7 @@ def json_schema_to_regex(
         resolver=resolver,
     )
     limits = {Kind.OBJECT: max_object_depth, Kind.ARRAY: max_array_depth}
-    expressions = _Expressions(made.to_network(), made.kinds, limits)
+    expressions = Expressions(made.to_network(), made.kinds, limits)
     return expressions.rule(0, (max_object_depth, max_array_depth)).get(0, EMPTY)
 
 
@@ -68,7 +68,7 @@ def json_schema_to_regex(
 _Depths = tuple[int | None, int | None]
 
 
-class _Expressions:
+class Expressions:
     """The expressions of rules, by what may still be nested in them."""
 
     def __init__(self, network: NestedNetwork, kinds: tuple[Kind | None, ...], limits: dict[Kind, int | None]) -> None:

@@ -2,17 +2,22 @@
 
     JsonRules    the rules that %json needs
 
-`%json {}` and `%json true` are any value. Other schemas are refused here, and here is where a converter of schemas
-would put its rules.
+`%json {}` and `%json true` are any value, with whitespace wherever the RFC has it. Any other schema is read as by
+`constraints.json_schema`, with its default whitespace, and becomes rules of the grammar.
 """
 
 from __future__ import annotations
 
+import json as text_of_json
+
 from automata import expr as ex
+from automata.errors import LimitExceeded, SchemaError
 from automata.expr import Call, Expr
 from constraints.grammars.json import json
 from constraints.grammars.lark_reader.document import Item
 from constraints.grammars.places import Places
+from constraints.json_schema.rules import grammar_rules
+from constraints.json_schema.schema import json_schema
 
 _PREFIX = "%json "
 
@@ -27,17 +32,34 @@ class JsonRules:
     def __init__(self, places: Places) -> None:
         self.places = places
         self.rules: dict[str, Expr] = {}
+        # The first rule of each schema, by its text: the order of its properties counts.
+        self.starts: dict[str, str] = {}
 
     def call(self, item: Item, rule: str) -> Expr:
-        """What %json with a schema stands for."""
-        if item.value is not True and item.value != {}:
-            raise self.places.error(
-                "a JSON Schema inside a grammar is not supported yet: only {}, which is any value", item.position, rule
-            )
+        """What %json with a schema stands for.
+
+        Raises:
+            GrammarError: the schema cannot be honoured; the message has the JSON pointer of the place in it.
+        """
+        key = "true" if item.value is True or item.value == {} else text_of_json.dumps(item.value)
+        if key not in self.starts:
+            self.starts[key] = self.any_value() if key == "true" else self.values(item, rule)
+        return ex.call(self.starts[key])
+
+    def any_value(self) -> str:
+        """Adds the rules of any value."""
         grammar = json()
-        if not self.rules:
-            self.rules = {_PREFIX + name: renamed(expr) for name, expr in grammar.rules.items()}
-        return ex.call(_PREFIX + grammar.start)
+        self.rules |= {_PREFIX + name: renamed(expr) for name, expr in grammar.rules.items()}
+        return _PREFIX + grammar.start
+
+    def values(self, item: Item, rule: str) -> str:
+        """Adds the rules of a schema."""
+        try:
+            start, rules = grammar_rules(json_schema(item.value), f"{_PREFIX}{len(self.starts)}: ")
+        except (SchemaError, LimitExceeded) as error:
+            raise self.places.error(f"the schema of %json: {error}", item.position, rule) from None
+        self.rules |= rules
+        return start
 
 
 def renamed(expr: Expr) -> Expr:
