@@ -17,11 +17,15 @@ from collections.abc import Callable
 from copy import copy
 from typing import TypeAlias
 
+import numpy as np
+
 from automata import expr as ex
 from automata.byte_automaton import ByteAutomaton
 from automata.compile import Compiler, compile_expr
 from automata.expr import Alternation, Expr
+from automata.from_ranges import from_state
 from automata.limits import Work
+from automata.tabulate import DENSE_BYTES, from_either
 
 Language: TypeAlias = ByteAutomaton | Expr
 Operand: TypeAlias = Language | str | bytes
@@ -81,6 +85,9 @@ def rest(automaton: ByteAutomaton, prefix: bytes) -> ByteAutomaton:
     state = automaton.step(automaton.start, prefix)
     if state < 0:
         return compile_expr(ex.EMPTY)
+    if not automaton.labels:
+        ranges = np.stack(automaton.range_arcs(), axis=1)
+        return from_either(from_state(state, automaton.final, ranges, DENSE_BYTES), ())
     # The same automaton from another start, and then without what cannot be reached any more.
     moved = copy(automaton)
     _set(moved, "start", state)

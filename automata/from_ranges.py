@@ -100,3 +100,37 @@ def _renumbered(
             count += 1
     begins[num_states] = count
     return ends, begins, rows
+
+
+@kernel
+def from_state(state: int, final: BoolArray, ranges: IntArray, dense_bytes: int) -> Tables:
+    """The tables of a minimal automaton that starts in another state, without what cannot be reached from there.
+
+    Args:
+        state: the new start.
+        final: `[Q]`.
+        ranges: `[A, 4]`, as for `tables_of`.
+        dense_bytes: the largest dense table, in bytes.
+    """
+    num_states = len(final)
+    offsets, arcs = _rows(num_states, ranges)
+    number, order = np.full(num_states, -1, np.int32), np.empty(num_states, np.int32)
+    number[state], order[0], count, num_arcs, at = 0, state, 1, 0, 0
+    while at < count:
+        for arc in range(offsets[order[at]], offsets[order[at] + 1]):
+            num_arcs += 1
+            target = arcs[arc, REACHED]
+            if number[target] < 0:
+                number[target] = count
+                order[count] = target
+                count += 1
+        at += 1
+    kept, row = np.empty((num_arcs, 4), np.int32), 0
+    for source in range(num_states):
+        if number[source] < 0:
+            continue
+        for arc in range(offsets[source], offsets[source + 1]):
+            kept[row, 0], kept[row, 1], kept[row, 2] = number[source], arcs[arc, LOW], arcs[arc, HIGH]
+            kept[row, 3] = number[arcs[arc, REACHED]]
+            row += 1
+    return tables_of(0, final[order[:count]], kept, dense_bytes)

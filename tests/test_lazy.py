@@ -300,4 +300,4 @@ def test_an_automaton_over_bytes_is_taken_as_it_is() -> None:
     vocabulary = byte_vocabulary(random.Random(1), b"ab", 10)
     automaton = compile_expr(parse("(ab)+"))
     assert isinstance(automaton, ByteAutomaton)
-    assert repr(tokenfst.compile(automaton, vocabulary, lazy=True)).startswith("<LazyAutomaton of")
+    assert repr(tokenfst.compile(automaton, vocabulary, lazy=True)).startswith("<LazyAutomaton,")

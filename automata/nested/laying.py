@@ -21,8 +21,9 @@ from automata.expr import Literal
 from automata.intervals import FIRST_LABEL
 from automata.jit import kernel
 from automata.limits import Work
+from automata.nested.counted import Counted
 from automata.nested.inlining import reached
-from automata.nested.network import Counted, Language, NestedNetwork
+from automata.nested.network import Language, NestedNetwork
 from automata.nested.pieces import Piece, piece_of
 from automata.openfst import IntArray
 

@@ -15,7 +15,8 @@ from automata.compile import Compiler
 from automata.expr import Expr
 from automata.intervals import FIRST_LABEL
 from automata.limits import Work
-from automata.nested.network import Counted, Language
+from automata.nested.counted import Counted
+from automata.nested.network import Language
 from automata.openfst import IntArray
 from automata.sparse import by_state
 from automata.thompson import AssertionMet, Layout

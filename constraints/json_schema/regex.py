@@ -20,7 +20,7 @@ from automata.byte_automaton import ByteAutomaton
 from automata.elimination import to_expr, without_states
 from automata.errors import SchemaError
 from automata.expr import EMPTY, Expr
-from automata.nested import Language, NestedNetwork
+from automata.nested import Counted, Language, NestedNetwork
 from constraints.json_schema.document import Draft, Resolver
 from constraints.json_schema.formula import Kind
 from constraints.json_schema.levels.objects import PropertyOrder
@@ -136,12 +136,19 @@ class Expressions:
 
     def expr(self, language: Language) -> Expr:
         """The expression of a language that an arc reads."""
-        if not isinstance(language, ByteAutomaton):
+        if isinstance(language, Expr):
             return language
         found = self.written.get(id(language))
         if found is None:
-            found = self.written[id(language)] = to_expr(language)
+            found = self.written[id(language)] = _written(language)
         return found
+
+
+def _written(language: ByteAutomaton | Counted) -> Expr:
+    if isinstance(language, ByteAutomaton):
+        return to_expr(language)
+    units = ex.repeat(to_expr(language.unit), language.low, language.high)
+    return ex.concat(ex.literal(language.opening), units, ex.literal(language.closing))
 
 
 def _between(ways: dict[int, dict[int, Expr]], start: int, ends: set[int]) -> set[int]:

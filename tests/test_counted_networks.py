@@ -1,0 +1,187 @@
+"""Languages that are counted in networks: in steps by lazy automata, and written out by all others."""
+
+from __future__ import annotations
+
+import random
+from importlib.resources import files
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_lazy import byte_vocabulary
+
+from automata import expr as ex
+from automata import parse
+from automata.byte_automaton import ByteAutomaton
+from automata.compile import compile_expr
+from automata.determinize import Transitions
+from automata.errors import LimitExceeded, TokenNotAllowed
+from automata.expr import Expr
+from automata.minimize import minimize
+from automata.nested import Counted, NestedCall, NestedNetwork, NestedRule, compile_nested
+from automata.pushdown.automaton import PushdownAutomaton
+from constraints.json_schema import json_schema
+from tokenfst import LazyAutomaton, Vocabulary, from_tekken
+
+# What a text is counted in: no text of one begins another.
+UNITS = ("a", "a|b", "a|bb|bab", "ab|ac|b(a|b|c)", '[^\\x00-\\x60"]|é', "a|(bc*a)")
+
+
+@pytest.fixture(scope="module")
+def tekken() -> Vocabulary:
+    return from_tekken(str(files("mistral_common") / "data" / "tekken_240911.json"))
+
+
+def _unit(pattern: str) -> ByteAutomaton:
+    return compile_expr(parse(pattern))
+
+
+def _expr(counted: Counted, pattern: str) -> Expr:
+    units = ex.repeat(parse(pattern), counted.low, counted.high)
+    return ex.concat(ex.literal(counted.opening), units, ex.literal(counted.closing))
+
+
+@st.composite
+def _counted(draw: st.DrawFn) -> tuple[Counted, str]:
+    pattern = draw(st.sampled_from(UNITS))
+    low = draw(st.sampled_from([0, 0, 1, 2, 6, 7, 8, 9, 17]))
+    high = draw(st.none() | st.integers(low, low + 20))
+    opening, closing = draw(st.sampled_from([b"", b"x", b'"'])), draw(st.sampled_from([b"", b'"', b'"}']))
+    return Counted(_unit(pattern), low, high, opening, closing), pattern
+
+
+def _same_masks(lazy: LazyAutomaton, other: LazyAutomaton, rng: random.Random, count: int, length: int) -> None:
+    """Compares masks along texts that both allow, most of them long ones."""
+    tokens = lazy.vocabulary.tokens
+    likely = np.array([1 + 8 * (len(token) > 0 and not set(token) & set(b'"}')) for token in tokens], float)
+    for _ in range(count):
+        left, right = lazy.start, other.start
+        for _ in range(length):
+            mask = other.mask(right)
+            assert np.array_equal(lazy.mask(left), mask)
+            assert lazy.is_final(left) == other.is_final(right)
+            weight = likely * mask
+            weight[list(lazy.vocabulary.eos_ids)] = 0
+            if not weight.any():
+                break
+            token = rng.choices(range(len(tokens)), weight.tolist())[0]
+            left, right = lazy.advance(left, token), other.advance(right, token)
+
+
+@given(st.lists(_counted(), min_size=1, max_size=3), st.integers(0, 1 << 30))
+@settings(max_examples=60, deadline=None)
+def test_counting_in_steps_is_repetition(parts: list[tuple[Counted, str]], seed: int) -> None:
+    rng = random.Random(seed)
+    vocabulary = byte_vocabulary(rng, b'aaaabbc"', 40)
+    rule = NestedRule()
+    end = rule.state()
+    rule.ends.append((end, 0))
+    for counted, _ in parts:
+        rule.arcs.append((0, counted, end))
+    lazy = LazyAutomaton(NestedNetwork((rule,)), vocabulary)
+    expected = compile_expr(ex.alternation(*(_expr(counted, pattern) for counted, pattern in parts)))
+    _same_masks(lazy, LazyAutomaton(expected, vocabulary), rng, 4, 25)
+
+
+@given(_counted())
+@settings(max_examples=80, deadline=None)
+def test_written_out_it_is_repetition(part: tuple[Counted, str]) -> None:
+    counted, pattern = part
+    automaton, expected = counted.expanded(), compile_expr(_expr(counted, pattern))
+    assert automaton.num_states == expected.num_states
+    assert np.array_equal(automaton.final, expected.final)
+    assert np.array_equal(automaton.by_byte(), expected.by_byte())
+
+
+def test_rules_are_counted_where_they_are_called() -> None:
+    # A list of texts of a count, called behind a quote, on two ways at once and again within itself.
+    rng = random.Random(5)
+    vocabulary = byte_vocabulary(rng, b'aab",[]', 60)
+    text = NestedRule(num_exits=2)
+    short, long = text.state(), text.state()
+    text.arcs += [
+        (0, Counted(_unit("a|b"), 0, 9, b"", b'"'), short),
+        (0, Counted(_unit("a|b"), 10, 30, b"", b'"'), long),
+    ]
+    text.ends += [(short, 0), (long, 1)]
+    lists = NestedRule()
+    quoted, behind, after, opened, end = (lists.state() for _ in range(5))
+    lists.arcs += [(0, ex.literal('"'), quoted), (0, ex.literal("["), opened), (behind, ex.literal(","), 0)]
+    lists.arcs += [(behind, ex.literal("]"), end), (after, ex.literal(";"), 0)]
+    lists.calls += [NestedCall(quoted, 1, (behind, after)), NestedCall(opened, 2, (behind,))]
+    lists.ends.append((end, 0))
+    start = NestedRule()
+    opened, end = start.state(), start.state()
+    start.arcs.append((0, ex.literal("["), opened))
+    start.calls.append(NestedCall(opened, 2, (end,)))
+    start.ends.append((end, 0))
+    network = NestedNetwork((start, text, lists))
+    automaton = compile_nested(network)
+    assert isinstance(automaton, PushdownAutomaton)
+    _same_masks(LazyAutomaton(network, vocabulary), LazyAutomaton(automaton, vocabulary), rng, 30, 60)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 40), (35, 300), (150, None), (1, 10_000)])
+def test_masks_of_a_real_vocabulary(low: int, high: int | None, tekken: Vocabulary) -> None:
+    bounds = {"minLength": low} | ({} if high is None else {"maxLength": high})
+    schema = json_schema({"properties": {"a": {"type": "string", **bounds}}, "additionalProperties": False})
+    lazy = LazyAutomaton(schema.to_network(), tekken)
+    other = LazyAutomaton(compile_nested(schema.to_network()), tekken)
+    numbers = {token: number for number, token in enumerate(tekken.tokens)}
+    pieces = ['{"', "a", '":', ' "', *["Hello", " wörld", "\\u00e9", "\\n", "é", "😀", "  ", "aaaa"] * 30]
+    left, right = lazy.start, other.start
+    for piece in pieces:
+        for byte in piece.encode():
+            assert np.array_equal(lazy.mask(left), other.mask(right))
+            token = numbers[bytes([byte])]
+            if not lazy.mask(left)[token]:
+                return
+            left, right = lazy.advance(left, token), other.advance(right, token)
+
+
+def test_characters_are_counted_and_not_bytes() -> None:
+    vocabulary = byte_vocabulary(random.Random(1), b"ab", 1)
+    lazy = LazyAutomaton(json_schema({"type": "string", "maxLength": 50}).to_network(), vocabulary)
+    for character in ("a", "é", "😀", "\\n", "\\u0041", "\\ud83d\\ude00"):
+        state = lazy.start
+        for byte in b'"' + 50 * character.encode():
+            state = lazy.advance(state, byte)
+        assert np.flatnonzero(lazy.mask(state)[:256]).tolist() == [ord('"')]
+        assert lazy.is_final(lazy.advance(state, ord('"')))
+
+
+@pytest.mark.parametrize("bound", [65_535, 10**7, 2**31 - 1, 2**31, 10**18])
+def test_bounds_cost_nothing(bound: int) -> None:
+    vocabulary = byte_vocabulary(random.Random(1), b"ab", 10)
+    lazy = LazyAutomaton(json_schema({"type": "string", "maxLength": bound}).to_network(), vocabulary)
+    endless = LazyAutomaton(json_schema({"type": "string"}).to_network(), vocabulary)
+    none = LazyAutomaton(json_schema({"type": "string", "minLength": bound}).to_network(), vocabulary)
+    left, right, other = lazy.start, endless.start, none.start
+    for byte in b'"' + 2000 * b"a":
+        left, right, other = lazy.advance(left, byte), endless.advance(right, byte), none.advance(other, byte)
+    assert np.array_equal(lazy.mask(left), endless.mask(right))
+    assert lazy.is_final(lazy.advance(left, ord('"')))
+    with pytest.raises(TokenNotAllowed):
+        none.advance(other, ord('"'))
+    if bound > 100_000:
+        with pytest.raises(LimitExceeded, match="counting to"):
+            json_schema({"type": "string", "maxLength": bound}).to_automaton(work=None)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "low", "high"), [("a|ab", 0, 1), ("a*b", 0, 1), ("a?", 0, 1), ("a", 2, 1), ("a", -1, None)]
+)
+def test_what_is_no_count(pattern: str, low: int, high: int | None) -> None:
+    with pytest.raises(ValueError, match=r"unit's texts|counts from"):
+        Counted(_unit(pattern), low, high)
+
+
+def test_stopped_minimization_leaves_nothing() -> None:
+    size = 1000
+    states = np.arange(size, dtype=np.int32)
+    final = np.zeros(size + 1, np.bool_)
+    final[size] = True
+    start, left = minimize(Transitions(final, states, np.zeros(size, np.int32), states + 1), np.ones(1, np.uint8))
+    assert start == -1
+    assert len(left.final) == len(left.source) == 0
