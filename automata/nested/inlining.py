@@ -10,6 +10,7 @@ from collections import Counter
 
 from automata.expr import Literal
 from automata.limits import Work
+from automata.nested.counted import Counted
 from automata.nested.network import NestedNetwork, NestedRule
 from automata.nested.pieces import piece_of
 from automata.pushdown.analysis import components
@@ -88,5 +89,10 @@ def _size(rule: NestedRule, work: Work) -> int:
     """How many states a rule is laid in."""
     size = rule.num_states
     for _, language, _ in rule.arcs:
-        size += len(language.value) if type(language) is Literal else piece_of(language, work).num_states
+        if type(language) is Literal:
+            size += len(language.value)
+        elif type(language) is Counted:
+            size += language.num_states
+        else:
+            size += piece_of(language, work).num_states
     return size
