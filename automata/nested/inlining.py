@@ -81,7 +81,10 @@ def to_inline(network: NestedNetwork, max_states: int, work: Work) -> frozenset[
             if index and index not in callees[index] and len(component) == 1:
                 inlined.add(index)
     if len(inlined) < len(numbers) - 1 or sizes[0] > max_states:
-        inlined = {index for index in inlined if callers[index] == 1 or sizes[index] <= min(_SMALL, max_states)}
+        small = {index for index in inlined if sizes[index] <= min(_SMALL, max_states)}
+        once = {index for index in inlined if callers[index] == 1}
+        # What is one automaton is not determinized where it stays a rule.
+        inlined = small | {index for index in once if network.rules[numbers[index]].only_read is None}
     return frozenset(numbers[index] for index in inlined)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from automata.byte_automaton import ByteArray
 from automata.errors import LimitExceeded
-from automata.expr import Expr, Literal
+from automata.expr import Literal
 from automata.intervals import FIRST_LABEL
 from automata.jit import kernel
 from automata.limits import Work
@@ -159,17 +159,15 @@ class _Laying:
 
     def is_prepared(self, rule: NestedRule) -> bool:
         """Whether a rule is one automaton, which is put in its place later; lays it."""
-        if not self.written or len(self.starts) == 1 or len(rule.arcs) != 1 or rule.epsilon or rule.calls:
-            return False
-        source, language, target = rule.arcs[0]
-        if isinstance(language, Expr) or source != 0 or target == 0 or [state for state, _ in rule.ends] != [target]:
+        language = rule.only_read
+        if not self.written or len(self.starts) == 1 or language is None:
             return False
         number = self.piece(language)
         piece = self.pieces[number]
         if len(piece.epsilon) or piece.labels or not len(piece.arcs):
             return False
         self.prepared += (len(self.starts) - 1, number)
-        self.epsilon += (self.num_states, self.num_states + target)
+        self.epsilon += (self.num_states, self.num_states + rule.ends[0][0])
         self.num_states += rule.num_states
         return True
 
