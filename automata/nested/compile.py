@@ -97,6 +97,7 @@ def _deterministic(layout: Layout, work: Work) -> Deterministic:
         layout.calls,
         layout.targets,
         layout.ends,
+        layout.prepared,
         len(layout.labels),
         limits.states,
         limits.table_bytes,

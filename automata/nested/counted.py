@@ -55,6 +55,11 @@ class Counted:
         if not 0 <= self.low <= (self.low if self.high is None else self.high):
             raise ValueError(f"there are no counts from {self.low} to {self.high}")
 
+    @property
+    def num_states(self) -> int:
+        """How many states it takes to write it out, or some more."""
+        return (max(self.low, self.high or 0) + 2) * self.unit.num_states + len(self.opening) + len(self.closing)
+
     def expanded(self) -> ByteAutomaton:
         """The automaton, minimal where units are the spellings of characters; kept for those used last.
 

@@ -10,6 +10,7 @@ from collections import Counter
 
 from automata.expr import Literal
 from automata.limits import Work
+from automata.nested.counted import Counted
 from automata.nested.network import NestedNetwork, NestedRule
 from automata.nested.pieces import piece_of
 from automata.pushdown.analysis import components
@@ -80,7 +81,10 @@ def to_inline(network: NestedNetwork, max_states: int, work: Work) -> frozenset[
             if index and index not in callees[index] and len(component) == 1:
                 inlined.add(index)
     if len(inlined) < len(numbers) - 1 or sizes[0] > max_states:
-        inlined = {index for index in inlined if callers[index] == 1 or sizes[index] <= min(_SMALL, max_states)}
+        small = {index for index in inlined if sizes[index] <= min(_SMALL, max_states)}
+        once = {index for index in inlined if callers[index] == 1}
+        # What is one automaton is not determinized where it stays a rule.
+        inlined = small | {index for index in once if network.rules[numbers[index]].only_read is None}
     return frozenset(numbers[index] for index in inlined)
 
 
@@ -88,5 +92,10 @@ def _size(rule: NestedRule, work: Work) -> int:
     """How many states a rule is laid in."""
     size = rule.num_states
     for _, language, _ in rule.arcs:
-        size += len(language.value) if type(language) is Literal else piece_of(language, work).num_states
+        if type(language) is Literal:
+            size += len(language.value)
+        elif type(language) is Counted:
+            size += language.num_states
+        else:
+            size += piece_of(language, work).num_states
     return size

@@ -23,7 +23,7 @@ from automata.jit import kernel
 from automata.limits import Work
 from automata.nested.counted import Counted
 from automata.nested.inlining import reached
-from automata.nested.network import Language, NestedNetwork
+from automata.nested.network import Language, NestedNetwork, NestedRule
 from automata.nested.pieces import Piece, piece_of
 from automata.openfst import IntArray
 
@@ -72,6 +72,8 @@ class Layout:
         targets: `[T]`, for each call the state after each exit of the rule, or -1.
         ends: `[N, 2]`, state and exit.
         labels: L names, ascending.
+        prepared: `[P, 2]`, places of rules in `rules`, and pieces: such a rule is its piece from where it begins to its
+            one end, which is to be put in place of the epsilon arc that stands for it. Pieces are deterministic.
         counters: `[K, 6]`, what is counted where it is not written out: where it is entered, a state around which the
             unit is read while no end is near, one around which it is read where the text may go on behind each, the
             number of the copy at the first of them, which is followed by that at the second, and the bounds, -1 for
@@ -89,6 +91,7 @@ class Layout:
     targets: IntArray
     ends: IntArray
     labels: tuple[str, ...]
+    prepared: IntArray
     counters: IntArray
 
 
@@ -131,6 +134,7 @@ class _Laying:
         self.calls: list[int] = []
         self.targets: list[int] = []
         self.ends: list[int] = []
+        self.prepared: list[int] = []
         self.counters: list[int] = []
         # By the identity of a language, which the network keeps alive.
         self.known: dict[int, int] = {}
@@ -140,7 +144,7 @@ class _Laying:
         """Lays a rule that stays, and those that are laid within it."""
         self.starts.append(self.num_states)
         exits = self.first_exit[-1]
-        waiting = self.states(number)
+        waiting = [] if self.is_prepared(self.network.rules[number]) else self.states(number)
         for state, way in self.network.rules[number].ends:
             self.ends += (self.starts[-1] + state, exits + way)
         self.first_exit.append(exits + self.network.rules[number].num_exits)
@@ -152,6 +156,20 @@ class _Laying:
             for state, way in self.network.rules[callee].ends:
                 if targets[way] >= 0:
                     self.epsilon += (first + state, targets[way])
+
+    def is_prepared(self, rule: NestedRule) -> bool:
+        """Whether a rule is one automaton, which is put in its place later; lays it."""
+        language = rule.only_read
+        if not self.written or len(self.starts) == 1 or language is None:
+            return False
+        number = self.piece(language)
+        piece = self.pieces[number]
+        if len(piece.epsilon) or piece.labels or not len(piece.arcs):
+            return False
+        self.prepared += (len(self.starts) - 1, number)
+        self.epsilon += (self.num_states, self.num_states + rule.ends[0][0])
+        self.num_states += rule.num_states
+        return True
 
     def states(self, number: int) -> list[tuple[int, int, list[int]]]:
         """Lays the states of a rule, all but its ends; the calls that are still to be laid: source, rule, targets."""
@@ -231,6 +249,7 @@ class _Laying:
             _ints(self.targets),
             _ints(self.ends).reshape(-1, 2),
             labels,
+            _ints(self.prepared).reshape(-1, 2),
             _ints(self.counters).reshape(-1, 6),
         )
 

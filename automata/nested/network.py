@@ -61,6 +61,16 @@ class NestedRule:
         self.num_states += 1
         return self.num_states - 1
 
+    @property
+    def only_read(self) -> ByteAutomaton | Counted | None:
+        """The automaton that is all that the rule reads, before its one end; None if there is more or less to it."""
+        if len(self.arcs) != 1 or len(self.ends) != 1 or self.epsilon or self.calls:
+            return None
+        source, language, target = self.arcs[0]
+        if isinstance(language, Expr) or source != 0 or target == 0 or self.ends[0][0] != target:
+            return None
+        return language
+
 
 @dataclass(frozen=True, slots=True)
 class NestedNetwork:
