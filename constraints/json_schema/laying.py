@@ -70,6 +70,7 @@ class Laying:
     Attributes:
         rules: those so far; the first is that of the whole text.
         keys: of each rule but the first, in order: the kind and the formulas.
+        number_at_hand: what is said of the number that is being laid, if one is.
     """
 
     def __init__(self, restriction: Restriction, habit: Habit | Whitespace, order: PropertyOrder) -> None:
@@ -83,6 +84,7 @@ class Laying:
         self.numbers: dict[_RuleKey, int] = {}
         self.waiting: deque[_RuleKey] = deque()
         self.plans: dict[Formula, _Plan] = {}
+        self.number_at_hand: Formula | None = None
         self.num_states = 0
         self.most_states = CHEAP_STATES if order == "any-if-cheap" else MAX_STATES
 
@@ -163,7 +165,9 @@ class Laying:
         plain: list[Language] = [ex.strings(words)] if words else []
         number, string = to.number(formula), to.string(formula)
         if type(number) is not Never:
+            self.number_at_hand = number
             plain.append(number_language(number))
+            self.number_at_hand = None
         text = None if type(string) is Never else counted_language(string)
         found = ((Kind.STRING, string), (Kind.ARRAY, to.array(formula)), (Kind.OBJECT, to.object(formula)))
         inside = {kind: part for kind, part in found if type(part) is not Never}

@@ -15,6 +15,7 @@ from automata.errors import LimitExceeded, UnsatisfiableSchema, UnsupportedSchem
 from automata.limits import Work
 from automata.nested import NestedNetwork, compile_nested
 from automata.pushdown.automaton import PushdownAutomaton
+from constraints.json_schema.blame import too_large
 from constraints.json_schema.conflicts import conflict
 from constraints.json_schema.document import Document, Draft, Note, Resolver
 from constraints.json_schema.formula import Formula, Kind
@@ -131,10 +132,15 @@ def _network(
 
     Raises:
         UnsatisfiableSchema: it has no text.
+        UnsupportedSchema: one keyword makes it too large.
+        LimitExceeded: all of it together is.
     """
     restriction = Restriction(document.definitions)
     laying = Laying(restriction, whitespace, order)
-    network = laying.network(document.root)
+    try:
+        network = laying.network(document.root)
+    except LimitExceeded as error:
+        raise too_large(error, document, laying.number_at_hand) if order != "any-if-cheap" else error from None
 
     def is_empty(formula: Formula) -> bool:
         return not has_text(Laying(restriction, whitespace, order).network(formula))

@@ -1,0 +1,53 @@
+"""What is too large is refused by the name of the keyword, and any order of properties is taken where it is cheap."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+import pytest
+
+from automata import LimitExceeded, UnsupportedSchema
+from constraints import json_schema
+
+
+@pytest.mark.parametrize(
+    ("schema", "pointer"),
+    [
+        ({"properties": {"a": {"type": "number", "multipleOf": 0.123456789}}}, "/properties/a/multipleOf"),
+        ({"items": {"not": {"multipleOf": 0.987654321}}}, "/items/not/multipleOf"),
+        ({"type": "array", "minItems": 50_000, "maxItems": 60_000}, "/maxItems"),
+        ({"allOf": [{"minProperties": 100_000}, {"minProperties": 2_000}]}, "/allOf/0/minProperties"),
+        ({"contains": {"type": "null"}, "minContains": 70_000}, "/contains"),
+    ],
+)
+@pytest.mark.parametrize("order", ["schema", "any-if-cheap"])
+def test_the_keyword_that_is_too_large_is_named(schema: dict[str, Any], pointer: str, order: Any) -> None:
+    with pytest.raises(UnsupportedSchema) as refused:
+        json_schema(schema, property_order=order)
+    assert refused.value.pointer == pointer
+    assert refused.value.keyword == pointer.rpartition("/")[2]
+
+
+def test_no_keyword_is_named_where_none_is_to_blame() -> None:
+    names = [f"name{number}" for number in range(20)]
+    with pytest.raises(LimitExceeded, match="20 listed names"):
+        json_schema({"required": names, "properties": dict.fromkeys(names, True)}, property_order="any")
+
+
+def accepted(schema: Any, order: Any, names: tuple[str, ...]) -> bool:
+    text = json.dumps(dict.fromkeys(names, 1))
+    return json_schema(schema, property_order=order).to_automaton().accepts(text.encode())
+
+
+def test_any_order_is_taken_where_it_is_cheap() -> None:
+    small = {"properties": {"a": {}, "b": {}, "c": {}}, "required": ["c"], "additionalProperties": False}
+    for names in itertools.permutations("abc"):
+        assert accepted(small, "any-if-cheap", names)
+        assert accepted(small, "schema", names) == (names == ("a", "b", "c"))
+    assert not accepted(small, "any-if-cheap", ("b", "a"))
+    names = tuple(f"name{number}" for number in range(12))
+    large = {"properties": dict.fromkeys(names, True), "required": list(names)}
+    assert accepted(large, "any-if-cheap", names)
+    assert not accepted(large, "any-if-cheap", names[::-1])
