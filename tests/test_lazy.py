@@ -275,6 +275,15 @@ def test_what_is_refused() -> None:
         LazyAutomaton(ambiguous(), vocabulary)
 
 
+@pytest.mark.parametrize("constraint", ["[ab]+", constraints.json_schema({"type": "boolean"})])
+def test_what_is_not_for_lazy_automata_is_said(constraint: Any) -> None:
+    vocabulary = Vocabulary([bytes([byte]) for byte in range(256)])
+    with pytest.raises(ValueError, match="for all tokenizations"):
+        tokenfst.compile(constraint, vocabulary, lazy=True, tokenization="canonical")  # type: ignore[call-overload]
+    with pytest.raises(ValueError, match="no terminals"):
+        tokenfst.compile(constraint, vocabulary, lazy=True, terminals={"NAME": [65]})  # type: ignore[call-overload]
+
+
 def test_threads_share_an_automaton(tekken: Vocabulary) -> None:
     automaton = compile_grammar(constraints.json())
     lazy, found = LazyAutomaton(automaton, tekken), dict[int, list[bytes]]()

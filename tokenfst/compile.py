@@ -186,7 +186,8 @@ def compile(  # noqa: A001
         GrammarError: a grammar that cannot be honoured, with the place and the rule.
         NondeterministicGrammar: an ambiguous grammar, or tokens that match a label and bytes as well, with
             `ambiguity="error"`.
-        ValueError: another tokenization, or "canonical" with a grammar; `ambiguity` without one; `lazy` with either.
+        ValueError: another tokenization, or "canonical" with a grammar; `ambiguity` without one; `lazy` with any of
+            these, or with terminals.
         LabelledLanguage: `lazy` for a constraint with labels.
         VocabularyError: `lazy` for a constraint that reads a byte which is no token by itself.
     """
@@ -194,14 +195,14 @@ def compile(  # noqa: A001
         raise ValueError(f"tokenization is 'any' or 'canonical', not {tokenization!r}")
     if ambiguity != "error" and not isinstance(constraint, Grammar | PushdownAutomaton):
         raise ValueError("only grammars are ambiguous: what a regular expression allows is one automaton")
+    if lazy and (tokenization == "canonical" or ambiguity != "error" or terminals):
+        raise ValueError("lazy automata are for all tokenizations, and for what is deterministic and has no terminals")
     with Work(limits, cancellation) as work:
         if lazy and isinstance(constraint, Layered):
             return LazyAutomaton(constraint.to_network(), vocabulary, at_text_start=at_text_start, work=work)
         if isinstance(constraint, Compilable):
             constraint = constraint.to_automaton(work)
         if lazy:
-            if tokenization == "canonical" or ambiguity != "error":
-                raise ValueError("lazy automata are for all tokenizations, and for what is deterministic")
             if isinstance(constraint, Grammar | PushdownAutomaton):
                 stacked = to_pushdown(constraint, ambiguity, max_configurations, work)
                 return LazyAutomaton(stacked, vocabulary, at_text_start=at_text_start)

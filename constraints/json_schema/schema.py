@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Literal
 
 from automata.byte_automaton import ByteAutomaton
-from automata.errors import UnsatisfiableSchema, UnsupportedSchema
+from automata.errors import LimitExceeded, UnsatisfiableSchema, UnsupportedSchema
 from automata.limits import Work
 from automata.nested import NestedNetwork, compile_nested
 from automata.pushdown.automaton import PushdownAutomaton
@@ -100,12 +100,17 @@ def json_schema(
         raise ValueError(f"unsupported is 'error' or 'relax', not {unsupported!r}")
     whitespace_at(whitespace, 1)
     read = partial(read_schema, schema, draft=draft, resolver=resolver)
-    lay = partial(_network, whitespace=whitespace, order=property_order)
+    lay = partial(_network, whitespace=whitespace)
     dropped: list[Note] = []
     while True:
         try:
             document = read(skip=frozenset(note.pointer for note in dropped))
-            network, kinds = lay(document)
+            try:
+                network, kinds = lay(document, order=property_order)
+            except LimitExceeded:
+                if property_order != "any-if-cheap":
+                    raise
+                network, kinds = lay(document, order="schema")
             break
         except UnsupportedSchema as error:
             if unsupported == "error" or error.keyword is None or len(dropped) == _MAX_DROPPED:

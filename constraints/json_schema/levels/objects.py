@@ -11,6 +11,7 @@ listed names, as bits. Names that are not listed come behind all that are, or an
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import prod
 from typing import Literal, TypeAlias
 
 from automata.errors import LimitExceeded
@@ -39,8 +40,9 @@ PropertyOrder: TypeAlias = Literal["schema", "any", "any-if-cheap"]
 # In any order: of so many names each comes once at most; so many must be remembered at most, since there is a state for
 # each set of them; and so many moves there are at most from all of these states.
 MAX_ONCE, MAX_REMEMBERED, MAX_MOVES = 6, 12, 50_000
-# What any order may cost to be cheap: so many names that come once at most, and so many moves.
-CHEAP_ONCE, CHEAP_MOVES = 2, 400
+# What any order may cost to be cheap: so many names that come once at most, so many moves, and so many variants of the
+# object, each of which would multiply them.
+CHEAP_ONCE, CHEAP_MOVES, CHEAP_VARIANTS = 2, 400, 4
 
 
 def object_level(
@@ -52,14 +54,24 @@ def object_level(
         LimitExceeded: too many names, in any order.
     """
     found = tracks(vector)
-    if order != "schema":
-        track, cheap = Track(found[0].names, vector), order == "any-if-cheap"
+    cheap = order == "any-if-cheap"
+    if order == "any" or (cheap and sum(map(_variants, vector)) <= CHEAP_VARIANTS):
+        track = Track(found[0].names, vector)
         try:
             return InAnyOrder(track, restriction, outcomes, *((CHEAP_ONCE, CHEAP_MOVES) if cheap else ()))
         except LimitExceeded:
             if not cheap:
                 raise
     return InOrder(found[0], restriction, outcomes) if len(found) == 1 else InOrders(found, restriction, outcomes)
+
+
+def _variants(formula: Formula) -> int:
+    """How many variants of an object a formula speaks of, at most."""
+    if isinstance(formula, Or):
+        return sum(map(_variants, formula.parts))
+    if isinstance(formula, And):
+        return prod(map(_variants, formula.parts))
+    return 1
 
 
 class _Members:
