@@ -15,6 +15,7 @@ from automata import expr as ex
 from automata.algebra import alternation
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import LimitExceeded
+from automata.nested import Counted
 from constraints.json_schema.formula import (
     FALSE,
     TRUE,
@@ -28,7 +29,13 @@ from constraints.json_schema.formula import (
     StringIn,
     TextLength,
 )
-from constraints.json_schema.strings import string_is_empty, string_language, string_matches, usual_spellings
+from constraints.json_schema.strings import (
+    counted_language,
+    string_is_empty,
+    string_language,
+    string_matches,
+    usual_spellings,
+)
 from constraints.json_schema.strings.content import content
 from constraints.json_schema.strings.lengths import length_automaton, length_spellings
 from constraints.json_schema.strings.spelling import spelled
@@ -199,6 +206,31 @@ def test_long_lengths() -> None:
         for formula in (TextLength(0, bound), TextLength(bound, None), TextLength(bound, bound)):
             with pytest.raises(LimitExceeded, match=f"counting to {bound:,} "):
                 string_language(formula)
+
+
+@pytest.mark.parametrize(
+    ("formula", "is_counted"),
+    [
+        (TextLength(0, 40), True),
+        (TextLength(40, None), True),
+        (TextLength(0, 5), False),
+        (Pattern("^[a-z/\\u00e9\\n]{1,60}$"), True),
+        (And(Pattern("^[^b-y]+$"), TextLength(2, 40)), True),
+        (And(Pattern("^[ab]{50}$"), TextLength(2, 40)), False),
+        (And(Pattern("^[ab]*$"), Pattern("^[bc]{0,50}$")), False),
+        (Pattern("[ab]{40,50}"), False),
+        (Pattern("^a{1,3}[ab]{40}$"), False),
+        (And(TextLength(0, 40), Not(StringIn(frozenset(["a"])))), False),
+    ],
+)
+def test_what_is_counted_is_the_same_language(formula: Formula, is_counted: bool) -> None:
+    language, expected = counted_language(formula), string_language(formula)
+    assert isinstance(expected, ByteAutomaton)
+    if is_counted:
+        assert isinstance(language, Counted)
+        assert _same(language.expanded(), expected)
+    else:
+        assert language is expected
 
 
 def test_usual_spellings() -> None:

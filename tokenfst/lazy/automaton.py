@@ -50,7 +50,7 @@ from tokenfst.lazy.rows import (
     read_token,
     with_room,
 )
-from tokenfst.lazy.subsets import far_set, grown, subset_program
+from tokenfst.lazy.subsets import far_set, grown, has_room_for, subset_program
 from tokenfst.lazy.text import Text
 from tokenfst.loops import DEAD, LOOP_WORDS, Ints
 from tokenfst.over_tokens import OverTokens
@@ -310,6 +310,9 @@ class LazyAutomaton(OverTokens[int]):
 
     def _make(self, at: int, top: int) -> _Row:
         """The row of a configuration, found by a walk."""
+        # Where it is counted, a walk looks at as many units as a token may have; without room it would see no text.
+        while self._counts and not has_room_for(self._machine, self._prepared.longest):
+            self._grow_sets()
         while True:
             does = self._find(at, top, True)
             if does == TEXT:

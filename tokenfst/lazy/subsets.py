@@ -787,6 +787,16 @@ def new_sets(net: Ints, num_rules: int, room: int, pool_room: int) -> Ints:
     return sets
 
 
+def has_room_for(machine: Machine, units: int) -> bool:
+    """Whether there is room for so many more units where they are counted, one by one."""
+    sets = machine.sets
+    left = int(sets[SET_ROOM]) - int(sets[SET_COUNT])
+    return (
+        left > units * (int(machine.net[NET_WIDTH]) + 4)
+        and int(sets[SET_BLOCK_ROOM]) - int(sets[SET_NUM_BLOCKS]) > units
+    )
+
+
 def grown(machine: Machine) -> Machine:
     """The same with room for twice as many sets."""
     old, room, pool_room = machine.sets, 2 * int(machine.sets[SET_ROOM]), 2 * int(machine.sets[SET_POOL_ROOM])

@@ -11,10 +11,13 @@ from functools import lru_cache
 
 from automata import algebra
 from automata import expr as ex
+from automata.assertions import simplified
 from automata.byte_automaton import ByteAutomaton
 from automata.compile import compile_expr
 from automata.errors import PatternError
+from automata.expr import CharSet, Expr, Repetition
 from automata.pattern import parse
+from automata.ranges import Ranges
 from constraints.json_schema.formula import (
     FALSE,
     Always,
@@ -154,11 +157,28 @@ def _intersection(parts: tuple[Formula, ...], at_most: bool) -> ByteAutomaton:
 
 
 def _pattern(source: str) -> ByteAutomaton:
-    """The automaton of a pattern of ECMA-262, where this project's own groups mean nothing."""
+    """The automaton of a pattern."""
+    return compile_expr(_parsed(source))
+
+
+@lru_cache(maxsize=1024)
+def repeated_set(source: str) -> tuple[Ranges, int, int | None] | None:
+    """The characters and the bounds of a pattern that says how many of some characters a string has, and no more."""
+    try:
+        expr = simplified(_parsed(source))
+    except RecursionError:
+        return None
+    if isinstance(expr, Repetition) and isinstance(expr.inner, CharSet) and expr.inner.ranges:
+        return expr.inner.ranges, expr.low, expr.high
+    return None
+
+
+def _parsed(source: str) -> Expr:
+    """A pattern of ECMA-262, where this project's own groups mean nothing."""
     own = _OWN_GROUP.match(source)
     if own:
         raise PatternError("this kind of group is unknown", source, own.end() - len("(?P"))
-    return compile_expr(parse(source, dialect="ecma", search=True))
+    return parse(source, dialect="ecma", search=True)
 
 
 def _is_exact(formula: Formula) -> bool:

@@ -9,9 +9,10 @@ from functools import lru_cache
 from automata import expr as ex
 from automata.byte_automaton import ByteAutomaton
 from automata.expr import Expr
-from automata.nested.network import Language
-from constraints.json_schema.formula import Always, And, Formula, Never, Not, StringIn, TextLength
-from constraints.json_schema.strings.content import content, holds, listed, with_one_length, written
+from automata.nested import Counted, Language
+from automata.ranges import ALL_CHARACTERS, Ranges
+from constraints.json_schema.formula import Always, And, Formula, Never, Not, Pattern, StringIn, TextLength
+from constraints.json_schema.strings.content import content, holds, listed, repeated_set, with_one_length, written
 from constraints.json_schema.strings.lengths import counted_length, length_spellings
 from constraints.json_schema.strings.spelling import spelled
 
@@ -47,11 +48,31 @@ def counted_language(formula: Formula, *, usual: bool = False) -> Language:
     Raises: as `string_language`.
     """
     formula = with_one_length(formula)
-    if isinstance(formula, TextLength) and not usual:
-        low, high = formula.low, formula.high
-        if max(low, high or 0) > MOST_WRITTEN and (high is None or low <= high):
-            return counted_length(low, high)
-    return _language(formula, usual)
+    counted = None if usual else _counted(formula)
+    return _language(formula, usual) if counted is None else counted
+
+
+@lru_cache(maxsize=4096)
+def _counted(formula: Formula) -> Counted | None:
+    """What is counted where a formula says no more than how many characters there are, and of which they are."""
+    ranges: Ranges = ALL_CHARACTERS
+    low = 0
+    high: int | None = None
+    for part in _parts(formula):
+        if isinstance(part, TextLength):
+            least, most = part.low, part.high
+        elif isinstance(part, Pattern) and ranges is ALL_CHARACTERS:
+            repeated = repeated_set(part.source)
+            if repeated is None:
+                return None
+            ranges, least, most = repeated
+        else:
+            return None
+        low = max(low, least)
+        high = most if high is None or (most is not None and most < high) else high
+    if max(low, high or 0) <= MOST_WRITTEN or (high is not None and low > high):
+        return None
+    return counted_length(low, high, ranges)
 
 
 @lru_cache(maxsize=4096)

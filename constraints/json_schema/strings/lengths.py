@@ -15,6 +15,7 @@ from automata.byte_automaton import ByteAutomaton
 from automata.compile import compile_expr
 from automata.from_ranges import tables_of
 from automata.nested.counted import Counted, counted_arcs
+from automata.ranges import ALL_CHARACTERS, Ranges
 from automata.tabulate import DENSE_BYTES, from_either
 from constraints.json_schema.strings.spelling import spelled
 
@@ -42,26 +43,29 @@ def length_spellings(low: int, high: int | None) -> ByteAutomaton:
     return compile_expr(ex.EMPTY) if high is not None and low > high else counted_length(low, high).expanded()
 
 
-def counted_length(low: int, high: int | None) -> Counted:
-    """The spellings of these strings, in quotes, not written out; `high` is not below `low`."""
-    return Counted(_character(), low, high, b'"', b'"')
+def counted_length(low: int, high: int | None, ranges: Ranges = ALL_CHARACTERS) -> Counted:
+    """The spellings of the strings of so many of some characters, in quotes, not written out.
+
+    Args:
+        low, high: the bounds; `high` is not below `low`.
+        ranges: the characters, of which there are some.
+    """
+    return Counted(_character(ranges), low, high, b'"', b'"')
 
 
-@lru_cache(maxsize=1)
-def _character() -> ByteAutomaton:
-    """The spellings of one character."""
-    text = spelled(compile_expr(ex.ANY_TEXT))
+@lru_cache(maxsize=256)
+def _character(ranges: Ranges) -> ByteAutomaton:
+    """The spellings of one character of some."""
+    text = spelled(compile_expr(ex.CharSet(ranges)))
     begin = text.start
-    loop = text.step(begin, b'"')
-    end = text.step(loop, b'"')
+    first = text.step(begin, b'"')
+    end = int(np.flatnonzero(text.final)[0])
     arcs = np.stack(text.range_arcs(), axis=1)
-    arcs = arcs[(arcs[:, 0] != begin) & (arcs[:, 3] != end)]
-    # The state between two characters becomes the first, and the last where it was reached.
+    last = int(arcs[arcs[:, 3] == end, 0][0])
+    inside = [state for state in range(text.num_states) if state not in (begin, first, end)]
     number = np.full(text.num_states, -1, np.int32)
-    number[[loop, *(state for state in range(text.num_states) if state not in (begin, loop, end))]] = range(
-        text.num_states - 2
-    )
-    last = text.num_states - 2
-    arcs[:, 0] = number[arcs[:, 0]]
-    arcs[:, 3] = np.where(arcs[:, 3] == loop, last, number[arcs[:, 3]])
-    return from_either(tables_of(0, np.arange(last + 1) == last, arcs, DENSE_BYTES), ())
+    number[[first, *inside]] = range(len(inside) + 1)
+    arcs = arcs[(arcs[:, 0] != begin) & (arcs[:, 3] != end)]
+    arcs[:, [0, 3]] = number[arcs[:, [0, 3]]]
+    final = np.arange(len(inside) + 1) == number[last]
+    return from_either(tables_of(0, final, arcs, DENSE_BYTES), ())
