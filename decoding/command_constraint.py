@@ -194,7 +194,9 @@ def add_constraint(parser: argparse.ArgumentParser) -> None:
         help="the blanks of the text; by default what json.dumps and JSON.stringify write, indented or not",
     )
     schemas.add_argument(
-        "--property-order", choices=("schema", "any"), help="properties as the schema lists them, or in any order"
+        "--property-order",
+        choices=("schema", "any", "any-if-cheap"),
+        help="properties as the schema lists them, or in any order, or in any where that takes few states",
     )
     schemas.add_argument(
         "--unsupported",
