@@ -179,15 +179,15 @@ class Contexts:
         self.by_top: dict[int, list[Context]] = {}
         self._next: dict[tuple[int, int], int] = {}
         found: dict[tuple[int, int], Context] = {}
-        todo = [(self.empty, symbol) for symbol in lowest]
-        while todo:
-            below, symbol = todo.pop()
+        waiting = [(self.empty, symbol) for symbol in lowest]
+        while waiting:
+            below, symbol = waiting.pop()
             key = symbol, self.on(symbol, below.good)
             context = found.get(key)
             if context is None:
                 context = found[key] = Context(*key)
                 self.by_top.setdefault(symbol, []).append(context)
-                todo += [(context, other) for other in over.get(symbol, ())]
+                waiting += [(context, other) for other in over.get(symbol, ())]
             if below not in context.below:
                 context.below.append(below)
 

@@ -83,7 +83,7 @@ class Determinizer:
         self.state_of_set: dict[Elements, int] = {}
         self.elements: list[Elements] = []
         self.came_from: list[int] = []
-        self.todo: list[int] = []
+        self.waiting: list[int] = []
         self.too_many: list[int] = []
         self.at = -1
         self.boundaries: dict[tuple[Elements, int], int] = {}
@@ -103,7 +103,7 @@ class Determinizer:
         found = self.state_of_place.get(state)
         if found is None:
             found = self.state_of_place[state] = self._new((((), state),))
-            self.todo.append(found)
+            self.waiting.append(found)
         return found
 
     def set_of(self, elements: Elements) -> int:
@@ -117,7 +117,7 @@ class Determinizer:
             if len(self.state_of_set) >= MAX_SETS or max(len(stack) for stack, _ in elements) > MAX_LOCAL_STACK:
                 raise Unbounded("stack", elements, self.at)
             found = self.state_of_set[elements] = self._new(elements)
-            self.todo.append(found)
+            self.waiting.append(found)
         return found
 
     def _new(self, elements: Elements) -> int:
@@ -139,10 +139,10 @@ class Determinizer:
     def run(self, start: int) -> None:
         """Finds all states that the start leads to, and their steps."""
         self.place(start)
-        while self.todo or self.look_again:
+        while self.waiting or self.look_again:
             self.work.check()
-            if self.todo:
-                self.at = self.todo.pop()
+            if self.waiting:
+                self.at = self.waiting.pop()
                 self.explore(self.elements[self.at], (), (1 << self.places.num_columns) - 1)
             else:
                 look = self.look_again.pop()
