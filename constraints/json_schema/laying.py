@@ -26,7 +26,7 @@ from automata.derivative import derivative
 from automata.errors import LimitExceeded
 from automata.expr import Expr
 from automata.nested import Counted, Language, NestedCall, NestedNetwork, NestedRule
-from constraints.json_schema.formula import Formula, Kind, Never
+from constraints.json_schema.formula import FALSE, Formula, Kind, Never
 from constraints.json_schema.levels import ArrayLevel, Level, Move, object_level
 from constraints.json_schema.levels.level import State, Vector
 from constraints.json_schema.levels.objects import PropertyOrder
@@ -35,7 +35,7 @@ from constraints.json_schema.levels.outlines import Outlines
 from constraints.json_schema.levels.plain import PlainInAnyOrder, PlainInOrder
 from constraints.json_schema.liveness import is_empty
 from constraints.json_schema.numbers import number_language
-from constraints.json_schema.restriction import Restriction
+from constraints.json_schema.restriction import Restriction, only_kind
 from constraints.json_schema.strings import counted_language
 from constraints.json_schema.whitespace import MAX_DEPTH, Habit, Whitespace, whitespace_at
 
@@ -185,17 +185,22 @@ class Laying:
         return found
 
     def _plan(self, formula: Formula) -> _Plan:
-        to = self.restriction
-        words = ["null"] if to.null(formula) else []
-        words += ["true" if value else "false" for value in to.booleans(formula)]
-        plain: list[Language] = [ex.strings(words)] if words else []
-        number, string = to.number(formula), to.string(formula)
+        to, only = self.restriction, only_kind(formula)
+        plain: list[Language] = []
+        if only in (None, Kind.NULL, Kind.BOOLEAN):
+            words = ["null"] if to.null(formula) else []
+            words += ["true" if value else "false" for value in to.booleans(formula)]
+            plain += [ex.strings(words)] if words else []
+        number = to.number(formula) if only in (None, Kind.NUMBER) else FALSE
         if type(number) is not Never:
             self.number_at_hand = number
             plain.append(number_language(number))
             self.number_at_hand = None
+        string = to.string(formula) if only in (None, Kind.STRING) else FALSE
         text = None if type(string) is Never else counted_language(string)
-        found = ((Kind.STRING, string), (Kind.ARRAY, to.array(formula)), (Kind.OBJECT, to.object(formula)))
+        array = to.array(formula) if only in (None, Kind.ARRAY) else FALSE
+        members = to.object(formula) if only in (None, Kind.OBJECT) else FALSE
+        found = ((Kind.STRING, string), (Kind.ARRAY, array), (Kind.OBJECT, members))
         inside = {kind: part for kind, part in found if type(part) is not Never}
         is_long = isinstance(text, Counted) or (isinstance(text, ByteAutomaton) and text.num_states > LONG_TEXT)
         return _Plan(plain, text, inside, is_long)
