@@ -12,8 +12,9 @@ Python (64 bits are too few to trust an automaton to, and tables have none).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import fields, is_dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -22,11 +23,17 @@ from automata.expr import Expr
 from automata.sparse import SparseAutomaton
 from tokenfst.lazy import Layered
 
+# What stands for a value, and is written as no other is: plain values and tuples stand for themselves, and a list of a
+# kind and parts for anything else.
+_Form: TypeAlias = Any
+_PLAIN = frozenset({type(None), bool, int, str, bytes})
+
 
 def content_of(constraint: object) -> Hashable:
     """What is equal for constraints of equal content: a fingerprint (SHA-256), or the constraint itself."""
+    known = ["network", constraint.to_network()] if isinstance(constraint, Layered) else ["itself", constraint]
     try:
-        return _Fingerprints().of(constraint)
+        return _digest([known[0], _Forms().of(known[1])])
     except _Opaque:
         return constraint
 
@@ -35,79 +42,58 @@ class _Opaque(Exception):
     """A part whose content cannot be seen."""
 
 
-class _Fingerprints:
-    """Fingerprints of the parts of one constraint; parts that occur twice are looked at once."""
+class _Forms:
+    """Forms of the parts of one constraint; parts that occur twice are looked at once."""
 
     def __init__(self) -> None:
         # By identity; the constraint holds the parts as long as this object is at work.
-        self.known: dict[int, bytes] = {}
+        self.known: dict[int, _Form] = {}
 
-    def of(self, value: object) -> bytes:
-        """The fingerprint of a value.
+    def of(self, value: object) -> _Form:
+        """The form of a value.
 
         Raises:
             _Opaque: it has none.
         """
-        match value:
-            case None | bool() | int() | str():
-                return _hash(type(value).__name__, [repr(value).encode()])
-            case bytes():
-                return _hash("bytes", [value])
-            case tuple() | list():
-                return _hash("list", map(self.of, value))
-            case Mapping():
-                return _hash("mapping", (self.of(part) for item in value.items() for part in item))
-            case np.ndarray():
-                return _hash(f"{value.dtype.str}{value.shape}", [np.ascontiguousarray(value).data])
-            case Expr():
-                return self._of_expr(value)
-            case _:
-                return self._of_object(value)
-
-    def _of_object(self, value: object) -> bytes:
+        if type(value) in _PLAIN:
+            return value
+        if isinstance(value, tuple | list):
+            return tuple([self.of(part) for part in value])
         if id(value) not in self.known:
-            if isinstance(value, Layered):
-                parts: Iterable[object] = [value.to_network()]
-            elif isinstance(value, SparseAutomaton):
-                parts = value.__reduce__()[1]
-            elif is_dataclass(value) and _is_ours(value):
-                parts = [getattr(value, field.name) for field in fields(value)]
+            if isinstance(value, Expr):
+                self.add(value)
             else:
-                raise _Opaque
-            kind = "network" if isinstance(value, Layered) else type(value).__name__
-            self.known[id(value)] = _hash(kind, map(self.of, parts))
+                self.known[id(value)] = self.of_object(value)
         return self.known[id(value)]
 
-    def _of_expr(self, root: Expr) -> bytes:
-        """Innermost parts first, without recursion, so that no nesting is too deep."""
+    def of_object(self, value: object) -> _Form:
+        """The form of an array, a mapping, an automaton or a grammar."""
+        if isinstance(value, np.ndarray):
+            data = hashlib.sha256(np.ascontiguousarray(value).data).digest()
+            return ["array", value.dtype.str, value.shape, data]
+        if isinstance(value, Mapping):
+            return ["mapping", self.of(list(value.items()))]
+        if isinstance(value, SparseAutomaton):
+            return ["sparse", _digest(self.of(value.__reduce__()[1]))]
+        # Dataclasses of other packages may be more than their fields say.
+        if isinstance(value, ByteAutomaton) or (is_dataclass(value) and type(value).__module__.startswith("automata.")):
+            parts = [getattr(value, field.name) for field in fields(value)]
+            return [type(value).__name__, _digest(self.of(parts))]
+        raise _Opaque
+
+    def add(self, root: Expr) -> None:
+        """Makes the form of an expression known; innermost parts first, so that no nesting is too deep."""
         stack = [root]
         while stack:
             node = stack[-1]
             missing = [part for part in node.operands() if id(part) not in self.known]
             if missing:
                 stack += missing
-            else:
-                arguments = [getattr(node, name) for name in node.__match_args__]
-                self.known[id(stack.pop())] = _hash(type(node).__name__, map(self._of_argument, arguments))
-        return self.known[id(root)]
-
-    def _of_argument(self, argument: object) -> bytes:
-        """The fingerprint of an argument of a node, whose operands are known."""
-        if isinstance(argument, Expr):
-            return self.known[id(argument)]
-        if isinstance(argument, tuple):
-            return _hash("list", map(self._of_argument, argument))
-        return self.of(argument)
+                continue
+            form: _Form = tuple([self.of(getattr(node, name)) for name in node.__match_args__])
+            # Parts that are shared would be written out again and again.
+            self.known[id(stack.pop())] = [type(node).__name__, _digest(form) if node.operands() else form]
 
 
-def _is_ours(value: object) -> bool:
-    """Whether a dataclass is one of automata and grammars, which are what their fields say."""
-    return isinstance(value, ByteAutomaton) or type(value).__module__.startswith("automata.")
-
-
-def _hash(kind: str, parts: Iterable[bytes | memoryview]) -> bytes:
-    state = hashlib.sha256(kind.encode())
-    for part in parts:
-        state.update(len(part).to_bytes(8, "little") if isinstance(part, bytes) else part.nbytes.to_bytes(8, "little"))
-        state.update(part)
-    return state.digest()
+def _digest(form: _Form) -> bytes:
+    return hashlib.sha256(repr(form).encode()).digest()
