@@ -122,8 +122,7 @@ class LazyAutomaton(OverTokens[int]):
     @property
     def nbytes(self) -> int:
         """Memory of the tables in bytes, without the vocabulary's, which all its automata share, and cached rows."""
-        own = self._cells, self._slots, self._loops, self._texts
-        return sum(array.nbytes for array in (*self._machine, *own))
+        return self._walker.nbytes
 
     def _forget(self) -> None:
         after_end = Row(self._prepared.nothing, np.array(self.vocabulary.eos_ids, np.int32), True, 0)
