@@ -79,8 +79,10 @@ def json_schema(
         draft: the draft to read it by; "auto" goes by `$schema`, and is the newest draft where there is none.
         whitespace: "default" takes what `json.dumps` and `JSON.stringify` write, indented or not; "compact",
             "python" and "javascript" one way; "flexible" a few blanks wherever JSON allows them; or a `Whitespace`.
-        property_order: "schema" is the order in which the schema lists properties; "any" takes any order, where not too
-            many properties are required (of more than a handful, those that are not required may then be repeated).
+        property_order: "schema" is the order in which the schema lists properties; "any" takes any order, each at most
+            once, of objects that list ten names at most; "any-if-cheap" takes any order in objects where that takes few
+            states, and the schema's in others. There, of more than two listed names, those that are not required may
+            be repeated, each time with a value that the schema allows.
         unsupported: whether a keyword that cannot be expressed exactly is an error, or is left out and listed in
             `JsonSchema.dropped`.
         resolver: gives the schema at a URI for references to other documents; nothing is ever fetched without it.

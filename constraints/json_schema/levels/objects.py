@@ -31,7 +31,7 @@ from constraints.json_schema.formula import (
 from constraints.json_schema.levels.level import Change, Evaluation, Level, Move, Outcome, State, Vector, holding
 from constraints.json_schema.levels.named import Named, Table, sized
 from constraints.json_schema.levels.names import Names
-from constraints.json_schema.levels.orders import CHEAP, AnyOrder, Track, tracks
+from constraints.json_schema.levels.orders import ANY, CHEAP, AnyOrder, Track, tracks
 from constraints.json_schema.levels.outcomes import Outcomes, holds
 from constraints.json_schema.levels.plain import PlainInAnyOrder, PlainInOrder, plain_members
 from constraints.json_schema.restriction import Restriction
@@ -50,7 +50,7 @@ def object_level(
     Raises:
         LimitExceeded: too many names, in any order.
     """
-    bounds = CHEAP if order == "any-if-cheap" else AnyOrder()
+    bounds = CHEAP if order == "any-if-cheap" else ANY
     plain = plain_members(vector[0], restriction) if len(vector) == 1 else None
     found = tracks(vector) if plain is None else []
     if order == "any" or (order == "any-if-cheap" and sum(map(_variants, vector)) <= CHEAP_VARIANTS):
@@ -260,9 +260,10 @@ def _at(state: State) -> tuple[Vector, int]:
 class InAnyOrder:
     """Listed names in any order; a state is the vector of what is asked and the names that may still come.
 
-    Of few names each comes once at most. Of more, only those do of which it must be known whether they have come: that
-    are required, or of which something is denied. The others are not remembered, and may come again; whichever of two
-    members with one name a reader takes, it is as the schema says."""
+    Each name comes once at most. Only where any order is taken if it is cheap, and there are more than a few names,
+    those alone do of which it must be known whether they have come: that are required, or of which something is
+    denied. The others are not remembered, and may come again; whichever of two members with one name a reader takes, it
+    is as the schema says."""
 
     def __init__(
         self,
