@@ -120,6 +120,11 @@ class LazyAutomaton(OverTokens[int]):
     def __repr__(self) -> str:
         return f"<LazyAutomaton, {len(self._rows):,} states visited>"
 
+    @property
+    def nbytes(self) -> int:
+        """Memory of the tables in bytes, without the vocabulary's, which all its automata share, and cached rows."""
+        return self._walker.nbytes
+
     def _forget(self) -> None:
         after_end = Row(self._prepared.nothing, np.array(self.vocabulary.eos_ids, np.int32), True, 0)
         self._contexts = {}

@@ -79,6 +79,12 @@ class Walker:
         self._note = np.zeros(NOTE_WORDS, np.int32)
         self._noted = self._note.data
 
+    @property
+    def nbytes(self) -> int:
+        """Memory of the tables in bytes, without the vocabulary's, which all its automata share."""
+        own = self.cells, self._slots, self._loops, self._texts
+        return sum(array.nbytes for array in (*self.machine, *own))
+
     def may_end(self, state: int) -> bool:
         """Whether the text may end in a state."""
         return bool(may_end(state & STATE, self.machine, self.cells, state >> STACK_SHIFT, 0)[0])
