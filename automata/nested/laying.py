@@ -17,7 +17,7 @@ import numpy as np
 
 from automata.byte_automaton import ByteArray
 from automata.errors import LimitExceeded
-from automata.expr import Literal
+from automata.expr import Concatenation, Literal
 from automata.intervals import FIRST_LABEL
 from automata.jit import kernel
 from automata.limits import Work
@@ -180,6 +180,12 @@ class _Laying:
             if type(language) is Literal:
                 self.texts.append(language.value)
                 chains += (first + source, first + target)
+            elif type(language) is Concatenation and type(language.parts[0]) is Literal and len(language.parts) == 2:
+                # As the name of a member is, with what may stand behind it: only that is a piece, and often the same.
+                self.texts.append(language.parts[0].value)
+                chains += (first + source, self.num_states)
+                copies += (self.piece(language.parts[1]), self.num_states, first + target)
+                self.num_states += 1
             elif type(language) is Counted and not self.written:
                 self.count(language, first + source, first + target)
             else:
