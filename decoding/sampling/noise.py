@@ -118,8 +118,9 @@ def _signed(number: int) -> int:
 
 def _words(keys: Tensor, width: int) -> Tensor:
     """SplitMix64's output for each key, two numbers of 32 bits from each word, `[B, width]` int32."""
-    places = torch.arange(1, (width + 1) // 2 + 1, device=keys.device) * _GAMMA
-    return _mixed(keys[:, None] + places).view(torch.int32)[:, :width]
+    # ~i is -(i + 1). As a plain multiple of arange, torch.compile would take it for an index and round it on the CPU.
+    below = torch.arange((width + 1) // 2, device=keys.device).bitwise_not()
+    return _mixed(keys[:, None] - below * _GAMMA).view(torch.int32)[:, :width]
 
 
 def _mixed(word: Tensor) -> Tensor:
