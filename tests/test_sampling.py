@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import shutil
 from collections.abc import Callable
 from typing import Any
 
@@ -475,12 +474,3 @@ def test_plain_settings_are_one_graph() -> None:
     compiled = torch.compile(step, fullgraph=True, backend="aot_eager", dynamic=False)
     logits, seeds = torch.randn(3, 40, generator=torch.Generator().manual_seed(0)), torch.arange(3)
     assert torch.equal(step(logits, seeds), compiled(logits, seeds))
-
-
-@pytest.mark.skipif(not shutil.which("g++"), reason="torch.compile generates C++ for the CPU")
-def test_compiled_code_draws_the_same() -> None:
-    def draw(chances: torch.Tensor, seeds: torch.Tensor) -> torch.Tensor:
-        return choose(chances, Noise(seeds, seeds))
-
-    chances, seeds = torch.rand(4, 51, generator=torch.Generator().manual_seed(0)), torch.arange(4)
-    assert torch.equal(draw(chances, seeds), torch.compile(draw, fullgraph=True, dynamic=False)(chances, seeds))
