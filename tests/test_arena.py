@@ -417,7 +417,7 @@ def test_within_a_budget_every_text_is_completed_and_nothing_more_is_forbidden(
     for _ in range(int(remaining.max())):
         # One token fewer is one choice fewer, and where the fewest are left there is just what leads on to the end.
         tight = arena.mask(at, arena.remaining(at))
-        assert tight.any(1).all()
+        assert tight.any(1)[~arena.ended(at)].all()
         assert not arena.mask(at, arena.remaining(at) - 1)[~arena.ended(at)].any()
         logits = torch.randn(len(slots), WIDTH, generator=generator)
         # The end is never wanted.
@@ -517,7 +517,7 @@ def test_parts_of_the_vocabulary_together_are_the_whole(automata: list[Any]) -> 
     slots = list(range(len(automata) + 1))
     at, each = whole.starts(slots), [part.starts(slots) for part in parts]
     random = np.random.default_rng(2)
-    for _ in range(10):
+    for _ in range(4):
         for remaining in (None, 7):
             mask = whole.mask(at, remaining)
             sharded = [part.mask(place, remaining) for part, place in zip(parts, each, strict=True)]

@@ -144,15 +144,15 @@ def _advance(
 def _push(words: Words, base: int, stack: Words, height: int, pushed: int, push_at: int) -> None:
     """Puts symbols on a stack, with what they mean for distances."""
     symbols = words[base + layout.NUM_SYMBOLS]
-    context, cost = np.int64(0), np.int64(0)
+    context, cost = 0, 0
     if height:
-        context, cost = np.int64(stack[height - 1, CONTEXT]), np.int64(stack[height - 1, COST])
+        context, cost = stack[height - 1, CONTEXT], stack[height - 1, COST]
     at = base + words[base + layout.PUSHES] + push_at
     for number in range(pushed):
         symbol = words[at + number]
         entry = base + context * symbols + symbol
         cost = min(cost + words[words[base + layout.COST] + entry], FAR)
-        context = np.int64(words[words[base + layout.NEXT] + entry])
+        context = words[words[base + layout.NEXT] + entry]
         stack[height + number, SYMBOL], stack[height + number, CONTEXT] = symbol, context
         stack[height + number, COST] = cost
 
