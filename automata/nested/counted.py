@@ -25,7 +25,7 @@ from automata.tabulate import DENSE_BYTES, from_either
 class Counted:
     """Between `low` and `high` texts of a language, one after the other, with text before and behind them.
 
-    Where it is counted in steps (`tokenfst.lazy.subsets`), bounds cost nothing; elsewhere it is written out.
+    Where it is counted in steps (`tokenfst.lazy.readings`), bounds cost nothing; elsewhere it is written out.
 
     Attributes:
         unit: the language, without labels. No text of it begins another one, the empty text is none of them, and no

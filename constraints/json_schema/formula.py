@@ -421,15 +421,16 @@ def _joined(
         if own is neutral:
             continue
         for inner in part._fields if own is kind else (part,):
-            if type(inner) is absorbs or inner in negated:
+            own = type(inner)
+            if own is absorbs or (negated and inner in negated):
                 return absorbing
-            if type(inner) is Not:
+            if own is Not:
                 if inner._fields[0] in kept:
                     return absorbing
                 negated.add(inner._fields[0])
             kept[inner] = None
     if len(kept) == 1:
-        return next(iter(kept))
+        return kept.popitem()[0]
     if kept:
         return kind(*kept)
     return TRUE if kind is And else FALSE

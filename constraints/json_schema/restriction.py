@@ -4,6 +4,7 @@
       .null(F)        whether null satisfies it
       .booleans(F)    which booleans satisfy it
       .number(F), .string(F), .array(F), .object(F)      a formula about such values alone
+    only_kind(F)      the kind of all values, where F names it; nothing is left of F for others
 
 A statement about values of another kind is true of the value at hand, so it goes; references are what they stand for.
 A reference that leads back to itself before any value within the value is looked at says nothing at all, which JSON
@@ -142,6 +143,14 @@ class _ToKind:
             return self(self.definitions[key])
         finally:
             self.under_way.discard(key)
+
+
+def only_kind(formula: Formula) -> Kind | None:
+    """The kind that all values are of, where the formula says so at once."""
+    for part in formula._fields if type(formula) is And else (formula,):
+        if type(part) is OfKind:
+            return part.kind
+    return None
 
 
 def _holds(formula: Formula, value: bool) -> bool:

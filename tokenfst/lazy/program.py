@@ -56,7 +56,7 @@ class Machine(NamedTuple):
 
 class Program(NamedTuple):
     """Tables, the state of the empty text, which has an empty stack, how many symbols a step pushes at most, and
-    whether states count (`tokenfst.lazy.subsets`)."""
+    whether states count (`tokenfst.lazy.readings`)."""
 
     machine: Machine
     start: int
