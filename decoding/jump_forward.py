@@ -1,8 +1,8 @@
 """Jump-forward: what a constraint leaves no choice about is written without asking the model.
 
     forced_tokens    the tokens that follow while every mask holds a single one. Plain sampling writes the same.
-    forced_text      the bytes that follow while all that is allowed begins with the same byte. More than the tokens say:
-                     where `"name": ` must come, the masks still allow every way to cut it into tokens.
+    forced_text      the bytes that follow while all that is allowed begins with the same byte. That is more than the
+                     tokens say: where `"name": ` must come, the masks still allow every way to cut it into tokens.
     retokenized      those bytes as the vocabulary's encoder cuts them, which is as the model has seen them in training
 
 Forced text may be put to the model as a proposal, and then the texts are distributed as without it; or be written

@@ -120,7 +120,7 @@ class CountModel:
         for token, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
             if _likelihood(tree, place) * count / total < self.threshold:
                 break
-            node = tree.add(place, token, likelihood=count / total)
+            node = tree.add(place, token, share=count / total)
             if node is not None and tree.is_open(node):
                 added.append(node)
         return added

@@ -68,8 +68,8 @@ class DraftModel:
         logits = torch.cat(self.reader.read([reading_of(tree, leaves) for tree, leaves in asked]))
         places = [(tree, place) for tree, leaves in asked for place in leaves]
         drawn = _distribution(places, logits)
-        for (tree, place), row, tokens in zip(places, drawn, self._ranked(places, drawn), strict=True):
-            self._add(tree, place, row, tokens[: self.widths[self._level(tree, place)]])
+        for (tree, place), row, ranked in zip(places, drawn, self._ranked(places, drawn), strict=True):
+            self._add(tree, place, row, ranked[: self.widths[self._level(tree, place)]])
 
     def observe(self, automaton: OverTokens[Any], state: Any, token: int) -> None:
         """Learns nothing."""
@@ -77,24 +77,21 @@ class DraftModel:
     def _unfinished(self, tree: Tree[Any]) -> list[int]:
         return [leaf for leaf in tree.leaves() if self._level(tree, leaf) < len(self.widths)]
 
-    def _add(self, tree: Tree[Any], place: int, row: Tensor, tokens: Sequence[int]) -> None:
-        greedy = tree.text.sampling.temperature == 0
-        for token in tokens:
-            likelihood = float(row[token])
-            if likelihood == 0:
-                break
-            level = self._level(tree, place) + 1
-            node = tree.add(place, token, likelihood=likelihood, probabilities=None if greedy else row)
-            if node is not None:
-                self._levels.setdefault(tree, {})[node] = level
+    def _add(self, tree: Tree[Any], place: int, row: Tensor, ranked: Sequence[tuple[int, float]]) -> None:
+        greedy, level = tree.text.sampling.temperature == 0, self._level(tree, place) + 1
+        for token, share in ranked:
+            if share > 0:
+                node = tree.add(place, token, share=share, probabilities=None if greedy else row)
+                if node is not None:
+                    self._levels.setdefault(tree, {})[node] = level
 
-    def _ranked(self, places: Sequence[tuple[Tree[Any], int]], drawn: Tensor) -> list[list[int]]:
-        """The tokens that are proposed at each place, in order."""
+    def _ranked(self, places: Sequence[tuple[Tree[Any], int]], drawn: Tensor) -> list[list[tuple[int, float]]]:
+        """The tokens that are proposed at each place, in order, each with its probability."""
         greedy = torch.tensor([tree.text.sampling.temperature == 0 for tree, _ in places], device=drawn.device)
         race = drawn / noise_at(places, drawn.device).exponential(drawn.shape[1], DRAFT_STREAM)
-        ranked = torch.where(greedy[:, None], drawn, race).topk(min(max(self.widths), drawn.shape[1]), dim=1)
-        tokens: list[list[int]] = ranked.indices.tolist()
-        return tokens
+        first = torch.where(greedy[:, None], drawn, race).topk(min(max(self.widths), drawn.shape[1]), dim=1).indices
+        pairs = zip(first.tolist(), drawn.gather(1, first).tolist(), strict=True)
+        return [list(zip(tokens, shares, strict=True)) for tokens, shares in pairs]
 
     def _level(self, tree: Tree[Any], place: int) -> int:
         """How many nodes on the way to a place are the draft's."""

@@ -11,13 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import torch
-
 from automata.errors import IncompleteOutput, VocabularyError
 from decoding.sampling import Noise, Sampling
 from decoding.speculation.proposer import InTurn, Proposer
 from decoding.speculation.reader import CachedModel, Reader, reading_of
-from decoding.speculation.tree import ROOT, Text, Tree
+from decoding.speculation.tree import Text, Tree
 from decoding.speculation.verify import Verdict, Verification, check_opportunistic
 from tokenfst.over_tokens import OverTokens
 

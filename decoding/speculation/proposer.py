@@ -23,7 +23,8 @@ class Proposer(Protocol):
         forwards: how many forward passes of a model of its own it has taken so far.
     """
 
-    forwards: int
+    @property
+    def forwards(self) -> int: ...
 
     def propose(self, trees: Sequence[Tree[Any]]) -> None:
         """Adds nodes after leaves, where it has something to say.

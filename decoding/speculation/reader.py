@@ -37,6 +37,7 @@ Mask = npt.NDArray[np.bool_]
 
 # Unused slots that are worth no copy.
 _MIN_HOLES = 64
+_ALONE = "write one text at a time, and chains"
 
 
 class Reading(NamedTuple):
@@ -112,7 +113,7 @@ class CachedModel:
         width = max(len(new) for new in news.values())
         mask = None if self._is_plain(news) else self._mask(news, slots, width)
         logits = self._forward(news, mask, width)
-        for row, new in news.items():
+        for new in news.values():
             new.take(slots + width - len(new))
         return [logits[reading.row, news[reading.row].from_behind(reading.places)] for reading in readings]
 
@@ -159,12 +160,10 @@ class CachedModel:
         config = self.model.config
         attention = getattr(config, "_attn_implementation", None) or "eager"
         if attention not in ("eager", "sdpa"):
-            raise ValueError(f"attention {attention!r} takes no mask of slots: write one text at a time, and chains")
+            raise ValueError(f"attention {attention!r} takes no mask of slots: {_ALONE}")
         window = getattr(config, "sliding_window", None)
         if window is not None and self._cache.get_seq_length() >= window // 2:
-            raise ValueError(
-                f"attention within a window of {window} is not masked slot by slot: write one text at a time, and chains"
-            )
+            raise ValueError(f"attention in a window of {window} takes no mask of slots: {_ALONE}")
 
     def _tidy(self) -> int:
         """Cuts off slots at the end that nobody uses; returns how many are left."""
@@ -184,7 +183,8 @@ class CachedModel:
             index[number, : len(row.used())] = row.used()
             row.move_to_front()
         where = torch.from_numpy(index).to(self.model.device)[:, None, :, None]
-        for layer in self._cache.layers:
+        layers: list[Any] = self._cache.layers
+        for layer in layers:
             layer.keys = layer.keys.gather(2, where.expand(-1, layer.keys.shape[1], -1, layer.keys.shape[3]))
             layer.values = layer.values.gather(2, where.expand(-1, layer.values.shape[1], -1, layer.values.shape[3]))
         return longest

@@ -63,7 +63,8 @@ class Tree(Generic[S]):
         text: what comes before the tree.
         tokens, parents: of each node, its token and the place that it comes after.
         probabilities: of each node, the distribution `[V]` that it was drawn from; None where nothing was drawn.
-        likelihood: of each node, the probability that its proposer gives to the way to it.
+        shares: of each node, the probability that its proposer gives to it at its place.
+        likelihood: of each node, the product of the shares on the way to it.
         certain: of each node, whether it is taken without being verified.
         num_masks: how many masks have been made.
     """
@@ -91,6 +92,7 @@ class Tree(Generic[S]):
         self.tokens: list[int] = []
         self.parents: list[int] = []
         self.probabilities: list[Tensor | None] = []
+        self.shares: list[float] = []
         self.likelihood: list[float] = []
         self.certain: list[bool] = []
         self.num_masks = 0
@@ -112,7 +114,7 @@ class Tree(Generic[S]):
         parent: int,
         token: int,
         *,
-        likelihood: float = 1.0,
+        share: float = 1.0,
         probabilities: Tensor | None = None,
         certain: bool = False,
     ) -> int | None:
@@ -121,9 +123,9 @@ class Tree(Generic[S]):
         Args:
             parent: the place.
             token: the token.
-            likelihood: the probability that the proposer gives to the token at this place.
-            probabilities: `[V]`, the distribution that the token was drawn from, if it was drawn. A place's next node
-                is then drawn without those before it.
+            share: the probability that the proposer gives to the token at this place.
+            probabilities: `[V]`, the distribution that the first token of the place was drawn from, if it was drawn.
+                The next tokens are then drawn without those before them. Its value at the token is the share.
             certain: the token is not to be verified.
 
         Returns:
@@ -139,7 +141,8 @@ class Tree(Generic[S]):
         self.tokens.append(token)
         self.parents.append(parent)
         self.probabilities.append(probabilities)
-        self.likelihood.append(likelihood * (self.likelihood[parent] if parent != ROOT else 1.0))
+        self.shares.append(share)
+        self.likelihood.append(share * (self.likelihood[parent] if parent != ROOT else 1.0))
         self.certain.append(certain)
         self._states.append(state)
         self._depth.append(self._depth[parent + 1] + 1)

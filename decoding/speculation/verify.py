@@ -21,9 +21,9 @@ the one token; only if that is refused, the mask is made. With A the allowed tok
 
     P(x) = u(x) + (1 - u(A)) u(x) / u(A) = u(x) / u(A)    for x in A,
 
-which is p. The draw is a race in which each token has its own noise, so it is not only distributed alike: the token that
-wins among all, if it is allowed, wins among the allowed ones too. Truncation is another matter. Top-k of the allowed
-tokens is not what top-k of all tokens leaves of them (the second may be empty), and likewise top-p, min-p and typical
+which is p. The draw is a race in which each token has its own noise, so it is the very same draw: the token that wins
+among all, if it is allowed, wins among the allowed ones too. Truncation is another matter. Top-k of the allowed tokens
+is not what top-k of all tokens leaves of them (the second may be empty), and likewise top-p, min-p and typical
 sampling; there, opportunistic masking is not offered. Penalties and temperature change each logit by itself, and pass.
 """
 
@@ -40,7 +40,7 @@ from automata.errors import TokenNotAllowed
 from decoding.sampling import History, Noise, Sampling, Samplings, choose, probabilities
 from decoding.speculation.tree import ROOT, Tree, Words
 
-# Streams of the noise, beside that of plain draws: those of the draft, and from this one on of each node at a place.
+# Streams of the noise, beside that of plain draws.
 DRAFT_STREAM: Final = 1
 ACCEPT_STREAM: Final = 2
 
@@ -101,10 +101,12 @@ class Verification:
         self._trees, self._opportunistic = trees, opportunistic
         self._places = [(number, place) for number, tree in enumerate(trees) for place in tree.asked()]
         self._row_of = {pair: row for row, pair in enumerate(self._places)}
+        self._coins: dict[tuple[int, int], list[float]] = {}
         if self._places:
             self._logits, every = torch.cat(list(logits)), [*range(len(self._places))]
             self._probabilities = self._distribution(every, masked=not opportunistic)
             self._tokens: list[int] = choose(self._probabilities, self._noise(every)).tolist()
+            self._coins = self._coins_of()
 
     def verdict(self, number: int) -> Verdict:
         """How far the model agrees with one of the trees."""
@@ -124,10 +126,9 @@ class Verification:
         children = tree.children(place)
         if tree.is_settled(place):
             return children[0], tree.tokens[children[0]]
-        row = self._row_of[number, place]
-        if children and tree.probabilities[children[0]] is not None:
-            return self._accepted(tree, row, children)
-        token = self._drawn(tree, row, place)
+        if (number, place) in self._coins:
+            return self._accepted(number, place)
+        token = self._drawn(tree, self._row_of[number, place], place)
         return next((node for node in children if tree.tokens[node] == token), None), token
 
     def _drawn(self, tree: Tree[Any], row: int, place: int) -> int:
@@ -137,22 +138,44 @@ class Verification:
             return token
         return int(choose(self._distribution([row], masked=True), self._noise([row])))
 
-    def _accepted(self, tree: Tree[Any], row: int, children: Sequence[int]) -> tuple[int | None, int]:
+    def _coins_of(self) -> dict[tuple[int, int], list[float]]:
+        """By place, where nodes were drawn: what the target gives to the first node, and uniform numbers for all.
+
+        Found for all places at once: nearly all that is decided there is whether the first node is accepted.
+        """
+        drawn = [pair for pair in self._places if self._drawn_nodes(*pair)]
+        if not drawn:
+            return {}
+        rows, nodes = [self._row_of[pair] for pair in drawn], [self._drawn_nodes(*pair) for pair in drawn]
+        target = self._distribution(rows, masked=True) if self._opportunistic else self._probabilities[rows]
+        first = [[self._trees[number].tokens[below[0]]] for (number, _), below in zip(drawn, nodes, strict=True)]
+        likely = target.gather(1, torch.tensor(first, device=target.device))
+        # An exponential number e is as large as -log of a uniform one.
+        coins = self._noise(rows).exponential(max(map(len, nodes)), ACCEPT_STREAM).neg().exp()
+        return dict(zip(drawn, torch.cat([likely, coins], 1).tolist(), strict=True))
+
+    def _drawn_nodes(self, number: int, place: int) -> list[int]:
+        tree = self._trees[number]
+        nodes = tree.children(place)
+        return nodes if nodes and tree.probabilities[nodes[0]] is not None else []
+
+    def _accepted(self, number: int, place: int) -> tuple[int | None, int]:
         """Speculative sampling over nodes that were drawn one after the other, without repetition."""
-        noise = self._noise([row])
+        tree, row = self._trees[number], self._row_of[number, place]
+        likely, *coins = self._coins[number, place]
+        first, *others = tree.children(place)
+        if coins[0] * tree.shares[first] < likely:
+            return first, tree.tokens[first]
         left = self._distribution([row], masked=True)[0] if self._opportunistic else self._probabilities[row]
-        drawn = tree.probabilities[children[0]]
-        assert drawn is not None
-        drawn = _fitted(drawn, left)
-        for index, node in enumerate(children):
-            token = tree.tokens[node]
-            if float(noise.uniform(ACCEPT_STREAM + index)) * float(drawn[token]) < float(left[token]):
-                return node, token
-            left = (left - drawn).clamp_(min=0)
-            left /= left.sum()
-            drawn[token] = 0
+        drawn = _fitted(tree.probabilities[first], left)
+        left, refused = _residual(left, drawn), first
+        for coin, node in zip(coins[1:], others, strict=False):
+            drawn[tree.tokens[refused]] = 0
             drawn /= drawn.sum()
-        return None, int(choose(left[None], noise))
+            if coin * float(drawn[tree.tokens[node]]) < float(left[tree.tokens[node]]):
+                return node, tree.tokens[node]
+            left, refused = _residual(left, drawn), node
+        return None, int(choose(left[None], self._noise([row])))
 
     def _distribution(self, rows: Sequence[int], *, masked: bool) -> Tensor:
         """What the tokens of some rows are drawn from, `[R, V]`."""
@@ -191,8 +214,15 @@ def _history(places: Sequence[tuple[Tree[Any], int]], device: torch.device) -> H
     return History(_padded(written, device), _padded(prompts, device))
 
 
-def _fitted(drawn: Tensor, like: Tensor) -> Tensor:
+def _residual(left: Tensor, drawn: Tensor) -> Tensor:
+    """What is left to be drawn after a draw from `drawn` was refused, `[V]`."""
+    residual = (left - drawn).clamp_(min=0)
+    return residual / residual.sum()
+
+
+def _fitted(drawn: Tensor | None, like: Tensor) -> Tensor:
     """A copy with the width of another; what models have past the vocabulary is zero."""
+    assert drawn is not None
     width = min(len(drawn), len(like))
     fitted = torch.zeros_like(like)
     fitted[:width] = drawn[:width]
