@@ -15,7 +15,8 @@ from automata.errors import LimitExceeded, UnsupportedSchema
 from automata.limits import Work
 from automata.nested import NestedNetwork, compile_nested
 from automata.pushdown.automaton import PushdownAutomaton
-from constraints.json_schema.document import Draft, Note, Resolver
+from constraints.json_schema.blame import largest_count
+from constraints.json_schema.document import Document, Draft, Note, Resolver
 from constraints.json_schema.formula import Kind
 from constraints.json_schema.levels.objects import PropertyOrder
 from constraints.json_schema.network import network_of
@@ -44,6 +45,7 @@ class JsonSchema:
     dropped: tuple[Note, ...]
     kinds: tuple[Kind | None, ...] = field(repr=False)
     _network: NestedNetwork = field(repr=False)
+    _document: Document = field(repr=False)
 
     def to_network(self) -> NestedNetwork:
         """The rules that read a text of the schema."""
@@ -56,7 +58,13 @@ class JsonSchema:
             LimitExceeded: a limit was passed.
             Cancelled: the compilation was cancelled.
         """
-        return compile_nested(self._network, work=work)
+        try:
+            return compile_nested(self._network, work=work)
+        except LimitExceeded as error:
+            count = largest_count(self._document)
+            if count is None:
+                raise
+            raise LimitExceeded(f"{error}; the largest count is at {count[0]}, keyword {count[1]!r}") from None
 
 
 def json_schema(
@@ -118,4 +126,4 @@ def json_schema(
             dropped.append(note)
     left_out = {note.pointer for note in dropped}
     notes = tuple(note for note in document.notes if note.pointer not in left_out)
-    return JsonSchema(schema, document.draft, notes, tuple(dropped), kinds, network)
+    return JsonSchema(schema, document.draft, notes, tuple(dropped), kinds, network, document)

@@ -30,6 +30,20 @@ def test_the_keyword_that_is_too_large_is_named(schema: dict[str, Any], pointer:
     assert refused.value.keyword == pointer.rpartition("/")[2]
 
 
+def test_variants_that_are_too_many_together_are_named() -> None:
+    variants = [{"properties": {f"p{n}": {"type": "null"}, "kind": {"const": n}}} for n in range(16)]
+    schema = {"properties": {"x": {"type": "object", "anyOf": variants, "required": ["kind"]}}}
+    with pytest.raises(UnsupportedSchema, match="cases of values|states") as refused:
+        json_schema(schema)
+    assert (refused.value.pointer, refused.value.keyword) == ("/properties/x/anyOf", "anyOf")
+
+
+def test_the_count_that_cannot_be_written_out_is_named() -> None:
+    schema = json_schema({"items": {"type": "string", "minLength": 10_000_000, "maxLength": 20_000_000}})
+    with pytest.raises(LimitExceeded, match="at /items/maxLength, keyword 'maxLength'"):
+        schema.to_automaton()
+
+
 def test_no_keyword_is_named_where_none_is_to_blame() -> None:
     names = [f"name{number}" for number in range(20)]
     with pytest.raises(LimitExceeded, match="20 listed names"):
