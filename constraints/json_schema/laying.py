@@ -311,8 +311,7 @@ class _LevelLaying:
             ways = [(value, self.at(target, behind=True)) for value, target in outcomes if type(value) is not Never]
             if ways:
                 self.laying.value(self.rule, source if name is None else self.named(source, name), ways)
-        skipped = self.level.skip(state)
-        if skipped is not None:
+        for skipped in self.level.skips(state):
             self.rule.epsilon.append((source, self.at(skipped, behind=False)))
 
     def named(self, source: int, name: str | Formula) -> int:

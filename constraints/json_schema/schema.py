@@ -88,7 +88,9 @@ def json_schema(
         whitespace: "default" takes what `json.dumps` and `JSON.stringify` write, indented or not; "compact",
             "python" and "javascript" one way; "flexible" a few blanks wherever JSON allows them; or a `Whitespace`.
         property_order: "schema" is the order in which the schema lists properties; "any" takes any order, where not too
-            many properties are required (of more than a handful, those that are not required may then be repeated).
+            many properties are required (of more than a handful, those that are not required may then be repeated);
+            "any-if-cheap" takes any order in objects where that takes few states, and in most others the schema's or
+            that of `required`, with all else behind it in any order.
         unsupported: whether a keyword that cannot be expressed exactly is an error, or is left out and listed in
             `JsonSchema.dropped`.
         resolver: gives the schema at a URI for references to other documents; nothing is ever fetched without it.
