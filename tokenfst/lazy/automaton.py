@@ -17,6 +17,7 @@ the oldest (contexts share parts).
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -29,6 +30,8 @@ from automata.nested.compile import compile_nested
 from automata.nested.network import NestedNetwork
 from automata.pushdown.automaton import PushdownAutomaton
 from tokenfst import beginning
+from tokenfst.lazy.budget import Budget
+from tokenfst.lazy.nearness import ByBytes, ByExits, ByStack, Nearness
 from tokenfst.lazy.prepared import Prepared, prepared
 from tokenfst.lazy.program import BELOW, HEIGHT, SYMBOL, Machine, program_of
 from tokenfst.lazy.rows import (
@@ -68,7 +71,7 @@ _STATE: Final = (1 << _STACK_SHIFT) - 1
 _END: Final = -1
 
 
-class _Row:
+class Row:
     """A mask: `base` with the bits of the tokens `flips` flipped; `depth` symbols of the stack were looked at."""
 
     __slots__ = ("base", "depth", "final", "flips")
@@ -83,7 +86,7 @@ class _Context:
     __slots__ = ("deeper", "row")
 
     def __init__(self) -> None:
-        self.row: _Row | None = None
+        self.row: Row | None = None
         # By symbol, -1 for the bottom of the stack.
         self.deeper: dict[int, _Context] = {}
 
@@ -128,10 +131,13 @@ class LazyAutomaton(OverTokens[int]):
                     program = subset_program(constraint, work)
                 if program is None:
                     constraint = compile_nested(constraint, work=work)
+        # What is stepped through, None where it is a network.
+        self._stepped: ByteAutomaton | PushdownAutomaton | None = None
         if program is None:
             assert not isinstance(constraint, NestedNetwork)
             _check(constraint)
-            program = program_of(_with_beginning(constraint, rule) if rule else constraint)
+            self._stepped = _with_beginning(constraint, rule) if rule else constraint
+            program = program_of(self._stepped)
         self._machine = program.machine
         if rule or not self._prepared.all_bytes:
             token_bytes = vocabulary.is_first_byte if rule else vocabulary.is_token_byte
@@ -150,7 +156,7 @@ class LazyAutomaton(OverTokens[int]):
         self._texts: Ints = np.zeros((len(self._machine.table), TEXT_TARGET + 1), np.int32)
         self._note = np.zeros(NOTE_WORDS, np.int32)
         self._noted = self._note.data
-        self._rows: dict[int, _Row] = {}
+        self._rows: dict[int, Row] = {}
         self._contexts: dict[int, _Context] = {}
         self._forget()
         # Where tokens lead from the start that are exceptions to the decoder's rule, DEAD for nowhere.
@@ -163,9 +169,33 @@ class LazyAutomaton(OverTokens[int]):
         return f"<LazyAutomaton, {len(self._rows):,} states visited>"
 
     def _forget(self) -> None:
-        after_end = _Row(self._prepared.nothing, np.array(self.vocabulary.eos_ids, np.int32), True, 0)
+        after_end = Row(self._prepared.nothing, np.array(self.vocabulary.eos_ids, np.int32), True, 0)
         self._contexts = {}
         self._rows = {self.end_state: after_end}
+
+    # Distances
+
+    def min_tokens(self, state: int) -> int:
+        """A number of tokens that is enough from a state to the end of the text, the end token counted.
+
+        Every byte is a token, so it is found byte by byte, without looking at the vocabulary, but for literal texts of
+        a network, which are cut into the fewest tokens (`tokenfst.lazy.network_distance`). The least number may be
+        smaller. In every state with a number above 0 some token leads to one with a smaller number.
+        """
+        if state == self.end_state:
+            return 0
+        with self._prepared.lock:
+            least = self._budget.distance(state & _STATE, state >> _STACK_SHIFT)
+        return least - (not self.vocabulary.eos_ids)
+
+    @cached_property
+    def _budget(self) -> Budget:
+        machine = self._machine
+        if self._stepped is None:
+            return Budget(self, Nearness(ByExits(machine, self.vocabulary), machine, len(machine.table)))
+        if isinstance(self._stepped, ByteAutomaton):
+            return Budget(self, Nearness(ByBytes(machine), machine, 0))
+        return Budget(self, Nearness(ByStack(self._stepped), machine, self._stepped.num_symbols))
 
     # Steps
 
@@ -242,9 +272,12 @@ class LazyAutomaton(OverTokens[int]):
 
     # Masks
 
-    def fill_bitmask(self, state: int, out: npt.NDArray[np.int32]) -> None:
+    def fill_bitmask(self, state: int, out: npt.NDArray[np.int32], remaining: int | None = None) -> None:
         """Writes the mask of a state as packed words; see `OverTokens.fill_bitmask`."""
         row = self._rows.get(state) or self._row(state)
+        words = self._near_words(state, row, remaining) if remaining is not None else None
+        if words is not None:
+            row = Row(words, self._prepared.ends[:0], row.final, row.depth)
         if len(out) < len(row.base):
             raise ValueError(f"a mask takes {len(row.base)} words, and there are {len(out)}")
         fill(row.base, row.flips, out)
@@ -254,7 +287,23 @@ class LazyAutomaton(OverTokens[int]):
         self.fill_bitmask(state, words)
         return words
 
-    def _row(self, state: int) -> _Row:
+    def _words_within(self, state: int, remaining: int) -> Ints:
+        words = np.empty_like(self._prepared.nothing)
+        self.fill_bitmask(state, words, remaining)
+        return words
+
+    def _near_words(self, state: int, row: Row, remaining: int) -> Ints | None:
+        """The mask within a budget, None where it is that of the row."""
+        if remaining <= 0:
+            return self._prepared.nothing
+        if state == self.end_state:
+            return None
+        # The end token is counted in any case.
+        limit = remaining + (not self.vocabulary.eos_ids)
+        with self._prepared.lock:
+            return self._budget.words(row, state & _STATE, state >> _STACK_SHIFT, limit)
+
+    def _row(self, state: int) -> Row:
         """The row of a state that has none yet."""
         with self._prepared.lock:
             top = state >> _STACK_SHIFT
@@ -278,7 +327,7 @@ class LazyAutomaton(OverTokens[int]):
             self._grow_sets()
         return int(far)
 
-    def _with_exceptions(self, row: _Row) -> _Row:
+    def _with_exceptions(self, row: Row) -> Row:
         """The row of the start, with the bits of tokens that are exceptions there put right."""
         if not self._first:
             return row
@@ -286,16 +335,16 @@ class LazyAutomaton(OverTokens[int]):
         fill(row.base, row.flips, words)
         wrong = [token for token, to in self._first.items() if (to >= 0) != bool(words[token >> 5] >> (token & 31) & 1)]
         flips = np.concatenate([row.flips, np.array(wrong, np.int32)])
-        return _Row(row.base, flips, row.final, row.depth)
+        return Row(row.base, flips, row.final, row.depth)
 
-    def _known(self, at: int, top: int) -> _Row | None:
+    def _known(self, at: int, top: int) -> Row | None:
         context = self._contexts.get(at)
         while context is not None and context.row is None:
             context = context.deeper.get(int(self._cells[top, SYMBOL]) if top else -1)
             top = int(self._cells[top, BELOW])
         return context.row if context is not None else None
 
-    def _keep(self, row: _Row, at: int, top: int) -> None:
+    def _keep(self, row: Row, at: int, top: int) -> None:
         context = self._contexts.get(at)
         if context is None:
             context = self._contexts[at] = _Context()
@@ -308,7 +357,7 @@ class LazyAutomaton(OverTokens[int]):
             context = found
         context.row = row
 
-    def _make(self, at: int, top: int) -> _Row:
+    def _make(self, at: int, top: int) -> Row:
         """The row of a configuration, found by a walk."""
         # Where it is counted, a walk looks at as many units as a token may have; without room it would see no text.
         while self._counts and not has_room_for(self._machine, self._prepared.longest):
@@ -343,7 +392,7 @@ class LazyAutomaton(OverTokens[int]):
         )
         return does
 
-    def _text_row(self, at: int, top: int) -> _Row | None:
+    def _text_row(self, at: int, top: int) -> Row | None:
         """The row of a text-like state, None where it takes a walk over everything."""
         noted = self._noted
         target: int = noted[TEXT_TARGET]
@@ -360,7 +409,7 @@ class LazyAutomaton(OverTokens[int]):
             self._grow()
         return self._noted_row(other.base, top, other)
 
-    def _looping_row(self, at: int, top: int, text: Text) -> _Row:
+    def _looping_row(self, at: int, top: int, text: Text) -> Row:
         kept, vocabulary = self._prepared, self.vocabulary
         while (
             find_text_row(
@@ -384,7 +433,7 @@ class LazyAutomaton(OverTokens[int]):
             self._grow()
         return self._noted_row(text.words, top)
 
-    def _chain_row(self, at: int, top: int, text: Text) -> _Row | None:
+    def _chain_row(self, at: int, top: int, text: Text) -> Row | None:
         kept, vocabulary = self._prepared, self.vocabulary
         while (
             find_chain_row(
@@ -428,7 +477,7 @@ class LazyAutomaton(OverTokens[int]):
         )
         return does
 
-    def _noted_row(self, base: Ints, top: int, other: _Row | None = None) -> _Row:
+    def _noted_row(self, base: Ints, top: int, other: Row | None = None) -> Row:
         """The row that a walk has found, beside what `base` has, or beside another row that it was compared with."""
         noted, ends = self._noted, self._prepared.ends
         count, final = noted[COUNT], bool(noted[FINAL])
@@ -443,7 +492,7 @@ class LazyAutomaton(OverTokens[int]):
             words.setflags(write=False)
             base, found = words, found[:0]
         flips = np.concatenate([ends, found]) if final else found.copy()
-        return _Row(base, flips, final, depth)
+        return Row(base, flips, final, depth)
 
 
 def _check(automaton: ByteAutomaton | PushdownAutomaton) -> None:
