@@ -66,13 +66,13 @@ FAR = 1 << 29
 def distances_to_exits(m: Machine, nodes: Nodes) -> Ints:
     """`far`; `nodes` is a trie of tokens, beside which every byte is one."""
     net = m.net
-    ahead, inside = _tokens_ahead(m, nodes), _bytes_inside(net)
+    ahead, inside, units = _tokens_ahead(m, nodes), _bytes_inside(net), unit_bytes(m)
     far = np.full((net[NET_STATES], m.returns.shape[1]), FAR, np.int32)
     changed = True
     while changed:
         changed = False
         for state in range(net[NET_OUTER] - 1, -1, -1):
-            changed = _lowered(m, state, ahead, inside, far) or changed
+            changed = _lowered(m, state, ahead, inside, units, far) or changed
     for chain in range(net[NET_NUM_CHAINS]):
         row = net[NET_CHAINS] + 3 * chain
         for state in range(net[row], net[row + 3]):
@@ -163,7 +163,7 @@ def _lower(far: Ints, state: int, more: int, target: int) -> bool:
 
 
 @kernel
-def _lowered(m: Machine, state: int, ahead: Ints, inside: Ints, far: Ints) -> bool:
+def _lowered(m: Machine, state: int, ahead: Ints, inside: Ints, units: Ints, far: Ints) -> bool:
     """Lowers the row of a state of the network by all that leads from it; whether anything has changed."""
     net, changed = m.net, False
     way = net[net[NET_END] + state]
@@ -177,7 +177,7 @@ def _lowered(m: Machine, state: int, ahead: Ints, inside: Ints, far: Ints) -> bo
             changed = _lower(far, state, 0, net[place]) or changed
         else:
             counter = net[NET_COUNTERS] - 5 * (net[place] + 1)
-            more = _missing(net, counter, 0, inside)
+            more = _missing(net, counter, 0, units)
             changed = _lower(far, state, more, net[counter + COUNTER_WITHIN]) or changed
     offsets = net[NET_EDGE_OFFSETS] + state
     for place in range(net[NET_EDGES] + net[offsets], net[NET_EDGES] + net[offsets + 1]):
@@ -186,11 +186,11 @@ def _lowered(m: Machine, state: int, ahead: Ints, inside: Ints, far: Ints) -> bo
         more = inside[net[net[NET_PIECES] + net[row + 1]]] if edge & 1 else ahead[net[row + 1]]
         changed = _lower(far, state, more, net[row + 2]) or changed
     call = net[net[NET_CALL] + state]
-    return (_through(m, state, call, far) if call >= 0 else False) or changed
+    return (_through(m, state, call, units, far) if call >= 0 else False) or changed
 
 
 @kernel
-def _through(m: Machine, state: int, call: int, far: Ints) -> bool:
+def _through(m: Machine, state: int, call: int, units: Ints, far: Ints) -> bool:
     """Lowers the row of a state by its call."""
     net, sets, changed = m.net, m.sets, False
     row = net[NET_CALLS] + 3 * call
@@ -199,18 +199,30 @@ def _through(m: Machine, state: int, call: int, far: Ints) -> bool:
     for way in range(net[exits + 1] - net[exits]):
         target, least = net[net[NET_TARGETS] + net[row + 2] + way], FAR
         for place in range(sets[SET_POOL] + sets[first], sets[SET_POOL] + sets[first + 1]):
-            least = min(least, far[sets[place], way])
+            like, more = _uncounted(m, sets[place], units)
+            least = min(least, far[like, way] + more)
         if target >= 0 and least < FAR:
             changed = _lower(far, state, least, target) or changed
     return changed
 
 
 @kernel
-def _missing(net: Ints, counter: int, before: int, inside: Ints) -> int:
+def _missing(net: Ints, counter: int, before: int, units: Ints) -> int:
     """The bytes of the units that are missing, at least, after so many of them."""
-    units = np.int64(max(net[counter + COUNTER_LOW] - before, 0))
-    piece = net[net[NET_COPIES] + 3 * net[counter + COUNTER_COPY] + 1]
-    return int(min(units * inside[net[net[NET_PIECES] + piece]], FAR))
+    missing = np.int64(max(net[counter + COUNTER_LOW] - before, 0))
+    return int(min(missing * units[(counter - net[NET_COUNTERS]) // 5], FAR))
+
+
+@kernel
+def _uncounted(m: Machine, state: int, units: Ints) -> tuple[int, int]:
+    """A state of the network that is as far from all ends as a state that may count, and how much farther that is."""
+    net = m.net
+    if state < net[NET_STATES]:
+        return state, 0
+    counter, before, unit, _ = _counted(net, m.sets, state)
+    more = _missing(net, counter, before + (unit > 0), units)
+    copy = net[NET_COPIES] + 3 * net[counter + COUNTER_COPY]
+    return int(net[copy] + unit - 1 if unit else net[counter + COUNTER_WITHIN]), more
 
 
 @kernel
@@ -228,16 +240,10 @@ def unit_bytes(m: Machine) -> Ints:
 @kernel
 def set_distance(m: Machine, number: int, far: Ints, units: Ints, behind: Ints) -> int:
     """The least over a set's states and exits of the way there and what lies behind it, `[E]`."""
-    net, sets, least = m.net, m.sets, FAR
+    sets, least = m.sets, FAR
     begin = sets[SET_BEGIN] + number
     for place in range(sets[SET_POOL] + sets[begin], sets[SET_POOL] + sets[begin + 1]):
-        state, more = sets[place], 0
-        if state >= net[NET_STATES]:
-            counter, before, unit, _ = _counted(net, sets, state)
-            missing = np.int64(max(net[counter + COUNTER_LOW] - before - (unit > 0), 0))
-            more = int(min(missing * units[(counter - net[NET_COUNTERS]) // 5], FAR))
-            copy = net[NET_COPIES] + 3 * net[counter + COUNTER_COPY]
-            state = net[copy] + unit - 1 if unit else net[counter + COUNTER_WITHIN]
+        state, more = _uncounted(m, sets[place], units)
         for way in range(len(behind)):
             least = min(least, far[state, way] + behind[way] + more)
     return min(least, FAR)
