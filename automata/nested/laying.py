@@ -17,7 +17,7 @@ import numpy as np
 
 from automata.byte_automaton import ByteArray
 from automata.errors import LimitExceeded
-from automata.expr import Concatenation, Literal
+from automata.expr import Concatenation, Expr, Literal, Repetition
 from automata.intervals import FIRST_LABEL
 from automata.jit import kernel
 from automata.limits import Work
@@ -181,17 +181,16 @@ class _Laying:
         """Lays the states of a rule, all but its ends; the calls that are still to be laid: source, rule, targets."""
         rule, first = self.network.rules[number], self.num_states
         self.num_states += rule.num_states
-        chains, copies = self.chains, self.copies
+        chains, copies, known = self.chains, self.copies, self.known
         for source, language, target in rule.arcs:
-            if type(language) is Literal:
+            piece = known.get(id(language))
+            if piece is not None:
+                copies += (piece, first + source, first + target)
+            elif type(language) is Literal:
                 self.texts.append(language.value)
                 chains += (first + source, first + target)
-            elif type(language) is Concatenation and type(language.parts[0]) is Literal and len(language.parts) == 2:
-                # As the name of a member is, with what may stand behind it: only that is a piece, and often the same.
-                self.texts.append(language.parts[0].value)
-                chains += (first + source, self.num_states)
-                copies += (self.piece(language.parts[1]), self.num_states, first + target)
-                self.num_states += 1
+            elif type(language) is Concatenation and all(map(_is_spelled, language.parts)):
+                self.spell(language.parts, first + source, first + target)
             elif isinstance(language, Counted | CountedPaths) and not self.written:
                 paths = language.paths() if isinstance(language, Counted) else language
                 self.count(paths, first + source, first + target)
@@ -208,6 +207,18 @@ class _Laying:
                 self.calls += (first + call.source, self.place[call.rule], len(self.targets))
                 self.targets += targets
         return inside
+
+    def spell(self, parts: tuple[Expr, ...], source: int, target: int) -> None:
+        """Lays texts, and repeated texts such as spaces, one after the other, without a piece: names are such."""
+        for place, part in enumerate(parts):
+            after = self.num_states if place + 1 < len(parts) else target
+            if type(part) is Literal:
+                self.texts.append(part.value)
+                self.chains += (source, after)
+            else:
+                self.copies += (self.piece(part), source, after)
+            self.num_states += after != target
+            source = after
 
     def piece(self, language: Language) -> int:
         """The number of a piece."""
@@ -271,6 +282,10 @@ class _Laying:
             _ints(self.counters).reshape(-1, 7),
             np.concatenate([np.zeros((0, 3), np.int32), *self.numbers]),
         )
+
+
+def _is_spelled(part: Expr) -> bool:
+    return type(part) is Literal or (type(part) is Repetition and type(part.inner) is Literal)
 
 
 def _ints(values: list[int]) -> IntArray:

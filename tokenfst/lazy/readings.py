@@ -46,7 +46,7 @@ from tokenfst.lazy.net import (
     NUMBER_LEAST,
     NUMBER_MOST,
 )
-from tokenfst.lazy.sets import BELOW, FIXED_BLOCKS, NO_ROOM, SET_BLOCK_ROOM, SET_BLOCKS, SET_NUM_BLOCKS, WITHIN
+from tokenfst.lazy.sets import BELOW, FIXED_BLOCKS, NO_ROOM, SET_BLOCK_ROOM, SET_BLOCKS, SET_NUM_BLOCKS, WITHIN, no_room
 from tokenfst.loops import Ints
 
 
@@ -167,7 +167,7 @@ def _next_block(net: Ints, sets: Ints, counter: int, before: int, block: int) ->
     if sets[row + 2] == 0:
         number = sets[SET_NUM_BLOCKS]
         if number == sets[SET_BLOCK_ROOM]:
-            return NO_ROOM
+            return no_room(sets)
         made = sets[SET_BLOCKS] + 3 * number
         sets[made], sets[made + 1], sets[made + 2] = sets[row], before + 1, 0
         sets[row + 2], sets[SET_NUM_BLOCKS] = number, number + 1

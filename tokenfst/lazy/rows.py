@@ -10,7 +10,9 @@ import numpy as np
 
 from automata.byte_automaton import ByteArray
 from automata.jit import kernel
-from tokenfst.lazy.program import ASCII_WORDS, BELOW, HEIGHT, SYMBOL, Machine, stack_step
+from automata.pushdown.stacks import HEIGHT, SYMBOL, kept
+from tokenfst.lazy.program import ASCII_WORDS, Machine, stack_step
+from tokenfst.lazy.sets import SET_FULL
 from tokenfst.lazy.subsets import has_row, special_step
 from tokenfst.lazy.walk import allowed_tokens, characters_lead_to, differing_tokens
 from tokenfst.loops import DEAD, Ints
@@ -29,7 +31,7 @@ _TEXT_BYTES = 24
 
 @kernel
 def find_text(state: int, m: Machine, note: Ints) -> bool:
-    """Whether a state is text-like; notes its bytes and where they lead."""
+    """Whether a state is text-like; notes its bytes and where they lead. For lack of room it may seem not to be."""
     if not has_row(state, m):
         return False
     table, members = m.table, m.members
@@ -81,7 +83,10 @@ def find_row(
 ) -> int:
     """Writes the tokens that a configuration allows to `found`, unless the state is text-like and `texts`; says what it
     has come to, and notes what is known then. `room` is how many cells a walk may need."""
-    if texts and find_text(state, m, note):
+    text = texts and find_text(state, m, note)
+    if m.sets[SET_FULL]:
+        return NEEDS_ROOM
+    if text:
         return TEXT
     known = cells[0, SYMBOL]
     if known + room > len(cells):
@@ -178,7 +183,11 @@ def find_chain_row(
         length += 1
         chain[length] = texts[chain[length - 1], TEXT_TARGET]
     note[: ASCII_WORDS + 1] = own
-    if length + 1 < len(roots) and not _refuses(chain[length], own, m):
+    ends = length + 1 == len(roots) or _refuses(chain[length], own, m)
+    if m.sets[SET_FULL]:
+        note[: ASCII_WORDS + 1] = own
+        return NEEDS_ROOM
+    if not ends:
         note[TEXT_TARGET] = -1
         return DONE
     final, lowest = may_end(state, m, cells, top, cells[top, HEIGHT] + 1)
@@ -208,7 +217,10 @@ def _leads_on(state: int, own: Ints, m: Machine, texts: Ints, note: Ints) -> boo
     notes of each state, -1 as the target where it is not text-like, 0 in all words where it is not known yet."""
     row = texts[state]
     if not (row[0] | row[1] | row[2] | row[3] | row[TEXT_TARGET]):
-        if find_text(state, m, note):
+        found = find_text(state, m, note)
+        if m.sets[SET_FULL]:
+            return False
+        if found:
             row[:] = note[: TEXT_TARGET + 1]
         else:
             row[TEXT_TARGET] = -1
@@ -300,63 +312,8 @@ def read_token(
             return DEAD if reached == DEAD else -2
         state = reached
     if top >= known:
-        top = _kept(cells, slots, top, known)
+        top = kept(cells, slots, top, known)
     return top << 32 | state
-
-
-@kernel
-def _kept(cells: Ints, slots: Ints, top: int, known: int) -> int:
-    """The stack that a walk has made, in cells that are there for good."""
-    count, cell = 0, top
-    while cell >= known:
-        cell = int(cells[cell, BELOW])
-        count += 1
-    added, at = np.empty(count, np.int32), top
-    for place in range(count - 1, -1, -1):
-        added[place] = cells[at, SYMBOL]
-        at = cells[at, BELOW]
-    for symbol in added:
-        cell = _cell(cells, slots, int(symbol), cell)
-    return cell
-
-
-@kernel
-def _cell(cells: Ints, slots: Ints, symbol: int, below: int) -> int:
-    """The cell with a symbol on another cell."""
-    slot = _slot(slots, symbol, below)
-    while slots[slot]:
-        cell = slots[slot]
-        if cells[cell, SYMBOL] == symbol and cells[cell, BELOW] == below:
-            return int(cell)
-        slot = (slot + 1) & (len(slots) - 1)
-    cell = cells[0, SYMBOL]
-    cells[cell, SYMBOL], cells[cell, BELOW], cells[cell, HEIGHT] = symbol, below, cells[below, HEIGHT] + 1
-    slots[slot] = cell
-    cells[0, SYMBOL] = cell + 1
-    return int(cell)
-
-
-@kernel
-def _slot(slots: Ints, symbol: int, below: int) -> int:
-    value = (np.uint64(below) << np.uint64(20) ^ np.uint64(symbol)) * np.uint64(0x9E3779B97F4A7C15)
-    return int(np.int64(value >> np.uint64(33))) & (len(slots) - 1)
-
-
-@kernel
-def with_room(cells: Ints, needed: int) -> tuple[Ints, Ints]:
-    """The cells with room for more, and the slots that find them."""
-    count, size = cells[0, SYMBOL], len(cells)
-    while size < count + needed:
-        size *= 2
-    grown = np.zeros((size, 3), np.int32)
-    grown[:count] = cells[:count]
-    slots = np.zeros(2 * size, np.int32)
-    for cell in range(1, count):
-        slot = _slot(slots, grown[cell, SYMBOL], grown[cell, BELOW])
-        while slots[slot]:
-            slot = (slot + 1) & (len(slots) - 1)
-        slots[slot] = cell
-    return grown, slots
 
 
 @kernel

@@ -12,8 +12,9 @@ from typing import Final
 import numpy as np
 
 from automata.byte_automaton import ByteArray
+from automata.pushdown.stacks import HEIGHT, SYMBOL, with_room
 from tokenfst.lazy.prepared import Prepared
-from tokenfst.lazy.program import HEIGHT, SYMBOL, Program
+from tokenfst.lazy.program import Program
 from tokenfst.lazy.rows import (
     COUNT,
     DONE,
@@ -31,9 +32,8 @@ from tokenfst.lazy.rows import (
     find_text_row,
     may_end,
     read_token,
-    with_room,
 )
-from tokenfst.lazy.sets import grown, has_room_for
+from tokenfst.lazy.sets import grown
 from tokenfst.lazy.subsets import far_set
 from tokenfst.lazy.text import Text
 from tokenfst.loops import DEAD, LOOP_WORDS, Ints
@@ -129,9 +129,6 @@ class Walker:
 
     def row(self, at: int, top: int, row_of: Callable[[int], Row]) -> Row:
         """The row of a configuration, found by a walk, for which other rows may be asked for."""
-        # Where it is counted, a walk looks at as many units as a token may have; without room it would see no text.
-        while self._counts and not has_room_for(self.machine, self._prepared.longest):
-            self._grow_sets()
         while True:
             does = self._find(at, top, True)
             if does == TEXT:
