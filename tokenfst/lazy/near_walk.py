@@ -39,7 +39,7 @@ class Near(NamedTuple):
     Attributes:
         near, onto, cost: int32.
         far: `[N, E]`, empty where `near` is there from the beginning.
-        units: `[K]`, the bytes of a unit of each counter.
+        units: the layers of what is counted (`tokenfst.lazy.network_distance.counted_bytes`).
         vectors: `[H, E]`, what lies behind each exit of the rule at hand.
     """
 

@@ -17,12 +17,17 @@ from automata.byte_automaton import ByteArray
 from automata.grouping import grouped
 from automata.jit import kernel
 from automata.nested.laying import Chains, Copies
+from automata.nested.paths import ENDLESS
 from automata.nested.productive import leading_on, productive
 from automata.openfst import BoolArray
 from tokenfst.loops import Ints
 
 # Columns of counters.
-COUNTER_BELOW, COUNTER_WITHIN, COUNTER_COPY, COUNTER_LOW, COUNTER_HIGH = range(5)
+(COUNTER_TARGET, COUNTER_PIECE, COUNTER_ENTRY, COUNTER_LOW, COUNTER_HIGH, COUNTER_NUMBERS, COUNTER_SLACK,
+ COUNTER_ENDLESS) = range(8)  # fmt: skip
+COUNTER_COLUMNS = 8
+# Columns of numbers: whether a state of a piece is counted, and how many are entered from there on, at least and most.
+NUMBER_COUNTED, NUMBER_LEAST, NUMBER_MOST = range(3)
 
 # The head of `net`: how many states there are, S of a network and N in all; how many arcs a state has at most; where
 # the edges of each state of the network begin, the edges (`2 * chain` or `2 * copy + 1`), the same of epsilon arcs; the
@@ -30,13 +35,13 @@ COUNTER_BELOW, COUNTER_WITHIN, COUNTER_COPY, COUNTER_LOW, COUNTER_HIGH = range(5
 # exit; how many chains there are, and of each its first inner state, its text and its target; the classes of the texts;
 # how many copies there are, and of each its first inner state, its piece and its target; the first state of each piece;
 # and where the arcs of each state of pieces begin, the arcs (lowest class, highest class, target), the same of epsilon
-# arcs; how many counters there are, and of each the two states that `Layout.counters` has, the copy at the second of
-# them, and the bounds; and how many states a block has.
+# arcs; how many counters there are, and of each what `Layout.counters` has, the largest least, and whether no most is
+# between 0 and `ENDLESS`; the numbers of their pieces; and how many states a block has.
 (NET_OUTER, NET_STATES, NET_MOST, NET_EDGE_OFFSETS, NET_EDGES, NET_EPSILON_OFFSETS, NET_EPSILON, NET_CALL, NET_END,
  NET_CALLS, NET_TARGETS, NET_EXITS, NET_RULE, NET_NUM_CHAINS, NET_CHAINS, NET_TEXT, NET_NUM_COPIES, NET_COPIES,
  NET_PIECES, NET_ARC_OFFSETS, NET_ARCS, NET_INNER_OFFSETS, NET_INNER, NET_NUM_COUNTERS, NET_COUNTERS,
- NET_WIDTH) = range(26)  # fmt: skip
-_NET_HEAD = 26
+ NET_NUMBERS, NET_WIDTH) = range(27)  # fmt: skip
+_NET_HEAD = 27
 
 
 @kernel
@@ -51,6 +56,7 @@ def net_of(
     targets: Ints,
     ends: Ints,
     counters: Ints,
+    numbers: Ints,
 ) -> tuple[bool, bool, Ints, ByteArray, int]:
     """Whether subsets of a layout are exact, whether it has a text, its `net`, the class of each byte, and how many
     classes there are."""
@@ -62,8 +68,8 @@ def net_of(
         copies.arc_offsets, copies.arcs, copies.epsilon_offsets, copies.epsilon, first_of_piece
     )
     leads_on = _lead_on(first_of_piece, inner_arcs, inner_epsilon)
-    # The network alone, where a chain or a copy is one arc.
-    outer = np.zeros((len(chains.source) + len(copies.source), 4), np.int32)
+    # The network alone, where a chain, a copy or what is counted is one arc.
+    outer = np.zeros((len(chains.source) + len(copies.source) + len(counters), 4), np.int32)
     count = 0
     for chain in range(len(chains.source)):
         outer[count, 0], outer[count, 3] = chains.source[chain], chains.target[chain]
@@ -72,12 +78,11 @@ def net_of(
         if leads_on[first_of_piece[copies.piece[copy]]]:
             outer[count, 0], outer[count, 3] = copies.source[copy], copies.target[copy]
             count += 1
-    # What is counted is read as what is not counted, as far as it matters here.
-    unread = np.concatenate((epsilon, counters[:, 0:3:2]))
-    has_text = productive(num_outer, outer[:count], unread, starts, first_exit, calls, targets, ends)
-    alive = leading_on(num_outer, outer[:count], unread, first_exit, calls, targets, ends, has_text)
     for counter in range(len(counters)):
-        alive[counters[counter, 1]] = alive[counters[counter, 2]]
+        outer[count, 0], outer[count, 3] = counters[counter, 0], counters[counter, 1]
+        count += 1
+    has_text = productive(num_outer, outer[:count], epsilon, starts, first_exit, calls, targets, ends)
+    alive = leading_on(num_outer, outer[:count], epsilon, first_exit, calls, targets, ends, has_text)
     exact = True
     for call in range(len(calls)):
         if alive[calls[call, 0]]:
@@ -86,7 +91,7 @@ def net_of(
                 exact = exact and (not has_text[way] or (target >= 0 and alive[target]))
     net = _written(
         num_outer, chains, copies, epsilon, first_exit, calls, targets, ends, alive, byte_class, first_of_piece,
-        inner_arcs, inner_epsilon, leads_on, counters,
+        inner_arcs, inner_epsilon, leads_on, counters, numbers,
     )  # fmt: skip
     return exact, has_text[0], net, byte_class, int(byte_class[255]) + 1
 
@@ -154,13 +159,14 @@ def _lead_on(first_of_piece: Ints, arcs: Ints, epsilon: Ints) -> BoolArray:
 def _written(
     num_outer: int, chains: Chains, copies: Copies, epsilon: Ints, first_exit: Ints, calls: Ints, targets: Ints,
     ends: Ints, alive: BoolArray, byte_class: ByteArray, first_of_piece: Ints, arcs: Ints, inner: Ints,
-    leads_on: BoolArray, counters: Ints,
+    leads_on: BoolArray, counters: Ints, numbers: Ints,
 ) -> Ints:  # fmt: skip
     """The `net`, without what leads to no end."""
     num_chains, num_copies, num_inner = len(chains.source), len(copies.source), first_of_piece[-1]
     size = _NET_HEAD + 1 + 4 * (num_outer + 1) + num_chains + num_copies + len(epsilon) + num_chains
     size += 3 * len(calls) + len(targets) + 2 * len(first_exit) + 4 * num_chains + len(chains.text) + 3 * num_copies
-    size += len(first_of_piece) + 2 * (num_inner + 1) + 3 * len(arcs) + len(inner) + 6 * len(counters)
+    size += len(first_of_piece) + 2 * (num_inner + 1) + 3 * len(arcs) + len(inner) + COUNTER_COLUMNS * len(counters)
+    size += 3 * len(numbers)
     net = np.full(size, -1, np.int32)
     net[NET_OUTER], at = num_outer, _NET_HEAD
     # Edges and epsilon arcs of the network: counted, then placed.
@@ -199,7 +205,7 @@ def _written(
             empty += 1
     first_counter = len(epsilon) + empty
     unread = unread[: first_counter + len(counters)]
-    unread[first_counter:] = counters[:, 0:3:2]
+    unread[first_counter:] = counters[:, :2]
     offsets, order = grouped(num_outer, unread[:, 0])
     net[NET_EPSILON_OFFSETS], at = at, at + num_outer + 1
     net[NET_EPSILON], count = at, 0
@@ -282,8 +288,17 @@ def _written(
     net[NET_MOST] = most
     net[NET_NUM_COUNTERS], net[NET_COUNTERS], net[NET_WIDTH] = len(counters), at, 1
     for counter in range(len(counters)):
-        net[at : at + 5] = counters[counter, 1:]
-        net[at + COUNTER_COPY] += 1
-        net[NET_WIDTH] = max(net[NET_WIDTH], copies.num_states[copies.piece[counters[counter, 3]]] - 1)
-        at += 5
+        net[at : at + COUNTER_SLACK] = counters[counter, 1:]
+        num_states, first = copies.num_states[counters[counter, 2]], counters[counter, 6]
+        net[at + COUNTER_SLACK] = numbers[first : first + num_states, NUMBER_LEAST].max()
+        net[at + COUNTER_ENDLESS] = 1
+        for row in range(first, first + num_states):
+            if 0 < numbers[row, NUMBER_MOST] < ENDLESS:
+                net[at + COUNTER_ENDLESS] = 0
+        net[NET_WIDTH] = max(net[NET_WIDTH], num_states)
+        at += COUNTER_COLUMNS
+    net[NET_NUMBERS] = at
+    for row in range(len(numbers)):
+        net[at : at + 3] = numbers[row]
+        at += 3
     return net
