@@ -88,14 +88,15 @@ class CountModel:
             texts: token ids of each, with or without an end token.
 
         Raises:
-            TokenNotAllowed: the automaton forbids one of the tokens.
+            TokenNotAllowed: the automaton forbids one of a text's tokens; the text is not counted.
         """
         for text in texts:
-            state = self.automaton.start
+            state, pairs = self.automaton.start, list[tuple[Any, int]]()
             for token in text:
-                following = self.automaton.advance(state, token)
-                self.observe(self.automaton, state, token)
-                state = following
+                pairs.append((state, token))
+                state = self.automaton.advance(state, token)
+            for pair in pairs:
+                self.observe(self.automaton, *pair)
 
     def probability(self, state: Any, token: int) -> float:
         """The share of a token among all that were written in a state; 0 where none was."""
