@@ -266,19 +266,33 @@ def test_what_cannot_be_written_is_an_error_before_the_first_token() -> None:
 def test_counts_are_shares_of_what_was_written() -> None:
     automaton = tokenfst.compile("(ab|b)*(a|cc)b?", LETTERS)
     model = CountModel(automaton, threshold=0.4)
+    assert model.shares(automaton.start, None) == {}
     model.learn([[0, 5], [0, 5], [1, 0, 1, 5], [2, 0, 5]])
     # After "b" the automaton is back at its start; after "ab" the text might end, too.
-    assert model.probability(automaton.start, 0) == pytest.approx(3 / 5)
-    assert model.probability(automaton.advance(automaton.start, 0), 5) == pytest.approx(3 / 4)
-    assert model.probability(automaton.start, 4) == 0
+    state = {0: 3 / 5, 1: 1 / 5, 2: 1 / 5}
+    assert model.shares(automaton.start, None) == pytest.approx({0: (2 + 3 / 5) / 5, 1: 1.2 / 5, 2: 1.2 / 5})
+    assert model.shares(automaton.start, 1) == pytest.approx({0: (1 + 3 / 5) / 2, 1: 0.2 / 2, 2: 0.2 / 2})
+    assert model.shares(automaton.start, 4) == pytest.approx(state)
+    after = model.shares(automaton.advance(automaton.start, 0), 0)
+    assert after == pytest.approx({5: 3 / 4, 1: 1 / 4})
     tree = Tree(automaton, automaton.start)
     model.propose([tree])
-    assert (tree.tokens, tree.parents, tree.likelihood) == ([0, 5], [ROOT, 0], pytest.approx([3 / 5, 9 / 20]))
+    assert (tree.tokens, tree.parents) == ([0], [ROOT])
+    model.threshold = 0.39
+    model.propose([tree])
+    assert (tree.tokens, tree.parents, tree.likelihood) == ([0, 5], [ROOT, 0], pytest.approx([0.52, 0.39]))
+
+
+def test_a_text_that_is_forbidden_is_not_counted_nor_is_any_when_learning_is_over() -> None:
+    automaton = tokenfst.compile("(ab|b)*(a|cc)b?", LETTERS)
+    model = CountModel(automaton)
+    model.learn([[0, 5]])
+    before = model.shares(automaton.start, None)
     with pytest.raises(TokenNotAllowed):
         model.learn([[4, 0]])
     model.learning = False
-    model.observe(automaton, automaton.start, 1)
-    assert model.probability(automaton.start, 0) == pytest.approx(3 / 5)
+    model.observe(automaton, automaton.start, None, 1)
+    assert model.shares(automaton.start, None) == before
 
 
 def test_counts_leave_out_how_far_was_counted_and_what_lies_deep_in_the_stack() -> None:
@@ -288,31 +302,31 @@ def test_counts_leave_out_how_far_was_counted_and_what_lies_deep_in_the_stack() 
     state = counted.start
     for token in [0] * 40:
         state = counted.advance(state, token)
-    assert model.probability(state, 0) > 0
+    assert model.shares(state, None)[0] > 0
     model = CountModel(stack)
     model.learn([[0, 0, 0, 0, 4, 1, 1, 1, 1, 5]])
     deep = stack.start
     for token in [0] * 9:
         deep = stack.advance(deep, token)
-    assert model.probability(deep, 0) > 0
+    assert model.shares(deep, None)[0] > 0
 
 
 @pytest.mark.parametrize("name", ["tokens", "counted", "stack", "canonical"])
 def test_saved_counts_go_on_where_they_were(name: str, tmp_path: Path) -> None:
     automaton, path = AUTOMATA[name], tmp_path / "counts.json"
     model = CountModel(automaton, threshold=0.05)
-    state, seen = automaton.start, list[tuple[Any, int]]()
+    state, before, seen = automaton.start, None, list[tuple[Any, int | None]]()
     for step in range(12):
         tokens = np.flatnonzero(automaton.mask(state, 20 - step))
         token = int(tokens[step % len(tokens)])
-        seen.append((state, token))
-        model.observe(automaton, state, token)
+        seen.append((state, before))
+        model.observe(automaton, state, before, token)
         if token in automaton.vocabulary.eos_ids:
             break
-        state = automaton.advance(state, token)
+        state, before = automaton.advance(state, token), token
     model.save(path)
     loaded = CountModel.load(path, automaton, threshold=0.05)
-    assert [loaded.probability(*pair) for pair in seen] == [model.probability(*pair) for pair in seen]
+    assert [loaded.shares(*pair) for pair in seen] == [model.shares(*pair) for pair in seen]
     trees = Tree(automaton, automaton.start, max_nodes=30), Tree(automaton, automaton.start, max_nodes=30)
     model.propose(trees[:1])
     loaded.propose(trees[1:])
@@ -334,10 +348,12 @@ def test_files_of_other_things_are_refused(tmp_path: Path) -> None:
     for change, message in [
         ({"version": 99}, "format version 99"),
         ({"format": "something"}, "does not hold counts"),
-        ({"counts": [[[0], [[0, -3]]]]}, "the counts of state"),
-        ({"counts": [[[0], [[77, 3]]]]}, "the counts of state"),
-        ({"counts": [[["x"], [[0, 3]]]]}, "the counts of state"),
-        ({"counts": [[[0], []]]}, "the counts of state"),
+        ({"counts": [[[0], -1, [[0, -3]]]]}, "the counts of state"),
+        ({"counts": [[[0], -1, [[77, 3]]]]}, "the counts of state"),
+        ({"counts": [[["x"], 0, [[0, 3]]]]}, "the counts of state"),
+        ({"counts": [[[0], 0, []]]}, "the counts of state"),
+        ({"counts": [[[0], 0.5, [[0, 3]]]]}, "the counts of state"),
+        ({"counts": [[[0], [[0, 3]]]]}, "readable counts"),
         ({"counts": 5}, "readable counts"),
     ]:
         path.write_text(json.dumps({**held, **change}))

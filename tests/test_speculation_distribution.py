@@ -42,7 +42,7 @@ class Guess:
                     for token in reversed(range(len(LETTERS))):
                         tree.add(leaf, token)
 
-    def observe(self, automaton: OverTokens[Any], state: Any, token: int) -> None:
+    def observe(self, automaton: OverTokens[Any], state: Any, before: int | None, token: int) -> None:
         pass
 
 
