@@ -5,10 +5,13 @@ Cells that a walk pushes are written behind those that are there for good, and a
 
     path    [depth, 8]   the next sibling, the end of the siblings, the state and the stack before them, and where cells
                          are free; and another state and stack where two are compared
-    loops   [Q, 5]       as in `tokenfst.loops`, made when first needed: 0 in the last word where they have not been
+    loops   [Q, 5..]     as in `tokenfst.loops`, made when first needed: 0 in the last word where they have not been;
+                         columns behind them are not looked at
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +23,24 @@ from tokenfst.loops import AFTER_LEAD, DEAD, Ints
 from tokenfst.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, HIGH_BYTE_BELOW, Nodes
 
 PATH_COLUMNS = 8
+
+
+class Tries(NamedTuple):
+    """What walks look at, and where they write.
+
+    Attributes:
+        whole, partial: the tries of the vocabulary's tokens that are whole characters, and of the others.
+        token_of_rank: the token of each of their ranks.
+        path: see the module.
+        found: `[V]`, the tokens that a walk finds.
+    """
+
+    whole: Nodes
+    partial: Nodes
+    token_of_rank: Ints
+    path: Ints
+    found: Ints
+
 
 # The first and the last byte that may come next inside a character, by what is pending (`tokenfst.loops`), and how many
 # bytes are to come.
