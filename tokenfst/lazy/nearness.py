@@ -19,7 +19,7 @@ from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.stacks import SYMBOL
 from tokenfst.lazy.near_walk import UNSEEN, Near, distance, note_cells
-from tokenfst.lazy.network_distance import FAR, distances_to_exits, lifted, counted_bytes
+from tokenfst.lazy.network_distance import FAR, counted_bytes, distances_to_exits, lifted
 from tokenfst.lazy.program import Machine
 from tokenfst.loops import Ints
 from tokenfst.pushdown.compile import from_pushdown

@@ -168,17 +168,30 @@ def _written(
     size += len(first_of_piece) + 2 * (num_inner + 1) + 3 * len(arcs) + len(inner) + COUNTER_COLUMNS * len(counters)
     size += 3 * len(numbers)
     net = np.full(size, -1, np.int32)
-    net[NET_OUTER], at = num_outer, _NET_HEAD
-    # Edges and epsilon arcs of the network: counted, then placed.
-    source = np.concatenate((chains.source, copies.source))
-    offsets, order = grouped(num_outer, source)
+    net[NET_OUTER], net[NET_MOST] = num_outer, 1
+    arc_offsets, arc_order = grouped(num_inner, arcs[:, 0])
+    at = _write_edges(net, _NET_HEAD, chains, copies, alive, first_of_piece, arc_offsets, leads_on)
+    at = _write_epsilon(net, at, chains, epsilon, counters, alive)
+    at = _write_calls(net, at, first_exit, calls, targets, ends, alive)
+    at = _write_inner(net, at, chains, copies, first_of_piece, byte_class)
+    at = _write_pieces(net, at, arcs, arc_offsets, arc_order, inner, leads_on, byte_class)
+    _write_counters(net, at, counters, copies, numbers)
+    return net
+
+
+@kernel
+def _write_edges(
+    net: Ints, at: int, chains: Chains, copies: Copies, alive: BoolArray, first_of_piece: Ints, arc_offsets: Ints,
+    leads_on: BoolArray,
+) -> int:  # fmt: skip
+    """The edges of each state of the network, and how many arcs a state has at most; returns where the next table is,
+    as all of these do."""
+    num_outer, num_chains, count = net[NET_OUTER], len(chains.source), 0
+    offsets, order = grouped(num_outer, np.concatenate((chains.source, copies.source)))
     net[NET_EDGE_OFFSETS], at = at, at + num_outer + 1
     net[NET_EDGES] = at
-    count, most = 0, 1
-    arc_offsets, arc_order = grouped(num_inner, arcs[:, 0])
     for state in range(num_outer):
-        net[net[NET_EDGE_OFFSETS] + state] = count
-        widest = 0
+        net[net[NET_EDGE_OFFSETS] + state], widest = count, 0
         for place in range(offsets[state], offsets[state + 1]):
             edge = order[place]
             if edge < num_chains:
@@ -190,25 +203,27 @@ def _written(
                 if alive[copies.target[copy]] and leads_on[first]:
                     net[at + count], count = 2 * copy + 1, count + 1
                     widest += arc_offsets[first + 1] - arc_offsets[first]
-        most = max(most, widest)
+        net[NET_MOST] = max(net[NET_MOST], widest)
     net[net[NET_EDGE_OFFSETS] + num_outer] = count
-    at += count
-    empty = 0
-    unread = np.empty((len(epsilon) + num_chains + len(counters), 2), np.int32)
+    return at + count
+
+
+@kernel
+def _write_epsilon(net: Ints, at: int, chains: Chains, epsilon: Ints, counters: Ints, alive: BoolArray) -> int:
+    """The epsilon arcs of each state of the network: those that there are, chains without a byte, and counters."""
+    num_outer, count = net[NET_OUTER], 0
+    unread = np.empty((len(epsilon) + len(chains.source) + len(counters), 2), np.int32)
     unread[: len(epsilon)] = epsilon
-    for chain in range(num_chains):
+    first_counter = len(epsilon)
+    for chain in range(len(chains.source)):
         if chains.offsets[chain] == chains.offsets[chain + 1]:
-            unread[len(epsilon) + empty, 0], unread[len(epsilon) + empty, 1] = (
-                chains.source[chain],
-                chains.target[chain],
-            )
-            empty += 1
-    first_counter = len(epsilon) + empty
+            unread[first_counter, 0], unread[first_counter, 1] = chains.source[chain], chains.target[chain]
+            first_counter += 1
     unread = unread[: first_counter + len(counters)]
     unread[first_counter:] = counters[:, :2]
     offsets, order = grouped(num_outer, unread[:, 0])
     net[NET_EPSILON_OFFSETS], at = at, at + num_outer + 1
-    net[NET_EPSILON], count = at, 0
+    net[NET_EPSILON] = at
     for state in range(num_outer):
         net[net[NET_EPSILON_OFFSETS] + state] = count
         for place in range(offsets[state], offsets[state + 1]):
@@ -217,7 +232,13 @@ def _written(
                 net[at + count] = unread[order[place], 1] if counter < 0 else -1 - counter
                 count += 1
     net[net[NET_EPSILON_OFFSETS] + num_outer] = count
-    at += count
+    return at + count
+
+
+@kernel
+def _write_calls(net: Ints, at: int, first_exit: Ints, calls: Ints, targets: Ints, ends: Ints, alive: BoolArray) -> int:
+    """The call and the exit of each state; calls, targets, and exits with their rules."""
+    num_outer = net[NET_OUTER]
     net[NET_CALL], net[NET_END], at = at, at + num_outer, at + 2 * num_outer
     for call in range(len(calls)):
         if alive[calls[call, 0]]:
@@ -238,9 +259,15 @@ def _written(
     net[NET_RULE] = at
     for rule in range(len(first_exit) - 1):
         net[at + first_exit[rule] : at + first_exit[rule + 1]] = rule
-    at += first_exit[-1]
-    # Inner states are numbered behind those of the network: those of chains, then those of copies.
-    number = num_outer
+    return at + int(first_exit[-1])
+
+
+@kernel
+def _write_inner(
+    net: Ints, at: int, chains: Chains, copies: Copies, first_of_piece: Ints, byte_class: ByteArray
+) -> int:
+    """Inner states, numbered behind those of the network: those of chains, then those of copies."""
+    number, num_chains, num_copies = net[NET_OUTER], len(chains.source), len(copies.source)
     net[NET_NUM_CHAINS], net[NET_CHAINS] = num_chains, at
     for chain in range(num_chains):
         net[at], net[at + 1], net[at + 2] = number, chains.offsets[chain], chains.target[chain]
@@ -257,12 +284,20 @@ def _written(
         net[at], net[at + 1], net[at + 2] = number, copies.piece[copy], copies.target[copy]
         number += copies.num_states[copies.piece[copy]] - 2
         at += 3
-    net[NET_STATES] = number
-    net[NET_PIECES] = at
+    net[NET_STATES], net[NET_PIECES] = number, at
     net[at : at + len(first_of_piece)] = first_of_piece
-    at += len(first_of_piece)
+    return at + len(first_of_piece)
+
+
+@kernel
+def _write_pieces(
+    net: Ints, at: int, arcs: Ints, arc_offsets: Ints, arc_order: Ints, inner: Ints, leads_on: BoolArray,
+    byte_class: ByteArray,
+) -> int:  # fmt: skip
+    """The arcs and epsilon arcs of each state of pieces."""
+    num_inner, count = len(leads_on), 0
     net[NET_ARC_OFFSETS], at = at, at + num_inner + 1
-    net[NET_ARCS], count = at, 0
+    net[NET_ARCS] = at
     for state in range(num_inner):
         net[net[NET_ARC_OFFSETS] + state], begun = count, count
         for place in range(arc_offsets[state], arc_offsets[state + 1]):
@@ -271,7 +306,7 @@ def _written(
                 net[at + 3 * count], net[at + 3 * count + 1] = byte_class[arcs[arc, 1]], byte_class[arcs[arc, 2]]
                 net[at + 3 * count + 2] = arcs[arc, 3]
                 count += 1
-        most = max(most, count - begun)
+        net[NET_MOST] = max(net[NET_MOST], count - begun)
     net[net[NET_ARC_OFFSETS] + num_inner] = count
     at += 3 * count
     offsets, order = grouped(num_inner, inner[:, 0])
@@ -284,8 +319,11 @@ def _written(
                 net[at + count] = inner[order[place], 1]
                 count += 1
     net[net[NET_INNER_OFFSETS] + num_inner] = count
-    at += count
-    net[NET_MOST] = most
+    return at + count
+
+
+@kernel
+def _write_counters(net: Ints, at: int, counters: Ints, copies: Copies, numbers: Ints) -> None:
     net[NET_NUM_COUNTERS], net[NET_COUNTERS], net[NET_WIDTH] = len(counters), at, 1
     for counter in range(len(counters)):
         net[at : at + COUNTER_SLACK] = counters[counter, 1:]
@@ -301,4 +339,3 @@ def _written(
     for row in range(len(numbers)):
         net[at : at + 3] = numbers[row]
         at += 3
-    return net
