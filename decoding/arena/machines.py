@@ -194,6 +194,7 @@ def of_pushdown(automaton: PushdownTokenAutomaton, max_depth: int) -> Machine:
         next=distance.next.astype(np.int64),
         cost=distance.cost.astype(np.int64),
         least=distance.first,
+        is_ambiguous=tables.max_configurations > 1,
         reads=tables.max_pops,
         longest=int(moves[:, PUSHED].max()),
     )

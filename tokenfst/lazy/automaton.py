@@ -28,9 +28,10 @@ from automata.limits import Work, under_way
 from automata.nested.compile import compile_nested
 from automata.nested.network import NestedNetwork
 from automata.pushdown.automaton import PushdownAutomaton
+from automata.pushdown.stacks import BELOW, SYMBOL
 from tokenfst import beginning
 from tokenfst.lazy.prepared import Prepared, prepared
-from tokenfst.lazy.program import BELOW, SYMBOL, Machine, program_of
+from tokenfst.lazy.program import Machine, program_of
 from tokenfst.lazy.rows import fill
 from tokenfst.lazy.subset_program import subset_program
 from tokenfst.lazy.walker import STACK_SHIFT, STATE, Row, Walker

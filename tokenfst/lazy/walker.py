@@ -12,8 +12,9 @@ from typing import Final
 import numpy as np
 
 from automata.byte_automaton import ByteArray
+from automata.pushdown.stacks import HEIGHT, SYMBOL, with_room
 from tokenfst.lazy.prepared import Prepared
-from tokenfst.lazy.program import HEIGHT, SYMBOL, Program
+from tokenfst.lazy.program import Program
 from tokenfst.lazy.rows import (
     COUNT,
     DONE,
@@ -31,7 +32,6 @@ from tokenfst.lazy.rows import (
     find_text_row,
     may_end,
     read_token,
-    with_room,
 )
 from tokenfst.lazy.sets import grown, has_room_for
 from tokenfst.lazy.subsets import far_set
