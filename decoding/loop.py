@@ -103,7 +103,11 @@ def generate(
         )
     rows = written[:, encoded["input_ids"].shape[1] :].tolist()
     automata = processor.automata()
-    return [_text(row, automata[at * len(automata) // len(rows)], vocabulary) for at, row in enumerate(rows)]
+    texts = []
+    for at, row in enumerate(rows):
+        automaton = automata[at * len(automata) // len(rows)]
+        texts.append(_text(row, automaton, vocabulary, at_text_start))
+    return texts
 
 
 def _constrained(
@@ -160,12 +164,12 @@ def encode(tokenizer: Any, prompts: list[str], device: torch.device) -> dict[str
     }
 
 
-def _text(row: list[int], automaton: Automaton | None, vocabulary: Vocabulary) -> str:
+def _text(row: list[int], automaton: Automaton | None, vocabulary: Vocabulary, at_text_start: bool) -> str:
     ends = [place for place, token in enumerate(row) if token in vocabulary.eos_ids]
     tokens = row[: ends[0]] if ends else row
     if automaton is None:
         # Free text may be cut off anywhere.
-        return vocabulary.detokenize(tokens).decode(errors="replace")
+        return vocabulary.detokenize(tokens, at_text_start=at_text_start).decode(errors="replace")
     if not automaton.accepts(tokens):
         raise IncompleteOutput(f"the text stopped before it was complete: {automaton.text(tokens)!r}")
     return automaton.text(tokens).decode()
