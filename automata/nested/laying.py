@@ -175,9 +175,12 @@ class _Laying:
         """Lays the states of a rule, all but its ends; the calls that are still to be laid: source, rule, targets."""
         rule, first = self.network.rules[number], self.num_states
         self.num_states += rule.num_states
-        chains, copies = self.chains, self.copies
+        chains, copies, known = self.chains, self.copies, self.known
         for source, language, target in rule.arcs:
-            if type(language) is Literal:
+            piece = known.get(id(language))
+            if piece is not None:
+                copies += (piece, first + source, first + target)
+            elif type(language) is Literal:
                 self.texts.append(language.value)
                 chains += (first + source, first + target)
             elif type(language) is Concatenation and all(map(_is_spelled, language.parts)):

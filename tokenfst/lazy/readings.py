@@ -36,7 +36,7 @@ from tokenfst.lazy.net import (
     NET_TEXT,
     NET_WIDTH,
 )
-from tokenfst.lazy.sets import NO_ROOM, SET_BLOCK_ROOM, SET_BLOCKS, SET_NUM_BLOCKS
+from tokenfst.lazy.sets import NO_ROOM, SET_BLOCK_ROOM, SET_BLOCKS, SET_NUM_BLOCKS, no_room
 from tokenfst.loops import Ints
 
 
@@ -135,7 +135,7 @@ def _next_block(net: Ints, sets: Ints, counter: int, before: int, block: int) ->
     if sets[block + 2] == 0:
         number = sets[SET_NUM_BLOCKS]
         if number == sets[SET_BLOCK_ROOM]:
-            return NO_ROOM
+            return no_room(sets)
         made = sets[SET_BLOCKS] + 3 * number
         sets[made], sets[made + 1], sets[made + 2] = sets[block], before + 1, 0
         sets[block + 2], sets[SET_NUM_BLOCKS] = number, number + 1

@@ -12,6 +12,7 @@ from automata.byte_automaton import ByteArray
 from automata.jit import kernel
 from automata.pushdown.stacks import HEIGHT, SYMBOL, kept
 from tokenfst.lazy.program import ASCII_WORDS, Machine, stack_step
+from tokenfst.lazy.sets import SET_FULL
 from tokenfst.lazy.subsets import has_row, special_step
 from tokenfst.lazy.walk import allowed_tokens, characters_lead_to, differing_tokens
 from tokenfst.loops import DEAD, Ints
@@ -30,7 +31,7 @@ _TEXT_BYTES = 24
 
 @kernel
 def find_text(state: int, m: Machine, note: Ints) -> bool:
-    """Whether a state is text-like; notes its bytes and where they lead."""
+    """Whether a state is text-like; notes its bytes and where they lead. For lack of room it may seem not to be."""
     if not has_row(state, m):
         return False
     table, members = m.table, m.members
@@ -82,7 +83,10 @@ def find_row(
 ) -> int:
     """Writes the tokens that a configuration allows to `found`, unless the state is text-like and `texts`; says what it
     has come to, and notes what is known then. `room` is how many cells a walk may need."""
-    if texts and find_text(state, m, note):
+    text = texts and find_text(state, m, note)
+    if m.sets[SET_FULL]:
+        return NEEDS_ROOM
+    if text:
         return TEXT
     known = cells[0, SYMBOL]
     if known + room > len(cells):
@@ -179,7 +183,11 @@ def find_chain_row(
         length += 1
         chain[length] = texts[chain[length - 1], TEXT_TARGET]
     note[: ASCII_WORDS + 1] = own
-    if length + 1 < len(roots) and not _refuses(chain[length], own, m):
+    ends = length + 1 == len(roots) or _refuses(chain[length], own, m)
+    if m.sets[SET_FULL]:
+        note[: ASCII_WORDS + 1] = own
+        return NEEDS_ROOM
+    if not ends:
         note[TEXT_TARGET] = -1
         return DONE
     final, lowest = may_end(state, m, cells, top, cells[top, HEIGHT] + 1)
@@ -209,7 +217,10 @@ def _leads_on(state: int, own: Ints, m: Machine, texts: Ints, note: Ints) -> boo
     notes of each state, -1 as the target where it is not text-like, 0 in all words where it is not known yet."""
     row = texts[state]
     if not (row[0] | row[1] | row[2] | row[3] | row[TEXT_TARGET]):
-        if find_text(state, m, note):
+        found = find_text(state, m, note)
+        if m.sets[SET_FULL]:
+            return False
+        if found:
             row[:] = note[: TEXT_TARGET + 1]
         else:
             row[TEXT_TARGET] = -1

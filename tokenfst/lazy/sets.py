@@ -17,15 +17,15 @@ from tokenfst.loops import Ints
 
 NO_ROOM = -3
 
-# The head of `sets`: how many sets there are, how many members, how many steps, how often a closure was made; where
-# their members begin, what entering them does, the slots that find them, the set of each single state, the marks of
-# states, where rules begin, where a set is gathered, the blocks (counter, how many units are before it, and the block
-# behind it, 0 where there is none yet), the members; and for how many sets, and how many members, there is room, how
-# many rules there are, how many blocks, and for how many there is room.
-(SET_COUNT, SET_MEMBERS, SET_STEPS, SET_STAMP, SET_BEGIN, SET_ENTRY, SET_SLOTS, SET_SINGLE, SET_MARKS, SET_RULES,
- SET_WORK, SET_BLOCKS, SET_POOL, SET_ROOM, SET_POOL_ROOM, SET_NUM_RULES, SET_NUM_BLOCKS,
- SET_BLOCK_ROOM) = range(18)  # fmt: skip
-SET_HEAD = 18
+# The head of `sets`: whether there was no room for one more; how many sets there are, how many members, how many steps,
+# how often a closure was made; where their members begin, what entering them does, the slots that find them, the set
+# of each single state, the marks of states, where rules begin, where a set is gathered, the blocks (counter, how many
+# units are before it, and the block behind it, 0 where there is none yet), the members; and for how many sets, and how
+# many members, there is room, how many rules there are, how many blocks, and for how many there is room.
+(SET_FULL, SET_COUNT, SET_MEMBERS, SET_STEPS, SET_STAMP, SET_BEGIN, SET_ENTRY, SET_SLOTS, SET_SINGLE, SET_MARKS,
+ SET_RULES, SET_WORK, SET_BLOCKS, SET_POOL, SET_ROOM, SET_POOL_ROOM, SET_NUM_RULES, SET_NUM_BLOCKS,
+ SET_BLOCK_ROOM) = range(19)  # fmt: skip
+SET_HEAD = 19
 
 
 def new_sets(net: Ints, num_rules: int, room: int, pool_room: int) -> Ints:
@@ -46,14 +46,11 @@ def new_sets(net: Ints, num_rules: int, room: int, pool_room: int) -> Ints:
     return sets
 
 
-def has_room_for(machine: Machine, units: int) -> bool:
-    """Whether there is room for so many more units where they are counted, one by one."""
-    sets = machine.sets
-    left = int(sets[SET_ROOM]) - int(sets[SET_COUNT])
-    return (
-        left > units * (int(machine.net[NET_WIDTH]) + 4)
-        and int(sets[SET_BLOCK_ROOM]) - int(sets[SET_NUM_BLOCKS]) > units
-    )
+@kernel
+def no_room(sets: Ints) -> int:
+    """NO_ROOM, which is noted until there is room."""
+    sets[SET_FULL] = 1
+    return NO_ROOM
 
 
 def grown(machine: Machine) -> Machine:
@@ -62,7 +59,7 @@ def grown(machine: Machine) -> Machine:
     count, num_blocks = int(old[SET_COUNT]), int(old[SET_NUM_BLOCKS])
     num_states = int(machine.net[NET_STATES]) + num_blocks * int(machine.net[NET_WIDTH])
     sets = new_sets(machine.net, int(old[SET_NUM_RULES]), room, pool_room)
-    sets[:SET_BEGIN], sets[SET_NUM_BLOCKS] = old[:SET_BEGIN], num_blocks
+    sets[SET_COUNT:SET_BEGIN], sets[SET_NUM_BLOCKS] = old[SET_COUNT:SET_BEGIN], num_blocks
     sizes = {SET_BEGIN: count + 1, SET_ENTRY: count, SET_SINGLE: num_states, SET_MARKS: num_states}
     sizes |= {SET_RULES: int(old[SET_NUM_RULES]), SET_BLOCKS: 3 * num_blocks, SET_POOL: int(old[SET_MEMBERS])}
     for place, size in sizes.items():

@@ -14,7 +14,7 @@ import numpy as np
 
 from automata.jit import kernel
 from tokenfst.lazy.program import Machine
-from tokenfst.lazy.sets import NO_ROOM
+from tokenfst.lazy.sets import NO_ROOM, SET_FULL
 from tokenfst.lazy.subsets import has_row, special_step
 from tokenfst.loops import AFTER_LEAD, DEAD, Ints
 from tokenfst.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, HIGH_BYTE_BELOW, Nodes
@@ -91,7 +91,9 @@ def _find_loops(state: int, m: Machine, loops: Ints) -> None:
         if table[state, column] == state:
             for word in range(4):
                 loops[state, word] |= members[column, word]
-    loops[state, 4] = -1 if characters_lead_to(state, state, m) else ~HIGH_BYTE_BELOW
+    characters = characters_lead_to(state, state, m)
+    # What was not seen for lack of room will be looked at again.
+    loops[state, 4] = 0 if m.sets[SET_FULL] else -1 if characters else ~HIGH_BYTE_BELOW
 
 
 @kernel

@@ -33,7 +33,7 @@ from tokenfst.lazy.rows import (
     may_end,
     read_token,
 )
-from tokenfst.lazy.sets import grown, has_room_for
+from tokenfst.lazy.sets import grown
 from tokenfst.lazy.subsets import far_set
 from tokenfst.lazy.text import Text
 from tokenfst.loops import DEAD, LOOP_WORDS, Ints
@@ -129,9 +129,6 @@ class Walker:
 
     def row(self, at: int, top: int, row_of: Callable[[int], Row]) -> Row:
         """The row of a configuration, found by a walk, for which other rows may be asked for."""
-        # Where it is counted, a walk looks at as many units as a token may have; without room it would see no text.
-        while self._counts and not has_room_for(self.machine, self._prepared.longest):
-            self._grow_sets()
         while True:
             does = self._find(at, top, True)
             if does == TEXT:
