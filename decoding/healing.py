@@ -2,15 +2,15 @@
 
 A prompt that ends in `"name": "Jo` may end in a token `Jo` after which the model, which has read `John` as one token,
 does not expect `hn`. So the token is taken off the prompt, and what is written is constrained to begin with `Jo`: with
-this token, with shorter ones, or with one that goes beyond it into the constraint's language (Lundberg 2023, "The Art of
-Prompt Design: Prompt Boundaries and Token Healing").
+this token, with shorter ones, or with one that goes beyond it into the constraint's language (Lundberg 2023, "The Art
+of Prompt Design: Prompt Boundaries and Token Healing").
 
     Healed         any automaton over tokens, with bytes before its texts; nothing is compiled anew
     Unspelled      the state in which so many of these bytes have been written
     heal(...)      a prompt and an automaton -> what is left of the prompt, and its `Healed`
 
-The automaton takes every tokenization of its texts, so the state after the bytes of a token that reach into its language
-is that after any tokens with these bytes. States beyond the prefix are the automaton's own.
+The automaton takes every tokenization of its texts, so the state after those bytes of a token that reach into its
+language is that after any tokens with these bytes. States beyond the prefix are the automaton's own.
 
 Rejected: an automaton of prefix and language (compiled anew for each prompt); a walk over bytes (the automata at hand
 are over tokens).
@@ -18,20 +18,19 @@ are over tokens).
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, TypeAlias, TypeVar
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from automata.errors import EmptyLanguage, TokenNotAllowed
+from decoding.tokens_by_bytes import tokens_by_bytes
 from tokenfst.canonical import CanonicalAutomaton
 from tokenfst.over_tokens import OverTokens
-from tokenfst.vocabulary import Vocabulary
 
 S = TypeVar("S")
 Words: TypeAlias = npt.NDArray[np.int32]
@@ -72,7 +71,7 @@ class Healed(OverTokens[Any]):
         self.inner, self.prefix = inner, prefix
         self.vocabulary, self.at_text_start = inner.vocabulary, False
         self.start: Any = Unspelled(0) if prefix else inner.start
-        self._sorted = _sorted(self.vocabulary)
+        self._sorted = tokens_by_bytes(self.vocabulary)
         # By bytes, the state that they lead to from the inner start, None for nowhere.
         self._reached: dict[bytes, Any] = {b"": inner.start}
         self._steps: dict[int, dict[int, Any]] = {}
@@ -128,7 +127,7 @@ class Healed(OverTokens[Any]):
     # Tokens within the prefix
 
     def _targets(self, written: int) -> dict[int, Any]:
-        """The tokens that lead on to an end where so much of the prefix has been written, and the states they lead to."""
+        """The tokens that lead on to an end where so much of the prefix has been written, and where they lead."""
         if written not in self._steps:
             targets = self._spelling(written)
             self._steps[written] = {token: to for token, to in targets if self.min_tokens(to) < _NEVER}
@@ -153,10 +152,8 @@ class Healed(OverTokens[Any]):
                 token = next(iter(self._sorted.ids(text[begin:])), None)
                 before = self._after(text[:begin]) if token is not None else None
                 if token is not None and before is not None:
-                    try:
+                    with suppress(TokenNotAllowed):
                         self._reached[text] = self.inner.advance(before, token)
-                    except TokenNotAllowed:
-                        pass
                     break
         return self._reached[text]
 
@@ -169,40 +166,6 @@ class Healed(OverTokens[Any]):
                 rest = least[to.written] if isinstance(to, Unspelled) else self.inner.min_tokens(to)
                 least[written] = min(least[written], rest + 1)
         return least
-
-
-class _Sorted:
-    """The tokens of a vocabulary that write something, by their bytes."""
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        order = sorted(range(len(vocabulary)), key=vocabulary.tokens.__getitem__)
-        self.numbers = [token for token in order if vocabulary.tokens[token]]
-        self.texts = [vocabulary.tokens[token] for token in self.numbers]
-
-    def ids(self, text: bytes) -> Sequence[int]:
-        """The tokens that write exactly this."""
-        begin = bisect_left(self.texts, text)
-        end = begin
-        while end < len(self.texts) and self.texts[end] == text:
-            end += 1
-        return self.numbers[begin:end]
-
-    def beginning_with(self, text: bytes) -> Iterator[tuple[int, bytes]]:
-        """The tokens that begin with this, and what they write behind it."""
-        for at in range(bisect_left(self.texts, text), len(self.texts)):
-            if not self.texts[at].startswith(text):
-                return
-            yield self.numbers[at], self.texts[at][len(text) :]
-
-
-_known: WeakKeyDictionary[Vocabulary, _Sorted] = WeakKeyDictionary()
-
-
-def _sorted(vocabulary: Vocabulary) -> _Sorted:
-    found = _known.get(vocabulary)
-    if found is None:
-        found = _known[vocabulary] = _Sorted(vocabulary)
-    return found
 
 
 def heal(prompt: Sequence[int], automaton: OverTokens[Any], *, max_tokens: int = 4) -> tuple[list[int], Healed]:
@@ -224,7 +187,7 @@ def heal(prompt: Sequence[int], automaton: OverTokens[Any], *, max_tokens: int =
         EmptyLanguage, ValueError: as `Healed`.
     """
     vocabulary = automaton.vocabulary
-    known, kept, tail = _sorted(vocabulary), len(prompt), b""
+    known, kept, tail = tokens_by_bytes(vocabulary), len(prompt), b""
     prefix = b""
     for at in range(len(prompt) - 1, max(0, len(prompt) - 1 - max_tokens), -1):
         written = vocabulary.tokens[prompt[at]]
