@@ -47,7 +47,7 @@ def tables_of(start: int, final: BoolArray, ranges: IntArray, dense_bytes: int) 
                     table[state, symbol] = arcs[arc, REACHED]
         ends, byte_class, columns, by_label = canonical(start, final, interval, table, 0)
         return Tables(start, ends, byte_class, columns, np.zeros(0, np.int32), no_arcs, by_label)
-    ends, offsets, arcs = _renumbered(start, final, offsets, arcs)
+    ends, offsets, arcs = breadth_first(start, final, offsets, arcs)
     return Tables(start, ends, np.zeros(0, np.uint8), np.zeros((0, 0), np.int32), offsets, arcs, no_labels)
 
 
@@ -79,7 +79,7 @@ def _rows(num_states: int, ranges: IntArray) -> tuple[IntArray, IntArray]:
 
 
 @kernel
-def _renumbered(
+def breadth_first(
     start: int, final: BoolArray, offsets: IntArray, arcs: IntArray
 ) -> tuple[BoolArray, IntArray, IntArray]:
     """The states numbered breadth first from the start by ascending bytes, and their arcs."""

@@ -5,6 +5,7 @@
     CanonicalTensors            the same for canonical tokenization     canonical_tensors
     ConstraintLogitsProcessor   for `generate` of transformers          processor
     generate(...)               prompts and a constraint to texts       generate
+    BackgroundCompiler          automata made in threads, and kept      compiling
     vocabulary_of(tokenizer)    its vocabulary, prepared once           loop
     bundled_model()             a small model to try things with        bundled
     main()                      the `tokenfst` command                  command
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from decoding.bundled import bundled_model
     from decoding.canonical_tensors import CanonicalTensors
+    from decoding.compiling import BackgroundCompiler
     from decoding.loop import generate, vocabulary_of
     from decoding.processor import ConstraintLogitsProcessor
     from decoding.pushdown_tensors import PushdownTensors
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AutomatonTensors",
+    "BackgroundCompiler",
     "CanonicalTensors",
     "ConstraintLogitsProcessor",
     "PushdownTensors",
@@ -36,6 +39,7 @@ __all__ = [
 
 _MODULES = {
     "AutomatonTensors": "decoding.tensors",
+    "BackgroundCompiler": "decoding.compiling",
     "CanonicalTensors": "decoding.canonical_tensors",
     "ConstraintLogitsProcessor": "decoding.processor",
     "PushdownTensors": "decoding.pushdown_tensors",

@@ -156,12 +156,12 @@ def test_networks_are_made_deterministic_on_demand(schema: dict[str, Any]) -> No
 
 
 def test_there_is_room_for_more_sets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tokenfst.lazy.subsets._MOST_ROOM", 16)
+    monkeypatch.setattr("tokenfst.lazy.subset_program._MOST_ROOM", 16)
     rng = random.Random(2)
     vocabulary = byte_vocabulary(rng, b'{}[]",: ab1', 100)
     constraint = constraints.json_schema(SCHEMAS[0])
     eager, lazy = tokenfst.compile(constraint, vocabulary), tokenfst.compile(constraint, vocabulary, lazy=True)
-    assert len(lazy._machine.table) < 64
+    assert len(lazy._walker.machine.table) < 64
     for tokens in walks(lazy, rng, 10, 25):
         one: Any = eager.start
         other = lazy.start

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pynini
 import pytest
 import pywrapfst
@@ -469,3 +471,41 @@ def test_what_cannot_be_carried_is_not_expanded() -> None:
     assert automaton.expand(4).accepts(b"iiix")
     with pytest.raises(TooManyConfigurations):
         automaton.expand(12)
+
+
+@st.composite
+def steps(draw: st.DrawFn) -> PushdownAutomaton:
+    """Any tables at all: three states and the last one, two bytes and the others, two symbols."""
+    rows = [draw(st.lists(st.tuples(*[st.integers(0, 6)] * 2, st.integers(0, 3)), max_size=2)) for _ in range(12)]
+    rows += [[]] * 4
+    pops, pushes, target = np.array([step for row in rows for step in row], np.int32).reshape(-1, 3).T.copy()
+    byte_class = np.zeros(256, np.uint8)
+    byte_class[[97, 98]] = [1, 2]
+    return PushdownAutomaton(
+        start=draw(st.integers(0, 2)),
+        byte_class=byte_class,
+        labels=(),
+        num_symbols=2,
+        step_offsets=np.cumsum([0, *map(len, rows)]).astype(np.int32),
+        step_pops=pops,
+        step_pushes=pushes,
+        step_target=target,
+        parent=np.array([0, 0, 0, 1, 1, 2, 3], np.int32),
+        symbol=np.array([0, 0, 1, 0, 1, 0, 1], np.int32),
+        headroom=np.zeros(4, np.int32),
+        symbol_headroom=np.zeros(2, np.int32),
+        may_lie_under=np.ones((2, 2), np.bool_),
+        max_configurations=draw(st.integers(1, 3)),
+    )
+
+
+@given(steps(), st.lists(st.text("abc", max_size=12).map(str.encode), min_size=1, max_size=20))
+def test_the_kernel_reads_as_the_plainest_way_does(automaton: PushdownAutomaton, texts: list[bytes]) -> None:
+    for text in texts:
+        try:
+            found = automaton.configurations(text)
+        except TooManyConfigurations as problem:
+            with pytest.raises(TooManyConfigurations, match=re.escape(str(problem))):
+                automaton.accepts(text)
+        else:
+            assert automaton.accepts(text) == any(automaton.steps_from(each, automaton.num_classes) for each in found)

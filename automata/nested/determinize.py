@@ -20,13 +20,13 @@ from typing import NamedTuple
 import numpy as np
 
 from automata.determinize import DONE, TOO_MANY_STATES, TOO_MUCH_MEMORY, Transitions, determinize
-from automata.grouping import grouped
 from automata.intervals import FIRST_LABEL, over_intervals
 from automata.jit import kernel
 from automata.limits import Flag
 from automata.minimize import minimize
 from automata.nested.laying import FIRST, LAST, Chains, Copies, lay
 from automata.nested.merging import merged
+from automata.nested.productive import productive
 from automata.openfst import BoolArray, IntArray
 from automata.tabulate import Tables, no_tables, tabulate
 
@@ -59,7 +59,7 @@ def deterministic(
 ) -> tuple[int, Deterministic]:
     """How the construction ended, and the automaton; the arguments are those of `laying.Layout`."""
     num_states, arcs, epsilon = lay(chains, copies, epsilon, num_states)
-    has_text = _productive(num_states, arcs, epsilon, starts, first_exit, calls, targets, ends)
+    has_text = productive(num_states, arcs, epsilon, starts, first_exit, calls, targets, ends)
     symbols, num_states = _symbols(num_states, starts, first_exit, calls, targets, ends, has_text, num_labels)
     num_symbols = num_labels + 2 * len(starts) + len(has_text)
     cuts = _cuts(prepared, copies, num_states)
@@ -173,70 +173,6 @@ def regular(
         return status, no_tables()
     begin, minimal = minimize(automaton, stop)
     return DONE, tabulate(begin, minimal, interval, num_labels, dense_bytes)
-
-
-@kernel
-def _productive(
-    num_states: int,
-    arcs: IntArray,
-    epsilon: IntArray,
-    starts: IntArray,
-    first_exit: IntArray,
-    calls: IntArray,
-    targets: IntArray,
-    ends: IntArray,
-) -> BoolArray:
-    """Which exits some text ends in, `[X]`."""
-    arc_offsets, arc_order = grouped(num_states, arcs[:, 0])
-    epsilon_offsets, epsilon_order = grouped(num_states, epsilon[:, 0])
-    call_offsets, call_order = grouped(num_states, calls[:, 0])
-    end_offsets, end_order = grouped(num_states, ends[:, 0])
-    of_callee, callee_order = grouped(len(starts), calls[:, 1])
-    rule_of = np.zeros(first_exit[-1], np.int32)
-    for rule in range(len(starts)):
-        rule_of[first_exit[rule] : first_exit[rule + 1]] = rule
-    has_text = np.zeros(first_exit[-1], np.bool_)
-    seen, waiting = np.zeros(num_states, np.bool_), np.empty(num_states, np.int32)
-    count = 0
-    for rule in range(len(starts)):
-        count = _reach(starts[rule], seen, waiting, count)
-    at = 0
-    while at < count:
-        state = waiting[at]
-        at += 1
-        for place in range(arc_offsets[state], arc_offsets[state + 1]):
-            count = _reach(arcs[arc_order[place], 3], seen, waiting, count)
-        for place in range(epsilon_offsets[state], epsilon_offsets[state + 1]):
-            count = _reach(epsilon[epsilon_order[place], 1], seen, waiting, count)
-        for place in range(call_offsets[state], call_offsets[state + 1]):
-            call = call_order[place]
-            rule = calls[call, 1]
-            for number in range(first_exit[rule], first_exit[rule + 1]):
-                target = targets[calls[call, 2] + number - first_exit[rule]]
-                if has_text[number] and target >= 0:
-                    count = _reach(target, seen, waiting, count)
-        for place in range(end_offsets[state], end_offsets[state + 1]):
-            number = ends[end_order[place], 1]
-            if has_text[number]:
-                continue
-            # From now on, a call that ends in this way leads on.
-            has_text[number] = True
-            rule = rule_of[number]
-            for callee in range(of_callee[rule], of_callee[rule + 1]):
-                call = callee_order[callee]
-                target = targets[calls[call, 2] + number - first_exit[rule]]
-                if seen[calls[call, 0]] and target >= 0:
-                    count = _reach(target, seen, waiting, count)
-    return has_text
-
-
-@kernel
-def _reach(state: int, seen: BoolArray, waiting: IntArray, count: int) -> int:
-    if not seen[state]:
-        seen[state] = True
-        waiting[count] = state
-        return count + 1
-    return count
 
 
 @kernel

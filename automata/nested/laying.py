@@ -17,7 +17,7 @@ import numpy as np
 
 from automata.byte_automaton import ByteArray
 from automata.errors import LimitExceeded
-from automata.expr import Literal
+from automata.expr import Concatenation, Expr, Literal, Repetition
 from automata.intervals import FIRST_LABEL
 from automata.jit import kernel
 from automata.limits import Work
@@ -180,6 +180,8 @@ class _Laying:
             if type(language) is Literal:
                 self.texts.append(language.value)
                 chains += (first + source, first + target)
+            elif type(language) is Concatenation and all(map(_is_spelled, language.parts)):
+                self.spell(language.parts, first + source, first + target)
             elif type(language) is Counted and not self.written:
                 self.count(language, first + source, first + target)
             else:
@@ -195,6 +197,18 @@ class _Laying:
                 self.calls += (first + call.source, self.place[call.rule], len(self.targets))
                 self.targets += targets
         return inside
+
+    def spell(self, parts: tuple[Expr, ...], source: int, target: int) -> None:
+        """Lays texts, and repeated texts such as spaces, one after the other, without a piece: names are such."""
+        for place, part in enumerate(parts):
+            after = self.num_states if place + 1 < len(parts) else target
+            if type(part) is Literal:
+                self.texts.append(part.value)
+                self.chains += (source, after)
+            else:
+                self.copies += (self.piece(part), source, after)
+            self.num_states += after != target
+            source = after
 
     def piece(self, language: Language) -> int:
         """The number of a piece."""
@@ -252,6 +266,10 @@ class _Laying:
             _ints(self.prepared).reshape(-1, 2),
             _ints(self.counters).reshape(-1, 6),
         )
+
+
+def _is_spelled(part: Expr) -> bool:
+    return type(part) is Literal or (type(part) is Repetition and type(part.inner) is Literal)
 
 
 def _ints(values: list[int]) -> IntArray:

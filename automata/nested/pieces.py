@@ -14,10 +14,11 @@ from automata.byte_automaton import ByteAutomaton
 from automata.compile import Compiler
 from automata.expr import Expr
 from automata.intervals import FIRST_LABEL
+from automata.jit import kernel
 from automata.limits import Work
 from automata.nested.counted import Counted
 from automata.nested.network import Language
-from automata.openfst import IntArray
+from automata.openfst import BoolArray, IntArray
 from automata.sparse import by_state
 from automata.thompson import AssertionMet, Layout
 
@@ -79,27 +80,52 @@ def _of_automaton(automaton: ByteAutomaton) -> Piece:
     are state 1."""
     if automaton.is_empty:
         return Piece(2, np.zeros((0, 4), np.int32), np.zeros((0, 2), np.int32))
-    offsets, rows = by_state(automaton)
-    source, number = np.nonzero(automaton.by_label >= 0)
-    symbol = number + FIRST_LABEL
-    by_label = np.stack([source, symbol, symbol, automaton.by_label[source, number]], axis=1).astype(np.int32)
-    by_byte = np.concatenate(
-        [np.repeat(np.arange(len(offsets) - 1, dtype=np.int32), np.diff(offsets))[:, None], rows], 1
-    )
-    arcs = np.concatenate([by_byte, by_label])
-    leads_on, led_to = np.zeros(automaton.num_states, np.bool_), np.zeros(automaton.num_states, np.bool_)
-    leads_on[arcs[:, 0]] = led_to[arcs[:, 3]] = True
-    is_end = automaton.final & ~leads_on
-    name = np.cumsum(~is_end).astype(np.int32) + 1
-    name[is_end] = 1
-    epsilon = np.stack([name[automaton.final & leads_on], np.ones((automaton.final & leads_on).sum(), np.int32)], 1)
-    num_states = int((~is_end).sum()) + 2
-    start = automaton.start
-    if led_to[start] or is_end[start]:
-        epsilon = np.concatenate([np.array([[0, name[start]]], np.int32), epsilon])
-    else:
-        # The state that was to be its copy stays without arcs.
-        epsilon[epsilon == name[start]] = 0
-        name[start] = 0
-    arcs[:, 0], arcs[:, 3] = name[arcs[:, 0]], name[arcs[:, 3]]
-    return Piece(num_states, arcs, epsilon, automaton.labels)
+    offsets, arcs = by_state(automaton)
+    return Piece(*_piece(automaton.start, automaton.final, offsets, arcs, automaton.by_label), automaton.labels)
+
+
+@kernel
+def _piece(
+    start: int, final: BoolArray, offsets: IntArray, by_byte: IntArray, by_label: IntArray
+) -> tuple[int, IntArray, IntArray]:
+    """What a piece has, of an automaton with the arcs `[A, 3]` of each state from its offset on."""
+    num_states, num_labels = by_label.shape
+    is_end, starts_anew, num_arcs = final.copy(), False, len(by_byte)
+    for state in range(num_states):
+        for label in range(num_labels):
+            if by_label[state, label] >= 0:
+                is_end[state], num_arcs = False, num_arcs + 1
+                starts_anew = starts_anew or by_label[state, label] == start
+        if offsets[state] < offsets[state + 1]:
+            is_end[state] = False
+    for arc in range(len(by_byte)):
+        starts_anew = starts_anew or by_byte[arc, 2] == start
+    starts_anew = starts_anew or is_end[start]
+    name, count, num_unread = np.empty(num_states, np.int32), 2, int(starts_anew)
+    for state in range(num_states):
+        num_unread += final[state] and not is_end[state]
+        if is_end[state]:
+            name[state] = 1
+        elif state == start and not starts_anew:
+            name[state] = 0
+        else:
+            name[state] = count
+            count += 1
+    arcs, epsilon = np.empty((num_arcs, 4), np.int32), np.empty((num_unread, 2), np.int32)
+    at, at_unread = 0, int(starts_anew)
+    if starts_anew:
+        epsilon[0, 0], epsilon[0, 1] = 0, name[start]
+    for state in range(num_states):
+        for arc in range(offsets[state], offsets[state + 1]):
+            arcs[at, 0], arcs[at, 1], arcs[at, 2] = name[state], by_byte[arc, 0], by_byte[arc, 1]
+            arcs[at, 3] = name[by_byte[arc, 2]]
+            at += 1
+        for label in range(num_labels):
+            if by_label[state, label] >= 0:
+                arcs[at, 0], arcs[at, 3] = name[state], name[by_label[state, label]]
+                arcs[at, 1] = arcs[at, 2] = FIRST_LABEL + label
+                at += 1
+        if final[state] and not is_end[state]:
+            epsilon[at_unread, 0], epsilon[at_unread, 1] = name[state], 1
+            at_unread += 1
+    return count, arcs, epsilon

@@ -23,6 +23,7 @@ from automata.byte_automaton import ByteArray, ByteAutomaton
 from automata.errors import TooManyConfigurations
 from automata.limits import Work
 from automata.openfst import BoolArray, IntArray
+from automata.pushdown.reading import accepted
 
 if TYPE_CHECKING:
     from automata.drawing import Drawing
@@ -162,11 +163,14 @@ class PushdownAutomaton:
                 reached = united(reached, self.steps_from(configuration, column))
             found = reached
             if len(found) > self.max_configurations:
-                raise TooManyConfigurations(
-                    f"more derivations of the first {at + 1} bytes go on side by side than the "
-                    f"{self.max_configurations} that may be carried (`max_configurations`)"
-                )
+                raise self._too_many(at + 1)
         return found
+
+    def _too_many(self, length: int) -> TooManyConfigurations:
+        return TooManyConfigurations(
+            f"more derivations of the first {length} bytes go on side by side than the {self.max_configurations} that "
+            "may be carried (`max_configurations`)"
+        )
 
     def accepts(self, text: bytes) -> bool:
         """Whether a text is in the language.
@@ -174,8 +178,23 @@ class PushdownAutomaton:
         Raises:
             TooManyConfigurations: see `configurations`.
         """
-        end = self.num_classes
-        return any(self.steps_from(configuration, end) for configuration in self.configurations(text))
+        accepts, too_many = accepted(
+            np.frombuffer(bytearray(text), np.uint8),
+            self.start,
+            self.byte_class,
+            self.num_classes,
+            self.num_columns,
+            self.step_offsets,
+            self.step_pops,
+            self.step_pushes,
+            self.step_target,
+            self.parent,
+            self.symbol,
+            self.max_configurations,
+        )
+        if too_many >= 0:
+            raise self._too_many(too_many)
+        return accepts
 
     def allowed_bytes(self, text: bytes) -> frozenset[int]:
         """The bytes with which the text can go on; it does go on to the end of a text from each of them.

@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from enum import Enum
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final
 
 
@@ -421,15 +422,16 @@ def _joined(
         if own is neutral:
             continue
         for inner in part._fields if own is kind else (part,):
-            if type(inner) is absorbs or inner in negated:
+            own = type(inner)
+            if own is absorbs or (negated and inner in negated):
                 return absorbing
-            if type(inner) is Not:
+            if own is Not:
                 if inner._fields[0] in kept:
                     return absorbing
                 negated.add(inner._fields[0])
             kept[inner] = None
     if len(kept) == 1:
-        return next(iter(kept))
+        return kept.popitem()[0]
     if kept:
         return kind(*kept)
     return TRUE if kind is And else FALSE
@@ -437,4 +439,9 @@ def _joined(
 
 def has_name(*names: str) -> Formula:
     """The object has a member of each of these names."""
-    return conjunction(Not(Members(StringIn(frozenset([name])), FALSE)) for name in names)
+    return conjunction(map(_has, names))
+
+
+@lru_cache(maxsize=4096)
+def _has(name: str) -> Formula:
+    return Not(Members(StringIn(frozenset([name])), FALSE))

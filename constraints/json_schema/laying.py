@@ -15,9 +15,9 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from automata import expr as ex
 from automata.byte_automaton import ByteAutomaton
@@ -27,13 +27,15 @@ from automata.errors import LimitExceeded
 from automata.expr import Expr
 from automata.nested import Counted, Language, NestedCall, NestedNetwork, NestedRule
 from constraints.json_schema.formula import FALSE, Formula, Kind, Never
-from constraints.json_schema.levels import ArrayLevel, Level, Move, object_level
+from constraints.json_schema.levels import ArrayLevel, Level, object_level
 from constraints.json_schema.levels.level import State, Vector
 from constraints.json_schema.levels.objects import PropertyOrder
 from constraints.json_schema.levels.outcomes import Outcomes
 from constraints.json_schema.levels.outlines import Outlines
+from constraints.json_schema.levels.plain import PlainInAnyOrder, PlainInOrder
+from constraints.json_schema.liveness import is_empty
 from constraints.json_schema.numbers import number_language
-from constraints.json_schema.restriction import Restriction
+from constraints.json_schema.restriction import Restriction, only_kind
 from constraints.json_schema.strings import counted_language
 from constraints.json_schema.whitespace import MAX_DEPTH, Habit, Whitespace, whitespace_at
 
@@ -54,14 +56,17 @@ _BRACKETED, _NESTED = (Kind.ARRAY, Kind.OBJECT), (Kind.STRING, Kind.ARRAY, Kind.
 LONG_TEXT = 100
 
 
-class _Plan(NamedTuple):
+@dataclass(slots=True)
+class _Plan:
     """How the values of a formula are laid: scalars but strings, strings, and what is said of strings, arrays and
-    objects if there can be any."""
+    objects if there can be any. `called` are the brackets, and the rules behind them, where all values lead to one
+    state; it is None until that is asked for."""
 
     plain: list[Language]
     text: Language | None
     inside: dict[Kind, Formula]
     is_long: bool
+    called: list[tuple[Expr, int]] | None = None
 
 
 class Laying:
@@ -71,6 +76,7 @@ class Laying:
         rules: those so far; the first is that of the whole text.
         keys: of each rule but the first, in order: the kind and the formulas.
         number_at_hand: what is said of the number that is being laid, if one is.
+        needs: of rules with one exit that have a text as soon as each of some formulas has a value: these.
     """
 
     def __init__(self, restriction: Restriction, habit: Habit | Whitespace, order: PropertyOrder) -> None:
@@ -78,13 +84,17 @@ class Laying:
         self.outcomes = Outcomes(Outlines(restriction))
         self.order = order
         self.habit = habit
-        self.marks = _marks(habit, 1)
         self.rules: list[NestedRule] = [NestedRule()]
         self.keys: list[_RuleKey] = []
         self.numbers: dict[_RuleKey, int] = {}
         self.waiting: deque[_RuleKey] = deque()
         self.plans: dict[Formula, _Plan] = {}
         self.number_at_hand: Formula | None = None
+        self.needs: dict[int, Sequence[Formula]] = {}
+        # How many brackets are open within each rule, as far as is known, and within the one that is being laid.
+        self.depths = [0]
+        self.depth = 0
+        self._valued: dict[Formula, bool] = {}
         self.num_states = 0
         self.most_states = CHEAP_STATES if order == "any-if-cheap" else MAX_STATES
 
@@ -102,7 +112,9 @@ class Laying:
         self.value(rule, 0, [(root, end)])
         while self.waiting:
             key = self.waiting.popleft()
-            self.lay(self.rules[self.numbers[key]], *key)
+            number = self.numbers[key]
+            self.depth = self.depths[number]
+            self.lay(number, *key)
         if self.habit == "default":
             self.indent()
         return NestedNetwork(tuple(self.rules))
@@ -118,9 +130,9 @@ class Laying:
                 if depths[called] < depth:
                     depths[called] = depth
                     waiting.append(called)
-        for rule, depth in zip(self.rules, depths, strict=True):
-            if depth > 1:
-                marks = _marks(self.habit, depth).instead_of(self.marks)
+        for rule, depth, laid in zip(self.rules, depths, self.depths, strict=True):
+            if depth != laid:
+                marks = _marks(self.habit, depth).instead_of(_marks(self.habit, laid))
                 rule.arcs = [(source, marks.get(id(read), read), target) for source, read, target in rule.arcs]
 
     def number(self, kind: Kind, vector: Vector) -> int:
@@ -130,12 +142,16 @@ class Laying:
         if found is None:
             found = self.numbers[key] = len(self.rules)
             self.rules.append(NestedRule(num_exits=len(vector)))
+            self.depths.append(min(self.depth + 1, MAX_DEPTH))
             self.keys.append(key)
             self.waiting.append(key)
         return found
 
     def value(self, rule: NestedRule, source: int, ways: _Ways) -> None:
         """Lays a value that is read from a state."""
+        if len(ways) == 1:
+            self.alone(rule, source, *ways[0])
+            return
         plans = [(self.plan(formula), target) for formula, target in ways]
         nested = any(plan.is_long for plan, _ in plans)
         for plan, target in plans:
@@ -151,6 +167,21 @@ class Laying:
                 number = self.number(kind, tuple([part for part, _ in possible]))
                 rule.calls.append(NestedCall(called, number, tuple([target for _, target in possible])))
 
+    def alone(self, rule: NestedRule, source: int, formula: Formula, target: int) -> None:
+        """Lays a value of which all that are possible lead to one state."""
+        plan, arcs = self.plan(formula), rule.arcs
+        if plan.called is None:
+            kinds = [kind for kind in (_NESTED if plan.is_long else _BRACKETED) if kind in plan.inside]
+            plan.called = [(_OPENING[kind], self.number(kind, (plan.inside[kind],))) for kind in kinds]
+        for language in plan.plain:
+            arcs.append((source, language, target))
+        if plan.text is not None and not plan.is_long:
+            arcs.append((source, plan.text, target))
+        for opening, number in plan.called:
+            called = rule.state()
+            arcs.append((source, opening, called))
+            rule.calls.append(NestedCall(called, number, (target,)))
+
     def plan(self, formula: Formula) -> _Plan:
         """How the values of a formula are laid."""
         found = self.plans.get(formula)
@@ -159,35 +190,59 @@ class Laying:
         return found
 
     def _plan(self, formula: Formula) -> _Plan:
-        to = self.restriction
-        words = ["null"] if to.null(formula) else []
-        words += ["true" if value else "false" for value in to.booleans(formula)]
-        plain: list[Language] = [ex.strings(words)] if words else []
-        number, string = to.number(formula), to.string(formula)
+        to, only = self.restriction, only_kind(formula)
+        plain: list[Language] = []
+        if only in (None, Kind.NULL, Kind.BOOLEAN):
+            words = ["null"] if to.null(formula) else []
+            words += ["true" if value else "false" for value in to.booleans(formula)]
+            plain += [ex.strings(words)] if words else []
+        number = to.number(formula) if only in (None, Kind.NUMBER) else FALSE
         if type(number) is not Never:
             self.number_at_hand = number
             plain.append(number_language(number))
             self.number_at_hand = None
+        string = to.string(formula) if only in (None, Kind.STRING) else FALSE
         text = None if type(string) is Never else counted_language(string)
-        found = ((Kind.STRING, string), (Kind.ARRAY, to.array(formula)), (Kind.OBJECT, to.object(formula)))
+        array = to.array(formula) if only in (None, Kind.ARRAY) else FALSE
+        members = to.object(formula) if only in (None, Kind.OBJECT) else FALSE
+        found = ((Kind.STRING, string), (Kind.ARRAY, array), (Kind.OBJECT, members))
         inside = {kind: part for kind, part in found if type(part) is not Never}
         is_long = isinstance(text, Counted) or (isinstance(text, ByteAutomaton) and text.num_states > LONG_TEXT)
         return _Plan(plain, text, inside, is_long)
 
-    def lay(self, rule: NestedRule, kind: Kind, vector: Vector) -> None:
+    def lay(self, number: int, kind: Kind, vector: Vector) -> None:
         """Lays what stands between two brackets, or two quotes."""
-        level: Level
+        rule = self.rules[number]
         if kind is Kind.STRING:
-            for number, formula in enumerate(vector):
+            for way, formula in enumerate(vector):
                 end = rule.state()
                 rule.arcs.append((0, _behind_quote(formula), end))
-                rule.ends.append((end, number))
+                rule.ends.append((end, way))
             return
+        level: Level
         if kind is Kind.ARRAY:
             level = ArrayLevel(vector, self.outcomes)
         else:
             level = object_level(vector, self.restriction, self.outcomes, self.order)
+        if level.end(level.start) >= 0:
+            self.needs[number] = ()
+        elif isinstance(level, PlainInOrder | PlainInAnyOrder):
+            self.needs[number] = level.members.needed
         _LevelLaying(self, rule, level, _CLOSING[kind]).run()
+
+    def has_value(self, formula: Formula) -> bool:
+        """Whether it is easily seen, once the network is laid, that some value satisfies a formula in it."""
+        found = self._valued.get(formula)
+        if found is None:
+            self._valued[formula] = False
+            plan = self.plan(formula)
+            texts = plan.plain if plan.text is None else [*plan.plain, plan.text]
+            found = not all(map(is_empty, texts)) or any(
+                number in self.needs and all(map(self.has_value, self.needs[number]))
+                for number in [self.numbers.get((kind, (plan.inside[kind],)), 0) for kind in plan.inside]
+            )
+            self._valued[formula] = found
+        return found
 
 
 class _LevelLaying:
@@ -196,7 +251,7 @@ class _LevelLaying:
 
     def __init__(self, laying: Laying, rule: NestedRule, level: Level, bracket: str) -> None:
         self.laying, self.rule, self.level = laying, rule, level
-        self.marks = laying.marks
+        self.marks = _marks(laying.habit, laying.depth)
         self.close, self.empty = self.marks.close[bracket], self.marks.empty[bracket]
         self.before: dict[State, int] = {}
         self.behind: dict[State, int] = {}
@@ -226,8 +281,7 @@ class _LevelLaying:
             found = known[state] = self.rule.state()
             self.waiting.append((state, behind))
             self.laying.num_states += 1
-            most = self.laying.most_states
-            if self.laying.num_states > most:
+            if self.laying.num_states > (most := self.laying.most_states):
                 raise LimitExceeded(f"the schema's arrays and objects have more than {most:,} states")
         return found
 
@@ -248,25 +302,23 @@ class _LevelLaying:
     def lay_before(self, state: State) -> None:
         """The next item or member."""
         source = self.before[state]
-        for move in self.level.moves(state):
-            ways = [(value, self.at(target, behind=True)) for value, target in move.outcomes if value != FALSE]
+        for name, outcomes in self.level.moves(state):
+            ways = [(value, self.at(target, behind=True)) for value, target in outcomes if type(value) is not Never]
             if ways:
-                self.laying.value(self.rule, self.named(source, move), ways)
+                self.laying.value(self.rule, source if name is None else self.named(source, name), ways)
         skipped = self.level.skip(state)
         if skipped is not None:
             self.rule.epsilon.append((source, self.at(skipped, behind=False)))
 
-    def named(self, source: int, move: Move) -> int:
-        """The state behind the name of a member, where its value begins; for an item the state itself."""
-        if move.name is None:
-            return source
-        target = self.rule.state()
-        if isinstance(move.name, str):
-            self.rule.arcs.append((source, ex.concat(spelled(move.name), self.marks.colon), target))
+    def named(self, source: int, name: str | Formula) -> int:
+        """The state behind the name of a member, where its value begins."""
+        arcs, target = self.rule.arcs, self.rule.state()
+        if isinstance(name, str):
+            arcs.append((source, _named(name, self.laying.habit), target))
         else:
             between = self.rule.state()
-            self.rule.arcs.append((source, counted_language(move.name), between))
-            self.rule.arcs.append((between, self.marks.colon, target))
+            arcs.append((source, counted_language(name), between))
+            arcs.append((between, self.marks.colon, target))
         return target
 
     def lay_behind(self, state: State) -> None:
@@ -311,6 +363,11 @@ def _behind_quote(formula: Formula) -> Language:
 
 
 @lru_cache(65_536)
+def _named(name: str, habit: Habit | Whitespace) -> Expr:
+    """A listed name and the colon."""
+    return ex.concat(spelled(name), _marks(habit, 1).colon)
+
+
 def spelled(name: str) -> Expr:
     """A listed name as JSON's writers spell it: with and without escapes for what is not ASCII."""
     ascii_alone = json.dumps(name)

@@ -34,7 +34,7 @@ def _reached_ends(rule: NestedRule, exits: list[set[int]]) -> set[int]:
     """The exits that a rule can end in, by what is known of those that it calls."""
     following: dict[int, list[int]] = {}
     for source, language, target in rule.arcs:
-        if not _is_empty(language):
+        if not is_empty(language):
             following.setdefault(source, []).append(target)
     for source, target in rule.epsilon:
         following.setdefault(source, []).append(target)
@@ -50,7 +50,8 @@ def _reached_ends(rule: NestedRule, exits: list[set[int]]) -> set[int]:
     return {number for state, number in rule.ends if state in seen}
 
 
-def _is_empty(language: Language) -> bool:
+def is_empty(language: Language) -> bool:
+    """Whether a language is written as empty."""
     if isinstance(language, Counted):
         return False
     return language.is_empty if isinstance(language, ByteAutomaton) else ex.is_empty(language)

@@ -4,6 +4,7 @@
       .null(F)        whether null satisfies it
       .booleans(F)    which booleans satisfy it
       .number(F), .string(F), .array(F), .object(F)      a formula about such values alone
+    only_kind(F)      the kind of all values, where F names it; nothing is left of F for others
 
 A statement about values of another kind is true of the value at hand, so it goes; references are what they stand for.
 A reference that leads back to itself before any value within the value is looked at says nothing at all, which JSON
@@ -109,7 +110,7 @@ class _ToKind:
     def _restricted(self, formula: Formula) -> Formula:
         kind = type(formula)
         if kind is And:
-            return self._all(formula._fields)
+            return self._all(formula)
         if kind is OfKind:
             return TRUE if formula._fields[0] is self.kind else FALSE
         if kind in self.statements:
@@ -122,16 +123,16 @@ class _ToKind:
             return self._meant(formula._fields[0])
         return FALSE if kind is Never else TRUE
 
-    def _all(self, parts: tuple[Formula, ...]) -> Formula:
+    def _all(self, formula: Formula) -> Formula:
         """The conjunction, left as soon as one part is not true of the kind at all."""
         kept = []
-        for part in parts:
+        for part in formula._fields:
             restricted = self(part)
             if restricted is FALSE:
                 return FALSE
             if restricted is not TRUE:
                 kept.append(restricted)
-        return conjunction(kept)
+        return formula if tuple(kept) == formula._fields else conjunction(kept)
 
     def _meant(self, key: Hashable) -> Formula:
         """What a reference stands for."""
@@ -142,6 +143,14 @@ class _ToKind:
             return self(self.definitions[key])
         finally:
             self.under_way.discard(key)
+
+
+def only_kind(formula: Formula) -> Kind | None:
+    """The kind that all values are of, where the formula says so at once."""
+    for part in formula._fields if type(formula) is And else (formula,):
+        if type(part) is OfKind:
+            return part.kind
+    return None
 
 
 def _holds(formula: Formula, value: bool) -> bool:

@@ -11,19 +11,15 @@ from functools import partial
 from typing import Any, Literal
 
 from automata.byte_automaton import ByteAutomaton
-from automata.errors import LimitExceeded, UnsatisfiableSchema, UnsupportedSchema
+from automata.errors import LimitExceeded, UnsupportedSchema
 from automata.limits import Work
 from automata.nested import NestedNetwork, compile_nested
 from automata.pushdown.automaton import PushdownAutomaton
-from constraints.json_schema.blame import too_large
-from constraints.json_schema.conflicts import conflict
-from constraints.json_schema.document import Document, Draft, Note, Resolver
-from constraints.json_schema.formula import Formula, Kind
-from constraints.json_schema.laying import Laying
+from constraints.json_schema.document import Draft, Note, Resolver
+from constraints.json_schema.formula import Kind
 from constraints.json_schema.levels.objects import PropertyOrder
-from constraints.json_schema.liveness import has_text
+from constraints.json_schema.network import network_of
 from constraints.json_schema.reading import read_schema
-from constraints.json_schema.restriction import Restriction
 from constraints.json_schema.whitespace import Habit, Whitespace, whitespace_at
 
 # How many keywords one schema may have dropped.
@@ -101,7 +97,7 @@ def json_schema(
         raise ValueError(f"unsupported is 'error' or 'relax', not {unsupported!r}")
     whitespace_at(whitespace, 1)
     read = partial(read_schema, schema, draft=draft, resolver=resolver)
-    lay = partial(_network, whitespace=whitespace)
+    lay = partial(network_of, whitespace=whitespace)
     dropped: list[Note] = []
     while True:
         try:
@@ -123,29 +119,3 @@ def json_schema(
     left_out = {note.pointer for note in dropped}
     notes = tuple(note for note in document.notes if note.pointer not in left_out)
     return JsonSchema(schema, document.draft, notes, tuple(dropped), kinds, network)
-
-
-def _network(
-    document: Document, whitespace: Habit | Whitespace, order: PropertyOrder
-) -> tuple[NestedNetwork, tuple[Kind | None, ...]]:
-    """The network of a schema that has been read, and the kind of each rule.
-
-    Raises:
-        UnsatisfiableSchema: it has no text.
-        UnsupportedSchema: one keyword makes it too large.
-        LimitExceeded: all of it together is.
-    """
-    restriction = Restriction(document.definitions)
-    laying = Laying(restriction, whitespace, order)
-    try:
-        network = laying.network(document.root)
-    except LimitExceeded as error:
-        raise too_large(error, document, laying.number_at_hand) if order != "any-if-cheap" else error from None
-
-    def is_empty(formula: Formula) -> bool:
-        return not has_text(Laying(restriction, whitespace, order).network(formula))
-
-    if not has_text(network):
-        reason, pointer = conflict(document, is_empty)
-        raise UnsatisfiableSchema(reason, pointer=pointer)
-    return network, (None, *(kind for kind, _ in laying.keys))

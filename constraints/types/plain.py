@@ -6,18 +6,13 @@ same idea, and so formulas have the statement; here it is put in place of the ot
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
-from automata.errors import UnsatisfiableSchema
 from automata.nested import NestedNetwork
-from constraints.json_schema.conflicts import conflict
 from constraints.json_schema.document import Document
 from constraints.json_schema.formula import Formula, IsInteger
-from constraints.json_schema.laying import Laying
-from constraints.json_schema.liveness import has_text
+from constraints.json_schema.network import network_of
 from constraints.json_schema.reading import read_schema
-from constraints.json_schema.restriction import Restriction
 from constraints.json_schema.whitespace import Habit, Whitespace
 
 
@@ -25,19 +20,14 @@ def plain_network(schema: Any, whitespace: Habit | Whitespace) -> NestedNetwork:
     """The network of a schema, its integers written plainly.
 
     Raises:
-        SchemaError: as `json_schema`.
+        SchemaError, LimitExceeded: as `json_schema`.
     """
     document = read_schema(schema, draft="draft2020-12")
     known: dict[Formula, Formula] = {}
     definitions = {key: _plain(formula, known) for key, formula in document.definitions.items()}
     places = {_plain(formula, known): place for formula, place in document.places.items()}
     document = Document(_plain(document.root, known), definitions, document.draft, places, document.notes)
-    lay = partial(Laying, Restriction(document.definitions), whitespace, "schema")
-    network = lay().network(document.root)
-    if not has_text(network):
-        reason, pointer = conflict(document, lambda formula: not has_text(lay().network(formula)))
-        raise UnsatisfiableSchema(reason, pointer=pointer)
-    return network
+    return network_of(document, whitespace, "schema")[0]
 
 
 def _plain(formula: Formula, known: dict[Formula, Formula]) -> Formula:

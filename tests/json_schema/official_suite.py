@@ -1,8 +1,9 @@
 """The official JSON Schema Test Suite: groups of cases by draft, and the documents that its references lead to.
 
-The suite is not ours to keep here. It comes from the folder that TOKENFST_JSON_SCHEMA_SUITE names (the one with `tests`
-and `remotes` in it), or else from the source distribution of the `jsonschema` package, which carries it and which pip
-fetches once into `.cache` of the checkout. What is fetched is one version, known by its digest; it is never installed.
+The suite is not ours to keep here. It comes from the source distribution of the `jsonschema` package, which carries it
+and which pip fetches once into `.cache` of the checkout; it is never installed. That is one version, known by its
+digest, and the tests are about its cases. Where nothing can be fetched, TOKENFST_JSON_SCHEMA_SUITE names a folder that
+has the same (the one with `tests` and `remotes` in it).
 
     Case    a value, and whether the schema of its group holds for it
     Group   a schema with its cases

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Iterator
 from itertools import permutations, product
@@ -156,6 +157,24 @@ def test_a_small_universe_is_divided_as_it_should_be(seed: int, order: str) -> N
             assert right(text == valid(value) for text in texts), (schema, value)
             compared += 1
     assert compared > 500
+
+
+@pytest.mark.parametrize("order", ["schema", "any", "any-if-cheap"])
+def test_plain_objects_have_the_networks_of_the_general_levels(order: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    schemas, found = Schemas(1), 0
+    objects = importlib.import_module("constraints.json_schema.levels.objects")
+    plain = objects.plain_members
+    for number in range(300):
+        schema = {"type": "object", "allOf": [schemas.object(1) for _ in range(1 + number % 2)]}
+        monkeypatch.setattr(objects, "plain_members", plain)
+        try:
+            network = network_of(schema, property_order=order)
+        except (UnsupportedSchema, LimitExceeded):
+            continue
+        monkeypatch.setattr(objects, "plain_members", lambda formula, restriction: None)
+        assert network_of(schema, property_order=order) == network, schema
+        found += network is not None
+    assert found > 150
 
 
 def test_variants_that_list_names_in_other_orders_keep_their_own() -> None:

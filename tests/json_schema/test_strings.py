@@ -6,13 +6,14 @@ import itertools
 import json
 import re
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from automata import PatternError, compile_expr, equivalent
 from automata import expr as ex
-from automata.algebra import alternation
+from automata.algebra import alternation, difference
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import LimitExceeded
 from automata.nested import Counted
@@ -38,6 +39,7 @@ from constraints.json_schema.strings import (
 )
 from constraints.json_schema.strings.content import content
 from constraints.json_schema.strings.lengths import length_automaton, length_spellings
+from constraints.json_schema.strings.lists import spellings_besides, spellings_of
 from constraints.json_schema.strings.spelling import spelled
 
 _WORDS = StringIn(frozenset(["", 'a"', "\\", "é", "😀", "\n", "\x01", "/u"]))
@@ -170,11 +172,10 @@ def test_combinations(formula: Formula, texts: list[str]) -> None:
 
 
 def _same(left: ByteAutomaton, right: ByteAutomaton) -> bool:
-    """Whether two automata have the same tables, as minimal ones of one language have."""
+    """Whether two automata have the same arcs, as minimal ones of one language have."""
     return (
-        type(left) is type(right)
-        and all((a == b).all() for a, b in zip(left.range_arcs(), right.range_arcs(), strict=True))
-        and (left.final == right.final).all()
+        all(np.array_equal(a, b) for a, b in zip(left.range_arcs(), right.range_arcs(), strict=True))
+        and np.array_equal(left.final, right.final)
         and left.start == right.start
     )
 
@@ -185,6 +186,26 @@ def test_spellings_are_minimal(formula: Formula) -> None:
     assert isinstance(language, ByteAutomaton)
     # The union with itself is determinized and minimized by the general way.
     assert _same(language, alternation(language, language))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.text('ab\\"/é\u2028😀\n\x01\x7f7fdDJ\ud7ff\ue000\U0010ffff', max_size=4), max_size=6), st.booleans())
+def test_lists_and_all_strings_besides_them(texts: list[str], usual: bool) -> None:
+    expected = spelled(difference(ex.ANY_TEXT, ex.strings(texts) if texts else ex.EMPTY), usual=usual)
+    assert _same(spellings_besides(texts, usual=usual), expected)
+    assert _same(spellings_of(texts), spelled(compile_expr(ex.strings(texts) if texts else ex.EMPTY)))
+
+
+def test_long_lists() -> None:
+    texts = [f"{number * 7919 % 1000} {'word' * (number % 5)}" for number in range(1000)]
+    assert _same(spellings_besides(texts), spelled(difference(ex.ANY_TEXT, ex.strings(texts))))
+    assert _same(spellings_of(texts), spelled(compile_expr(ex.strings(texts))))
+    with pytest.raises(LimitExceeded, match="of 3 strings"):
+        spellings_besides(["a" * 3_000_000, "b", "c"])
+    excluded = And(Not(StringIn(frozenset(["a", "\ud83d"]))), Not(StringIn(frozenset(["b"]))))
+    assert string_language(excluded) is not string_language(Not(StringIn(frozenset(["a", "b"]))))
+    assert _same(spellings_besides(["b", "a"]), string_language(excluded))
+    assert not string_is_empty(excluded)
 
 
 @pytest.mark.parametrize(

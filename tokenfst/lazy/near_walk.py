@@ -21,9 +21,11 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.jit import kernel
+from automata.pushdown.stacks import BELOW, SYMBOL
 from tokenfst.lazy.network_distance import FAR, set_distance
-from tokenfst.lazy.program import BELOW, SYMBOL, Machine
-from tokenfst.lazy.subsets import NO_ROOM, special_step
+from tokenfst.lazy.program import Machine
+from tokenfst.lazy.sets import NO_ROOM
+from tokenfst.lazy.subsets import special_step
 from tokenfst.lazy.walk import _find_loops, _loops_below
 from tokenfst.loops import DEAD, Ints
 from tokenfst.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, Nodes

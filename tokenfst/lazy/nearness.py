@@ -17,9 +17,10 @@ import numpy as np
 from automata.distance import distances
 from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
+from automata.pushdown.stacks import SYMBOL
 from tokenfst.lazy.near_walk import UNSEEN, Near, distance, note_cells
 from tokenfst.lazy.network_distance import FAR, distances_to_exits, lifted, unit_bytes
-from tokenfst.lazy.program import SYMBOL, Machine
+from tokenfst.lazy.program import Machine
 from tokenfst.loops import Ints
 from tokenfst.pushdown.compile import from_pushdown
 from tokenfst.pushdown.distance import Contexts, Ways

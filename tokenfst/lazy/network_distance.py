@@ -21,8 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from automata.jit import kernel
-from tokenfst.lazy.program import Machine
-from tokenfst.lazy.subsets import (
+from tokenfst.lazy.net import (
     COUNTER_COPY,
     COUNTER_LOW,
     COUNTER_WITHIN,
@@ -50,11 +49,10 @@ from tokenfst.lazy.subsets import (
     NET_STATES,
     NET_TARGETS,
     NET_TEXT,
-    SET_BEGIN,
-    SET_POOL,
-    SET_RULES,
-    _counted,
 )
+from tokenfst.lazy.program import Machine
+from tokenfst.lazy.readings import counted
+from tokenfst.lazy.sets import SET_BEGIN, SET_POOL, SET_RULES
 from tokenfst.loops import Ints
 from tokenfst.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, Nodes
 
@@ -219,7 +217,7 @@ def _uncounted(m: Machine, state: int, units: Ints) -> tuple[int, int]:
     net = m.net
     if state < net[NET_STATES]:
         return state, 0
-    counter, before, unit, _ = _counted(net, m.sets, state)
+    counter, before, unit, _ = counted(net, m.sets, state)
     more = _missing(net, counter, before + (unit > 0), units)
     copy = net[NET_COPIES] + 3 * net[counter + COUNTER_COPY]
     return int(net[copy] + unit - 1 if unit else net[counter + COUNTER_WITHIN]), more
@@ -274,7 +272,7 @@ def none_missing(number: int, m: Machine) -> bool:
     begin = sets[SET_BEGIN] + number
     for place in range(sets[SET_POOL] + sets[begin], sets[SET_POOL] + sets[begin + 1]):
         if sets[place] >= net[NET_STATES]:
-            counter, before, _, _ = _counted(net, sets, sets[place])
+            counter, before, _, _ = counted(net, sets, sets[place])
             if before < net[counter + COUNTER_LOW]:
                 return False
     return True

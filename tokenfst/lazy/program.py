@@ -7,10 +7,7 @@
                       whether another step of the same cell follows. Pops are written from the top of the stack down.
     symbols  [..]     what steps pop and push
 
-Stacks are one trie too, which only grows: a stack is the number of a cell, so that a configuration is two integers and
-equal configurations are equal integers. A hundred thousand different stacks take some megabytes.
-
-    cells    [N, 3]   the topmost symbol, the cell below it, and the height; cell 0 is the empty stack
+Stacks are cells (`automata.pushdown.stacks`), so that a configuration is two integers.
 """
 
 from __future__ import annotations
@@ -22,13 +19,12 @@ import numpy as np
 from automata.byte_automaton import ByteArray, ByteAutomaton
 from automata.jit import kernel
 from automata.pushdown.automaton import PushdownAutomaton
+from automata.pushdown.reading import sequences
+from automata.pushdown.stacks import BELOW, HEIGHT, SYMBOL
 from tokenfst.loops import DEAD, Ints
 
 # Columns of steps.
 POP_BEGIN, POPS, PUSH_BEGIN, PUSHES, STEP_TARGET, MORE = range(6)
-# Columns of cells.
-SYMBOL, BELOW, HEIGHT = range(3)
-
 # Words of the bytes that a class has: the 128 of ASCII.
 ASCII_WORDS = 4
 
@@ -56,7 +52,7 @@ class Machine(NamedTuple):
 
 class Program(NamedTuple):
     """Tables, the state of the empty text, which has an empty stack, how many symbols a step pushes at most, and
-    whether states count (`tokenfst.lazy.subsets`)."""
+    whether states count (`tokenfst.lazy.readings`)."""
 
     machine: Machine
     start: int
@@ -98,21 +94,7 @@ def _tables(
     offsets: Ints, pops: Ints, pushes: Ints, target: Ints, parent: Ints, symbol: Ints, num_states: int, num_classes: int
 ) -> tuple[Ints, Ints, Ints, Ints]:
     """The table, the ends, the steps and the symbols."""
-    begin = np.empty(len(parent) + 1, np.int32)
-    begin[0], size = 0, 0
-    for sequence in range(len(parent)):
-        at = sequence
-        while at:
-            size += 1
-            at = parent[at]
-        begin[sequence + 1] = size
-    symbols = np.empty(size, np.int32)
-    for sequence in range(len(parent)):
-        at, place = sequence, begin[sequence + 1]
-        while at:
-            place -= 1
-            symbols[place] = symbol[at]
-            at = parent[at]
+    begin, symbols = sequences(parent, symbol)
     table, ends = np.full((num_states, num_classes), DEAD, np.int32), np.full(num_states, DEAD, np.int32)
     num_columns = (len(offsets) - 1) // num_states
     # All steps keep their numbers; those that leave the stack alone are in the table.

@@ -10,7 +10,8 @@ import numpy as np
 
 from automata.byte_automaton import ByteArray
 from automata.jit import kernel
-from tokenfst.lazy.program import ASCII_WORDS, BELOW, HEIGHT, SYMBOL, Machine, stack_step
+from automata.pushdown.stacks import HEIGHT, SYMBOL, kept
+from tokenfst.lazy.program import ASCII_WORDS, Machine, stack_step
 from tokenfst.lazy.subsets import has_row, special_step
 from tokenfst.lazy.walk import allowed_tokens, characters_lead_to, differing_tokens
 from tokenfst.loops import DEAD, Ints
@@ -300,63 +301,8 @@ def read_token(
             return DEAD if reached == DEAD else -2
         state = reached
     if top >= known:
-        top = _kept(cells, slots, top, known)
+        top = kept(cells, slots, top, known)
     return top << 32 | state
-
-
-@kernel
-def _kept(cells: Ints, slots: Ints, top: int, known: int) -> int:
-    """The stack that a walk has made, in cells that are there for good."""
-    count, cell = 0, top
-    while cell >= known:
-        cell = int(cells[cell, BELOW])
-        count += 1
-    added, at = np.empty(count, np.int32), top
-    for place in range(count - 1, -1, -1):
-        added[place] = cells[at, SYMBOL]
-        at = cells[at, BELOW]
-    for symbol in added:
-        cell = _cell(cells, slots, int(symbol), cell)
-    return cell
-
-
-@kernel
-def _cell(cells: Ints, slots: Ints, symbol: int, below: int) -> int:
-    """The cell with a symbol on another cell."""
-    slot = _slot(slots, symbol, below)
-    while slots[slot]:
-        cell = slots[slot]
-        if cells[cell, SYMBOL] == symbol and cells[cell, BELOW] == below:
-            return int(cell)
-        slot = (slot + 1) & (len(slots) - 1)
-    cell = cells[0, SYMBOL]
-    cells[cell, SYMBOL], cells[cell, BELOW], cells[cell, HEIGHT] = symbol, below, cells[below, HEIGHT] + 1
-    slots[slot] = cell
-    cells[0, SYMBOL] = cell + 1
-    return int(cell)
-
-
-@kernel
-def _slot(slots: Ints, symbol: int, below: int) -> int:
-    value = (np.uint64(below) << np.uint64(20) ^ np.uint64(symbol)) * np.uint64(0x9E3779B97F4A7C15)
-    return int(np.int64(value >> np.uint64(33))) & (len(slots) - 1)
-
-
-@kernel
-def with_room(cells: Ints, needed: int) -> tuple[Ints, Ints]:
-    """The cells with room for more, and the slots that find them."""
-    count, size = cells[0, SYMBOL], len(cells)
-    while size < count + needed:
-        size *= 2
-    grown = np.zeros((size, 3), np.int32)
-    grown[:count] = cells[:count]
-    slots = np.zeros(2 * size, np.int32)
-    for cell in range(1, count):
-        slot = _slot(slots, grown[cell, SYMBOL], grown[cell, BELOW])
-        while slots[slot]:
-            slot = (slot + 1) & (len(slots) - 1)
-        slots[slot] = cell
-    return grown, slots
 
 
 @kernel

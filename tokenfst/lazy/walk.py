@@ -14,7 +14,8 @@ import numpy as np
 
 from automata.jit import kernel
 from tokenfst.lazy.program import Machine
-from tokenfst.lazy.subsets import NO_ROOM, has_row, special_step
+from tokenfst.lazy.sets import NO_ROOM
+from tokenfst.lazy.subsets import has_row, special_step
 from tokenfst.loops import AFTER_LEAD, DEAD, Ints
 from tokenfst.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, HIGH_BYTE_BELOW, Nodes
 

@@ -31,18 +31,15 @@ from constraints.json_schema.formula import (
 from constraints.json_schema.levels.level import Change, Evaluation, Level, Move, Outcome, State, Vector, holding
 from constraints.json_schema.levels.named import Named, Table, sized
 from constraints.json_schema.levels.names import Names
-from constraints.json_schema.levels.orders import Track, tracks
+from constraints.json_schema.levels.orders import CHEAP, AnyOrder, Track, tracks
 from constraints.json_schema.levels.outcomes import Outcomes, holds
+from constraints.json_schema.levels.plain import PlainInAnyOrder, PlainInOrder, plain_members
 from constraints.json_schema.restriction import Restriction
 
 PropertyOrder: TypeAlias = Literal["schema", "any", "any-if-cheap"]
 
-# In any order: of so many names each comes once at most; so many must be remembered at most, since there is a state for
-# each set of them; and so many moves there are at most from all of these states.
-MAX_ONCE, MAX_REMEMBERED, MAX_MOVES = 6, 12, 50_000
-# What any order may cost to be cheap: so many names that come once at most, so many moves, and so many variants of the
-# object, each of which would multiply them.
-CHEAP_ONCE, CHEAP_MOVES, CHEAP_VARIANTS = 2, 400, 4
+# Where any order is cheap, an object has at most so many variants, each of which would multiply its states.
+CHEAP_VARIANTS = 4
 
 
 def object_level(
@@ -53,15 +50,19 @@ def object_level(
     Raises:
         LimitExceeded: too many names, in any order.
     """
-    found = tracks(vector)
-    cheap = order == "any-if-cheap"
-    if order == "any" or (cheap and sum(map(_variants, vector)) <= CHEAP_VARIANTS):
-        track = Track(found[0].names, vector)
+    bounds = CHEAP if order == "any-if-cheap" else AnyOrder()
+    plain = plain_members(vector[0], restriction) if len(vector) == 1 else None
+    found = tracks(vector) if plain is None else []
+    if order == "any" or (order == "any-if-cheap" and sum(map(_variants, vector)) <= CHEAP_VARIANTS):
         try:
-            return InAnyOrder(track, restriction, outcomes, *((CHEAP_ONCE, CHEAP_MOVES) if cheap else ()))
+            if plain is not None:
+                return PlainInAnyOrder(plain, bounds)
+            return InAnyOrder(Track(found[0].names, vector), restriction, outcomes, bounds)
         except LimitExceeded:
-            if not cheap:
+            if order == "any":
                 raise
+    if plain is not None:
+        return PlainInOrder(plain)
     return InOrder(found[0], restriction, outcomes) if len(found) == 1 else InOrders(found, restriction, outcomes)
 
 
@@ -268,8 +269,7 @@ class InAnyOrder:
         track: Track,
         restriction: Restriction,
         outcomes: Outcomes,
-        max_once: int = MAX_ONCE,
-        max_moves: int = MAX_MOVES,
+        bounds: AnyOrder,
     ) -> None:
         """The level before its first member.
 
@@ -279,13 +279,7 @@ class InAnyOrder:
         self.members = _Members(track.names, restriction, outcomes)
         self.outcomes = outcomes
         vector = self.members.prepared(track.vector)
-        self.remembered = self.members.all
-        if len(track.names) > max_once:
-            self.remembered = self.members.remembered(vector)
-        count = self.remembered.bit_count()
-        if count > MAX_REMEMBERED or len(track.names) << count > max_moves:
-            reason = f"an object with {len(track.names)} listed names, of which {count} come exactly once"
-            raise LimitExceeded(f"{reason}, has too many orders for property_order='any'")
+        self.remembered = bounds.remembered(len(track.names), self.members.remembered(vector))
         self.start: State = (vector, self.members.all)
 
     def moves(self, state: State) -> Sequence[Move]:

@@ -1,7 +1,7 @@
 """Orders: in which order the listed names of an object come.
 
-    listed_names(vector)     all names that the formulas list
-    orders(vector)           one order for all, or several where parts of the schema disagree, with what each is for
+    tracks(vector)           one order for all, or several where parts of the schema disagree, with what each is for
+    AnyOrder                 what any order may take
 
 An object's members come in the order in which its schema lists them: as in `properties`, and then those that are named
 elsewhere only, as in `required`; names that the schema does not list come last. Where variants list different names,
@@ -14,7 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
+from typing import Final, NamedTuple
 
+from automata.errors import LimitExceeded
 from constraints.json_schema.formula import (
     And,
     Formula,
@@ -30,8 +32,41 @@ from constraints.json_schema.levels.level import Vector
 # Beyond so many variants of one formula, with their own lists each, all lists are put in a row.
 _MAX_VARIANTS = 256
 
+# In any order: of so many names each comes once at most; so many must be remembered at most, since there is a state for
+# each set of them; and so many moves there are at most from all of these states.
+MAX_ONCE, MAX_REMEMBERED, MAX_MOVES = 6, 12, 50_000
+
 # A list of names, and the part of a formula that it belongs to.
 _Variant = tuple[tuple[str, ...], Formula]
+
+
+class AnyOrder(NamedTuple):
+    """What any order may take.
+
+    Attributes:
+        once: of so many names each comes once at most; of more, those that must be remembered.
+        moves: how many there are at most from all states, of which there is one for each set of remembered names.
+    """
+
+    once: int = MAX_ONCE
+    moves: int = MAX_MOVES
+
+    def remembered(self, count: int, needed: int) -> int:
+        """Which of `count` names are remembered, as bits, if at least the `needed` ones must be.
+
+        Raises:
+            LimitExceeded: there are too many sets of them.
+        """
+        found = (1 << count) - 1 if count <= self.once else needed
+        many = found.bit_count()
+        if many > MAX_REMEMBERED or count << many > self.moves:
+            reason = f"an object with {count} listed names, of which {many} come exactly once"
+            raise LimitExceeded(f"{reason}, has too many orders for property_order='any'")
+        return found
+
+
+# What is cheap.
+CHEAP: Final = AnyOrder(2, 400)
 
 
 class Track:
@@ -134,7 +169,7 @@ def _mentioned(formula: Formula) -> Iterator[str]:
             yield from sorted(part.names.texts)
     for part in _statements(formula):
         if not isinstance(part.names, StringIn):
-            for text in _texts(part.names):
+            for text in texts_in(part.names):
                 yield from sorted(text)
 
 
@@ -146,12 +181,13 @@ def _statements(formula: Formula) -> Iterator[Members]:
             yield from _statements(part)
 
 
-def _texts(formula: Formula) -> Iterator[frozenset[str]]:
+def texts_in(formula: Formula) -> Iterator[frozenset[str]]:
+    """The lists of names in a formula about names."""
     if isinstance(formula, StringIn):
         yield formula.texts
     elif isinstance(formula, And | Or | Not):
         for part in formula._fields:
-            yield from _texts(part)
+            yield from texts_in(part)
 
 
 def _merged(lists: Iterable[tuple[str, ...]], listed: dict[str, None]) -> tuple[str, ...] | None:

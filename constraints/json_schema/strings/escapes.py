@@ -30,7 +30,7 @@ Counts = npt.NDArray[np.int64]
 _ARCS, _NEXT, _FIRST_NODE, _USUAL = range(4)
 _HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 # A code point and the letter of its short escape.
-_SHORT = (
+SHORT = (
     (0x22, 0x22),
     (0x2F, 0x2F),
     (0x5C, 0x5C),
@@ -243,7 +243,7 @@ def escapes(runs: IntArray, ranges: IntArray, rows: IntArray, slots: IntArray, c
         units = _by_digit(units, 16, 0, ranges, rows, slots, counts)
         first = _by_digit(units, 16, 0, ranges, rows, slots, counts)[0, TARGET]
     begin = counts[_ARCS]
-    for code, letter in _SHORT:
+    for code, letter in SHORT:
         target = value_at(runs, code)
         if target >= 0 and not (usual and code == _SLASH):
             add_arc(ranges, counts, counts[_NEXT], letter, letter, target)

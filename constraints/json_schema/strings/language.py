@@ -14,6 +14,7 @@ from automata.ranges import ALL_CHARACTERS, Ranges
 from constraints.json_schema.formula import Always, And, Formula, Never, Not, Pattern, StringIn, TextLength
 from constraints.json_schema.strings.content import content, holds, listed, repeated_set, with_one_length, written
 from constraints.json_schema.strings.lengths import counted_length, length_spellings
+from constraints.json_schema.strings.lists import spellings_besides, spellings_of
 from constraints.json_schema.strings.spelling import spelled
 
 # Of lists with more characters than this in all, only the usual spellings are taken.
@@ -80,8 +81,10 @@ def _language(formula: Formula, usual: bool) -> Expr | ByteAutomaton:
     if isinstance(formula, TextLength) and not usual:
         return length_spellings(formula.low, formula.high)
     texts = listed(formula)
-    if texts is not None and (usual or sum(map(len, texts)) > MOST_LETTERS):
-        return usual_spellings(texts)
+    if texts is not None:
+        return usual_spellings(texts) if usual or sum(map(len, texts)) > MOST_LETTERS else spellings_of(texts)
+    if _only_excludes(formula):
+        return spellings_besides(_excluded(formula), usual=usual)
     return spelled(content(formula), usual=usual)
 
 
@@ -114,9 +117,20 @@ def string_is_empty(formula: Formula) -> bool:
     texts = listed(formula)
     if texts is not None:
         return not texts
-    if all(isinstance(part, Not) and isinstance(part.part, StringIn) for part in _parts(formula)):
+    if _only_excludes(formula):
         return False
     return content(formula).is_empty
+
+
+def _only_excludes(formula: Formula) -> bool:
+    """Whether a formula says no more than which strings it does not hold for."""
+    return all(isinstance(part, Not) and isinstance(part.part, StringIn) for part in _parts(formula))
+
+
+def _excluded(formula: Formula) -> list[str]:
+    """The strings that UTF-8 can write among those."""
+    lists = [part.part.texts for part in _parts(formula) if isinstance(part, Not) and isinstance(part.part, StringIn)]
+    return written(frozenset().union(*lists))
 
 
 def _parts(formula: Formula) -> tuple[Formula, ...]:

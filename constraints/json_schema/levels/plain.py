@@ -1,0 +1,190 @@
+"""Plain objects: one conjunction of statements about members, as most schemas of objects are.
+
+    plain_members(F)                   what is said of each name; None where F says more
+    PlainInAnyOrder, PlainInOrder      levels whose states are numbers alone
+
+Nothing is chosen among alternatives and nothing is counted, so what is asked of a member is the same wherever it comes.
+It is worked out once for each name, and a state need not hold what is still asked: in any order it is the set of the
+names to come, as bits; in one order it is the place of the next. States and moves are those that the levels of
+`objects` find by derivatives, and come in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from constraints.json_schema.formula import (
+    FALSE,
+    Always,
+    And,
+    Formula,
+    Members,
+    Never,
+    Not,
+    StringIn,
+    conjunction,
+    disjunction,
+    negation,
+)
+from constraints.json_schema.levels.level import Move, Outcome, State
+from constraints.json_schema.levels.names import Names
+from constraints.json_schema.levels.orders import AnyOrder, texts_in
+from constraints.json_schema.restriction import Restriction
+
+
+class PlainMembers(NamedTuple):
+    """What a conjunction of statements about members says.
+
+    Attributes:
+        names: those that it lists, in order.
+        values: what the value of each must be; `Never` where the member cannot be there.
+        required: the names that must be there, as bits.
+        others: for names that are not listed: which, and what their values must be.
+    """
+
+    names: tuple[str, ...]
+    values: list[Formula]
+    required: int
+    others: list[tuple[Formula, Formula]]
+
+    @property
+    def needed(self) -> list[Formula]:
+        """The values of the names that must be there."""
+        return [value for place, value in enumerate(self.values) if self.required >> place & 1]
+
+
+def plain_members(formula: Formula, restriction: Restriction) -> PlainMembers | None:
+    """What a formula about objects says of members, if it is a conjunction and says no more."""
+    kind = type(formula)
+    statements = _Statements(restriction)
+    for part in formula._fields if kind is And else () if kind is Always else (formula,):
+        if not statements.take(part):
+            return None
+    return statements.members()
+
+
+class _Statements:
+    """The statements of a conjunction, as they are sorted.
+
+    Attributes:
+        asked: what the value of each listed name must be, if it is there.
+        listed, required, mentioned: names in order: those with a value, those that must be there, and those that are
+            told apart from others.
+        others: formulas about names, and what the values of these must be.
+    """
+
+    def __init__(self, restriction: Restriction) -> None:
+        self.restriction = restriction
+        self.asked: dict[str, list[Formula]] = {}
+        self.listed: list[str] = []
+        self.required: list[str] = []
+        self.mentioned: list[str] = []
+        self.others: list[tuple[Formula, Formula]] = []
+
+    def take(self, part: Formula) -> bool:
+        """Takes a statement, if it is one about all members with some names, or about the member with one name."""
+        is_denied = type(part) is Not
+        statement = part._fields[0] if is_denied else part
+        if type(statement) is not Members:
+            return False
+        names, value = statement._fields
+        if type(names) is StringIn and (not is_denied or len(names.texts) == 1):
+            for name in sorted(names.texts):
+                (self.required if is_denied else self.listed).append(name)
+                self.asked.setdefault(name, []).append(negation(value) if is_denied else value)
+            return True
+        if not is_denied:
+            self.mentioned += [name for texts in texts_in(names) for name in sorted(texts)]
+            meant = self.restriction.string(names)
+            if type(meant) is not Never and type(value) is not Always:
+                self.others.append((meant, value))
+        return not is_denied
+
+    def members(self) -> PlainMembers | None:
+        """All that is asked of each name together; None where a member that must be there cannot."""
+        if any(FALSE in self.asked[name] for name in self.required):
+            return None
+        order = tuple(dict.fromkeys([*self.listed, *self.required, *self.mentioned]))
+        names, required = Names(order), set(self.required)
+        values = []
+        for name in order:
+            also = [value for meant, value in self.others if names.means(meant, name)]
+            values.append(conjunction([*self.asked.get(name, ()), *also]))
+        bits = sum([1 << place for place, name in enumerate(order) if name in required])
+        return PlainMembers(order, values, bits, self.unlisted(names))
+
+    def unlisted(self, names: Names) -> list[tuple[Formula, Formula]]:
+        """The classes of names that are not listed, and what their values must be."""
+        by_value: dict[Formula, list[Formula]] = {}
+        for chosen, true in names.classes(meant for meant, _ in self.others):
+            value = conjunction([value for meant, value in self.others if names.view(meant) in true])
+            if type(value) is not Never:
+                by_value.setdefault(value, []).append(chosen)
+        return [(conjunction([names.unlisted, disjunction(classes)]), value) for value, classes in by_value.items()]
+
+
+class _Plain:
+    """What the levels have in common."""
+
+    def __init__(self, members: PlainMembers) -> None:
+        self.members = members
+        self.listed = list(zip(members.names, members.values, strict=True))
+
+
+class PlainInAnyOrder(_Plain):
+    """Listed names in any order; a state is which of them may still come, as bits. `objects.InAnyOrder` says more."""
+
+    def __init__(self, members: PlainMembers, bounds: AnyOrder) -> None:
+        """The level before its first member.
+
+        Raises:
+            LimitExceeded: there are too many sets of names that must be remembered.
+        """
+        super().__init__(members)
+        self.remembered = bounds.remembered(len(members.names), members.required)
+        self.start: State = (1 << len(members.names)) - 1
+
+    def moves(self, state: State) -> Sequence[Move]:
+        """Any name that may still come, and other names."""
+        assert isinstance(state, int)
+        moves = []
+        bit = 1
+        for name, value in self.listed:
+            if state & bit and type(value) is not Never:
+                moves.append(Move(name, (Outcome(value, state & ~(bit & self.remembered)),)))
+            bit <<= 1
+        return moves + [Move(names, (Outcome(value, state),)) for names, value in self.members.others]
+
+    def skip(self, state: State) -> State | None:
+        """Nothing is skipped: what has not come may still come."""
+        return None
+
+    def end(self, state: State) -> int:
+        """Whether all that is required has come."""
+        assert isinstance(state, int)
+        return -1 if state & self.members.required else 0
+
+
+class PlainInOrder(_Plain):
+    """Listed names in one order; a state is the place of the next name."""
+
+    start: State = 0
+
+    def moves(self, state: State) -> Sequence[Move]:
+        """The next name, or, behind all of them, other names."""
+        assert isinstance(state, int)
+        if state == len(self.listed):
+            return [Move(names, (Outcome(value, state),)) for names, value in self.members.others]
+        name, value = self.listed[state]
+        return [] if type(value) is Never else [Move(name, (Outcome(value, state + 1),))]
+
+    def skip(self, state: State) -> State | None:
+        """The state behind the next name, if that may be left out."""
+        assert isinstance(state, int)
+        return None if state == len(self.listed) or self.members.required >> state & 1 else state + 1
+
+    def end(self, state: State) -> int:
+        """Whether nothing more is required."""
+        assert isinstance(state, int)
+        return -1 if self.members.required >> state else 0

@@ -1,0 +1,355 @@
+"""Arena: the automata of a batch side by side in one memory, so that every sequence may have its own, or none.
+
+    slot = arena.add(automaton)                 a number; slot 0 allows everything
+    at = arena.starts([slot, 0, slot])          where each sequence stands
+    arena.apply_(logits, at)                    minus infinity for what is forbidden
+    at = arena.advance(at, tokens)
+
+Automata come and go while others are in use: what sequences hold does not say where tables lie. The memory is one
+tensor of a fixed size, so a graph that was captured stays valid as long as `generation` is the same: it changes only
+when an automaton needs more of something than any before (`decoding.arena.program.Shape`).
+
+On the CPU the steps are kernels (`decoding.arena.on_cpu`); elsewhere, and inside `torch.compile`, they are tensor
+operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from automata.errors import EmptyLanguage, LimitExceeded, TooManyConfigurations, VocabularyError
+from decoding.arena import layout
+from decoding.arena.block import block_of
+from decoding.arena.budgets import distances
+from decoding.arena.heap import Heap
+from decoding.arena.layout import DEAD, ENDED
+from decoding.arena.machine import Machine
+from decoding.arena.machines import Automaton, machine_of, unconstrained
+from decoding.arena.mask_chunks import Words, num_chunks
+from decoding.arena.on_cpu import advance_rows, mask_logits
+from decoding.arena.program import Program, Shape
+from decoding.arena.sequences import Sequences
+from tokenfst.pushdown.automaton import PushdownTokenAutomaton
+from tokenfst.vocabulary import Vocabulary
+
+MAX_BYTES = 1 << 28
+MAX_DEPTH = 127
+FREE_SLOT = 0
+"""The slot that allows every token."""
+
+
+class Arena:
+    """Automata on one device, for sequences of one vocabulary.
+
+    Attributes:
+        vocabulary: the tokens.
+        width: V, the width of the model's logits; tokens past the vocabulary are never allowed.
+        begin, end: the tokens that masks and logits are about: all, or this process's part of them.
+        device: where everything lies.
+        max_depth: the most symbols on a stack; 0 for none.
+        configurations: P, how many configurations a sequence carries.
+        generation: how often the shapes of a step have changed.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        device: torch.device | str = "cpu",
+        *,
+        width: int | None = None,
+        max_bytes: int = MAX_BYTES,
+        max_depth: int = MAX_DEPTH,
+        configurations: int = 1,
+        max_slots: int = 1024,
+        part: tuple[int, int] | None = None,
+    ) -> None:
+        """Makes an arena with nothing in it but slot 0.
+
+        Args:
+            vocabulary: the tokens.
+            device: where everything is to lie.
+            width: the width of the model's logits, where it is more than the vocabulary's.
+            max_bytes: the memory of all automata together.
+            max_depth: the most symbols that a stack may hold; texts that need more are not allowed.
+            configurations: how many configurations a sequence may have: what the most ambiguous grammar needs.
+            max_slots: how many automata there may be at once.
+            part: where logits are sharded over the vocabulary, the tokens from the first number to the second are this
+                process's. Masks are of those; tokens are numbered as without it.
+
+        Raises:
+            ValueError: `width` is less than the vocabulary's, or `part` is not inside of it.
+            LimitExceeded: not even slot 0 fits.
+        """
+        self.vocabulary = vocabulary
+        self.width = len(vocabulary) if width is None else width
+        if self.width < len(vocabulary):
+            raise ValueError(f"logits of width {self.width} do not cover the vocabulary of {len(vocabulary)}")
+        self.begin, self.end = part or (0, self.width)
+        if not 0 <= self.begin < self.end <= self.width:
+            raise ValueError(f"part {part} is not inside of logits of width {self.width}")
+        self.device, self.max_depth, self.configurations = torch.device(device), max_depth, configurations
+        self.generation = 0
+        self._heap = Heap(max_bytes // 4, self.device)
+        self._places = torch.zeros(max_slots, dtype=torch.int64, device=self.device)
+        # One entry more is where nothing is read; and stacks are compared eight symbols at a time.
+        depth = (max_depth + 8) // 8 * 8 - 1 if max_depth or configurations > 1 else 0
+        self._program = Program(self._heap.words, self._places, depth)
+        self._least: dict[int, int] = {}
+        # Tables of bits: eight tokens at a time, each a byte of a long.
+        bits = torch.arange(256, device=self.device)[:, None] >> torch.arange(8, device=self.device) & 1
+        self._tokens_of_byte = bits.to(torch.uint8).view(torch.int64).flatten()
+        free = unconstrained(vocabulary)
+        self._put(FREE_SLOT, free, block_of(free, self.width, self.begin, self.end))
+
+    @classmethod
+    def of(
+        cls,
+        automata: Sequence[Automaton],
+        device: torch.device | str = "cpu",
+        *,
+        width: int | None = None,
+        max_depth: int = MAX_DEPTH,
+    ) -> Arena:
+        """An arena for some automata and no others: slots 1, 2, ... in their order.
+
+        Args:
+            automata: the automata, at least one, all for one vocabulary.
+            device: where everything is to lie.
+            width: the width of the model's logits, where it is more than the vocabulary's.
+            max_depth: the most symbols that a stack may hold; texts that need more are not allowed.
+
+        Raises:
+            ValueError, VocabularyError, EmptyLanguage, LimitExceeded: as the constructor and `add`.
+        """
+        vocabulary = automata[0].vocabulary
+        machines = [machine_of(automaton, max_depth) for automaton in automata]
+        size = len(vocabulary) if width is None else width
+        blocks = [block_of(machine, size, 0, size) for machine in machines]
+        first = block_of(unconstrained(vocabulary), size, 0, size)
+        arena = cls(
+            vocabulary,
+            device,
+            width=width,
+            max_bytes=4 * sum(map(len, [first, *blocks])),
+            max_depth=max(machine.depth for machine in machines),
+            configurations=max(_carried(automaton) for automaton in automata),
+            max_slots=len(machines) + 1,
+        )
+        for automaton, machine, block in zip(automata, machines, blocks, strict=True):
+            arena._check_vocabulary(automaton)
+            arena._enter(machine, block)
+        return arena
+
+    # Automata
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that automata take, of `max_bytes`."""
+        return 4 * self._heap.taken
+
+    @property
+    def max_bytes(self) -> int:
+        """Bytes that automata may take."""
+        return 4 * len(self._heap.words)
+
+    @property
+    def slots(self) -> dict[int, int]:
+        """The bytes of each slot that is in use."""
+        return {slot: 4 * size for slot, (_, size) in sorted(self._heap.blocks.items())}
+
+    def add(self, automaton: Automaton) -> int:
+        """Copies an automaton in.
+
+        Returns:
+            Its slot, by which sequences begin.
+
+        Raises:
+            VocabularyError: the automaton is for another vocabulary.
+            EmptyLanguage: every text needs a higher stack than there is.
+            LimitExceeded: there is no room, no slot, or an automaton needs more configurations than sequences carry.
+        """
+        self._check_vocabulary(automaton)
+        return self.put(machine_of(automaton, self.max_depth))
+
+    def put(self, machine: Machine) -> int:
+        """Copies a machine in; returns and raises as `add`."""
+        return self._enter(machine, block_of(machine, self.width, self.begin, self.end))
+
+    def _check_vocabulary(self, automaton: Automaton) -> None:
+        if automaton.vocabulary.digest != self.vocabulary.digest:
+            raise VocabularyError("the automaton was made for another vocabulary than the arena's")
+
+    def _enter(self, machine: Machine, block: Words) -> int:
+        slot = next((slot for slot in range(len(self._places)) if slot not in self._heap.blocks), None)
+        if slot is None:
+            raise LimitExceeded(f"all {len(self._places):,} slots of the arena are in use (`max_slots`)")
+        self._put(slot, machine, block)
+        if bool((self.starts([slot]).row == DEAD).all()):
+            self.drop(slot)
+            raise EmptyLanguage(f"every text needs a stack of more than {machine.depth} symbols")
+        return slot
+
+    def drop(self, slot: int) -> None:
+        """Forgets an automaton; no sequence may stand in it any more.
+
+        Raises:
+            KeyError: the slot is not in use, or is 0.
+        """
+        if slot == FREE_SLOT:
+            raise KeyError("slot 0 is always there")
+        del self._heap.blocks[slot], self._least[slot]
+
+    def compact(self) -> None:
+        """Moves automata together; sequences do not notice."""
+        for slot, place in self._heap.compact().items():
+            self._places[slot] = place
+
+    def _put(self, slot: int, machine: Machine, block: Words) -> None:
+        if machine.is_ambiguous and self.configurations == 1:
+            raise LimitExceeded("the grammar is ambiguous, and sequences carry one configuration (`configurations`)")
+        words = torch.from_numpy(block)
+        place = self._heap.put(slot, words)
+        if place is None:
+            self.compact()
+            place = self._heap.put(slot, words)
+        assert place is not None
+        self._places[slot] = place
+        self._least[slot] = machine.least
+        needs = Shape(
+            times=machine.outcomes.shape[1],
+            reads=machine.reads,
+            longest=machine.longest,
+            cuts=int(machine.nodes[:, layout.NUM_CUTS].max()),
+            classes=machine.num_classes,
+            runs=int(machine.node_runs[:, 1].max(initial=0)),
+        )
+        shape = Shape(*map(max, needs, self._program.shape))
+        self.generation += shape != self._program.shape
+        self._program.shape = shape
+
+    # Sequences
+
+    def starts(self, slots: Sequence[int] | Tensor) -> Sequences:
+        """Where sequences begin, each in the automaton of its slot, `[B]`."""
+        slot = slots if isinstance(slots, Tensor) else torch.tensor(slots, dtype=torch.int64)
+        return self._program.starts(slot.to(self.device), self.configurations)
+
+    def min_tokens(self, slot: int) -> int:
+        """The fewest tokens of a text of a slot's automaton, the end token counted."""
+        return self._least[slot]
+
+    def remaining(self, at: Sequences) -> Tensor:
+        """The fewest tokens that each sequence still needs, the end token counted, `[B]`."""
+        return torch.where(self.ended(at), 0, distances(self._program, at).amin(1) + 1)
+
+    def ended(self, at: Sequences) -> Tensor:
+        """Which sequences have come to their end, `[B]` bool."""
+        return (at.row == ENDED).any(1)
+
+    def astray(self, at: Sequences) -> Tensor:
+        """Which sequences hold a token that was not allowed, or have overflowed, `[B]` bool."""
+        return (at.row == DEAD).all(1)
+
+    def check(self, at: Sequences) -> None:
+        """Looks whether a sequence has overflowed; waits for the device.
+
+        Raises:
+            TooManyConfigurations: some sequence has.
+        """
+        rows = at.overflowed.nonzero().flatten().tolist()
+        if rows:
+            raise TooManyConfigurations(
+                f"sequences {rows} have more than {self.configurations} derivations side by side (`configurations`)"
+            )
+
+    def forced(self, at: Sequences) -> Tensor:
+        """The only token that each sequence may write, or -1 where there are several, `[B]`."""
+        return self._program.forced(at)
+
+    def advance(self, at: Sequences, tokens: Tensor) -> Sequences:
+        """Where each sequence stands after one more token, `[B]` int64 below V; a new object, and `at` stays as it is.
+
+        A token that is not allowed leads to where nothing is allowed; behind the end any token stays there.
+        """
+        if self._on_cpu and self.configurations == 1:
+            return advance_rows(self._program, at, tokens)
+        return self._program.advance(at, tokens)
+
+    @property
+    def _on_cpu(self) -> bool:
+        return self.device.type == "cpu" and not torch.compiler.is_compiling()
+
+    # Masks, in every form
+
+    def bitmask(self, at: Sequences, remaining: Tensor | int | None = None) -> Tensor:
+        """Packed masks, `[B, W]` int32: bit `i & 31` of word `i >> 5` is token i.
+
+        Args:
+            at: where the sequences stand.
+            remaining: how many tokens may still be written, the next one and the end token included, `[B]` or one
+                number: then a token is allowed only if the text can still be completed after it.
+        """
+        num_words = -(-(self.end - self.begin) // 32)
+        if remaining is None:
+            return self._program.mask_words(at, num_chunks(self.end - self.begin))[:, :num_words]
+        tokens = self.mask(at, remaining)
+        padded = torch.nn.functional.pad(tokens, (0, -tokens.shape[1] % 32)).unflatten(1, (-1, 32))
+        weights = (1 << torch.arange(32, dtype=torch.int64, device=self.device)).to(torch.int32)
+        words: Tensor = (padded * weights).sum(2, dtype=torch.int32)
+        return words
+
+    def mask(self, at: Sequences, remaining: Tensor | int | None = None) -> Tensor:
+        """Masks, `[B, V]` bool; arguments as for `bitmask`."""
+        if remaining is not None:
+            limit = remaining[:, None] if isinstance(remaining, Tensor) else remaining
+            return (distances(self._program, at) < limit).gather(1, self._classes(at))
+        words = self.bitmask(at).contiguous()
+        tokens = self._tokens_of_byte.index_select(0, words.view(torch.uint8).flatten().int())
+        return tokens.view(torch.bool).view(len(words), -1)[:, : self.end - self.begin]
+
+    def _classes(self, at: Sequences) -> Tensor:
+        """The class of each token for each sequence, `[B, V]`."""
+        tables = self._program.tables(at.slot)
+        tokens = torch.arange(self.begin, self.end, device=self.device)
+        return self._program.read(tables.place(layout.CLASSES) + tokens)
+
+    def token_ids(self, at: Sequences, remaining: Tensor | int | None = None) -> list[Tensor]:
+        """The allowed tokens of each sequence, ascending; waits for the device."""
+        return [row.nonzero().flatten() + self.begin for row in self.mask(at, remaining)]
+
+    def apply_(
+        self,
+        logits: Tensor,
+        at: Sequences,
+        remaining: Tensor | int | None = None,
+        *,
+        wrap_up: Tensor | None = None,
+    ) -> Tensor:
+        """Writes minus infinity over the logits of forbidden tokens, in place.
+
+        Args:
+            logits: `[B, V]`, of any floating type.
+            at: where the sequences stand.
+            remaining: as for `bitmask`.
+            wrap_up: `[B]` float32, a soft close: what each token costs by which the text becomes longer than it has to
+                be, taken off the logits; 0 for none.
+
+        Returns:
+            The logits.
+        """
+        if wrap_up is not None:
+            rest = distances(self._program, at)
+            excess = (rest - rest.amin(1, keepdim=True)).clamp(max=1 << 20) * wrap_up[:, None]
+            logits.sub_(excess.gather(1, self._classes(at)).to(logits.dtype))
+        if self._on_cpu:
+            mask_logits(self._program, logits, at, remaining, self.begin)
+            return logits
+        return logits.masked_fill_(~self.mask(at, remaining), float("-inf"))
+
+
+def _carried(automaton: Automaton) -> int:
+    """How many configurations a sequence needs to carry."""
+    return automaton.tables.max_configurations if isinstance(automaton, PushdownTokenAutomaton) else 1

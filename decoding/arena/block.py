@@ -1,0 +1,64 @@
+"""From a machine to its block (`decoding.arena.layout`)."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from decoding.arena import layout
+from decoding.arena.comb import comb
+from decoding.arena.layout import CHUNK_WORDS, FIELDS
+from decoding.arena.machine import Machine
+from decoding.arena.mask_chunks import Words, mask_chunks, num_chunks
+from tokenfst.token_classes import NEVER
+
+
+def block_of(machine: Machine, width: int, begin: int, end: int) -> Words:
+    """The block of a machine, for tokens below `width`, with masks over those from `begin` to `end`."""
+    classes = np.full(width, NEVER)
+    classes[: len(machine.token_class)] = machine.token_class
+    row_mask, masks, chunks, forced = mask_chunks(machine, begin, end)
+    base, entries = comb(machine.offsets, machine.number, machine.outcome, machine.num_classes)
+    tables: dict[int, npt.NDArray[np.integer]] = {
+        layout.CLASSES: classes,
+        layout.ROW_MASK: row_mask,
+        layout.MASKS: masks,
+        layout.ROW_FORCED: forced,
+        layout.ROW_COMB: base,
+        layout.COMB: entries,
+        layout.OUTCOMES: machine.outcomes,
+        layout.MOVES: machine.moves,
+        layout.PUSHES: machine.pushes,
+        layout.NODES: machine.nodes,
+        layout.WALK: machine.walk,
+        layout.NODE_ROWS: machine.node_rows,
+        layout.CUTS: machine.cuts,
+        layout.REST: machine.rest,
+        layout.NEXT: machine.next,
+        layout.COST: machine.cost,
+        layout.NODE_RUNS: machine.node_runs,
+        layout.RUNS: machine.runs,
+    }
+    head = np.zeros(FIELDS, np.int64)
+    place = FIELDS + chunks.size
+    for field, table in tables.items():
+        head[field], place = place, place + table.size
+    numbers = {
+        layout.NO_OUTCOME: len(machine.outcomes) - 2,
+        layout.TIMES: machine.outcomes.shape[1],
+        layout.NUM_CLASSES: machine.num_classes,
+        layout.NUM_SYMBOLS: machine.walk.shape[1] - 1,
+        layout.NUM_MOVES: len(machine.moves),
+        layout.GAUGE: machine.gauge,
+        layout.DEPTH: machine.depth,
+        layout.FIRST: machine.first,
+        layout.LEAST: machine.least,
+        layout.HAS_RUNS: len(machine.runs) > 0,
+    }
+    for field, number in numbers.items():
+        head[field] = number
+    # Chunks lie behind the head, and masks name their places.
+    tables[layout.MASKS] = FIELDS + masks * CHUNK_WORDS
+    tables[layout.ROW_MASK] = head[layout.MASKS] + row_mask * num_chunks(end - begin)
+    parts: list[npt.NDArray[np.integer]] = [head, chunks, *tables.values()]
+    return np.concatenate([part.reshape(-1).astype(np.int32) for part in parts])

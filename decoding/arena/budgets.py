@@ -1,0 +1,67 @@
+"""How many tokens each class leaves to be written: what budgets and a soft close go by.
+
+    distance    the fewest tokens after a class, the end token counted                      [B, K]
+                = rest[context, move] + cost      of the stack that the move leaves
+                + runs of the node by count       where something is counted
+
+A class is allowed within a budget if its distance is less than what may still be written. The numbers are those of
+`min_tokens`: exact for automata without a stack, and for those with one as long as it has room.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from decoding.arena import layout
+from decoding.arena.layout import FAR
+from decoding.arena.program import Program, Tables
+from decoding.arena.sequences import CONTEXT, COST, Sequences
+
+
+def distances(program: Program, at: Sequences) -> Tensor:
+    """The fewest tokens after each class, the end token counted, `[B, K]`; `FAR` and more where it is not allowed."""
+    shape, tables = program.shape, program.tables(at.slot)
+    configurations = at.row.shape[1]
+    classes = torch.arange(shape.classes, device=program.device)
+    inside = classes < tables.number(layout.NUM_CLASSES)
+    number = torch.where(inside, classes, 0).repeat(1, configurations)
+    move = program.moves(tables, at.row.repeat_interleave(shape.classes, 1), number).flatten(1)
+    times = shape.classes * shape.times
+    pops, _, _, node, keeps, adds = program.effects(tables, move)
+    # Entries of other classes may pop what is not there.
+    base = (at.height.repeat_interleave(times, 1) - pops).clamp(min=0)
+    context, cost = _below(program, at, base.unflatten(1, (configurations, -1)))
+    rest = program.read(tables.place(layout.REST) + context * tables.number(layout.NUM_MOVES) + move) + cost
+    if shape.runs:
+        count = keeps * at.counter.repeat_interleave(times, 1) + adds
+        rest = rest + _of_count(program, tables, node, count)
+    rest = rest.view(len(at.slot), configurations, shape.classes, shape.times).amin((1, 3))
+    return torch.where(inside, rest, FAR)
+
+
+def _below(program: Program, at: Sequences, base: Tensor) -> tuple[Tensor, Tensor]:
+    """Context and cost of the stacks up to a height, `[B, n]` each, from `[B, P, n / P]`."""
+    if not program.depth:
+        nothing = torch.zeros_like(base).flatten(1)
+        return nothing, nothing
+    place = (base - 1).clamp(min=0)
+    context, cost = (at.stack[..., column].gather(2, place).long() for column in (CONTEXT, COST))
+    return torch.where(base > 0, context, 0).flatten(1), torch.where(base > 0, cost, 0).flatten(1)
+
+
+def _of_count(program: Program, tables: Tables, node: Tensor, count: Tensor) -> Tensor:
+    """What the count says, `[B, n]`: of the node's runs the last one that begins no later."""
+    has_runs = tables.number(layout.HAS_RUNS) > 0
+    place = torch.where(has_runs, tables.place(layout.NODE_RUNS) + 2 * node, 0)
+    begin, size = program.read(place), torch.where(has_runs, program.read(place + 1), 0)
+    first = tables.place(layout.RUNS) + 2 * begin
+    low, high = torch.zeros_like(size), size
+    for _ in range(program.shape.runs.bit_length()):
+        middle = (low + high) // 2
+        inside = low < high
+        begins = program.read(torch.where(inside, first + 2 * middle, 0)) <= count
+        low = torch.where(inside & begins, middle + 1, low)
+        high = torch.where(inside & ~begins, middle, high)
+    found = program.read(torch.where(low > 0, first + 2 * (low - 1) + 1, 0))
+    return torch.where(low > 0, found, 0)

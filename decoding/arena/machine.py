@@ -1,0 +1,119 @@
+"""Machine: what every kind of automaton is to the arena.
+
+A sequence stands at a *row*: the classes that are allowed there, with what they do. A row is all that a mask needs. A
+token's class makes a *move* from a row: so many symbols are popped, some are pushed, the count changes, and a *node*
+follows. The node finds the next row by what is read of the stack, and by one number, the *gauge*:
+
+    inner node   reads one symbol more from the top of the stack and goes on to another node
+    leaf         has a row for each interval of the gauge: of the count, where something is counted, or of how many
+                 symbols are free above the stack, since moves need room
+
+    of a regular automaton    every state is a leaf with one row, and no move pops, pushes or counts
+    of one with a register    every place is a leaf, with a row for each interval in which the same guards are open
+    of one with a stack       inner nodes are those of the context trees; leaves have a row for each level of room
+
+So one program serves all of them, and one with a stack pays for the stack alone. Row and node 0 are dead, row and node
+1 are those after the end.
+
+Rejected: a program for each kind and a batch sorted by kind (as many launches as kinds, and shapes that change as
+sequences come and go).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from decoding.arena.layout import ADDS, CUTS_AT, ENDED, FAR, KEEPS, NOTHING, NUM_CUTS, ROWS_AT, TARGET
+
+Longs = npt.NDArray[np.int64]
+
+
+def _no_ints() -> Longs:
+    return np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Machine:
+    """The tables; E rows, N nodes, X edges, O outcomes, M moves, S symbols, H contexts.
+
+    Attributes:
+        token_class, num_classes: `[V]` and K.
+        offsets, number, outcome: `[E + 1]`, `[X]`, `[X]`: the classes that each row allows, ascending, and what
+            they do.
+        outcomes: `[O, T]`, the moves of each outcome; the last two outcomes are none, and what the end token does
+            behind the end.
+        moves: `[M, 6]`, likewise (`layout.POPS` ... `layout.ADDS`).
+        pushes: `[..]`, symbols from the bottom up.
+        nodes: `[N, 4]` (`layout.WALK_AT` ... `layout.NUM_CUTS`).
+        walk: `[I, S + 1]`.
+        node_rows, cuts: `[..]`.
+        gauge: what cuts are about (`layout.NOTHING`, `COUNT`, `FREE`).
+        depth: the most symbols on the stack; 0 for none.
+        first: the node before the first token.
+        rest: `[H, M]`, the fewest tokens after a move on a stack of some context, beyond those counted for the stack.
+        next, cost: `[H, S]`, the context of a stack with one symbol more, and what is counted for it.
+        node_runs, runs: `[N, 2]`, `[.., 2]`: the fewest tokens by count, added to `rest`.
+        least: the fewest tokens of a whole text, the end token counted.
+        is_ambiguous: whether a text may have several configurations.
+        reads: how many symbols are read at most.
+        longest: how many are pushed at most.
+    """
+
+    token_class: npt.NDArray[np.integer]
+    num_classes: int
+    offsets: Longs
+    number: Longs
+    outcome: Longs
+    outcomes: Longs
+    moves: Longs
+    nodes: Longs
+    node_rows: Longs
+    first: int
+    rest: Longs
+    least: int
+    pushes: Longs = field(default_factory=_no_ints)
+    walk: Longs = field(default_factory=lambda: np.zeros((0, 1), np.int64))
+    cuts: Longs = field(default_factory=_no_ints)
+    gauge: int = NOTHING
+    depth: int = 0
+    next: Longs = field(default_factory=lambda: np.zeros((1, 0), np.int64))
+    cost: Longs = field(default_factory=lambda: np.zeros((1, 0), np.int64))
+    node_runs: Longs = field(default_factory=lambda: np.zeros((0, 2), np.int64))
+    runs: Longs = field(default_factory=lambda: np.zeros((0, 2), np.int64))
+    is_ambiguous: bool = False
+    reads: int = 0
+    longest: int = 0
+
+    @property
+    def num_rows(self) -> int:
+        """E."""
+        return len(self.offsets) - 1
+
+    def classes(self, row: int) -> Longs:
+        """The classes that a row allows."""
+        return self.number[self.offsets[row] : self.offsets[row + 1]]
+
+
+def leaves(first_row: Longs, first_cut: Longs, num_cuts: Longs) -> Longs:
+    """Nodes that read nothing, `[N, 4]`."""
+    nodes = np.full((len(first_row), 4), -1, np.int64)
+    nodes[:, ROWS_AT], nodes[:, CUTS_AT], nodes[:, NUM_CUTS] = first_row, first_cut, num_cuts
+    return nodes
+
+
+def plain_moves(targets: Longs, keeps: Longs | int = 0, adds: Longs | int = 0) -> Longs:
+    """Moves that leave the stack alone, with the last two behind them, `[M, 6]`."""
+    moves = np.zeros((len(targets) + 2, 6), np.int64)
+    moves[:-2, TARGET], moves[:-2, KEEPS], moves[:-2, ADDS] = targets, keeps, adds
+    moves[-1, TARGET] = ENDED
+    return moves
+
+
+def with_last_two(rest: Longs) -> Longs:
+    """`rest` with the last two moves."""
+    rest = np.pad(np.minimum(rest, FAR), [(0, 0), (0, 2)], constant_values=FAR)
+    rest[:, -1] = 0
+    return rest

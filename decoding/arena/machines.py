@@ -1,0 +1,199 @@
+"""From automata over tokens to machines (`decoding.arena.machine`)."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+
+from decoding.arena.layout import (
+    COUNT,
+    CUTS_AT,
+    DEAD,
+    ENDED,
+    FAR,
+    FREE,
+    NUM_CUTS,
+    POPS,
+    PUSH_AT,
+    PUSHED,
+    ROWS_AT,
+    TARGET,
+    WALK_AT,
+)
+from decoding.arena.machine import Longs, Machine, leaves, plain_moves, with_last_two
+from decoding.pushdown_rows import make_rows
+from tokenfst.automaton import TokenAutomaton
+from tokenfst.counted.automaton import CountedAutomaton
+from tokenfst.pushdown.automaton import PushdownTokenAutomaton
+from tokenfst.token_classes import END
+from tokenfst.vocabulary import Vocabulary
+
+Automaton: TypeAlias = TokenAutomaton | PushdownTokenAutomaton
+
+
+def machine_of(automaton: Automaton, max_depth: int) -> Machine:
+    """The machine of an automaton.
+
+    Args:
+        automaton: the automaton.
+        max_depth: the most symbols that a stack may hold.
+
+    Raises:
+        LimitExceeded: the rows of context trees, or the distances, take more memory than they may.
+    """
+    if isinstance(automaton, PushdownTokenAutomaton):
+        return of_pushdown(automaton, max_depth)
+    if isinstance(automaton, CountedAutomaton):
+        return of_counted(automaton)
+    return of_regular(automaton)
+
+
+def unconstrained(vocabulary: Vocabulary) -> Machine:
+    """The machine that allows every token of a vocabulary."""
+    classes = np.full(len(vocabulary), END + 1)
+    classes[list(vocabulary.eos_ids)] = END
+    rows = np.arange(3)
+    return Machine(
+        token_class=classes,
+        num_classes=END + 2,
+        offsets=np.array([0, 0, 1, 3]),
+        number=np.array([END, END, END + 1]),
+        outcome=np.array([ENDED, ENDED, 2]),
+        outcomes=np.arange(5)[:, None],
+        moves=plain_moves(rows),
+        nodes=leaves(rows, rows * 0, rows * 0),
+        node_rows=rows,
+        first=2,
+        rest=with_last_two(np.array([[FAR, 0, 1]])),
+        least=1,
+    )
+
+
+def of_regular(automaton: TokenAutomaton) -> Machine:
+    """State q is row, node and move q + 2; the state after the end is ENDED."""
+    source, number, target = (column.astype(np.int64) for column in automaton.transitions.edges())
+    inside = source != automaton.end_state
+    # Where the end token leads behind the end stands first, since rows come in order.
+    source, number = np.insert(source[inside] + 2, 0, ENDED), np.insert(number[inside], 0, END)
+    target = np.insert(np.where(target == automaton.end_state, ENDED, target + 2)[inside], 0, ENDED)
+    count = automaton.num_states + 1
+    rows = np.arange(count)
+    least = automaton.min_tokens_by_state.astype(np.int64)
+    rest = np.concatenate([[FAR], least[-1:], least[:-1]])[None]
+    return Machine(
+        token_class=automaton.token_class,
+        num_classes=automaton.num_classes,
+        offsets=np.searchsorted(source, np.arange(count + 1)),
+        number=number,
+        outcome=target,
+        outcomes=np.arange(count + 2)[:, None],
+        moves=plain_moves(rows),
+        nodes=leaves(rows, rows * 0, rows * 0),
+        node_rows=rows,
+        first=automaton.start + 2,
+        rest=with_last_two(rest),
+        least=automaton.min_tokens(automaton.start),
+    )
+
+
+def of_counted(automaton: CountedAutomaton) -> Machine:
+    """Place q is node q + 2, with a row for each interval of counts in which the same guards are open."""
+    form = automaton.transitions
+    cuts, rows, edges = [], [[DEAD], [ENDED]], [(ENDED, END, ENDED, 0, 0)]
+    num_cuts, num_rows = [0, 0], 2
+    for place in range(form.num_places - 1):
+        own = slice(int(form.row_offsets[place]), int(form.row_offsets[place + 1]))
+        low, high = form.low[own], form.high[own]
+        begins = np.unique(np.concatenate([[0], low, high + 1]))
+        begins = begins[begins <= form.max_register]
+        for begin in begins.tolist():
+            for edge in (np.flatnonzero((low <= begin) & (begin <= high)) + own.start).tolist():
+                target, action = int(form.edge_target[edge]), int(form.action[edge])
+                node = ENDED if target == form.num_places - 1 else target + 2
+                change = (1, action) if action >= 0 else (0, ~action)
+                edges.append((num_rows, int(form.edge_class[edge]), node, *(change if node != ENDED else (0, 0))))
+            num_rows += 1
+        rows.append(list(range(num_rows - len(begins), num_rows)))
+        cuts.append(begins[1:])
+        num_cuts.append(len(begins) - 1)
+    table = np.array(edges, np.int64)
+    moves, outcome = np.unique(table[:, 2:], axis=0, return_inverse=True)
+    sizes = np.array([len(each) for each in rows])
+    cuts_by_node = np.array(num_cuts)
+    nodes = leaves(np.cumsum(sizes) - sizes, np.cumsum(cuts_by_node) - cuts_by_node, cuts_by_node)
+    node_runs, runs = _runs(automaton, len(nodes))
+    return Machine(
+        token_class=automaton.token_class,
+        num_classes=automaton.num_classes,
+        offsets=np.searchsorted(table[:, 0], np.arange(num_rows + 1)),
+        number=table[:, 1],
+        outcome=outcome.reshape(-1),
+        outcomes=np.arange(len(moves) + 2)[:, None],
+        moves=plain_moves(*moves.T),
+        nodes=nodes,
+        node_rows=np.concatenate(rows),
+        cuts=np.concatenate(cuts),
+        gauge=COUNT,
+        first=automaton.start + 2,
+        rest=with_last_two(np.zeros((1, len(moves)), np.int64)),
+        node_runs=node_runs,
+        runs=runs,
+        least=automaton.min_tokens(automaton.start),
+    )
+
+
+def _runs(automaton: CountedAutomaton, num_nodes: int) -> tuple[Longs, Longs]:
+    """The least number of tokens by count, from each place but that after the end."""
+    form, steps = automaton.transitions, automaton.min_tokens_steps
+    values = form.max_register + 1
+    place, begin = steps.key // values, steps.key % values
+    kept = place < form.num_places - 1
+    node_runs = np.zeros((num_nodes, 2), np.int64)
+    node_runs[2:, 0] = np.searchsorted(place, np.arange(form.num_places - 1))
+    node_runs[2:, 1] = np.bincount(place[kept], minlength=form.num_places - 1)
+    return node_runs, np.stack([begin, np.minimum(steps.value, FAR)], 1)[kept]
+
+
+def of_pushdown(automaton: PushdownTokenAutomaton, max_depth: int) -> Machine:
+    """Rows are those of `decoding.pushdown_rows`, states there; nodes are the entries of its walk."""
+    tables, depths = automaton.tables, [max_depth, automaton.max_depth]
+    rows, distance = make_rows(tables), automaton.distances
+    num_moves, num_leaves = len(tables.move_pops), len(rows.state_of)
+    offsets = rows.offsets + (np.arange(len(rows.offsets)) > ENDED)
+    moves = np.zeros((num_moves + 2, 6), np.int64)
+    moves[:-2, POPS], moves[:-2, TARGET] = tables.move_pops, rows.root[tables.move_target]
+    moves[:-2, PUSHED] = np.diff(tables.push_offsets)[tables.move_push]
+    moves[:-2, PUSH_AT] = tables.push_offsets[tables.move_push]
+    moves[-1, TARGET] = ENDED
+    none = np.full((2, rows.moves.shape[1]), num_moves)
+    none[1, 0] += 1
+    outcomes = np.concatenate([rows.moves, none])
+    nodes = np.full((len(rows.walk), 4), -1, np.int64)
+    nodes[:num_leaves, ROWS_AT] = np.arange(num_leaves) * rows.state_of.shape[1]
+    nodes[:num_leaves, CUTS_AT], nodes[:num_leaves, NUM_CUTS] = 0, len(rows.needs)
+    nodes[num_leaves:, WALK_AT] = np.arange(len(rows.walk) - num_leaves) * rows.walk.shape[1]
+    return Machine(
+        token_class=automaton.token_class,
+        num_classes=tables.num_classes,
+        offsets=offsets,
+        number=np.insert(rows.number, rows.offsets[ENDED], END),
+        outcome=np.insert(rows.outcome, rows.offsets[ENDED], len(outcomes) - 1),
+        outcomes=outcomes,
+        moves=moves,
+        pushes=tables.push_symbols.astype(np.int64),
+        nodes=nodes,
+        walk=rows.walk[num_leaves:],
+        node_rows=rows.state_of.reshape(-1),
+        cuts=rows.needs,
+        gauge=FREE,
+        depth=min(depth for depth in depths if depth is not None),
+        first=int(rows.root[tables.start]),
+        rest=with_last_two(distance.rest.astype(np.int64)),
+        next=distance.next.astype(np.int64),
+        cost=distance.cost.astype(np.int64),
+        least=distance.first,
+        is_ambiguous=tables.max_configurations > 1,
+        reads=tables.max_pops,
+        longest=int(moves[:, PUSHED].max()),
+    )

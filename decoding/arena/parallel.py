@@ -1,0 +1,73 @@
+"""Parallel configurations: candidates of one step that are equal are merged, and the first P that differ are kept.
+
+A candidate is a configuration with one of its moves: its stack is the old one up to `base`, with the pushes on top. Two
+candidates have equal stacks where the old ones are equal up to the lower base, which one comparison of all pairs of
+old stacks tells, and all above that, which the highest `near` symbols show. So only what is kept is ever copied.
+
+Rejected: hashes of stacks (two that collide would be merged); copying the stack for every candidate.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from decoding.arena.layout import DEAD
+
+
+class Candidates(NamedTuple):
+    """What one step may lead to: C = P x R candidates for each sequence, those of one configuration side by side.
+
+    Attributes:
+        row, height: `[B, C]`.
+        base: `[B, C]`, how many symbols of the old stack are left.
+        near: `[B, C, N]`, the topmost symbols; no more than N are ever pushed.
+    """
+
+    row: Tensor
+    height: Tensor
+    base: Tensor
+    near: Tensor
+
+
+def choose(stack: Tensor, candidates: Candidates) -> tuple[Tensor, Tensor, Tensor]:
+    """The candidates to keep.
+
+    Args:
+        stack: `[B, P, D']`, the symbols of the old stacks; D' is a multiple of 8.
+        candidates: what may be kept; those at the dead row may not.
+
+    Returns:
+        `[B, P]` int64 and bool: candidates, those that are alive and differ first, and whether each is such a one;
+        `[B]` bool, whether there were more of them than P.
+    """
+    alive = candidates.row != DEAD
+    earlier = torch.ones(2 * candidates.row.shape[1:], dtype=torch.bool, device=stack.device).tril(-1)
+    repeats = _equal(stack, candidates) & earlier & alive[:, None]
+    fresh = alive & ~repeats.any(2)
+    order = (~fresh).to(torch.uint8).argsort(dim=1, stable=True)[:, : stack.shape[1]]
+    return order, fresh.gather(1, order), fresh.sum(1) > stack.shape[1]
+
+
+def _equal(stack: Tensor, candidates: Candidates) -> Tensor:
+    """Which candidates are the same configuration, `[B, C, C]` bool."""
+    row, height, base, near = candidates
+    times = row.shape[1] // stack.shape[1]
+    equal = common(stack)
+    equal = equal.repeat_interleave(times, 1).repeat_interleave(times, 2)
+    same = equal >= torch.minimum(base[:, :, None], base[:, None])
+    for part in (row, height):
+        same = same & (part[:, :, None] == part[:, None])
+    return same & (near[:, :, None] == near[:, None]).all(3)
+
+
+def common(stack: Tensor) -> Tensor:
+    """How many of their lowest entries any two stacks of a sequence have in common, `[B, P, P]`."""
+    # Eight places are one word, in which each place that differs has its lowest bit set, the first one the lowest.
+    words = (stack[:, :, None] != stack[:, None]).view(torch.int64)
+    first = (words != 0).to(torch.uint8).argmax(3)
+    word = words.gather(3, first[:, :, :, None]).squeeze(3)
+    bits = torch.frexp((word & -word).double()).exponent - 1
+    return torch.where(word != 0, first * 8 + bits.long() // 8, stack.shape[2])

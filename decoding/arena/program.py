@@ -1,0 +1,246 @@
+"""One step of a batch as tensor operations: every sequence by its own automaton, all by the same gathers.
+
+    head        each sequence's block says where its tables lie                                   [B, FIELDS]
+    look up     class of the token; comb of the row -> outcome -> moves                           [B, P, T]
+    stack       what is left of it, with the pushes on top                                        [B, C, ..], C = P x T
+    settle      from the node of the move: read the stack, count the cuts below the gauge, row    [B, C]
+    choose      of equal candidates one, and the first P of them (`decoding.arena.parallel`)      [B, P]
+
+Shapes depend on the batch and on `Shape` alone and no value is read on the host, so a step can stand in a CUDA graph
+and inside `torch.compile`. It is also the reference for the kernels (`decoding.arena.on_cpu`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from decoding.arena import layout
+from decoding.arena.layout import CHUNK_WORDS, CUTS_AT, DEAD, ENDED, FAR, FIELDS, NUM_CUTS, ROWS_AT, WALK_AT
+from decoding.arena.parallel import Candidates, choose
+from decoding.arena.sequences import CONTEXT, COST, SYMBOL, Sequences
+
+
+class Shape(NamedTuple):
+    """What the shapes of a step depend on, beside the batch: the most of everything over the automata of an arena.
+
+    Attributes:
+        times: T, the moves of an outcome.
+        reads: the symbols that a node reads.
+        longest: N, the symbols that a move pushes.
+        cuts: the cuts of a leaf.
+        classes: K.
+        runs: the runs of a node.
+    """
+
+    times: int = 1
+    reads: int = 0
+    longest: int = 0
+    cuts: int = 0
+    classes: int = 1
+    runs: int = 0
+
+
+class Program:
+    """The steps of an arena.
+
+    Attributes:
+        words: `[H]` int32, the arena's memory.
+        places: `[slots]` int64, where the block of each slot lies.
+        shape: the shapes of a step.
+        depth: D, the most symbols on a stack.
+    """
+
+    def __init__(self, words: Tensor, places: Tensor, depth: int) -> None:
+        self.words, self.places, self.depth = words, places, depth
+        self.shape = Shape()
+        self.device = words.device
+        self._head = torch.arange(FIELDS, device=self.device)
+        self._chunk = torch.arange(CHUNK_WORDS, device=self.device)
+        self._six = torch.arange(6, device=self.device)
+
+    def read(self, places: Tensor) -> Tensor:
+        """The words at places, of any shape, int64."""
+        return self.words.index_select(0, places.flatten()).view(places.shape).long()
+
+    def tables(self, slot: Tensor) -> Tables:
+        """The heads of the blocks of sequences."""
+        place = self.places.index_select(0, slot)
+        return Tables(place, self.read(place[:, None] + self._head))
+
+    def starts(self, slot: Tensor, configurations: int) -> Sequences:
+        """Where sequences begin, `[B]` slots."""
+        tables = self.tables(slot)
+        none = torch.zeros((len(slot), 1), dtype=torch.int64, device=self.device)
+        stack = torch.zeros((len(slot), 1, self.depth + 1, 3), dtype=torch.int32, device=self.device)
+        symbols = tables.number(layout.NUM_SYMBOLS)[:, :, None].expand(-1, -1, self.shape.reads)
+        row = self.settle(tables, tables.number(layout.FIRST), none, none, symbols)
+        more = configurations - 1
+        row = torch.nn.functional.pad(row, (0, more), value=DEAD)
+        none, stack = none.expand(-1, configurations), stack.expand(-1, configurations, -1, -1)
+        return Sequences(slot, row, none.contiguous(), none.contiguous(), stack.contiguous(), none[:, 0].bool())
+
+    def settle(self, tables: Tables, node: Tensor, count: Tensor, height: Tensor, symbols: Tensor) -> Tensor:
+        """The row of a node, `[B, C]`.
+
+        Args:
+            tables: of the sequences.
+            node, count, height: `[B, C]`.
+            symbols: `[B, C, reads]`, the topmost symbols, the top first.
+        """
+        nodes = tables.place(layout.NODES)
+        for symbol in symbols.unbind(2):
+            walk = self.read(nodes + 4 * node + WALK_AT)
+            reached = self.read(tables.place(layout.WALK) + walk.clamp(min=0) + symbol)
+            node = torch.where(walk >= 0, reached, node)
+        rows = self.read(nodes + 4 * node + ROWS_AT)
+        if self.shape.cuts:
+            gauge = torch.where(
+                tables.number(layout.GAUGE) == layout.COUNT, count, tables.number(layout.DEPTH) - height
+            )
+            place = torch.arange(self.shape.cuts, device=self.device)
+            first = tables.place(layout.CUTS) + self.read(nodes + 4 * node + CUTS_AT)
+            inside = place < self.read(nodes + 4 * node + NUM_CUTS)[:, :, None]
+            cuts = self.read(torch.where(inside, first[:, :, None] + place, 0))
+            rows = rows + (inside & (cuts <= gauge[:, :, None])).sum(2)
+        return self.read(tables.place(layout.NODE_ROWS) + rows)
+
+    def moves(self, tables: Tables, row: Tensor, number: Tensor) -> Tensor:
+        """The moves that classes make from rows, as numbers, `[.., T]`.
+
+        Args:
+            tables: of the sequences.
+            row, number: `[B, n]` each.
+        """
+        entry = tables.place(layout.COMB) + 2 * (self.read(tables.place(layout.ROW_COMB) + row) + number)
+        outcome = torch.where(self.read(entry) == row, self.read(entry + 1), tables.number(layout.NO_OUTCOME))
+        if self.shape.times == 1:
+            return outcome[:, :, None]
+        times = tables.number(layout.TIMES)[:, :, None]
+        place = torch.arange(self.shape.times, device=self.device)
+        # The last move but one leads nowhere.
+        move = self.read(tables.place(layout.OUTCOMES)[:, :, None] + outcome[:, :, None] * times + place % times)
+        return torch.where(place < times, move, tables.number(layout.NUM_MOVES)[:, :, None] - 2)
+
+    def effects(self, tables: Tables, move: Tensor) -> list[Tensor]:
+        """What moves do, column by column (`layout.POPS` ... `layout.ADDS`), each of the shape of `move`, `[B, n]`."""
+        found = self.read((tables.place(layout.MOVES) + 6 * move)[:, :, None] + self._six)
+        return list(found.unbind(2))
+
+    def advance(self, at: Sequences, tokens: Tensor) -> Sequences:
+        """Where each sequence stands after one more token, `[B]` int64."""
+        tables, configurations = self.tables(at.slot), at.row.shape[1]
+        number = self.read(tables.place(layout.CLASSES) + tokens[:, None]).expand(-1, configurations)
+        move = self.moves(tables, at.row, number).flatten(1)
+        times = self.shape.times
+        pops, pushed, push_at, node, keeps, adds = self.effects(tables, move)
+        base = at.height.repeat_interleave(times, 1) - pops
+        height = base + pushed
+        count = keeps * at.counter.repeat_interleave(times, 1) + adds
+        pushes = self._pushes(tables, push_at, pushed)
+        symbols = self._top(tables, at, base, height, pushes, self.shape.reads)
+        row = self.settle(tables, node, count, height, symbols)
+        # What has ended stays, whatever comes.
+        row = torch.where(at.row.repeat_interleave(times, 1) == ENDED, ENDED, row)
+        overflowed, stack = at.overflowed, at.stack
+        if configurations > 1:
+            near = self._top(tables, at, base, height, pushes, max(self.shape.longest, 1))
+            order, kept, overflows = choose(stack[..., SYMBOL], Candidates(row, height, base, near))
+            overflowed = overflowed | overflows
+            row = torch.where(kept & ~overflowed[:, None], row.gather(1, order), DEAD)
+            height, base, count, pushed = (part.gather(1, order) for part in (height, base, count, pushed))
+            pushes = pushes.gather(1, order[:, :, None].expand(-1, -1, pushes.shape[2]))
+            stack = stack.gather(1, (order // times)[:, :, None, None].expand(-1, -1, *stack.shape[2:]))
+        return Sequences(at.slot, row, count, height, self._pushed(tables, stack, base, pushed, pushes), overflowed)
+
+    def _pushes(self, tables: Tables, push_at: Tensor, pushed: Tensor) -> Tensor:
+        """The symbols that moves push, from the bottom up, `[B, C, N]`; what lies past them means nothing."""
+        place = torch.arange(self.shape.longest, device=self.device)
+        wanted = (tables.place(layout.PUSHES) + push_at)[:, :, None] + place
+        return self.read(torch.where(place < pushed[:, :, None], wanted, 0))
+
+    def _top(self, tables: Tables, at: Sequences, base: Tensor, height: Tensor, pushes: Tensor, reads: int) -> Tensor:
+        """The topmost symbols of candidates, `[B, C, reads]`, the top first; below the lowest S.
+
+        Args:
+            tables: of the sequences.
+            at: where they stood.
+            base: `[B, C]`, how many symbols are left of the old stacks.
+            height: `[B, C]`.
+            pushes: `[B, C, N]`.
+            reads: how many.
+        """
+        place = height[:, :, None] - 1 - torch.arange(reads, device=self.device)
+        bottom = tables.number(layout.NUM_SYMBOLS)[:, :, None]
+        if not reads or not self.depth:
+            return bottom.expand(place.shape)
+        old = at.stack[..., SYMBOL].repeat_interleave(self.shape.times, 1).gather(2, place.clamp(0, self.depth)).long()
+        symbols = torch.where(place >= 0, old, bottom)
+        if self.shape.longest:
+            above = place - base[:, :, None]
+            new = pushes.gather(2, above.clamp(0, self.shape.longest - 1))
+            symbols = torch.where(above >= 0, new, symbols)
+        return symbols
+
+    def _pushed(self, tables: Tables, stack: Tensor, base: Tensor, pushed: Tensor, pushes: Tensor) -> Tensor:
+        """The stacks with what is pushed, and what that means for distances."""
+        if not self.depth or not self.shape.longest:
+            return stack
+        below = stack.gather(2, (base - 1).clamp(0, self.depth)[:, :, None, None].expand(-1, -1, 1, 3)).squeeze(2)
+        context = torch.where(base > 0, below[..., CONTEXT].long(), 0)
+        cost = torch.where(base > 0, below[..., COST].long(), 0)
+        entries, places = [], []
+        for number, symbol in enumerate(pushes.unbind(2)):
+            inside = number < pushed
+            symbol = torch.where(inside, symbol, 0)
+            entry = context * tables.number(layout.NUM_SYMBOLS) + symbol
+            added = self.read(torch.where(inside, tables.place(layout.COST) + entry, 0))
+            cost = torch.where(inside, (cost + added).clamp(max=FAR), cost)
+            context = torch.where(inside, self.read(torch.where(inside, tables.place(layout.NEXT) + entry, 0)), context)
+            entries.append(torch.stack([symbol, context, cost], 2))
+            # What is not pushed is written where nothing is ever read.
+            places.append(torch.where(inside, base + number, self.depth))
+        place = torch.stack(places, 2).clamp(0, self.depth)[..., None].expand(-1, -1, -1, 3)
+        return stack.scatter(2, place, torch.stack(entries, 2).int())
+
+    def mask_words(self, at: Sequences, num_chunks: int) -> Tensor:
+        """Packed masks, `[B, num_chunks * CHUNK_WORDS]` int32."""
+        tables = self.tables(at.slot)
+        mask = self.read(tables.place(layout.ROW_MASK) + at.row) + tables.base
+        place = mask[:, :, None] + torch.arange(num_chunks, device=self.device)
+        chunk = self.read(place) + tables.base[:, :, None]
+        words = self.words[chunk[..., None] + self._chunk].flatten(2)
+        united, *others = words.unbind(1)
+        for other in others:
+            united = united | other
+        return united
+
+    def forced(self, at: Sequences) -> Tensor:
+        """The only token that each sequence may write, or -1, `[B]`."""
+        tables = self.tables(at.slot)
+        found = self.read(tables.place(layout.ROW_FORCED) + at.row)
+        found = torch.where(at.row == DEAD, -2, found)
+        most, least = found.amax(1), torch.where(found == -2, found.amax(1, keepdim=True), found).amin(1)
+        return torch.where((most == least) & (most >= 0), most, -1)
+
+
+class Tables:
+    """The heads of the blocks of sequences: where each table lies, `[B, 1]`.
+
+    Attributes:
+        base: `[B, 1]`, where blocks lie.
+    """
+
+    def __init__(self, base: Tensor, head: Tensor) -> None:
+        self.base = base[:, None]
+        self._head = head
+
+    def place(self, field: int) -> Tensor:
+        """Where a table lies."""
+        return self.base + self._head[:, field, None]
+
+    def number(self, field: int) -> Tensor:
+        """A number of the head."""
+        return self._head[:, field, None]

@@ -1,0 +1,233 @@
+"""Compiling in the background: a server asks for an automaton, goes on with the prompt, and takes the automaton when
+the first token is due.
+
+    BackgroundCompiler      threads that compile, and a cache of what they made
+    Compiling               one request: a future of `concurrent.futures`, which `asyncio.wrap_future` takes too
+
+Kernels run without Python's global lock, so that compiling goes on beside a forward pass. Requests for the same
+content at the same time are one compilation; it is stopped when nobody waits for it any more. What was made is kept, by
+content (`decoding.content`), up to so many bytes; what was asked for longest ago goes first. What failed is not kept: a
+limit of time that was passed on a busy machine says nothing about the next time.
+
+Rejected: processes in place of threads (automata would have to be copied from one to the other); a number of automata
+as the bound (they differ a thousandfold in size).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable
+from concurrent.futures import Future, ThreadPoolExecutor
+from types import TracebackType
+from typing import Any, Literal, TypeAlias
+
+import tokenfst
+from automata.compilable import Compilable
+from automata.limits import DEFAULT_LIMITS, Cancellation, Limits
+from automata.pushdown.compile import Ambiguity
+from decoding.content import content_of
+from tokenfst.automaton import TokenAutomaton
+from tokenfst.canonical import CanonicalAutomaton
+from tokenfst.compile import Constraint, Nested
+from tokenfst.lazy import LazyAutomaton
+from tokenfst.pushdown.automaton import PushdownTokenAutomaton
+from tokenfst.terminals import Terminals
+from tokenfst.vocabulary import Vocabulary
+
+Compiled: TypeAlias = TokenAutomaton | CanonicalAutomaton | PushdownTokenAutomaton | LazyAutomaton
+
+
+class Compiling(Future[Compiled]):
+    """A request for an automaton; made by `BackgroundCompiler.submit`.
+
+    `result` waits for the automaton, and raises what compiling it raised. `cancel` gives the request up at any time
+    before it is done; the compilation itself stops when all requests for it have been given up.
+    """
+
+    def __init__(self, job: _Job | None) -> None:
+        super().__init__()
+        self._job = job
+
+    def cancel(self) -> bool:
+        """Gives the request up; whether it is given up, which it is not where it was done before."""
+        cancelled = super().cancel()
+        job, self._job = self._job, None
+        if cancelled and job is not None:
+            job.leave(self)
+        return cancelled
+
+    def settle(self, automaton: Compiled | None, error: BaseException | None) -> None:
+        """Makes the request done; nothing happens where it was given up. For the thread that compiles."""
+        self._job = None
+        if not self.set_running_or_notify_cancel():
+            return
+        if error is not None:
+            self.set_exception(error)
+        elif automaton is not None:
+            self.set_result(automaton)
+
+
+class _Job:
+    """One compilation, and who waits for it; all under the compiler's lock."""
+
+    def __init__(self, compiler: BackgroundCompiler, key: Hashable) -> None:
+        self.compiler, self.key = compiler, key
+        self.cancellation = Cancellation()
+        self.waiting: list[Compiling] = []
+
+    def leave(self, request: Compiling) -> None:
+        self.compiler._leave(self, request)
+
+
+class BackgroundCompiler:
+    """Compiles in threads, and keeps what it made; safe to share between threads.
+
+    Leaving it as a context, or `close`, gives up all that is under way.
+    """
+
+    def __init__(self, *, max_bytes: int = 1 << 28, threads: int = 2, limits: Limits = DEFAULT_LIMITS) -> None:
+        """Makes a compiler.
+
+        Args:
+            max_bytes: how much memory the tables of all automata that are kept may take, by their `nbytes`; those that
+                somebody holds live on when they go.
+            threads: how many compilations run at a time; others wait in the order in which they were asked for.
+            limits: how much each compilation may take.
+        """
+        self.max_bytes = max_bytes
+        self._limits = limits
+        self._lock = threading.Lock()
+        self._under_way: dict[Hashable, _Job] = {}
+        self._kept: OrderedDict[Hashable, Compiled] = OrderedDict()
+        self._threads = ThreadPoolExecutor(threads, "tokenfst compiling")
+        self._closed = False
+
+    def __enter__(self) -> BackgroundCompiler:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        """How many automata are kept."""
+        return len(self._kept)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the tables of all automata that are kept, in bytes; those of lazy ones grow as they are used."""
+        with self._lock:
+            return sum(automaton.nbytes for automaton in self._kept.values())
+
+    def submit(
+        self,
+        constraint: Constraint | Nested | Compilable,
+        vocabulary: Vocabulary,
+        *,
+        at_text_start: bool = False,
+        terminals: Terminals | None = None,
+        tokenization: Literal["any", "canonical"] = "any",
+        lazy: bool = False,
+        ambiguity: Ambiguity = "error",
+        max_configurations: int = 8,
+    ) -> Compiling:
+        """Asks for an automaton; the arguments are those of `tokenfst.compile`, and so are the errors of the result.
+
+        Returns:
+            A request, which is done at once where the automaton is kept.
+
+        Raises:
+            RuntimeError: the compiler is closed.
+        """
+        sets = {name: tuple(sorted(ids)) for name, ids in (terminals or {}).items()}
+        options = {
+            "at_text_start": at_text_start,
+            "terminals": sets or None,
+            "tokenization": tokenization,
+            "lazy": lazy,
+            "ambiguity": ambiguity,
+            "max_configurations": max_configurations,
+        }
+        # Names of tokens are no part of a vocabulary's digest, and neither is its encoder.
+        names = tuple(sorted(vocabulary.special_tokens.items()))
+        encoder = vocabulary if tokenization == "canonical" else None
+        said = tuple((key, value) for key, value in options.items() if key != "terminals")
+        key = (content_of(constraint), vocabulary.digest, names, encoder, said, tuple(sorted(sets.items())))
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("the compiler is closed")
+            automaton = self._kept.get(key)
+            if automaton is None:
+                return self._waiting(key, constraint, vocabulary, options)
+            self._kept.move_to_end(key)
+        request = Compiling(None)
+        request.settle(automaton, None)
+        return request
+
+    def clear(self) -> None:
+        """Forgets all automata that are kept."""
+        with self._lock:
+            self._kept.clear()
+
+    def close(self) -> None:
+        """Gives up all requests that are not done, forgets all automata, and waits for the threads to end."""
+        with self._lock:
+            self._closed = True
+            requests = [request for job in self._under_way.values() for request in job.waiting]
+        for request in requests:
+            request.cancel()
+        self._threads.shutdown(cancel_futures=True)
+        self.clear()
+
+    def _waiting(self, key: Hashable, constraint: Any, vocabulary: Vocabulary, options: dict[str, Any]) -> Compiling:
+        """A request for what is not there yet; under the lock."""
+        job = self._under_way.get(key)
+        if job is None:
+            job = _Job(self, key)
+            self._threads.submit(self._run, job, constraint, vocabulary, options)
+            self._under_way[key] = job
+        request = Compiling(job)
+        job.waiting.append(request)
+        return request
+
+    def _run(self, job: _Job, constraint: Any, vocabulary: Vocabulary, options: dict[str, Any]) -> None:
+        automaton, error = None, None
+        try:
+            automaton = tokenfst.compile(
+                constraint, vocabulary, limits=self._limits, cancellation=job.cancellation, **options
+            )
+            size = automaton.nbytes
+        except BaseException as raised:  # whatever it is, those who wait are to know
+            error = raised
+        with self._lock:
+            if self._under_way.get(job.key) is job:
+                del self._under_way[job.key]
+            if automaton is not None and error is None:
+                self._keep(job.key, automaton, size)
+            requests, job.waiting = job.waiting, []
+        for request in requests:
+            request.settle(automaton, error)
+
+    def _keep(self, key: Hashable, automaton: Compiled, size: int) -> None:
+        """Keeps an automaton that is not too large by itself, and no more than fit; under the lock."""
+        if size > self.max_bytes:
+            return
+        self._kept[key] = automaton
+        self._kept.move_to_end(key)
+        held = sum(other.nbytes for other in self._kept.values())
+        while held > self.max_bytes:
+            held -= self._kept.popitem(last=False)[1].nbytes
+
+    def _leave(self, job: _Job, request: Compiling) -> None:
+        """Takes a request back, and stops the compilation that nobody waits for."""
+        with self._lock:
+            if request in job.waiting:
+                job.waiting.remove(request)
+                request.set_running_or_notify_cancel()
+            if job.waiting or self._under_way.get(job.key) is not job:
+                return
+            # Whoever asks from now on has it compiled anew.
+            del self._under_way[job.key]
+        job.cancellation.cancel()

@@ -1,0 +1,99 @@
+"""The content of a constraint as a key: two constraints that were made alike, one after the other, are one.
+
+A server reads a schema anew for each request, so constraints are to be told apart by what they say and not by which
+object they are. The fingerprint is that of a tree: numbers, texts and arrays by their bytes, nodes of expressions and
+automata by their kind and their parts. What has a network of rules is what its network is. What is none of these, such
+as a constraint of calls of Python functions, is known by itself: it is equal to what it says it is equal to.
+
+Rejected: pickles (functions that read values back are part of constraints, and cannot always be pickled); the hash of
+Python (64 bits are too few to trust an automaton to, and tables have none).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from automata.byte_automaton import ByteAutomaton
+from automata.expr import Expr
+from automata.sparse import SparseAutomaton
+from tokenfst.lazy import Layered
+
+# What stands for a value, and is written as no other is: plain values and tuples stand for themselves, and a list of a
+# kind and parts for anything else.
+_Form: TypeAlias = Any
+_PLAIN = frozenset({type(None), bool, int, str, bytes})
+
+
+def content_of(constraint: object) -> Hashable:
+    """What is equal for constraints of equal content: a fingerprint (SHA-256), or the constraint itself."""
+    known = ["network", constraint.to_network()] if isinstance(constraint, Layered) else ["itself", constraint]
+    try:
+        return _digest([known[0], _Forms().of(known[1])])
+    except _Opaque:
+        return constraint
+
+
+class _Opaque(Exception):
+    """A part whose content cannot be seen."""
+
+
+class _Forms:
+    """Forms of the parts of one constraint; parts that occur twice are looked at once."""
+
+    def __init__(self) -> None:
+        # By identity; the constraint holds the parts as long as this object is at work.
+        self.known: dict[int, _Form] = {}
+
+    def of(self, value: object) -> _Form:
+        """The form of a value.
+
+        Raises:
+            _Opaque: it has none.
+        """
+        if type(value) in _PLAIN:
+            return value
+        if isinstance(value, tuple | list):
+            return tuple([self.of(part) for part in value])
+        if id(value) not in self.known:
+            if isinstance(value, Expr):
+                self.add(value)
+            else:
+                self.known[id(value)] = self.of_object(value)
+        return self.known[id(value)]
+
+    def of_object(self, value: object) -> _Form:
+        """The form of an array, a mapping, an automaton or a grammar."""
+        if isinstance(value, np.ndarray):
+            data = hashlib.sha256(np.ascontiguousarray(value).data).digest()
+            return ["array", value.dtype.str, value.shape, data]
+        if isinstance(value, Mapping):
+            return ["mapping", self.of(list(value.items()))]
+        if isinstance(value, SparseAutomaton):
+            return ["sparse", _digest(self.of(value.__reduce__()[1]))]
+        # Dataclasses of other packages may be more than their fields say.
+        if isinstance(value, ByteAutomaton) or (is_dataclass(value) and type(value).__module__.startswith("automata.")):
+            parts = [getattr(value, field.name) for field in fields(value)]
+            return [type(value).__name__, _digest(self.of(parts))]
+        raise _Opaque
+
+    def add(self, root: Expr) -> None:
+        """Makes the form of an expression known; innermost parts first, so that no nesting is too deep."""
+        stack = [root]
+        while stack:
+            node = stack[-1]
+            missing = [part for part in node.operands() if id(part) not in self.known]
+            if missing:
+                stack += missing
+                continue
+            form: _Form = tuple([self.of(getattr(node, name)) for name in node.__match_args__])
+            # Parts that are shared would be written out again and again.
+            self.known[id(stack.pop())] = [type(node).__name__, _digest(form) if node.operands() else form]
+
+
+def _digest(form: _Form) -> bytes:
+    return hashlib.sha256(repr(form).encode()).digest()

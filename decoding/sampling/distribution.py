@@ -1,0 +1,73 @@
+"""The exact distribution that a token is drawn from."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from decoding.sampling.parameters import Sampling, Samplings
+from decoding.sampling.penalties import History, penalized
+from decoding.sampling.truncation import truncated
+
+
+def probabilities(
+    logits: Tensor,
+    mask: Tensor | None,
+    sampling: Sampling | Samplings,
+    history: History | None = None,
+    *,
+    end_token: int | None = None,
+) -> Tensor:
+    """Penalizes, masks, scales and truncates, in this order (handbook, "Constrained Sampling Strategies").
+
+    Args:
+        logits: `[B, V]` float32, float16 or bfloat16, from the model. Minus infinity is a probability of zero, and so
+            is what is not a number; plus infinity is a very large logit.
+        mask: `[B, V]` bool, the tokens that are allowed; None for all whose logit is not minus infinity.
+        sampling: the settings of all sequences, or of each.
+        history: what penalties on repetition look back on; without it there are none.
+        end_token: what a row is given that allows nothing.
+
+    Returns:
+        `[B, V]` float32. Each row sums to 1 and is zero wherever the mask is false. At temperature 0 it is 1 for the
+        likeliest allowed token, the one with the lowest id among equals. Where the model gives all allowed tokens a
+        probability of zero, they are equally likely. A row that allows nothing is 1 for the end token, and zero
+        everywhere if there is none; `choose` then says `NOTHING`. No value is ever not a number.
+
+    Raises:
+        ValueError: the mask has another shape than the logits.
+    """
+    if mask is not None and mask.shape != logits.shape:
+        raise ValueError(f"the mask has the shape {tuple(mask.shape)}, and the logits have {tuple(logits.shape)}")
+    samplings = sampling.on(logits.device) if isinstance(sampling, Sampling) else sampling
+    scores = logits.float()
+    if history is not None:
+        scores = penalized(scores, samplings, history)
+    scores, impossible = _masked(scores, mask)
+    best = scores.argmax(1, keepdim=True)
+    if samplings.temperature is not None:
+        scores.div_(samplings.temperature.clamp(min=torch.finfo(torch.float32).tiny))
+    result = truncated(scores, samplings).softmax(1)
+    if samplings.temperature is not None:
+        greedy = samplings.temperature == 0
+        chance = torch.where(greedy, 1.0, result.gather(1, best))
+        result.masked_fill_(greedy, 0.0).scatter_(1, best, chance)
+    result.masked_fill_(impossible, 0.0)
+    if end_token is not None:
+        result[:, end_token] += impossible[:, 0]
+    return result
+
+
+def _masked(scores: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+    """The scores of allowed tokens, the largest of them 0, in new memory; and which rows allow none, `[B, 1]` bool.
+
+    What the model rules out and the mask does not has the lowest of finite scores: nothing beside others, and all if
+    there are no others. Rows that allow nothing are not numbers from here on, until they are replaced.
+    """
+    largest = torch.finfo(torch.float32).max
+    least = -torch.inf if mask is None else -largest
+    scores = scores.nan_to_num(nan=least, posinf=largest, neginf=least)
+    if mask is not None:
+        scores.masked_fill_(~mask, -torch.inf)
+    top = scores.amax(1, keepdim=True)
+    return scores.sub_(top), top == -torch.inf

@@ -1,0 +1,138 @@
+"""The settings of a sequence, and those of a batch as tensors.
+
+    Sampling    numbers, checked, hashable: what a user writes
+    Samplings   one column `[B, 1]` for each setting, or None where no sequence of the batch uses it
+
+What no sequence uses costs nothing: a column that is None is a step that the program does not have. A captured program
+that serves changing batches is made with `every=True`, which keeps all columns, and its columns are written in place.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import torch
+from torch import Tensor
+
+# Stands for no top-k: no vocabulary is larger.
+_ALL: Final = 1 << 40
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How one sequence is sampled. The defaults leave the model's distribution as it is.
+
+    Attributes:
+        temperature: logits are divided by it; 0 takes the likeliest token that is allowed, whatever the settings for
+            truncation are.
+        top_k: only the k likeliest tokens; None for all (Fan, Lewis & Dauphin 2018).
+        top_p: only the likeliest tokens that together have at least this probability (nucleus: Holtzman et al. 2020).
+        min_p: only tokens with at least this share of the likeliest token's probability (Nguyen et al. 2024).
+        typical_p: only the tokens whose surprisal is nearest to the entropy and that together have at least this
+            probability (Meister et al. 2023).
+        repetition_penalty: logits of tokens that occurred in the prompt or the text are divided by it where they are
+            positive and multiplied where they are negative (Keskar et al. 2019, section 4.1).
+        presence_penalty: subtracted from the logits of tokens that occurred in the text.
+        frequency_penalty: subtracted from the logits once for each time that the token occurred in the text.
+        seed: the sequence's own (`Noise`); None for one drawn from torch's generator.
+    """
+
+    temperature: float = 1.0
+    top_k: int | None = None
+    top_p: float = 1.0
+    min_p: float = 0.0
+    typical_p: float = 1.0
+    repetition_penalty: float = 1.0
+    presence_penalty: float = 0.0
+    frequency_penalty: float = 0.0
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        """Checks the numbers.
+
+        Raises:
+            ValueError: one is out of its range; the message names it and the range.
+        """
+        _require(0 <= self.temperature < math.inf, "temperature", self.temperature, "0 or more")
+        _require(self.top_k is None or self.top_k >= 1, "top_k", self.top_k, "1 or more")
+        _require(0 < self.top_p <= 1, "top_p", self.top_p, "above 0 and at most 1")
+        _require(0 <= self.min_p <= 1, "min_p", self.min_p, "from 0 to 1")
+        _require(0 < self.typical_p <= 1, "typical_p", self.typical_p, "above 0 and at most 1")
+        penalty = self.repetition_penalty
+        _require(0 < penalty < math.inf, "repetition_penalty", penalty, "above 0")
+        _require(math.isfinite(self.presence_penalty), "presence_penalty", self.presence_penalty, "finite")
+        _require(math.isfinite(self.frequency_penalty), "frequency_penalty", self.frequency_penalty, "finite")
+
+    def on(self, device: torch.device | str) -> Samplings:
+        """The settings as columns `[1, 1]`, which hold for a batch of any size."""
+        return Samplings.of([self], device)
+
+
+def _require(holds: bool, name: str, value: object, expected: str) -> None:
+    if not holds:
+        raise ValueError(f"{name} is {expected}, and {value!r} is not")
+
+
+@dataclass(frozen=True)
+class Samplings:
+    """The settings of B sequences: columns `[B, 1]` float32, `top_k` int64; None where nobody uses the setting.
+
+    Attributes:
+        widest: the largest k, if every sequence that samples has a top-k: then k columns are sorted instead of V.
+    """
+
+    temperature: Tensor | None = None
+    top_k: Tensor | None = None
+    top_p: Tensor | None = None
+    min_p: Tensor | None = None
+    typical_p: Tensor | None = None
+    repetition_penalty: Tensor | None = None
+    presence_penalty: Tensor | None = None
+    frequency_penalty: Tensor | None = None
+    widest: int | None = field(default=None, kw_only=True)
+
+    @staticmethod
+    def of(samplings: Sequence[Sampling], device: torch.device | str = "cpu", *, every: bool = False) -> Samplings:
+        """The columns of a batch.
+
+        Args:
+            samplings: the settings of each sequence; one alone holds for a batch of any size.
+            device: where the columns live.
+            every: keep the columns that nobody uses, for a program that is captured once.
+        """
+
+        def column(value: Callable[[Sampling], float], neutral: float, dtype: torch.dtype) -> Tensor | None:
+            values = [value(sampling) for sampling in samplings]
+            if not every and all(number == neutral for number in values):
+                return None
+            if len(values) == 1:
+                # A fill does not wait for a device, a copy does.
+                return torch.full((1, 1), values[0], dtype=dtype, device=device)
+            return torch.tensor(values, dtype=dtype)[:, None].to(device)
+
+        return Samplings(
+            column(lambda one: one.temperature, 1, torch.float32),
+            # At temperature 0 truncation changes nothing.
+            column(lambda one: _ALL if one.top_k is None or one.temperature == 0 else one.top_k, _ALL, torch.int64),
+            column(lambda one: one.top_p if one.temperature else 1, 1, torch.float32),
+            column(lambda one: one.min_p if one.temperature else 0, 0, torch.float32),
+            column(lambda one: one.typical_p if one.temperature else 1, 1, torch.float32),
+            column(lambda one: one.repetition_penalty, 1, torch.float32),
+            column(lambda one: one.presence_penalty, 0, torch.float32),
+            column(lambda one: one.frequency_penalty, 0, torch.float32),
+            widest=None if every else _widest(samplings),
+        )
+
+
+def _widest(samplings: Sequence[Sampling]) -> int | None:
+    widest = 0
+    for sampling in samplings:
+        if sampling.temperature == 0:
+            continue
+        if sampling.top_k is None:
+            return None
+        widest = max(widest, sampling.top_k)
+    return widest or None

@@ -1,0 +1,72 @@
+"""Penalties on repetition, on the logits as the model gave them.
+
+What occurred is kept as token ids and counted at each step: a table of counts `[B, V]` would have to be copied to be
+rewound, and ids are rewound by forgetting the last of them. The penalties come before the mask and know nothing of it:
+a token that the constraint forces is written whatever its penalty, and one that a format needs often, such as a
+quotation mark, is held back like any other wherever there is a choice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from decoding.sampling.parameters import Samplings
+
+
+@dataclass(frozen=True)
+class History:
+    """What B sequences hold so far; -1 where nothing is: padding, or places not written yet.
+
+    Attributes:
+        written: `[B, T]` int64, the text; T may be the limit from the beginning, so that shapes stay.
+        prompt: `[B, P]` int64, what came before it, or None.
+    """
+
+    written: Tensor
+    prompt: Tensor | None = None
+
+    @staticmethod
+    def blank(batch: int, max_new_tokens: int, prompt: Tensor | None = None, device: str = "cpu") -> History:
+        """A history of `max_new_tokens` places that are still empty."""
+        return History(torch.full((batch, max_new_tokens), -1, device=device), prompt)
+
+    def put(self, step: int | Tensor, tokens: Tensor) -> None:
+        """Writes tokens `[B]` into place `step` of each text, in place; -1 takes one back."""
+        places = torch.as_tensor(step, device=tokens.device).expand(len(tokens))
+        self.written.scatter_(1, places[:, None], tokens[:, None])
+
+
+def penalized(logits: Tensor, samplings: Samplings, history: History) -> Tensor:
+    """The logits with their penalties, `[B, V]`.
+
+    Args:
+        logits: `[B, V]` float32.
+        samplings: the settings.
+        history: what has occurred.
+    """
+    counts = None
+    if samplings.presence_penalty is not None or samplings.frequency_penalty is not None:
+        counts = _counts(history.written, logits)
+    if samplings.repetition_penalty is not None:
+        seen = (_counts(history.written, logits) if counts is None else counts) > 0
+        if history.prompt is not None:
+            seen = seen | (_counts(history.prompt, logits) > 0)
+        penalty = samplings.repetition_penalty
+        logits = torch.where(seen, torch.where(logits > 0, logits / penalty, logits * penalty), logits)
+    if counts is not None and samplings.frequency_penalty is not None:
+        logits = logits - samplings.frequency_penalty * counts
+    if counts is not None and samplings.presence_penalty is not None:
+        logits = logits - samplings.presence_penalty * (counts > 0)
+    return logits
+
+
+def _counts(tokens: Tensor, logits: Tensor) -> Tensor:
+    """How often each token occurs in each row, `[B, V]` float32."""
+    batch, width = logits.shape
+    counts = torch.zeros(batch, width + 1, device=logits.device)
+    # What is nothing is counted in a column that is cut off.
+    places = torch.where(tokens < 0, width, tokens)
+    return counts.scatter_add_(1, places, torch.ones_like(places, dtype=counts.dtype))[:, :width]

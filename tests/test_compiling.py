@@ -1,0 +1,279 @@
+"""Compiling in the background gives what compiling gives, once for equal content, within its memory; and it stops."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, wait
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given
+from strategies import exprs
+
+import constraints
+import tokenfst
+from automata import Cancelled, EmptyLanguage, Expr, LimitExceeded, Limits, compile_expr, literal, parse
+from automata.errors import NondeterministicGrammar
+from automata.pushdown.grammar import Grammar
+from decoding.compiling import BackgroundCompiler
+from decoding.content import content_of
+from tokenfst import Vocabulary
+
+BYTES = Vocabulary(
+    [*(bytes([value]) for value in range(256)), b"", b"ab", b'":', b"<x>"], [256], special_tokens={"<x>": 259}
+)
+SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "array"}}, "required": ["a"]}
+GENEROUS = Limits(states=10**9, table_bytes=1 << 33, seconds=30)
+ENDLESS = "(?:a|b)*a(?:a|b){60}"
+
+
+def made() -> list[Any]:
+    """One constraint of each kind; each call makes them anew."""
+    rules = 'start: "a" start "b" | "x"'
+    tools = [("add", SCHEMA), ("stop", {"type": "object", "properties": {}, "additionalProperties": False})]
+    return [
+        "(ab|c)*",
+        parse(r"\d{2,4}[^a]"),
+        literal("ab") | ~parse("(?:a|b)+"),
+        compile_expr(parse("a+b")),
+        compile_expr(constraints.choice([f"name {number}" for number in range(3000)])),
+        constraints.grammar(rules, syntax="lark"),
+        constraints.json(),
+        constraints.json_schema(SCHEMA),
+        constraints.json_schema({"$defs": {"t": {"items": {"$ref": "#/$defs/t"}}}, "$ref": "#/$defs/t"}),
+        constraints.typed(dict[str, int]),
+        constraints.integer(0, 10),
+        constraints.tool_calls(tools, format="hermes"),
+    ]
+
+
+@pytest.fixture
+def compiler() -> Iterator[BackgroundCompiler]:
+    with BackgroundCompiler() as found:
+        yield found
+
+
+class Gate:
+    """Holds every compilation until it is opened, and counts them."""
+
+    def __init__(self) -> None:
+        self.open, self.count, self.begun = threading.Event(), 0, threading.Semaphore(0)
+        self.compile: Callable[..., Any] = tokenfst.compile
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        self.count += 1
+        self.begun.release()
+        assert self.open.wait(20)
+        return self.compile(*arguments, **options)
+
+
+@pytest.fixture
+def gate() -> Iterator[Gate]:
+    found = Gate()
+    with mock.patch("tokenfst.compile", found):
+        yield found
+    found.open.set()
+
+
+def same(left: Any, right: Any) -> bool:
+    """Whether two automata agree on all masks within three tokens of the start."""
+    pairs = [(left.start, right.start)]
+    for _ in range(3):
+        following = []
+        for one, other in pairs:
+            mask = left.mask(one)
+            if not np.array_equal(mask, right.mask(other)):
+                return False
+            allowed = [token for token in np.flatnonzero(mask).tolist() if token != 256][:8]
+            following += [(left.advance(one, token), right.advance(other, token)) for token in allowed]
+        pairs = following[:20]
+    return True
+
+
+@pytest.mark.parametrize("lazy", [False, True], ids=["eager", "lazy"])
+def test_it_makes_what_compile_makes(compiler: BackgroundCompiler, lazy: bool) -> None:
+    requests = [compiler.submit(constraint, BYTES, lazy=lazy) for constraint in made()]
+    for constraint, request in zip(made(), requests, strict=True):
+        compile_: Any = tokenfst.compile
+        expected = compile_(constraint, BYTES, lazy=lazy)
+        found = request.result(30)
+        assert type(found) is type(expected)
+        assert same(found, expected)
+
+
+def test_options_are_passed_on_and_are_part_of_the_key(compiler: BackgroundCompiler) -> None:
+    palindromes = constraints.grammar('start: "a" start "a" | "b" start "b" | ""', syntax="lark")
+    parallel = compiler.submit(palindromes, BYTES, ambiguity="parallel", max_configurations=16).result(30)
+    assert parallel.accepts(b"abba")
+    with pytest.raises(NondeterministicGrammar):
+        compiler.submit(palindromes, BYTES).result(30)
+    label = constraints.token("t")
+    for ids in ([97], [98]):
+        assert compiler.submit(label, BYTES, terminals={"t": ids}).result(30).accepts(ids)
+
+
+def test_equal_content_is_compiled_once(compiler: BackgroundCompiler, gate: Gate) -> None:
+    kinds = made()
+    requests = [compiler.submit(constraint, BYTES) for _ in range(3) for constraint in made()]
+    gate.open.set()
+    results = [request.result(30) for request in requests]
+    assert gate.count == len(kinds) == len(compiler)
+    for number in range(len(kinds)):
+        assert results[number] is results[number + len(kinds)] is results[number + 2 * len(kinds)]
+    again = compiler.submit(made()[7], BYTES)
+    assert again.done()
+    assert again.result() is results[7]
+    other = Vocabulary([*BYTES.tokens[:256], b"", b"aa"], [256])
+    assert compiler.submit("(ab|c)*", other).result(30) is not results[0]
+    assert gate.count == len(kinds) + 1
+
+
+def test_a_failure_is_raised_for_all_and_not_kept(compiler: BackgroundCompiler, gate: Gate) -> None:
+    requests = [compiler.submit("(?P<NOT>(.|\\n)*)", BYTES) for _ in range(3)]
+    gate.open.set()
+    for request in requests:
+        with pytest.raises(EmptyLanguage):
+            request.result(30)
+    assert (gate.count, len(compiler)) == (1, 0)
+    assert isinstance(compiler.submit("(?P<NOT>(.|\\n)*)", BYTES).exception(30), EmptyLanguage)
+    assert gate.count == 2
+
+
+def test_a_limit_that_was_passed_is_an_error() -> None:
+    with BackgroundCompiler(limits=Limits(states=1000)) as compiler:
+        assert isinstance(compiler.submit(ENDLESS, BYTES).exception(30), LimitExceeded)
+
+
+def test_giving_up_stops_the_compilation_and_nothing_else() -> None:
+    with BackgroundCompiler(threads=1, limits=GENEROUS) as compiler:
+        first, second = compiler.submit(ENDLESS, BYTES), compiler.submit(ENDLESS, BYTES)
+        behind = compiler.submit("abc", BYTES)
+        time.sleep(0.2)
+        assert first.cancel()
+        assert first.cancelled()
+        with pytest.raises(CancelledError):
+            first.result()
+        # Somebody still waits for it.
+        assert not second.done()
+        assert not behind.done()
+        begun = time.monotonic()
+        assert second.cancel()
+        assert behind.result(30).accepts(b"abc")
+        assert time.monotonic() - begun < 5
+        assert wait([first, second, behind], 1).not_done == set()
+        assert second.cancel()
+
+
+def test_what_was_given_up_can_be_asked_for_again(compiler: BackgroundCompiler, gate: Gate) -> None:
+    given_up = compiler.submit("abc", BYTES)
+    assert gate.begun.acquire(timeout=20)
+    assert given_up.cancel()
+    again = compiler.submit("abc", BYTES)
+    gate.open.set()
+    assert again.result(30).accepts(b"abc")
+    assert gate.count == 2
+    assert not again.cancel()
+    assert not again.cancelled()
+
+
+def test_the_least_recently_used_goes() -> None:
+    sizes = {text: tokenfst.compile(text, BYTES).nbytes for text in ("a{1,90}", "b{1,90}", "c{1,90}")}
+    first, second, third = sizes
+    with BackgroundCompiler(max_bytes=sum(sizes.values()) - 1, threads=1) as compiler:
+        held = {text: compiler.submit(text, BYTES).result(30) for text in (first, second)}
+        assert compiler.submit(first, BYTES).result() is held[first]
+        compiler.submit(third, BYTES).result(30)
+        assert compiler.nbytes == sizes[first] + sizes[third] <= compiler.max_bytes
+        assert compiler.submit(first, BYTES).result() is held[first]
+        assert compiler.submit(second, BYTES).result(30) is not held[second]
+        assert not compiler.submit(third, BYTES).done()
+        # What is larger than all there is room for drives nothing else out.
+        kept = len(compiler)
+        compiler.submit("d{1,4000}e", BYTES).result(30)
+        assert len(compiler) >= kept
+        compiler.clear()
+        assert compiler.nbytes == len(compiler) == 0
+
+
+def test_closing_gives_everything_up() -> None:
+    compiler = BackgroundCompiler(threads=1, limits=GENEROUS)
+    requests = [compiler.submit(ENDLESS + "c" * number, BYTES) for number in range(3)]
+    time.sleep(0.1)
+    compiler.close()
+    assert all(request.cancelled() for request in requests)
+    with pytest.raises(RuntimeError, match="closed"):
+        compiler.submit("a", BYTES)
+
+
+def test_a_server_with_an_event_loop_waits_for_it(compiler: BackgroundCompiler) -> None:
+    async def serve() -> list[bool]:
+        found = await asyncio.gather(*[asyncio.wrap_future(compiler.submit("a+b", BYTES)) for _ in range(5)])
+        return [automaton.accepts(b"aab") for automaton in found]
+
+    assert asyncio.run(serve()) == [True] * 5
+
+
+def test_many_threads_ask_for_and_give_up_many_things() -> None:
+    patterns = [f"(?:a|b){{{low},{low + 3}}}c*" for low in range(12)]
+    wrong: list[str] = []
+
+    def client(number: int) -> None:
+        order = np.random.default_rng(number).permutation(len(patterns) * 4) % len(patterns)
+        for at, which in enumerate(order.tolist()):
+            request = compiler.submit(patterns[which], BYTES)
+            if (at + number) % 5 == 0 and request.cancel():
+                continue
+            if not request.result(60).accepts(b"a" * which) or request.result().accepts(b"a" * (which + 4)):
+                wrong.append(patterns[which])
+
+    with BackgroundCompiler(max_bytes=4 * tokenfst.compile(patterns[-1], BYTES).nbytes, threads=3) as compiler:
+        threads = [threading.Thread(target=client, args=(number,)) for number in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        assert not any(thread.is_alive() for thread in threads)
+        assert not wrong
+        assert compiler.nbytes <= compiler.max_bytes
+
+
+@given(exprs(), exprs())
+def test_expressions_have_one_content_exactly_if_they_are_equal(left: Expr, right: Expr) -> None:
+    assert (content_of(left) == content_of(right)) == (left == right)
+    assert content_of(parse(str(left))) == content_of(parse(str(left)))
+
+
+def test_what_differs_in_one_place_has_another_content() -> None:
+    contents = [content_of(constraint) for constraint in made()]
+    assert len(set(contents)) == len(contents)
+    assert contents == [content_of(constraint) for constraint in made()]
+    compact = constraints.json_schema(SCHEMA, whitespace="compact")
+    assert content_of(compact) not in contents
+    turned = Grammar({"a": literal("x"), "b": literal("y")}, "a"), Grammar({"a": literal("x"), "b": literal("y")}, "b")
+    assert content_of(turned[0]) != content_of(turned[1])
+
+
+def test_what_cannot_be_seen_is_known_by_itself(compiler: BackgroundCompiler) -> None:
+    def add(a: int, b: int) -> int:
+        raise AssertionError
+
+    calls, others = (constraints.tool_calls([add], format="pythonic") for _ in range(2))
+    assert content_of(calls) is calls
+    assert compiler.submit(calls, BYTES).result(60) is compiler.submit(calls, BYTES).result()
+    assert compiler.submit(others, BYTES).result(60) is not compiler.submit(calls, BYTES).result()
+
+
+def test_a_cancelled_compilation_says_so_to_nobody_else() -> None:
+    """The error of a compilation that was stopped never reaches a request that was made after."""
+    with BackgroundCompiler(limits=GENEROUS) as compiler:
+        for _ in range(20):
+            compiler.submit(ENDLESS, BYTES).cancel()
+            request = compiler.submit(ENDLESS, BYTES)
+            time.sleep(0.01)
+            assert not (request.done() and isinstance(request.exception(), Cancelled))
+            request.cancel()
