@@ -15,9 +15,13 @@ from transformers import LlamaConfig, LlamaForCausalLM, LogitsProcessorList
 import constraints
 import tokenfst
 from automata import IncompleteOutput
+<<<<<<< HEAD
 from decoding import ConstraintLogitsProcessor, bundled_model, generate
 from decoding.arena import Arena
 from decoding.pushdown_budget import distances_of
+=======
+from decoding import ConstraintLogitsProcessor, PushdownTensors, bundled_model, generate
+>>>>>>> f0d76fca110f5fc2c1b1e30013c090007348dfba
 from tokenfst import PushdownTokenAutomaton, Vocabulary
 
 CASES = {"nested": nested, "brackets": brackets, "json": json, "sums": sums, "ambiguous": ambiguous}
@@ -62,8 +66,13 @@ def all_states(automaton: PushdownTokenAutomaton) -> tuple[dict[Any, dict[int, A
 def test_a_budget_allows_exactly_what_can_still_be_completed(name: str) -> None:
     automaton, random = compiled(name).within(6), np.random.default_rng(0)
     following, least = all_states(automaton)
+<<<<<<< HEAD
     assert distances_of(automaton).first == least[automaton.start]
     arena, low = Arena.of([automaton]), automaton.within(3)
+=======
+    assert automaton.distances.first == least[automaton.start]
+    tensors, low = PushdownTensors(automaton), automaton.within(3)
+>>>>>>> f0d76fca110f5fc2c1b1e30013c090007348dfba
     states: list[Any] = [automaton.start] * 24
     at = arena.starts([1] * 24)
     bites = 0
@@ -99,7 +108,7 @@ def test_transformers_generate_writes_whole_texts_whatever_the_limit(name: str, 
     automaton = compiled(name)
     end = automaton.vocabulary.eos_ids[0]
     prompts = torch.tensor([[end, end, 0], [end, 1, 2], [3, 1, 0]])
-    for limit in (distances_of(automaton).first, 12):
+    for limit in (automaton.distances.first, 12):
         processor = ConstraintLogitsProcessor(automaton, max_new_tokens=limit, max_depth=40)
         written = adversary(len(automaton.vocabulary) + 3).generate(
             input_ids=prompts,

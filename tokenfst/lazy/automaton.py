@@ -17,6 +17,7 @@ the oldest (contexts share parts).
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -30,6 +31,8 @@ from automata.nested.network import NestedNetwork
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.stacks import BELOW, SYMBOL
 from tokenfst import beginning
+from tokenfst.lazy.budget import Budget
+from tokenfst.lazy.nearness import ByBytes, ByExits, ByStack, Nearness, Source
 from tokenfst.lazy.prepared import Prepared, prepared
 from tokenfst.lazy.program import Machine, program_of
 from tokenfst.lazy.rows import fill
@@ -97,10 +100,13 @@ class LazyAutomaton(OverTokens[int]):
                     program = subset_program(constraint, work)
                 if program is None:
                     constraint = compile_nested(constraint, work=work)
+        # What is stepped through, None where it is a network.
+        self._stepped: ByteAutomaton | PushdownAutomaton | None = None
         if program is None:
             assert not isinstance(constraint, NestedNetwork)
             _check(constraint)
-            program = program_of(_with_beginning(constraint, rule) if rule else constraint)
+            self._stepped = _with_beginning(constraint, rule) if rule else constraint
+            program = program_of(self._stepped)
         if rule or not self._prepared.all_bytes:
             token_bytes = vocabulary.is_first_byte if rule else vocabulary.is_token_byte
             _check_bytes(program.machine, token_bytes)
@@ -173,11 +179,41 @@ class LazyAutomaton(OverTokens[int]):
             return self.end_state
         raise TokenNotAllowed(self._refusal(state, token))
 
+    # Distances
+
+    def min_tokens(self, state: int) -> int:
+        """A number of tokens that is enough from a state to the end of the text, the end token counted.
+
+        Every byte is a token, so it is found byte by byte, without looking at the vocabulary, but for literal texts of
+        a network, which are cut into the fewest tokens (`tokenfst.lazy.network_distance`). The least number may be
+        smaller. In every state with a number above 0 some token leads to one with a smaller number.
+        """
+        if state == self.end_state:
+            return 0
+        with self._prepared.lock:
+            return self._budget.distance(state) - (not self.vocabulary.eos_ids)
+
+    @cached_property
+    def _budget(self) -> Budget:
+        machine, source, size = self._walker.machine, self._stepped, 0
+        found: Source
+        if source is None:
+            found, size = ByExits(machine, self.vocabulary), len(machine.table)
+        elif isinstance(source, ByteAutomaton):
+            found = ByBytes(machine)
+        else:
+            found, size = ByStack(source), source.num_symbols
+        exceptions = {(self.start, token): reached for token, reached in self._first.items()}
+        return Budget(self._walker, self.vocabulary, Nearness(found, machine, size), exceptions)
+
     # Masks
 
-    def fill_bitmask(self, state: int, out: npt.NDArray[np.int32]) -> None:
+    def fill_bitmask(self, state: int, out: npt.NDArray[np.int32], remaining: int | None = None) -> None:
         """Writes the mask of a state as packed words; see `OverTokens.fill_bitmask`."""
         row = self._row_of(state)
+        words = self._near_words(state, row, remaining) if remaining is not None else None
+        if words is not None:
+            row = Row(words, self._prepared.ends[:0], row.final, row.depth)
         if len(out) < len(row.base):
             raise ValueError(f"a mask takes {len(row.base)} words, and there are {len(out)}")
         fill(row.base, row.flips, out)
@@ -186,6 +222,22 @@ class LazyAutomaton(OverTokens[int]):
         words = np.empty_like(self._prepared.nothing)
         self.fill_bitmask(state, words)
         return words
+
+    def _words_within(self, state: int, remaining: int) -> Ints:
+        words = np.empty_like(self._prepared.nothing)
+        self.fill_bitmask(state, words, remaining)
+        return words
+
+    def _near_words(self, state: int, row: Row, remaining: int) -> Ints | None:
+        """The mask within a budget, None where it is that of the row."""
+        if remaining <= 0:
+            return self._prepared.nothing
+        if state == self.end_state:
+            return None
+        # The end token is counted in any case.
+        limit = remaining + (not self.vocabulary.eos_ids)
+        with self._prepared.lock:
+            return self._budget.words(row, state, limit)
 
     def _row_of(self, state: int) -> Row:
         return self._rows.get(state) or self._row(state)

@@ -13,6 +13,9 @@ import numpy as np
 
 from automata.byte_automaton import ByteArray
 from automata.pushdown.stacks import HEIGHT, SYMBOL, with_room
+from tokenfst.lazy.near_walk import walk
+from tokenfst.lazy.nearness import Nearness
+from tokenfst.lazy.network_distance import none_missing
 from tokenfst.lazy.prepared import Prepared
 from tokenfst.lazy.program import Program
 from tokenfst.lazy.rows import (
@@ -126,6 +129,28 @@ class Walker:
         while (far := far_set(at, self._prepared.longest, self.machine)) < 0:
             self._grow_sets()
         return int(far)
+
+    def alike(self, at: int) -> int:
+        """A state that has the same row, and behind its tokens the same distances."""
+        return self.far(at) if self._counts and none_missing(at, self.machine) else at
+
+    def distances(self, at: int, top: int, near: Nearness) -> Ints:
+        """The distances behind all tokens that a configuration allows, as runs (`tokenfst.lazy.near_walk`)."""
+        runs: Ints = np.empty((len(self._vocabulary.token_of_rank), 3), np.int32)
+        tries = (self._vocabulary.whole_trie, True), (self._vocabulary.partial_trie, False)
+        while True:
+            if self.cells.item(0, SYMBOL) + self._room > len(self.cells):
+                self._grow()
+            near.follow(self.machine, self.cells)
+            # How many runs there are, and how many pairs are wanted.
+            counts: Ints = np.zeros(2, np.int32)
+            shared = self.machine, self.cells, self._loops, self._prepared.path, near.arrays, near.noted, near.wanted
+            if not all(walk(nodes, whole, *shared, runs, counts, at, top) for nodes, whole in tries):
+                self._grow_sets()
+            elif counts[1]:
+                near.tell(self.machine, int(counts[1]))
+            else:
+                return runs[: counts[0]].copy()
 
     def row(self, at: int, top: int, row_of: Callable[[int], Row]) -> Row:
         """The row of a configuration, found by a walk, for which other rows may be asked for."""
