@@ -101,7 +101,7 @@ class Following:
             raise ValueError(f"there are {len(automata)} constraints, and {len(prompts)} rows")
         self.automata, self.device, self.width = list(automata), device, width
         self.end_ids = list(constrained[0].vocabulary.eos_ids) if constrained else []
-        self.prompt_length = prompts.shape[1]
+        self.prompt_length, self._prompts = prompts.shape[1], prompts
         # By row, the number of its automaton.
         self._number = [number for number in range(len(automata)) for _ in range(times)]
         self._arena, slots = _arena(automata, device, width, max_depth)
@@ -120,6 +120,8 @@ class Following:
         Raises:
             ValueError: these are other prompts, or not so many rows.
         """
+        if not torch.equal(tokens[:, : self.prompt_length], self._prompts):
+            raise ValueError("these are other prompts than before: a processor is made for one call of generate")
         for length in sorted(self._kept, reverse=True):
             known = self._kept[length]
             if length <= tokens.shape[1] and (rows := self._rows(tokens[:, :length], known.tokens)) is not None:
@@ -127,7 +129,7 @@ class Following:
                 for at in range(length, tokens.shape[1]):
                     states = self._advanced(states, tokens[:, : at + 1])
                 return states
-        raise ValueError("these are other prompts than at the first call: a processor is made for one call of generate")
+        raise AssertionError("the prompts are always known")
 
     def _keep(self, states: States) -> None:
         length = states.tokens.shape[1]
@@ -194,6 +196,17 @@ class Following:
                 f"rows {rows} have more derivations side by side than are carried (`max_configurations`)"
             )
         return found | (self._on_device & (states.device.row == DEAD).all(1))
+
+    def needs_more(self, states: States, remaining: int) -> Tensor:
+        """Which rows cannot be completed within so many tokens, whatever the height of the stack, `[B]` bool."""
+        found = torch.zeros(len(states.tokens), dtype=torch.bool, device=self.device)
+        if self._arena is not None and states.device is not None:
+            found = self._on_device & (self._arena.remaining(states.device) > remaining)
+        for row, state in enumerate(states.host):
+            automaton = self.automata[self._number[row]]
+            if automaton is not None and state is not None and state is not _ENDED and state is not _ASTRAY:
+                found[row] = automaton.min_tokens(state) > remaining
+        return found
 
     def mask(self, states: States, remaining: int | None = None) -> Tensor:
         """The tokens that each row may write next, `[B, V]` bool; all of them for rows without a constraint.

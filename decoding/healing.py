@@ -19,7 +19,6 @@ are over tokens).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, TypeAlias, TypeVar
@@ -27,7 +26,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from automata.errors import EmptyLanguage, TokenNotAllowed
+from automata.errors import EmptyLanguage, TokenNotAllowed, VocabularyError
 from decoding.tokens_by_bytes import tokens_by_bytes
 from tokenfst.canonical import CanonicalAutomaton
 from tokenfst.over_tokens import OverTokens
@@ -62,6 +61,8 @@ class Healed(OverTokens[Any]):
 
         Raises:
             EmptyLanguage: no tokens spell the prefix and a text.
+            VocabularyError: a token that begins within the prefix goes on with bytes that no tokens spell, so that
+                nothing is known of what comes after them; never where every byte is a token by itself.
             ValueError: the automaton is about the start of a text, or about canonical tokenization, in which tokens
                 depend on those before them.
         """
@@ -71,7 +72,7 @@ class Healed(OverTokens[Any]):
         self.inner, self.prefix = inner, prefix
         self.vocabulary, self.at_text_start = inner.vocabulary, False
         self.start: Any = Unspelled(0) if prefix else inner.start
-        self._sorted = tokens_by_bytes(self.vocabulary)
+        self._tokens = tokens_by_bytes(self.vocabulary)
         # By bytes, the state that they lead to from the inner start, None for nowhere.
         self._reached: dict[bytes, Any] = {b"": inner.start}
         self._steps: dict[int, dict[int, Any]] = {}
@@ -135,27 +136,44 @@ class Healed(OverTokens[Any]):
 
     def _spelling(self, written: int) -> Iterator[tuple[int, Any]]:
         """All tokens that agree with the prefix and the language, and where they lead."""
-        rest, known = self.prefix[written:], self._sorted
+        rest, known = self.prefix[written:], self._tokens
         for length in range(1, len(rest)):
             for token in known.ids(rest[:length]):
                 yield token, Unspelled(written + length)
         for token, beyond in known.beginning_with(rest):
+            if not self._is_spelled(beyond):
+                written_by = self.vocabulary.tokens[token]
+                raise VocabularyError(f"token {token} ({written_by!r}) goes on with {beyond!r}, which no tokens spell")
             if (reached := self._after(beyond)) is not None:
                 yield token, reached
 
     def _after(self, text: bytes) -> Any:
-        """The inner state after a text, None where it does not begin any text of the language in tokens."""
+        """The inner state after a text, None where it does not begin any text of the language."""
         if text not in self._reached:
-            self._reached[text] = None
             # The last token of some tokenization, a long one first: all tokenizations lead to the same state.
             for begin in range(len(text)):
-                token = next(iter(self._sorted.ids(text[begin:])), None)
-                before = self._after(text[:begin]) if token is not None else None
-                if token is not None and before is not None:
-                    with suppress(TokenNotAllowed):
-                        self._reached[text] = self.inner.advance(before, token)
+                ids = self._tokens.ids(text[begin:])
+                if ids and self._is_spelled(text[:begin]):
+                    self._reached[text] = self._advanced(self._after(text[:begin]), ids[0])
                     break
         return self._reached[text]
+
+    def _advanced(self, state: Any, token: int) -> Any:
+        if state is None:
+            return None
+        try:
+            return self.inner.advance(state, token)
+        except TokenNotAllowed:
+            return None
+
+    def _is_spelled(self, text: bytes) -> bool:
+        """Whether some tokens write exactly this."""
+        if self.vocabulary.is_token_byte.all():
+            return True
+        spelled = [True]
+        for end in range(1, len(text) + 1):
+            spelled.append(any(spelled[begin] and self._tokens.ids(text[begin:end]) for begin in range(end)))
+        return spelled[-1]
 
     @cached_property
     def _least(self) -> list[int]:

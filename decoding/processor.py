@@ -104,14 +104,19 @@ class ConstraintLogitsProcessor(LogitsProcessor):
         remaining = None
         if self.max_new_tokens is not None:
             remaining = self.max_new_tokens - (input_ids.shape[1] - following.prompt_length)
-        astray = following.astray(states)
-        if bool(astray.all()):
-            raise TokenNotAllowed("every sequence holds a token that the constraint forbids")
         mask = following.mask(states, remaining)
+        astray = following.astray(states)
+        stuck = ~(mask.any(1) | astray)
+        if bool(stuck.any()):
+            if remaining is not None:
+                # A beam of probability zero may hold a token that there was no room for.
+                astray = astray | (stuck & following.needs_more(states, remaining))
+            if bool((stuck & ~astray).any()):
+                raise IncompleteOutput("a text cannot be completed within both `max_new_tokens` and `max_depth`")
         if bool(astray.any()):
+            if bool(astray.all()):
+                raise TokenNotAllowed("every sequence holds a token that the constraint forbids")
             mask[:, following.end_ids] |= astray[:, None]
-        if not bool(mask.any(1).all()):
-            raise IncompleteOutput("a text cannot be completed within both `max_new_tokens` and `max_depth`")
         return mask
 
     def _on(self, input_ids: Tensor, scores: Tensor) -> Following:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import constraints
 import tokenfst
-from automata import EmptyLanguage, TokenNotAllowed
+from automata import EmptyLanguage, TokenNotAllowed, VocabularyError
 from decoding import bundled_model, vocabulary_of
 from decoding.healing import Healed, heal
 from tokenfst import Vocabulary
@@ -57,6 +57,18 @@ def test_all_tokenizations_of_prefix_and_text_and_nothing_else(constraint: Any, 
     assert found > 1
 
 
+def overhangs(vocabulary: Vocabulary, prefix: bytes) -> set[bytes]:
+    """What tokens write behind a prefix in which they begin."""
+    rests = [prefix[at:] for at in range(len(prefix))]
+    return {token[len(rest) :] for rest in rests for token in vocabulary.tokens if token.startswith(rest)}
+
+
+def spells(vocabulary: Vocabulary, text: bytes) -> bool:
+    return not text or any(
+        token and text.startswith(token) and spells(vocabulary, text[len(token) :]) for token in vocabulary.tokens
+    )
+
+
 @pytest.mark.parametrize("vocabulary", [LETTERS, LACKING], ids=["all bytes", "not all bytes"])
 @pytest.mark.parametrize("prefix", [b"ba", b"ab", b"abb", b"bbb", b"baba"])
 @pytest.mark.parametrize("pattern", ["(ab|b)*", "abab|bb|a", "a{2,90}b?"])
@@ -69,6 +81,10 @@ def test_masks_and_distances_are_those_of_what_can_be_completed(
         whole = tokenfst.compile(f"{prefix.decode()}({pattern})", vocabulary)
     except EmptyLanguage:
         with pytest.raises(EmptyLanguage):
+            Healed(inner, prefix)
+        return
+    if not all(spells(vocabulary, beyond) for beyond in overhangs(vocabulary, prefix)):
+        with pytest.raises(VocabularyError, match="which no tokens spell"):
             Healed(inner, prefix)
         return
     healed = Healed(inner, prefix)

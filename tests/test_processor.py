@@ -195,7 +195,7 @@ def test_what_is_being_compiled_is_waited_for_at_the_first_call() -> None:
     late: Future[Any] = Future()
     processor = ConstraintLogitsProcessor(late, max_new_tokens=2)
     late.set_result(tokenfst.compile("abababab", LETTERS))
-    with pytest.raises(IncompleteOutput, match="at least 4 tokens, and the limit is 2"):
+    with pytest.raises(IncompleteOutput, match="at least 5 tokens, and the limit is 2"):
         processor(torch.tensor([[0]]), torch.zeros(1, WIDTH))
 
 
