@@ -15,13 +15,8 @@ from transformers import LlamaConfig, LlamaForCausalLM, LogitsProcessorList
 import constraints
 import tokenfst
 from automata import IncompleteOutput
-<<<<<<< HEAD
 from decoding import ConstraintLogitsProcessor, bundled_model, generate
 from decoding.arena import Arena
-from decoding.pushdown_budget import distances_of
-=======
-from decoding import ConstraintLogitsProcessor, PushdownTensors, bundled_model, generate
->>>>>>> f0d76fca110f5fc2c1b1e30013c090007348dfba
 from tokenfst import PushdownTokenAutomaton, Vocabulary
 
 CASES = {"nested": nested, "brackets": brackets, "json": json, "sums": sums, "ambiguous": ambiguous}
@@ -66,13 +61,8 @@ def all_states(automaton: PushdownTokenAutomaton) -> tuple[dict[Any, dict[int, A
 def test_a_budget_allows_exactly_what_can_still_be_completed(name: str) -> None:
     automaton, random = compiled(name).within(6), np.random.default_rng(0)
     following, least = all_states(automaton)
-<<<<<<< HEAD
-    assert distances_of(automaton).first == least[automaton.start]
-    arena, low = Arena.of([automaton]), automaton.within(3)
-=======
     assert automaton.distances.first == least[automaton.start]
-    tensors, low = PushdownTensors(automaton), automaton.within(3)
->>>>>>> f0d76fca110f5fc2c1b1e30013c090007348dfba
+    arena, low = Arena.of([automaton]), automaton.within(3)
     states: list[Any] = [automaton.start] * 24
     at = arena.starts([1] * 24)
     bites = 0

@@ -13,9 +13,6 @@ import numpy as np
 
 from automata.byte_automaton import ByteArray
 from automata.pushdown.stacks import HEIGHT, SYMBOL, with_room
-from tokenfst.lazy.near_walk import walk
-from tokenfst.lazy.nearness import Nearness
-from tokenfst.lazy.network_distance import none_missing
 from tokenfst.lazy.prepared import Prepared
 from tokenfst.lazy.program import Program
 from tokenfst.lazy.rows import (
@@ -64,20 +61,23 @@ class Walker:
     Attributes:
         machine: the program's tables.
         cells: the stacks.
+        room: how many cells a token may take.
+        counts: whether characters are counted.
+        loops: what is known of each state's loops.
     """
 
     def __init__(self, program: Program, vocabulary: Vocabulary, kept: Prepared, longest: int) -> None:
         """Takes the most bytes that are read at once, by tokens and by exceptions to the decoder's rule."""
         self._vocabulary, self._prepared = vocabulary, kept
         self.machine = program.machine
-        self._room = longest * program.most_pushed
+        self.room = longest * program.most_pushed
         self.cells: Ints = np.zeros((1, 3), np.int32)
         self.cells[0, SYMBOL] = 1
         self._slots: Ints = np.zeros(4, np.int32)
         if program.most_pushed:
-            self.cells, self._slots = with_room(self.cells, 2 * self._room)
-        self._counts = program.counts
-        self._loops: Ints = np.zeros((len(self.machine.table), LOOP_WORDS), np.int32)
+            self.cells, self._slots = with_room(self.cells, 2 * self.room)
+        self.counts = program.counts
+        self.loops: Ints = np.zeros((len(self.machine.table), LOOP_WORDS), np.int32)
         self._texts: Ints = np.zeros((len(self.machine.table), TEXT_TARGET + 1), np.int32)
         self._note = np.zeros(NOTE_WORDS, np.int32)
         self._noted = self._note.data
@@ -85,7 +85,7 @@ class Walker:
     @property
     def nbytes(self) -> int:
         """Memory of the tables in bytes, without the vocabulary's, which all its automata share."""
-        own = self.cells, self._slots, self._loops, self._texts
+        own = self.cells, self._slots, self.loops, self._texts
         return sum(array.nbytes for array in (*self.machine, *own))
 
     def may_end(self, state: int) -> bool:
@@ -101,56 +101,36 @@ class Walker:
                 self.machine,
                 self.cells,
                 self._slots,
-                self._room,
+                self.room,
                 token,
                 state & STATE,
                 state >> STACK_SHIFT,
             )
             if reached >= DEAD:
                 return reached
-            self._grow()
+            self.grow()
 
-    def _grow(self) -> None:
-        if self.cells.item(0, SYMBOL) + 2 * self._room > len(self.cells):
-            self.cells, self._slots = with_room(self.cells, max(2 * self._room, len(self.cells)))
+    def grow(self) -> None:
+        """Makes room for what a kernel had no room for."""
+        if self.cells.item(0, SYMBOL) + 2 * self.room > len(self.cells):
+            self.cells, self._slots = with_room(self.cells, max(2 * self.room, len(self.cells)))
         else:
-            self._grow_sets()
+            self.grow_sets()
 
-    def _grow_sets(self) -> None:
+    def grow_sets(self) -> None:
+        """Makes room for more sets."""
         self.machine = grown(self.machine)
-        added = len(self.machine.table) - len(self._loops)
-        self._loops = np.concatenate([self._loops, np.zeros((added, LOOP_WORDS), np.int32)])
+        added = len(self.machine.table) - len(self.loops)
+        self.loops = np.concatenate([self.loops, np.zeros((added, LOOP_WORDS), np.int32)])
         self._texts = np.concatenate([self._texts, np.zeros((added, TEXT_TARGET + 1), np.int32)])
 
     def far(self, at: int) -> int:
         """The state that has the same row, and counts no more than tokens can tell."""
-        if not self._counts:
+        if not self.counts:
             return at
         while (far := far_set(at, self._prepared.longest, self.machine)) < 0:
-            self._grow_sets()
+            self.grow_sets()
         return int(far)
-
-    def alike(self, at: int) -> int:
-        """A state that has the same row, and behind its tokens the same distances."""
-        return self.far(at) if self._counts and none_missing(at, self.machine) else at
-
-    def distances(self, at: int, top: int, near: Nearness) -> Ints:
-        """The distances behind all tokens that a configuration allows, as runs (`tokenfst.lazy.near_walk`)."""
-        runs: Ints = np.empty((len(self._vocabulary.token_of_rank), 3), np.int32)
-        tries = (self._vocabulary.whole_trie, True), (self._vocabulary.partial_trie, False)
-        while True:
-            if self.cells.item(0, SYMBOL) + self._room > len(self.cells):
-                self._grow()
-            near.follow(self.machine, self.cells)
-            # How many runs there are, and how many pairs are wanted.
-            counts: Ints = np.zeros(2, np.int32)
-            shared = self.machine, self.cells, self._loops, self._prepared.path, near.arrays, near.noted, near.wanted
-            if not all(walk(nodes, whole, *shared, runs, counts, at, top) for nodes, whole in tries):
-                self._grow_sets()
-            elif counts[1]:
-                near.tell(self.machine, int(counts[1]))
-            else:
-                return runs[: counts[0]].copy()
 
     def row(self, at: int, top: int, row_of: Callable[[int], Row]) -> Row:
         """The row of a configuration, found by a walk, for which other rows may be asked for."""
@@ -163,7 +143,7 @@ class Walker:
                 does = self._find(at, top, False)
             if does == DONE:
                 return self._noted_row(self._prepared.nothing, top)
-            self._grow()
+            self.grow()
 
     def _find(self, at: int, top: int, texts: bool) -> int:
         kept, vocabulary = self._prepared, self._vocabulary
@@ -173,11 +153,11 @@ class Walker:
             vocabulary.token_of_rank,
             self.machine,
             self.cells,
-            self._loops,
+            self.loops,
             kept.path,
             kept.tokens,
             self._note,
-            self._room,
+            self.room,
             texts,
             at,
             top,
@@ -197,7 +177,7 @@ class Walker:
             return self._chain_row(at, top, text) if text is not None else None
         other = row_of(top << STACK_SHIFT | target)
         while self._find_difference(at, target, top) == NEEDS_ROOM:
-            self._grow()
+            self.grow()
         return self._noted_row(other.base, top, other)
 
     def _looping_row(self, at: int, top: int, text: Text) -> Row:
@@ -211,17 +191,17 @@ class Walker:
                 text.token_of_rest,
                 self.machine,
                 self.cells,
-                self._loops,
+                self.loops,
                 kept.path,
                 kept.tokens,
                 self._note,
-                self._room,
+                self.room,
                 at,
                 top,
             )
             == NEEDS_ROOM
         ):
-            self._grow()
+            self.grow()
         return self._noted_row(text.words, top)
 
     def _chain_row(self, at: int, top: int, text: Text) -> Row | None:
@@ -234,18 +214,18 @@ class Walker:
                 *text.by_length,
                 self.machine,
                 self.cells,
-                self._loops,
+                self.loops,
                 self._texts,
                 kept.path,
                 kept.tokens,
                 self._note,
-                self._room,
+                self.room,
                 at,
                 top,
             )
             == NEEDS_ROOM
         ):
-            self._grow()
+            self.grow()
         length: int = self._noted[TEXT_TARGET]
         return self._noted_row(text.up_to(length), top) if length >= 0 else None
 
@@ -257,11 +237,11 @@ class Walker:
             vocabulary.token_of_rank,
             self.machine,
             self.cells,
-            self._loops,
+            self.loops,
             kept.path,
             kept.tokens,
             self._note,
-            self._room,
+            self.room,
             at,
             other,
             top,
