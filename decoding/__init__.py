@@ -5,6 +5,8 @@
     CanonicalTensors            the same for canonical tokenization     canonical_tensors
     ConstraintLogitsProcessor   for `generate` of transformers          processor
     generate(...)               prompts and a constraint to texts       generate
+    stream(...)                 a prompt to pieces of a text            streaming
+    PartialJson                 the value of JSON that is not whole     partial_json
     BackgroundCompiler          automata made in threads, and kept      compiling
     vocabulary_of(tokenizer)    its vocabulary, prepared once           loop
     bundled_model()             a small model to try things with        bundled
@@ -22,8 +24,10 @@ if TYPE_CHECKING:
     from decoding.canonical_tensors import CanonicalTensors
     from decoding.compiling import BackgroundCompiler
     from decoding.loop import generate, vocabulary_of
+    from decoding.partial_json import PartialJson
     from decoding.processor import ConstraintLogitsProcessor
     from decoding.pushdown_tensors import PushdownTensors
+    from decoding.streaming import stream
     from decoding.tensors import AutomatonTensors
 
 __all__ = [
@@ -31,9 +35,11 @@ __all__ = [
     "BackgroundCompiler",
     "CanonicalTensors",
     "ConstraintLogitsProcessor",
+    "PartialJson",
     "PushdownTensors",
     "bundled_model",
     "generate",
+    "stream",
     "vocabulary_of",
 ]
 
@@ -42,9 +48,11 @@ _MODULES = {
     "BackgroundCompiler": "decoding.compiling",
     "CanonicalTensors": "decoding.canonical_tensors",
     "ConstraintLogitsProcessor": "decoding.processor",
+    "PartialJson": "decoding.partial_json",
     "PushdownTensors": "decoding.pushdown_tensors",
     "bundled_model": "decoding.bundled",
     "generate": "decoding.loop",
+    "stream": "decoding.streaming",
     "vocabulary_of": "decoding.loop",
 }
 
