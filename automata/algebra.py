@@ -25,7 +25,8 @@ from automata.compile import Compiler, compile_expr
 from automata.expr import Alternation, Expr
 from automata.from_ranges import from_state
 from automata.limits import Work
-from automata.tabulate import DENSE_BYTES, from_either
+from automata.sparse import SparseAutomaton
+from automata.tabulate import DENSE_BYTES, SPARSE, from_either
 
 Language: TypeAlias = ByteAutomaton | Expr
 Operand: TypeAlias = Language | str | bytes
@@ -86,8 +87,8 @@ def rest(automaton: ByteAutomaton, prefix: bytes) -> ByteAutomaton:
     if state < 0:
         return compile_expr(ex.EMPTY)
     if not automaton.labels:
-        ranges = np.stack(automaton.range_arcs(), axis=1)
-        return from_either(from_state(state, automaton.final, ranges, DENSE_BYTES), ())
+        ranges, is_sparse = np.stack(automaton.range_arcs(), axis=1), isinstance(automaton, SparseAutomaton)
+        return from_either(from_state(state, automaton.final, ranges, SPARSE if is_sparse else DENSE_BYTES), ())
     # The same automaton from another start, and then without what cannot be reached any more.
     moved = copy(automaton)
     _set(moved, "start", state)

@@ -155,10 +155,32 @@ def by_state(automaton: ByteAutomaton) -> tuple[IntArray, IntArray]:
     """The arcs over bytes of any automaton: where those of each state begin, `[Q + 1]`, and `[A, 3]`."""
     if isinstance(automaton, SparseAutomaton):
         return automaton.offsets, automaton.arcs
-    arcs = automaton.range_arcs()
-    offsets = np.zeros(automaton.num_states + 1, np.int32)
-    np.cumsum(np.bincount(arcs.source, minlength=automaton.num_states), out=offsets[1:])
-    return offsets, np.stack(arcs[1:], axis=1)
+    return _arcs_by_state(automaton.byte_class, automaton.next)
+
+
+@kernel
+def _arcs_by_state(byte_class: ByteArray, table: IntArray) -> tuple[IntArray, IntArray]:
+    """Where the arcs of each state of a table of classes begin, and the arcs, in runs as long as they can be."""
+    last = np.empty(257, np.int32)
+    num_runs = 0
+    for byte in range(256):
+        if byte == 255 or byte_class[byte] != byte_class[byte + 1]:
+            last[num_runs] = byte
+            num_runs += 1
+    offsets, arcs = np.zeros(len(table) + 1, np.int32), np.empty((len(table) * num_runs, 3), np.int32)
+    size = 0
+    for state in range(len(table)):
+        low, before = 0, -1
+        for run in range(num_runs):
+            reached = table[state, byte_class[low]]
+            if reached >= 0 and reached == before:
+                arcs[size - 1, HIGH] = last[run]
+            elif reached >= 0:
+                arcs[size, LOW], arcs[size, HIGH], arcs[size, REACHED] = low, last[run], reached
+                size += 1
+            low, before = last[run] + 1, reached
+        offsets[state + 1] = size
+    return offsets, arcs[:size].copy()
 
 
 def _check_table(num_states: int, num_columns: int) -> None:

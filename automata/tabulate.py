@@ -19,6 +19,8 @@ from automata.sparse import SparseAutomaton, canonical_arcs
 
 # The largest table `[Q, P]` of states and cut bytes that is made, in bytes; past it an automaton is sparse.
 DENSE_BYTES = 1 << 20
+# In its place, where automata are laid out elsewhere and nothing steps through them: no table is made.
+SPARSE = 0
 
 
 class Tables(NamedTuple):

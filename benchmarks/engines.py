@@ -7,7 +7,7 @@ mask allows. No engine keeps a compiled pattern from one call to the next.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any, Protocol
 
@@ -92,17 +92,13 @@ class XGrammar:
             matcher.accept_token(token)
         matcher.fill_next_token_bitmask(words)
 
-    def masks(
-        self, compiled: Any, token_ids: Sequence[int], places: Collection[int] | None = None
-    ) -> list[npt.NDArray[np.bool_]]:
-        """As every engine's; `places`: only those after so many tokens."""
+    def masks(self, compiled: Any, token_ids: Sequence[int]) -> list[npt.NDArray[np.bool_]]:
         matcher, found = self.xgrammar.GrammarMatcher(compiled), []
-        for place, token in enumerate([*token_ids, None]):
-            if places is None or place in places:
-                # False stands for "everything is allowed", and leaves the words as they were.
-                if not matcher.fill_next_token_bitmask(self.words):
-                    self.words.fill_(-1)
-                found.append(_unpacked(self.words, self.size))
+        for token in [*token_ids, None]:
+            # False stands for "everything is allowed", and leaves the words as they were.
+            if not matcher.fill_next_token_bitmask(self.words):
+                self.words.fill_(-1)
+            found.append(_unpacked(self.words, self.size))
             if token is not None and not matcher.accept_token(token):
                 raise ValueError(f"{self.name} refuses token {token}")
         return found
@@ -157,15 +153,11 @@ class LLGuidance:
             compiled.consume_token(token)
         fill(compiled, words)
 
-    def masks(
-        self, compiled: Any, token_ids: Sequence[int], places: Collection[int] | None = None
-    ) -> list[npt.NDArray[np.bool_]]:
-        """As every engine's; `places`: only those after so many tokens."""
+    def masks(self, compiled: Any, token_ids: Sequence[int]) -> list[npt.NDArray[np.bool_]]:
         found = []
-        for place, token in enumerate([*token_ids, None]):
-            if places is None or place in places:
-                self.module.numpy.fill_next_token_bitmask(compiled, self.words)
-                found.append(_unpacked(self.words, self.size))
+        for token in [*token_ids, None]:
+            self.module.numpy.fill_next_token_bitmask(compiled, self.words)
+            found.append(_unpacked(self.words, self.size))
             if token is not None and not compiled.consume_token(token):
                 raise ValueError(f"{self.name} refuses token {token}: {compiled.get_error()}")
         return found

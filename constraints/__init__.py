@@ -16,6 +16,11 @@ Values of Python, each with `parse`, from text back to the value                
     dataclass(T)                calls of its constructor, `T(x=1)`
     integer(), decimal(), date(), email(), url(), sql_select(tables)            -> Value
     tool_calls(tools)           calls of functions, as chat models write them   -> ToolCall
+Constraints made of others, with text around and between them                  -> Composed
+    sequence(*parts)            one after the other
+    after(marker, part)         free text up to a marker, and then a constraint
+    triggered({marker: ...})    free text in which markers switch constraints on and off
+    free_text(*without)         any text in which no marker occurs
 
 Importing this imports neither torch nor Pydantic; Pydantic is imported where a type is first read.
 """
@@ -33,6 +38,7 @@ from automata.extensions import (
     unquoted_text,
 )
 from constraints.choice import choice
+from constraints.composing import Composed, after, free_text, sequence, triggered
 from constraints.grammars import grammar, json
 from constraints.json_schema import JsonSchema, Whitespace, json_schema, json_schema_to_regex
 from constraints.parsed import Parsed
@@ -41,11 +47,13 @@ from constraints.types import dataclass, typed
 from constraints.values import Value, date, decimal, email, integer, sql_select, url
 
 __all__ = [
+    "Composed",
     "JsonSchema",
     "Parsed",
     "ToolCall",
     "Value",
     "Whitespace",
+    "after",
     "choice",
     "dataclass",
     "date",
@@ -53,6 +61,7 @@ __all__ = [
     "delimited_list",
     "delimited_subsequence_of",
     "email",
+    "free_text",
     "grammar",
     "image",
     "integer",
@@ -61,12 +70,14 @@ __all__ = [
     "json_schema_to_regex",
     "paragraph_token",
     "quoted_text",
+    "sequence",
     "sql_select",
     "substring_of",
     "text_token",
     "text_until",
     "token",
     "tool_calls",
+    "triggered",
     "typed",
     "unquoted_text",
     "url",

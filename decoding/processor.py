@@ -16,7 +16,6 @@ from transformers import LogitsProcessor
 
 from automata.errors import IncompleteOutput, TokenNotAllowed
 from decoding.canonical_tensors import CanonicalTensors
-from decoding.pushdown_budget import distances_of
 from decoding.pushdown_tensors import Configurations, PushdownTensors
 from decoding.tensors import AutomatonTensors
 from tokenfst.automaton import TokenAutomaton
@@ -144,5 +143,5 @@ def _rows_of(rows: Tensor, seen: Tensor) -> Tensor | None:
 
 def _least_tokens(automaton: Automaton) -> int:
     if isinstance(automaton, PushdownTokenAutomaton):
-        return distances_of(automaton).first
+        return automaton.distances.first
     return automaton.min_tokens(automaton.start)

@@ -11,31 +11,14 @@ The number of tokens is exact where the stack has room for the shortest text; th
 
 from __future__ import annotations
 
-from weakref import WeakKeyDictionary
-
 import numpy as np
 import torch
 from torch import Tensor
 
 from decoding.pushdown_rows import ENDED, PushdownRows
 from decoding.pushdown_steps import StepTables
-from tokenfst.pushdown.automaton import PushdownTokenAutomaton
-from tokenfst.pushdown.distance import FAR, PushdownDistance, distances
+from tokenfst.pushdown.distance import FAR, PushdownDistance
 from tokenfst.token_classes import END
-
-_distances: WeakKeyDictionary[PushdownTokenAutomaton, PushdownDistance] = WeakKeyDictionary()
-
-
-def distances_of(automaton: PushdownTokenAutomaton) -> PushdownDistance:
-    """The distances of an automaton, found once.
-
-    Raises:
-        LimitExceeded: as `tokenfst.pushdown.distance.distances`.
-    """
-    found = _distances.get(automaton)
-    if found is None:
-        found = _distances[automaton] = distances(automaton.tables)
-    return found
 
 
 class Budget:

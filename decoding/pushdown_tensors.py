@@ -34,7 +34,7 @@ import torch
 from torch import Tensor
 
 from automata.errors import EmptyLanguage, TooManyConfigurations
-from decoding.pushdown_budget import Budget, distances_of
+from decoding.pushdown_budget import Budget
 from decoding.pushdown_masks import make_masks
 from decoding.pushdown_parallel import Candidates, choose
 from decoding.pushdown_rows import DEAD, ENDED, Longs, PushdownRows, make_rows
@@ -193,7 +193,7 @@ class PushdownTensors:
 
     @cached_property
     def _budget(self) -> Budget:
-        distance, tables = distances_of(self._automaton), self._automaton.tables
+        distance, tables = self._automaton.distances, self._automaton.tables
         return Budget(distance, self._rows, self._steps, tables.num_classes, self.max_depth)
 
     def mask_numbers(self, configurations: Configurations) -> Tensor:

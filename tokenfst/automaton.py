@@ -14,7 +14,7 @@ Everything is read-only but a bounded cache of masks that have been asked for, s
 
 from __future__ import annotations
 
-from contextlib import suppress
+from bisect import bisect_left
 from functools import cached_property
 from pathlib import Path
 
@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from automata.distance import distances
 from automata.errors import AutomatonFileError, TokenNotAllowed
+from tokenfst.kept import Kept
 from tokenfst.loops import Ints
 from tokenfst.masks import ClassRuns, expand_runs, group_runs, mask_words
 from tokenfst.over_tokens import OverTokens
@@ -32,6 +33,8 @@ from tokenfst.vocabulary import Vocabulary
 
 # Masks kept for states that have been visited; 16 KiB each with a vocabulary of 128,000 tokens.
 MAX_CACHED_MASKS = 4096
+# States whose levels are kept (`tokenfst.over_tokens`).
+MAX_CACHED_LEVELS = 1 << 16
 
 
 class TokenAutomaton(OverTokens[int]):
@@ -68,7 +71,9 @@ class TokenAutomaton(OverTokens[int]):
             array.setflags(write=False)
         self._rank_of_token = vocabulary.rank_of_token.data
         self._final = final.data
-        self._masks: dict[int, npt.NDArray[np.int32]] = {}
+        # By state; within a budget by state, and how many of the state's levels fit.
+        self._masks: Kept[int | tuple[int, int], npt.NDArray[np.int32]] = Kept(MAX_CACHED_MASKS)
+        self._levels: Kept[int, list[int]] = Kept(MAX_CACHED_LEVELS)
 
     def __repr__(self) -> str:
         return f"<TokenAutomaton of {self.num_states:,} states and {self.num_classes:,} classes, {self.nbytes:,} bytes>"
@@ -127,16 +132,32 @@ class TokenAutomaton(OverTokens[int]):
     def _words(self, state: int) -> npt.NDArray[np.int32]:
         words = self._masks.get(state)
         if words is None:
-            allowed = self.transitions.row(state)
-            words = mask_words(allowed, *self._grouped, self.vocabulary.token_of_rank, self.vocabulary.all_words)
-            if self.is_final(state):
-                words |= self.vocabulary.eos_words
-            words.setflags(write=False)
-            while len(self._masks) >= MAX_CACHED_MASKS:
-                # The oldest goes; another thread may change the cache meanwhile, and then this one looks again.
-                with suppress(RuntimeError):
-                    self._masks.pop(next(iter(self._masks), -1), None)
-            self._masks[state] = words
+            words = self._masks.keep(state, self._words_of(self.transitions.row(state)))
+        return words
+
+    def _words_within(self, state: int, remaining: int) -> npt.NDArray[np.int32]:
+        levels = self._levels.get(state)
+        if levels is None:
+            levels = self._levels.keep(state, np.unique(self._behind(state)).tolist())
+        number = bisect_left(levels, remaining)
+        if number == len(levels):
+            return self._words(state)
+        words = self._masks.get((state, number))
+        if words is None:
+            fits = self._behind(state) < remaining
+            words = self._masks.keep((state, number), self._words_of(self.transitions.row(state)[fits]))
+        return words
+
+    def _behind(self, state: int) -> Ints:
+        """The least number of tokens to the end behind each class that a state allows, `[n]`."""
+        return self.min_tokens_by_state[self.transitions.reached(state)]
+
+    def _words_of(self, allowed: Ints) -> npt.NDArray[np.int32]:
+        """The mask of the tokens of some classes, ascending."""
+        words = mask_words(allowed, *self._grouped, self.vocabulary.token_of_rank, self.vocabulary.all_words)
+        if END in allowed:
+            words |= self.vocabulary.eos_words
+        words.setflags(write=False)
         return words
 
     @cached_property

@@ -1,4 +1,14 @@
-"""What every automaton over tokens can do, whatever its states are, by what each kind does in its own way."""
+"""What every automaton over tokens can do, whatever its states are, by what each kind does in its own way.
+
+Within a budget of tokens, the next one and the end token included, a mask holds the tokens after which the text can
+still be completed: those that lead to a state whose `min_tokens` fits in what is then left. So a state whose own
+`min_tokens` fits allows a token, that token leads to another such state, and what is written ends complete in time.
+
+    min_tokens      the least number of tokens to the end, exact, or an upper bound b for which every state with b > 0
+                    has a token to one with a smaller b, which is all that the argument takes
+    levels          the different numbers behind the tokens of a state: between two of them budgets do not differ, and
+                    above the last one the mask is that without a budget
+"""
 
 from __future__ import annotations
 
@@ -42,8 +52,16 @@ class OverTokens(ABC, Generic[S]):
         """
 
     @abstractmethod
+    def min_tokens(self, state: S) -> int:
+        """The least number of tokens from a state to the end of the text, the end token counted: 0 after it."""
+
+    @abstractmethod
     def _words(self, state: S) -> npt.NDArray[np.int32]:
         """The mask of a state as packed words, not to be changed."""
+
+    @abstractmethod
+    def _words_within(self, state: S, remaining: int) -> npt.NDArray[np.int32]:
+        """The mask of the tokens after which `min_tokens` is less than `remaining`, likewise."""
 
     def accepts(self, token_ids: Iterable[int]) -> bool:
         """Whether the tokens, with an end token behind them or without, are a whole text in tokens that are allowed."""
@@ -64,22 +82,30 @@ class OverTokens(ABC, Generic[S]):
         """What tokens write where this automaton begins: at the start of a text, or inside of one."""
         return self.vocabulary.detokenize(token_ids, at_text_start=self.at_text_start)
 
-    def mask(self, state: S) -> npt.NDArray[np.bool_]:
-        """The tokens allowed in a state, `[V]` bool; end tokens exactly where the text may end."""
-        bits = np.unpackbits(self._words(state).view(np.uint8), count=len(self.vocabulary), bitorder="little")
+    def mask(self, state: S, remaining: int | None = None) -> npt.NDArray[np.bool_]:
+        """The tokens allowed in a state, `[V]` bool; end tokens exactly where the text may end.
+
+        Args:
+            state: the state.
+            remaining: how many tokens may still be written, the next one and the end token included: then only those
+                are allowed after which the text can still be completed. None of them where `min_tokens(state)` is more.
+        """
+        words = self._words(state) if remaining is None else self._words_within(state, remaining)
+        bits = np.unpackbits(words.view(np.uint8), count=len(self.vocabulary), bitorder="little")
         return bits.view(np.bool_)
 
-    def fill_bitmask(self, state: S, out: npt.NDArray[np.int32]) -> None:
+    def fill_bitmask(self, state: S, out: npt.NDArray[np.int32], remaining: int | None = None) -> None:
         """Writes the mask of a state as packed words: bit `i & 31` of word `i >> 5` is token i.
 
         Args:
             state: the state.
             out: int32 `[W]`, `W >= ceil(V / 32)`; words past the vocabulary are cleared.
+            remaining: as of `mask`.
 
         Raises:
             ValueError: `out` is too short.
         """
-        words = self._words(state)
+        words = self._words(state) if remaining is None else self._words_within(state, remaining)
         if len(out) == len(words):
             out[:] = words
             return

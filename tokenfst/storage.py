@@ -35,8 +35,13 @@ COUNTED_COLUMNS = ("row_offsets", "edge_class", "low", "high", "edge_target", "a
 
 def save(automaton: TokenAutomaton, path: str | Path) -> None:
     """Writes an automaton; see `TokenAutomaton.save`."""
+    write(arrays_of(automaton), automaton, path)
+
+
+def arrays_of(automaton: TokenAutomaton) -> dict[str, Array]:
+    """What a file holds of an automaton."""
     transitions = automaton.transitions
-    arrays: dict[str, npt.NDArray[np.generic]] = {
+    arrays: dict[str, Array] = {
         "start": np.array([automaton.start], np.int32),
         "final": automaton.final.astype(np.uint8),
         "run_end": automaton.run_end,
@@ -51,7 +56,7 @@ def save(automaton: TokenAutomaton, path: str | Path) -> None:
         arrays["row_offsets"] = transitions.row_offsets
         arrays["edge_class"] = transitions.edge_class
         arrays["edge_target"] = transitions.edge_target
-    write(arrays, automaton, path)
+    return arrays
 
 
 def write(arrays: Mapping[str, Array], automaton: TokenAutomaton | PushdownTokenAutomaton, path: str | Path) -> None:

@@ -63,6 +63,11 @@ class Dense:
         """The classes that `state` allows, ascending, `[n]`."""
         return _allowed(self.next, state)
 
+    def reached(self, state: int) -> Ints:
+        """The states that those classes lead to, `[n]`."""
+        reached: Ints = self.next[state, self.row(state)]
+        return reached
+
     def edges(self) -> tuple[Ints, Ints, Ints]:
         """Source, class and target of every transition, `[E]` each, by source and then by class."""
         source, number = np.nonzero(self.next >= 0)
@@ -111,6 +116,10 @@ class Csr:
     def row(self, state: int) -> Ints:
         """The classes that `state` allows, ascending, `[n]`."""
         return self.edge_class[self.row_offsets[state] : self.row_offsets[state + 1]]
+
+    def reached(self, state: int) -> Ints:
+        """The states that those classes lead to, `[n]`."""
+        return self.edge_target[self.row_offsets[state] : self.row_offsets[state + 1]]
 
     def edges(self) -> tuple[Ints, Ints, Ints]:
         """Source, class and target of every transition, `[E]` each, by source and then by class."""

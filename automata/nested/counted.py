@@ -18,7 +18,7 @@ from automata.errors import LimitExceeded
 from automata.from_ranges import tables_of
 from automata.limits import DEFAULT_LIMITS
 from automata.openfst import BoolArray, IntArray
-from automata.tabulate import DENSE_BYTES, from_either
+from automata.tabulate import SPARSE, from_either
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def _expanded(counted: Counted) -> ByteAutomaton:
         first[:, 0] = ends
         ranges, num_states = np.concatenate([ranges, first, behind[1:]]), num_states + len(behind)
         final = np.arange(num_states) == num_states - 1
-    return from_either(tables_of(start, final, ranges, DENSE_BYTES), ())
+    return from_either(tables_of(start, final, ranges, SPARSE), ())
 
 
 def _chain(text: bytes, first: int) -> IntArray:

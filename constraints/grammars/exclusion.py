@@ -8,22 +8,12 @@ level.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from automata.errors import LimitExceeded, TokenfstError
-from automata.expr import (
-    Alternation,
-    Call,
-    Concatenation,
-    Difference,
-    Expr,
-    Repetition,
-    alternation,
-    concat,
-    difference,
-    repeat,
-)
+from automata.expr import Call, Difference, Expr
 from automata.limits import DEFAULT_LIMITS
+from constraints.grammars.replacing import replaced
 
 
 class RecursiveExclusion(TokenfstError):
@@ -54,7 +44,7 @@ def without_calls_in_exclusions(rules: Mapping[str, Expr], having: Iterable[str]
         return closed[node.name] if isinstance(node, Call) else None
 
     def excluded(node: Expr) -> Expr | None:
-        return _replaced(node, called) if isinstance(node, Difference) else None
+        return replaced(node, called) if isinstance(node, Difference) else None
 
     result = dict(rules)
     for rule in having:
@@ -66,8 +56,8 @@ def without_calls_in_exclusions(rules: Mapping[str, Expr], having: Iterable[str]
                     f"what is called in A - B in rule {rule!r}, written out, has more than "
                     f"{DEFAULT_LIMITS.arcs:,} parts (limit `arcs`)"
                 )
-            closed[name] = _replaced(rules[name], called)
-        result[rule] = _replaced(rules[rule], excluded)
+            closed[name] = replaced(rules[name], called)
+        result[rule] = replaced(rules[rule], excluded)
     return result
 
 
@@ -104,35 +94,3 @@ def _innermost_first(
             raise RecursiveExclusion(rule, following)
         else:
             path[following] = iter(_calls([rules[following]]))
-
-
-def _replaced(root: Expr, replacement: Callable[[Expr], Expr | None]) -> Expr:
-    """The expression with parts replaced, from the outside in, where there is a replacement."""
-    done: dict[int, Expr] = {}
-    stack = [root]
-    while stack:
-        node = stack[-1]
-        if id(node) in done:
-            stack.pop()
-            continue
-        found = replacement(node)
-        missing = [] if found is not None else [part for part in node.operands() if id(part) not in done]
-        if missing:
-            stack += missing
-        else:
-            done[id(stack.pop())] = found if found is not None else _rebuilt(node, done)
-    return done[id(root)]
-
-
-def _rebuilt(node: Expr, parts: Mapping[int, Expr]) -> Expr:
-    """A node with other parts, given by the identity of those that it has."""
-    match node:
-        case Concatenation():
-            return concat(*[parts[id(part)] for part in node.parts])
-        case Alternation():
-            return alternation(*[parts[id(part)] for part in node.parts])
-        case Repetition():
-            return repeat(parts[id(node.inner)], node.low, node.high)
-        case Difference():
-            return difference(parts[id(node.left)], parts[id(node.right)])
-    return node

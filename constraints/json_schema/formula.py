@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from enum import Enum
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final
 
 
@@ -438,4 +439,9 @@ def _joined(
 
 def has_name(*names: str) -> Formula:
     """The object has a member of each of these names."""
-    return conjunction(Not(Members(StringIn(frozenset([name])), FALSE)) for name in names)
+    return conjunction(map(_has, names))
+
+
+@lru_cache(maxsize=4096)
+def _has(name: str) -> Formula:
+    return Not(Members(StringIn(frozenset([name])), FALSE))

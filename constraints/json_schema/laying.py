@@ -27,7 +27,7 @@ from automata.errors import LimitExceeded
 from automata.expr import Expr
 from automata.nested import Counted, Language, NestedCall, NestedNetwork, NestedRule
 from constraints.json_schema.formula import FALSE, Formula, Kind, Never
-from constraints.json_schema.levels import ArrayLevel, Level, Move, object_level
+from constraints.json_schema.levels import ArrayLevel, Level, object_level
 from constraints.json_schema.levels.level import State, Vector
 from constraints.json_schema.levels.objects import PropertyOrder
 from constraints.json_schema.levels.outcomes import Outcomes
@@ -76,6 +76,7 @@ class Laying:
         rules: those so far; the first is that of the whole text.
         keys: of each rule but the first, in order: the kind and the formulas.
         number_at_hand: what is said of the number that is being laid, if one is.
+        value_at_hand: a formula that asks for the array or object that is being laid.
         needs: of rules with one exit that have a text as soon as each of some formulas has a value: these.
     """
 
@@ -84,14 +85,19 @@ class Laying:
         self.outcomes = Outcomes(Outlines(restriction))
         self.order = order
         self.habit = habit
-        self.marks = _marks(habit, 1)
         self.rules: list[NestedRule] = [NestedRule()]
         self.keys: list[_RuleKey] = []
         self.numbers: dict[_RuleKey, int] = {}
         self.waiting: deque[_RuleKey] = deque()
         self.plans: dict[Formula, _Plan] = {}
         self.number_at_hand: Formula | None = None
+        self.value_at_hand: Formula = FALSE
+        # By rule but the first, in order: the first formula that it was asked for by.
+        self.askers: list[Formula] = []
         self.needs: dict[int, Sequence[Formula]] = {}
+        # How many brackets are open within each rule, as far as is known, and within the one that is being laid.
+        self.depths = [0]
+        self.depth = 0
         self._valued: dict[Formula, bool] = {}
         self.num_states = 0
         self.most_states = CHEAP_STATES if order == "any-if-cheap" else MAX_STATES
@@ -110,7 +116,9 @@ class Laying:
         self.value(rule, 0, [(root, end)])
         while self.waiting:
             key = self.waiting.popleft()
-            self.lay(self.numbers[key], *key)
+            number = self.numbers[key]
+            self.depth, self.value_at_hand = self.depths[number], self.askers[number - 1]
+            self.lay(number, *key)
         if self.habit == "default":
             self.indent()
         return NestedNetwork(tuple(self.rules))
@@ -126,19 +134,21 @@ class Laying:
                 if depths[called] < depth:
                     depths[called] = depth
                     waiting.append(called)
-        for rule, depth in zip(self.rules, depths, strict=True):
-            if depth > 1:
-                marks = _marks(self.habit, depth).instead_of(self.marks)
+        for rule, depth, laid in zip(self.rules, depths, self.depths, strict=True):
+            if depth != laid:
+                marks = _marks(self.habit, depth).instead_of(_marks(self.habit, laid))
                 rule.arcs = [(source, marks.get(id(read), read), target) for source, read, target in rule.arcs]
 
-    def number(self, kind: Kind, vector: Vector) -> int:
-        """The number of a rule."""
+    def number(self, kind: Kind, vector: Vector, asker: Formula) -> int:
+        """The number of a rule, which a formula asks for."""
         key = kind, vector
         found = self.numbers.get(key)
         if found is None:
             found = self.numbers[key] = len(self.rules)
             self.rules.append(NestedRule(num_exits=len(vector)))
+            self.depths.append(min(self.depth + 1, MAX_DEPTH))
             self.keys.append(key)
+            self.askers.append(asker)
             self.waiting.append(key)
         return found
 
@@ -159,7 +169,7 @@ class Laying:
             if possible:
                 called = rule.state()
                 rule.arcs.append((source, _OPENING[kind], called))
-                number = self.number(kind, tuple([part for part, _ in possible]))
+                number = self.number(kind, tuple([part for part, _ in possible]), ways[0][0])
                 rule.calls.append(NestedCall(called, number, tuple([target for _, target in possible])))
 
     def alone(self, rule: NestedRule, source: int, formula: Formula, target: int) -> None:
@@ -167,7 +177,7 @@ class Laying:
         plan, arcs = self.plan(formula), rule.arcs
         if plan.called is None:
             kinds = [kind for kind in (_NESTED if plan.is_long else _BRACKETED) if kind in plan.inside]
-            plan.called = [(_OPENING[kind], self.number(kind, (plan.inside[kind],))) for kind in kinds]
+            plan.called = [(_OPENING[kind], self.number(kind, (plan.inside[kind],), formula)) for kind in kinds]
         for language in plan.plain:
             arcs.append((source, language, target))
         if plan.text is not None and not plan.is_long:
@@ -246,7 +256,7 @@ class _LevelLaying:
 
     def __init__(self, laying: Laying, rule: NestedRule, level: Level, bracket: str) -> None:
         self.laying, self.rule, self.level = laying, rule, level
-        self.marks = laying.marks
+        self.marks = _marks(laying.habit, laying.depth)
         self.close, self.empty = self.marks.close[bracket], self.marks.empty[bracket]
         self.before: dict[State, int] = {}
         self.behind: dict[State, int] = {}
@@ -276,8 +286,7 @@ class _LevelLaying:
             found = known[state] = self.rule.state()
             self.waiting.append((state, behind))
             self.laying.num_states += 1
-            most = self.laying.most_states
-            if self.laying.num_states > most:
+            if self.laying.num_states > (most := self.laying.most_states):
                 raise LimitExceeded(f"the schema's arrays and objects have more than {most:,} states")
         return found
 
@@ -298,27 +307,22 @@ class _LevelLaying:
     def lay_before(self, state: State) -> None:
         """The next item or member."""
         source = self.before[state]
-        for move in self.level.moves(state):
-            ways = [
-                (value, self.at(target, behind=True)) for value, target in move.outcomes if type(value) is not Never
-            ]
+        for name, outcomes in self.level.moves(state):
+            ways = [(value, self.at(target, behind=True)) for value, target in outcomes if type(value) is not Never]
             if ways:
-                self.laying.value(self.rule, self.named(source, move), ways)
-        skipped = self.level.skip(state)
-        if skipped is not None:
+                self.laying.value(self.rule, source if name is None else self.named(source, name), ways)
+        for skipped in self.level.skips(state):
             self.rule.epsilon.append((source, self.at(skipped, behind=False)))
 
-    def named(self, source: int, move: Move) -> int:
-        """The state behind the name of a member, where its value begins; for an item the state itself."""
-        if move.name is None:
-            return source
-        target = self.rule.state()
-        if isinstance(move.name, str):
-            self.rule.arcs.append((source, _named(move.name, self.laying.habit), target))
+    def named(self, source: int, name: str | Formula) -> int:
+        """The state behind the name of a member, where its value begins."""
+        arcs, target = self.rule.arcs, self.rule.state()
+        if isinstance(name, str):
+            arcs.append((source, _named(name, self.laying.habit), target))
         else:
             between = self.rule.state()
-            self.rule.arcs.append((source, counted_language(move.name), between))
-            self.rule.arcs.append((between, self.marks.colon, target))
+            arcs.append((source, counted_language(name), between))
+            arcs.append((between, self.marks.colon, target))
         return target
 
     def lay_behind(self, state: State) -> None:

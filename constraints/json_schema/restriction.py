@@ -110,7 +110,7 @@ class _ToKind:
     def _restricted(self, formula: Formula) -> Formula:
         kind = type(formula)
         if kind is And:
-            return self._all(formula._fields)
+            return self._all(formula)
         if kind is OfKind:
             return TRUE if formula._fields[0] is self.kind else FALSE
         if kind in self.statements:
@@ -123,16 +123,16 @@ class _ToKind:
             return self._meant(formula._fields[0])
         return FALSE if kind is Never else TRUE
 
-    def _all(self, parts: tuple[Formula, ...]) -> Formula:
+    def _all(self, formula: Formula) -> Formula:
         """The conjunction, left as soon as one part is not true of the kind at all."""
         kept = []
-        for part in parts:
+        for part in formula._fields:
             restricted = self(part)
             if restricted is FALSE:
                 return FALSE
             if restricted is not TRUE:
                 kept.append(restricted)
-        return conjunction(kept)
+        return formula if tuple(kept) == formula._fields else conjunction(kept)
 
     def _meant(self, key: Hashable) -> Formula:
         """What a reference stands for."""

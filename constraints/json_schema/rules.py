@@ -1,7 +1,7 @@
-"""grammar_rules: a JSON Schema as rules of a grammar, for use inside a larger one.
+"""grammar_rules: a JSON Schema, or another network, as rules of a grammar, for use inside a larger one.
 
-Each rule of the schema's network is a rule of the grammar, for each exit that it can end in: its states are eliminated
-(`automata.elimination`), and calls stay calls. The language is the schema's exactly. What is lost is that one rule
+Each rule of the network is a rule of the grammar, for each exit that it can end in: its states are eliminated
+(`automata.elimination`), and calls stay calls. The language is the network's exactly. What is lost is that one rule
 reads a bracket for all that is asked of it: where a recursive value is asked for several things at once, a grammar has
 a rule for each answer, and is deterministic only where a bounded part of the text tells them apart.
 """
@@ -10,19 +10,19 @@ from __future__ import annotations
 
 from automata import expr as ex
 from automata.expr import Expr
+from automata.nested import NestedNetwork
 from constraints.json_schema.liveness import live_exits
 from constraints.json_schema.regex import Expressions
-from constraints.json_schema.schema import JsonSchema
 
 
-def grammar_rules(schema: JsonSchema, prefix: str) -> tuple[str, dict[str, Expr]]:
+def grammar_rules(network: NestedNetwork, prefix: str) -> tuple[str, dict[str, Expr]]:
     """The name of the rule of the whole text, and all rules by name; names begin with the prefix.
 
     Raises:
         LimitExceeded: an expression is too large.
     """
-    calls = _Calls(schema, prefix)
-    start = calls.name(0, 0)
+    calls = _Calls(network, prefix)
+    start = calls.name(network.start, 0)
     rules: dict[str, Expr] = {}
     while calls.waiting:
         number, way = calls.waiting.pop()
@@ -37,8 +37,8 @@ class _Calls(Expressions):
         waiting: rules and exits that are called and not written yet.
     """
 
-    def __init__(self, schema: JsonSchema, prefix: str) -> None:
-        super().__init__(schema.to_network(), schema.kinds, {})
+    def __init__(self, network: NestedNetwork, prefix: str) -> None:
+        super().__init__(network, (), {})
         self.prefix = prefix
         self.exits = live_exits(self.network)
         self.waiting: list[tuple[int, int]] = []

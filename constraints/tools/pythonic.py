@@ -17,6 +17,7 @@ from automata.byte_automaton import ByteAutomaton
 from automata.errors import UnsupportedSchema
 from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
+from automata.pushdown.grammar import Grammar
 from constraints.parsed import Parsed
 from constraints.tools.call import ToolCall
 from constraints.types import dataclass
@@ -47,6 +48,10 @@ class PythonicCalls(Parsed[tuple[ToolCall, ...]]):
 
     def __repr__(self) -> str:
         return f"tool_calls([{', '.join(self.functions)}], format='pythonic')"
+
+    def to_grammar(self) -> Grammar:
+        """The texts as a grammar."""
+        return self._calls.to_grammar()
 
     def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
         """The automaton of the texts.

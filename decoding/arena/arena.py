@@ -20,17 +20,19 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from automata.errors import LimitExceeded, VocabularyError
+from automata.errors import EmptyLanguage, LimitExceeded, TooManyConfigurations, VocabularyError
 from decoding.arena import layout
 from decoding.arena.block import block_of
 from decoding.arena.budgets import distances
 from decoding.arena.heap import Heap
+from decoding.arena.layout import DEAD, ENDED
 from decoding.arena.machine import Machine
 from decoding.arena.machines import Automaton, machine_of, unconstrained
-from decoding.arena.mask_chunks import num_chunks
+from decoding.arena.mask_chunks import Words, num_chunks
 from decoding.arena.on_cpu import advance_rows, mask_logits
 from decoding.arena.program import Program, Shape
 from decoding.arena.sequences import Sequences
+from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 from tokenfst.vocabulary import Vocabulary
 
 MAX_BYTES = 1 << 28
@@ -99,7 +101,47 @@ class Arena:
         # Tables of bits: eight tokens at a time, each a byte of a long.
         bits = torch.arange(256, device=self.device)[:, None] >> torch.arange(8, device=self.device) & 1
         self._tokens_of_byte = bits.to(torch.uint8).view(torch.int64).flatten()
-        self._put(FREE_SLOT, unconstrained(vocabulary))
+        free = unconstrained(vocabulary)
+        self._put(FREE_SLOT, free, block_of(free, self.width, self.begin, self.end))
+
+    @classmethod
+    def of(
+        cls,
+        automata: Sequence[Automaton],
+        device: torch.device | str = "cpu",
+        *,
+        width: int | None = None,
+        max_depth: int = MAX_DEPTH,
+    ) -> Arena:
+        """An arena for some automata and no others: slots 1, 2, ... in their order.
+
+        Args:
+            automata: the automata, at least one, all for one vocabulary.
+            device: where everything is to lie.
+            width: the width of the model's logits, where it is more than the vocabulary's.
+            max_depth: the most symbols that a stack may hold; texts that need more are not allowed.
+
+        Raises:
+            ValueError, VocabularyError, EmptyLanguage, LimitExceeded: as the constructor and `add`.
+        """
+        vocabulary = automata[0].vocabulary
+        machines = [machine_of(automaton, max_depth) for automaton in automata]
+        size = len(vocabulary) if width is None else width
+        blocks = [block_of(machine, size, 0, size) for machine in machines]
+        first = block_of(unconstrained(vocabulary), size, 0, size)
+        arena = cls(
+            vocabulary,
+            device,
+            width=width,
+            max_bytes=4 * sum(map(len, [first, *blocks])),
+            max_depth=max(machine.depth for machine in machines),
+            configurations=max(_carried(automaton) for automaton in automata),
+            max_slots=len(machines) + 1,
+        )
+        for automaton, machine, block in zip(automata, machines, blocks, strict=True):
+            arena._check_vocabulary(automaton)
+            arena._enter(machine, block)
+        return arena
 
     # Automata
 
@@ -126,14 +168,28 @@ class Arena:
 
         Raises:
             VocabularyError: the automaton is for another vocabulary.
+            EmptyLanguage: every text needs a higher stack than there is.
             LimitExceeded: there is no room, no slot, or an automaton needs more configurations than sequences carry.
         """
+        self._check_vocabulary(automaton)
+        return self.put(machine_of(automaton, self.max_depth))
+
+    def put(self, machine: Machine) -> int:
+        """Copies a machine in; returns and raises as `add`."""
+        return self._enter(machine, block_of(machine, self.width, self.begin, self.end))
+
+    def _check_vocabulary(self, automaton: Automaton) -> None:
         if automaton.vocabulary.digest != self.vocabulary.digest:
             raise VocabularyError("the automaton was made for another vocabulary than the arena's")
+
+    def _enter(self, machine: Machine, block: Words) -> int:
         slot = next((slot for slot in range(len(self._places)) if slot not in self._heap.blocks), None)
         if slot is None:
             raise LimitExceeded(f"all {len(self._places):,} slots of the arena are in use (`max_slots`)")
-        self._put(slot, machine_of(automaton, self.max_depth))
+        self._put(slot, machine, block)
+        if bool((self.starts([slot]).row == DEAD).all()):
+            self.drop(slot)
+            raise EmptyLanguage(f"every text needs a stack of more than {machine.depth} symbols")
         return slot
 
     def drop(self, slot: int) -> None:
@@ -151,20 +207,19 @@ class Arena:
         for slot, place in self._heap.compact().items():
             self._places[slot] = place
 
-    def _put(self, slot: int, machine: Machine) -> None:
-        carried = machine.outcomes.shape[1]
-        if carried > 1 and self.configurations == 1:
+    def _put(self, slot: int, machine: Machine, block: Words) -> None:
+        if machine.is_ambiguous and self.configurations == 1:
             raise LimitExceeded("the grammar is ambiguous, and sequences carry one configuration (`configurations`)")
-        block = torch.from_numpy(block_of(machine, self.width, self.begin, self.end))
-        place = self._heap.put(slot, block)
+        words = torch.from_numpy(block)
+        place = self._heap.put(slot, words)
         if place is None:
             self.compact()
-            place = self._heap.put(slot, block)
+            place = self._heap.put(slot, words)
         assert place is not None
         self._places[slot] = place
         self._least[slot] = machine.least
         needs = Shape(
-            times=carried,
+            times=machine.outcomes.shape[1],
             reads=machine.reads,
             longest=machine.longest,
             cuts=int(machine.nodes[:, layout.NUM_CUTS].max()),
@@ -188,7 +243,27 @@ class Arena:
 
     def remaining(self, at: Sequences) -> Tensor:
         """The fewest tokens that each sequence still needs, the end token counted, `[B]`."""
-        return distances(self._program, at).amin(1) + 1
+        return torch.where(self.ended(at), 0, distances(self._program, at).amin(1) + 1)
+
+    def ended(self, at: Sequences) -> Tensor:
+        """Which sequences have come to their end, `[B]` bool."""
+        return (at.row == ENDED).any(1)
+
+    def astray(self, at: Sequences) -> Tensor:
+        """Which sequences hold a token that was not allowed, or have overflowed, `[B]` bool."""
+        return (at.row == DEAD).all(1)
+
+    def check(self, at: Sequences) -> None:
+        """Looks whether a sequence has overflowed; waits for the device.
+
+        Raises:
+            TooManyConfigurations: some sequence has.
+        """
+        rows = at.overflowed.nonzero().flatten().tolist()
+        if rows:
+            raise TooManyConfigurations(
+                f"sequences {rows} have more than {self.configurations} derivations side by side (`configurations`)"
+            )
 
     def forced(self, at: Sequences) -> Tensor:
         """The only token that each sequence may write, or -1 where there are several, `[B]`."""
@@ -273,3 +348,8 @@ class Arena:
             mask_logits(self._program, logits, at, remaining, self.begin)
             return logits
         return logits.masked_fill_(~self.mask(at, remaining), float("-inf"))
+
+
+def _carried(automaton: Automaton) -> int:
+    """How many configurations a sequence needs to carry."""
+    return automaton.tables.max_configurations if isinstance(automaton, PushdownTokenAutomaton) else 1

@@ -57,6 +57,7 @@ class Machine:
         next, cost: `[H, S]`, the context of a stack with one symbol more, and what is counted for it.
         node_runs, runs: `[N, 2]`, `[.., 2]`: the fewest tokens by count, added to `rest`.
         least: the fewest tokens of a whole text, the end token counted.
+        is_ambiguous: whether a text may have several configurations.
         reads: how many symbols are read at most.
         longest: how many are pushed at most.
     """
@@ -82,6 +83,7 @@ class Machine:
     cost: Longs = field(default_factory=lambda: np.zeros((1, 0), np.int64))
     node_runs: Longs = field(default_factory=lambda: np.zeros((0, 2), np.int64))
     runs: Longs = field(default_factory=lambda: np.zeros((0, 2), np.int64))
+    is_ambiguous: bool = False
     reads: int = 0
     longest: int = 0
 

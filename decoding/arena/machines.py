@@ -26,7 +26,6 @@ from decoding.pushdown_rows import make_rows
 from tokenfst.automaton import TokenAutomaton
 from tokenfst.counted.automaton import CountedAutomaton
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
-from tokenfst.pushdown.distance import distances
 from tokenfst.token_classes import END
 from tokenfst.vocabulary import Vocabulary
 
@@ -159,7 +158,7 @@ def _runs(automaton: CountedAutomaton, num_nodes: int) -> tuple[Longs, Longs]:
 def of_pushdown(automaton: PushdownTokenAutomaton, max_depth: int) -> Machine:
     """Rows are those of `decoding.pushdown_rows`, states there; nodes are the entries of its walk."""
     tables, depths = automaton.tables, [max_depth, automaton.max_depth]
-    rows, distance = make_rows(tables), distances(tables)
+    rows, distance = make_rows(tables), automaton.distances
     num_moves, num_leaves = len(tables.move_pops), len(rows.state_of)
     offsets = rows.offsets + (np.arange(len(rows.offsets)) > ENDED)
     moves = np.zeros((num_moves + 2, 6), np.int64)
@@ -194,6 +193,7 @@ def of_pushdown(automaton: PushdownTokenAutomaton, max_depth: int) -> Machine:
         next=distance.next.astype(np.int64),
         cost=distance.cost.astype(np.int64),
         least=distance.first,
+        is_ambiguous=tables.max_configurations > 1,
         reads=tables.max_pops,
         longest=int(moves[:, PUSHED].max()),
     )

@@ -144,15 +144,15 @@ def _advance(
 def _push(words: Words, base: int, stack: Words, height: int, pushed: int, push_at: int) -> None:
     """Puts symbols on a stack, with what they mean for distances."""
     symbols = words[base + layout.NUM_SYMBOLS]
-    context, cost = np.int64(0), np.int64(0)
+    context, cost = 0, 0
     if height:
-        context, cost = np.int64(stack[height - 1, CONTEXT]), np.int64(stack[height - 1, COST])
+        context, cost = stack[height - 1, CONTEXT], stack[height - 1, COST]
     at = base + words[base + layout.PUSHES] + push_at
     for number in range(pushed):
         symbol = words[at + number]
         entry = base + context * symbols + symbol
-        cost += words[words[base + layout.COST] + entry]
-        context = np.int64(words[words[base + layout.NEXT] + entry])
+        cost = min(cost + words[words[base + layout.COST] + entry], FAR)
+        context = words[words[base + layout.NEXT] + entry]
         stack[height + number, SYMBOL], stack[height + number, CONTEXT] = symbol, context
         stack[height + number, COST] = cost
 
@@ -209,19 +209,38 @@ def _mask(
 
 @kernel
 def _mask_by_words(words: Words, base: int, masks: Longs, infinity: int, logits: Longs) -> None:
-    for chunk in range(-(-len(logits) // (32 * CHUNK_WORDS))):
-        for place in range(CHUNK_WORDS):
-            word = np.int32(0)
-            for mask in masks:
-                word |= words[base + words[mask + chunk] + place]
-            token = 32 * (chunk * CHUNK_WORDS + place)
-            size = min(32, len(logits) - token)
-            if word == 0:
-                for bit in range(size):
-                    logits[token + bit] = infinity
-            elif word != -1:
-                for bit in range(size):
-                    logits[token + bit] = logits[token + bit] if (word >> bit) & 1 else infinity
+    chunk = np.empty(CHUNK_WORDS, np.int32)
+    for number in range(-(-len(logits) // (32 * CHUNK_WORDS))):
+        place = base + words[masks[0] + number]
+        chunk[:] = words[place : place + CHUNK_WORDS]
+        for mask in masks[1:]:
+            place = base + words[mask + number]
+            chunk |= words[place : place + CHUNK_WORDS]
+        first = 32 * CHUNK_WORDS * number
+        whole = min(CHUNK_WORDS, (len(logits) - first) // 32)
+        some = np.int32(0)
+        for word in chunk[:whole]:
+            some |= word
+        if some == 0:
+            # Most chunks of a mask that allows little.
+            logits[first : first + 32 * whole] = infinity
+        for at in range(whole if some else 0):
+            if chunk[at] != -1:
+                _mask_word(chunk[at], infinity, logits[first + 32 * at : first + 32 * at + 32])
+        for token in range(first + 32 * whole, min(first + 32 * CHUNK_WORDS, len(logits))):
+            if not (chunk[whole] >> (token & 31)) & 1:
+                logits[token] = infinity
+
+
+@kernel
+def _mask_word(word: int, infinity: int, logits: Longs) -> None:
+    """The 32 logits of a word; without branches, so that they are written several at a time."""
+    if word == 0:
+        for bit in range(32):
+            logits[bit] = infinity
+    else:
+        for bit in range(32):
+            logits[bit] = logits[bit] if (word >> bit) & 1 else infinity
 
 
 @kernel

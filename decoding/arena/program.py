@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from decoding.arena import layout
-from decoding.arena.layout import CHUNK_WORDS, CUTS_AT, DEAD, ENDED, FIELDS, NUM_CUTS, ROWS_AT, WALK_AT
+from decoding.arena.layout import CHUNK_WORDS, CUTS_AT, DEAD, ENDED, FAR, FIELDS, NUM_CUTS, ROWS_AT, WALK_AT
 from decoding.arena.parallel import Candidates, choose
 from decoding.arena.sequences import CONTEXT, COST, SYMBOL, Sequences
 
@@ -196,7 +196,8 @@ class Program:
             inside = number < pushed
             symbol = torch.where(inside, symbol, 0)
             entry = context * tables.number(layout.NUM_SYMBOLS) + symbol
-            cost = cost + self.read(torch.where(inside, tables.place(layout.COST) + entry, 0)) * inside
+            added = self.read(torch.where(inside, tables.place(layout.COST) + entry, 0))
+            cost = torch.where(inside, (cost + added).clamp(max=FAR), cost)
             context = torch.where(inside, self.read(torch.where(inside, tables.place(layout.NEXT) + entry, 0)), context)
             entries.append(torch.stack([symbol, context, cost], 2))
             # What is not pushed is written where nothing is ever read.

@@ -43,40 +43,31 @@ def probabilities(
     scores = logits.float()
     if history is not None:
         scores = penalized(scores, samplings, history)
-    scores, possible = _masked(scores, mask)
-    result = _sampled(scores, samplings)
+    scores, impossible = _masked(scores, mask)
+    best = scores.argmax(1, keepdim=True)
     if samplings.temperature is not None:
-        likeliest = torch.zeros_like(result).scatter_(1, scores.argmax(1, keepdim=True), 1.0)
-        result = torch.where(samplings.temperature == 0, likeliest, result)
-    return torch.where(possible, result, _otherwise(result, end_token))
+        scores.div_(samplings.temperature.clamp(min=torch.finfo(torch.float32).tiny))
+    result = truncated(scores, samplings).softmax(1)
+    if samplings.temperature is not None:
+        greedy = samplings.temperature == 0
+        chance = torch.where(greedy, 1.0, result.gather(1, best))
+        result.masked_fill_(greedy, 0.0).scatter_(1, best, chance)
+    result.masked_fill_(impossible, 0.0)
+    if end_token is not None:
+        result[:, end_token] += impossible[:, 0]
+    return result
 
 
 def _masked(scores: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
-    """The scores of allowed tokens, the largest of them 0, and which rows allow any, `[B, 1]` bool.
+    """The scores of allowed tokens, the largest of them 0, in new memory; and which rows allow none, `[B, 1]` bool.
 
-    A row that allows none is all zeros, so that what follows stays finite.
+    What the model rules out and the mask does not has the lowest of finite scores: nothing beside others, and all if
+    there are no others. Rows that allow nothing are not numbers from here on, until they are replaced.
     """
-    scores = scores.nan_to_num(nan=-torch.inf, posinf=torch.finfo(torch.float32).max, neginf=-torch.inf)
+    largest = torch.finfo(torch.float32).max
+    least = -torch.inf if mask is None else -largest
+    scores = scores.nan_to_num(nan=least, posinf=largest, neginf=least)
     if mask is not None:
-        scores = scores.masked_fill(~mask, -torch.inf)
-    largest = scores.amax(1, keepdim=True)
-    impossible = largest == -torch.inf
-    scores = scores - largest.masked_fill(impossible, 0.0)
-    if mask is None:
-        return scores.masked_fill(impossible, 0.0), ~impossible
-    possible = mask.any(1, keepdim=True)
-    return scores.masked_fill(impossible & (mask | ~possible), 0.0), possible
-
-
-def _sampled(scores: Tensor, samplings: Samplings) -> Tensor:
-    """The distribution of rows that are sampled; rows of temperature 0 have some distribution."""
-    if samplings.temperature is not None:
-        lowest = torch.finfo(torch.float32).tiny
-        scores = scores / samplings.temperature.clamp(min=lowest)
-    return truncated(scores, samplings).softmax(1)
-
-
-def _otherwise(result: Tensor, end_token: int | None) -> Tensor:
-    """What rows hold that allow nothing, `[B, V]` or `[V]`."""
-    row = torch.zeros(result.shape[1], device=result.device)
-    return row if end_token is None else row.index_fill(0, torch.full((1,), end_token, device=result.device), 1.0)
+        scores.masked_fill_(~mask, -torch.inf)
+    top = scores.amax(1, keepdim=True)
+    return scores.sub_(top), top == -torch.inf

@@ -95,7 +95,7 @@ def choose(probabilities: Tensor, noise: Noise, stream: int = 0) -> Tensor:
     Returns:
         A token whose probability is above 0, or `NOTHING` (-1) for a row of zeros.
     """
-    speed = probabilities / noise.exponential(probabilities.shape[1], stream)
+    speed = noise.exponential(probabilities.shape[1], stream).reciprocal_().mul_(probabilities)
     fastest, tokens = speed.max(1)
     return torch.where(fastest > 0, tokens, NOTHING)
 
@@ -118,22 +118,23 @@ def _signed(number: int) -> int:
 
 def _words(keys: Tensor, width: int) -> Tensor:
     """SplitMix64's output for each key, two numbers of 32 bits from each word, `[B, width]` int32."""
-    places = torch.arange(1, (width + 1) // 2 + 1, device=keys.device) * _GAMMA
-    return _mixed(keys[:, None] + places).view(torch.int32)[:, :width]
+    # ~i is -(i + 1). As a plain multiple of arange, torch.compile would take it for an index and round it on the CPU.
+    below = torch.arange((width + 1) // 2, device=keys.device).bitwise_not()
+    return _mixed(keys[:, None] - below * _GAMMA).view(torch.int32)[:, :width]
 
 
 def _mixed(word: Tensor) -> Tensor:
     """SplitMix64's finalizer (variant 13 of Stafford's), one to one on 64 bits."""
-    word = (word ^ _shifted(word, 30)) * _FIRST
-    word = (word ^ _shifted(word, 27)) * _SECOND
-    return word ^ _shifted(word, 31)
+    word = _folded(word, 30).mul_(_FIRST)
+    word = _folded(word, 27).mul_(_SECOND)
+    return _folded(word, 31)
 
 
-def _shifted(word: Tensor, bits: int) -> Tensor:
-    """A shift to the right that fills with zeros; torch's fills with the sign."""
-    return (word >> bits) & ((1 << (64 - bits)) - 1)
+def _folded(word: Tensor, bits: int) -> Tensor:
+    """The word, exclusive-or itself shifted to the right with zeros; torch's own shift fills with the sign."""
+    return (word >> bits).bitwise_and_((1 << (64 - bits)) - 1).bitwise_xor_(word)
 
 
 def _uniform(words: Tensor) -> Tensor:
     """31 bits of each word as a number above 0 and below 1, float32."""
-    return ((words & 0x7FFFFFFF).float() + 0.5).mul_(2.0**-31).clamp_(max=1 - 2.0**-24)
+    return (words & 0x7FFFFFFF).float().add_(0.5).mul_(2.0**-31).clamp_(max=1 - 2.0**-24)

@@ -18,7 +18,7 @@ from decoding.sampling.parameters import Samplings
 
 
 def truncated(scores: Tensor, samplings: Samplings) -> Tensor:
-    """The scores of the tokens that are kept, minus infinity for others, `[B, V]`.
+    """The scores of the tokens that are kept, minus infinity for others, `[B, V]`, in place.
 
     Args:
         scores: `[B, V]` float32, logarithms of weights, of which the largest in each row is 0.
@@ -26,11 +26,11 @@ def truncated(scores: Tensor, samplings: Samplings) -> Tensor:
     """
     number = _number_kept(scores, samplings)
     if number is not None:
-        scores = scores.masked_fill(~_largest(scores, *number), -torch.inf)
+        scores = scores.masked_fill_(~_largest(scores, *number), -torch.inf)
     if samplings.min_p is not None:
-        scores = scores.masked_fill(scores.exp() < samplings.min_p, -torch.inf)
+        scores = scores.masked_fill_(scores < samplings.min_p.log(), -torch.inf)
     if samplings.typical_p is not None:
-        scores = scores.masked_fill(~_typical(scores, samplings.typical_p), -torch.inf)
+        scores = scores.masked_fill_(~_typical(scores, samplings.typical_p), -torch.inf)
     return scores
 
 
@@ -65,7 +65,7 @@ def _largest(scores: Tensor, number: Tensor, last: Tensor) -> Tensor:
     """The `number` largest scores of each row, the lower ids first among equals, `[B, V]` bool."""
     above, equal = scores > last, scores == last
     room = number - above.sum(1, keepdim=True)
-    return above | (equal & (equal.cumsum(1) <= room))
+    return above | (equal & (equal.cumsum(1, dtype=torch.int32) <= room))
 
 
 def _typical(scores: Tensor, typical_p: Tensor) -> Tensor:

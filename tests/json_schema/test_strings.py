@@ -37,9 +37,9 @@ from constraints.json_schema.strings import (
     string_matches,
     usual_spellings,
 )
-from constraints.json_schema.strings.besides import spellings_besides
 from constraints.json_schema.strings.content import content
 from constraints.json_schema.strings.lengths import length_automaton, length_spellings
+from constraints.json_schema.strings.lists import spellings_besides, spellings_of
 from constraints.json_schema.strings.spelling import spelled
 
 _WORDS = StringIn(frozenset(["", 'a"', "\\", "é", "😀", "\n", "\x01", "/u"]))
@@ -190,15 +190,17 @@ def test_spellings_are_minimal(formula: Formula) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.text('ab\\"/é\u2028😀\n\x01\x7f7fdDJ\ud7ff\ue000\U0010ffff', max_size=4), max_size=6), st.booleans())
-def test_all_strings_besides_some(texts: list[str], usual: bool) -> None:
+def test_lists_and_all_strings_besides_them(texts: list[str], usual: bool) -> None:
     expected = spelled(difference(ex.ANY_TEXT, ex.strings(texts) if texts else ex.EMPTY), usual=usual)
     assert _same(spellings_besides(texts, usual=usual), expected)
+    assert _same(spellings_of(texts), spelled(compile_expr(ex.strings(texts) if texts else ex.EMPTY)))
 
 
-def test_all_strings_besides_many() -> None:
+def test_long_lists() -> None:
     texts = [f"{number * 7919 % 1000} {'word' * (number % 5)}" for number in range(1000)]
     assert _same(spellings_besides(texts), spelled(difference(ex.ANY_TEXT, ex.strings(texts))))
-    with pytest.raises(LimitExceeded, match="besides 3 "):
+    assert _same(spellings_of(texts), spelled(compile_expr(ex.strings(texts))))
+    with pytest.raises(LimitExceeded, match="of 3 strings"):
         spellings_besides(["a" * 3_000_000, "b", "c"])
     excluded = And(Not(StringIn(frozenset(["a", "\ud83d"]))), Not(StringIn(frozenset(["b"]))))
     assert string_language(excluded) is not string_language(Not(StringIn(frozenset(["a", "b"]))))

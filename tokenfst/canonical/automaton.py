@@ -16,7 +16,6 @@ Everything is read-only but bounded caches of masks, so automata may be shared b
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -29,12 +28,14 @@ from tokenfst.canonical.derivations import Flags
 from tokenfst.canonical.liveness import NO_END
 from tokenfst.canonical.pairs import Pairs
 from tokenfst.canonical.sets import Rows
+from tokenfst.kept import Kept
 from tokenfst.loops import Ints
 from tokenfst.over_tokens import OverTokens
 from tokenfst.vocabulary import Vocabulary
 
 # Pairs of masks kept for rows that have been visited; 32 KiB each with a vocabulary of 128,000 tokens.
 MAX_CACHED_ROWS = 1024
+MAX_CACHED_LEVELS = 1 << 16
 APART, ANY = 0, 1
 
 
@@ -65,7 +66,9 @@ class CanonicalAutomaton(OverTokens[int]):
         # [S], whether what may come next depends on the last token.
         self.needs_token: Flags = np.logical_or.reduceat(differs, rows.offsets[:-1]) & (np.diff(rows.offsets) > 0)
         self._size, self._needs_token = len(vocabulary), self.needs_token.data
-        self._masks: dict[int, tuple[Ints, Ints]] = {}
+        # By row; within a budget by row, and how many of the row's levels fit (`tokenfst.over_tokens`).
+        self._masks: Kept[int | tuple[int, int], tuple[Ints, Ints]] = Kept(MAX_CACHED_ROWS)
+        self._levels: Kept[int, list[int]] = Kept(MAX_CACHED_LEVELS)
         self._class_of, self._number = class_of.data, rows.number.data
         self._apart, self._any = (targets.data for targets in rows.targets)
         self._offsets, self._position = rows.offsets.data, pairs.position.data
@@ -133,8 +136,22 @@ class CanonicalAutomaton(OverTokens[int]):
     # Masks
 
     def _words(self, state: int) -> Ints:
-        row, last = divmod(state, self._size)
-        apart, besides = self._row_words(row)
+        return self._after(state, self._row_words(state // self._size))
+
+    def _words_within(self, state: int, remaining: int) -> Ints:
+        row = state // self._size
+        levels = self._levels.get(row)
+        if levels is None:
+            levels = self._levels.keep(row, self._levels_of(row))
+        number = bisect_left(levels, remaining)
+        if number == len(levels):
+            return self._words(state)
+        words = self._masks.get((row, number)) or self._masks.keep((row, number), self._made(row, remaining))
+        return self._after(state, words)
+
+    def _after(self, state: int, words: tuple[Ints, Ints]) -> Ints:
+        """The mask of a state from those of its row."""
+        (apart, besides), (row, last) = words, divmod(state, self._size)
         if not self.needs_token[row]:
             return apart
         begin, end = self.pairs.offsets[last], self.pairs.offsets[last + 1]
@@ -142,24 +159,28 @@ class CanonicalAutomaton(OverTokens[int]):
 
     def _row_words(self, row: int) -> tuple[Ints, Ints]:
         """The mask of what a row allows after any token, and that of what it allows, or leads elsewhere, after some."""
-        known = self._masks.get(row)
-        if known is not None:
-            return known
+        return self._masks.get(row) or self._masks.keep(row, self._made(row, NO_END))
+
+    def _made(self, row: int, remaining: int) -> tuple[Ints, Ints]:
+        """The two masks of a row, of what is at most `remaining` tokens from the end with the one that is allowed."""
         edges = slice(self.rows.offsets[row], self.rows.offsets[row + 1])
         number, (apart, either) = self.rows.number[edges], self.rows.targets[:, edges]
+        near, nearest = self.rows.least[:, edges] < remaining
         size = len(self.vocabulary.all_words)
-        after_any = _words(number[apart >= 0], *self._members, size)
-        if self.rows.final[row]:
+        after_any = _words(number[near], *self._members, size)
+        if self.rows.final[row] and remaining > 0:
             after_any |= self.vocabulary.eos_words
-        after_some = _words(number[apart != either], *self._members, size)
+        after_some = _words(number[nearest & (apart != either)], *self._members, size)
         for words in (after_any, after_some):
             words.setflags(write=False)
-        while len(self._masks) >= MAX_CACHED_ROWS:
-            # The oldest goes; another thread may change the cache meanwhile, and then this one looks again.
-            with suppress(RuntimeError):
-                self._masks.pop(next(iter(self._masks), -1), None)
-        self._masks[row] = after_any, after_some
         return after_any, after_some
+
+    def _levels_of(self, row: int) -> list[int]:
+        """The different numbers of tokens to the end behind what a row allows, ascending."""
+        least = self.rows.least[:, self.rows.offsets[row] : self.rows.offsets[row + 1]]
+        found = least[least < NO_END]
+        levels: list[int] = np.unique(np.append(found, 0) if self.rows.final[row] else found).tolist()
+        return levels
 
     @cached_property
     def _members(self) -> tuple[Ints, Ints]:

@@ -78,17 +78,21 @@ class CountedAutomaton(TokenAutomaton):
     def min_tokens_by_state(self) -> Ints:
         """The least number of tokens from every state to the end of the text, `[Q x (R + 1)]` int32: the steps written
         out."""
-        form = self.transitions
-        values = form.max_register + 1
-        place, register = np.arange(form.num_states) % form.num_places, np.arange(form.num_states) // form.num_places
-        found = np.searchsorted(self.min_tokens_steps.key, place * values + register, side="right") - 1
-        return self.min_tokens_steps.value[found]
+        return self._least(np.arange(self.transitions.num_states))
 
     def min_tokens(self, state: int) -> int:
         """The least number of tokens from a state to the end of the text, the end token counted."""
-        register, place = divmod(state, self.transitions.num_places)
+        return int(self._least(np.array([state]))[0])
+
+    def _behind(self, state: int) -> Ints:
+        return self._least(self.transitions.reached(state))
+
+    def _least(self, states: npt.NDArray[np.int64]) -> Ints:
+        """The least number of tokens to the end from each of some states, `[n]`."""
+        register, place = np.divmod(states, self.transitions.num_places)
         key = place * (self.transitions.max_register + 1) + register
-        return int(self.min_tokens_steps.value[np.searchsorted(self.min_tokens_steps.key, key, side="right") - 1])
+        least: Ints = self.min_tokens_steps.value[np.searchsorted(self.min_tokens_steps.key, key, side="right") - 1]
+        return least
 
 
 def from_counted(

@@ -86,10 +86,23 @@ class Counted:
 
     def row(self, state: int) -> Ints:
         """The classes that `state` allows, ascending, `[n]`."""
+        return self.edge_class[self._open(state)]
+
+    def reached(self, state: int) -> npt.NDArray[np.int64]:
+        """The states that those classes lead to, `[n]`."""
+        register, edges = state // self.num_places, self._open(state)
+        action = self.action[edges]
+        after = np.where(action >= 0, register + action, ~action).astype(np.int64)
+        reached: npt.NDArray[np.int64] = after * self.num_places + self.edge_target[edges]
+        return reached
+
+    def _open(self, state: int) -> npt.NDArray[np.int64]:
+        """The edges that are open in a state."""
         register, place = divmod(state, self.num_places)
         edges = slice(self.row_offsets[place], self.row_offsets[place + 1])
         open_now = (self.low[edges] <= register) & (register <= self.high[edges])
-        return self.edge_class[edges][open_now]
+        found: npt.NDArray[np.int64] = np.flatnonzero(open_now) + edges.start
+        return found
 
     def alike(self, state: int) -> int:
         """One state for all at the same place at which the same edges are open."""

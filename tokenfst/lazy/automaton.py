@@ -17,6 +17,7 @@ the oldest (contexts share parts).
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -30,6 +31,8 @@ from automata.nested.network import NestedNetwork
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.stacks import BELOW, SYMBOL
 from tokenfst import beginning
+from tokenfst.lazy.budget import Budget
+from tokenfst.lazy.nearness import ByBytes, ByExits, ByStack, Nearness
 from tokenfst.lazy.prepared import Prepared, prepared
 from tokenfst.lazy.program import Machine, program_of
 from tokenfst.lazy.rows import fill
@@ -67,6 +70,7 @@ class LazyAutomaton(OverTokens[int]):
         start: the state before the first token.
         end_state: the state after an end token.
         at_text_start: whether the tokens are a text by themselves, and not the continuation of one (`compile`).
+        walker: the walks, and their tables.
     """
 
     def __init__(
@@ -97,17 +101,20 @@ class LazyAutomaton(OverTokens[int]):
                     program = subset_program(constraint, work)
                 if program is None:
                     constraint = compile_nested(constraint, work=work)
+        # What is stepped through, None where it is a network.
+        self._stepped: ByteAutomaton | PushdownAutomaton | None = None
         if program is None:
             assert not isinstance(constraint, NestedNetwork)
             _check(constraint)
-            program = program_of(_with_beginning(constraint, rule) if rule else constraint)
+            self._stepped = _with_beginning(constraint, rule) if rule else constraint
+            program = program_of(self._stepped)
         if rule or not self._prepared.all_bytes:
             token_bytes = vocabulary.is_first_byte if rule else vocabulary.is_token_byte
             _check_bytes(program.machine, token_bytes)
         self.start = program.start
         self.end_state = _END
         longest = max([self._prepared.longest, *map(len, rule.exceptions.values())]) if rule else self._prepared.longest
-        self._walker = Walker(program, self._prepared, longest)
+        self.walker = Walker(program, self._prepared, longest)
         self._rows: dict[int, Row] = {}
         self._contexts: dict[int, _Context] = {}
         self._forget()
@@ -123,12 +130,36 @@ class LazyAutomaton(OverTokens[int]):
     @property
     def nbytes(self) -> int:
         """Memory of the tables in bytes, without the vocabulary's, which all its automata share, and cached rows."""
-        return self._walker.nbytes
+        return self.walker.nbytes
 
     def _forget(self) -> None:
         after_end = Row(self._prepared.nothing, np.array(self.vocabulary.eos_ids, np.int32), True, 0)
         self._contexts = {}
         self._rows = {self.end_state: after_end}
+
+    # Distances
+
+    def min_tokens(self, state: int) -> int:
+        """A number of tokens that is enough from a state to the end of the text, the end token counted.
+
+        Every byte is a token, so it is found byte by byte, without looking at the vocabulary, but for literal texts of
+        a network, which are cut into the fewest tokens (`tokenfst.lazy.network_distance`). The least number may be
+        smaller. In every state with a number above 0 some token leads to one with a smaller number.
+        """
+        if state == self.end_state:
+            return 0
+        with self._prepared.lock:
+            least = self._budget.distance(state & STATE, state >> STACK_SHIFT)
+        return least - (not self.vocabulary.eos_ids)
+
+    @cached_property
+    def _budget(self) -> Budget:
+        machine = self.walker.machine
+        if self._stepped is None:
+            return Budget(self, Nearness(ByExits(machine, self.vocabulary), machine, len(machine.table)))
+        if isinstance(self._stepped, ByteAutomaton):
+            return Budget(self, Nearness(ByBytes(machine), machine, 0))
+        return Budget(self, Nearness(ByStack(self._stepped), machine, self._stepped.num_symbols))
 
     # Steps
 
@@ -139,7 +170,7 @@ class LazyAutomaton(OverTokens[int]):
                 text = rule.first(token, tokens[token])
                 bounds = np.array([0, len(text)], np.int32)
                 first[token] = (
-                    self._walker.read(np.frombuffer(text or b"\0", np.uint8), bounds, 0, inside) if text else inside
+                    self.walker.read(np.frombuffer(text or b"\0", np.uint8), bounds, 0, inside) if text else inside
                 )
         return {token: reached for token, reached in first.items() if tokens[token]}
 
@@ -148,11 +179,11 @@ class LazyAutomaton(OverTokens[int]):
         row = self._rows.get(state)
         if row is not None:
             return row.final
-        does = int(self._walker.machine.ends[state & STATE])
+        does = int(self.walker.machine.ends[state & STATE])
         if does >= DEAD:
             return does >= 0
         with self._prepared.lock:
-            return self._walker.may_end(state)
+            return self.walker.may_end(state)
 
     def advance(self, state: int, token: int) -> int:
         """The state after one more token.
@@ -166,7 +197,7 @@ class LazyAutomaton(OverTokens[int]):
                 reached = self._first[token]
             else:
                 with kept.lock:
-                    reached = self._walker.read(kept.data, kept.offsets, token, state)
+                    reached = self.walker.read(kept.data, kept.offsets, token, state)
             if reached >= 0:
                 return reached
         if token in self.vocabulary.eos_ids and self.is_final(state):
@@ -175,9 +206,12 @@ class LazyAutomaton(OverTokens[int]):
 
     # Masks
 
-    def fill_bitmask(self, state: int, out: npt.NDArray[np.int32]) -> None:
+    def fill_bitmask(self, state: int, out: npt.NDArray[np.int32], remaining: int | None = None) -> None:
         """Writes the mask of a state as packed words; see `OverTokens.fill_bitmask`."""
         row = self._row_of(state)
+        words = self._near_words(state, row, remaining) if remaining is not None else None
+        if words is not None:
+            row = Row(words, self._prepared.ends[:0], row.final, row.depth)
         if len(out) < len(row.base):
             raise ValueError(f"a mask takes {len(row.base)} words, and there are {len(out)}")
         fill(row.base, row.flips, out)
@@ -187,6 +221,22 @@ class LazyAutomaton(OverTokens[int]):
         self.fill_bitmask(state, words)
         return words
 
+    def _words_within(self, state: int, remaining: int) -> Ints:
+        words = np.empty_like(self._prepared.nothing)
+        self.fill_bitmask(state, words, remaining)
+        return words
+
+    def _near_words(self, state: int, row: Row, remaining: int) -> Ints | None:
+        """The mask within a budget, None where it is that of the row."""
+        if remaining <= 0:
+            return self._prepared.nothing
+        if state == self.end_state:
+            return None
+        # The end token is counted in any case.
+        limit = remaining + (not self.vocabulary.eos_ids)
+        with self._prepared.lock:
+            return self._budget.words(row, state & STATE, state >> STACK_SHIFT, limit)
+
     def _row_of(self, state: int) -> Row:
         return self._rows.get(state) or self._row(state)
 
@@ -194,10 +244,10 @@ class LazyAutomaton(OverTokens[int]):
         """The row of a state that has none yet."""
         with self._prepared.lock:
             top = state >> STACK_SHIFT
-            at = self._walker.far(state & STATE)
+            at = self.walker.far(state & STATE)
             row = self._known(at, top)
             if row is None:
-                row = self._walker.row(at, top, self._row_of)
+                row = self.walker.row(at, top, self._row_of)
                 if state == self.start:
                     row = self._with_exceptions(row)
                 self._keep(row, at, top)
@@ -219,8 +269,8 @@ class LazyAutomaton(OverTokens[int]):
     def _known(self, at: int, top: int) -> Row | None:
         context = self._contexts.get(at)
         while context is not None and context.row is None:
-            context = context.deeper.get(int(self._walker.cells[top, SYMBOL]) if top else -1)
-            top = int(self._walker.cells[top, BELOW])
+            context = context.deeper.get(int(self.walker.cells[top, SYMBOL]) if top else -1)
+            top = int(self.walker.cells[top, BELOW])
         return context.row if context is not None else None
 
     def _keep(self, row: Row, at: int, top: int) -> None:
@@ -228,8 +278,8 @@ class LazyAutomaton(OverTokens[int]):
         if context is None:
             context = self._contexts[at] = _Context()
         for _ in range(row.depth):
-            symbol = int(self._walker.cells[top, SYMBOL]) if top else -1
-            top = int(self._walker.cells[top, BELOW])
+            symbol = int(self.walker.cells[top, SYMBOL]) if top else -1
+            top = int(self.walker.cells[top, BELOW])
             found = context.deeper.get(symbol)
             if found is None:
                 found = context.deeper[symbol] = _Context()

@@ -100,7 +100,7 @@ def arcs_of(net: Ints, sets: Ints, state: int, arcs: Ints, count: int) -> int:
 
 
 @kernel
-def _counted(net: Ints, sets: Ints, state: int) -> tuple[int, int, int, int]:
+def counted(net: Ints, sets: Ints, state: int) -> tuple[int, int, int, int]:
     """The counter of a state of a block (where it is in `net`), how many units are before it, which state of the block
     it is, 0 for the one between two units, and the block (where it is in `sets`)."""
     number = state - net[NET_STATES]
@@ -111,7 +111,7 @@ def _counted(net: Ints, sets: Ints, state: int) -> tuple[int, int, int, int]:
 @kernel
 def _counted_arcs(net: Ints, sets: Ints, state: int, arcs: Ints, count: int) -> int:
     """`_arcs_of` a state of a block: those of the unit, where its end is the beginning of the next block."""
-    counter, before, inside, block = _counted(net, sets, state)
+    counter, before, inside, block = counted(net, sets, state)
     if inside == 0 and before == net[counter + COUNTER_HIGH]:
         return count
     begun, copy = count, net[counter + COUNTER_COPY]
@@ -146,7 +146,7 @@ def _next_block(net: Ints, sets: Ints, counter: int, before: int, block: int) ->
 def far_state(net: Ints, sets: Ints, state: int, longest: int) -> int:
     if state < net[NET_STATES]:
         return state
-    counter, before, inside, _ = _counted(net, sets, state)
+    counter, before, inside, _ = counted(net, sets, state)
     low, high, copy = net[counter + COUNTER_LOW], net[counter + COUNTER_HIGH], net[counter + COUNTER_COPY]
     # No token ends more units than it has bytes.
     if before >= low and (high < 0 or before <= high - longest):
@@ -163,7 +163,7 @@ def unread_of(net: Ints, sets: Ints, state: int, found: Ints) -> int:
     """Writes the states that a state leads to unread; returns how many there are. `found` has room for all."""
     count = 0
     if state >= net[NET_STATES]:
-        counter, before, inside, _ = _counted(net, sets, state)
+        counter, before, inside, _ = counted(net, sets, state)
         if inside or before < net[counter + COUNTER_LOW]:
             return 0
         state = net[counter + COUNTER_WITHIN]
@@ -199,7 +199,7 @@ def _copied_unread(net: Ints, copy: int, state: int, found: Ints, count: int) ->
 def reads(net: Ints, sets: Ints, state: int) -> bool:
     """Whether a state reads something, calls or ends."""
     if state >= net[NET_STATES]:
-        counter, before, inside, _ = _counted(net, sets, state)
+        counter, before, inside, _ = counted(net, sets, state)
         return inside > 0 or before != net[counter + COUNTER_HIGH]
     if state < net[NET_OUTER]:
         if net[net[NET_CALL] + state] >= 0 or net[net[NET_END] + state] >= 0:

@@ -106,7 +106,8 @@ def characters_lead_to(state: int, target: int, m: Machine) -> bool:
 
 
 @kernel
-def _find_loops(state: int, m: Machine, loops: Ints) -> None:
+def find_loops(state: int, m: Machine, loops: Ints) -> None:
+    """Fills in the loops of a state."""
     table, members = m.table, m.members
     for column in range(table.shape[1]):
         if table[state, column] == state:
@@ -118,7 +119,7 @@ def _find_loops(state: int, m: Machine, loops: Ints) -> None:
 
 
 @kernel
-def _loops_below(nodes: Nodes, node: int, loops: Ints, state: int, characters: bool) -> bool:
+def loops_below(nodes: Nodes, node: int, loops: Ints, state: int, characters: bool) -> bool:
     """Whether a state, whose loops are known, loops on all that occurs below a node."""
     return not (
         nodes[node, 0] & ~loops[state, 0]
@@ -193,8 +194,8 @@ def allowed_tokens(
         children, last = nodes[node, CHILDREN], nodes[node, END_RANK]
         if children:
             if byte < 128 and reached == state and reached_top == top and loops[state, 4] == 0:
-                _find_loops(state, m, loops)
-            if loops[reached, 4] and _loops_below(nodes, node, loops, reached, characters and byte < 128):
+                find_loops(state, m, loops)
+            if loops[reached, 4] and loops_below(nodes, node, loops, reached, characters and byte < 128):
                 children = 0
             else:
                 last = nodes[children, FIRST_RANK]
@@ -292,4 +293,4 @@ def differing_tokens(
 
 @kernel
 def _skips(nodes: Nodes, node: int, loops: Ints, state: int, characters: bool) -> bool:
-    return loops[state, 4] != 0 and _loops_below(nodes, node, loops, state, characters)
+    return loops[state, 4] != 0 and loops_below(nodes, node, loops, state, characters)

@@ -58,27 +58,30 @@ class Walker:
     Attributes:
         machine: the program's tables.
         cells: the stacks.
+        room: how many cells a token may take.
+        counts: whether characters are counted.
+        marks: what is known of each state, its loops first (`tokenfst.lazy.rows.find_row`).
     """
 
     def __init__(self, program: Program, kept: Prepared, longest: int) -> None:
         """Takes the most bytes that are read at once, by tokens and by exceptions to the decoder's rule."""
         self._prepared = kept
         self.machine = program.machine
-        self._room = longest * program.most_pushed
+        self.room = longest * program.most_pushed
         self.cells: Ints = np.zeros((1, 3), np.int32)
         self.cells[0, SYMBOL] = 1
         self._slots: Ints = np.zeros(4, np.int32)
         if program.most_pushed:
-            self.cells, self._slots = with_room(self.cells, 2 * self._room)
-        self._counts = program.counts
-        self._marks: Ints = np.zeros((len(self.machine.table), MARK_WORDS), np.int32)
+            self.cells, self._slots = with_room(self.cells, 2 * self.room)
+        self.counts = program.counts
+        self.marks: Ints = np.zeros((len(self.machine.table), MARK_WORDS), np.int32)
         self._note = np.zeros(NOTE_WORDS, np.int32)
         self._noted = self._note.data
 
     @property
     def nbytes(self) -> int:
         """Memory of the tables in bytes, without the vocabulary's, which all its automata share."""
-        own = self.cells, self._slots, self._marks
+        own = self.cells, self._slots, self.marks
         return sum(array.nbytes for array in (*self.machine, *own))
 
     def may_end(self, state: int) -> bool:
@@ -94,32 +97,34 @@ class Walker:
                 self.machine,
                 self.cells,
                 self._slots,
-                self._room,
+                self.room,
                 token,
                 state & STATE,
                 state >> STACK_SHIFT,
             )
             if reached >= DEAD:
                 return reached
-            self._grow()
+            self.grow()
 
-    def _grow(self) -> None:
-        if self.cells.item(0, SYMBOL) + 2 * self._room > len(self.cells):
-            self.cells, self._slots = with_room(self.cells, max(2 * self._room, len(self.cells)))
+    def grow(self) -> None:
+        """Makes room for what a kernel had no room for."""
+        if self.cells.item(0, SYMBOL) + 2 * self.room > len(self.cells):
+            self.cells, self._slots = with_room(self.cells, max(2 * self.room, len(self.cells)))
         else:
-            self._grow_sets()
+            self.grow_sets()
 
-    def _grow_sets(self) -> None:
+    def grow_sets(self) -> None:
+        """Makes room for more sets."""
         self.machine = grown(self.machine)
-        added = len(self.machine.table) - len(self._marks)
-        self._marks = np.concatenate([self._marks, np.zeros((added, MARK_WORDS), np.int32)])
+        added = len(self.machine.table) - len(self.marks)
+        self.marks = np.concatenate([self.marks, np.zeros((added, MARK_WORDS), np.int32)])
 
     def far(self, at: int) -> int:
         """The state that has the same row, and counts no more than tokens can tell."""
-        if not self._counts:
+        if not self.counts:
             return at
         while (far := far_set(at, self._prepared.longest, self.machine)) < 0:
-            self._grow_sets()
+            self.grow_sets()
         return int(far)
 
     def row(self, at: int, top: int, row_of: Callable[[int], Row]) -> Row:
@@ -133,9 +138,9 @@ class Walker:
 
     def _found(self, find: Callable[..., int], *arguments: Any) -> int:
         """What a walk has come to, with as much room as it takes."""
-        tries, note, room = self._prepared.tries, self._note, self._room
-        while (does := find(tries, self.machine, self.cells, self._marks, note, room, *arguments)) == NEEDS_ROOM:
-            self._grow()
+        tries, note, room = self._prepared.tries, self._note, self.room
+        while (does := find(tries, self.machine, self.cells, self.marks, note, room, *arguments)) == NEEDS_ROOM:
+            self.grow()
         return does
 
     def _text_row(self, at: int, top: int, row_of: Callable[[int], Row]) -> Row | None:

@@ -12,8 +12,9 @@ contexts    context trees: the trees of all classes side by side
 tables      the effects of all classes of tokens, as context trees
 stack       stacks that are never changed
 paths       the nodes of a context tree that a stack picks
-completion  the fewest tokens to the end
-distance    bounds on that which add up over the stack
+distance    the fewest tokens to the end, whatever is on the stack
+stack_distance  the same for stacks at hand
+completion  whether there is an end at all
 automaton   PushdownTokenAutomaton: masks and steps
 compile     from a pushdown automaton over bytes to one over tokens
 storage     files

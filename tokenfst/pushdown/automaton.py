@@ -12,7 +12,7 @@ nothing but going on from an old one.
 
 from __future__ import annotations
 
-from contextlib import suppress
+from bisect import bisect_left
 from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
@@ -21,12 +21,14 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.errors import AutomatonFileError, EmptyLanguage, TokenNotAllowed, TooManyConfigurations, VocabularyError
+from tokenfst.kept import Kept
 from tokenfst.loops import Ints
 from tokenfst.masks import ClassRuns, expand_runs, group_runs, mask_words
 from tokenfst.over_tokens import OverTokens
-from tokenfst.pushdown.completion import Completion
+from tokenfst.pushdown.distance import PushdownDistance
 from tokenfst.pushdown.paths import NEEDED, Configuration, ContextPath, Move, Paths
 from tokenfst.pushdown.stack import Cell, symbols
+from tokenfst.pushdown.stack_distance import StackDistance
 from tokenfst.pushdown.tables import PushdownTables
 from tokenfst.token_classes import END, NEVER
 from tokenfst.vocabulary import Vocabulary
@@ -35,8 +37,9 @@ from tokenfst.vocabulary import Vocabulary
 MAX_CACHED_MASKS = 4096
 
 State: TypeAlias = tuple[Configuration, ...]
-# A path, and how many symbols may be added to the stack if that is limited.
-_MaskKey: TypeAlias = ContextPath | tuple[ContextPath, int]
+# A path; and how many symbols may be added to the stack, if that is limited; or, within a budget of tokens, what lies
+# below and how many levels fit (`tokenfst.over_tokens`).
+_MaskKey: TypeAlias = ContextPath | tuple[ContextPath, int] | tuple[ContextPath, int, int]
 
 
 class PushdownTokenAutomaton(OverTokens[State]):
@@ -88,7 +91,8 @@ class PushdownTokenAutomaton(OverTokens[State]):
         self._rank_of_token = vocabulary.rank_of_token.data
         self._deterministic = tables.max_configurations == 1
         self._paths = Paths(tables)
-        self._masks: dict[_MaskKey, npt.NDArray[np.int32]] = {}
+        self._masks: Kept[_MaskKey, npt.NDArray[np.int32]] = Kept(MAX_CACHED_MASKS)
+        self._distance = StackDistance(tables)
         if max_depth is not None and not self._allowed(self._paths.of(self.start[0]), max_depth).size:
             raise EmptyLanguage(f"every text needs a stack of more than {max_depth} symbols")
 
@@ -103,7 +107,7 @@ class PushdownTokenAutomaton(OverTokens[State]):
             EmptyLanguage: every text needs more.
             VocabularyError: the vocabulary lacks bytes.
         """
-        return PushdownTokenAutomaton(
+        automaton = PushdownTokenAutomaton(
             self.vocabulary,
             self.tables,
             self.run_end,
@@ -112,6 +116,8 @@ class PushdownTokenAutomaton(OverTokens[State]):
             max_depth=max_depth,
             lacks_bytes=self.lacks_bytes,
         )
+        automaton._distance = self._distance
+        return automaton
 
     # Sizes
 
@@ -195,25 +201,39 @@ class PushdownTokenAutomaton(OverTokens[State]):
         path = self._paths.of(configuration)
         if self.max_depth is None:
             words = self._masks.get(path)
-            return words if words is not None else self._made(path, path, None)
+            return words if words is not None else self._masks.keep(path, self._made(self._allowed(path, None)))
         # With room for all that any token needs, masks are the same.
         slack = min(_slack(configuration, self.max_depth), self._most_needed)
         words = self._masks.get((path, slack))
-        return words if words is not None else self._made((path, slack), path, slack)
+        return words if words is not None else self._masks.keep((path, slack), self._made(self._allowed(path, slack)))
 
-    def _made(
-        self, key: ContextPath | tuple[ContextPath, int], path: ContextPath, slack: int | None
-    ) -> npt.NDArray[np.int32]:
-        allowed = self._allowed(path, slack)
+    def _words_within(self, state: State, remaining: int) -> npt.NDArray[np.int32]:
+        # Without end tokens a text is complete where it may end, and what is counted for the end is not written.
+        limit = remaining + (not self.vocabulary.eos_ids)
+        words = self._near_words(state[0], limit)
+        for configuration in state[1:]:
+            words = words | self._near_words(configuration, limit)
+        return words
+
+    def _near_words(self, configuration: Configuration, limit: int) -> npt.NDArray[np.int32]:
+        """The mask of a configuration, of what is less than so many tokens from the end."""
+        path = self._paths.of(configuration)
+        behind, cost = self._distance.behind(path, configuration[1])
+        number = bisect_left(behind.levels, limit - cost)
+        if number == len(behind.levels):
+            return self._words_of(configuration)
+        key = *behind.key, number
+        words = self._masks.get(key)
+        if words is None:
+            words = self._masks.keep(key, self._made(np.unique(behind.classes[behind.least < limit - cost])))
+        return words if self.max_depth is None else words & self._words_of(configuration)
+
+    def _made(self, allowed: Ints) -> npt.NDArray[np.int32]:
+        """The mask of the tokens of some classes, ascending."""
         words = mask_words(allowed, *self._grouped, self.vocabulary.token_of_rank, self.vocabulary.all_words)
         if END in allowed:
             words |= self.vocabulary.eos_words
         words.setflags(write=False)
-        while len(self._masks) >= MAX_CACHED_MASKS:
-            # The oldest goes; another thread may change the cache meanwhile, and then this one looks again.
-            with suppress(RuntimeError, StopIteration):
-                self._masks.pop(next(iter(self._masks)), None)
-        self._masks[key] = words
         return words
 
     def _allowed(self, path: ContextPath, slack: int | None) -> Ints:
@@ -258,14 +278,19 @@ class PushdownTokenAutomaton(OverTokens[State]):
         classes.setflags(write=False)
         return classes
 
-    @cached_property
-    def _completion(self) -> Completion:
-        return Completion(self.tables)
+    @property
+    def distances(self) -> PushdownDistance:
+        """The least numbers of tokens by all contexts that stacks come to, as tensors want them; found once.
+
+        Raises:
+            LimitExceeded: as `tokenfst.pushdown.distance.distances`.
+        """
+        return self._distance.by_context
 
     def min_tokens(self, state: State) -> int:
         """The least number of tokens from a state to the end of the text, the end token counted, however high the
         stack may become on the way (`max_depth` is not looked at)."""
-        least = min(self._completion.least(*configuration) for configuration in state)
+        least = min([self._distance.least(configuration) for configuration in state])
         # Without end tokens a text is complete where it may end.
         return least - (not self.vocabulary.eos_ids and state != self.end_state)
 

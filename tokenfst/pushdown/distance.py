@@ -19,11 +19,15 @@ what lies deep in a stack costs the same whatever is done above it:
 
 The end of the sequence is reached with an empty stack, or by a move that looks at no symbol.
 
+Contexts are found as they are asked for (`Contexts`), so on the host there is no limit to them; tensors want all of
+them at once (`distances`).
+
 Rejected: adding up a cost for each symbol of the stack, which is exact only where no token pops two symbols.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -56,21 +60,71 @@ class PushdownDistance(NamedTuple):
     first: int
 
 
-def distances(tables: PushdownTables) -> PushdownDistance:
-    """The distances of an automaton.
+def distances(contexts: Contexts) -> PushdownDistance:
+    """The distances by all contexts that stacks come to.
 
     Raises:
-        LimitExceeded: stacks come to more than `MAX_CONTEXTS` contexts.
+        LimitExceeded: they are more than `MAX_CONTEXTS`.
     """
-    ways = Ways(tables)
-    vectors, following, cost = _contexts(ways)
-    columns = np.array(vectors)
-    rest = np.full((len(vectors), len(ways.pushes)), FAR, np.int32)
-    for number, (target, pushes) in enumerate(ways.pushes):
-        reached = ways.over(target, pushes)
-        if len(reached[0]):
-            rest[:, number] = (reached[1] + columns[:, reached[0]]).min(1)
-    return PushdownDistance(following, cost, rest[:, ways.push_of_move], int(columns[0, tables.start]))
+    following: list[list[int]] = []
+    cost: list[list[int]] = []
+    # There are more of them while they are walked through.
+    while len(following) < len(contexts.vectors):
+        if len(contexts.vectors) > MAX_CONTEXTS:
+            raise LimitExceeded(f"stacks have more than {MAX_CONTEXTS:,} kinds of distances to the end")
+        found = [contexts.onto(len(following), symbol) for symbol in range(contexts.ways.tables.num_symbols)]
+        following.append([number for number, _ in found])
+        cost.append([least for _, least in found])
+    shape = (len(following), contexts.ways.tables.num_symbols)
+    rest = np.array([contexts.rest(number) for number in range(len(following))], np.int32)
+    first = int(contexts.vectors[0][contexts.ways.tables.start])
+    return PushdownDistance(
+        np.array(following, np.int32).reshape(shape), np.array(cost, np.int32).reshape(shape), rest, first
+    )
+
+
+class Contexts:
+    """The contexts of stacks, found as they are asked for.
+
+    Attributes:
+        ways: what `across` says.
+        vectors: the vector of each context, `[N]`; context 0 is that of the empty stack.
+    """
+
+    def __init__(self, ways: Ways) -> None:
+        self.ways = ways
+        self.vectors = [ways.across[:, -1].copy()]
+        self._numbers = {self.vectors[0].tobytes(): 0}
+        self._onto: dict[tuple[int, int], tuple[int, int]] = {}
+        self._rest: dict[int, npt.NDArray[np.int32]] = {}
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the vectors, in bytes."""
+        return len(self.vectors) * self.vectors[0].nbytes
+
+    def onto(self, context: int, symbol: int) -> tuple[int, int]:
+        """The context of a stack with a symbol more, and its cost: 0 and `FAR` where no end can be reached."""
+        known = self._onto.get((context, symbol))
+        if known is None:
+            found = self.ways.onto(self.vectors[context], symbol)
+            least = int(found.min())
+            found = np.where(found < FAR, found - least, FAR).astype(np.int32)
+            number = 0 if least >= FAR else self._numbers.setdefault(found.tobytes(), len(self.vectors))
+            if number == len(self.vectors):
+                self.vectors.append(found)
+            known = self._onto[context, symbol] = number, least
+        return known
+
+    def rest(self, context: int) -> npt.NDArray[np.int32]:
+        """How many tokens follow each move onto a stack of a context, beyond those counted for it, `[M]`."""
+        known = self._rest.get(context)
+        if known is None:
+            nodes, costs, offsets = self.ways.landings
+            # Each ends with a place that nothing is reached at.
+            behind = np.append(self.vectors[context], FAR)[nodes] + costs
+            known = self._rest[context] = np.minimum.reduceat(behind, offsets)[self.ways.push_of_move]
+        return known
 
 
 class Ways:
@@ -126,30 +180,15 @@ class Ways:
             nodes, costs = nodes[costs < FAR], costs[costs < FAR]
         return nodes, costs
 
-
-def _contexts(ways: Ways) -> tuple[list[npt.NDArray[np.int32]], Ints, Ints]:
-    """Vectors, and the context and the cost of each with a symbol more: 0 and FAR where no end can be reached."""
-    vectors = [ways.across[:, -1].copy()]
-    numbers = {vectors[0].tobytes(): 0}
-    following: list[list[int]] = []
-    cost: list[list[int]] = []
-    # The list grows while it is walked through.
-    for vector in vectors:
-        following.append([])
-        cost.append([])
-        for symbol in range(ways.tables.num_symbols):
-            found = ways.onto(vector, symbol)
-            least = int(found.min())
-            found = np.where(found < FAR, found - least, FAR).astype(np.int32)
-            number = 0 if least >= FAR else numbers.setdefault(found.tobytes(), len(vectors))
-            if number == len(vectors):
-                vectors.append(found)
-                if len(vectors) > MAX_CONTEXTS:
-                    raise LimitExceeded(f"stacks have more than {MAX_CONTEXTS:,} kinds of distances to the end")
-            following[-1].append(number)
-            cost[-1].append(least)
-    shape = (len(vectors), ways.tables.num_symbols)
-    return vectors, np.array(following, np.int32).reshape(shape), np.array(cost, np.int32).reshape(shape)
+    @cached_property
+    def landings(self) -> tuple[Ints, Ints, Ints]:
+        """Where each push leads once all of it has been popped: nodes, costs, and where those of each begin."""
+        reached = [self.over(target, pushes) for target, pushes in self.pushes]
+        # One more for each: the place behind the last node, for pushes that lead nowhere.
+        nodes = [np.append(found, len(self.across)) for found, _ in reached]
+        costs = [np.append(cost, 0) for _, cost in reached]
+        offsets = np.cumsum([0, *map(len, nodes[:-1])])
+        return np.concatenate(nodes), np.concatenate(costs), offsets.astype(np.int32)
 
 
 @kernel

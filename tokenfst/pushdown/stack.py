@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 _SHOWN = 8
+_NOTHING = (None, 0, 0)
 
 
 class Cell:
@@ -19,13 +20,16 @@ class Cell:
         symbol: the symbol on top.
         below: the stack under it, None where that is empty.
         height: how many symbols the stack has.
+        noted: what `tokenfst.pushdown.stack_distance` keeps here: who keeps it, and what the stack means for distances.
+            The only thing that changes.
     """
 
-    __slots__ = ("_hash", "below", "height", "symbol")
+    __slots__ = ("_hash", "below", "height", "noted", "symbol")
 
     def __init__(self, symbol: int, below: Stack) -> None:
         self.symbol = symbol
         self.below = below
+        self.noted: tuple[object, int, int] = _NOTHING
         if below is None:
             self.height, self._hash = 1, hash((symbol, -1))
         else:

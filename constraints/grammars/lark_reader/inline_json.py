@@ -16,6 +16,7 @@ from automata.expr import Call, Expr
 from constraints.grammars.json import json
 from constraints.grammars.lark_reader.document import Item
 from constraints.grammars.places import Places
+from constraints.grammars.replacing import replaced
 from constraints.json_schema.rules import grammar_rules
 from constraints.json_schema.schema import json_schema
 
@@ -49,28 +50,19 @@ class JsonRules:
     def any_value(self) -> str:
         """Adds the rules of any value."""
         grammar = json()
-        self.rules |= {_PREFIX + name: renamed(expr) for name, expr in grammar.rules.items()}
+        self.rules |= {_PREFIX + name: replaced(expr, _renamed) for name, expr in grammar.rules.items()}
         return _PREFIX + grammar.start
 
     def values(self, item: Item, rule: str) -> str:
         """Adds the rules of a schema."""
         try:
-            start, rules = grammar_rules(json_schema(item.value), f"{_PREFIX}{len(self.starts)}: ")
+            start, rules = grammar_rules(json_schema(item.value).to_network(), f"{_PREFIX}{len(self.starts)}: ")
         except (SchemaError, LimitExceeded) as error:
             raise self.places.error(f"the schema of %json: {error}", item.position, rule) from None
         self.rules |= rules
         return start
 
 
-def renamed(expr: Expr) -> Expr:
-    """The expression with the prefix before each rule that it calls."""
-    match expr:
-        case Call(name):
-            return ex.call(_PREFIX + name)
-        case ex.Concatenation(parts):
-            return ex.concat(*map(renamed, parts))
-        case ex.Alternation(parts):
-            return ex.alternation(*map(renamed, parts))
-        case ex.Repetition(inner, low, high):
-            return ex.repeat(renamed(inner), low, high)
-    return expr
+def _renamed(node: Expr) -> Expr | None:
+    """What a call is with the prefix before the rule."""
+    return ex.call(_PREFIX + node.name) if isinstance(node, Call) else None

@@ -1,7 +1,8 @@
 """Formulas that finitely many numbers satisfy, and the spellings of those, as expressions.
 
-Most bounded formulas of schemas are of this kind: listed values, and integers within bounds. Writing their spellings
-out takes a fraction of the time of finding an automaton's states, and is the same language.
+Most bounded formulas of schemas are of this kind: listed values, integers within bounds, and multiples within bounds.
+Writing their spellings out takes a fraction of the time of finding an automaton's states, and is the same language; of
+multiples of a large step it is the only way, as their automaton has a state for each remainder.
 """
 
 from __future__ import annotations
@@ -14,13 +15,15 @@ from typing import Final
 from automata.byte_automaton import ByteAutomaton
 from automata.compile import compile_expr
 from automata.expr import EPSILON, Expr, alternation, char_set, concat, repeat, strings
-from constraints.json_schema.formula import And, Formula, IsInteger, Maximum, Minimum, NumberIn, Or
+from constraints.json_schema.formula import And, Formula, IsInteger, Maximum, Minimum, MultipleOf, NumberIn, Or
 from constraints.json_schema.numbers.sides import FIRST_POSITIVE, LAST_NEGATIVE
 from constraints.json_schema.numbers.statements import atoms, number_matches
 from constraints.values.digits import naturals
 
 # The most numbers that are written out, one by one; more, if they are listed, are compiled first.
 MAX_RANGE: Final = 16
+# The most multiples of a step that are looked for within bounds.
+MAX_MULTIPLES: Final = 1_000
 # From here on an expression of a range has many times the size of its minimal automaton.
 _MANY: Final = 10**6
 
@@ -32,11 +35,12 @@ _PLUS: Final = repeat("+", 0, 1)
 
 def finite_language(formula: Formula) -> Expr | ByteAutomaton | None:
     """What the automaton of a formula accepts (`spelling`), where it shows that finitely many numbers satisfy it; and
-    those integers of 10^16 and more that are listed also with exponents, such as 1.5e+16."""
+    those that are listed also with exponents for which it would have to count digits: 1.5e+16 as an integer, 1.5e-7 as
+    a multiple of 1e-8."""
     found = _integer_bounds(formula)
     if found is None:
         values = _values(formula)
-        if values is None:
+        if values is None and (values := _multiples(formula)) is None:
             return None
         written = _listed(values, plain=False)
         return written if len(values) <= MAX_RANGE else compile_expr(written)
@@ -76,6 +80,19 @@ def _values(formula: Formula) -> frozenset[Fraction] | None:
             listed = next((part.values for part in parts if isinstance(part, NumberIn)), None)
             return listed and frozenset(value for value in listed if number_matches(formula, value))
     return None
+
+
+def _multiples(formula: Formula) -> frozenset[Fraction] | None:
+    """The numbers that satisfy a conjunction with a step and two bounds, where they are not many."""
+    if not isinstance(formula, And) or IsInteger(True) in atoms(formula):
+        return None
+    step = max((part.step for part in formula.parts if isinstance(part, MultipleOf)), default=None)
+    low = max((part.bound for part in formula.parts if type(part) is Minimum), default=None)
+    high = min((part.bound for part in formula.parts if type(part) is Maximum), default=None)
+    if step is None or low is None or high is None or high - low > step * MAX_MULTIPLES:
+        return None
+    multiples = (number * step for number in range(ceil(low / step), floor(high / step) + 1))
+    return frozenset(value for value in multiples if number_matches(formula, value))
 
 
 def _between(low: int, high: int, *, plain: bool) -> Expr:

@@ -23,6 +23,7 @@ digits of a mantissa up to 17, which is worth thirty states in every integer of 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Final, TypeAlias
 
 from automata.byte_automaton import ByteAutomaton
@@ -33,13 +34,11 @@ from automata.limits import Work
 from automata.thompson import Fragment
 from constraints.json_schema.formula import Formula, IsInteger, Minimum, MultipleOf, NumberIn
 from constraints.json_schema.numbers.exponents import exponent_rows
-from constraints.json_schema.numbers.multiples import FAILED, Step
+from constraints.json_schema.numbers.multiples import FAILED, MAX_STATES, Step
 from constraints.json_schema.numbers.order import Left, Prefix
 from constraints.json_schema.numbers.sides import Side
 from constraints.json_schema.numbers.statements import Knowledge, atoms
 
-# How many states of digits are looked at, before minimization.
-MAX_STATES: Final = 20_000
 _HOPELESS: Final = -1
 
 # Of a text in its integer part: the side (0, or 1 behind "-"), its comparison with cuts, that of the mantissa if it is
@@ -103,11 +102,13 @@ class _Spelling:
 
     def too_many(self) -> str:
         """Why there are more states than are looked at."""
-        what = "comparing digits with the bounds of a number"
-        if self.steps:
-            most = max(self.steps, key=lambda step: step.coefficient * step.width)
-            what = f"telling the multiples of {most.size} by their digits"
-        return f"{what} takes more than {MAX_STATES:,} states"
+        most = max(self.steps, key=lambda step: step.fewest, default=None)
+        if most is None:
+            return f"comparing digits with the bounds of a number takes more than {MAX_STATES:,} states"
+        what = f"telling the multiples of {Decimal(most.size.numerator) / most.size.denominator} by their digits"
+        if most.fewest <= MAX_STATES:
+            return f"{what}, and what else is said, takes more than {MAX_STATES:,} states"
+        return f"{what} takes some {most.fewest:,} states, more than the {MAX_STATES:,} that are looked at"
 
     def first_digit(self, source: int, number: int) -> None:
         side = self.sides[number]
@@ -182,7 +183,7 @@ class _Spelling:
             after = side.cuts.after_fraction(left, low)
             scaled = None if mantissa is None else side.mantissas.after_fraction(mantissa, low)
             still = whole and not (low and self.counts_zeros)
-            longer = tuple([step.after_fraction(at, low) for step, at in zip(self.steps, held, strict=True)])
+            longer = tuple([step.after_fraction(at, low, still) for step, at in zip(self.steps, held, strict=True)])
             reached = (number, after, scaled, zero and not low, longer, still, True)
             self.fraction_arc(source, 0x30 + low, 0x30 + high, reached)
 

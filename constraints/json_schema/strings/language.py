@@ -12,9 +12,9 @@ from automata.expr import Expr
 from automata.nested import Counted, Language
 from automata.ranges import ALL_CHARACTERS, Ranges
 from constraints.json_schema.formula import Always, And, Formula, Never, Not, Pattern, StringIn, TextLength
-from constraints.json_schema.strings.besides import spellings_besides
 from constraints.json_schema.strings.content import content, holds, listed, repeated_set, with_one_length, written
 from constraints.json_schema.strings.lengths import counted_length, length_spellings
+from constraints.json_schema.strings.lists import spellings_besides, spellings_of
 from constraints.json_schema.strings.spelling import spelled
 
 # Of lists with more characters than this in all, only the usual spellings are taken.
@@ -81,8 +81,8 @@ def _language(formula: Formula, usual: bool) -> Expr | ByteAutomaton:
     if isinstance(formula, TextLength) and not usual:
         return length_spellings(formula.low, formula.high)
     texts = listed(formula)
-    if texts is not None and (usual or sum(map(len, texts)) > MOST_LETTERS):
-        return usual_spellings(texts)
+    if texts is not None:
+        return usual_spellings(texts) if usual or sum(map(len, texts)) > MOST_LETTERS else spellings_of(texts)
     if _only_excludes(formula):
         return spellings_besides(_excluded(formula), usual=usual)
     return spelled(content(formula), usual=usual)

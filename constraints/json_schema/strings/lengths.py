@@ -16,7 +16,7 @@ from automata.compile import compile_expr
 from automata.from_ranges import tables_of
 from automata.nested.counted import Counted, counted_arcs
 from automata.ranges import ALL_CHARACTERS, Ranges
-from automata.tabulate import DENSE_BYTES, from_either
+from automata.tabulate import SPARSE, from_either
 from constraints.json_schema.strings.spelling import spelled
 
 
@@ -31,7 +31,7 @@ def length_automaton(low: int, high: int | None) -> ByteAutomaton:
         return compile_expr(ex.EMPTY)
     text = compile_expr(ex.ANY_TEXT)
     ranges, final = counted_arcs(np.stack(text.range_arcs(), axis=1), text.num_states, low, high)
-    return from_either(tables_of(0, final, ranges, DENSE_BYTES), ())
+    return from_either(tables_of(0, final, ranges, SPARSE), ())
 
 
 def length_spellings(low: int, high: int | None) -> ByteAutomaton:
@@ -68,4 +68,4 @@ def _character(ranges: Ranges) -> ByteAutomaton:
     arcs = arcs[(arcs[:, 0] != begin) & (arcs[:, 3] != end)]
     arcs[:, [0, 3]] = number[arcs[:, [0, 3]]]
     final = np.arange(len(inside) + 1) == number[last]
-    return from_either(tables_of(0, final, arcs, DENSE_BYTES), ())
+    return from_either(tables_of(0, final, arcs, SPARSE), ())

@@ -26,7 +26,7 @@ from automata.from_ranges import tables_of
 from automata.jit import kernel
 from automata.openfst import BoolArray, IntArray
 from automata.sparse import HIGH, LOW, REACHED, by_state
-from automata.tabulate import DENSE_BYTES, Tables, from_either
+from automata.tabulate import SPARSE, Tables, from_either
 from constraints.json_schema.strings.escapes import ROOM, Counts, Nodes, add_arc, escapes, with_room
 from constraints.json_schema.strings.runs import TARGET, add_run
 
@@ -44,11 +44,11 @@ def spelled(content: ByteAutomaton, *, usual: bool = False) -> ByteAutomaton:
     if content.is_empty:
         return content
     offsets, arcs = by_state(content)
-    return from_either(_spelled(content.start, content.final, offsets, arcs, usual, DENSE_BYTES), ())
+    return from_either(_spelled(content.start, content.final, offsets, arcs, usual), ())
 
 
 @kernel
-def _spelled(start: int, final: BoolArray, offsets: IntArray, arcs: IntArray, usual: bool, dense_bytes: int) -> Tables:
+def _spelled(start: int, final: BoolArray, offsets: IntArray, arcs: IntArray, usual: bool) -> Tables:
     """The tables of the spellings. States of the content keep their numbers; then come the start and the end, and then
     the nodes of escapes."""
     num_states = len(final)
@@ -90,7 +90,7 @@ def _spelled(start: int, final: BoolArray, offsets: IntArray, arcs: IntArray, us
     num_arcs, num_nodes = nodes.counts[0], nodes.counts[1]
     ends = np.zeros(num_nodes, np.bool_)
     ends[end] = True
-    return tables_of(begin, ends, nodes.ranges[:num_arcs], dense_bytes)
+    return tables_of(begin, ends, nodes.ranges[:num_arcs], SPARSE)
 
 
 @kernel

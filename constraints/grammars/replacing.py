@@ -1,0 +1,50 @@
+"""replaced: an expression with some of its parts replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from automata.expr import (
+    Alternation,
+    Concatenation,
+    Difference,
+    Expr,
+    Repetition,
+    alternation,
+    concat,
+    difference,
+    repeat,
+)
+
+
+def replaced(root: Expr, replacement: Callable[[Expr], Expr | None]) -> Expr:
+    """The expression with parts replaced, from the outside in, where there is a replacement; calls, that is, and what
+    they may stand in."""
+    done: dict[int, Expr] = {}
+    stack = [root]
+    while stack:
+        node = stack[-1]
+        if id(node) in done:
+            stack.pop()
+            continue
+        found = replacement(node)
+        missing = [] if found is not None else [part for part in node.operands() if id(part) not in done]
+        if missing:
+            stack += missing
+        else:
+            done[id(stack.pop())] = found if found is not None else _rebuilt(node, done)
+    return done[id(root)]
+
+
+def _rebuilt(node: Expr, parts: Mapping[int, Expr]) -> Expr:
+    """A node with other parts, given by the identity of those that it has."""
+    match node:
+        case Concatenation():
+            return concat(*[parts[id(part)] for part in node.parts])
+        case Alternation():
+            return alternation(*[parts[id(part)] for part in node.parts])
+        case Repetition():
+            return repeat(parts[id(node.inner)], node.low, node.high)
+        case Difference():
+            return difference(parts[id(node.left)], parts[id(node.right)])
+    return node

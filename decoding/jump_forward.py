@@ -1,0 +1,190 @@
+"""Jump-forward: what a constraint leaves no choice about is written without asking the model.
+
+    forced_tokens    the tokens that follow while every mask holds a single one. Plain sampling writes the same.
+    forced_text      the bytes that follow while all that is allowed begins with the same byte. That is more than the
+                     tokens say: where `"name": ` must come, the masks still allow every way to cut it into tokens.
+    retokenized      those bytes as the vocabulary's encoder cuts them, which is as the model has seen them in training
+
+Forced text may be put to the model as a proposal, and then the texts are distributed as without it; or be written
+without asking, as SGLang does, and then the model has no say in how it is cut (`decoding.speculation.ForcedText` does
+either). Without asking, the last piece is left open: a token is written only if no token that is allowed in its place
+could reach beyond the forced text, so that a word may still begin in one token with what is forced before it.
+
+Rejected: writing forced text byte by byte, or in the longest tokens that fit, which models have rarely seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from tokenfst.canonical import CanonicalAutomaton
+from tokenfst.over_tokens import OverTokens
+from tokenfst.vocabulary import Vocabulary
+
+Words = npt.NDArray[np.int32]
+# From a text to the token ids that the model's encoder gives it, without special tokens.
+Encode: TypeAlias = Callable[[str], Sequence[int]]
+
+# How many tokens before a forced text the encoder is shown, for what it does depends on them.
+CONTEXT = 8
+
+
+def only_token(words: Words) -> int | None:
+    """The token of a mask that holds a single one, None for other masks.
+
+    Args:
+        words: `[W]` int32, packed.
+    """
+    (places,) = words.nonzero()
+    if len(places) != 1:
+        return None
+    word = int(words[places[0]]) & 0xFFFFFFFF
+    return int(places[0]) * 32 + word.bit_length() - 1 if word & (word - 1) == 0 else None
+
+
+def forced_tokens(automaton: OverTokens[Any], state: Any, max_tokens: int = 256) -> list[int]:
+    """The tokens that must come after a state one by one, the end token included; at most `max_tokens`."""
+    words, tokens = np.empty_like(automaton.vocabulary.all_words), list[int]()
+    while len(tokens) < max_tokens:
+        automaton.fill_bitmask(state, words)
+        token = only_token(words)
+        if token is None:
+            break
+        tokens.append(token)
+        if token in automaton.vocabulary.eos_ids:
+            break
+        state = automaton.advance(state, token)
+    return tokens
+
+
+def forced_text(automaton: OverTokens[Any], state: Any, max_bytes: int = 256) -> bytes:
+    """The bytes that every text has after a state, at most `max_bytes`.
+
+    Found by walking over tokens of one byte: what is forced behind a byte that is no token by itself is not found.
+    Nothing is found where a token may mean something else than its bytes: at the start of a text, for tokenizers that
+    drop a space there, and for automata of canonical tokenization, which forbid single bytes.
+    """
+    if isinstance(automaton, CanonicalAutomaton):
+        return b""
+    vocabulary = automaton.vocabulary
+    if automaton.at_text_start and vocabulary.text_start and state == automaton.start:
+        return b""
+    first, words, text = _first_bytes(vocabulary), np.empty_like(vocabulary.all_words), bytearray()
+    while len(text) < max_bytes:
+        automaton.fill_bitmask(state, words)
+        byte = first.of(words)
+        token = first.token_of_byte.get(byte) if byte is not None else None
+        if byte is None or token is None or not words[token >> 5] >> (token & 31) & 1:
+            break
+        text.append(byte)
+        state = automaton.advance(state, token)
+    return bytes(text)
+
+
+def retokenized(vocabulary: Vocabulary, before: Sequence[int], text: bytes, encode: Encode) -> list[int]:
+    """A text as the encoder cuts it after other tokens.
+
+    Args:
+        vocabulary: the tokens.
+        before: the tokens before the text; the encoder is shown the last few, and where it would not cut between them
+            and the text, the text alone.
+        text: what is to be cut. Bytes at its end that are no whole character are left out.
+        encode: the encoder.
+
+    Returns:
+        The tokens, which write exactly the text's whole characters; none if the encoder does not write them.
+    """
+    text = _whole_characters(text)
+    for context in ([*before[-CONTEXT:]], []):
+        head = vocabulary.detokenize(context)
+        try:
+            tokens = list(encode((head + text).decode()))
+        except UnicodeDecodeError:
+            continue
+        for cut in range(len(tokens)):
+            # An encoder that marks words takes what it is given for the start of a text.
+            begins = vocabulary.detokenize(tokens[:cut], at_text_start=True) == head
+            if (
+                begins
+                and vocabulary.detokenize(tokens[cut:]) == text
+                and all(map(vocabulary.tokens.__getitem__, tokens))
+            ):
+                return tokens[cut:]
+    return []
+
+
+def settled(automaton: OverTokens[Any], state: Any, tokens: Sequence[int]) -> list[int]:
+    """As many of the tokens of a forced text as no other token could reach across: the last piece is left open.
+
+    Args:
+        automaton: what the text is to match.
+        state: where the tokens begin.
+        tokens: the forced text in tokens; what comes after one that the automaton forbids is left out.
+    """
+    vocabulary = automaton.vocabulary
+    length = _first_bytes(vocabulary).length
+    left = sum(len(vocabulary.tokens[token]) for token in tokens)
+    for place, token in enumerate(tokens):
+        allowed = automaton.mask(state)
+        if not allowed[token] or int(length[allowed].max()) > left:
+            return list(tokens[:place])
+        left -= len(vocabulary.tokens[token])
+        state = automaton.advance(state, token)
+    return list(tokens)
+
+
+def _whole_characters(text: bytes) -> bytes:
+    for cut in range(min(4, len(text) + 1)):
+        try:
+            text[: len(text) - cut].decode()
+        except UnicodeDecodeError:
+            continue
+        return text[: len(text) - cut]
+    return b""
+
+
+class _FirstBytes:
+    """The tokens of a vocabulary by their first byte; one for each vocabulary.
+
+    Attributes:
+        token_of_byte: the token that is one byte, by byte.
+        length: `[V]`, how many bytes each token has.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._tokens = vocabulary.tokens
+        self.token_of_byte = {token[0]: index for index, token in enumerate(vocabulary.tokens) if len(token) == 1}
+        self.length = np.array([len(token) for token in vocabulary.tokens])
+        first = np.array([token[0] if token else -1 for token in vocabulary.tokens])
+        size = len(vocabulary.all_words) * 32
+        self._others: dict[int, Words] = {}
+        for byte in np.unique(first[first >= 0]).tolist():
+            bits = np.ones(size, np.uint8)
+            bits[: len(first)] = first != byte
+            self._others[byte] = np.packbits(bits, bitorder="little").view(np.int32)
+
+    def of(self, words: Words) -> int | None:
+        """The byte that all tokens of a mask begin with, None where there is none."""
+        (places,) = words.nonzero()
+        if not len(places):
+            return None
+        word = int(words[places[0]]) & 0xFFFFFFFF
+        token = self._tokens[int(places[0]) * 32 + word.bit_length() - 1]
+        if not token or (words[places] & self._others[token[0]][places]).any():
+            return None
+        return token[0]
+
+
+_known: WeakKeyDictionary[Vocabulary, _FirstBytes] = WeakKeyDictionary()
+
+
+def _first_bytes(vocabulary: Vocabulary) -> _FirstBytes:
+    known = _known.get(vocabulary)
+    if known is None:
+        known = _known[vocabulary] = _FirstBytes(vocabulary)
+    return known

@@ -1,0 +1,85 @@
+"""Proposers of what the constraint leaves no choice about (`decoding.jump_forward`).
+
+ForcedTokens    tokens that are the only ones in their mask. They are certain: no verification, and where they come
+                first or last in a text no forward pass of their own
+ForcedText      text that must come, in the encoder's tokens. The model may prefer others, so they are verified; or
+                they are not, by choice: then nothing is asked, and what is written is no longer distributed as the
+                model would write it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from decoding.jump_forward import CONTEXT, Encode, forced_text, only_token, retokenized, settled
+from decoding.speculation.tree import Tree
+from tokenfst.over_tokens import OverTokens
+
+# Texts kept for states that have been met.
+_MAX_CACHED = 4096
+
+
+class ForcedTokens:
+    """Proposes the token of each mask that holds a single one."""
+
+    forwards = 0
+
+    def propose(self, trees: Sequence[Tree[Any]]) -> None:
+        """Adds forced tokens, each after the other."""
+        for tree in trees:
+            for leaf in tree.leaves():
+                place: int | None = leaf
+                while place is not None and tree.is_open(place):
+                    token = only_token(tree.mask(place))
+                    place = tree.add(place, token, certain=True) if token is not None else None
+
+    def observe(self, automaton: OverTokens[Any], state: Any, token: int) -> None:
+        """Learns nothing."""
+
+
+class ForcedText:
+    """Proposes text that must come."""
+
+    forwards = 0
+
+    def __init__(self, encode: Encode, *, verified: bool = True) -> None:
+        """Makes a proposer.
+
+        Args:
+            encode: from a text to token ids as the model has seen them, without special tokens.
+            verified: whether the model is asked. If not, forced text is written as it is, but for its last piece.
+        """
+        self.encode = encode
+        self.verified = verified
+        self._texts: WeakKeyDictionary[OverTokens[Any], dict[Hashable, bytes]] = WeakKeyDictionary()
+
+    def propose(self, trees: Sequence[Tree[Any]]) -> None:
+        """Adds the tokens of forced text."""
+        for tree in trees:
+            for leaf in tree.leaves():
+                place: int | None = leaf
+                for token in self._tokens(tree, leaf):
+                    place = tree.add(place, token, certain=not self.verified) if place is not None else None
+
+    def observe(self, automaton: OverTokens[Any], state: Any, token: int) -> None:
+        """Learns nothing."""
+
+    def _tokens(self, tree: Tree[Any], place: int) -> list[int]:
+        automaton, state = tree.automaton, tree.state(place)
+        text = self._text(automaton, state)
+        if not text:
+            return []
+        before = [*tree.text.tokens[-CONTEXT:], *(tree.tokens[node] for node in tree.path(place))]
+        tokens = retokenized(automaton.vocabulary, before, text, self.encode)
+        return tokens if self.verified else settled(automaton, state, tokens)
+
+    def _text(self, automaton: OverTokens[Any], state: Any) -> bytes:
+        texts = self._texts.setdefault(automaton, {})
+        text = texts.get(state)
+        if text is None:
+            if len(texts) >= _MAX_CACHED:
+                texts.clear()
+            text = texts[state] = forced_text(automaton, state)
+        return text

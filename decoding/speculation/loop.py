@@ -1,0 +1,203 @@
+"""The loop: propose, read, verify, until every text has ended.
+
+Each round takes one forward pass of the model for all texts together, however many tokens it writes: those of each
+tree that the model agrees with, and one more. A text that ends with tokens that are certain takes none at all.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from automata.errors import IncompleteOutput, VocabularyError
+from decoding.sampling import Noise, Sampling
+from decoding.speculation.proposer import InTurn, Proposer
+from decoding.speculation.reader import CachedModel, Reader, reading_of
+from decoding.speculation.tree import Text, Tree
+from decoding.speculation.verify import Verdict, Verification, check_opportunistic
+from tokenfst.over_tokens import OverTokens
+
+
+@dataclass
+class Statistics:
+    """What writing took, all texts together.
+
+    Attributes:
+        tokens: tokens written, end tokens included: as many forward passes as plain writing takes, one by one.
+        forwards: forward passes of the model; each is for all texts that are still being written.
+        draft_forwards: forward passes of proposers' models.
+        rounds: rounds of all texts, each text's counted by itself: forward passes of the model, one by one.
+        certain: tokens written without being verified.
+        proposed: tokens proposed for verification.
+        accepted: how many of them were accepted.
+        masks: masks made.
+        seconds: time by the clock.
+    """
+
+    tokens: int = 0
+    forwards: int = 0
+    draft_forwards: int = 0
+    rounds: int = 0
+    certain: int = 0
+    proposed: int = 0
+    accepted: int = 0
+    masks: int = 0
+    seconds: float = 0.0
+
+
+@dataclass
+class Written:
+    """What was written.
+
+    Attributes:
+        tokens: of each text its tokens, the end token included.
+        texts: of each text what its tokens write.
+        statistics: what it took.
+    """
+
+    tokens: list[list[int]] = field(default_factory=list)
+    texts: list[bytes] = field(default_factory=list)
+    statistics: Statistics = field(default_factory=Statistics)
+
+
+def speculate(
+    model: Any,
+    prompts: Sequence[Sequence[int]],
+    automata: OverTokens[Any] | Sequence[OverTokens[Any]],
+    proposers: Sequence[Proposer] = (),
+    *,
+    sampling: Sampling | Sequence[Sampling] = Sampling(),  # noqa: B008 (immutable)
+    max_new_tokens: int = 256,
+    max_proposed: int = 32,
+    opportunistic: bool = False,
+) -> Written:
+    """Lets a model write, after each prompt, a text that its automaton accepts, in fewer forward passes.
+
+    Whatever is proposed, texts are distributed as plain constrained sampling writes them; and if no proposer draws
+    (`DraftModel`), they are token by token the same, but for the last bits of the model's logits. `ForcedText` that is
+    not verified is the exception to both.
+
+    Args:
+        model: a causal language model of `transformers`, or a `Reader` for as many texts as there are prompts.
+        prompts: token ids of each prompt, one at least.
+        automata: what the texts are to match, one for all or one for each.
+        proposers: who proposes what comes next, in this order; none is plain writing.
+        sampling: how texts are sampled, one for all or one for each. With a seed for all, each text draws the same.
+        max_new_tokens: the limit for each text, the end token counted. Texts are complete whatever it is.
+        max_proposed: how many tokens are proposed at once for each text, at most.
+        opportunistic: make a mask only where the first draw is refused, or a proposer asks for it.
+
+    Returns:
+        The texts, in the order of the prompts.
+
+    Raises:
+        IncompleteOutput: a shortest text takes more than `max_new_tokens`.
+        VocabularyError: an automaton's vocabulary has no end token, so no text could end.
+        ValueError: an empty prompt; not as many automata or settings as prompts; opportunistic masking with a
+            truncation of the distribution.
+    """
+    clock = time.perf_counter()
+    reader: Reader = model if hasattr(model, "read") else CachedModel(model, len(prompts))
+    each = list(automata) if isinstance(automata, Sequence) else [automata] * len(prompts)
+    samplings = [sampling] * len(prompts) if isinstance(sampling, Sampling) else list(sampling)
+    writings = _writings(prompts, each, samplings, max_new_tokens, opportunistic)
+    proposer, statistics = InTurn(*proposers), Statistics()
+    before = reader.forwards, proposer.forwards
+    while live := [writing for writing in writings if not writing.has_ended]:
+        _round(live, reader, proposer, statistics, max_proposed, opportunistic)
+    statistics.forwards = reader.forwards - before[0]
+    statistics.draft_forwards = proposer.forwards - before[1]
+    statistics.seconds = time.perf_counter() - clock
+    tokens = [writing.written for writing in writings]
+    texts = [automaton.text(written) for automaton, written in zip(each, tokens, strict=True)]
+    return Written(tokens, texts, statistics)
+
+
+class _Writing:
+    """One text on its way."""
+
+    def __init__(
+        self, row: int, prompt: Sequence[int], automaton: OverTokens[Any], sampling: Sampling, seed: int, limit: int
+    ) -> None:
+        self.automaton = automaton
+        self.state = automaton.start
+        self._tokens, self._num_prompt = list(prompt), len(prompt)
+        self._row, self._sampling, self._seed, self._limit = row, sampling, seed, limit
+
+    @property
+    def written(self) -> list[int]:
+        return self._tokens[self._num_prompt :]
+
+    @property
+    def has_ended(self) -> bool:
+        return len(self._tokens) > self._num_prompt and self._tokens[-1] in self.automaton.vocabulary.eos_ids
+
+    def tree(self, max_nodes: int) -> Tree[Any]:
+        text = Text(self._tokens, self._num_prompt, self._sampling, self._seed, self._row)
+        return Tree(self.automaton, self.state, text, remaining=self._limit - text.step, max_nodes=max_nodes)
+
+    def put(self, tokens: Sequence[int], proposer: Proposer) -> None:
+        for token in tokens:
+            proposer.observe(self.automaton, self.state, token)
+            self.state = self.automaton.advance(self.state, token)
+            self._tokens.append(token)
+
+
+def _round(
+    live: Sequence[_Writing],
+    reader: Reader,
+    proposer: Proposer,
+    statistics: Statistics,
+    max_proposed: int,
+    opportunistic: bool,
+) -> None:
+    trees = [writing.tree(max_proposed) for writing in live]
+    proposer.propose(trees)
+    asked = [(tree, places) for tree in trees if (places := tree.asked())]
+    logits = reader.read([reading_of(tree, places) for tree, places in asked]) if asked else []
+    verification = Verification(trees, logits, opportunistic=opportunistic)
+    for number, (writing, tree) in enumerate(zip(live, trees, strict=True)):
+        verdict = verification.verdict(number)
+        statistics.rounds += bool(tree.asked())
+        _count(statistics, tree, verdict)
+        writing.put([tree.tokens[node] for node in verdict.nodes], proposer)
+        if verdict.token is not None:
+            writing.put([verdict.token], proposer)
+
+
+def _count(statistics: Statistics, tree: Tree[Any], verdict: Verdict) -> None:
+    statistics.tokens += len(verdict.nodes) + (verdict.token is not None)
+    statistics.certain += sum(tree.certain[node] for node in verdict.nodes)
+    statistics.proposed += len(tree) - sum(tree.certain)
+    statistics.accepted += sum(not tree.certain[node] for node in verdict.nodes)
+    statistics.masks += tree.num_masks
+
+
+def _writings(
+    prompts: Sequence[Sequence[int]],
+    automata: Sequence[OverTokens[Any]],
+    samplings: Sequence[Sampling],
+    max_new_tokens: int,
+    opportunistic: bool,
+) -> list[_Writing]:
+    if not len(prompts) == len(automata) == len(samplings):
+        raise ValueError(f"{len(prompts)} prompts, {len(automata)} automata and {len(samplings)} settings")
+    if not all(map(len, prompts)):
+        raise ValueError("a prompt holds one token at least: a model says nothing after none")
+    for automaton, sampling in zip(automata, samplings, strict=True):
+        _check(automaton, max_new_tokens)
+        if opportunistic:
+            check_opportunistic(sampling)
+    seeds: list[int] = Noise.of([sampling.seed for sampling in samplings]).seeds.tolist()
+    parts = zip(prompts, automata, samplings, seeds, strict=True)
+    return [_Writing(row, *part, max_new_tokens) for row, part in enumerate(parts)]
+
+
+def _check(automaton: OverTokens[Any], max_new_tokens: int) -> None:
+    if not automaton.vocabulary.eos_ids:
+        raise VocabularyError("the vocabulary has no end-of-sequence token, so no text could end")
+    least = automaton.min_tokens(automaton.start)
+    if least > max_new_tokens:
+        raise IncompleteOutput(f"the constraint takes at least {least} tokens, and the limit is {max_new_tokens}")

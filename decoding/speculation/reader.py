@@ -1,0 +1,190 @@
+"""What reads texts and trees and says how likely every next token is: a causal model with its cache.
+
+    Reading        a text, a tree of tokens after it, and the places whose logits are asked for
+    Reader         from readings to logits; remembers what it has read, and is told nothing of what became of it
+    CachedModel    a model of `transformers` for a batch of texts
+
+A reader compares what it is asked about with what its cache holds and reads only the rest, in one forward pass for the
+whole batch. So nobody takes anything back: a text that goes on another way than the tree that was proposed is just
+another text.
+
+Each token that was read has a slot of the cache, and each text a list of its slots in order (`decoding.speculation.
+slots`). Slots of refused tokens are masked out and, at the end of the cache, cut off; when less than half of it is in
+use, it is gathered together. With one text and nothing but chains slots lie in order, and the model is called as for
+any other text; otherwise the attention mask says which slots a token sees: those of its text and of what is above it
+in the tree.
+
+Rejected: a batch row for each branch of a tree (the cache would be copied for each); reading a batch one by one (a
+forward pass takes as long for one text as for several).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+from transformers import DynamicCache
+
+from decoding.speculation.slots import New, Row
+from decoding.speculation.tree import Tree
+
+Mask = npt.NDArray[np.bool_]
+
+# Unused slots that are worth no copy.
+_MIN_HOLES = 64
+_ALONE = "write one text at a time, and chains"
+
+
+class Reading(NamedTuple):
+    """What is to be read of one text.
+
+    Attributes:
+        row: which text of the batch it is.
+        text: its tokens, one at least.
+        tokens, parents: the nodes of a tree after it (`Tree`).
+        places: whose next tokens are asked about, one at least: nodes, or -1 for the text itself.
+    """
+
+    row: int
+    text: Sequence[int]
+    tokens: Sequence[int]
+    parents: Sequence[int]
+    places: Sequence[int]
+
+
+def reading_of(tree: Tree[Any], places: Sequence[int]) -> Reading:
+    """What is to be read to know what may come after some places of a tree."""
+    return Reading(tree.text.row, tree.text.tokens, tree.tokens, tree.parents, places)
+
+
+class Reader(Protocol):
+    """Says how likely the next tokens are.
+
+    Attributes:
+        forwards: how many forward passes it has taken so far.
+    """
+
+    forwards: int
+
+    def read(self, readings: Sequence[Reading]) -> list[Tensor]:
+        """The logits of what comes after places, `[P, V]` for each reading.
+
+        Args:
+            readings: of different rows, one at least.
+        """
+
+
+class CachedModel:
+    """A causal model of `transformers` and its cache for a batch of texts.
+
+    Attributes:
+        model: the model, with plain causal attention where several texts or branches are read at once.
+        forwards: how many forward passes it has taken so far.
+    """
+
+    def __init__(self, model: Any, batch: int = 1) -> None:
+        """Makes a reader.
+
+        Args:
+            model: a causal language model.
+            batch: B, how many texts there are.
+        """
+        self.model = model
+        self.forwards = 0
+        self._rows = [Row() for _ in range(batch)]
+        self._cache = DynamicCache()
+        self._keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
+
+    def read(self, readings: Sequence[Reading]) -> list[Tensor]:
+        """The logits of what comes after places, `[P, V]` for each reading.
+
+        Raises:
+            ValueError: several texts or branches for a model whose attention cannot be masked slot by slot.
+        """
+        for reading in readings:
+            self._rows[reading.row].follow(reading.text, reading.tokens, reading.parents, reading.places)
+        slots = self._tidy()
+        news = {reading.row: New(self._rows[reading.row], reading.places) for reading in readings}
+        width = max(len(new) for new in news.values())
+        mask = None if self._is_plain(news) else self._mask(news, slots, width)
+        logits = self._forward(news, mask, width)
+        for new in news.values():
+            new.take(slots + width - len(new))
+        return [logits[reading.row, news[reading.row].from_behind(reading.places)] for reading in readings]
+
+    def _forward(self, news: dict[int, New], mask: Mask | None, width: int) -> Tensor:
+        """One pass over the new tokens of each row, on the right of a rectangle."""
+        ids, positions = np.zeros((2, len(self._rows), width), np.int64)
+        for row, new in news.items():
+            ids[row, width - len(new) :] = new.tokens
+            positions[row, width - len(new) :] = new.positions
+        device, options = self.model.device, dict[str, Any]()
+        if mask is not None:
+            unseen = torch.from_numpy(~mask).to(device)[:, None]
+            options["attention_mask"] = torch.zeros(unseen.shape, dtype=self.model.dtype, device=device)
+            options["attention_mask"].masked_fill_(unseen, torch.finfo(self.model.dtype).min)
+        if self._keeps_logits:
+            options["logits_to_keep"] = max(new.num_wanted for new in news.values())
+        with torch.no_grad():
+            output = self.model(
+                input_ids=torch.from_numpy(ids).to(device),
+                position_ids=torch.from_numpy(positions).to(device),
+                past_key_values=self._cache,
+                use_cache=True,
+                **options,
+            )
+        self.forwards += 1
+        logits: Tensor = output.logits
+        return logits
+
+    def _is_plain(self, news: dict[int, New]) -> bool:
+        """Whether what is new is nothing but the continuation of one text, slot by slot."""
+        return len(self._rows) == 1 and news[0].is_chain()
+
+    def _mask(self, news: dict[int, New], slots: int, width: int) -> Mask:
+        """Which slots each token sees, `[B, N, slots + N]`."""
+        self._require_plain_attention()
+        mask = np.zeros((len(self._rows), width, slots + width), np.bool_)
+        # Padding sees itself, for what sees nothing has no attention.
+        mask[:, np.arange(width), slots + np.arange(width)] = True
+        for row, new in news.items():
+            new.show(mask[row, width - len(new) :])
+        return mask
+
+    def _require_plain_attention(self) -> None:
+        config = self.model.config
+        attention = getattr(config, "_attn_implementation", None) or "eager"
+        if attention not in ("eager", "sdpa"):
+            raise ValueError(f"attention {attention!r} takes no mask of slots: {_ALONE}")
+        window = getattr(config, "sliding_window", None)
+        if window is not None and self._cache.get_seq_length() >= window // 2:
+            raise ValueError(f"attention in a window of {window} takes no mask of slots: {_ALONE}")
+
+    def _tidy(self) -> int:
+        """Cuts off slots at the end that nobody uses; returns how many are left."""
+        slots = self._cache.get_seq_length()
+        used = max(row.num_slots() for row in self._rows)
+        if not used:
+            self._cache = DynamicCache()
+        elif used < slots:
+            self._cache.crop(used - slots)
+        longest = max(len(row.used()) for row in self._rows)
+        return self._gather(longest) if used > 2 * longest + _MIN_HOLES else used
+
+    def _gather(self, longest: int) -> int:
+        """Moves what is used to the front of the cache."""
+        index = np.zeros((len(self._rows), longest), np.int64)
+        for number, row in enumerate(self._rows):
+            index[number, : len(row.used())] = row.used()
+            row.move_to_front()
+        where = torch.from_numpy(index).to(self.model.device)[:, None, :, None]
+        layers: list[Any] = self._cache.layers
+        for layer in layers:
+            layer.keys = layer.keys.gather(2, where.expand(-1, layer.keys.shape[1], -1, layer.keys.shape[3]))
+            layer.values = layer.values.gather(2, where.expand(-1, layer.values.shape[1], -1, layer.values.shape[3]))
+        return longest

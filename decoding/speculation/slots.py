@@ -1,0 +1,157 @@
+"""Which slot of a cache holds which token of a text, or of a tree after it.
+
+    Row    what the cache holds of one text
+    New    what is to be read for it next: the rest of the text, and then nodes
+
+Slots are numbers from 0; a row's may have holes, and those of several rows are the columns of one cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from decoding.speculation.tree import ROOT
+
+
+class Row:
+    """What a cache holds of one text: its tokens up to some place, and nodes of a tree after it.
+
+    Attributes:
+        text: the tokens of the text as it was last asked about.
+        slots: of the first of them, the slots.
+        nodes: the slots of nodes that have been read, parents first.
+        tokens, parents: the tree as it was last asked about.
+    """
+
+    def __init__(self) -> None:
+        self.text: list[int] = []
+        self.slots: list[int] = []
+        self.nodes: dict[int, int] = {}
+        self.tokens: list[int] = []
+        self.parents: list[int] = []
+
+    def follow(self, text: Sequence[int], tokens: Sequence[int], parents: Sequence[int], places: Sequence[int]) -> None:
+        """Goes on to another text or tree: keeps what they share with the last, and forgets the rest.
+
+        What is asked about (`places`) is forgotten too, for its logits have not been kept.
+        """
+        text, tokens, parents = list(text), list(tokens), list(parents)
+        known = len(self.tokens)
+        if (self.text, self.tokens, self.parents) != (text, tokens[:known], parents[:known]):
+            self._settle(text)
+        self.text, self.tokens, self.parents = text, tokens, parents
+        if ROOT in places and len(self.slots) == len(text):
+            self.slots.pop()
+            self.nodes.clear()
+        if any(place in self.nodes for place in places):
+            self.nodes.clear()
+
+    def _settle(self, text: list[int]) -> None:
+        """Takes the nodes that the text went on with for text."""
+        read = len(self.slots)
+        if text[:read] != self.text[:read]:
+            pairs = enumerate(zip(text, self.text, strict=False))
+            del self.slots[next((place for place, (new, old) in pairs if new != old), len(text)) :]
+        elif read == len(self.text):
+            place = ROOT
+            for token in text[read:]:
+                below = [node for node in self.nodes if self.parents[node] == place and self.tokens[node] == token]
+                if not below:
+                    break
+                place = below[0]
+                self.slots.append(self.nodes[place])
+        self.nodes.clear()
+
+    def used(self) -> list[int]:
+        """All slots, in the order in which they were read."""
+        return [*self.slots, *self.nodes.values()]
+
+    def num_slots(self) -> int:
+        """One more than the last slot."""
+        return max(self.used(), default=-1) + 1
+
+    def move_to_front(self) -> None:
+        """Numbers the slots anew, in the order of `used`."""
+        self.nodes = {node: len(self.slots) + place for place, node in enumerate(self.nodes)}
+        self.slots = list(range(len(self.slots)))
+
+
+class New:
+    """The tokens that are to be read for a row.
+
+    Attributes:
+        tokens: the tokens.
+        positions: of each its place in the text.
+        num_wanted: how many of the last ones hold all that are asked about.
+    """
+
+    def __init__(self, row: Row, places: Sequence[int]) -> None:
+        """Finds what is new.
+
+        Args:
+            row: what the cache holds, after `follow`.
+            places: what is asked about; only that is read, and what lies above it.
+        """
+        self._row = row
+        rest = row.text[len(row.slots) :]
+        self._num_text = len(rest)
+        wanted = set[int]()
+        for asked in places:
+            place = asked
+            while place != ROOT and place not in wanted:
+                wanted.add(place)
+                place = row.parents[place]
+        self._nodes = sorted(wanted - row.nodes.keys())
+        self._index = {node: len(rest) + index for index, node in enumerate(self._nodes)}
+        self._index[ROOT] = len(rest) - 1
+        depth = {ROOT: len(row.text) - 1}
+        for node in sorted(wanted):
+            depth[node] = depth[row.parents[node]] + 1
+        self.tokens = rest + [row.tokens[node] for node in self._nodes]
+        self.positions = [*range(len(row.slots), len(row.text)), *(depth[node] for node in self._nodes)]
+        self.num_wanted = len(self) - min(self._index[place] for place in places)
+
+    def __len__(self) -> int:
+        """N."""
+        return len(self.tokens)
+
+    def from_behind(self, places: Sequence[int]) -> list[int]:
+        """Where the tokens of places stand, counted from behind: -1 is the last."""
+        return [self._index[place] - len(self) for place in places]
+
+    def is_chain(self) -> bool:
+        """Whether all that has been read lies slot by slot in order, and all that is new goes on behind it."""
+        row, read = self._row, [*self._row.nodes]
+        nodes = read + self._nodes
+        in_order = row.num_slots() == len(row.used()) and (not read or row.nodes[read[-1]] == row.num_slots() - 1)
+        return in_order and [row.parents[node] for node in nodes] == [ROOT, *nodes][: len(nodes)]
+
+    def show(self, mask: npt.NDArray[np.bool_]) -> None:
+        """Writes which slots the new tokens see.
+
+        Args:
+            mask: `[N, S]`, a row for each new token; their own slots are the last N.
+        """
+        row, first = self._row, mask.shape[1] - len(self)
+        text = np.zeros(mask.shape[1], np.bool_)
+        text[row.slots] = True
+        mask[: self._num_text] |= text
+        mask[: self._num_text, first : first + self._num_text] |= np.tri(self._num_text, dtype=np.bool_)
+        text[first : first + self._num_text] = True
+        for node in self._nodes:
+            seen, parent = mask[self._index[node]], row.parents[node]
+            if parent in self._index and parent != ROOT:
+                seen |= mask[self._index[parent]]
+                continue
+            seen |= text
+            while parent != ROOT:
+                seen[row.nodes[parent]] = True
+                parent = row.parents[parent]
+
+    def take(self, first: int) -> None:
+        """Notes that the tokens have been read, into slots from `first` on."""
+        self._row.slots += range(first, first + self._num_text)
+        self._row.nodes |= {node: first + self._index[node] for node in self._nodes}

@@ -1,0 +1,253 @@
+"""Tree: tokens that may come after a text, each after the text itself or after another of them.
+
+A chain is a tree in which nothing has two children. Every place (the text, which is place -1, or a node) keeps the
+state of its automaton there, so nothing is ever to be taken back: whoever refuses a node goes on from the state of its
+parent (Koo, Liu & He 2024, section 5.3, the history of states). The mask of a place is made when somebody first asks,
+for the drafting model or for the target, and both see the same words.
+
+    Text                                             a text that is being written, as it is before the tree
+    Tree                                             what proposers add to, and the verification walks down
+    tree_masks(automaton, state, tokens, parents)    the masks of all places of a tree in one call, for other loops
+
+Rejected: one state that is rolled back (every automaton would need an inverse of its step).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from torch import Tensor
+
+from automata.errors import TokenNotAllowed
+from decoding.sampling import Sampling
+from tokenfst.over_tokens import OverTokens
+
+S = TypeVar("S")
+Words = npt.NDArray[np.int32]
+
+# The place before the first node: the text as it is.
+ROOT: Final = -1
+
+
+class Text(NamedTuple):
+    """A text that is being written.
+
+    Attributes:
+        tokens: the prompt, and what has been written after it.
+        num_prompt: how many of them are the prompt.
+        sampling: how it is sampled.
+        seed: of its noise.
+        row: its number among the texts that are written together.
+    """
+
+    tokens: Sequence[int] = ()
+    num_prompt: int = 0
+    sampling: Sampling = Sampling()
+    seed: int = 0
+    row: int = 0
+
+    @property
+    def step(self) -> int:
+        """How many tokens have been written."""
+        return len(self.tokens) - self.num_prompt
+
+
+class Tree(Generic[S]):
+    """Proposed tokens after one text. Nodes are numbered as they are added; -1 is the text itself.
+
+    Attributes:
+        automaton: what the text is to match.
+        text: what comes before the tree.
+        tokens, parents: of each node, its token and the place that it comes after.
+        probabilities: of each node, the distribution `[V]` that it was drawn from; None where nothing was drawn.
+        shares: of each node, the probability that its proposer gives to it at its place.
+        likelihood: of each node, the product of the shares on the way to it.
+        certain: of each node, whether it is taken without being verified.
+        num_masks: how many masks have been made.
+    """
+
+    def __init__(
+        self,
+        automaton: OverTokens[S],
+        state: S,
+        text: Text = Text(),  # noqa: B008 (immutable)
+        *,
+        remaining: int | None = None,
+        max_nodes: int | None = None,
+    ) -> None:
+        """Makes a tree without nodes.
+
+        Args:
+            automaton: what the text is to match.
+            state: its state after the text.
+            text: what comes before, for those who look at it.
+            remaining: how many tokens may still be written, the end token included; None is no limit.
+            max_nodes: how many nodes there may be; None is no limit.
+        """
+        self.automaton = automaton
+        self.text = text
+        self.tokens: list[int] = []
+        self.parents: list[int] = []
+        self.probabilities: list[Tensor | None] = []
+        self.shares: list[float] = []
+        self.likelihood: list[float] = []
+        self.certain: list[bool] = []
+        self.num_masks = 0
+        self._remaining, self._max_nodes = remaining, max_nodes
+        # By place, the text first.
+        self._states: list[S] = [state]
+        self._depth = [0]
+        self._children: list[list[int]] = [[]]
+        self._masks: list[Words | None] = [None]
+
+    def __len__(self) -> int:
+        """N, the nodes."""
+        return len(self.tokens)
+
+    # Adding
+
+    def add(
+        self,
+        parent: int,
+        token: int,
+        *,
+        share: float = 1.0,
+        probabilities: Tensor | None = None,
+        certain: bool = False,
+    ) -> int | None:
+        """Adds a token after a place.
+
+        Args:
+            parent: the place.
+            token: the token.
+            share: the probability that the proposer gives to the token at this place.
+            probabilities: `[V]`, the distribution that the first token of the place was drawn from, if it was drawn.
+                The next tokens are then drawn without those before them. Its value at the token is the share.
+            certain: the token is not to be verified.
+
+        Returns:
+            The node; None where there is no room, or the automaton forbids the token.
+        """
+        if len(self) == self._max_nodes or not self.is_open(parent):
+            return None
+        try:
+            state = self.automaton.advance(self._states[parent + 1], token)
+        except TokenNotAllowed:
+            return None
+        node = len(self)
+        self.tokens.append(token)
+        self.parents.append(parent)
+        self.probabilities.append(probabilities)
+        self.shares.append(share)
+        self.likelihood.append(share * (self.likelihood[parent] if parent != ROOT else 1.0))
+        self.certain.append(certain)
+        self._states.append(state)
+        self._depth.append(self._depth[parent + 1] + 1)
+        self._children.append([])
+        self._masks.append(None)
+        self._children[parent + 1].append(node)
+        return node
+
+    # Places
+
+    def is_open(self, place: int) -> bool:
+        """Whether anything may come after a place: it is no end token, and tokens remain."""
+        if place != ROOT and self.tokens[place] in self.automaton.vocabulary.eos_ids:
+            return False
+        remaining = self.remaining(place)
+        return remaining is None or remaining > 0
+
+    def leaves(self) -> list[int]:
+        """The open places that nothing comes after yet, in ascending order; none if there is no room for more."""
+        if len(self) == self._max_nodes:
+            return []
+        return [place for place in range(ROOT, len(self)) if not self._children[place + 1] and self.is_open(place)]
+
+    def asked(self) -> list[int]:
+        """The open places where the model has a say, in ascending order: no certain node comes after them."""
+        return [place for place in range(ROOT, len(self)) if self.is_open(place) and not self.is_settled(place)]
+
+    def is_settled(self, place: int) -> bool:
+        """Whether a certain node comes after a place."""
+        children = self._children[place + 1]
+        return bool(children) and self.certain[children[0]]
+
+    def children(self, place: int) -> list[int]:
+        """The nodes that come after a place, in the order in which they were added."""
+        return self._children[place + 1]
+
+    def state(self, place: int) -> S:
+        """The automaton's state at a place."""
+        return self._states[place + 1]
+
+    def depth(self, place: int) -> int:
+        """How many tokens lie between the text and a place, its own included."""
+        return self._depth[place + 1]
+
+    def remaining(self, place: int) -> int | None:
+        """How many tokens may still be written after a place; None is no limit."""
+        return None if self._remaining is None else self._remaining - self._depth[place + 1]
+
+    def path(self, place: int) -> list[int]:
+        """The nodes from the text to a place, the place included."""
+        nodes = []
+        while place != ROOT:
+            nodes.append(place)
+            place = self.parents[place]
+        return nodes[::-1]
+
+    # Masks
+
+    def mask(self, place: int) -> Words:
+        """What may come after an open place, `[W]` packed words, not to be changed."""
+        words = self._masks[place + 1]
+        if words is None:
+            words = self._masks[place + 1] = np.empty(len(self.automaton.vocabulary.all_words), np.int32)
+            self.automaton.fill_bitmask(self._states[place + 1], words, self.remaining(place))
+            self.num_masks += 1
+        return words
+
+    def allows(self, place: int, token: int) -> bool:
+        """Whether the mask of an open place holds a token."""
+        return 0 <= token < len(self.automaton.vocabulary) and bool(self.mask(place)[token >> 5] >> (token & 31) & 1)
+
+
+def tree_masks(
+    automaton: OverTokens[Any],
+    state: Any,
+    tokens: Sequence[int],
+    parents: Sequence[int],
+    remaining: int | None = None,
+) -> Words:
+    """The masks of every place of a tree of tokens.
+
+    Args:
+        automaton: what the text is to match.
+        state: its state after the text.
+        tokens: N tokens, parents before their children.
+        parents: for each the index of the token that it comes after; -1 is the text itself.
+        remaining: how many tokens may still be written after the text, the end token included; None is no limit.
+
+    Returns:
+        `[N + 1, W]` int32, packed (`OverTokens.fill_bitmask`): first what may come after the text, then what may come
+        after each token. Nothing may come after an end token, nor after a token that its parent's mask forbids.
+
+    Raises:
+        ValueError: a parent that does not come before its child.
+    """
+    tree = Tree(automaton, state, remaining=remaining)
+    masks = np.zeros((len(tokens) + 1, len(automaton.vocabulary.all_words)), np.int32)
+    masks[0] = tree.mask(ROOT)
+    node_of: list[int | None] = []
+    for index, (token, parent) in enumerate(zip(tokens, parents, strict=True)):
+        if not ROOT <= parent < index:
+            raise ValueError(f"token {index} comes after token {parent}, which is not before it")
+        above = node_of[parent] if parent != ROOT else ROOT
+        node = tree.add(above, token) if above is not None and tree.allows(above, token) else None
+        node_of.append(node)
+        if node is not None and tree.is_open(node):
+            masks[index + 1] = tree.mask(node)
+    return masks

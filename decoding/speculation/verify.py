@@ -1,0 +1,254 @@
+"""The verification: how far the model agrees with a tree, and which token it writes where it does not.
+
+The rule is speculative sampling (Leviathan, Kalman & Matias 2023; Chen et al. 2023) on the constrained distribution p
+of each place, from the text downwards. So every token that is written is distributed as plain constrained sampling
+writes it, whoever proposed what.
+
+    proposed without being drawn     draw from p; whatever is drawn is written, and if it is one of the nodes here, the
+                                     way goes on after it
+    drawn from q                     accept the token with probability min(1, p/q); else p becomes the residual
+                                     max(p - q, 0), renormalized, for the next node here and at last for the draw
+    certain                          taken as it is
+
+A draw is decided by the noise of the text and the step, so proposals that are not drawn change nothing at all: the text
+is token by token the one that plain sampling with the same seed writes.
+
+Several nodes of one place that were drawn from q come without repetition: each was drawn from q without those before
+it, and the rule for the second is that of the first, with the residual in place of p.
+
+Opportunistic masking (DOMINO, section 3.5) draws from the distribution u before the mask, and asks the automaton about
+the one token; only if that is refused, the mask is made. With A the allowed tokens and plain sampling,
+
+    P(x) = u(x) + (1 - u(A)) u(x) / u(A) = u(x) / u(A)    for x in A,
+
+which is p. The draw is a race in which each token has its own noise, so it is the very same draw: the token that wins
+among all, if it is allowed, wins among the allowed ones too. Truncation is another matter. Top-k of the allowed tokens
+is not what top-k of all tokens leaves of them (the second may be empty), and likewise top-p, min-p and typical
+sampling; there, opportunistic masking is not offered. Penalties and temperature change each logit by itself, and pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from automata.errors import TokenNotAllowed
+from decoding.sampling import History, Noise, Sampling, Samplings, choose, probabilities
+from decoding.speculation.tree import ROOT, Tree, Words
+
+# Streams of the noise, beside that of plain draws.
+DRAFT_STREAM: Final = 1
+ACCEPT_STREAM: Final = 2
+
+
+class Verdict(NamedTuple):
+    """What is written.
+
+    Attributes:
+        nodes: the nodes that are accepted, from the text downwards.
+        token: what comes after them; None if the last of them ends the text.
+    """
+
+    nodes: list[int]
+    token: int | None
+
+
+def unpacked(words: Words, width: int, device: torch.device) -> Tensor:
+    """Masks as booleans.
+
+    Args:
+        words: `[P, W]` int32, packed.
+        width: V of the logits; tokens past the vocabulary are not allowed.
+        device: where the result lives.
+
+    Returns:
+        `[P, V]` bool.
+    """
+    bits = torch.from_numpy(words).to(device)[:, :, None] >> torch.arange(32, dtype=torch.int32, device=device) & 1
+    mask = bits.flatten(1).bool()[:, :width]
+    return torch.nn.functional.pad(mask, (0, width - mask.shape[1]))
+
+
+def check_opportunistic(sampling: Sampling) -> None:
+    """Refuses what opportunistic masking would change.
+
+    Raises:
+        ValueError: a truncation.
+    """
+    truncates = sampling.top_k is not None or sampling.top_p < 1 or sampling.min_p > 0 or sampling.typical_p < 1
+    if truncates and sampling.temperature > 0:
+        raise ValueError("opportunistic masking and truncation do not go together: what is cut off depends on the mask")
+
+
+class Verification:
+    """The draws at the places of some trees where the model is asked (`Tree.asked`).
+
+    One draw for every place of all trees is made at once, whether it will be needed or not.
+    """
+
+    def __init__(self, trees: Sequence[Tree[Any]], logits: Sequence[Tensor], *, opportunistic: bool = False) -> None:
+        """Draws.
+
+        Args:
+            trees: what was proposed for each text.
+            logits: `[P, V]` for each tree, from the model: P places are asked about.
+            opportunistic: whether masks are made only where the first draw is refused.
+        """
+        self._trees, self._opportunistic = trees, opportunistic
+        self._places = [(number, place) for number, tree in enumerate(trees) for place in tree.asked()]
+        self._row_of = {pair: row for row, pair in enumerate(self._places)}
+        self._coins: dict[tuple[int, int], list[float]] = {}
+        if self._places:
+            self._logits, every = torch.cat(list(logits)), [*range(len(self._places))]
+            self._probabilities = self._distribution(every, masked=not opportunistic)
+            self._tokens: list[int] = choose(self._probabilities, self._noise(every)).tolist()
+            self._coins = self._coins_of()
+
+    def verdict(self, number: int) -> Verdict:
+        """How far the model agrees with one of the trees."""
+        tree, place, nodes = self._trees[number], ROOT, list[int]()
+        while True:
+            node, token = self._step(number, place)
+            if node is None:
+                return Verdict(nodes, token)
+            nodes.append(node)
+            if not tree.is_open(node):
+                return Verdict(nodes, None)
+            place = node
+
+    def _step(self, number: int, place: int) -> tuple[int | None, int]:
+        """The node after a place that is accepted, or None and the token that is written there."""
+        tree = self._trees[number]
+        children = tree.children(place)
+        if tree.is_settled(place):
+            return children[0], tree.tokens[children[0]]
+        if (number, place) in self._coins:
+            return self._accepted(number, place)
+        token = self._drawn(tree, self._row_of[number, place], place)
+        return next((node for node in children if tree.tokens[node] == token), None), token
+
+    def _drawn(self, tree: Tree[Any], row: int, place: int) -> int:
+        """The token that the noise draws at a place."""
+        token = self._tokens[row]
+        if not self._opportunistic or _is_allowed(tree, place, token):
+            return token
+        return int(choose(self._distribution([row], masked=True), self._noise([row])))
+
+    def _coins_of(self) -> dict[tuple[int, int], list[float]]:
+        """By place, where nodes were drawn: what the target gives to the first node, and uniform numbers for all.
+
+        Found for all places at once: nearly all that is decided there is whether the first node is accepted.
+        """
+        drawn = [pair for pair in self._places if self._drawn_nodes(*pair)]
+        if not drawn:
+            return {}
+        rows, nodes = [self._row_of[pair] for pair in drawn], [self._drawn_nodes(*pair) for pair in drawn]
+        target = self._distribution(rows, masked=True) if self._opportunistic else self._probabilities[rows]
+        first = [[self._trees[number].tokens[below[0]]] for (number, _), below in zip(drawn, nodes, strict=True)]
+        likely = target.gather(1, torch.tensor(first, device=target.device))
+        # An exponential number e is as large as -log of a uniform one.
+        coins = self._noise(rows).exponential(max(map(len, nodes)), ACCEPT_STREAM).neg().exp()
+        return dict(zip(drawn, torch.cat([likely, coins], 1).tolist(), strict=True))
+
+    def _drawn_nodes(self, number: int, place: int) -> list[int]:
+        tree = self._trees[number]
+        nodes = tree.children(place)
+        return nodes if nodes and tree.probabilities[nodes[0]] is not None else []
+
+    def _accepted(self, number: int, place: int) -> tuple[int | None, int]:
+        """Speculative sampling over nodes that were drawn one after the other, without repetition."""
+        tree, row = self._trees[number], self._row_of[number, place]
+        likely, *coins = self._coins[number, place]
+        first, *others = tree.children(place)
+        if coins[0] * tree.shares[first] < likely:
+            return first, tree.tokens[first]
+        left = self._distribution([row], masked=True)[0] if self._opportunistic else self._probabilities[row]
+        drawn = _fitted(tree.probabilities[first], left)
+        left, refused = _residual(left, drawn), first
+        for coin, node in zip(coins[1:], others, strict=False):
+            drawn[tree.tokens[refused]] = 0
+            drawn /= drawn.sum()
+            if coin * float(drawn[tree.tokens[node]]) < float(left[tree.tokens[node]]):
+                return node, tree.tokens[node]
+            left, refused = _residual(left, drawn), node
+        return None, int(choose(left[None], self._noise([row])))
+
+    def _distribution(self, rows: Sequence[int], *, masked: bool) -> Tensor:
+        """What the tokens of some rows are drawn from, `[R, V]`."""
+        logits = self._logits if len(rows) == len(self._places) else self._logits[list(rows)]
+        pairs = [(self._trees[number], place) for number, place in map(self._places.__getitem__, rows)]
+        mask = None
+        if masked:
+            words = np.stack([tree.mask(place) for tree, place in pairs])
+            mask = unpacked(words, logits.shape[1], logits.device)
+        samplings = [tree.text.sampling for tree, _ in pairs]
+        same = all(sampling == samplings[0] for sampling in samplings)
+        columns = Samplings.of(samplings[:1] if same else samplings, logits.device)
+        return probabilities(logits, mask, columns, _history(pairs, logits.device))
+
+    def _noise(self, rows: Sequence[int]) -> Noise:
+        pairs = [(self._trees[number], place) for number, place in map(self._places.__getitem__, rows)]
+        return noise_at(pairs, self._logits.device)
+
+
+def noise_at(places: Sequence[tuple[Tree[Any], int]], device: torch.device) -> Noise:
+    """The noise of the draws at some places of trees."""
+    seeds = torch.tensor([tree.text.seed for tree, _ in places], device=device)
+    steps = torch.tensor([tree.text.step + tree.depth(place) for tree, place in places], device=device)
+    return Noise(seeds, steps)
+
+
+def _history(places: Sequence[tuple[Tree[Any], int]], device: torch.device) -> History | None:
+    """What has been written up to some places; None where nobody asks."""
+    if not any(_penalizes(tree.text.sampling) for tree, _ in places):
+        return None
+    written, prompts = list[Sequence[int]](), list[Sequence[int]]()
+    for tree, place in places:
+        text = tree.text
+        prompts.append(text.tokens[: text.num_prompt])
+        written.append([*text.tokens[text.num_prompt :], *(tree.tokens[node] for node in tree.path(place))])
+    return History(_padded(written, device), _padded(prompts, device))
+
+
+def _residual(left: Tensor, drawn: Tensor) -> Tensor:
+    """What is left to be drawn after a draw from `drawn` was refused, `[V]`."""
+    residual = (left - drawn).clamp_(min=0)
+    return residual / residual.sum()
+
+
+def _fitted(drawn: Tensor | None, like: Tensor) -> Tensor:
+    """A copy with the width of another; what models have past the vocabulary is zero."""
+    assert drawn is not None
+    width = min(len(drawn), len(like))
+    fitted = torch.zeros_like(like)
+    fitted[:width] = drawn[:width]
+    return fitted
+
+
+def _is_allowed(tree: Tree[Any], place: int, token: int) -> bool:
+    """Whether the automaton takes a token, and can still be done with it in time."""
+    if not 0 <= token < len(tree.automaton.vocabulary):
+        return False
+    try:
+        state = tree.automaton.advance(tree.state(place), token)
+    except TokenNotAllowed:
+        return False
+    remaining = tree.remaining(place)
+    return remaining is None or tree.automaton.min_tokens(state) < remaining
+
+
+def _penalizes(sampling: Sampling) -> bool:
+    penalties = sampling.repetition_penalty, sampling.presence_penalty, sampling.frequency_penalty
+    return penalties != (1, 0, 0)
+
+
+def _padded(rows: Sequence[Sequence[int]], device: torch.device) -> Tensor:
+    """Token ids, -1 where a row is shorter than the longest, `[R, T]` int64."""
+    padded = np.full((len(rows), max(map(len, rows))), -1, np.int64)
+    for number, row in enumerate(rows):
+        padded[number, : len(row)] = row
+    return torch.from_numpy(padded).to(device)

@@ -1,0 +1,222 @@
+"""Masks within a budget of tokens, for every automaton: exactly what can still be completed, and never a dead end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from importlib.resources import files
+from json import loads
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from budget_checks import anything, check_state, farthest, written
+from counted_cases import PATTERNS as COUNTED
+from counted_cases import VOCABULARIES, both
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from nested_cases import network_of
+from pushdown_cases import ambiguous, brackets, json, nested, sums
+from strategies import up_to
+from test_lazy import PIECES, SCHEMAS, byte_vocabulary
+
+import constraints
+import tokenfst
+from automata import EmptyLanguage, LimitExceeded, compile_expr, literal, parse
+from automata.nested import NestedNetwork, NestedRule
+from automata.pushdown.automaton import PushdownAutomaton
+from constraints.grammars.bundled import bundled
+from decoding import bundled_model, vocabulary_of
+from tokenfst import LazyAutomaton, PushdownTokenAutomaton, Vocabulary, from_tekken
+from tokenfst.over_tokens import OverTokens
+from tokenfst.pushdown import distance, stack_distance
+from tokenfst.text_start import TextStart
+
+STACKED: dict[str, Callable[[], PushdownAutomaton]] = {
+    "nested": nested, "brackets": brackets, "json": json, "sums": sums, "ambiguous": ambiguous
+}  # fmt: skip
+# Tokens that close several brackets, or close some and open others, make distances depend on what lies deeper.
+CLOSERS = [b"aa", b"abb", b"bbb", b"([", b"])", b"))", b")))", b"]]", b'"}', b'{"', b'":', b'"]}', b"[[", b"1,", b")*("]
+
+
+def reached(automaton: OverTokens[Any], most: int = 400, longest: int = 6) -> list[Any]:
+    """States that few tokens lead to, one token of each distinct target."""
+    found, level = {automaton.start: None}, [automaton.start]
+    for _ in range(longest):
+        following = {}
+        for state in level:
+            for token in np.flatnonzero(automaton.mask(state)).tolist():
+                following[automaton.advance(state, token)] = None
+        level = [state for state in following if state not in found][:most]
+        found |= dict.fromkeys(level)
+    return list(found)[:most]
+
+
+@pytest.mark.parametrize("name", VOCABULARIES)
+def test_regular_ones_of_all_small_patterns(name: str) -> None:
+    bites = 0
+    for pattern in up_to(3, quantifiers=("*", "?", "{2}", "{2,}")):
+        try:
+            automaton = tokenfst.compile(pattern, VOCABULARIES[name])
+        except EmptyLanguage:
+            continue
+        for state in range(automaton.num_states):
+            bites += check_state(automaton, state)
+    assert bites > 25
+
+
+@pytest.mark.parametrize("name", ["bytes", "tokens across bounds", "pairs only", "no end token"])
+def test_counted_ones(name: str) -> None:
+    bites = 0
+    for pattern in COUNTED:
+        automata = both(pattern, VOCABULARIES[name])
+        if automata is not None:
+            for state in reached(automata[0], most=40):
+                bites += check_state(automata[0], state)
+    assert bites > 50
+
+
+@pytest.mark.parametrize("has_end", [True, False])
+@pytest.mark.parametrize("name", STACKED)
+def test_those_with_a_stack(name: str, has_end: bool) -> None:
+    tokens = [*(bytes([byte]) for byte in range(256)), *CLOSERS, b""]
+    automaton = tokenfst.compile(STACKED[name](), Vocabulary(tokens, [len(tokens) - 1] * has_end))
+    assert isinstance(automaton, PushdownTokenAutomaton)
+    bites = sum(check_state(automaton, state) for state in reached(automaton, most=60, longest=5))
+    assert bites > 15
+
+
+def test_canonical_ones() -> None:
+    vocabulary, dice = vocabulary_of(bundled_model()[1]), Random(0)
+    bites = 0
+    for pattern in (r'"[a-z ]{3,9}"', r"(\d{1,3})(, \d{1,3})*", r'\{"name": "[A-Z][a-z]+", "age": \d+\}'):
+        automaton = tokenfst.compile(pattern, vocabulary, tokenization="canonical")
+        for _ in range(4):
+            states: list[int] = []
+            budget = automaton.min_tokens(automaton.start) + dice.randint(0, 6)
+            tokens = written(automaton, budget, anything, dice, states.append)
+            assert re.fullmatch(pattern, automaton.text(tokens).decode())
+            bites += sum(check_state(automaton, state) for state in dice.sample(states, min(3, len(states))))
+    assert bites > 20
+
+
+@given(st.integers(0, 1 << 30))
+@settings(max_examples=40)
+def test_lazy_ones_of_patterns(seed: int) -> None:
+    dice = Random(seed)
+    pattern = f"({dice.choice(PIECES)}|{dice.choice(PIECES)}){dice.choice(['', '{1,2}', '{3}'])}"
+    vocabulary = byte_vocabulary(dice, 'ab"AZ 0-\\né'.encode(), 100)
+    lazy = LazyAutomaton(compile_expr(parse(pattern)), vocabulary)
+    eager = tokenfst.compile(pattern, vocabulary)
+    _check_lazily(lazy, eager, dice)
+
+
+@pytest.mark.parametrize("name", ["json", "xml", "s_expressions", "yaml_flow"])
+def test_lazy_ones_with_a_stack(name: str) -> None:
+    grammar, dice = constraints.json() if name == "json" else bundled(name), Random(name)
+    vocabulary = byte_vocabulary(dice, b'{}[]()<>/",: a1\n-', 200)
+    lazy, eager = tokenfst.compile(grammar, vocabulary, lazy=True), tokenfst.compile(grammar, vocabulary)
+    for _ in range(3):
+        _check_lazily(lazy, eager, dice)
+
+
+@given(st.integers(0, 1 << 30))
+@settings(max_examples=40)
+def test_lazy_ones_of_networks_with_several_exits(seed: int) -> None:
+    dice = Random(seed)
+    vocabulary = byte_vocabulary(dice, b"ab([{)]", 60)
+    try:
+        lazy = LazyAutomaton(network_of(seed), vocabulary)
+    except EmptyLanguage:
+        return
+    _check_lazily(lazy, None, dice)
+
+
+MORE_SCHEMAS: list[dict[str, Any]] = [
+    {"type": "array", "contains": {"const": 7}, "minContains": 2, "items": {"type": ["integer", "array"]}},
+    {"properties": {"a": {"type": "string", "minLength": 12, "maxLength": 60}}, "required": ["a", "bbbb"]},
+    {"type": "object", "anyOf": [{"required": ["first", "second"]}, {"minProperties": 5}], "maxProperties": 6},
+]
+
+
+@pytest.mark.parametrize("schema", [*SCHEMAS, *MORE_SCHEMAS], ids=str)
+def test_lazy_ones_of_schemas(schema: dict[str, Any]) -> None:
+    dice = Random(str(schema))
+    vocabulary = byte_vocabulary(dice, b'{}[]",: ab1', 200)
+    constraint = constraints.json_schema(schema)
+    lazy, eager = tokenfst.compile(constraint, vocabulary, lazy=True), tokenfst.compile(constraint, vocabulary)
+    for _ in range(3):
+        assert Draft202012Validator(schema).is_valid(loads(_check_lazily(lazy, eager, dice)))
+
+
+def _check_lazily(lazy: LazyAutomaton, eager: OverTokens[Any] | None, dice: Random) -> bytes:
+    """Writes a text within a budget, and looks at some of the states on the way."""
+    states: list[int] = []
+    least = lazy.min_tokens(lazy.start)
+    writer = dice.choice([farthest, anything])
+    tokens = written(lazy, least + dice.choice([0, 1, 5, 30]), writer, dice, states.append)
+    for state in dice.sample(states, min(4, len(states))):
+        check_state(lazy, state, exact=False, budgets=5, seed=dice.randrange(100))
+    check_state(lazy, lazy.end_state)
+    if eager is not None:
+        assert eager.accepts(tokens)
+        assert eager.min_tokens(eager.start) <= least
+    return lazy.text(tokens)
+
+
+def test_at_the_start_of_a_text() -> None:
+    tokens = [*(bytes([byte]) for byte in range(256)), b"aa", b"ab", b" a", b"bab", b" ", b""]
+    rule = TextStart(exceptions={256: b"a", 259: b"b"}, ignored=frozenset({258}))
+    vocabulary = Vocabulary(tokens, [len(tokens) - 1], text_start=rule)
+    for pattern in ("a{3,7}b", "(ab){2,4}", " ?(b|ab)*c"):
+        eager = tokenfst.compile(pattern, vocabulary, at_text_start=True)
+        lazy = tokenfst.compile(pattern, vocabulary, at_text_start=True, lazy=True)
+        bites = sum(check_state(eager, state) for state in reached(eager, most=30))
+        assert bites + sum(check_state(lazy, state, exact=False) for state in reached(lazy, most=30)) > 10
+
+
+@pytest.fixture(scope="module")
+def tekken() -> Vocabulary:
+    return from_tekken(str(files("mistral_common") / "data" / "tekken_240911.json"))
+
+
+def test_literal_texts_of_a_network_take_few_tokens(tekken: Vocabulary) -> None:
+    rule, text = NestedRule(), b"the number of apples, pears, cherries, plums and quinces"
+    end = rule.state()
+    rule.arcs.append((0, literal(text), end))
+    rule.ends.append((end, 0))
+    lazy = LazyAutomaton(NestedNetwork((rule,)), tekken)
+    least = lazy.min_tokens(lazy.start)
+    assert least == tokenfst.compile(text.decode(), tekken).min_tokens(0) < 20
+    assert lazy.text(written(lazy, least, anything, Random(1))) == text
+
+
+def test_a_real_vocabulary(tekken: Vocabulary) -> None:
+    schema = constraints.json_schema({"type": "array", "items": {"type": "string", "minLength": 20}, "minItems": 2})
+    dice = Random(0)
+    for constraint in (schema, r'"[^"\\\x00-\x1f]{60,}"'):
+        for lazy in (False, True):
+            automaton: OverTokens[Any] = tokenfst.compile(constraint, tekken, lazy=lazy)
+            least = automaton.min_tokens(automaton.start)
+            tokens = written(automaton, least + 5, anything, dice)
+            assert loads(automaton.text(tokens)) is not NotImplemented
+
+
+def test_what_is_kept_may_be_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stack_distance, "MAX_BYTES", 600)
+    monkeypatch.setattr("tokenfst.pushdown.automaton.MAX_CACHED_MASKS", 2)
+    tokens = [*(bytes([byte]) for byte in range(256)), *CLOSERS, b""]
+    automaton = tokenfst.compile(brackets(), Vocabulary(tokens, [len(tokens) - 1]))
+    assert isinstance(automaton, PushdownTokenAutomaton)
+    for state in reached(automaton, most=60, longest=5):
+        check_state(automaton, state)
+
+
+def test_contexts_without_a_limit_where_tensors_have_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(distance, "MAX_CONTEXTS", 1)
+    automaton = tokenfst.compile(constraints.json(), byte_vocabulary(Random(0), b'[]{}",:1', 50))
+    with pytest.raises(LimitExceeded, match="kinds of distances"):
+        automaton.distances  # noqa: B018
+    written(automaton, 30, farthest, Random(1), lambda state: check_state(automaton, state, budgets=3))

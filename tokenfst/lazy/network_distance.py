@@ -1,0 +1,278 @@
+"""How far it is to the ends of rules, for the states of a network that is made deterministic on demand.
+
+Each state of the network has a row: how many tokens lead from it to each exit of its rule, at most. A literal text is
+cut into as few tokens as there are for it alone; everything else is read byte by byte, for every byte is a token. So
+from each state with a number above 0 some token leads to one with a smaller number, which is what budgets take
+(`tokenfst.over_tokens`). A set is as far from an exit as the nearest of its states.
+
+    ahead     [T]      how many tokens the rest of its literal text takes, for every place of `net`'s texts
+    inside    [I]      how many bytes it is from every state of a piece to its end
+    far       [N, E]   how far it is from every state of the network to each exit of its rule, E at most: the least
+                       solution of the sums along arcs, and of the ways through a call by each of its exits
+
+What is counted adds the units that are missing to what lies behind them, a token for each of their bytes.
+
+Rejected: one number for each state, the way to the nearest exit (which exit it is may decide whether the text can ever
+end); tokens that reach beyond a literal text (they would have to be found for every way that leads on).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from automata.jit import kernel
+from tokenfst.lazy.net import (
+    COUNTER_COPY,
+    COUNTER_LOW,
+    COUNTER_WITHIN,
+    NET_ARC_OFFSETS,
+    NET_ARCS,
+    NET_CALL,
+    NET_CALLS,
+    NET_CHAINS,
+    NET_COPIES,
+    NET_COUNTERS,
+    NET_EDGE_OFFSETS,
+    NET_EDGES,
+    NET_END,
+    NET_EPSILON,
+    NET_EPSILON_OFFSETS,
+    NET_EXITS,
+    NET_INNER,
+    NET_INNER_OFFSETS,
+    NET_NUM_CHAINS,
+    NET_NUM_COPIES,
+    NET_NUM_COUNTERS,
+    NET_OUTER,
+    NET_PIECES,
+    NET_RULE,
+    NET_STATES,
+    NET_TARGETS,
+    NET_TEXT,
+)
+from tokenfst.lazy.program import Machine
+from tokenfst.lazy.readings import counted
+from tokenfst.lazy.sets import SET_BEGIN, SET_POOL, SET_RULES
+from tokenfst.loops import Ints
+from tokenfst.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, Nodes
+
+# More than any distance; three of them still fit.
+FAR = 1 << 29
+
+
+@kernel
+def distances_to_exits(m: Machine, nodes: Nodes) -> Ints:
+    """`far`; `nodes` is a trie of tokens, beside which every byte is one."""
+    net = m.net
+    ahead, inside, units = _tokens_ahead(m, nodes), _bytes_inside(net), unit_bytes(m)
+    far = np.full((net[NET_STATES], m.returns.shape[1]), FAR, np.int32)
+    changed = True
+    while changed:
+        changed = False
+        for state in range(net[NET_OUTER] - 1, -1, -1):
+            changed = _lowered(m, state, ahead, inside, units, far) or changed
+    for chain in range(net[NET_NUM_CHAINS]):
+        row = net[NET_CHAINS] + 3 * chain
+        for state in range(net[row], net[row + 3]):
+            _lower(far, state, ahead[net[row + 1] + state - net[row] + 1], net[row + 2])
+    for copy in range(net[NET_NUM_COPIES]):
+        row = net[NET_COPIES] + 3 * copy
+        piece = net[NET_PIECES] + net[row + 1]
+        for number in range(2, net[piece + 1] - net[piece]):
+            _lower(far, net[row] + number - 2, inside[net[piece] + number], net[row + 2])
+    return far
+
+
+@kernel
+def _child(nodes: Nodes, node: int, byte: int) -> int:
+    """The child of a node with a byte, or 0."""
+    low = nodes[node, CHILDREN]
+    high = low + (nodes[node, BYTE] >> COUNT_SHIFT)
+    while low < high:
+        middle = (low + high) >> 1
+        own = nodes[middle, BYTE] & 255
+        if own == byte:
+            return int(middle)
+        if own < byte:
+            low = middle + 1
+        else:
+            high = middle
+    return 0
+
+
+@kernel
+def _tokens_ahead(m: Machine, nodes: Nodes) -> Ints:
+    net = m.net
+    byte_of = np.zeros(256, np.int32)
+    for byte in range(255, -1, -1):
+        # A byte of a literal text is alone in its class.
+        byte_of[m.byte_class[byte]] = byte
+    text, size = net[NET_TEXT], net[NET_COPIES] - net[NET_TEXT]
+    # One place more, where nothing is ahead.
+    ahead = np.zeros(size + 1, np.int32)
+    for chain in range(net[NET_NUM_CHAINS]):
+        row = net[NET_CHAINS] + 3 * chain
+        end = net[row + 4] if chain + 1 < net[NET_NUM_CHAINS] else size
+        for place in range(end - 1, net[row + 1] - 1, -1):
+            least, node, at = 1 + (ahead[place + 1] if place + 1 < end else 0), 0, place
+            while at < end:
+                node = _child(nodes, node, byte_of[net[text + at]])
+                if node == 0:
+                    break
+                at += 1
+                own = nodes[nodes[node, CHILDREN], FIRST_RANK] if nodes[node, CHILDREN] else nodes[node, END_RANK]
+                if nodes[node, FIRST_RANK] < own:
+                    least = min(least, 1 + (ahead[at] if at < end else 0))
+            ahead[place] = least
+    return ahead
+
+
+@kernel
+def _bytes_inside(net: Ints) -> Ints:
+    pieces, num_states = net[NET_PIECES], net[net[NET_ARC_OFFSETS] - 1]
+    inside = np.full(num_states, FAR, np.int32)
+    for piece in range(pieces, net[NET_ARC_OFFSETS] - 1):
+        inside[net[piece] + 1] = 0
+    changed = True
+    while changed:
+        changed = False
+        for state in range(num_states - 1, -1, -1):
+            least, offsets = inside[state], net[NET_ARC_OFFSETS] + state
+            for arc in range(net[NET_ARCS] + 3 * net[offsets], net[NET_ARCS] + 3 * net[offsets + 1], 3):
+                least = min(least, 1 + inside[net[arc + 2]])
+            offsets = net[NET_INNER_OFFSETS] + state
+            for place in range(net[NET_INNER] + net[offsets], net[NET_INNER] + net[offsets + 1]):
+                least = min(least, inside[net[place]])
+            if least < inside[state]:
+                inside[state] = least
+                changed = True
+    return inside
+
+
+@kernel
+def _lower(far: Ints, state: int, more: int, target: int) -> bool:
+    """Lowers the row of a state to that of another one, and so much more."""
+    changed = False
+    for way in range(far.shape[1]):
+        if far[target, way] + more < far[state, way]:
+            far[state, way] = far[target, way] + more
+            changed = True
+    return changed
+
+
+@kernel
+def _lowered(m: Machine, state: int, ahead: Ints, inside: Ints, units: Ints, far: Ints) -> bool:
+    """Lowers the row of a state of the network by all that leads from it; whether anything has changed."""
+    net, changed = m.net, False
+    way = net[net[NET_END] + state]
+    if way >= 0:
+        own = way - net[net[NET_EXITS] + net[net[NET_RULE] + way]]
+        changed = far[state, own] > 0
+        far[state, own] = 0
+    offsets = net[NET_EPSILON_OFFSETS] + state
+    for place in range(net[NET_EPSILON] + net[offsets], net[NET_EPSILON] + net[offsets + 1]):
+        if net[place] >= 0:
+            changed = _lower(far, state, 0, net[place]) or changed
+        else:
+            counter = net[NET_COUNTERS] - 5 * (net[place] + 1)
+            more = _missing(net, counter, 0, units)
+            changed = _lower(far, state, more, net[counter + COUNTER_WITHIN]) or changed
+    offsets = net[NET_EDGE_OFFSETS] + state
+    for place in range(net[NET_EDGES] + net[offsets], net[NET_EDGES] + net[offsets + 1]):
+        edge = net[place]
+        row = (net[NET_COPIES] if edge & 1 else net[NET_CHAINS]) + 3 * (edge >> 1)
+        more = inside[net[net[NET_PIECES] + net[row + 1]]] if edge & 1 else ahead[net[row + 1]]
+        changed = _lower(far, state, more, net[row + 2]) or changed
+    call = net[net[NET_CALL] + state]
+    return (_through(m, state, call, units, far) if call >= 0 else False) or changed
+
+
+@kernel
+def _through(m: Machine, state: int, call: int, units: Ints, far: Ints) -> bool:
+    """Lowers the row of a state by its call."""
+    net, sets, changed = m.net, m.sets, False
+    row = net[NET_CALLS] + 3 * call
+    exits = net[NET_EXITS] + net[row + 1]
+    first = sets[SET_BEGIN] + sets[sets[SET_RULES] + net[row + 1]]
+    for way in range(net[exits + 1] - net[exits]):
+        target, least = net[net[NET_TARGETS] + net[row + 2] + way], FAR
+        for place in range(sets[SET_POOL] + sets[first], sets[SET_POOL] + sets[first + 1]):
+            like, more = _uncounted(m, sets[place], units)
+            least = min(least, far[like, way] + more)
+        if target >= 0 and least < FAR:
+            changed = _lower(far, state, least, target) or changed
+    return changed
+
+
+@kernel
+def _missing(net: Ints, counter: int, before: int, units: Ints) -> int:
+    """The bytes of the units that are missing, at least, after so many of them."""
+    missing = np.int64(max(net[counter + COUNTER_LOW] - before, 0))
+    return int(min(missing * units[(counter - net[NET_COUNTERS]) // 5], FAR))
+
+
+@kernel
+def _uncounted(m: Machine, state: int, units: Ints) -> tuple[int, int]:
+    """A state of the network that is as far from all ends as a state that may count, and how much farther that is."""
+    net = m.net
+    if state < net[NET_STATES]:
+        return state, 0
+    counter, before, unit, _ = counted(net, m.sets, state)
+    more = _missing(net, counter, before + (unit > 0), units)
+    copy = net[NET_COPIES] + 3 * net[counter + COUNTER_COPY]
+    return int(net[copy] + unit - 1 if unit else net[counter + COUNTER_WITHIN]), more
+
+
+@kernel
+def unit_bytes(m: Machine) -> Ints:
+    """How many bytes a unit of each counter has, at least."""
+    net = m.net
+    inside = _bytes_inside(net)
+    found = np.empty(net[NET_NUM_COUNTERS], np.int32)
+    for number in range(len(found)):
+        copy = net[NET_COPIES] + 3 * net[net[NET_COUNTERS] + 5 * number + COUNTER_COPY]
+        found[number] = inside[net[net[NET_PIECES] + net[copy + 1]]]
+    return found
+
+
+@kernel
+def set_distance(m: Machine, number: int, far: Ints, units: Ints, behind: Ints) -> int:
+    """The least over a set's states and exits of the way there and what lies behind it, `[E]`."""
+    sets, least = m.sets, FAR
+    begin = sets[SET_BEGIN] + number
+    for place in range(sets[SET_POOL] + sets[begin], sets[SET_POOL] + sets[begin + 1]):
+        state, more = _uncounted(m, sets[place], units)
+        for way in range(len(behind)):
+            least = min(least, far[state, way] + behind[way] + more)
+    return min(least, FAR)
+
+
+@kernel
+def lifted(m: Machine, called: int, far: Ints, behind: Ints) -> Ints:
+    """What lies behind the exits of the rule that a set calls, `[E]`, where `behind` lies behind those of its own."""
+    net, sets = m.net, m.sets
+    above = np.full(len(behind), FAR, np.int32)
+    begin = sets[SET_BEGIN] + called
+    for place in range(sets[SET_POOL] + sets[begin], sets[SET_POOL] + sets[begin + 1]):
+        call = net[net[NET_CALL] + sets[place]] if sets[place] < net[NET_OUTER] else -1
+        if call >= 0:
+            row = net[NET_CALLS] + 3 * call
+            exits = net[NET_EXITS] + net[row + 1]
+            for way in range(net[exits + 1] - net[exits]):
+                target = net[net[NET_TARGETS] + net[row + 2] + way]
+                for own in range(len(behind) if target >= 0 else 0):
+                    above[way] = min(above[way], far[target, own] + behind[own])
+    return above
+
+
+@kernel
+def none_missing(number: int, m: Machine) -> bool:
+    """Whether all that a set counts is as many already as there must be."""
+    net, sets = m.net, m.sets
+    begin = sets[SET_BEGIN] + number
+    for place in range(sets[SET_POOL] + sets[begin], sets[SET_POOL] + sets[begin + 1]):
+        if sets[place] >= net[NET_STATES]:
+            counter, before, _, _ = counted(net, sets, sets[place])
+            if before < net[counter + COUNTER_LOW]:
+                return False
+    return True
