@@ -1,7 +1,6 @@
 """From token automata to text: tensors on the accelerator, and the loop.
 
-    AutomatonTensors            masks and steps for a batch             tensors
-    PushdownTensors             the same for grammars, with a stack     pushdown_tensors
+    Arena                       automata side by side: masks, steps     arena
     CanonicalTensors            the same for canonical tokenization     canonical_tensors
     ConstraintLogitsProcessor   for `generate` of transformers          processor
     generate(...)               prompts and a constraint to texts       generate
@@ -20,23 +19,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from decoding.arena import Arena
     from decoding.bundled import bundled_model
     from decoding.canonical_tensors import CanonicalTensors
     from decoding.compiling import BackgroundCompiler
     from decoding.loop import generate, vocabulary_of
     from decoding.partial_json import PartialJson
     from decoding.processor import ConstraintLogitsProcessor
-    from decoding.pushdown_tensors import PushdownTensors
     from decoding.streaming import stream
-    from decoding.tensors import AutomatonTensors
 
 __all__ = [
-    "AutomatonTensors",
+    "Arena",
     "BackgroundCompiler",
     "CanonicalTensors",
     "ConstraintLogitsProcessor",
     "PartialJson",
-    "PushdownTensors",
     "bundled_model",
     "generate",
     "stream",
@@ -44,12 +41,11 @@ __all__ = [
 ]
 
 _MODULES = {
-    "AutomatonTensors": "decoding.tensors",
+    "Arena": "decoding.arena",
     "BackgroundCompiler": "decoding.compiling",
     "CanonicalTensors": "decoding.canonical_tensors",
     "ConstraintLogitsProcessor": "decoding.processor",
     "PartialJson": "decoding.partial_json",
-    "PushdownTensors": "decoding.pushdown_tensors",
     "bundled_model": "decoding.bundled",
     "generate": "decoding.loop",
     "stream": "decoding.streaming",

@@ -42,7 +42,7 @@ class Guess:
                     for token in reversed(range(len(LETTERS))):
                         tree.add(leaf, token)
 
-    def observe(self, automaton: OverTokens[Any], state: Any, token: int) -> None:
+    def observe(self, automaton: OverTokens[Any], state: Any, before: int | None, token: int) -> None:
         pass
 
 
@@ -58,7 +58,9 @@ def encode(text: str) -> list[int]:
 
 def counted(automaton: OverTokens[Any], threshold: float) -> CountModel:
     model = CountModel(automaton, threshold=threshold)
-    model.learn(speculate(MODEL, [PROMPT] * 20, automaton, sampling=samplings(Sampling(), 20, 7000)).tokens)
+    model.learn(
+        speculate(MODEL, [PROMPT] * 20, automaton, sampling=samplings(Sampling(), 20, 7000), max_new_tokens=20).tokens
+    )
     return model
 
 
@@ -87,8 +89,8 @@ DRAFTS: dict[str, Callable[[OverTokens[Any]], list[Proposer]]] = {
 }
 
 
-# Every sampler with drafts, every proposer with some sampler.
-PAIRS = [(sampling, name) for sampling in SAMPLINGS for name in ("draft, a chain", "draft, a tree")]
+# Every sampler with a draft, every proposer with some sampler.
+PAIRS = [(sampling, f"draft, a {'chain' if number % 2 else 'tree'}") for number, sampling in enumerate(SAMPLINGS)]
 PAIRS += [(SAMPLINGS[number], name) for number, name in enumerate(PROPOSERS)]
 PAIRS += [(SAMPLINGS[0], "draft, narrow logits"), (SAMPLINGS[0], "draft, wide logits"), (SAMPLINGS[4], "all")]
 

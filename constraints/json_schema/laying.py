@@ -25,7 +25,7 @@ from automata.compile import compile_expr
 from automata.derivative import derivative
 from automata.errors import LimitExceeded
 from automata.expr import Expr
-from automata.nested import Counted, Language, NestedCall, NestedNetwork, NestedRule
+from automata.nested import Counted, CountedPaths, Language, NestedCall, NestedNetwork, NestedRule
 from constraints.json_schema.formula import FALSE, Formula, Kind, Never
 from constraints.json_schema.levels import ArrayLevel, Level, object_level
 from constraints.json_schema.levels.level import State, Vector
@@ -212,7 +212,9 @@ class Laying:
         members = to.object(formula) if only in (None, Kind.OBJECT) else FALSE
         found = ((Kind.STRING, string), (Kind.ARRAY, array), (Kind.OBJECT, members))
         inside = {kind: part for kind, part in found if type(part) is not Never}
-        is_long = isinstance(text, Counted) or (isinstance(text, ByteAutomaton) and text.num_states > LONG_TEXT)
+        is_long = isinstance(text, Counted | CountedPaths) or (
+            isinstance(text, ByteAutomaton) and text.num_states > LONG_TEXT
+        )
         return _Plan(plain, text, inside, is_long)
 
     def lay(self, number: int, kind: Kind, vector: Vector) -> None:
@@ -362,6 +364,8 @@ def _behind_quote(formula: Formula) -> Language:
     language = counted_language(formula)
     if isinstance(language, Counted):
         return replace(language, opening=b"")
+    if isinstance(language, CountedPaths):
+        return language.behind(b'"')
     automaton = language if isinstance(language, ByteAutomaton) else compile_expr(language)
     return derivative(automaton, '"')
 

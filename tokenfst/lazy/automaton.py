@@ -114,7 +114,7 @@ class LazyAutomaton(OverTokens[int]):
         self.start = program.start
         self.end_state = _END
         longest = max([self._prepared.longest, *map(len, rule.exceptions.values())]) if rule else self._prepared.longest
-        self.walker = Walker(program, vocabulary, self._prepared, longest)
+        self.walker = Walker(program, self._prepared, longest)
         self._rows: dict[int, Row] = {}
         self._contexts: dict[int, _Context] = {}
         self._forget()

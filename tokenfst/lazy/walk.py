@@ -5,10 +5,13 @@ Cells that a walk pushes are written behind those that are there for good, and a
 
     path    [depth, 8]   the next sibling, the end of the siblings, the state and the stack before them, and where cells
                          are free; and another state and stack where two are compared
-    loops   [Q, 5]       as in `tokenfst.loops`, made when first needed: 0 in the last word where they have not been
+    loops   [Q, 5..]     as in `tokenfst.loops`, made when first needed: 0 in the last word where they have not been;
+                         columns behind them are not looked at
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +23,24 @@ from tokenfst.loops import AFTER_LEAD, DEAD, Ints
 from tokenfst.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, HIGH_BYTE_BELOW, Nodes
 
 PATH_COLUMNS = 8
+
+
+class Tries(NamedTuple):
+    """What walks look at, and where they write.
+
+    Attributes:
+        whole, partial: the tries of the vocabulary's tokens that are whole characters, and of the others.
+        token_of_rank: the token of each of their ranks.
+        path: see the module.
+        found: `[V]`, the tokens that a walk finds.
+    """
+
+    whole: Nodes
+    partial: Nodes
+    token_of_rank: Ints
+    path: Ints
+    found: Ints
+
 
 # The first and the last byte that may come next inside a character, by what is pending (`tokenfst.loops`), and how many
 # bytes are to come.
@@ -85,7 +106,7 @@ def characters_lead_to(state: int, target: int, m: Machine) -> bool:
 
 
 @kernel
-def _find_loops(state: int, m: Machine, loops: Ints) -> None:
+def find_loops(state: int, m: Machine, loops: Ints) -> None:
     table, members = m.table, m.members
     for column in range(table.shape[1]):
         if table[state, column] == state:
@@ -97,7 +118,7 @@ def _find_loops(state: int, m: Machine, loops: Ints) -> None:
 
 
 @kernel
-def _loops_below(nodes: Nodes, node: int, loops: Ints, state: int, characters: bool) -> bool:
+def loops_below(nodes: Nodes, node: int, loops: Ints, state: int, characters: bool) -> bool:
     """Whether a state, whose loops are known, loops on all that occurs below a node."""
     return not (
         nodes[node, 0] & ~loops[state, 0]
@@ -172,8 +193,8 @@ def allowed_tokens(
         children, last = nodes[node, CHILDREN], nodes[node, END_RANK]
         if children:
             if byte < 128 and reached == state and reached_top == top and loops[state, 4] == 0:
-                _find_loops(state, m, loops)
-            if loops[reached, 4] and _loops_below(nodes, node, loops, reached, characters and byte < 128):
+                find_loops(state, m, loops)
+            if loops[reached, 4] and loops_below(nodes, node, loops, reached, characters and byte < 128):
                 children = 0
             else:
                 last = nodes[children, FIRST_RANK]
@@ -271,4 +292,4 @@ def differing_tokens(
 
 @kernel
 def _skips(nodes: Nodes, node: int, loops: Ints, state: int, characters: bool) -> bool:
-    return loops[state, 4] != 0 and _loops_below(nodes, node, loops, state, characters)
+    return loops[state, 4] != 0 and loops_below(nodes, node, loops, state, characters)

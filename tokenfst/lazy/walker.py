@@ -7,7 +7,7 @@ then stays valid, so room is made and they are called again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -17,27 +17,24 @@ from tokenfst.lazy.prepared import Prepared
 from tokenfst.lazy.program import Program
 from tokenfst.lazy.rows import (
     COUNT,
-    DONE,
     FINAL,
     LOWEST,
+    MARK_WORDS,
     NEEDS_ROOM,
     NOTE_WORDS,
     TEXT,
     TEXT_LOOPS,
     TEXT_TARGET,
     fill,
-    find_chain_row,
+    find_beside,
     find_difference,
     find_row,
-    find_text_row,
     may_end,
     read_token,
 )
 from tokenfst.lazy.sets import grown
 from tokenfst.lazy.subsets import far_set
-from tokenfst.lazy.text import Text
-from tokenfst.loops import DEAD, LOOP_WORDS, Ints
-from tokenfst.vocabulary import Vocabulary
+from tokenfst.loops import DEAD, Ints
 
 # A row with more tokens than this has words of its own.
 _MOST_FLIPS = 1 << 12
@@ -63,12 +60,12 @@ class Walker:
         cells: the stacks.
         room: how many cells a token may take.
         counts: whether characters are counted.
-        loops: what is known of each state's loops.
+        marks: what is known of each state.
     """
 
-    def __init__(self, program: Program, vocabulary: Vocabulary, kept: Prepared, longest: int) -> None:
+    def __init__(self, program: Program, kept: Prepared, longest: int) -> None:
         """Takes the most bytes that are read at once, by tokens and by exceptions to the decoder's rule."""
-        self._vocabulary, self._prepared = vocabulary, kept
+        self._prepared = kept
         self.machine = program.machine
         self.room = longest * program.most_pushed
         self.cells: Ints = np.zeros((1, 3), np.int32)
@@ -77,15 +74,14 @@ class Walker:
         if program.most_pushed:
             self.cells, self._slots = with_room(self.cells, 2 * self.room)
         self.counts = program.counts
-        self.loops: Ints = np.zeros((len(self.machine.table), LOOP_WORDS), np.int32)
-        self._texts: Ints = np.zeros((len(self.machine.table), TEXT_TARGET + 1), np.int32)
+        self.marks: Ints = np.zeros((len(self.machine.table), MARK_WORDS), np.int32)
         self._note = np.zeros(NOTE_WORDS, np.int32)
         self._noted = self._note.data
 
     @property
     def nbytes(self) -> int:
         """Memory of the tables in bytes, without the vocabulary's, which all its automata share."""
-        own = self.cells, self._slots, self.loops, self._texts
+        own = self.cells, self._slots, self.marks
         return sum(array.nbytes for array in (*self.machine, *own))
 
     def may_end(self, state: int) -> bool:
@@ -120,9 +116,8 @@ class Walker:
     def grow_sets(self) -> None:
         """Makes room for more sets."""
         self.machine = grown(self.machine)
-        added = len(self.machine.table) - len(self.loops)
-        self.loops = np.concatenate([self.loops, np.zeros((added, LOOP_WORDS), np.int32)])
-        self._texts = np.concatenate([self._texts, np.zeros((added, TEXT_TARGET + 1), np.int32)])
+        added = len(self.machine.table) - len(self.marks)
+        self.marks = np.concatenate([self.marks, np.zeros((added, MARK_WORDS), np.int32)])
 
     def far(self, at: int) -> int:
         """The state that has the same row, and counts no more than tokens can tell."""
@@ -134,126 +129,43 @@ class Walker:
 
     def row(self, at: int, top: int, row_of: Callable[[int], Row]) -> Row:
         """The row of a configuration, found by a walk, for which other rows may be asked for."""
-        while True:
-            does = self._find(at, top, True)
-            if does == TEXT:
-                row = self._text_row(at, top, row_of)
-                if row is not None:
-                    return row
-                does = self._find(at, top, False)
-            if does == DONE:
-                return self._noted_row(self._prepared.nothing, top)
-            self.grow()
+        if self._found(find_row, True, at, top) == TEXT:
+            row = self._text_row(at, top, row_of)
+            if row is not None:
+                return row
+            self._found(find_row, False, at, top)
+        return self._noted_row(self._prepared.nothing, top)
 
-    def _find(self, at: int, top: int, texts: bool) -> int:
-        kept, vocabulary = self._prepared, self._vocabulary
-        does: int = find_row(
-            vocabulary.whole_trie,
-            vocabulary.partial_trie,
-            vocabulary.token_of_rank,
-            self.machine,
-            self.cells,
-            self.loops,
-            kept.path,
-            kept.tokens,
-            self._note,
-            self.room,
-            texts,
-            at,
-            top,
-        )
+    def _found(self, find: Callable[..., int], *arguments: Any) -> int:
+        """What a walk has come to, with as much room as it takes."""
+        tries, note, room = self._prepared.tries, self._note, self.room
+        while (does := find(tries, self.machine, self.cells, self.marks, note, room, *arguments)) == NEEDS_ROOM:
+            self.grow()
         return does
 
     def _text_row(self, at: int, top: int, row_of: Callable[[int], Row]) -> Row | None:
         """The row of a text-like state, None where it takes a walk over everything."""
         noted = self._noted
         target: int = noted[TEXT_TARGET]
-        key = tuple(noted[:TEXT_TARGET])
-        if target == at:
-            text = self._prepared.text(key)
-            return self._looping_row(at, top, text) if text is not None else None
-        if not noted[TEXT_LOOPS]:
-            text = self._prepared.text(key)
-            return self._chain_row(at, top, text) if text is not None else None
-        other = row_of(top << STACK_SHIFT | target)
-        while self._find_difference(at, target, top) == NEEDS_ROOM:
-            self.grow()
-        return self._noted_row(other.base, top, other)
-
-    def _looping_row(self, at: int, top: int, text: Text) -> Row:
-        kept, vocabulary = self._prepared, self._vocabulary
-        while (
-            find_text_row(
-                vocabulary.whole_trie,
-                vocabulary.partial_trie,
-                vocabulary.token_of_rank,
-                text.rests,
-                text.token_of_rest,
-                self.machine,
-                self.cells,
-                self.loops,
-                kept.path,
-                kept.tokens,
-                self._note,
-                self.room,
-                at,
-                top,
-            )
-            == NEEDS_ROOM
-        ):
-            self.grow()
-        return self._noted_row(text.words, top)
-
-    def _chain_row(self, at: int, top: int, text: Text) -> Row | None:
-        kept, vocabulary = self._prepared, self._vocabulary
-        while (
-            find_chain_row(
-                vocabulary.whole_trie,
-                vocabulary.partial_trie,
-                vocabulary.token_of_rank,
-                *text.by_length,
-                self.machine,
-                self.cells,
-                self.loops,
-                self._texts,
-                kept.path,
-                kept.tokens,
-                self._note,
-                self.room,
-                at,
-                top,
-            )
-            == NEEDS_ROOM
-        ):
-            self.grow()
-        length: int = self._noted[TEXT_TARGET]
-        return self._noted_row(text.up_to(length), top) if length >= 0 else None
-
-    def _find_difference(self, at: int, other: int, top: int) -> int:
-        kept, vocabulary = self._prepared, self._vocabulary
-        does: int = find_difference(
-            vocabulary.whole_trie,
-            vocabulary.partial_trie,
-            vocabulary.token_of_rank,
-            self.machine,
-            self.cells,
-            self.loops,
-            kept.path,
-            kept.tokens,
-            self._note,
-            self.room,
-            at,
-            other,
-            top,
-        )
-        return does
+        if target != at and noted[TEXT_LOOPS]:
+            other = row_of(top << STACK_SHIFT | target)
+            self._found(find_difference, at, target, top)
+            return self._noted_row(other.base, top, other)
+        text = self._prepared.text(tuple(noted[:TEXT_TARGET]))
+        if text is None:
+            return None
+        self._found(find_beside, *(text.rests if target == at else text.by_length), at, top)
+        length: int = noted[TEXT_TARGET]
+        if length < 0:
+            return None
+        return self._noted_row(text.words if target == at else text.up_to(length), top)
 
     def _noted_row(self, base: Ints, top: int, other: Row | None = None) -> Row:
         """The row that a walk has found, beside what `base` has, or beside another row that it was compared with."""
         noted, ends = self._noted, self._prepared.ends
         count, final = noted[COUNT], bool(noted[FINAL])
         depth = self.cells.item(top, HEIGHT) + 1 - noted[LOWEST]
-        found = self._prepared.tokens[:count]
+        found = self._prepared.tries.found[:count]
         if other is not None:
             depth = max(depth, other.depth)
             found = np.concatenate([other.flips[len(ends) if other.final else 0 :], found])

@@ -1,0 +1,323 @@
+"""Generations: whole texts within budgets of tokens, by writers who want anything but to end, judged by others.
+
+    python benchmarks/generations.py [SCHEMAS ...] [--count N] [--seed S] [--failures FILE]
+
+Each generation draws a constraint, a kind of automaton, a writer and a budget. Constraints are the schemas of the
+files (as for `maskbench.py`), or else the bundled grammars and some patterns. A budget is what the automaton says is
+enough, and some tokens more, often none. The writer's logits are masked with what is left of it, and a token is drawn
+from them, until the end token.
+
+    model       the bundled model
+    random      logits at random
+    blanks      logits that love white space
+    endless     logits at random that never want to end
+    openers     logits that love opening brackets and quotes
+
+A text fails if its mask is empty at some step, if it does not end within the budget, or if it is not valid: schemas by
+the `jsonschema` package (with exact numbers, see `validity` in the tests), grammars by Earley's algorithm (`earley`
+there), patterns by `re`. What those cannot judge is counted apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+import constraints
+import tokenfst
+from automata.errors import TokenfstError
+from automata.limits import Limits
+from constraints.grammars.bundled import BUNDLED, bundled
+from decoding import bundled_model, vocabulary_of
+from tokenfst import Vocabulary
+from tokenfst.over_tokens import OverTokens
+
+Kind: TypeAlias = Literal["eager", "lazy", "canonical"]
+Logits: TypeAlias = npt.NDArray[np.float32]
+# How many tokens a budget has beyond those that are enough.
+EXTRA = (0, 0, 0, 1, 2, 3, 5, 10, 20, 40, 80)
+_LIMITS = Limits(seconds=20)
+PATTERNS = {
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2})?": ("eager", "lazy", "canonical"),
+    r'"[^"\\\x00-\x1f]{40,90}"': ("eager", "lazy", "canonical"),
+    r"([a-z]+ ){3,}[a-z]+\.": ("eager", "lazy", "canonical"),
+    r"(yes|no|I do not know)(, because [A-Za-z ,]{9,2000}\.)?": ("eager", "lazy"),
+}
+_SPACE, _OPENERS = re.compile(rb"[ \t\r\n]+"), re.compile(rb"""[\[({<"']+""")
+
+
+class Judge(Protocol):
+    """Says whether a text is valid, None where it cannot tell."""
+
+    def __call__(self, text: bytes) -> bool | None: ...
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A constraint, the kinds of automata that there are for it, and who judges its texts."""
+
+    name: str
+    constraint: Callable[[], Any]
+    kinds: tuple[Kind, ...]
+    judge: Callable[[], Judge]
+
+
+class Writer(Protocol):
+    """Gives the logits of the next token, `[V]`, after those written so far."""
+
+    def __call__(self, tokens: Sequence[int], dice: np.random.Generator) -> Logits: ...
+
+
+class ModelWriter:
+    """The bundled model, with the keys and values of what it has read."""
+
+    def __init__(self) -> None:
+        self._model, self._tokenizer = bundled_model()
+        self._first = int(self._tokenizer.eos_token_id or 0)
+        self._cache: Any = None
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The model's."""
+        return vocabulary_of(self._tokenizer)
+
+    def __call__(self, tokens: Sequence[int], dice: np.random.Generator) -> Logits:
+        """See `Writer`."""
+        if not tokens:
+            self._cache = None
+        last = torch.tensor([[tokens[-1] if tokens else self._first]])
+        with torch.no_grad():
+            found = self._model(input_ids=last, past_key_values=self._cache, use_cache=True)
+        self._cache = found.past_key_values
+        logits: Logits = found.logits[0, -1].numpy()
+        return logits
+
+
+def leaning(vocabulary: Vocabulary, pattern: re.Pattern[bytes] | None, love: float, end: float) -> Writer:
+    """Logits at random, with so much more for tokens that match a pattern, and for the end."""
+    loved = [bool(pattern and pattern.fullmatch(token)) for token in vocabulary.tokens]
+    lean = np.where(loved, love, 0).astype(np.float32)
+    lean[list(vocabulary.eos_ids)] = end
+
+    def logits(tokens: Sequence[int], dice: np.random.Generator) -> Logits:
+        return lean + 3 * dice.standard_normal(len(lean), np.float32)
+
+    return logits
+
+
+def writers(vocabulary: Vocabulary) -> dict[str, Writer]:
+    """All but the model."""
+    return {
+        "random": leaning(vocabulary, None, 0, 0),
+        "blanks": leaning(vocabulary, _SPACE, 20, -5),
+        "endless": leaning(vocabulary, None, 0, -60),
+        "openers": leaning(vocabulary, _OPENERS, 20, -20),
+    }
+
+
+def generate(
+    automaton: OverTokens[Any], writer: Writer, budget: int, dice: np.random.Generator
+) -> tuple[list[int], str | None]:
+    """The tokens that a writer writes, and what was wrong with them, if anything was."""
+    state, tokens = automaton.start, list[int]()
+    while True:
+        mask = automaton.mask(state, budget - len(tokens))
+        if not mask.any():
+            return tokens, f"nothing is allowed after {len(tokens)} of {budget} tokens"
+        logits = np.where(mask, writer(tokens, dice).astype(np.float64), -np.inf)
+        weights = np.exp(logits - logits.max())
+        token = int(dice.choice(len(weights), p=weights / weights.sum()))
+        if not mask[token]:
+            return tokens, f"token {token} was drawn, which is not allowed"
+        state = automaton.advance(state, token)
+        tokens.append(token)
+        if token in automaton.vocabulary.eos_ids:
+            return tokens, None if len(tokens) <= budget else "the text is too long"
+
+
+def schema_subject(name: str, schema: Any) -> Subject:
+    """A JSON Schema, judged by `jsonschema`."""
+    return Subject(name, lambda: constraints.json_schema(schema), ("eager", "lazy"), lambda: _schema_judge(schema))
+
+
+def _schema_judge(schema: Any) -> Judge:
+    from json_schema import validity
+
+    uri = str(schema.get("$schema", "")) if isinstance(schema, dict) else ""
+    named = re.search(r"draft-0([467])|20(19-09|20-12)", uri)
+    number = (named[1] and f"draft{named[1]}") or f"draft20{named[2]}" if named else "draft2020-12"
+
+    def judge(text: bytes) -> bool | None:
+        try:
+            value = validity.read(text)
+        except validity.TooLarge:
+            return None
+        except ValueError:
+            return False
+        try:
+            return bool(validity.validator(schema, number).is_valid(value))
+        except Exception:  # the package fails in many ways: references, patterns, recursion
+            return None
+
+    return judge
+
+
+def grammar_subject(name: str) -> Subject:
+    """A bundled grammar, judged by Earley's algorithm."""
+
+    def judge() -> Judge:
+        from grammar_oracles.earley import Recognizer
+
+        return Recognizer(bundled(name)).accepts
+
+    return Subject(name, lambda: bundled(name), ("eager", "lazy"), judge)
+
+
+def pattern_subject(pattern: str, kinds: tuple[Kind, ...]) -> Subject:
+    """A regular expression, judged by `re`."""
+
+    def judge(text: bytes) -> bool:
+        try:
+            return re.fullmatch(pattern, text.decode(), re.ASCII) is not None
+        except UnicodeDecodeError:
+            return False
+
+    return Subject(pattern, lambda: pattern, kinds, lambda: judge)
+
+
+def bundled_subjects() -> list[Subject]:
+    """The bundled grammars, JSON, and patterns."""
+    found = [grammar_subject(name) for name in BUNDLED]
+    found.append(Subject("json", constraints.json, ("eager", "lazy"), lambda: _schema_judge(True)))
+    return [*found, *(pattern_subject(pattern, kinds) for pattern, kinds in PATTERNS.items())]
+
+
+def automaton_of(subject: Subject, kind: Kind, vocabulary: Vocabulary) -> OverTokens[Any]:
+    """The automaton of a kind."""
+    constraint = subject.constraint()
+    if kind == "canonical":
+        return tokenfst.compile(constraint, vocabulary, tokenization="canonical", limits=_LIMITS)
+    if kind == "lazy":
+        return tokenfst.compile(constraint, vocabulary, lazy=True, limits=_LIMITS)
+    found: OverTokens[Any] = tokenfst.compile(constraint, vocabulary, limits=_LIMITS)
+    return found
+
+
+@dataclass
+class Result:
+    """What has come of all generations."""
+
+    done: Counter[str] = field(default_factory=Counter)
+    tokens: int = 0
+    failures: list[dict[str, Any]] = field(default_factory=list)
+    refused: Counter[str] = field(default_factory=Counter)
+
+    def report(self) -> Iterator[str]:
+        """Lines to print."""
+        total = self.done["all"]
+        yield f"{total:,} generations of {self.tokens:,} tokens: {len(self.failures)} failed"
+        yield f"  valid as others say {self.done['valid']:,}, not judged {self.done['not judged']:,}"
+        for name, number in sorted(self.done.items()):
+            if ":" in name:
+                yield f"  {name.replace(':', ' ')} {number:,}"
+        for reason, number in self.refused.most_common():
+            yield f"  not compiled: {reason} {number:,}"
+
+
+def run(
+    subjects: Sequence[Subject], count: int, vocabulary: Vocabulary, by_name: dict[str, Writer], seed: int = 0
+) -> Result:
+    """Makes so many generations, over all subjects in turn, in an order drawn by chance."""
+    dice, result = np.random.default_rng(seed), Result()
+    order: list[int] = []
+    automata: dict[tuple[int, Kind], OverTokens[Any]] = {}
+    judges: dict[int, Judge] = {}
+    attempts = 0
+    while result.done["all"] < count and attempts < 4 * count:
+        attempts += 1
+        order = order or dice.permutation(len(subjects)).tolist()
+        number = order.pop()
+        subject = subjects[number]
+        kind = subject.kinds[int(dice.integers(len(subject.kinds)))]
+        try:
+            if (number, kind) not in automata:
+                automata[number, kind] = automaton_of(subject, kind, vocabulary)
+        except TokenfstError as error:
+            result.refused[f"{kind}, {type(error).__name__}"] += 1
+            continue
+        judge = judges.get(number) or judges.setdefault(number, subject.judge())
+        _one(subject, kind, automata[number, kind], judge, by_name, dice, result)
+        if len(subjects) > 100:
+            automata.clear()
+            judges.clear()
+    return result
+
+
+def _one(
+    subject: Subject,
+    kind: Kind,
+    automaton: OverTokens[Any],
+    judge: Judge,
+    by_name: dict[str, Writer],
+    dice: np.random.Generator,
+    result: Result,
+) -> None:
+    name = str(dice.choice(list(by_name)))
+    least = automaton.min_tokens(automaton.start)
+    budget = least + int(dice.choice(EXTRA))
+    tokens, wrong = generate(automaton, by_name[name], budget, dice)
+    text = automaton.text(tokens)
+    verdict = None if wrong else judge(text)
+    if verdict is False:
+        wrong = "the text is not valid"
+    result.tokens += len(tokens)
+    result.done["all"] += 1
+    for what in ("valid" if verdict else "not judged", f"kind:{kind}", f"writer:{name}"):
+        result.done[what] += 1
+    result.done["budget:none to spare"] += budget == least
+    if wrong:
+        made = {"subject": subject.name, "kind": kind, "writer": name, "budget": budget, "least": least}
+        result.failures.append({**made, "wrong": wrong, "text": text.decode("utf-8", "replace"), "tokens": tokens})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("schemas", nargs="*", type=Path, help="files or directories of schemas")
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--failures", type=Path, help="where failures are written, one JSON object to a line")
+    options = parser.parse_args()
+    # The oracles are the tests'.
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "json_schema"))
+    subjects = bundled_subjects()
+    if options.schemas:
+        from maskbench import schemas
+
+        subjects = [schema_subject(name, schema) for name, schema, _ in schemas(options.schemas)]
+    model, begun = ModelWriter(), time.process_time()
+    by_name: dict[str, Writer] = {"model": model, **writers(model.vocabulary)}
+    result = run(subjects, options.count, model.vocabulary, by_name, options.seed)
+    print(f"{len(subjects):,} constraints, {time.process_time() - begun:,.0f} s")
+    print(*result.report(), sep="\n")
+    for failure in result.failures[:20]:
+        print(failure)
+    if options.failures:
+        options.failures.write_text("".join(json.dumps(failure) + "\n" for failure in result.failures))
+    sys.exit(bool(result.failures))
+
+
+if __name__ == "__main__":
+    main()
