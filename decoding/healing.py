@@ -75,6 +75,10 @@ class Healed(OverTokens[Any]):
         self._tokens = tokens_by_bytes(self.vocabulary)
         # By bytes, the state that they lead to from the inner start, None for nowhere.
         self._reached: dict[bytes, Any] = {b"": inner.start}
+        # Masks of the states on the way; to look into one is faster than to be refused.
+        self._masks: dict[Any, memoryview] = {}
+        self._spells_all = bool(self.vocabulary.is_token_byte.all())
+        self._spelled: dict[int, list[tuple[int, Any]]] = {}
         self._steps: dict[int, dict[int, Any]] = {}
         if self.min_tokens(self.start) >= _NEVER:
             raise EmptyLanguage(f"no tokens of the vocabulary spell {prefix!r} and a text behind it")
@@ -130,12 +134,21 @@ class Healed(OverTokens[Any]):
     def _targets(self, written: int) -> dict[int, Any]:
         """The tokens that lead on to an end where so much of the prefix has been written, and where they lead."""
         if written not in self._steps:
+            # States of the automaton all lead to an end.
+            live = [self.min_tokens(Unspelled(at)) < _NEVER for at in range(len(self.prefix))]
             targets = self._spelling(written)
-            self._steps[written] = {token: to for token, to in targets if self.min_tokens(to) < _NEVER}
+            self._steps[written] = {
+                token: to for token, to in targets if not isinstance(to, Unspelled) or live[to.written]
+            }
         return self._steps[written]
 
-    def _spelling(self, written: int) -> Iterator[tuple[int, Any]]:
+    def _spelling(self, written: int) -> list[tuple[int, Any]]:
         """All tokens that agree with the prefix and the language, and where they lead."""
+        if written not in self._spelled:
+            self._spelled[written] = list(self._spell(written))
+        return self._spelled[written]
+
+    def _spell(self, written: int) -> Iterator[tuple[int, Any]]:
         rest, known = self.prefix[written:], self._tokens
         for length in range(1, len(rest)):
             for token in known.ids(rest[:length]):
@@ -152,27 +165,27 @@ class Healed(OverTokens[Any]):
         if text not in self._reached:
             # The last token of some tokenization, a long one first: all tokenizations lead to the same state.
             for begin in range(len(text)):
-                ids = self._tokens.ids(text[begin:])
-                if ids and self._is_spelled(text[:begin]):
-                    self._reached[text] = self._advanced(self._after(text[:begin]), ids[0])
+                token = self._tokens.first.get(text[begin:])
+                if token is not None and (not begin or self._is_spelled(text[:begin])):
+                    self._reached[text] = self._advanced(self._after(text[:begin]), token)
                     break
         return self._reached[text]
 
     def _advanced(self, state: Any, token: int) -> Any:
         if state is None:
             return None
-        try:
-            return self.inner.advance(state, token)
-        except TokenNotAllowed:
-            return None
+        mask = self._masks.get(state)
+        if mask is None:
+            mask = self._masks[state] = self.inner.mask(state).data
+        return self.inner.advance(state, token) if mask[token] else None
 
     def _is_spelled(self, text: bytes) -> bool:
         """Whether some tokens write exactly this."""
-        if self.vocabulary.is_token_byte.all():
+        if self._spells_all or text in self._tokens.first:
             return True
         spelled = [True]
         for end in range(1, len(text) + 1):
-            spelled.append(any(spelled[begin] and self._tokens.ids(text[begin:end]) for begin in range(end)))
+            spelled.append(any(spelled[begin] and text[begin:end] in self._tokens.first for begin in range(end)))
         return spelled[-1]
 
     @cached_property
@@ -180,9 +193,9 @@ class Healed(OverTokens[Any]):
         """By how much of the prefix has been written, the least number of tokens to the end."""
         least = [_NEVER] * len(self.prefix)
         for written in range(len(self.prefix) - 1, -1, -1):
-            for _, to in self._spelling(written):
-                rest = least[to.written] if isinstance(to, Unspelled) else self.inner.min_tokens(to)
-                least[written] = min(least[written], rest + 1)
+            reached = {to for _, to in self._spelling(written)}
+            rests = [least[to.written] if isinstance(to, Unspelled) else self.inner.min_tokens(to) for to in reached]
+            least[written] = 1 + min(rests, default=_NEVER)
         return least
 
 

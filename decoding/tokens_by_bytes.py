@@ -14,6 +14,7 @@ class TokensByBytes:
 
     Attributes:
         longest: how many bytes the longest token writes.
+        first: by what they write, one token of those that write it.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -21,6 +22,7 @@ class TokensByBytes:
         self._ids = [token for token in order if vocabulary.tokens[token]]
         self._texts = [vocabulary.tokens[token] for token in self._ids]
         self.longest = max(map(len, self._texts), default=0)
+        self.first = dict(zip(reversed(self._texts), reversed(self._ids), strict=True))
 
     def ids(self, text: bytes) -> Sequence[int]:
         """The tokens that write exactly this."""
