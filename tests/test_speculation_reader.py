@@ -103,6 +103,19 @@ def test_the_cache_is_gathered_when_most_of_it_is_unused() -> None:
     assert reader._cache.get_seq_length() <= 2 * len(text) + 64 + 8
 
 
+def test_texts_that_are_not_asked_about_leave_the_batch_and_may_come_back() -> None:
+    model, reader, widths = llama(), CachedModel(llama(), 5), list[int]()
+    texts = [[row + 1] * (row + 1) for row in range(5)]
+    for step in range(40):
+        rows = range(5) if step < 3 or step == 30 else (1, 3) if step < 15 else (3,)
+        readings = [Reading(row, texts[row], [2, 4], [ROOT, ROOT], [ROOT, 1]) for row in rows]
+        for reading, logits in zip(readings, reader.read(readings), strict=True):
+            torch.testing.assert_close(logits, expected(model, reading), atol=1e-4, rtol=1e-4)
+        widths.append(len(reader._rows))
+        texts = [[*text, (4 if step % 2 else step) % VOCABULARY] for text in texts]
+    assert (widths[3], widths[12], widths[24], widths[30], widths[39]) == (5, 2, 1, 5, 1)
+
+
 def test_attention_that_takes_no_masks_is_refused_where_it_needs_them() -> None:
     model = llama()
     model.config._attn_implementation = "flash_attention_2"
