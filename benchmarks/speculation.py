@@ -21,7 +21,16 @@ import tokenfst
 from constraints import json_schema
 from decoding import bundled_model, vocabulary_of
 from decoding.sampling import Sampling
-from decoding.speculation import CachedModel, CountModel, DraftModel, ForcedText, ForcedTokens, Proposer, speculate
+from decoding.speculation import (
+    CachedModel,
+    CountModel,
+    DraftModel,
+    ForcedText,
+    ForcedTokens,
+    Proposer,
+    Written,
+    speculate,
+)
 from tokenfst.over_tokens import OverTokens
 
 SCHEMA = {
@@ -69,53 +78,64 @@ def ways(
     }
 
 
-def main(arguments: Sequence[str]) -> None:
-    number = int(arguments[0]) if arguments else 12
-    torch.set_num_threads(1)
-    model, tokenizer = bundled_model()
-    automaton = tokenfst.compile(json_schema(SCHEMA), vocabulary_of(tokenizer))
+class Bench:
+    """The bundled model, its records, and what is asked of it."""
 
-    def encode(text: str) -> list[int]:
-        found: list[int] = tokenizer(text)["input_ids"]
+    def __init__(self, number: int) -> None:
+        self.model, self.tokenizer = bundled_model()
+        self.automaton = tokenfst.compile(json_schema(SCHEMA), vocabulary_of(self.tokenizer))
+        self.number = number
+
+    def encode(self, text: str) -> list[int]:
+        found: list[int] = self.tokenizer(text)["input_ids"]
         return found
 
-    def write(name: str, make: Make, temperature: float, seed: int, number: int) -> tuple[list[list[int]], list[int]]:
-        """The texts, and tokens, forward passes of the model and of the draft, masks."""
-        texts, sums = [], [0, 0, 0, 0]
-        for index in range(number):
-            result = speculate(
-                model,
-                [encode(PROMPTS[index % len(PROMPTS)])],
-                automaton,
+    def write(self, name: str, make: Make, temperature: float, seed: int, number: int) -> list[Written]:
+        return [
+            speculate(
+                self.model,
+                [self.encode(PROMPTS[index % len(PROMPTS)])],
+                self.automaton,
                 make(),
                 sampling=Sampling(temperature=temperature, seed=seed + index),
                 max_new_tokens=LIMIT,
                 opportunistic=name.startswith("opportunistic"),
             )
-            found = result.statistics
-            texts += result.tokens
-            each = found.tokens, found.forwards, found.draft_forwards, found.masks
-            sums = [before + more for before, more in zip(sums, each, strict=True)]
-        return texts, sums
+            for index in range(number)
+        ]
 
-    print("| | tokens | forward passes | for each token | of the draft | masks | tokens/s | to plain |")
-    print("|---|--:|--:|--:|--:|--:|--:|--:|")
-    for temperature in TEMPERATURES:
-        learned = write("", list, temperature, 900, 10)[0]
-        each = ways(model, automaton, encode, learned)
+    def compare(self, temperature: float) -> None:
+        """Prints a row for each way."""
+        learned = [result.tokens[0] for result in self.write("", list, temperature, 900, 10)]
+        each = ways(self.model, self.automaton, self.encode, learned)
         seconds: dict[str, list[float]] = {name: [] for name in each}
-        sums: dict[str, list[int]] = {}
+        results: dict[str, list[Written]] = {}
         for _ in range(RUNS):
             for name, make in each.items():
                 begun = time.process_time()
-                sums[name] = write(name, make, temperature, 0, number)[1]
+                results[name] = self.write(name, make, temperature, 0, self.number)
                 seconds[name].append(time.process_time() - begun)
         print(f"| **temperature {temperature}** |")
-        plain = sums["plain"][0] / statistics.median(seconds["plain"])
-        for name, (tokens, forwards, drafts, masks) in sums.items():
+        plain = total(results["plain"], "tokens") / statistics.median(seconds["plain"])
+        for name, found in results.items():
+            tokens, forwards = total(found, "tokens"), total(found, "forwards")
+            drafts, masks = total(found, "draft_forwards") or "", total(found, "masks")
             speed = tokens / statistics.median(seconds[name])
-            share = f"{forwards / tokens:.2f} | {drafts or ''} | {masks}"
-            print(f"| {name} | {tokens} | {forwards} | {share} | {speed:.0f} | {speed / plain:.2f} |")
+            shares = f"{forwards / tokens:.2f} | {drafts} | {masks} | {speed:.0f} | {speed / plain:.2f}"
+            print(f"| {name} | {tokens} | {forwards} | {shares} |")
+
+
+def total(results: Sequence[Written], name: str) -> int:
+    return sum(getattr(result.statistics, name) for result in results)
+
+
+def main(arguments: Sequence[str]) -> None:
+    torch.set_num_threads(1)
+    bench = Bench(int(arguments[0]) if arguments else 12)
+    print("| | tokens | forward passes | for each token | of the draft | masks | tokens/s | to plain |")
+    print("|---|--:|--:|--:|--:|--:|--:|--:|")
+    for temperature in TEMPERATURES:
+        bench.compare(temperature)
 
 
 if __name__ == "__main__":

@@ -161,7 +161,7 @@ def test_there_is_room_for_more_sets(monkeypatch: pytest.MonkeyPatch) -> None:
     vocabulary = byte_vocabulary(rng, b'{}[]",: ab1', 100)
     constraint = constraints.json_schema(SCHEMAS[0])
     eager, lazy = tokenfst.compile(constraint, vocabulary), tokenfst.compile(constraint, vocabulary, lazy=True)
-    assert len(lazy._walker.machine.table) < 64
+    assert len(lazy.walker.machine.table) < 64
     for tokens in walks(lazy, rng, 10, 25):
         one: Any = eager.start
         other = lazy.start

@@ -202,7 +202,6 @@ def test_forward_passes_are_at_least_halved_on_records(record: OverTokens[Any]) 
     fast = [write(text, 100 + seed, *proposers) for seed, text in enumerate(PROMPTS)]
     assert [result.tokens for result in fast] == [result.tokens for result in plain]
     assert total(plain).forwards == total(plain).tokens
-    print(total(fast))
     assert total(fast).forwards < 0.45 * total(plain).forwards
 
 

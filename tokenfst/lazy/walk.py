@@ -107,6 +107,7 @@ def characters_lead_to(state: int, target: int, m: Machine) -> bool:
 
 @kernel
 def find_loops(state: int, m: Machine, loops: Ints) -> None:
+    """Fills in the loops of a state."""
     table, members = m.table, m.members
     for column in range(table.shape[1]):
         if table[state, column] == state:

@@ -60,7 +60,7 @@ class Walker:
         cells: the stacks.
         room: how many cells a token may take.
         counts: whether characters are counted.
-        marks: what is known of each state.
+        marks: what is known of each state, its loops first (`tokenfst.lazy.rows.find_row`).
     """
 
     def __init__(self, program: Program, kept: Prepared, longest: int) -> None:
