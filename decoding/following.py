@@ -197,16 +197,18 @@ class Following:
             )
         return found | (self._on_device & (states.device.row == DEAD).all(1))
 
-    def needs_more(self, states: States, remaining: int) -> Tensor:
-        """Which rows cannot be completed within so many tokens, whatever the height of the stack, `[B]` bool."""
-        found = torch.zeros(len(states.tokens), dtype=torch.bool, device=self.device)
-        if self._arena is not None and states.device is not None:
-            found = self._on_device & (self._arena.remaining(states.device) > remaining)
-        for row, state in enumerate(states.host):
-            automaton = self.automata[self._number[row]]
-            if automaton is not None and state is not None and state is not _ENDED and state is not _ASTRAY:
-                found[row] = automaton.min_tokens(state) > remaining
-        return found
+    def needs_more(self, states: States, row: int, remaining: int) -> bool:
+        """Whether a row that is not astray cannot be completed within so many tokens, whatever the height of the stack.
+
+        The row is read anew on the host: what the device knows is how many tokens it takes within `max_depth`.
+        """
+        automaton = self.automata[self._number[row]]
+        if automaton is None:
+            return False
+        state = automaton.start
+        for token in states.tokens[row, self.prompt_length :].tolist():
+            state = automaton.advance(state, token)
+        return automaton.min_tokens(state) > remaining
 
     def mask(self, states: States, remaining: int | None = None) -> Tensor:
         """The tokens that each row may write next, `[B, V]` bool; all of them for rows without a constraint.

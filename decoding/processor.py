@@ -106,13 +106,11 @@ class ConstraintLogitsProcessor(LogitsProcessor):
             remaining = self.max_new_tokens - (input_ids.shape[1] - following.prompt_length)
         mask = following.mask(states, remaining)
         astray = following.astray(states)
-        stuck = ~(mask.any(1) | astray)
-        if bool(stuck.any()):
-            if remaining is not None:
-                # A beam of probability zero may hold a token that there was no room for.
-                astray = astray | (stuck & following.needs_more(states, remaining))
-            if bool((stuck & ~astray).any()):
+        for row in (~(mask.any(1) | astray)).nonzero().flatten().tolist():
+            # A beam of probability zero may hold a token that there was no room for.
+            if remaining is None or not following.needs_more(states, row, remaining):
                 raise IncompleteOutput("a text cannot be completed within both `max_new_tokens` and `max_depth`")
+            astray[row] = True
         if bool(astray.any()):
             if bool(astray.all()):
                 raise TokenNotAllowed("every sequence holds a token that the constraint forbids")

@@ -6,6 +6,7 @@ once and kept; a copy costs two numbers.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -63,7 +64,9 @@ def piece_of(language: Language, work: Work) -> Piece:
             known = _of_automaton(language) if isinstance(language, ByteAutomaton) else _laid(language, work)
         if len(known.arcs) <= _MAX_ARCS:
             while len(_kept) >= _MAX_KEPT:
-                _kept.pop(next(iter(_kept)), None)
+                # The oldest goes; another thread may change the table meanwhile, and then this one looks again.
+                with suppress(RuntimeError, StopIteration):
+                    _kept.pop(next(iter(_kept)), None)
             _kept[language] = known
     return known
 
