@@ -46,9 +46,9 @@ def measures(logits: Tensor, mask: Tensor, wanted: Tensor | None = None) -> Meas
         logits: `[B, V]` as the model gave them, of any precision.
         mask: `[B, V]` bool, the tokens that are allowed.
         wanted: `[B]` int64, the tokens that the model would have written, such as those that the same noise draws
-            without the mask; None for the likeliest.
+            without the mask, and -1 for none; None for the likeliest.
     """
-    logs = logits.float().log_softmax(1)
+    logs = log_probabilities(logits)
     allowed = logs.masked_fill(~mask, -torch.inf)
     kept = allowed.logsumexp(1)
     preferred = logs.argmax(1) if wanted is None else wanted
@@ -59,8 +59,14 @@ def measures(logits: Tensor, mask: Tensor, wanted: Tensor | None = None) -> Meas
         surprise=(-kept / math.log(2)).clamp(min=0.0),
         entropy_before=_bits(logs),
         entropy_after=_bits(after),
-        intervened=~mask.gather(1, preferred[:, None])[:, 0],
+        intervened=(preferred >= 0) & ~mask.gather(1, preferred.clamp(min=0)[:, None])[:, 0],
     )
+
+
+def log_probabilities(logits: Tensor) -> Tensor:
+    """The model's own, `[B, V]` float32: minus infinity for what is not a number, and for a row without any number."""
+    scores = logits.float().nan_to_num(nan=-torch.inf, neginf=-torch.inf).log_softmax(1)
+    return scores.nan_to_num(nan=-torch.inf, neginf=-torch.inf)
 
 
 def _bits(logs: Tensor) -> Tensor:

@@ -72,6 +72,8 @@ def test_extremes_are_numbers() -> None:
     assert step.removed.tolist() == [1, 1]
     assert step.surprise.tolist() == [pytest.approx(200 / math.log(2), rel=1e-5), math.inf]
     assert step.entropy_after.tolist() == [0, 0]
+    nothing = measures(torch.full((1, 2), -math.inf), torch.tensor([[True, False]]), torch.tensor([-1]))
+    assert [float(measure) for measure in nothing] == [0, math.inf, 0, 0, 0]
     everything = measures(logits, torch.ones(2, 3, dtype=torch.bool))
     assert everything.removed.tolist() == [0, 0]
     assert everything.surprise.tolist() == [0, 0]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import constraints
@@ -26,7 +26,7 @@ from tokenfst import TokenAutomaton, Vocabulary
 
 LETTERS = Vocabulary([b"a", b"b", b"ab", b"ba", b""], eos_ids=[4])
 TWO_ENDS = Vocabulary([b"a", b"b", b"ab", b"", b""], eos_ids=[3, 4])
-PATTERNS = ["(a|b){0,3}", "(ab)*", "a*b?", "b(ab|a)+", "(aab|ba|b)*"]
+PATTERNS = ["(a|b){0,3}", "(ab)*", "a*b?", "b(ab|a)+", "(aab|ba|b)*", "(a|b){5}"]
 LIMIT = 4
 
 
@@ -111,23 +111,28 @@ def test_as_many_beams_as_prefixes_find_the_best(pattern: str, seed: int, count:
     assert narrow[0].score <= scores[0] + 1e-5
 
 
-@settings(max_examples=40)
-@given(st.sampled_from(PATTERNS), st.integers(0, 30), st.integers(1, 3), st.integers(2, LIMIT))
-def test_beams_are_the_best_at_each_step(pattern: str, seed: int, beams: int, limit: int) -> None:
+@settings(max_examples=80)
+@given(
+    st.sampled_from(PATTERNS),
+    st.integers(0, 30),
+    st.integers(1, 3),
+    st.integers(2, LIMIT),
+    st.sampled_from([0.0, 0.6, 1.0, -0.5, 2.0]),
+)
+def test_beams_are_the_best_at_each_step(pattern: str, seed: int, beams: int, limit: int, penalty: float) -> None:
     """The definition, written down with nothing but sorting; and no stop before the limit."""
     automaton = tokenfst.compile(pattern, LETTERS)
-    if automaton.min_tokens(automaton.start) > limit:
-        return
-    live: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
-    finished: list[float] = []
     texts = language(automaton, limit)
-    for _ in range(limit):
-        prefixes = {text[: len(live[0][1]) + 1] for text in texts if len(text) > len(live[0][1])} if live else set()
-        finished += [log_probability(seed, [1], (*tokens, 4), LETTERS, 7) for _, tokens in live if tokens in texts]
-        longer = [prefix for prefix in prefixes if prefix[:-1] in {tokens for _, tokens in live}]
-        scored = [(log_probability(seed, [1], tokens, LETTERS, 7), tokens) for tokens in longer]
-        live = sorted(scored, reverse=True)[:beams]
-    found = beam_search(toy(seed, 7), [[1]], automaton, max_new_tokens=limit, beams=beams)[0]
+    assume(texts)
+    live: list[tuple[int, ...]] = [()]
+    finished: list[float] = []
+    for length in range(limit):
+        ends = [(*tokens, 4) for tokens in live if tokens in texts]
+        finished += [log_probability(seed, [1], end, LETTERS, 7) / (length + 1) ** penalty for end in ends]
+        longer = {text[: length + 1] for text in texts if len(text) > length and text[:length] in live}
+        live = sorted(longer, key=lambda tokens: -log_probability(seed, [1], tokens, LETTERS, 7))[:beams]
+    options: dict[str, Any] = {"max_new_tokens": limit, "beams": beams, "length_penalty": penalty}
+    found = beam_search(toy(seed, 7), [[1]], automaton, **options)[0]
     assert np.allclose([one.score for one in found], sorted(finished, reverse=True)[:beams], atol=1e-5)
 
 
@@ -209,7 +214,7 @@ def test_texts_that_the_model_rules_out_are_found_where_there_are_no_others(numb
     assert {one.text for one in found} == {b"ab"}
     assert [one.log_probability for one in found] == [-math.inf] * 2
     sampled = best_of_n(logits, [[0]], automaton, max_new_tokens=3, n=2)[0]
-    assert [one.text for one in sampled] == [b"ab"] * 2
+    assert [(one.text, one.log_probability) for one in sampled] == [(b"ab", -math.inf)] * 2
 
 
 def test_samples_follow_the_stepwise_distribution() -> None:
@@ -243,6 +248,13 @@ def test_samples_of_a_prompt_do_not_depend_on_the_batch() -> None:
     assert len({one.tokens for one in together[1]}) > 2
     fewer = best_of_n(toy(2, 7), [[1]], automaton, **{**options, "n": 3})[0]
     assert {one.tokens for one in fewer} <= {one.tokens for one in together[1]}
+
+
+def test_any_end_token_ends_a_sample() -> None:
+    automaton = tokenfst.compile("a{0,2}", TWO_ENDS)
+    found = best_of_n(toy(2, 7), [[0]], automaton, max_new_tokens=LIMIT, n=20, sampling=Sampling(seed=3))[0]
+    check(found, 2, [0], automaton, 0.0)
+    assert {one.tokens[-1] for one in found} == {3, 4}
 
 
 def test_a_judge_ranks() -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from decoding.difficulty import log_probabilities
 from tokenfst.over_tokens import OverTokens
 
 
@@ -66,8 +67,11 @@ class Step(NamedTuple):
                 raise ValueError(f"logits of width {logits.shape[1]} do not cover the vocabulary of {size}")
             allowed[row, :size] = automaton.mask(state, remaining)
             ends[row, end_ids] = allowed[row, end_ids]
-        scores = logits.float().nan_to_num(nan=-torch.inf, neginf=-torch.inf).log_softmax(1).nan_to_num(nan=-torch.inf)
-        return Step(scores, torch.from_numpy(allowed).to(logits.device), torch.from_numpy(ends).to(logits.device))
+        return Step(
+            log_probabilities(logits),
+            torch.from_numpy(allowed).to(logits.device),
+            torch.from_numpy(ends).to(logits.device),
+        )
 
     def end_scores(self) -> Tensor:
         """The log-probability of all end tokens together, `[R]`."""
