@@ -128,7 +128,10 @@ def test_greedy_texts_are_the_same_with_any_proposer(name: str) -> None:
         model = Table(seed=seed)
         plain = speculate(model, [PROMPT], automaton, sampling=greedy, max_new_tokens=LIMIT)
         proposers = {**PROPOSERS, **DRAFTS}[name](automaton)
-        assert speculate(model, [PROMPT], automaton, proposers, sampling=greedy, max_new_tokens=LIMIT).tokens == plain.tokens
+        assert (
+            speculate(model, [PROMPT], automaton, proposers, sampling=greedy, max_new_tokens=LIMIT).tokens
+            == plain.tokens
+        )
 
 
 @pytest.mark.parametrize("name", ["none", "counts, a tree", "draft, a tree"])
