@@ -51,7 +51,7 @@ EXTRA = (0, 0, 0, 1, 2, 3, 5, 10, 20, 40, 80)
 _LIMITS = Limits(seconds=20)
 PATTERNS = {
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2})?": ("eager", "lazy", "canonical"),
-    r'"[^"\\\x00-\x1f]{40,90}"': ("eager", "lazy", "canonical"),
+    r'"[^"\\\x00-\x1f]{40,90}"': ("eager", "lazy"),
     r"([a-z]+ ){3,}[a-z]+\.": ("eager", "lazy", "canonical"),
     r"(yes|no|I do not know)(, because [A-Za-z ,]{9,2000}\.)?": ("eager", "lazy"),
 }
@@ -262,6 +262,8 @@ def run(
         if len(subjects) > 100:
             automata.clear()
             judges.clear()
+        if result.done["all"] % 100 == 0:
+            print(next(result.report()), file=sys.stderr, flush=True)
     return result
 
 
