@@ -334,3 +334,14 @@ def test_every_kind_of_automaton_is_searched(constraint: Any, options: dict[str,
             assert automaton.accepts(one.tokens)
             assert one.tokens[-1] in vocabulary.eos_ids
             assert len(one.tokens) <= limit
+
+
+def test_a_text_that_becomes_better_with_its_length_is_waited_for() -> None:
+    automaton = tokenfst.compile("b{0,3}", LETTERS)
+
+    def logits(rows: list[list[int]]) -> torch.Tensor:
+        following = {1: [-99, -1.1, -99, -99, -0.4], 4: [-99, -99, -99, -99, 0]}
+        return torch.tensor([following.get(len(row), [-99, 0, -99, -99, -99]) for row in rows]).float()
+
+    found = beam_search(logits, [[0]], automaton, max_new_tokens=4, beams=1, length_penalty=1.0)[0]
+    assert [one.text for one in found] == [b"bbb"]
