@@ -88,8 +88,9 @@ class Budget:
             for (source, token), reached in self._exceptions.items()
             if source == state
         }
-        levels = {*runs[:, 2].tolist(), *(least for least in exceptions.values() if least is not None)}
-        return _Behind(runs, exceptions, sorted(levels))
+        others = [least for least in exceptions.values() if least is not None]
+        levels = np.unique(np.append(runs[:, 2], np.array(others, np.int32)))
+        return _Behind(runs, exceptions, levels.tolist())
 
     def _made(self, behind: _Behind, limit: int, final: bool) -> Ints:
         vocabulary = self._vocabulary
