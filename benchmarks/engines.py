@@ -104,7 +104,7 @@ class XGrammar:
         return found
 
 
-class _Greedy:
+class Greedy:
     """The longest token at each place: llguidance asks for a tokenizer, and the benchmarks for a tokenization."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -127,7 +127,7 @@ class _Greedy:
 
 def tokenize(vocabulary: Vocabulary, text: str) -> list[int]:
     """The longest token at each place of a text."""
-    return _Greedy(vocabulary)(text)
+    return Greedy(vocabulary)(text)
 
 
 class LLGuidance:
@@ -140,7 +140,7 @@ class LLGuidance:
         self.name = f"llguidance {version('llguidance')}"
         self.module = llguidance
         self.size = len(vocabulary)
-        self.tokenizer = llguidance.LLTokenizer(llguidance.TokenizerWrapper(_Greedy(vocabulary)))
+        self.tokenizer = llguidance.LLTokenizer(llguidance.TokenizerWrapper(Greedy(vocabulary)))
         self.words = llguidance.numpy.allocate_token_bitmask(1, self.tokenizer.vocab_size)
 
     def compile(self, pattern: str) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from grammar_engines import LLGuidanceGrammar, TokenFstGrammar, XGrammarGrammar
 
-from decoding.pushdown_tensors import PushdownTensors
+from decoding.arena import Arena
 
 
 class Batch(Protocol):
@@ -22,18 +22,18 @@ class Batch(Protocol):
         """Goes on by a token each."""
 
 
-class Tensors:
-    """This project's tensors on the CPU."""
+class InArena:
+    """This project's arena on the CPU."""
 
     def __init__(self, engine: TokenFstGrammar, compiled: Any, rows: Sequence[Sequence[int]]) -> None:
-        self.tensors = PushdownTensors(compiled)
-        self.at = self.tensors.starts(len(rows))
+        self.arena = Arena.of([compiled])
+        self.at = self.arena.starts([1] * len(rows))
 
     def masks(self) -> None:
-        self.tensors.bitmask(self.at)
+        self.arena.bitmask(self.at)
 
     def advance(self, tokens: list[int]) -> None:
-        self.at = self.tensors.advance(self.at, torch.tensor(tokens))
+        self.at = self.arena.advance(self.at, torch.tensor(tokens))
 
 
 class Loop:
@@ -92,7 +92,7 @@ class LLGuidanceBatch:
 
 # How each engine takes a batch; the name is added to that of the column.
 BATCHES: dict[type[Any], dict[str, Callable[..., Batch]]] = {
-    TokenFstGrammar: {"": Tensors, " loop": Loop},
+    TokenFstGrammar: {"": InArena, " loop": Loop},
     XGrammarGrammar: {"": XGrammarBatch},
     LLGuidanceGrammar: {"": LLGuidanceBatch},
 }

@@ -11,7 +11,7 @@ For each grammar and engine, medians over rounds in which the engines take turns
     total           compile, and every mask and advance of that text, with nothing kept from before
     batch B         the same for each of B texts that are alike but not the same, after a first part of them: a step of
                     the batch, by the engine's own functions for batches on one thread; for this project those of
-                    `PushdownTensors`, and beside them a loop over the automaton
+                    an `Arena`, and beside them a loop over the automaton
     held            bytes of what was compiled, where the engine tells
 
 Kernels, tokenizers and whatever an engine prepares for a vocabulary once are warm; no engine may keep a compiled
@@ -124,7 +124,7 @@ def _round(engine: Engine, name: str, texts: list[list[int]], sizes: list[int]) 
                 batch, made = _timed(lambda make=make, rows=rows: make(engine, compiled, rows))
                 found[f"batch {size}{what}"] = _batch_step(batch, rows)
                 if what == "" and isinstance(engine, TokenFstGrammar):
-                    found["tensors"] = made
+                    found["arena"] = made
     except ValueError as error:
         print(f"{engine.name} on {name}: {str(error)[:200]}", flush=True)
     return found
@@ -178,7 +178,7 @@ COLUMNS = (
     "batch 16 loop",
     "batch 256",
     "batch 256 loop",
-    "tensors",
+    "arena",
     "held",
 )
 

@@ -35,7 +35,6 @@ from tokenfst import Vocabulary
 
 # Threads of libraries that an engine may use.
 _ONE_THREAD = ("OMP_NUM_THREADS", "RAYON_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-_SECONDS = 1e3, "ms"
 
 
 class Engine(Protocol):
@@ -204,9 +203,9 @@ def load_vocabulary(path: str | None) -> list[bytes]:
 
 
 def _longest_match(vocab: list[bytes]) -> Any:
-    from engines import _Greedy
+    from engines import Greedy
 
-    return _Greedy(Vocabulary((*vocab, b""), eos_ids=(len(vocab),)))
+    return Greedy(Vocabulary((*vocab, b""), eos_ids=(len(vocab),)))
 
 
 def measure(

@@ -9,6 +9,7 @@ engine.advance(token)           whether the token was allowed
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,8 @@ _WARMING: list[tuple[Any, bytes]] = [
     ),
     ({"enum": ["a", 1.5, None]}, b"1.5"),
     ({"type": "object", "properties": {"a": {"pattern": "^[a-z]+$"}}, "additionalProperties": False}, b'{"a": "b"}'),
+    ({"type": "string", "pattern": "^a|b$", "maxLength": 99}, b'"abc"'),
+    ({"patternProperties": {"^x-": {"type": "integer"}}, "maxProperties": 2}, b'{"x-a": 1, "y": "z"}'),
 ]
 
 
@@ -55,6 +58,9 @@ class Engine:
             for token in [*(vocab.index(bytes([byte])) for byte in text), self.eos]:
                 self.mask()
                 assert self.advance(token), (schema, text)
+        # As servers do once they are up: what stays for good need not be looked at by each garbage collection.
+        gc.collect()
+        gc.freeze()
 
     def compile(self, schema: Any) -> None:
         """Takes a schema, as `json.loads` gives it, and begins a text.

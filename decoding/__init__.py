@@ -1,10 +1,11 @@
 """From token automata to text: tensors on the accelerator, and the loop.
 
-    AutomatonTensors            masks and steps for a batch             tensors
-    PushdownTensors             the same for grammars, with a stack     pushdown_tensors
+    Arena                       automata side by side: masks, steps     arena
     CanonicalTensors            the same for canonical tokenization     canonical_tensors
     ConstraintLogitsProcessor   for `generate` of transformers          processor
     generate(...)               prompts and a constraint to texts       generate
+    stream(...)                 a prompt to pieces of a text            streaming
+    PartialJson                 the value of JSON that is not whole     partial_json
     BackgroundCompiler          automata made in threads, and kept      compiling
     vocabulary_of(tokenizer)    its vocabulary, prepared once           loop
     bundled_model()             a small model to try things with        bundled
@@ -18,33 +19,36 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from decoding.arena import Arena
     from decoding.bundled import bundled_model
     from decoding.canonical_tensors import CanonicalTensors
     from decoding.compiling import BackgroundCompiler
     from decoding.loop import generate, vocabulary_of
+    from decoding.partial_json import PartialJson
     from decoding.processor import ConstraintLogitsProcessor
-    from decoding.pushdown_tensors import PushdownTensors
-    from decoding.tensors import AutomatonTensors
+    from decoding.streaming import stream
 
 __all__ = [
-    "AutomatonTensors",
+    "Arena",
     "BackgroundCompiler",
     "CanonicalTensors",
     "ConstraintLogitsProcessor",
-    "PushdownTensors",
+    "PartialJson",
     "bundled_model",
     "generate",
+    "stream",
     "vocabulary_of",
 ]
 
 _MODULES = {
-    "AutomatonTensors": "decoding.tensors",
+    "Arena": "decoding.arena",
     "BackgroundCompiler": "decoding.compiling",
     "CanonicalTensors": "decoding.canonical_tensors",
     "ConstraintLogitsProcessor": "decoding.processor",
-    "PushdownTensors": "decoding.pushdown_tensors",
+    "PartialJson": "decoding.partial_json",
     "bundled_model": "decoding.bundled",
     "generate": "decoding.loop",
+    "stream": "decoding.streaming",
     "vocabulary_of": "decoding.loop",
 }
 

@@ -6,8 +6,8 @@
                 V + 1 zeros; its running sum, gathered by each token's position                         [B, I] -> [B, V]
     mask        apart | (any & ~blocked)
 
-Shapes depend on nothing but the batch, and nothing is read back to the host. As in `decoding.tensors`, the state after
-the end takes any token and stays, and a token that is not allowed leads to `dead`, which allows nothing.
+Shapes depend on nothing but the batch, and nothing is read back to the host. As in the arena, the state after the
+end takes any token and stays, and a token that is not allowed leads to `dead`, which allows nothing.
 
 Rejected: the pairs as a `[V, V]` tensor; a mask for each token (2 GiB for 131,072 tokens).
 """

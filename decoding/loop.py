@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from typing import Any
+from concurrent.futures import Future
+from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 import torch
@@ -13,10 +14,14 @@ from transformers import LogitsProcessorList
 import tokenfst
 from automata.compilable import Compilable
 from automata.errors import IncompleteOutput, VocabularyError
-from decoding.processor import Automaton, ConstraintLogitsProcessor
+from decoding.processor import Automaton, Constrained, ConstraintLogitsProcessor
 from tokenfst.compile import Constraint, Nested
 from tokenfst.loaders import from_transformers
+from tokenfst.over_tokens import OverTokens
 from tokenfst.vocabulary import Vocabulary
+
+# What a text may be asked to satisfy; None is nothing.
+ConstraintLike: TypeAlias = Constraint | Nested | Compilable | Constrained
 
 # Preparing a vocabulary takes up to a second, and tokenizers live as long as the program.
 _vocabularies: WeakKeyDictionary[Any, Vocabulary] = WeakKeyDictionary()
@@ -34,7 +39,7 @@ def generate(
     model: Any,
     tokenizer: Any,
     prompts: str | Sequence[str],
-    constraint: Constraint | Nested | Compilable | Automaton,
+    constraint: ConstraintLike | Sequence[ConstraintLike],
     *,
     max_new_tokens: int = 256,
     temperature: float = 1.0,
@@ -50,7 +55,9 @@ def generate(
         model: a causal language model of `transformers`.
         tokenizer: its fast tokenizer.
         prompts: one prompt or several; an empty one begins with the tokenizer's first special token.
-        constraint: anything that `tokenfst.compile` takes, or a compiled automaton.
+        constraint: anything that `tokenfst.compile` takes, a compiled automaton, or one that is being compiled
+            (`BackgroundCompiler`), which is waited for when the prompts have been read. Or a list with one for each
+            prompt, None where anything may be written.
         max_new_tokens: the limit for each text, the end token counted. Texts are complete whatever it is.
         temperature: 0 takes the likeliest token, anything above samples.
         seed: makes sampling repeatable; the program's own random state is left alone.
@@ -59,8 +66,9 @@ def generate(
             text that the new tokens are by themselves, as chat programs show an answer, and as it has to be where all
             prompts are empty. It makes a difference for tokenizers that mark words (`tokenfst.compile`), and a compiled
             automaton brings its own.
-        max_depth: for grammars, how many symbols the stack may hold; `PushdownTensors` says what it is by itself.
-        **options: passed on to `model.generate`.
+        max_depth: for grammars, how many symbols the stack may hold; `Arena` says what it is by itself.
+        **options: passed on to `model.generate`, such as `num_return_sequences`, `assistant_model` or
+            `cache_implementation`.
 
     Returns:
         One text for each prompt, without the prompt; `num_return_sequences` times as many where that is among the
@@ -71,14 +79,16 @@ def generate(
         TooManyConfigurations: a text has more derivations side by side than the automaton carries.
         IncompleteOutput: the shortest text takes more than `max_new_tokens`; or other options stopped a text early.
         VocabularyError: the tokenizer has no end token, or the automaton is for another vocabulary.
-        ValueError: `at_text_start` with an automaton that was compiled without it.
+        ValueError: `at_text_start` with an automaton that was compiled without it; or a list of constraints that has
+            another length than that of the prompts.
     """
     vocabulary = vocabulary_of(tokenizer)
     if not vocabulary.eos_ids:
         raise VocabularyError("the tokenizer names no end-of-sequence token, so no text could end")
-    automaton = _automaton(constraint, vocabulary, at_text_start)
-    encoded = _encode(tokenizer, [prompts] if isinstance(prompts, str) else list(prompts), model.device)
-    processor = ConstraintLogitsProcessor(automaton, max_new_tokens=max_new_tokens, max_depth=max_depth)
+    prompts = [prompts] if isinstance(prompts, str) else list(prompts)
+    constrained = _constrained(constraint, len(prompts), vocabulary, at_text_start)
+    encoded = encode(tokenizer, prompts, model.device)
+    processor = ConstraintLogitsProcessor(constrained, max_new_tokens=max_new_tokens, max_depth=max_depth)
     sampling = {"do_sample": True, "temperature": temperature} if temperature > 0 else {"do_sample": False}
     with torch.no_grad(), _seeded(seed):
         written = model.generate(
@@ -91,13 +101,42 @@ def generate(
             **sampling,
             **options,
         )
-    return [_text(row, automaton) for row in written[:, encoded["input_ids"].shape[1] :].tolist()]
+    rows = written[:, encoded["input_ids"].shape[1] :].tolist()
+    automata = processor.automata()
+    texts = []
+    for at, row in enumerate(rows):
+        automaton = automata[at * len(automata) // len(rows)]
+        texts.append(_text(row, automaton, vocabulary, at_text_start))
+    return texts
 
 
-def _automaton(
-    constraint: Constraint | Nested | Compilable | Automaton, vocabulary: Vocabulary, at_text_start: bool
-) -> Automaton:
-    if not isinstance(constraint, Automaton):
+def _constrained(
+    constraint: ConstraintLike | Sequence[ConstraintLike], count: int, vocabulary: Vocabulary, at_text_start: bool
+) -> list[Constrained]:
+    """The automata, one for all prompts or one for each; equal constraints are compiled once."""
+    # A pattern is a sequence too.
+    if isinstance(constraint, str) or not isinstance(constraint, Sequence):
+        return [automaton_of(constraint, vocabulary, at_text_start)]
+    if len(constraint) != count:
+        raise ValueError(f"there are {len(constraint)} constraints for {count} prompts")
+    known: dict[int, Constrained] = {}
+    for one in constraint:
+        if id(one) not in known:
+            known[id(one)] = automaton_of(one, vocabulary, at_text_start)
+    return [known[id(one)] for one in constraint]
+
+
+def automaton_of(constraint: ConstraintLike, vocabulary: Vocabulary, at_text_start: bool) -> Constrained:
+    """The automaton that is meant, None for none.
+
+    Raises:
+        PatternError, EmptyLanguage, LimitExceeded: as `tokenfst.compile`.
+        VocabularyError: the automaton is for another vocabulary.
+        ValueError: `at_text_start` with an automaton that was compiled without it.
+    """
+    if constraint is None or isinstance(constraint, Future):
+        return constraint
+    if not isinstance(constraint, OverTokens):
         return tokenfst.compile(constraint, vocabulary, at_text_start=at_text_start)
     if constraint.vocabulary.digest != vocabulary.digest:
         raise VocabularyError("the automaton was made for another vocabulary than the tokenizer's")
@@ -110,8 +149,8 @@ def _pad_id(tokenizer: Any, vocabulary: Vocabulary) -> int:
     return int(tokenizer.pad_token_id) if tokenizer.pad_token_id is not None else vocabulary.eos_ids[0]
 
 
-def _encode(tokenizer: Any, prompts: list[str], device: torch.device) -> dict[str, torch.Tensor]:
-    """Token ids and attention mask, padded on the left."""
+def encode(tokenizer: Any, prompts: list[str], device: torch.device) -> dict[str, torch.Tensor]:
+    """Token ids and attention mask, `[B, T]` each, padded on the left."""
     rows = [tokenizer(prompt)["input_ids"] for prompt in prompts]
     first = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
     rows = [row or [first] for row in rows]
@@ -125,10 +164,12 @@ def _encode(tokenizer: Any, prompts: list[str], device: torch.device) -> dict[st
     }
 
 
-def _text(row: list[int], automaton: Automaton) -> str:
-    vocabulary = automaton.vocabulary
+def _text(row: list[int], automaton: Automaton | None, vocabulary: Vocabulary, at_text_start: bool) -> str:
     ends = [place for place, token in enumerate(row) if token in vocabulary.eos_ids]
     tokens = row[: ends[0]] if ends else row
+    if automaton is None:
+        # Free text may be cut off anywhere.
+        return vocabulary.detokenize(tokens, at_text_start=at_text_start).decode(errors="replace")
     if not automaton.accepts(tokens):
         raise IncompleteOutput(f"the text stopped before it was complete: {automaton.text(tokens)!r}")
     return automaton.text(tokens).decode()

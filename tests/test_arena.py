@@ -27,7 +27,7 @@ from decoding.arena.machines import of_pushdown
 from decoding.arena.parallel import common
 from tokenfst import PushdownTokenAutomaton, TokenAutomaton, Vocabulary
 from tokenfst.counted.automaton import from_counted
-from tokenfst.pushdown.stack_distance import StackDistance
+from tokenfst.pushdown.distance import Contexts, Ways, distances
 from tokenfst.pushdown.tables import PushdownTables
 from tokenfst.token_classes import END, NEVER
 
@@ -40,9 +40,10 @@ def arena_of(
     tables: PushdownTables, token_class: Sequence[int], max_depth: int, width: int | None = None
 ) -> Arena | None:
     """An arena with tables alone in slot 1; None if every text needs a higher stack."""
-    found = StackDistance(tables).by_context
-    classes = np.array(token_class, np.int32)
-    stand_in: Any = SimpleNamespace(tables=tables, token_class=classes, max_depth=None, distances=found)
+    distance = distances(Contexts(Ways(tables)))
+    stand_in: Any = SimpleNamespace(
+        tables=tables, token_class=np.array(token_class, np.int32), max_depth=None, distances=distance
+    )
     arena = Arena(
         vocabulary_of_size(len(token_class)),
         width=width,

@@ -7,25 +7,34 @@ from importlib.resources import files
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from test_lazy import byte_vocabulary
 
 from automata import expr as ex
 from automata import parse
+from automata.algebra import alternation
 from automata.byte_automaton import ByteAutomaton
 from automata.compile import compile_expr
 from automata.determinize import Transitions
 from automata.errors import LimitExceeded, TokenNotAllowed
 from automata.expr import Expr
 from automata.minimize import minimize
-from automata.nested import Counted, NestedCall, NestedNetwork, NestedRule, compile_nested
+from automata.nested import (
+    Counted,
+    CountedPaths,
+    NestedCall,
+    NestedNetwork,
+    NestedRule,
+    compile_nested,
+    counted_paths,
+)
 from automata.pushdown.automaton import PushdownAutomaton
 from constraints.json_schema import json_schema
 from tokenfst import LazyAutomaton, Vocabulary, from_tekken
 
 # What a text is counted in: no text of one begins another.
-UNITS = ("a", "a|b", "a|bb|bab", "ab|ac|b(a|b|c)", '[^\\x00-\\x60"]|é', "a|(bc*a)")
+UNITS = ("a", "a|b", "a|bb|bab", "ab|ac|b(a|b|c)", '[^\\x00-\\x60"]|é', "a|(bca|bb)")
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +91,39 @@ def test_counting_in_steps_is_repetition(parts: list[tuple[Counted, str]], seed:
     lazy = LazyAutomaton(NestedNetwork((rule,)), vocabulary)
     expected = compile_expr(ex.alternation(*(_expr(counted, pattern) for counted, pattern in parts)))
     _same_masks(lazy, LazyAutomaton(expected, vocabulary), rng, 4, 25)
+
+
+@st.composite
+def _paths(draw: st.DrawFn) -> CountedPaths:
+    """The quoted texts of a pattern with so many characters, each of which ends in a state that is counted."""
+    pattern = draw(st.sampled_from(["[ab]*", "(ab)*", "a*b", "a{3,9}(b|c)*", "(a|bbb)(c|ab)*", "[abc]{0,9}"]))
+    automaton = compile_expr(ex.concat('"', parse(pattern), '"'))
+    low = draw(st.sampled_from([0, 1, 2, 6, 7, 8, 20]))
+    high = draw(st.none() | st.integers(low, low + 20))
+    counted = np.ones(automaton.num_states, np.bool_)
+    counted[automaton.start] = counted[automaton.final] = False
+    # The first quote leads to a state that is counted too.
+    paths = counted_paths(automaton, counted, low + 1, None if high is None else high + 1)
+    assume(paths is not None)
+    assert paths is not None
+    return paths
+
+
+@given(st.lists(_paths(), min_size=1, max_size=2), st.booleans(), st.integers(0, 1 << 30))
+@settings(max_examples=60, deadline=None)
+def test_counting_states_in_steps_is_an_intersection(parts: list[CountedPaths], quoted: bool, seed: int) -> None:
+    rng = random.Random(seed)
+    vocabulary = byte_vocabulary(rng, b'aaaabbc"', 40)
+    rule = NestedRule()
+    between, end = rule.state(), rule.state()
+    rule.ends.append((end, 0))
+    if quoted:
+        rule.arcs.append((0, ex.literal('"'), between))
+    for part in parts:
+        rule.arcs.append((between, part.behind(b'"'), end) if quoted else (0, part, end))
+    lazy = LazyAutomaton(NestedNetwork((rule,)), vocabulary)
+    written = alternation(*(part.expanded() for part in parts))
+    _same_masks(lazy, LazyAutomaton(written, vocabulary), rng, 4, 25)
 
 
 @given(_counted())
@@ -170,7 +212,8 @@ def test_bounds_cost_nothing(bound: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "low", "high"), [("a|ab", 0, 1), ("a*b", 0, 1), ("a?", 0, 1), ("a", 2, 1), ("a", -1, None)]
+    ("pattern", "low", "high"),
+    [("a|ab", 0, 1), ("a*b", 0, 1), ("a|bc*a", 0, 1), ("", 0, 1), ("a?", 0, 1), ("a", 2, 1), ("a", -1, None)],
 )
 def test_what_is_no_count(pattern: str, low: int, high: int | None) -> None:
     with pytest.raises(ValueError, match=r"unit's texts|counts from"):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
+from arena_walks import check_everywhere
 from counted_cases import (
     EXPRS,
     PATTERNS,
@@ -30,7 +30,7 @@ from automata import (
     parse,
 )
 from automata.errors import AutomatonFileError, EmptyLanguage
-from decoding import AutomatonTensors
+from decoding.arena import Arena
 from tokenfst import TokenAutomaton, Vocabulary
 from tokenfst.compile import from_bytes
 from tokenfst.counted.automaton import from_counted
@@ -108,52 +108,13 @@ def test_tokens_with_one_function_are_one_class(name: str) -> None:
 
 @pytest.mark.parametrize("pattern", ["a{2,5}", '"[^"]{0,3}"', "(a{3}b?)*", "b*a{3,}b*", "(ab?){2,6}a"])
 @pytest.mark.parametrize("name", ["tokens across bounds", "pairs only", "no end token"])
-def test_tensors_are_the_automaton(pattern: str, name: str) -> None:
+def test_an_arena_does_what_the_automaton_says(pattern: str, name: str) -> None:
     automata = both(pattern, VOCABULARIES[name])
     if automata is None:
         return
-    automaton, vocabulary = automata[0], VOCABULARIES[name]
-    tensors = AutomatonTensors(automaton, width=len(vocabulary) + 2)
-    states = torch.tensor([*{state for state, _ in check_tokens(*automata)}, automaton.end_state, tensors.dead])
-    masks = tensors.mask(states)
-    within = [tensors.mask(states, remaining) for remaining in range(7)]
-    each = tensors.mask(states, torch.arange(len(states)) % 7)
-    assert not masks[-1].any()
-    for row, state in enumerate(states[:-1].tolist()):
-        assert masks[row, : len(vocabulary)].tolist() == automaton.mask(state).tolist()
-        assert torch.equal(each[row], within[row % 7][row])
-        assert not masks[row, len(vocabulary) :].any()
-        reached = tensors.advance(states[row].expand(len(vocabulary)), torch.arange(len(vocabulary))).tolist()
-        for token in range(len(vocabulary)):
-            if state == automaton.end_state:
-                assert reached[token] == automaton.end_state
-            elif not masks[row, token]:
-                assert reached[token] == tensors.dead
-            else:
-                assert reached[token] == automaton.advance(state, token)
-            for remaining in range(7):
-                fits = bool(masks[row, token]) and automaton.min_tokens(automaton.advance(state, token)) < remaining
-                assert bool(within[remaining][row, token]) == fits
-    assert set(tensors.advance(states[-1:].expand(4), torch.arange(4)).tolist()) == {tensors.dead}
-
-
-def test_tensors_are_one_graph() -> None:
-    automaton = from_counted(certainly_counted('"[^"]{2,5}"'), VOCABULARIES["tokens across bounds"])
-    tensors = AutomatonTensors(automaton)
-
-    def step(states: torch.Tensor, logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        tokens = logits.masked_fill(~tensors.mask(states, 9), float("-inf")).argmax(-1)
-        return tensors.advance(states, tokens), tokens
-
-    # fullgraph: a read of a tensor on the host would break the graph, and that is an error here.
-    compiled = torch.compile(step, fullgraph=True, backend="aot_eager", dynamic=False)
-    states = compiled_states = tensors.starts(4)
-    for seed in range(6):
-        logits = torch.randn(4, tensors.width, generator=torch.Generator().manual_seed(seed))
-        states, tokens = step(states, logits)
-        compiled_states, compiled_tokens = compiled(compiled_states, logits)
-        assert torch.equal(tokens, compiled_tokens)
-        assert torch.equal(states, compiled_states)
+    arena = Arena.of(automata[:1], width=len(VOCABULARIES[name]) + 2)
+    reached = check_everywhere(arena, automata[0])
+    assert reached == {state for state, _ in check_tokens(*automata)}
 
 
 @pytest.mark.parametrize("name", ["tokens across bounds", "no byte a", "no end token"])

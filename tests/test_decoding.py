@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from arena_walks import check_everywhere
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import LlamaConfig, LlamaForCausalLM, LogitsProcessorList
 
 import tokenfst
 from automata import IncompleteOutput, TokenNotAllowed, VocabularyError
-from decoding import AutomatonTensors, ConstraintLogitsProcessor, bundled_model, generate, vocabulary_of
+from decoding import ConstraintLogitsProcessor, bundled_model, generate, vocabulary_of
+from decoding.arena import Arena
 from tokenfst import TokenAutomaton, Vocabulary
 from tokenfst.transitions import Csr, make_transitions
 
@@ -45,67 +47,9 @@ def sparse(automaton: TokenAutomaton) -> TokenAutomaton:
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 @pytest.mark.parametrize("shape", [lambda automaton: automaton, sparse], ids=["dense", "sparse"])
-def test_masks_and_steps_equal_the_automaton(pattern: str, shape: Callable[[TokenAutomaton], TokenAutomaton]) -> None:
+def test_an_arena_does_what_the_automaton_says(pattern: str, shape: Callable[[TokenAutomaton], TokenAutomaton]) -> None:
     automaton = shape(tokenfst.compile(pattern, LETTERS))
-    tensors = AutomatonTensors(automaton, width=12)
-    states = torch.arange(automaton.num_states)
-    masks = tensors.mask(states)
-    assert masks.shape == (automaton.num_states, 12)
-    for state in range(automaton.num_states):
-        assert masks[state, : len(LETTERS)].tolist() == automaton.mask(state).tolist()
-        assert not masks[state, len(LETTERS) :].any()
-        for token in range(len(LETTERS)):
-            reached = int(tensors.advance(torch.tensor([state]), torch.tensor([token])))
-            if state == automaton.end_state:
-                assert reached == automaton.end_state
-                continue
-            try:
-                assert reached == automaton.advance(state, token)
-            except TokenNotAllowed:
-                assert reached == tensors.dead
-    assert not tensors.mask(torch.tensor([tensors.dead])).any()
-
-
-@pytest.mark.parametrize("pattern", PATTERNS)
-def test_a_budget_allows_exactly_what_can_still_be_completed(pattern: str) -> None:
-    automaton = tokenfst.compile(pattern, LETTERS)
-    tensors = AutomatonTensors(automaton)
-    for state in range(automaton.num_states):
-        for remaining in range(6):
-            mask = tensors.mask(torch.tensor([state]), remaining)[0]
-            each = tensors.mask(torch.tensor([state]), torch.tensor([remaining]))[0]
-            assert torch.equal(mask, each)
-            for token in range(len(LETTERS)):
-                try:
-                    expected = automaton.min_tokens(automaton.advance(state, token)) <= remaining - 1
-                except TokenNotAllowed:
-                    expected = False
-                assert bool(mask[token]) == expected
-
-
-@pytest.mark.parametrize("shape", [lambda automaton: automaton, sparse], ids=["dense", "sparse"])
-def test_masks_and_steps_are_one_graph(shape: Callable[[TokenAutomaton], TokenAutomaton]) -> None:
-    tensors = AutomatonTensors(shape(tokenfst.compile("(ab|b)*a", LETTERS)))
-
-    def step(states: torch.Tensor, logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        masked = logits.masked_fill(~tensors.mask(states, 7), float("-inf"))
-        tokens = masked.argmax(-1)
-        return tensors.advance(states, tokens), tokens
-
-    # fullgraph: a read of a tensor on the host would break the graph, and that is an error here.
-    compiled = torch.compile(step, fullgraph=True, backend="aot_eager", dynamic=False)
-    states = compiled_states = tensors.starts(4)
-    for seed in range(6):
-        logits = torch.randn(4, len(LETTERS), generator=torch.Generator().manual_seed(seed))
-        states, tokens = step(states, logits)
-        compiled_states, compiled_tokens = compiled(compiled_states, logits)
-        assert torch.equal(tokens, compiled_tokens)
-        assert torch.equal(states, compiled_states)
-
-
-def test_logits_narrower_than_the_vocabulary_are_refused() -> None:
-    with pytest.raises(ValueError, match="do not cover"):
-        AutomatonTensors(tokenfst.compile("a", LETTERS), width=4)
+    assert len(check_everywhere(Arena.of([automaton], width=12), automaton)) == automaton.num_states
 
 
 def adversary(width: int, seed: int) -> LlamaForCausalLM:

@@ -39,7 +39,7 @@ from automata.limits import Work
 from automata.queries import equivalent
 from automata.sparse import SparseAutomaton, by_state
 from constraints import choice
-from decoding import AutomatonTensors
+from decoding.arena import Arena
 from tokenfst import TokenAutomaton, Vocabulary, from_tekken
 from tokenfst.compile import from_bytes
 from tokenfst.relations import is_list_like, relation_classes
@@ -358,9 +358,9 @@ def test_masks_of_a_large_list_are_what_bisection_finds(
 ) -> None:
     texts, automaton, generator = lists[kind], compiled[kind], random.Random(5)
     words = np.zeros(-(-len(vocabulary) // 32), np.int32)
-    tensors = AutomatonTensors(automaton)
+    arena = Arena.of([automaton])
     for text in generator.sample(texts, 2):
-        state, written = automaton.start, b""
+        state, at, written = automaton.start, arena.starts([1]), b""
         for token in [*cut(text, ids, generator), None]:
             follow = continuations(texts, written)
             allowed = np.array([piece in follow for piece in vocabulary.tokens])
@@ -368,10 +368,11 @@ def test_masks_of_a_large_list_are_what_bisection_finds(
             assert np.array_equal(automaton.mask(state), allowed)
             automaton.fill_bitmask(state, words)
             assert np.array_equal(np.unpackbits(words.view(np.uint8), bitorder="little").astype(np.bool_), allowed)
-            assert np.array_equal(tensors.mask(torch.tensor([state]))[0].numpy(), allowed)
+            assert np.array_equal(arena.mask(at)[0].numpy(), allowed)
             if token is not None:
                 following = automaton.advance(state, token)
-                assert int(tensors.advance(torch.tensor([state]), torch.tensor([token]))[0]) == following
+                at = arena.advance(at, torch.tensor([token]))
+                assert not arena.astray(at).any()
                 assert automaton.min_tokens(state) <= 1 + automaton.min_tokens(following)
                 state, written = following, written + vocabulary.tokens[token]
         assert automaton.is_final(state)

@@ -21,7 +21,7 @@ from automata import (
 from automata.counted.register_distance import FAR
 from automata.errors import Cancelled, EmptyLanguage, LimitExceeded
 from automata.limits import Cancellation, Limits
-from decoding import AutomatonTensors
+from decoding.arena import Arena
 from tokenfst import TokenAutomaton, Vocabulary, from_tekken
 from tokenfst.compile import from_bytes
 from tokenfst.counted.automaton import CountedAutomaton
@@ -51,16 +51,16 @@ def test_large_bounds_are_exact_for_every_token() -> None:
 def test_every_text_is_whole_within_a_tight_budget(pattern: str) -> None:
     automaton = tokenfst.compile(pattern, VOCABULARIES["tokens across bounds"])
     assert isinstance(automaton, CountedAutomaton)
-    tensors, generator = AutomatonTensors(automaton), torch.Generator().manual_seed(1)
+    arena, generator = Arena.of([automaton]), torch.Generator().manual_seed(1)
     budget = automaton.min_tokens(automaton.start) + 3
-    states, written = tensors.starts(8), []
+    at, written = arena.starts([1] * 8), []
     for remaining in range(budget, 0, -1):
-        mask = tensors.mask(states, remaining)
+        mask = arena.mask(at, remaining)
         assert mask.any(1).all()
         tokens = torch.multinomial(mask.float(), 1, generator=generator)[:, 0]
-        states = tensors.advance(states, tokens)
+        at = arena.advance(at, tokens)
         written.append(tokens)
-    assert (states == tensors.end).all()
+    assert arena.ended(at).all()
     for row in torch.stack(written, 1).tolist():
         text = automaton.vocabulary.detokenize(row[: row.index(0)]).decode()
         assert re.fullmatch(pattern, text)

@@ -161,13 +161,33 @@ def test_there_is_room_for_more_sets(monkeypatch: pytest.MonkeyPatch) -> None:
     vocabulary = byte_vocabulary(rng, b'{}[]",: ab1', 100)
     constraint = constraints.json_schema(SCHEMAS[0])
     eager, lazy = tokenfst.compile(constraint, vocabulary), tokenfst.compile(constraint, vocabulary, lazy=True)
-    assert len(lazy._walker.machine.table) < 64
+    assert len(lazy.walker.machine.table) < 64
     for tokens in walks(lazy, rng, 10, 25):
         one: Any = eager.start
         other = lazy.start
         for token in tokens:
             one, other = eager.advance(one, token), lazy.advance(other, token)
         np.testing.assert_array_equal(eager.mask(one), lazy.mask(other))
+
+
+@pytest.mark.parametrize("schema", [{"maxLength": 40}, {"pattern": "^[^a]*$"}, {"maxProperties": 2}], ids=str)
+def test_texts_are_found_where_there_was_no_room_at_first(
+    schema: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tekken: Vocabulary
+) -> None:
+    constraint = constraints.json_schema({"type": ["object", "string"], **schema})
+    large = tokenfst.compile(constraint, tekken, lazy=True)
+    for _ in range(3):  # so that all texts have been met
+        found = walks(large, random.Random(str(schema)), 6, 8)
+        large._forget()
+    monkeypatch.setattr("tokenfst.lazy.subset_program._MOST_ROOM", 16)
+    small = tokenfst.compile(constraint, tekken, lazy=True)
+    for tokens in found:
+        one, other = large.start, small.start
+        for token in tokens:
+            one, other = large.advance(one, token), small.advance(other, token)
+        np.testing.assert_array_equal(large.mask(one), small.mask(other))
+        mine, others = large._rows[one], small._rows[other]
+        assert (mine.base.sum(), len(mine.flips)) == (others.base.sum(), len(others.flips))
 
 
 def test_rows_do_not_grow_with_the_depth(tekken: Vocabulary) -> None:

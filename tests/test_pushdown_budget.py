@@ -15,7 +15,8 @@ from transformers import LlamaConfig, LlamaForCausalLM, LogitsProcessorList
 import constraints
 import tokenfst
 from automata import IncompleteOutput
-from decoding import ConstraintLogitsProcessor, PushdownTensors, bundled_model, generate
+from decoding import ConstraintLogitsProcessor, bundled_model, generate
+from decoding.arena import Arena
 from tokenfst import PushdownTokenAutomaton, Vocabulary
 
 CASES = {"nested": nested, "brackets": brackets, "json": json, "sums": sums, "ambiguous": ambiguous}
@@ -61,14 +62,14 @@ def test_a_budget_allows_exactly_what_can_still_be_completed(name: str) -> None:
     automaton, random = compiled(name).within(6), np.random.default_rng(0)
     following, least = all_states(automaton)
     assert automaton.distances.first == least[automaton.start]
-    tensors, low = PushdownTensors(automaton), automaton.within(3)
+    arena, low = Arena.of([automaton]), automaton.within(3)
     states: list[Any] = [automaton.start] * 24
-    at = tensors.starts(24)
+    at = arena.starts([1] * 24)
     bites = 0
     for _ in range(12):
         remaining = np.array([least[state] for state in states]) + random.integers(-1, 4, len(states))
-        masks = tensors.mask(at, torch.from_numpy(remaining))
-        assert torch.equal(tensors.mask(at, 3)[3], tensors.mask(at, torch.full((24,), 3))[3])
+        masks = arena.mask(at, torch.from_numpy(remaining))
+        assert torch.equal(arena.mask(at, 3)[3], arena.mask(at, torch.full((24,), 3))[3])
         tokens = []
         for row, state in enumerate(states):
             nearer = {number for number, target in following[state].items() if least[target] < remaining[row]}
@@ -76,18 +77,8 @@ def test_a_budget_allows_exactly_what_can_still_be_completed(name: str) -> None:
             bites += 0 < len(nearer) < len(following[state])
             tokens.append(int(random.choice(np.flatnonzero(low.mask(state)))))
             states[row] = low.advance(state, tokens[-1])
-        at = tensors.advance(at, torch.tensor(tokens))
+        at = arena.advance(at, torch.tensor(tokens))
     assert bites > 10
-
-
-@pytest.mark.parametrize("name", ["brackets", "ambiguous"])
-def test_masks_with_a_budget_are_one_graph(name: str) -> None:
-    tensors = PushdownTensors(compiled(name), max_depth=4)
-    at, remaining = tensors.starts(3), torch.tensor([1, 3, 5])
-    expected = tensors.mask(at, remaining)
-    # fullgraph: a read of a tensor on the host would break the graph, and that is an error here.
-    compiled_mask = torch.compile(tensors.mask, fullgraph=True, backend="aot_eager", dynamic=False)
-    assert torch.equal(compiled_mask(at, remaining), expected)
 
 
 def adversary(width: int) -> LlamaForCausalLM:

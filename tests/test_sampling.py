@@ -183,6 +183,15 @@ def test_it_is_what_transformers_samples_from(sampling: Sampling, warper: Any) -
     ids = torch.zeros(32, 1, dtype=torch.int64)
     expected = warper(ids, logits.masked_fill(~mask, -torch.inf)).softmax(1)
     torch.testing.assert_close(probabilities(logits, mask, sampling), expected, atol=1e-6, rtol=0)
+    # Beside a sequence that has other settings, too.
+    mixed = Samplings.of([*[sampling] * 31, Sampling()])
+    torch.testing.assert_close(probabilities(logits, mask, mixed)[:31], expected[:31], atol=1e-6, rtol=0)
+
+
+def test_what_is_very_unlikely_is_kept_where_nothing_is_cut() -> None:
+    logits = torch.tensor([[0.0, -40.0], [0.0, -40.0]])
+    mixed = Samplings.of([Sampling(), Sampling(top_p=0.9, typical_p=0.9)])
+    assert (probabilities(logits, None, mixed) > 0).tolist() == [[True, True], [True, False]]
 
 
 def test_repetition_penalty_is_the_one_of_transformers() -> None:

@@ -72,7 +72,7 @@ def compile(  # noqa: A001
 
 @overload
 def compile(  # noqa: A001
-    constraint: Constraint,
+    constraint: Constraint | Compilable,
     vocabulary: Vocabulary,
     *,
     at_text_start: bool = False,
@@ -112,20 +112,6 @@ def compile(  # noqa: A001
     tokenization: Literal["any"] = "any",
     lazy: Literal[False] = False,
 ) -> TokenAutomaton | PushdownTokenAutomaton: ...
-
-
-@overload
-def compile(  # noqa: A001
-    constraint: Compilable,
-    vocabulary: Vocabulary,
-    *,
-    at_text_start: bool = False,
-    terminals: Terminals | None = None,
-    limits: Limits = DEFAULT_LIMITS,
-    cancellation: Cancellation | None = None,
-    tokenization: Literal["canonical"],
-    lazy: Literal[False] = False,
-) -> CanonicalAutomaton: ...
 
 
 @overload

@@ -2,11 +2,22 @@
 
 NestedNetwork           the rules, as they are built                        network
 Counted                 units of a language, one after the other              counted
+CountedPaths            texts that enter some states so many times            paths
 compile_nested          the automaton of a network                          compile -> ByteAutomaton, PushdownAutomaton
 """
 
 from automata.nested.compile import compile_nested
 from automata.nested.counted import Counted
 from automata.nested.network import Language, NestedCall, NestedNetwork, NestedRule
+from automata.nested.paths import CountedPaths, counted_paths
 
-__all__ = ["Counted", "Language", "NestedCall", "NestedNetwork", "NestedRule", "compile_nested"]
+__all__ = [
+    "Counted",
+    "CountedPaths",
+    "Language",
+    "NestedCall",
+    "NestedNetwork",
+    "NestedRule",
+    "compile_nested",
+    "counted_paths",
+]

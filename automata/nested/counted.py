@@ -17,7 +17,9 @@ from automata.byte_automaton import ByteAutomaton
 from automata.errors import LimitExceeded
 from automata.from_ranges import tables_of
 from automata.limits import DEFAULT_LIMITS
+from automata.nested.paths import CountedPaths, counted_paths
 from automata.openfst import BoolArray, IntArray
+from automata.queries.topology import bottom_up
 from automata.tabulate import SPARSE, from_either
 
 
@@ -28,8 +30,8 @@ class Counted:
     Where it is counted in steps (`tokenfst.lazy.readings`), bounds cost nothing; elsewhere it is written out.
 
     Attributes:
-        unit: the language, without labels. No text of it begins another one, the empty text is none of them, and no
-            state leads back to its start.
+        unit: the language, finite and without labels. No text of it begins another one, and the empty text is none of
+            them.
         low: how many there are at least.
         high: how many there are at most, None for no bound.
         opening: what is read before the first.
@@ -48,10 +50,9 @@ class Counted:
     def __post_init__(self) -> None:
         source, target = self.unit.edges()
         final = np.flatnonzero(self.unit.final)
-        if len(final) != 1 or final[0] in source or self.unit.start in target or self.unit.labels:
-            raise ValueError(
-                "a unit's texts must be such that none begins another one, and nothing may lead to its start"
-            )
+        is_finite = len(bottom_up(self.unit.num_states, source, target)) == self.unit.num_states
+        if len(final) != 1 or final[0] in source or self.unit.start in final or not is_finite or self.unit.labels:
+            raise ValueError("a unit's texts must be such that none begins another one, and finitely many")
         if not 0 <= self.low <= (self.low if self.high is None else self.high):
             raise ValueError(f"there are no counts from {self.low} to {self.high}")
 
@@ -68,18 +69,49 @@ class Counted:
         """
         return _expanded(self)
 
+    def paths(self) -> CountedPaths:
+        """The same by states that are counted: those behind each unit."""
+        return _paths(self)
 
-@lru_cache(maxsize=64)
-def _expanded(counted: Counted) -> ByteAutomaton:
+
+@lru_cache(maxsize=256)
+def _paths(counted: Counted) -> CountedPaths:
     unit = counted.unit
+    arcs, num_states = _around(unit)
+    before = _chain(counted.opening, num_states)
+    if counted.opening:
+        before[-1, 3] = 0
+    behind = _chain(counted.closing, num_states + len(before) - 1)
+    behind[:1, 0] = 0
+    ranges = np.concatenate([arcs, before, behind])
+    num_states += len(before) + len(behind)
+    start = num_states - len(behind) - len(before) if counted.opening else 0
+    final = np.arange(num_states) == (num_states - 1 if counted.closing else 0)
+    automaton = from_either(tables_of(start, final, ranges, SPARSE), ())
+    is_between = np.arange(num_states) == automaton.step(automaton.start, counted.opening)
+    # What opens leads to the first state between two units.
+    more = len(counted.opening) > 0
+    paths = counted_paths(
+        automaton, is_between, counted.low + more, None if counted.high is None else counted.high + more
+    )
+    assert paths is not None, "any number of units can be read"
+    return paths
+
+
+def _around(unit: ByteAutomaton) -> tuple[IntArray, int]:
+    """The arcs of a unit and how many states it takes, where its start and its end are state 0."""
     end = int(np.flatnonzero(unit.final)[0])
-    # The start and the end of the unit become state 0, where one ends and the next one begins.
     number = np.full(unit.num_states, -1, np.int32)
     number[unit.start] = number[end] = 0
     number[number < 0] = range(1, unit.num_states - 1)
     arcs = np.stack(unit.range_arcs(), axis=1)
     arcs[:, [0, 3]] = number[arcs[:, [0, 3]]]
-    ranges, final = counted_arcs(arcs, unit.num_states - 1, counted.low, counted.high)
+    return arcs, unit.num_states - 1
+
+
+@lru_cache(maxsize=64)
+def _expanded(counted: Counted) -> ByteAutomaton:
+    ranges, final = counted_arcs(*_around(counted.unit), counted.low, counted.high)
     num_states, start = len(final), 0
     if counted.opening:
         before = _chain(counted.opening, num_states)

@@ -12,6 +12,7 @@ from automata.expr import Literal
 from automata.limits import Work
 from automata.nested.counted import Counted
 from automata.nested.network import NestedNetwork, NestedRule
+from automata.nested.paths import CountedPaths
 from automata.nested.pieces import piece_of
 from automata.pushdown.analysis import components
 
@@ -94,7 +95,7 @@ def _size(rule: NestedRule, work: Work) -> int:
     for _, language, _ in rule.arcs:
         if type(language) is Literal:
             size += len(language.value)
-        elif type(language) is Counted:
+        elif isinstance(language, Counted | CountedPaths):
             size += language.num_states
         else:
             size += piece_of(language, work).num_states

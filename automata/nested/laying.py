@@ -24,7 +24,8 @@ from automata.limits import Work
 from automata.nested.counted import Counted
 from automata.nested.inlining import reached
 from automata.nested.network import Language, NestedNetwork, NestedRule
-from automata.nested.pieces import Piece, piece_of
+from automata.nested.paths import CountedPaths
+from automata.nested.pieces import CountedPiece, Piece, counted_piece, piece_of
 from automata.openfst import IntArray
 
 # The state that leads to the start of each rule, and the one that is reached from each end.
@@ -74,10 +75,10 @@ class Layout:
         labels: L names, ascending.
         prepared: `[P, 2]`, places of rules in `rules`, and pieces: such a rule is its piece from where it begins to its
             one end, which is to be put in place of the epsilon arc that stands for it. Pieces are deterministic.
-        counters: `[K, 6]`, what is counted where it is not written out: where it is entered, a state around which the
-            unit is read while no end is near, one around which it is read where the text may go on behind each, the
-            number of the copy at the first of them, which is followed by that at the second, and the bounds, -1 for
-            none. Nothing else leads from where it is entered.
+        counters: `[K, 7]`, what is counted where it is not written out: the state where it is entered, from which
+            nothing else leads, and the one where it ends; its piece, and where texts begin in it; the bounds, -1 for
+            none; and where the numbers of its piece begin.
+        numbers: `[N, 3]`, see `CountedPiece`.
     """
 
     rules: tuple[int, ...]
@@ -93,6 +94,7 @@ class Layout:
     labels: tuple[str, ...]
     prepared: IntArray
     counters: IntArray
+    numbers: IntArray
 
 
 def lay_out(network: NestedNetwork, inlined: frozenset[int], work: Work, *, written: bool = True) -> Layout:
@@ -136,6 +138,10 @@ class _Laying:
         self.ends: list[int] = []
         self.prepared: list[int] = []
         self.counters: list[int] = []
+        self.numbers: list[IntArray] = []
+        # By the identity of what is counted, which is kept alive.
+        self.known_counted: dict[int, tuple[int, int]] = {}
+        self.counted_pieces: list[CountedPiece] = []
         # By the identity of a language, which the network keeps alive.
         self.known: dict[int, int] = {}
         self.pieces: list[Piece] = []
@@ -175,15 +181,19 @@ class _Laying:
         """Lays the states of a rule, all but its ends; the calls that are still to be laid: source, rule, targets."""
         rule, first = self.network.rules[number], self.num_states
         self.num_states += rule.num_states
-        chains, copies = self.chains, self.copies
+        chains, copies, known = self.chains, self.copies, self.known
         for source, language, target in rule.arcs:
-            if type(language) is Literal:
+            piece = known.get(id(language))
+            if piece is not None:
+                copies += (piece, first + source, first + target)
+            elif type(language) is Literal:
                 self.texts.append(language.value)
                 chains += (first + source, first + target)
             elif type(language) is Concatenation and all(map(_is_spelled, language.parts)):
                 self.spell(language.parts, first + source, first + target)
-            elif type(language) is Counted and not self.written:
-                self.count(language, first + source, first + target)
+            elif isinstance(language, Counted | CountedPaths) and not self.written:
+                paths = language.paths() if isinstance(language, Counted) else language
+                self.count(paths, first + source, first + target)
             else:
                 copies += (self.piece(language), first + source, first + target)
         for source, target in rule.epsilon:
@@ -218,20 +228,25 @@ class _Laying:
             self.pieces.append(piece_of(language, self.work))
         return found
 
-    def count(self, language: Counted, source: int, target: int) -> None:
+    def count(self, language: CountedPaths, source: int, target: int) -> None:
         """Lays what is counted, without writing it out."""
-        entered, below, within, behind = range(self.num_states, self.num_states + 4)
-        self.num_states += 4
-        self.texts += (language.opening, language.closing)
-        self.chains += (source, entered, behind, target)
-        self.epsilon += (within, behind)
-        piece = self.piece(language.unit)
-        if language.low == 0 and language.high is None:
-            self.epsilon += (entered, within)
-        else:
-            high = -1 if language.high is None else min(language.high, _MOST_COUNTED)
-            self.counters += (entered, below, within, len(self.copies) // 3, min(language.low, _MOST_COUNTED), high)
-        self.copies += (piece, below, below, piece, within, within)
+        entered = self.num_states
+        self.num_states += 1
+        self.epsilon += (source, entered)
+        counted = counted_piece(language)
+        number, first = self.counted(counted)
+        high = -1 if language.high is None else min(language.high, _MOST_COUNTED)
+        self.counters += (entered, target, number, counted.entry, min(language.low, _MOST_COUNTED), high, first)
+
+    def counted(self, counted: CountedPiece) -> tuple[int, int]:
+        """The number of a piece that is counted, and where its numbers begin."""
+        known = self.known_counted.get(id(counted))
+        if known is None:
+            known = self.known_counted[id(counted)] = len(self.pieces), sum(map(len, self.numbers))
+            self.pieces.append(counted.piece)
+            self.numbers.append(counted.numbers)
+            self.counted_pieces.append(counted)
+        return known
 
     def layout(self) -> Layout:
         """What has been written."""
@@ -264,7 +279,8 @@ class _Laying:
             _ints(self.ends).reshape(-1, 2),
             labels,
             _ints(self.prepared).reshape(-1, 2),
-            _ints(self.counters).reshape(-1, 6),
+            _ints(self.counters).reshape(-1, 7),
+            np.concatenate([np.zeros((0, 3), np.int32), *self.numbers]),
         )
 
 

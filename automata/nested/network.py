@@ -23,8 +23,9 @@ from typing import TypeAlias
 from automata.byte_automaton import ByteAutomaton
 from automata.expr import Expr
 from automata.nested.counted import Counted
+from automata.nested.paths import CountedPaths
 
-Language: TypeAlias = Expr | ByteAutomaton | Counted
+Language: TypeAlias = Expr | ByteAutomaton | Counted | CountedPaths
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class NestedRule:
         return self.num_states - 1
 
     @property
-    def only_read(self) -> ByteAutomaton | Counted | None:
+    def only_read(self) -> ByteAutomaton | Counted | CountedPaths | None:
         """The automaton that is all that the rule reads, before its one end; None if there is more or less to it."""
         if len(self.arcs) != 1 or len(self.ends) != 1 or self.epsilon or self.calls:
             return None

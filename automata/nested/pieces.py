@@ -6,7 +6,9 @@ once and kept; a copy costs two numbers.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from automata.jit import kernel
 from automata.limits import Work
 from automata.nested.counted import Counted
 from automata.nested.network import Language
+from automata.nested.paths import CountedPaths
 from automata.openfst import BoolArray, IntArray
 from automata.sparse import by_state
 from automata.thompson import AssertionMet, Layout
@@ -55,13 +58,15 @@ def piece_of(language: Language, work: Work) -> Piece:
     """
     known = _kept.get(language)
     if known is None:
-        if isinstance(language, Counted):
+        if isinstance(language, Counted | CountedPaths):
             known = _of_automaton(language.expanded())
         else:
             known = _of_automaton(language) if isinstance(language, ByteAutomaton) else _laid(language, work)
         if len(known.arcs) <= _MAX_ARCS:
             while len(_kept) >= _MAX_KEPT:
-                _kept.pop(next(iter(_kept)), None)
+                # The oldest goes; another thread may change the table meanwhile, and then this one looks again.
+                with suppress(RuntimeError, StopIteration):
+                    _kept.pop(next(iter(_kept)), None)
             _kept[language] = known
     return known
 
@@ -81,14 +86,44 @@ def _of_automaton(automaton: ByteAutomaton) -> Piece:
     if automaton.is_empty:
         return Piece(2, np.zeros((0, 4), np.int32), np.zeros((0, 2), np.int32))
     offsets, arcs = by_state(automaton)
-    return Piece(*_piece(automaton.start, automaton.final, offsets, arcs, automaton.by_label), automaton.labels)
+    _, num_states, arcs, epsilon = _piece(automaton.start, automaton.final, offsets, arcs, automaton.by_label)
+    return Piece(num_states, arcs, epsilon, automaton.labels)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CountedPiece:
+    """The piece of what is counted, without the counts.
+
+    Attributes:
+        piece: the piece of the automaton.
+        entry: where texts begin, a state of the piece.
+        numbers: `[Q, 3]`, for each state of the piece whether it is counted, and the least and the most.
+    """
+
+    piece: Piece
+    entry: int
+    numbers: IntArray
+
+
+@lru_cache(maxsize=_MAX_KEPT)
+def counted_piece(paths: CountedPaths) -> CountedPiece:
+    """The piece of what is counted."""
+    automaton = paths.automaton
+    offsets, arcs = by_state(automaton)
+    name, num_states, arcs, epsilon = _piece(paths.start, automaton.final, offsets, arcs, automaton.by_label)
+    piece = Piece(num_states, arcs, epsilon)
+    numbers = np.zeros((piece.num_states, 3), np.int32)
+    numbers[name] = np.stack([paths.counted, paths.least, paths.most], axis=1)
+    numbers[1] = 0
+    return CountedPiece(piece, int(name[paths.start]), numbers)
 
 
 @kernel
 def _piece(
     start: int, final: BoolArray, offsets: IntArray, by_byte: IntArray, by_label: IntArray
-) -> tuple[int, IntArray, IntArray]:
-    """What a piece has, of an automaton with the arcs `[A, 3]` of each state from its offset on."""
+) -> tuple[IntArray, int, IntArray, IntArray]:
+    """The state of a piece that each state of an automaton becomes, and what the piece has; the arcs `[A, 3]` of each
+    state are from its offset on."""
     num_states, num_labels = by_label.shape
     is_end, starts_anew, num_arcs = final.copy(), False, len(by_byte)
     for state in range(num_states):
@@ -128,4 +163,4 @@ def _piece(
         if final[state] and not is_end[state]:
             epsilon[at_unread, 0], epsilon[at_unread, 1] = name[state], 1
             at_unread += 1
-    return count, arcs, epsilon
+    return name, count, arcs, epsilon

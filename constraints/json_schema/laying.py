@@ -25,7 +25,7 @@ from automata.compile import compile_expr
 from automata.derivative import derivative
 from automata.errors import LimitExceeded
 from automata.expr import Expr
-from automata.nested import Counted, Language, NestedCall, NestedNetwork, NestedRule
+from automata.nested import Counted, CountedPaths, Language, NestedCall, NestedNetwork, NestedRule
 from constraints.json_schema.formula import FALSE, Formula, Kind, Never
 from constraints.json_schema.levels import ArrayLevel, Level, object_level
 from constraints.json_schema.levels.level import State, Vector
@@ -76,6 +76,7 @@ class Laying:
         rules: those so far; the first is that of the whole text.
         keys: of each rule but the first, in order: the kind and the formulas.
         number_at_hand: what is said of the number that is being laid, if one is.
+        value_at_hand: a formula that asks for the array or object that is being laid.
         needs: of rules with one exit that have a text as soon as each of some formulas has a value: these.
     """
 
@@ -90,6 +91,9 @@ class Laying:
         self.waiting: deque[_RuleKey] = deque()
         self.plans: dict[Formula, _Plan] = {}
         self.number_at_hand: Formula | None = None
+        self.value_at_hand: Formula = FALSE
+        # By rule but the first, in order: the first formula that it was asked for by.
+        self.askers: list[Formula] = []
         self.needs: dict[int, Sequence[Formula]] = {}
         # How many brackets are open within each rule, as far as is known, and within the one that is being laid.
         self.depths = [0]
@@ -113,7 +117,7 @@ class Laying:
         while self.waiting:
             key = self.waiting.popleft()
             number = self.numbers[key]
-            self.depth = self.depths[number]
+            self.depth, self.value_at_hand = self.depths[number], self.askers[number - 1]
             self.lay(number, *key)
         if self.habit == "default":
             self.indent()
@@ -135,8 +139,8 @@ class Laying:
                 marks = _marks(self.habit, depth).instead_of(_marks(self.habit, laid))
                 rule.arcs = [(source, marks.get(id(read), read), target) for source, read, target in rule.arcs]
 
-    def number(self, kind: Kind, vector: Vector) -> int:
-        """The number of a rule."""
+    def number(self, kind: Kind, vector: Vector, asker: Formula) -> int:
+        """The number of a rule, which a formula asks for."""
         key = kind, vector
         found = self.numbers.get(key)
         if found is None:
@@ -144,6 +148,7 @@ class Laying:
             self.rules.append(NestedRule(num_exits=len(vector)))
             self.depths.append(min(self.depth + 1, MAX_DEPTH))
             self.keys.append(key)
+            self.askers.append(asker)
             self.waiting.append(key)
         return found
 
@@ -164,7 +169,7 @@ class Laying:
             if possible:
                 called = rule.state()
                 rule.arcs.append((source, _OPENING[kind], called))
-                number = self.number(kind, tuple([part for part, _ in possible]))
+                number = self.number(kind, tuple([part for part, _ in possible]), ways[0][0])
                 rule.calls.append(NestedCall(called, number, tuple([target for _, target in possible])))
 
     def alone(self, rule: NestedRule, source: int, formula: Formula, target: int) -> None:
@@ -172,7 +177,7 @@ class Laying:
         plan, arcs = self.plan(formula), rule.arcs
         if plan.called is None:
             kinds = [kind for kind in (_NESTED if plan.is_long else _BRACKETED) if kind in plan.inside]
-            plan.called = [(_OPENING[kind], self.number(kind, (plan.inside[kind],))) for kind in kinds]
+            plan.called = [(_OPENING[kind], self.number(kind, (plan.inside[kind],), formula)) for kind in kinds]
         for language in plan.plain:
             arcs.append((source, language, target))
         if plan.text is not None and not plan.is_long:
@@ -207,7 +212,9 @@ class Laying:
         members = to.object(formula) if only in (None, Kind.OBJECT) else FALSE
         found = ((Kind.STRING, string), (Kind.ARRAY, array), (Kind.OBJECT, members))
         inside = {kind: part for kind, part in found if type(part) is not Never}
-        is_long = isinstance(text, Counted) or (isinstance(text, ByteAutomaton) and text.num_states > LONG_TEXT)
+        is_long = isinstance(text, Counted | CountedPaths) or (
+            isinstance(text, ByteAutomaton) and text.num_states > LONG_TEXT
+        )
         return _Plan(plain, text, inside, is_long)
 
     def lay(self, number: int, kind: Kind, vector: Vector) -> None:
@@ -306,8 +313,7 @@ class _LevelLaying:
             ways = [(value, self.at(target, behind=True)) for value, target in outcomes if type(value) is not Never]
             if ways:
                 self.laying.value(self.rule, source if name is None else self.named(source, name), ways)
-        skipped = self.level.skip(state)
-        if skipped is not None:
+        for skipped in self.level.skips(state):
             self.rule.epsilon.append((source, self.at(skipped, behind=False)))
 
     def named(self, source: int, name: str | Formula) -> int:
@@ -358,6 +364,8 @@ def _behind_quote(formula: Formula) -> Language:
     language = counted_language(formula)
     if isinstance(language, Counted):
         return replace(language, opening=b"")
+    if isinstance(language, CountedPaths):
+        return language.behind(b'"')
     automaton = language if isinstance(language, ByteAutomaton) else compile_expr(language)
     return derivative(automaton, '"')
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from automata import expr as ex
 from automata.byte_automaton import ByteAutomaton
-from automata.nested import Counted, Language, NestedNetwork, NestedRule
+from automata.nested import Counted, CountedPaths, Language, NestedNetwork, NestedRule
 
 
 def has_text(network: NestedNetwork) -> bool:
@@ -52,6 +52,6 @@ def _reached_ends(rule: NestedRule, exits: list[set[int]]) -> set[int]:
 
 def is_empty(language: Language) -> bool:
     """Whether a language is written as empty."""
-    if isinstance(language, Counted):
+    if isinstance(language, Counted | CountedPaths):
         return False
     return language.is_empty if isinstance(language, ByteAutomaton) else ex.is_empty(language)

@@ -32,7 +32,10 @@ def network_of(
     try:
         network = laying.network(document.root)
     except LimitExceeded as error:
-        raise too_large(error, document, laying.number_at_hand) if order != "any-if-cheap" else error from None
+        if order == "any-if-cheap":
+            raise
+        value = laying.value_at_hand if order == "schema" else None
+        raise too_large(error, document, laying.number_at_hand, value) from None
 
     def is_empty(formula: Formula) -> bool:
         return not has_text(Laying(restriction, whitespace, order).network(formula))

@@ -20,7 +20,7 @@ from automata.byte_automaton import ByteAutomaton
 from automata.elimination import to_expr, without_states
 from automata.errors import SchemaError
 from automata.expr import EMPTY, Expr
-from automata.nested import Counted, Language, NestedNetwork
+from automata.nested import Counted, CountedPaths, Language, NestedNetwork
 from constraints.json_schema.document import Draft, Resolver
 from constraints.json_schema.formula import Kind
 from constraints.json_schema.levels.objects import PropertyOrder
@@ -144,9 +144,9 @@ class Expressions:
         return found
 
 
-def _written(language: ByteAutomaton | Counted) -> Expr:
-    if isinstance(language, ByteAutomaton):
-        return to_expr(language)
+def _written(language: ByteAutomaton | Counted | CountedPaths) -> Expr:
+    if not isinstance(language, Counted):
+        return to_expr(language if isinstance(language, ByteAutomaton) else language.expanded())
     units = ex.repeat(to_expr(language.unit), language.low, language.high)
     return ex.concat(ex.literal(language.opening), units, ex.literal(language.closing))
 

@@ -15,7 +15,8 @@ from automata.errors import LimitExceeded, UnsupportedSchema
 from automata.limits import Work
 from automata.nested import NestedNetwork, compile_nested
 from automata.pushdown.automaton import PushdownAutomaton
-from constraints.json_schema.document import Draft, Note, Resolver
+from constraints.json_schema.blame import largest_count
+from constraints.json_schema.document import Document, Draft, Note, Resolver
 from constraints.json_schema.formula import Kind
 from constraints.json_schema.levels.objects import PropertyOrder
 from constraints.json_schema.network import network_of
@@ -44,6 +45,7 @@ class JsonSchema:
     dropped: tuple[Note, ...]
     kinds: tuple[Kind | None, ...] = field(repr=False)
     _network: NestedNetwork = field(repr=False)
+    _document: Document = field(repr=False)
 
     def to_network(self) -> NestedNetwork:
         """The rules that read a text of the schema."""
@@ -56,7 +58,13 @@ class JsonSchema:
             LimitExceeded: a limit was passed.
             Cancelled: the compilation was cancelled.
         """
-        return compile_nested(self._network, work=work)
+        try:
+            return compile_nested(self._network, work=work)
+        except LimitExceeded as error:
+            count = largest_count(self._document)
+            if count is None:
+                raise
+            raise LimitExceeded(f"{error}; the largest count is at {count[0]}, keyword {count[1]!r}") from None
 
 
 def json_schema(
@@ -79,8 +87,10 @@ def json_schema(
         draft: the draft to read it by; "auto" goes by `$schema`, and is the newest draft where there is none.
         whitespace: "default" takes what `json.dumps` and `JSON.stringify` write, indented or not; "compact",
             "python" and "javascript" one way; "flexible" a few blanks wherever JSON allows them; or a `Whitespace`.
-        property_order: "schema" is the order in which the schema lists properties; "any" takes any order, where not too
-            many properties are required (of more than a handful, those that are not required may then be repeated).
+        property_order: "schema" is the order in which the schema lists properties; "any" takes any order, each at most
+            once, of objects that list ten names at most; "any-if-cheap" takes any order in objects where that takes few
+            states, and in most others the schema's or that of `required`, with all else behind it in any order. There,
+            listed names that are not required may be repeated, each time with a value that the schema allows.
         unsupported: whether a keyword that cannot be expressed exactly is an error, or is left out and listed in
             `JsonSchema.dropped`.
         resolver: gives the schema at a URI for references to other documents; nothing is ever fetched without it.
@@ -118,4 +128,4 @@ def json_schema(
             dropped.append(note)
     left_out = {note.pointer for note in dropped}
     notes = tuple(note for note in document.notes if note.pointer not in left_out)
-    return JsonSchema(schema, document.draft, notes, tuple(dropped), kinds, network)
+    return JsonSchema(schema, document.draft, notes, tuple(dropped), kinds, network, document)

@@ -22,7 +22,7 @@ from decoding.arena.layout import (
     WALK_AT,
 )
 from decoding.arena.machine import Longs, Machine, leaves, plain_moves, with_last_two
-from decoding.pushdown_rows import make_rows
+from decoding.arena.pushdown_rows import make_rows
 from tokenfst.automaton import TokenAutomaton
 from tokenfst.counted.automaton import CountedAutomaton
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
@@ -156,7 +156,7 @@ def _runs(automaton: CountedAutomaton, num_nodes: int) -> tuple[Longs, Longs]:
 
 
 def of_pushdown(automaton: PushdownTokenAutomaton, max_depth: int) -> Machine:
-    """Rows are those of `decoding.pushdown_rows`, states there; nodes are the entries of its walk."""
+    """Rows are those of `decoding.arena.pushdown_rows`, states there; nodes are the entries of its walk."""
     tables, depths = automaton.tables, [max_depth, automaton.max_depth]
     rows, distance = make_rows(tables), automaton.distances
     num_moves, num_leaves = len(tables.move_pops), len(rows.state_of)

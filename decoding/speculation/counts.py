@@ -2,13 +2,18 @@
 
     P(token | state) = how often the token was written in the state / how often anything was
 
-Structured texts go on alike from alike states, so a few texts are enough to foresee most of what is not free, and what
-is counted is allowed. Counting never stops: every token that is written is one more, unless `learning` is turned off.
-From each leaf of a tree the likeliest tokens are added, as long as the whole way to them is likelier than a threshold:
-from 0.5 on that is a chain, below it may branch.
+Structured texts go on alike from alike states, so a few texts are enough to foresee most of what is not free. The paper
+counts by the terminal that is being read and the rule of the parser; the state of the token automaton says as much or
+more. With a stack it is the state of the tables and the topmost symbol: where the text will return to.
 
-The paper counts by the terminal that is being read and the rule of the parser; the state of the token automaton says
-as much or more. With a stack it is the state of the tables and the topmost symbol: where the text will return to.
+Inside of free text a state says little, and the token before says more. So what came after it in the state is counted
+too, and the state's share is worth one more observation:
+
+    P(token | state, before) = (N(state, before, token) + P(token | state)) / (N(state, before) + 1)
+
+From each leaf of a tree the likeliest tokens are added, as long as the whole way to them is at least as likely as a
+threshold: above 0.5 that is a chain, below it may branch. Counting never stops: every token that is written is one
+more, unless `learning` is turned off.
 
 Counts are kept by state numbers, so they belong to one automaton, and a file names it by a fingerprint of its tables.
 Automata that are made on demand number their states as they meet them: their counts last as long as they do.
@@ -39,8 +44,10 @@ from tokenfst.storage import arrays_of
 FORMAT: Final = "tokenfst counts"
 VERSION: Final = 1
 
-# What counts are kept by: numbers that mean the same whenever the automaton is made.
+# What counts are kept by: numbers that mean the same whenever the automaton is made; and the token before.
 Key: TypeAlias = tuple[int, ...]
+Counts: TypeAlias = dict[int, int]
+_START: Final = -1
 
 
 class CountModel:
@@ -70,16 +77,21 @@ class CountModel:
         self.automaton = automaton
         self.threshold = threshold
         self.learning = learning
-        self._counts: dict[Key, dict[int, int]] = {}
+        self._counts: dict[Key, Counts] = {}
+        # By the token before as well, `_START` for none.
+        self._after: dict[tuple[Key, int], Counts] = {}
 
     def __repr__(self) -> str:
         return f"<CountModel of {len(self._counts):,} states, {sum(map(len, self._counts.values())):,} tokens>"
 
-    def observe(self, automaton: OverTokens[Any], state: Any, token: int) -> None:
-        """Counts a token that was written in a state."""
+    def observe(self, automaton: OverTokens[Any], state: Any, before: int | None, token: int) -> None:
+        """Counts a token that was written in a state, after another one or first of all."""
         if self.learning and automaton is self.automaton:
-            counts = self._counts.setdefault(key_of(self.automaton, state), {})
-            counts[token] = counts.get(token, 0) + 1
+            self._count(key_of(automaton, state), _START if before is None else before, token, 1)
+
+    def _count(self, key: Key, before: int, token: int, times: int) -> None:
+        for counts in self._counts.setdefault(key, {}), self._after.setdefault((key, before), {}):
+            counts[token] = counts.get(token, 0) + times
 
     def learn(self, texts: Iterable[Sequence[int]]) -> None:
         """Counts whole texts.
@@ -88,19 +100,22 @@ class CountModel:
             texts: token ids of each, with or without an end token.
 
         Raises:
-            TokenNotAllowed: the automaton forbids one of the tokens.
+            TokenNotAllowed: the automaton forbids one of a text's tokens; the text is not counted.
         """
         for text in texts:
-            state = self.automaton.start
+            state, before, seen = self.automaton.start, None, list[tuple[Any, int | None, int]]()
             for token in text:
-                following = self.automaton.advance(state, token)
-                self.observe(self.automaton, state, token)
-                state = following
+                seen.append((state, before, token))
+                state, before = self.automaton.advance(state, token), token
+            for each in seen:
+                self.observe(self.automaton, *each)
 
-    def probability(self, state: Any, token: int) -> float:
-        """The share of a token among all that were written in a state; 0 where none was."""
-        counts = self._counts.get(key_of(self.automaton, state), {})
-        return counts.get(token, 0) / sum(counts.values()) if counts else 0.0
+    def shares(self, state: Any, before: int | None) -> dict[int, float]:
+        """The probability of each token that has been written in a state, after another one or first of all."""
+        key = key_of(self.automaton, state)
+        counts, after = self._counts.get(key, {}), self._after.get((key, _START if before is None else before), {})
+        every, total = sum(counts.values()), sum(after.values()) + 1
+        return {token: (after.get(token, 0) + count / every) / total for token, count in counts.items()}
 
     def propose(self, trees: Sequence[Tree[Any]]) -> None:
         """Adds what is likely, the likeliest first."""
@@ -113,14 +128,12 @@ class CountModel:
 
     def _add(self, tree: Tree[Any], place: int) -> list[int]:
         """Adds tokens after a leaf; returns the new leaves."""
-        counts = self._counts.get(key_of(self.automaton, tree.state(place)))
-        if not counts:
-            return []
-        total, added = sum(counts.values()), list[int]()
-        for token, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-            if _likelihood(tree, place) * count / total < self.threshold:
+        above, added = _likelihood(tree, place), list[int]()
+        shares = self.shares(tree.state(place), tree.token_before(place))
+        for token, share in sorted(shares.items(), key=lambda item: (-item[1], item[0])):
+            if above * share < self.threshold:
                 break
-            node = tree.add(place, token, share=count / total)
+            node = tree.add(place, token, share=share)
             if node is not None and tree.is_open(node):
                 added.append(node)
         return added
@@ -138,7 +151,7 @@ class CountModel:
             "version": VERSION,
             "vocabulary": self.automaton.vocabulary.digest,
             "automaton": fingerprint(self.automaton),
-            "counts": [[key, sorted(counts.items())] for key, counts in sorted(self._counts.items())],
+            "counts": [[*key, sorted(counts.items())] for key, counts in sorted(self._after.items())],
         }
         Path(path).write_text(json.dumps(held, separators=(",", ":")), "utf-8")
 
@@ -156,7 +169,10 @@ class CountModel:
         try:
             held = json.loads(Path(path).read_text("utf-8"))
             _check_header(held, automaton)
-            model._counts = dict(_checked(key, counts, automaton) for key, counts in held["counts"])
+            for key, before, counts in held["counts"]:
+                _check_counts(key, before, counts, automaton)
+                for token, count in counts:
+                    model._count(tuple(key), before, token, count)
         except AutomatonFileError:
             raise
         except (KeyError, TypeError, ValueError) as error:
@@ -210,15 +226,13 @@ def _check_header(held: Any, automaton: OverTokens[Any]) -> None:
         raise AutomatonFileError("the counts were made for another automaton")
 
 
-def _checked(key: Any, counts: Any, automaton: OverTokens[Any]) -> tuple[Key, dict[int, int]]:
-    """One entry of a file.
+def _check_counts(key: Any, before: Any, counts: Any, automaton: OverTokens[Any]) -> None:
+    """Checks one entry of a file.
 
     Raises:
         AutomatonFileError: it is none.
     """
-    numbers = [*key, *(number for pair in counts for number in pair)]
-    found = {token: count for token, count in counts}  # noqa: C416 (pairs of lists)
-    sound = all(type(number) is int for number in numbers) and found and min(found.values()) > 0
-    if not sound or not all(0 <= token < len(automaton.vocabulary) for token in found):
+    tokens, times = [token for token, _ in counts], [count for _, count in counts]
+    sound = bool(counts) and all(type(number) is int for number in [*key, before, *tokens, *times])
+    if not sound or min(times) < 1 or not all(0 <= token < len(automaton.vocabulary) for token in tokens):
         raise AutomatonFileError(f"the counts of state {key} are none")
-    return tuple(key), found

@@ -71,7 +71,7 @@ class DraftModel:
         for (tree, place), row, ranked in zip(places, drawn, self._ranked(places, drawn), strict=True):
             self._add(tree, place, row, ranked[: self.widths[self._level(tree, place)]])
 
-    def observe(self, automaton: OverTokens[Any], state: Any, token: int) -> None:
+    def observe(self, automaton: OverTokens[Any], state: Any, before: int | None, token: int) -> None:
         """Learns nothing."""
 
     def _unfinished(self, tree: Tree[Any]) -> list[int]:

@@ -35,7 +35,7 @@ class ForcedTokens:
                     token = only_token(tree.mask(place))
                     place = tree.add(place, token, certain=True) if token is not None else None
 
-    def observe(self, automaton: OverTokens[Any], state: Any, token: int) -> None:
+    def observe(self, automaton: OverTokens[Any], state: Any, before: int | None, token: int) -> None:
         """Learns nothing."""
 
 
@@ -63,7 +63,7 @@ class ForcedText:
                 for token in self._tokens(tree, leaf):
                     place = tree.add(place, token, certain=not self.verified) if place is not None else None
 
-    def observe(self, automaton: OverTokens[Any], state: Any, token: int) -> None:
+    def observe(self, automaton: OverTokens[Any], state: Any, before: int | None, token: int) -> None:
         """Learns nothing."""
 
     def _tokens(self, tree: Tree[Any], place: int) -> list[int]:

@@ -140,7 +140,8 @@ class _Writing:
 
     def put(self, tokens: Sequence[int], proposer: Proposer) -> None:
         for token in tokens:
-            proposer.observe(self.automaton, self.state, token)
+            before = self._tokens[-1] if len(self._tokens) > self._num_prompt else None
+            proposer.observe(self.automaton, self.state, before, token)
             self.state = self.automaton.advance(self.state, token)
             self._tokens.append(token)
 

@@ -33,8 +33,9 @@ class Proposer(Protocol):
             trees: one for each text that is being written, not empty.
         """
 
-    def observe(self, automaton: OverTokens[Any], state: Any, token: int) -> None:
-        """Is told of a token that has been written in a state of an automaton."""
+    def observe(self, automaton: OverTokens[Any], state: Any, before: int | None, token: int) -> None:
+        """Is told of a token that has been written in a state of an automaton, and of the token before it in the
+        text."""
 
 
 class InTurn:
@@ -56,7 +57,7 @@ class InTurn:
             self.proposers[turn].propose(trees)
             turn = 0 if sum(map(len, trees)) > before else turn + 1
 
-    def observe(self, automaton: OverTokens[Any], state: Any, token: int) -> None:
+    def observe(self, automaton: OverTokens[Any], state: Any, before: int | None, token: int) -> None:
         """Tells them all."""
         for proposer in self.proposers:
-            proposer.observe(automaton, state, token)
+            proposer.observe(automaton, state, before, token)

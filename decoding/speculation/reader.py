@@ -12,7 +12,7 @@ Each token that was read has a slot of the cache, and each text a list of its sl
 slots`). Slots of refused tokens are masked out and, at the end of the cache, cut off; when less than half of it is in
 use, it is gathered together. With one text and nothing but chains slots lie in order, and the model is called as for
 any other text; otherwise the attention mask says which slots a token sees: those of its text and of what is above it
-in the tree.
+in the tree. Texts that have ended leave the batch when they are half of it.
 
 Rejected: a batch row for each branch of a tree (the cache would be copied for each); reading a batch one by one (a
 forward pass takes as long for one text as for several).
@@ -21,7 +21,7 @@ forward pass takes as long for one text as for several).
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -37,6 +37,8 @@ Mask = npt.NDArray[np.bool_]
 
 # Unused slots that are worth no copy.
 _MIN_HOLES = 64
+# Forward passes after which a text that was not asked about may be dropped; it would be read anew.
+_IDLE = 8
 _ALONE = "write one text at a time, and chains"
 
 
@@ -96,8 +98,8 @@ class CachedModel:
         """
         self.model = model
         self.forwards = 0
-        self._rows = [Row() for _ in range(batch)]
-        self._cache = DynamicCache()
+        self._batch = batch
+        self._start_over()
         self._keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
 
     def read(self, readings: Sequence[Reading]) -> list[Tensor]:
@@ -106,6 +108,7 @@ class CachedModel:
         Raises:
             ValueError: several texts or branches for a model whose attention cannot be masked slot by slot.
         """
+        self._admit({reading.row for reading in readings})
         for reading in readings:
             self._rows[reading.row].follow(reading.text, reading.tokens, reading.parents, reading.places)
         slots = self._tidy()
@@ -115,14 +118,38 @@ class CachedModel:
         logits = self._forward(news, mask, width)
         for new in news.values():
             new.take(slots + width - len(new))
-        return [logits[reading.row, news[reading.row].from_behind(reading.places)] for reading in readings]
+        lanes = self._lanes()
+        return [logits[lanes[reading.row], news[reading.row].from_behind(reading.places)] for reading in readings]
+
+    def _start_over(self) -> None:
+        # What the cache holds, in the order of its own batch, and how often in a row nothing was asked about it.
+        self._rows = {row: Row() for row in range(self._batch)}
+        self._idle = dict.fromkeys(self._rows, 0)
+        self._cache = DynamicCache()
+
+    def _admit(self, asked: set[int]) -> None:
+        """Drops the texts that nothing has been asked about for long, once they are half of the cache."""
+        if not asked <= self._rows.keys():
+            self._start_over()
+        self._idle = {row: 0 if row in asked else self._idle[row] + 1 for row in self._rows}
+        kept = [row for row in self._rows if self._idle[row] < _IDLE]
+        if 2 * len(kept) <= len(self._rows):
+            lanes = self._lanes(kept)
+            index: Any = torch.tensor([*lanes.values()], device=self.model.device)
+            self._cache.reorder_cache(index)
+            self._rows = {row: self._rows[row] for row in kept}
+
+    def _lanes(self, rows: Iterable[int] | None = None) -> dict[int, int]:
+        """Where some rows stand in the cache's batch, or all."""
+        lanes = {row: lane for lane, row in enumerate(self._rows)}
+        return lanes if rows is None else {row: lanes[row] for row in rows}
 
     def _forward(self, news: dict[int, New], mask: Mask | None, width: int) -> Tensor:
         """One pass over the new tokens of each row, on the right of a rectangle."""
         ids, positions = np.zeros((2, len(self._rows), width), np.int64)
-        for row, new in news.items():
-            ids[row, width - len(new) :] = new.tokens
-            positions[row, width - len(new) :] = new.positions
+        for row, lane in self._lanes(news).items():
+            ids[lane, width - len(news[row]) :] = news[row].tokens
+            positions[lane, width - len(news[row]) :] = news[row].positions
         device, options = self.model.device, dict[str, Any]()
         if mask is not None:
             unseen = torch.from_numpy(~mask).to(device)[:, None]
@@ -144,7 +171,7 @@ class CachedModel:
 
     def _is_plain(self, news: dict[int, New]) -> bool:
         """Whether what is new is nothing but the continuation of one text, slot by slot."""
-        return len(self._rows) == 1 and news[0].is_chain()
+        return len(self._rows) == 1 and all(new.is_chain() for new in news.values())
 
     def _mask(self, news: dict[int, New], slots: int, width: int) -> Mask:
         """Which slots each token sees, `[B, N, slots + N]`."""
@@ -152,8 +179,8 @@ class CachedModel:
         mask = np.zeros((len(self._rows), width, slots + width), np.bool_)
         # Padding sees itself, for what sees nothing has no attention.
         mask[:, np.arange(width), slots + np.arange(width)] = True
-        for row, new in news.items():
-            new.show(mask[row, width - len(new) :])
+        for row, lane in self._lanes(news).items():
+            news[row].show(mask[lane, width - len(news[row]) :])
         return mask
 
     def _require_plain_attention(self) -> None:
@@ -168,19 +195,19 @@ class CachedModel:
     def _tidy(self) -> int:
         """Cuts off slots at the end that nobody uses; returns how many are left."""
         slots = self._cache.get_seq_length()
-        used = max(row.num_slots() for row in self._rows)
+        used = max(row.num_slots() for row in self._rows.values())
         if not used:
             self._cache = DynamicCache()
         elif used < slots:
             self._cache.crop(used - slots)
-        longest = max(len(row.used()) for row in self._rows)
+        longest = max(len(row.used()) for row in self._rows.values())
         return self._gather(longest) if used > 2 * longest + _MIN_HOLES else used
 
     def _gather(self, longest: int) -> int:
         """Moves what is used to the front of the cache."""
         index = np.zeros((len(self._rows), longest), np.int64)
-        for number, row in enumerate(self._rows):
-            index[number, : len(row.used())] = row.used()
+        for lane, row in enumerate(self._rows.values()):
+            index[lane, : len(row.used())] = row.used()
             row.move_to_front()
         where = torch.from_numpy(index).to(self.model.device)[:, None, :, None]
         layers: list[Any] = self._cache.layers

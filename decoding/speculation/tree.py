@@ -191,6 +191,12 @@ class Tree(Generic[S]):
         """How many tokens may still be written after a place; None is no limit."""
         return None if self._remaining is None else self._remaining - self._depth[place + 1]
 
+    def token_before(self, place: int) -> int | None:
+        """The last token of the text up to a place, its own included; None at the start of the text."""
+        if place != ROOT:
+            return self.tokens[place]
+        return self.text.tokens[-1] if self.text.step else None
+
     def path(self, place: int) -> list[int]:
         """The nodes from the text to a place, the place included."""
         nodes = []

@@ -136,6 +136,7 @@ ARRAYS: Final = [
     _array(
         "uniqueItems: few values", {"items": {"enum": ["a", "b"]}, "uniqueItems": True}, [[], ["b", "a"]], [["a", "a"]]
     ),
+    _array("uniqueItems: any items", {"items": _INTEGER, "uniqueItems": True}, [[], [2, 1]], [[1, 1], [1, 2, 1]]),
     _array("unevaluatedItems", {"allOf": [{"prefixItems": [True]}], "unevaluatedItems": False}, [[], [1]], [[1, 2]]),
 ]
 OBJECTS: Final = [

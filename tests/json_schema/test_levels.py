@@ -207,19 +207,35 @@ def test_each_listed_name_comes_once_and_others_behind() -> None:
 def test_of_many_names_in_any_order_those_that_matter_come_once() -> None:
     names = "abcdefgh"
     schema = {"type": "object", "properties": {name: {"type": "integer"} for name in names}, "required": ["a", "h"]}
-    network = network_of({**schema, "additionalProperties": False}, property_order="any")
+    once = network_of({**schema, "additionalProperties": False}, property_order="any")
+    network = network_of({**schema, "additionalProperties": False}, property_order="any-if-cheap")
+    assert once is not None
     assert network is not None
-    for text in (b'{"h":1,"b":2,"a":3}', b'{"b":1,"a":2,"b":3,"h":4}'):
-        assert accepts(network, text)
+    twice = b'{"b":1,"a":2,"b":3,"h":4}'
+    assert accepts(network, twice)
+    assert not accepts(once, twice)
+    assert all(accepts(found, b'{"h":1,"b":2,"a":3}') for found in (once, network))
     for text in (b'{"h":1,"b":2}', b'{"h":1,"a":2,"a":3}', b'{"h":1,"a":2,"b":"x","b":1}'):
-        assert not accepts(network, text)
-    denied = {"type": "object", "not": {**schema, "required": []}}
-    network = network_of(denied, property_order="any")
+        assert not any(accepts(found, text) for found in (once, network))
+    denied = {"type": "object", "not": {"properties": {name: {"type": "integer"} for name in "bhz"}}}
+    for order in ("any", "any-if-cheap"):
+        network = network_of(denied, property_order=order)
+        assert network is not None
+        assert accepts(network, b'{"h":"x","b":1}')
+        assert not accepts(network, b'{"h":"x","h":1}')
+
+
+def test_in_any_order_ten_names_come_once_each_and_more_are_refused() -> None:
+    names = [f"n{number}" for number in range(11)]
+    schema = {"properties": {name: {"type": "null"} for name in names[:10]}, "additionalProperties": False}
+    network = network_of(schema, property_order="any")
     assert network is not None
-    assert accepts(network, b'{"h":"x","b":1}')
-    assert not accepts(network, b'{"h":"x","h":1}')
-    with pytest.raises(LimitExceeded, match="30 listed names"):
-        json_schema({"type": "object", "required": [f"n{number}" for number in range(30)]}, property_order="any")
+    written = [f'"{name}":null' for name in reversed(names)]
+    assert accepts(network, ("{" + ",".join(written[1:]) + "}").encode())
+    assert not accepts(network, ("{" + ",".join([*written[1:], written[1]]) + "}").encode())
+    for more in ({"properties": dict.fromkeys(names, True)}, {"required": names}, {"not": {"required": names}}):
+        with pytest.raises(LimitExceeded, match=r"11 listed names .* takes 10 at most"):
+            json_schema({"type": "object", **more}, property_order="any")
 
 
 def test_names_beyond_ascii_are_written_with_and_without_escapes() -> None:

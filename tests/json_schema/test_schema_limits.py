@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import json
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -30,6 +32,21 @@ def test_the_keyword_that_is_too_large_is_named(schema: dict[str, Any], pointer:
     assert refused.value.keyword == pointer.rpartition("/")[2]
 
 
+def test_variants_that_are_too_many_together_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.import_module("constraints.json_schema.levels.outcomes"), "MAX_BRANCHES", 1_000)
+    variants = [{"properties": {f"p{n}": {"type": "null"}, "kind": {"const": n}}} for n in range(12)]
+    schema = {"properties": {"x": {"type": "object", "anyOf": variants, "required": ["kind"]}}}
+    with pytest.raises(UnsupportedSchema, match="more than 1,000 cases") as refused:
+        json_schema(schema)
+    assert (refused.value.pointer, refused.value.keyword) == ("/properties/x/anyOf", "anyOf")
+
+
+def test_the_count_that_cannot_be_written_out_is_named() -> None:
+    schema = json_schema({"items": {"type": "string", "minLength": 10_000_000, "maxLength": 20_000_000}})
+    with pytest.raises(LimitExceeded, match="at /items/maxLength, keyword 'maxLength'"):
+        schema.to_automaton()
+
+
 def test_no_keyword_is_named_where_none_is_to_blame() -> None:
     names = [f"name{number}" for number in range(20)]
     with pytest.raises(LimitExceeded, match="20 listed names"):
@@ -51,3 +68,24 @@ def test_any_order_is_taken_where_it_is_cheap() -> None:
     large = {"properties": dict.fromkeys(names, True), "required": list(names)}
     assert accepted(large, "any-if-cheap", names)
     assert not accepted(large, "any-if-cheap", names[::-1])
+
+
+def test_where_any_order_is_not_cheap_what_is_required_may_come_first() -> None:
+    required = ("name", "id", "type", "data", "owner", "group", "zone")
+    optional = ("about", "size", "note")
+    by_alphabet = tuple(sorted(required + optional))
+    schema: dict[str, Any] = {"properties": {name: {"const": 1} for name in by_alphabet}, "required": list(required)}
+    schema |= {"type": "object", "additionalProperties": {"const": 1}}
+    either = json_schema(schema, property_order="any-if-cheap").to_automaton()
+    listed = json_schema(schema).to_automaton()
+
+    def text(names: Iterable[str], value: int = 1) -> bytes:
+        return ("{" + ", ".join(f'"{name}": {value}' for name in names) + "}").encode()
+
+    behind = [names for count in range(4) for names in itertools.permutations((*optional, "other"), count)]
+    for names in (by_alphabet, *(required + names for names in behind)):
+        assert either.accepts(text(names)), names
+        assert not either.accepts(text(names, 2)), names
+        assert listed.accepts(text(names)) == (names == by_alphabet)
+    for names in (required[:-1], (*required[:-1], "note", "zone"), (*required, "zone"), ("note", *required)):
+        assert not either.accepts(text(names)), names

@@ -267,8 +267,19 @@ def test_regular_expressions_are_valid(v8: MiniRacer) -> None:
         changed = text[:at] + generator.choice("()[]{}\\|?*+-^1a,") + text[at:]
         if _has("regex", changed):
             assert v8.call("valid", changed, "u"), changed
-    for pattern in ("^[a-z0-9_-]+$", "(?:a|b){1,3}", "\\d{4}-\\d{2}", "^(?!x)(([^.]+)\\.)*$", "[\\w.-]+@\\p{L}"):
+    for pattern in (
+        "^[a-z0-9_-]+$",
+        "(?:a|b){1,3}",
+        "\\d{4}-\\d{2}",
+        "^(?!x)(([^.]+)\\.)*$",
+        "[\\w.-]+@\\p{L}",
+        "[ -~]",
+        "[^!-~]",
+    ):
         assert _has("regex", pattern)
+    for pattern in ("[b-a]", "[~- ]", "[a-\\d]", "\\1", "(?<a>a)\\k<b>", "(?<a>a)(?<a>b)", "a{2,1}"):
+        assert not v8.call("valid", pattern, "u")
+        assert not _has("regex", pattern)
 
 
 def test_what_is_not_exact_has_more_and_nothing_is_in_both() -> None:

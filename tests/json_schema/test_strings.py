@@ -16,7 +16,7 @@ from automata import expr as ex
 from automata.algebra import alternation, difference
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import LimitExceeded
-from automata.nested import Counted
+from automata.nested import Counted, CountedPaths
 from constraints.json_schema.formula import (
     FALSE,
     TRUE,
@@ -38,7 +38,7 @@ from constraints.json_schema.strings import (
     usual_spellings,
 )
 from constraints.json_schema.strings.content import content
-from constraints.json_schema.strings.lengths import length_automaton, length_spellings
+from constraints.json_schema.strings.lengths import counted_texts, length_automaton, length_spellings
 from constraints.json_schema.strings.lists import spellings_besides, spellings_of
 from constraints.json_schema.strings.spelling import spelled
 
@@ -230,6 +230,21 @@ def test_long_lengths() -> None:
 
 
 @pytest.mark.parametrize(
+    "pattern", ["b$", "(ab|é)+", "^(?:\\S+\\s+){0,4}\\S+$", "^(ab)*$", "^(a|bbb)$", "^$|^..+$", "^a{3}(b|cc)*$"]
+)
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (0, 5), (1, None), (4, None), (2, 2), (3, 7)])
+def test_counted_texts_are_the_intersection(pattern: str, low: int, high: int | None) -> None:
+    language, expected = string_language(Pattern(pattern)), content(And(TextLength(low, high), Pattern(pattern)))
+    assert isinstance(language, ByteAutomaton)
+    counted = counted_texts(language, low, high)
+    if counted is None:
+        has_gaps = pattern in ("^(ab)*$", "^$|^..+$") and low > 0 and high is not None
+        assert has_gaps or expected.is_empty
+    else:
+        assert _same(counted.expanded(), spelled(expected))
+
+
+@pytest.mark.parametrize(
     ("formula", "is_counted"),
     [
         (TextLength(0, 40), True),
@@ -241,14 +256,19 @@ def test_long_lengths() -> None:
         (And(Pattern("^[ab]*$"), Pattern("^[bc]{0,50}$")), False),
         (Pattern("[ab]{40,50}"), False),
         (Pattern("^a{1,3}[ab]{40}$"), False),
-        (And(TextLength(0, 40), Not(StringIn(frozenset(["a"])))), False),
+        (And(TextLength(0, 40), Not(StringIn(frozenset(["a"])))), True),
+        (And(TextLength(33, 40), Not(Pattern("^[ab]*$")), Pattern("é")), True),
+        (And(TextLength(0, 40), Pattern("^(ab)*$")), True),
+        (And(TextLength(3, 40), Pattern("^(ab)*$")), False),
+        (And(TextLength(0, 40), StringIn(frozenset(["a"]))), False),
+        (And(TextLength(50, 60), Pattern("^a{1,40}$")), False),
     ],
 )
 def test_what_is_counted_is_the_same_language(formula: Formula, is_counted: bool) -> None:
     language, expected = counted_language(formula), string_language(formula)
     assert isinstance(expected, ByteAutomaton)
     if is_counted:
-        assert isinstance(language, Counted)
+        assert isinstance(language, Counted | CountedPaths)
         assert _same(language.expanded(), expected)
     else:
         assert language is expected

@@ -32,7 +32,7 @@ from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.stacks import BELOW, SYMBOL
 from tokenfst import beginning
 from tokenfst.lazy.budget import Budget
-from tokenfst.lazy.nearness import ByBytes, ByExits, ByStack, Nearness, Source
+from tokenfst.lazy.nearness import ByBytes, ByExits, ByStack, Nearness
 from tokenfst.lazy.prepared import Prepared, prepared
 from tokenfst.lazy.program import Machine, program_of
 from tokenfst.lazy.rows import fill
@@ -70,6 +70,7 @@ class LazyAutomaton(OverTokens[int]):
         start: the state before the first token.
         end_state: the state after an end token.
         at_text_start: whether the tokens are a text by themselves, and not the continuation of one (`compile`).
+        walker: the walks, and their tables.
     """
 
     def __init__(
@@ -113,7 +114,7 @@ class LazyAutomaton(OverTokens[int]):
         self.start = program.start
         self.end_state = _END
         longest = max([self._prepared.longest, *map(len, rule.exceptions.values())]) if rule else self._prepared.longest
-        self._walker = Walker(program, vocabulary, self._prepared, longest)
+        self.walker = Walker(program, self._prepared, longest)
         self._rows: dict[int, Row] = {}
         self._contexts: dict[int, _Context] = {}
         self._forget()
@@ -129,55 +130,12 @@ class LazyAutomaton(OverTokens[int]):
     @property
     def nbytes(self) -> int:
         """Memory of the tables in bytes, without the vocabulary's, which all its automata share, and cached rows."""
-        return self._walker.nbytes
+        return self.walker.nbytes
 
     def _forget(self) -> None:
         after_end = Row(self._prepared.nothing, np.array(self.vocabulary.eos_ids, np.int32), True, 0)
         self._contexts = {}
         self._rows = {self.end_state: after_end}
-
-    # Steps
-
-    def _exceptions(self, rule: TextStart, inside: int) -> dict[int, int]:
-        tokens, first = self.vocabulary.tokens, dict.fromkeys(rule.ignored, self.start)
-        for token in rule.exceptions:
-            if tokens[token] and token not in first:
-                text = rule.first(token, tokens[token])
-                bounds = np.array([0, len(text)], np.int32)
-                first[token] = (
-                    self._walker.read(np.frombuffer(text or b"\0", np.uint8), bounds, 0, inside) if text else inside
-                )
-        return {token: reached for token, reached in first.items() if tokens[token]}
-
-    def is_final(self, state: int) -> bool:
-        """Whether the text may end here."""
-        row = self._rows.get(state)
-        if row is not None:
-            return row.final
-        does = int(self._walker.machine.ends[state & STATE])
-        if does >= DEAD:
-            return does >= 0
-        with self._prepared.lock:
-            return self._walker.may_end(state)
-
-    def advance(self, state: int, token: int) -> int:
-        """The state after one more token.
-
-        Raises:
-            TokenNotAllowed: the mask of `state` does not allow the token.
-        """
-        if 0 <= token < len(self.vocabulary) and state != self.end_state:
-            kept = self._prepared
-            if self._first and state == self.start and token in self._first:
-                reached = self._first[token]
-            else:
-                with kept.lock:
-                    reached = self._walker.read(kept.data, kept.offsets, token, state)
-            if reached >= 0:
-                return reached
-        if token in self.vocabulary.eos_ids and self.is_final(state):
-            return self.end_state
-        raise TokenNotAllowed(self._refusal(state, token))
 
     # Distances
 
@@ -191,20 +149,60 @@ class LazyAutomaton(OverTokens[int]):
         if state == self.end_state:
             return 0
         with self._prepared.lock:
-            return self._budget.distance(state) - (not self.vocabulary.eos_ids)
+            least = self._budget.distance(state & STATE, state >> STACK_SHIFT)
+        return least - (not self.vocabulary.eos_ids)
 
     @cached_property
     def _budget(self) -> Budget:
-        machine, source, size = self._walker.machine, self._stepped, 0
-        found: Source
-        if source is None:
-            found, size = ByExits(machine, self.vocabulary), len(machine.table)
-        elif isinstance(source, ByteAutomaton):
-            found = ByBytes(machine)
-        else:
-            found, size = ByStack(source), source.num_symbols
-        exceptions = {(self.start, token): reached for token, reached in self._first.items()}
-        return Budget(self._walker, self.vocabulary, Nearness(found, machine, size), exceptions)
+        machine = self.walker.machine
+        if self._stepped is None:
+            return Budget(self, Nearness(ByExits(machine, self.vocabulary), machine, len(machine.table)))
+        if isinstance(self._stepped, ByteAutomaton):
+            return Budget(self, Nearness(ByBytes(machine), machine, 0))
+        return Budget(self, Nearness(ByStack(self._stepped), machine, self._stepped.num_symbols))
+
+    # Steps
+
+    def _exceptions(self, rule: TextStart, inside: int) -> dict[int, int]:
+        tokens, first = self.vocabulary.tokens, dict.fromkeys(rule.ignored, self.start)
+        for token in rule.exceptions:
+            if tokens[token] and token not in first:
+                text = rule.first(token, tokens[token])
+                bounds = np.array([0, len(text)], np.int32)
+                first[token] = (
+                    self.walker.read(np.frombuffer(text or b"\0", np.uint8), bounds, 0, inside) if text else inside
+                )
+        return {token: reached for token, reached in first.items() if tokens[token]}
+
+    def is_final(self, state: int) -> bool:
+        """Whether the text may end here."""
+        row = self._rows.get(state)
+        if row is not None:
+            return row.final
+        does = int(self.walker.machine.ends[state & STATE])
+        if does >= DEAD:
+            return does >= 0
+        with self._prepared.lock:
+            return self.walker.may_end(state)
+
+    def advance(self, state: int, token: int) -> int:
+        """The state after one more token.
+
+        Raises:
+            TokenNotAllowed: the mask of `state` does not allow the token.
+        """
+        if 0 <= token < len(self.vocabulary) and state != self.end_state:
+            kept = self._prepared
+            if self._first and state == self.start and token in self._first:
+                reached = self._first[token]
+            else:
+                with kept.lock:
+                    reached = self.walker.read(kept.data, kept.offsets, token, state)
+            if reached >= 0:
+                return reached
+        if token in self.vocabulary.eos_ids and self.is_final(state):
+            return self.end_state
+        raise TokenNotAllowed(self._refusal(state, token))
 
     # Masks
 
@@ -237,7 +235,7 @@ class LazyAutomaton(OverTokens[int]):
         # The end token is counted in any case.
         limit = remaining + (not self.vocabulary.eos_ids)
         with self._prepared.lock:
-            return self._budget.words(row, state, limit)
+            return self._budget.words(row, state & STATE, state >> STACK_SHIFT, limit)
 
     def _row_of(self, state: int) -> Row:
         return self._rows.get(state) or self._row(state)
@@ -246,10 +244,10 @@ class LazyAutomaton(OverTokens[int]):
         """The row of a state that has none yet."""
         with self._prepared.lock:
             top = state >> STACK_SHIFT
-            at = self._walker.far(state & STATE)
+            at = self.walker.far(state & STATE)
             row = self._known(at, top)
             if row is None:
-                row = self._walker.row(at, top, self._row_of)
+                row = self.walker.row(at, top, self._row_of)
                 if state == self.start:
                     row = self._with_exceptions(row)
                 self._keep(row, at, top)
@@ -271,8 +269,8 @@ class LazyAutomaton(OverTokens[int]):
     def _known(self, at: int, top: int) -> Row | None:
         context = self._contexts.get(at)
         while context is not None and context.row is None:
-            context = context.deeper.get(int(self._walker.cells[top, SYMBOL]) if top else -1)
-            top = int(self._walker.cells[top, BELOW])
+            context = context.deeper.get(int(self.walker.cells[top, SYMBOL]) if top else -1)
+            top = int(self.walker.cells[top, BELOW])
         return context.row if context is not None else None
 
     def _keep(self, row: Row, at: int, top: int) -> None:
@@ -280,8 +278,8 @@ class LazyAutomaton(OverTokens[int]):
         if context is None:
             context = self._contexts[at] = _Context()
         for _ in range(row.depth):
-            symbol = int(self._walker.cells[top, SYMBOL]) if top else -1
-            top = int(self._walker.cells[top, BELOW])
+            symbol = int(self.walker.cells[top, SYMBOL]) if top else -1
+            top = int(self.walker.cells[top, BELOW])
             found = context.deeper.get(symbol)
             if found is None:
                 found = context.deeper[symbol] = _Context()

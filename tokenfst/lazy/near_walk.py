@@ -26,7 +26,7 @@ from tokenfst.lazy.network_distance import FAR, set_distance
 from tokenfst.lazy.program import Machine
 from tokenfst.lazy.sets import NO_ROOM
 from tokenfst.lazy.subsets import special_step
-from tokenfst.lazy.walk import _find_loops, _loops_below
+from tokenfst.lazy.walk import find_loops, loops_below
 from tokenfst.loops import DEAD, Ints
 from tokenfst.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, Nodes
 
@@ -39,7 +39,7 @@ class Near(NamedTuple):
     Attributes:
         near, onto, cost: int32.
         far: `[N, E]`, empty where `near` is there from the beginning.
-        units: `[K]`, the bytes of a unit of each counter.
+        units: the layers of what is counted (`tokenfst.lazy.network_distance.counted_bytes`).
         vectors: `[H, E]`, what lies behind each exit of the rule at hand.
     """
 
@@ -144,8 +144,8 @@ def walk(
         if children:
             inside = (nodes[node, BYTE] & 255) < 128
             if inside and reached == state and reached_top == top and loops[state, 4] == 0:
-                _find_loops(state, m, loops)
-            if loops[reached, 4] and _loops_below(nodes, node, loops, reached, characters and inside):
+                find_loops(state, m, loops)
+            if loops[reached, 4] and loops_below(nodes, node, loops, reached, characters and inside):
                 children = 0
             else:
                 last = nodes[children, FIRST_RANK]

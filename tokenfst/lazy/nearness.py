@@ -19,7 +19,7 @@ from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.stacks import SYMBOL
 from tokenfst.lazy.near_walk import UNSEEN, Near, distance, note_cells
-from tokenfst.lazy.network_distance import FAR, distances_to_exits, lifted, unit_bytes
+from tokenfst.lazy.network_distance import FAR, counted_bytes, distances_to_exits, lifted
 from tokenfst.lazy.program import Machine
 from tokenfst.loops import Ints
 from tokenfst.pushdown.compile import from_pushdown
@@ -109,7 +109,7 @@ class ByExits:
 
     def __init__(self, machine: Machine, vocabulary: Vocabulary) -> None:
         self.far = distances_to_exits(machine, vocabulary.whole_trie)
-        self.units = unit_bytes(machine)
+        self.units = counted_bytes(machine)
         self.num_exits = self.far.shape[1]
         # The whole text ends by the first exit, and then with the end token.
         first: Ints = np.full(self.num_exits, FAR, np.int32)

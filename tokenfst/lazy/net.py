@@ -17,12 +17,17 @@ from automata.byte_automaton import ByteArray
 from automata.grouping import grouped
 from automata.jit import kernel
 from automata.nested.laying import Chains, Copies
+from automata.nested.paths import ENDLESS
 from automata.nested.productive import leading_on, productive
 from automata.openfst import BoolArray
 from tokenfst.loops import Ints
 
 # Columns of counters.
-COUNTER_BELOW, COUNTER_WITHIN, COUNTER_COPY, COUNTER_LOW, COUNTER_HIGH = range(5)
+(COUNTER_TARGET, COUNTER_PIECE, COUNTER_ENTRY, COUNTER_LOW, COUNTER_HIGH, COUNTER_NUMBERS, COUNTER_SLACK,
+ COUNTER_ENDLESS) = range(8)  # fmt: skip
+COUNTER_COLUMNS = 8
+# Columns of numbers: whether a state of a piece is counted, and how many are entered from there on, at least and most.
+NUMBER_COUNTED, NUMBER_LEAST, NUMBER_MOST = range(3)
 
 # The head of `net`: how many states there are, S of a network and N in all; how many arcs a state has at most; where
 # the edges of each state of the network begin, the edges (`2 * chain` or `2 * copy + 1`), the same of epsilon arcs; the
@@ -30,13 +35,13 @@ COUNTER_BELOW, COUNTER_WITHIN, COUNTER_COPY, COUNTER_LOW, COUNTER_HIGH = range(5
 # exit; how many chains there are, and of each its first inner state, its text and its target; the classes of the texts;
 # how many copies there are, and of each its first inner state, its piece and its target; the first state of each piece;
 # and where the arcs of each state of pieces begin, the arcs (lowest class, highest class, target), the same of epsilon
-# arcs; how many counters there are, and of each the two states that `Layout.counters` has, the copy at the second of
-# them, and the bounds; and how many states a block has.
+# arcs; how many counters there are, and of each what `Layout.counters` has, the largest least, and whether no most is
+# between 0 and `ENDLESS`; the numbers of their pieces; and how many states a block has.
 (NET_OUTER, NET_STATES, NET_MOST, NET_EDGE_OFFSETS, NET_EDGES, NET_EPSILON_OFFSETS, NET_EPSILON, NET_CALL, NET_END,
  NET_CALLS, NET_TARGETS, NET_EXITS, NET_RULE, NET_NUM_CHAINS, NET_CHAINS, NET_TEXT, NET_NUM_COPIES, NET_COPIES,
  NET_PIECES, NET_ARC_OFFSETS, NET_ARCS, NET_INNER_OFFSETS, NET_INNER, NET_NUM_COUNTERS, NET_COUNTERS,
- NET_WIDTH) = range(26)  # fmt: skip
-_NET_HEAD = 26
+ NET_NUMBERS, NET_WIDTH) = range(27)  # fmt: skip
+_NET_HEAD = 27
 
 
 @kernel
@@ -51,6 +56,7 @@ def net_of(
     targets: Ints,
     ends: Ints,
     counters: Ints,
+    numbers: Ints,
 ) -> tuple[bool, bool, Ints, ByteArray, int]:
     """Whether subsets of a layout are exact, whether it has a text, its `net`, the class of each byte, and how many
     classes there are."""
@@ -62,8 +68,8 @@ def net_of(
         copies.arc_offsets, copies.arcs, copies.epsilon_offsets, copies.epsilon, first_of_piece
     )
     leads_on = _lead_on(first_of_piece, inner_arcs, inner_epsilon)
-    # The network alone, where a chain or a copy is one arc.
-    outer = np.zeros((len(chains.source) + len(copies.source), 4), np.int32)
+    # The network alone, where a chain, a copy or what is counted is one arc.
+    outer = np.zeros((len(chains.source) + len(copies.source) + len(counters), 4), np.int32)
     count = 0
     for chain in range(len(chains.source)):
         outer[count, 0], outer[count, 3] = chains.source[chain], chains.target[chain]
@@ -72,12 +78,11 @@ def net_of(
         if leads_on[first_of_piece[copies.piece[copy]]]:
             outer[count, 0], outer[count, 3] = copies.source[copy], copies.target[copy]
             count += 1
-    # What is counted is read as what is not counted, as far as it matters here.
-    unread = np.concatenate((epsilon, counters[:, 0:3:2]))
-    has_text = productive(num_outer, outer[:count], unread, starts, first_exit, calls, targets, ends)
-    alive = leading_on(num_outer, outer[:count], unread, first_exit, calls, targets, ends, has_text)
     for counter in range(len(counters)):
-        alive[counters[counter, 1]] = alive[counters[counter, 2]]
+        outer[count, 0], outer[count, 3] = counters[counter, 0], counters[counter, 1]
+        count += 1
+    has_text = productive(num_outer, outer[:count], epsilon, starts, first_exit, calls, targets, ends)
+    alive = leading_on(num_outer, outer[:count], epsilon, first_exit, calls, targets, ends, has_text)
     exact = True
     for call in range(len(calls)):
         if alive[calls[call, 0]]:
@@ -86,7 +91,7 @@ def net_of(
                 exact = exact and (not has_text[way] or (target >= 0 and alive[target]))
     net = _written(
         num_outer, chains, copies, epsilon, first_exit, calls, targets, ends, alive, byte_class, first_of_piece,
-        inner_arcs, inner_epsilon, leads_on, counters,
+        inner_arcs, inner_epsilon, leads_on, counters, numbers,
     )  # fmt: skip
     return exact, has_text[0], net, byte_class, int(byte_class[255]) + 1
 
@@ -154,25 +159,39 @@ def _lead_on(first_of_piece: Ints, arcs: Ints, epsilon: Ints) -> BoolArray:
 def _written(
     num_outer: int, chains: Chains, copies: Copies, epsilon: Ints, first_exit: Ints, calls: Ints, targets: Ints,
     ends: Ints, alive: BoolArray, byte_class: ByteArray, first_of_piece: Ints, arcs: Ints, inner: Ints,
-    leads_on: BoolArray, counters: Ints,
+    leads_on: BoolArray, counters: Ints, numbers: Ints,
 ) -> Ints:  # fmt: skip
     """The `net`, without what leads to no end."""
     num_chains, num_copies, num_inner = len(chains.source), len(copies.source), first_of_piece[-1]
     size = _NET_HEAD + 1 + 4 * (num_outer + 1) + num_chains + num_copies + len(epsilon) + num_chains
     size += 3 * len(calls) + len(targets) + 2 * len(first_exit) + 4 * num_chains + len(chains.text) + 3 * num_copies
-    size += len(first_of_piece) + 2 * (num_inner + 1) + 3 * len(arcs) + len(inner) + 6 * len(counters)
+    size += len(first_of_piece) + 2 * (num_inner + 1) + 3 * len(arcs) + len(inner) + COUNTER_COLUMNS * len(counters)
+    size += 3 * len(numbers)
     net = np.full(size, -1, np.int32)
-    net[NET_OUTER], at = num_outer, _NET_HEAD
-    # Edges and epsilon arcs of the network: counted, then placed.
-    source = np.concatenate((chains.source, copies.source))
-    offsets, order = grouped(num_outer, source)
+    net[NET_OUTER], net[NET_MOST] = num_outer, 1
+    arc_offsets, arc_order = grouped(num_inner, arcs[:, 0])
+    at = _write_edges(net, _NET_HEAD, chains, copies, alive, first_of_piece, arc_offsets, leads_on)
+    at = _write_epsilon(net, at, chains, epsilon, counters, alive)
+    at = _write_calls(net, at, first_exit, calls, targets, ends, alive)
+    at = _write_inner(net, at, chains, copies, first_of_piece, byte_class)
+    at = _write_pieces(net, at, arcs, arc_offsets, arc_order, inner, leads_on, byte_class)
+    _write_counters(net, at, counters, copies, numbers)
+    return net
+
+
+@kernel
+def _write_edges(
+    net: Ints, at: int, chains: Chains, copies: Copies, alive: BoolArray, first_of_piece: Ints, arc_offsets: Ints,
+    leads_on: BoolArray,
+) -> int:  # fmt: skip
+    """The edges of each state of the network, and how many arcs a state has at most; returns where the next table is,
+    as all of these do."""
+    num_outer, num_chains, count = net[NET_OUTER], len(chains.source), 0
+    offsets, order = grouped(num_outer, np.concatenate((chains.source, copies.source)))
     net[NET_EDGE_OFFSETS], at = at, at + num_outer + 1
     net[NET_EDGES] = at
-    count, most = 0, 1
-    arc_offsets, arc_order = grouped(num_inner, arcs[:, 0])
     for state in range(num_outer):
-        net[net[NET_EDGE_OFFSETS] + state] = count
-        widest = 0
+        net[net[NET_EDGE_OFFSETS] + state], widest = count, 0
         for place in range(offsets[state], offsets[state + 1]):
             edge = order[place]
             if edge < num_chains:
@@ -184,25 +203,27 @@ def _written(
                 if alive[copies.target[copy]] and leads_on[first]:
                     net[at + count], count = 2 * copy + 1, count + 1
                     widest += arc_offsets[first + 1] - arc_offsets[first]
-        most = max(most, widest)
+        net[NET_MOST] = max(net[NET_MOST], widest)
     net[net[NET_EDGE_OFFSETS] + num_outer] = count
-    at += count
-    empty = 0
-    unread = np.empty((len(epsilon) + num_chains + len(counters), 2), np.int32)
+    return at + count
+
+
+@kernel
+def _write_epsilon(net: Ints, at: int, chains: Chains, epsilon: Ints, counters: Ints, alive: BoolArray) -> int:
+    """The epsilon arcs of each state of the network: those that there are, chains without a byte, and counters."""
+    num_outer, count = net[NET_OUTER], 0
+    unread = np.empty((len(epsilon) + len(chains.source) + len(counters), 2), np.int32)
     unread[: len(epsilon)] = epsilon
-    for chain in range(num_chains):
+    first_counter = len(epsilon)
+    for chain in range(len(chains.source)):
         if chains.offsets[chain] == chains.offsets[chain + 1]:
-            unread[len(epsilon) + empty, 0], unread[len(epsilon) + empty, 1] = (
-                chains.source[chain],
-                chains.target[chain],
-            )
-            empty += 1
-    first_counter = len(epsilon) + empty
+            unread[first_counter, 0], unread[first_counter, 1] = chains.source[chain], chains.target[chain]
+            first_counter += 1
     unread = unread[: first_counter + len(counters)]
-    unread[first_counter:] = counters[:, 0:3:2]
+    unread[first_counter:] = counters[:, :2]
     offsets, order = grouped(num_outer, unread[:, 0])
     net[NET_EPSILON_OFFSETS], at = at, at + num_outer + 1
-    net[NET_EPSILON], count = at, 0
+    net[NET_EPSILON] = at
     for state in range(num_outer):
         net[net[NET_EPSILON_OFFSETS] + state] = count
         for place in range(offsets[state], offsets[state + 1]):
@@ -211,7 +232,13 @@ def _written(
                 net[at + count] = unread[order[place], 1] if counter < 0 else -1 - counter
                 count += 1
     net[net[NET_EPSILON_OFFSETS] + num_outer] = count
-    at += count
+    return at + count
+
+
+@kernel
+def _write_calls(net: Ints, at: int, first_exit: Ints, calls: Ints, targets: Ints, ends: Ints, alive: BoolArray) -> int:
+    """The call and the exit of each state; calls, targets, and exits with their rules."""
+    num_outer = net[NET_OUTER]
     net[NET_CALL], net[NET_END], at = at, at + num_outer, at + 2 * num_outer
     for call in range(len(calls)):
         if alive[calls[call, 0]]:
@@ -232,9 +259,15 @@ def _written(
     net[NET_RULE] = at
     for rule in range(len(first_exit) - 1):
         net[at + first_exit[rule] : at + first_exit[rule + 1]] = rule
-    at += first_exit[-1]
-    # Inner states are numbered behind those of the network: those of chains, then those of copies.
-    number = num_outer
+    return at + int(first_exit[-1])
+
+
+@kernel
+def _write_inner(
+    net: Ints, at: int, chains: Chains, copies: Copies, first_of_piece: Ints, byte_class: ByteArray
+) -> int:
+    """Inner states, numbered behind those of the network: those of chains, then those of copies."""
+    number, num_chains, num_copies = net[NET_OUTER], len(chains.source), len(copies.source)
     net[NET_NUM_CHAINS], net[NET_CHAINS] = num_chains, at
     for chain in range(num_chains):
         net[at], net[at + 1], net[at + 2] = number, chains.offsets[chain], chains.target[chain]
@@ -251,12 +284,20 @@ def _written(
         net[at], net[at + 1], net[at + 2] = number, copies.piece[copy], copies.target[copy]
         number += copies.num_states[copies.piece[copy]] - 2
         at += 3
-    net[NET_STATES] = number
-    net[NET_PIECES] = at
+    net[NET_STATES], net[NET_PIECES] = number, at
     net[at : at + len(first_of_piece)] = first_of_piece
-    at += len(first_of_piece)
+    return at + len(first_of_piece)
+
+
+@kernel
+def _write_pieces(
+    net: Ints, at: int, arcs: Ints, arc_offsets: Ints, arc_order: Ints, inner: Ints, leads_on: BoolArray,
+    byte_class: ByteArray,
+) -> int:  # fmt: skip
+    """The arcs and epsilon arcs of each state of pieces."""
+    num_inner, count = len(leads_on), 0
     net[NET_ARC_OFFSETS], at = at, at + num_inner + 1
-    net[NET_ARCS], count = at, 0
+    net[NET_ARCS] = at
     for state in range(num_inner):
         net[net[NET_ARC_OFFSETS] + state], begun = count, count
         for place in range(arc_offsets[state], arc_offsets[state + 1]):
@@ -265,7 +306,7 @@ def _written(
                 net[at + 3 * count], net[at + 3 * count + 1] = byte_class[arcs[arc, 1]], byte_class[arcs[arc, 2]]
                 net[at + 3 * count + 2] = arcs[arc, 3]
                 count += 1
-        most = max(most, count - begun)
+        net[NET_MOST] = max(net[NET_MOST], count - begun)
     net[net[NET_ARC_OFFSETS] + num_inner] = count
     at += 3 * count
     offsets, order = grouped(num_inner, inner[:, 0])
@@ -278,12 +319,23 @@ def _written(
                 net[at + count] = inner[order[place], 1]
                 count += 1
     net[net[NET_INNER_OFFSETS] + num_inner] = count
-    at += count
-    net[NET_MOST] = most
+    return at + count
+
+
+@kernel
+def _write_counters(net: Ints, at: int, counters: Ints, copies: Copies, numbers: Ints) -> None:
     net[NET_NUM_COUNTERS], net[NET_COUNTERS], net[NET_WIDTH] = len(counters), at, 1
     for counter in range(len(counters)):
-        net[at : at + 5] = counters[counter, 1:]
-        net[at + COUNTER_COPY] += 1
-        net[NET_WIDTH] = max(net[NET_WIDTH], copies.num_states[copies.piece[counters[counter, 3]]] - 1)
-        at += 5
-    return net
+        net[at : at + COUNTER_SLACK] = counters[counter, 1:]
+        num_states, first = copies.num_states[counters[counter, 2]], counters[counter, 6]
+        net[at + COUNTER_SLACK] = numbers[first : first + num_states, NUMBER_LEAST].max()
+        net[at + COUNTER_ENDLESS] = 1
+        for row in range(first, first + num_states):
+            if 0 < numbers[row, NUMBER_MOST] < ENDLESS:
+                net[at + COUNTER_ENDLESS] = 0
+        net[NET_WIDTH] = max(net[NET_WIDTH], num_states)
+        at += COUNTER_COLUMNS
+    net[NET_NUMBERS] = at
+    for row in range(len(numbers)):
+        net[at : at + 3] = numbers[row]
+        at += 3

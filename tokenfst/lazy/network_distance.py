@@ -9,8 +9,8 @@ from each state with a number above 0 some token leads to one with a smaller num
     inside    [I]      how many bytes it is from every state of a piece to its end
     far       [N, E]   how far it is from every state of the network to each exit of its rule, E at most: the least
                        solution of the sums along arcs, and of the ways through a call by each of its exits
-
-What is counted adds the units that are missing to what lies behind them, a token for each of their bytes.
+    layers    [..]     where something is counted, how many bytes it is from every state of a piece to its end, by how
+                       many are counted on the way
 
 Rejected: one number for each state, the way to the nearest exit (which exit it is may decide whether the text can ever
 end); tokens that reach beyond a literal text (they would have to be found for every way that leads on).
@@ -22,9 +22,13 @@ import numpy as np
 
 from automata.jit import kernel
 from tokenfst.lazy.net import (
-    COUNTER_COPY,
+    COUNTER_COLUMNS,
+    COUNTER_ENTRY,
+    COUNTER_HIGH,
     COUNTER_LOW,
-    COUNTER_WITHIN,
+    COUNTER_NUMBERS,
+    COUNTER_PIECE,
+    COUNTER_TARGET,
     NET_ARC_OFFSETS,
     NET_ARCS,
     NET_CALL,
@@ -43,12 +47,14 @@ from tokenfst.lazy.net import (
     NET_NUM_CHAINS,
     NET_NUM_COPIES,
     NET_NUM_COUNTERS,
+    NET_NUMBERS,
     NET_OUTER,
     NET_PIECES,
     NET_RULE,
     NET_STATES,
     NET_TARGETS,
     NET_TEXT,
+    NUMBER_COUNTED,
 )
 from tokenfst.lazy.program import Machine
 from tokenfst.lazy.readings import counted
@@ -58,13 +64,15 @@ from tokenfst.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, Nod
 
 # More than any distance; three of them still fit.
 FAR = 1 << 29
+# Layers of one counter at most; where they do not grow evenly by then, what lies behind them is taken for too far.
+_MOST_LAYERS = 1 << 10
 
 
 @kernel
 def distances_to_exits(m: Machine, nodes: Nodes) -> Ints:
     """`far`; `nodes` is a trie of tokens, beside which every byte is one."""
     net = m.net
-    ahead, inside, units = _tokens_ahead(m, nodes), _bytes_inside(net), unit_bytes(m)
+    ahead, inside, units = _tokens_ahead(m, nodes), _bytes_inside(net), counted_bytes(m)
     far = np.full((net[NET_STATES], m.returns.shape[1]), FAR, np.int32)
     changed = True
     while changed:
@@ -174,9 +182,9 @@ def _lowered(m: Machine, state: int, ahead: Ints, inside: Ints, units: Ints, far
         if net[place] >= 0:
             changed = _lower(far, state, 0, net[place]) or changed
         else:
-            counter = net[NET_COUNTERS] - 5 * (net[place] + 1)
-            more = _missing(net, counter, 0, units)
-            changed = _lower(far, state, more, net[counter + COUNTER_WITHIN]) or changed
+            counter = net[NET_COUNTERS] - COUNTER_COLUMNS * (net[place] + 1)
+            more = _bytes_left(net, units, counter, net[counter + COUNTER_ENTRY], 0)
+            changed = _lower(far, state, more, net[counter + COUNTER_TARGET]) or changed
     offsets = net[NET_EDGE_OFFSETS] + state
     for place in range(net[NET_EDGES] + net[offsets], net[NET_EDGES] + net[offsets + 1]):
         edge = net[place]
@@ -205,10 +213,93 @@ def _through(m: Machine, state: int, call: int, units: Ints, far: Ints) -> bool:
 
 
 @kernel
-def _missing(net: Ints, counter: int, before: int, units: Ints) -> int:
-    """The bytes of the units that are missing, at least, after so many of them."""
-    missing = np.int64(max(net[counter + COUNTER_LOW] - before, 0))
-    return int(min(missing * units[(counter - net[NET_COUNTERS]) // 5], FAR))
+def counted_bytes(m: Machine) -> Ints:
+    """How many bytes it is to the ends of what is counted, by how many are counted on the way: `[3 K + ..]`.
+
+    For each counter where its layers begin, how many there are, and how much more each further one is (0: there is no
+    way); then the layers, each with a number for every state of the piece. Once a layer is the one before and the same
+    number more for all states, so are all behind it.
+    """
+    net = m.net
+    found, end = np.zeros(3 * net[NET_NUM_COUNTERS] + 1, np.int32), 3 * net[NET_NUM_COUNTERS]
+    for number in range(net[NET_NUM_COUNTERS]):
+        counter = net[NET_COUNTERS] + COUNTER_COLUMNS * number
+        piece = net[NET_PIECES] + net[counter + COUNTER_PIECE]
+        size = net[piece + 1] - net[piece]
+        found[3 * number] = end
+        while True:
+            if end + size > len(found):
+                found = np.concatenate((found, np.zeros(len(found) + size, np.int32)))
+            layer, count = found[end : end + size], found[3 * number + 1]
+            _fill_layer(net, counter, layer, found[max(end - size, 0) : end], count)
+            more = _growth(layer, found[max(end - size, 0) : end]) if count else -1
+            found[3 * number + 1], end = count + 1, end + size
+            if more >= 0 or count + 1 == _MOST_LAYERS:
+                found[3 * number + 2] = max(more, 0)
+                break
+    return found
+
+
+@kernel
+def _fill_layer(net: Ints, counter: int, layer: Ints, below: Ints, count: int) -> None:
+    """Writes the layer of `count`, where `below` is the one before it."""
+    first = net[net[NET_PIECES] + net[counter + COUNTER_PIECE]]
+    numbers = net[NET_NUMBERS] + 3 * net[counter + COUNTER_NUMBERS]
+    layer[:] = FAR
+    if count == 0:
+        layer[1] = 0
+    changed = True
+    while changed:
+        changed = False
+        for state in range(len(layer) - 1, -1, -1):
+            least, offsets = layer[state], net[NET_ARC_OFFSETS] + first + state
+            for place in range(net[NET_ARCS] + 3 * net[offsets], net[NET_ARCS] + 3 * net[offsets + 1], 3):
+                target = net[place + 2] - first
+                if not net[numbers + 3 * target + NUMBER_COUNTED]:
+                    least = min(least, 1 + layer[target])
+                elif count:
+                    least = min(least, 1 + below[target])
+            offsets = net[NET_INNER_OFFSETS] + first + state
+            for place in range(net[NET_INNER] + net[offsets], net[NET_INNER] + net[offsets + 1]):
+                least = min(least, layer[net[place] - first])
+            if least < layer[state]:
+                layer[state] = least
+                changed = True
+
+
+@kernel
+def _growth(layer: Ints, below: Ints) -> int:
+    """By how much a layer is more than the one before it, -1 where that differs; 0 where nothing leads on in it."""
+    more = 0
+    for state in range(len(layer)):
+        if layer[state] < FAR:
+            if below[state] >= FAR or (more and layer[state] - below[state] != more):
+                return -1
+            more = layer[state] - below[state]
+    for state in range(len(layer) if more else 0):
+        if layer[state] >= FAR and below[state] < FAR:
+            return -1
+    return more
+
+
+@kernel
+def _bytes_left(net: Ints, units: Ints, counter: int, state: int, before: int) -> int:
+    """The bytes from a state of a counter's piece, behind so many units, to an end where enough is counted."""
+    number = (counter - net[NET_COUNTERS]) // COUNTER_COLUMNS
+    piece = net[NET_PIECES] + net[counter + COUNTER_PIECE]
+    size = net[piece + 1] - net[piece]
+    begin, layers, more = units[3 * number], units[3 * number + 1], np.int64(units[3 * number + 2])
+    fewest = np.int64(max(net[counter + COUNTER_LOW] - before, 0)) if before >= 0 else np.int64(0)
+    most = max(fewest, np.int64(layers - 1))
+    if before >= 0 and net[counter + COUNTER_HIGH] >= 0:
+        most = min(most, np.int64(net[counter + COUNTER_HIGH] - before))
+    least = np.int64(FAR)
+    for count in range(fewest, most + 1):
+        left = np.int64(units[begin + min(count, layers - 1) * size + state])
+        if count >= layers:
+            left = left + more * (count - layers + 1) if more else np.int64(FAR)
+        least = min(least, left)
+    return int(least)
 
 
 @kernel
@@ -217,22 +308,8 @@ def _uncounted(m: Machine, state: int, units: Ints) -> tuple[int, int]:
     net = m.net
     if state < net[NET_STATES]:
         return state, 0
-    counter, before, unit, _ = counted(net, m.sets, state)
-    more = _missing(net, counter, before + (unit > 0), units)
-    copy = net[NET_COPIES] + 3 * net[counter + COUNTER_COPY]
-    return int(net[copy] + unit - 1 if unit else net[counter + COUNTER_WITHIN]), more
-
-
-@kernel
-def unit_bytes(m: Machine) -> Ints:
-    """How many bytes a unit of each counter has, at least."""
-    net = m.net
-    inside = _bytes_inside(net)
-    found = np.empty(net[NET_NUM_COUNTERS], np.int32)
-    for number in range(len(found)):
-        copy = net[NET_COPIES] + 3 * net[net[NET_COUNTERS] + 5 * number + COUNTER_COPY]
-        found[number] = inside[net[net[NET_PIECES] + net[copy + 1]]]
-    return found
+    counter, before, inside, _ = counted(net, m.sets, state)
+    return int(net[counter + COUNTER_TARGET]), _bytes_left(net, units, counter, inside, before)
 
 
 @kernel
@@ -267,12 +344,12 @@ def lifted(m: Machine, called: int, far: Ints, behind: Ints) -> Ints:
 
 @kernel
 def none_missing(number: int, m: Machine) -> bool:
-    """Whether all that a set counts is as many already as there must be."""
+    """Whether all that a set counts is as many already as there must be, and may become as many as it likes."""
     net, sets = m.net, m.sets
     begin = sets[SET_BEGIN] + number
     for place in range(sets[SET_POOL] + sets[begin], sets[SET_POOL] + sets[begin + 1]):
         if sets[place] >= net[NET_STATES]:
             counter, before, _, _ = counted(net, sets, sets[place])
-            if before < net[counter + COUNTER_LOW]:
+            if 0 <= before < net[counter + COUNTER_LOW] or net[counter + COUNTER_HIGH] >= 0:
                 return False
     return True

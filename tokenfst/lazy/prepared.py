@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from tokenfst.lazy.text import Text
-from tokenfst.lazy.walk import PATH_COLUMNS
+from tokenfst.lazy.walk import PATH_COLUMNS, Tries
 from tokenfst.loops import Ints
 from tokenfst.vocabulary import Vocabulary
 
@@ -31,8 +31,7 @@ class Prepared:
         data, offsets: the tokens' bytes one after the other, and where each begins, `[V + 1]`.
         nothing: the words of an empty mask.
         longest: how many bytes the longest token has.
-        path: see `tokenfst.lazy.walk`.
-        tokens: where a walk writes what it finds.
+        tries: what walks look at, and where they write.
         ends: the end tokens.
         all_bytes: whether every byte is a token.
     """
@@ -47,9 +46,10 @@ class Prepared:
         np.cumsum(lengths, out=self.offsets[1:])
         self.nothing: Ints = np.zeros_like(vocabulary.all_words)
         self.nothing.setflags(write=False)
-        self.path = np.zeros((self.longest + 2, PATH_COLUMNS), np.int32)
+        path: Ints = np.zeros((self.longest + 2, PATH_COLUMNS), np.int32)
+        found: Ints = np.zeros(len(vocabulary), np.int32)
+        self.tries = Tries(vocabulary.whole_trie, vocabulary.partial_trie, vocabulary.token_of_rank, path, found)
         self.ends: Ints = np.array(vocabulary.eos_ids, np.int32)
-        self.tokens: Ints = np.zeros(len(vocabulary), np.int32)
         self.all_bytes = bool(vocabulary.is_token_byte.all())
         self._texts: dict[TextKey, Text] = {}
         self._met: dict[TextKey, int] = {}

@@ -1,20 +1,26 @@
 """Readings: what the states of a net lead to, byte by byte and unread, where units of a language are counted too.
 
-Where units are counted (`automata.nested.counted`), the states of one more unit are made when it is first reached:
+Where units are counted (`automata.nested.paths`), the states behind one more unit are made when it is first reached:
 *blocks* of states, behind those of the network, each with the number of units before it. They have the arcs of the
-unit, so a bound costs nothing where it is not reached. Counts that are so far from their bounds that no token can tell
-are those of the unit without counts (`far_state`).
+automaton whose counted states end a unit, those behind which the text can still come to an end within the bounds; so a
+bound costs nothing where it is not reached. Numbers that are so far from their bounds that no token can tell have
+one block in common (`far_state`).
 """
 
 from __future__ import annotations
 
 from automata.jit import kernel
+from automata.nested.paths import ENDLESS, leads_on
 from tokenfst.lazy.net import (
-    COUNTER_BELOW,
-    COUNTER_COPY,
+    COUNTER_COLUMNS,
+    COUNTER_ENDLESS,
+    COUNTER_ENTRY,
     COUNTER_HIGH,
     COUNTER_LOW,
-    COUNTER_WITHIN,
+    COUNTER_NUMBERS,
+    COUNTER_PIECE,
+    COUNTER_SLACK,
+    COUNTER_TARGET,
     NET_ARC_OFFSETS,
     NET_ARCS,
     NET_CALL,
@@ -30,13 +36,17 @@ from tokenfst.lazy.net import (
     NET_INNER_OFFSETS,
     NET_NUM_CHAINS,
     NET_NUM_COPIES,
+    NET_NUMBERS,
     NET_OUTER,
     NET_PIECES,
     NET_STATES,
     NET_TEXT,
     NET_WIDTH,
+    NUMBER_COUNTED,
+    NUMBER_LEAST,
+    NUMBER_MOST,
 )
-from tokenfst.lazy.sets import NO_ROOM, SET_BLOCK_ROOM, SET_BLOCKS, SET_NUM_BLOCKS
+from tokenfst.lazy.sets import BELOW, FIXED_BLOCKS, NO_ROOM, SET_BLOCK_ROOM, SET_BLOCKS, SET_NUM_BLOCKS, WITHIN, no_room
 from tokenfst.loops import Ints
 
 
@@ -101,61 +111,111 @@ def arcs_of(net: Ints, sets: Ints, state: int, arcs: Ints, count: int) -> int:
 
 @kernel
 def counted(net: Ints, sets: Ints, state: int) -> tuple[int, int, int, int]:
-    """The counter of a state of a block (where it is in `net`), how many units are before it, which state of the block
-    it is, 0 for the one between two units, and the block (where it is in `sets`)."""
+    """The counter of a state of a block (where it is in `net`), how many units are before it, or `BELOW` or `WITHIN`,
+    which state of the piece it is, and the number of the block."""
     number = state - net[NET_STATES]
-    block = sets[SET_BLOCKS] + 3 * (number // net[NET_WIDTH])
-    return net[NET_COUNTERS] + 5 * sets[block], sets[block + 1], number % net[NET_WIDTH], block
+    block = number // net[NET_WIDTH]
+    row = sets[SET_BLOCKS] + 3 * block
+    return net[NET_COUNTERS] + COUNTER_COLUMNS * sets[row], sets[row + 1], number % net[NET_WIDTH], block
+
+
+@kernel
+def _goes_on(net: Ints, counter: int, before: int, row: int) -> bool:
+    """Whether texts go on from a state of a piece, of which `row` says where its numbers are in `net`, that is entered
+    behind so many units."""
+    if before == WITHIN:
+        return True
+    if before == BELOW:
+        return bool(net[row + NUMBER_MOST] == ENDLESS)
+    low, high = net[counter + COUNTER_LOW], net[counter + COUNTER_HIGH]
+    return leads_on(before + net[row], low, high, net[row + NUMBER_LEAST], net[row + NUMBER_MOST])
 
 
 @kernel
 def _counted_arcs(net: Ints, sets: Ints, state: int, arcs: Ints, count: int) -> int:
-    """`_arcs_of` a state of a block: those of the unit, where its end is the beginning of the next block."""
+    """`arcs_of` a state of a block: those of the piece, as far as texts go on behind them."""
     counter, before, inside, block = counted(net, sets, state)
-    if inside == 0 and before == net[counter + COUNTER_HIGH]:
-        return count
-    begun, copy = count, net[counter + COUNTER_COPY]
-    count = _copied_arcs(net, copy, inside + (inside > 0), arcs, count)
-    for arc in range(begun, count):
-        if arcs[arc, 2] == net[counter + COUNTER_WITHIN]:
+    first = net[net[NET_PIECES] + net[counter + COUNTER_PIECE]]
+    numbers = net[NET_NUMBERS] + 3 * net[counter + COUNTER_NUMBERS]
+    offsets = net[NET_ARC_OFFSETS] + first + inside
+    for place in range(net[NET_ARCS] + 3 * net[offsets], net[NET_ARCS] + 3 * net[offsets + 1], 3):
+        target = net[place + 2] - first
+        if not _goes_on(net, counter, before, numbers + 3 * target):
+            continue
+        arcs[count, 0], arcs[count, 1] = net[place], net[place + 1]
+        if target == 1:
+            arcs[count, 2] = net[counter + COUNTER_TARGET]
+        elif net[numbers + 3 * target + NUMBER_COUNTED]:
             behind = _next_block(net, sets, counter, before, block)
             if behind < 0:
                 return NO_ROOM
-            arcs[arc, 2] = behind
+            arcs[count, 2] = net[NET_STATES] + behind * net[NET_WIDTH] + target
         else:
-            arcs[arc, 2] += state - inside + 1 - net[net[NET_COPIES] + 3 * copy]
+            arcs[count, 2] = state - inside + target
+        count += 1
     return count
 
 
 @kernel
 def _next_block(net: Ints, sets: Ints, counter: int, before: int, block: int) -> int:
-    """The state behind one more unit."""
+    """The block behind one more unit."""
+    row = sets[SET_BLOCKS] + 3 * block
+    if before < 0:
+        return block
     if net[counter + COUNTER_HIGH] < 0 and before + 1 >= net[counter + COUNTER_LOW]:
-        return int(net[counter + COUNTER_WITHIN])
-    if sets[block + 2] == 0:
+        return int(FIXED_BLOCKS * sets[row] - WITHIN)
+    if sets[row + 2] == 0:
         number = sets[SET_NUM_BLOCKS]
         if number == sets[SET_BLOCK_ROOM]:
-            return NO_ROOM
+            return no_room(sets)
         made = sets[SET_BLOCKS] + 3 * number
-        sets[made], sets[made + 1], sets[made + 2] = sets[block], before + 1, 0
-        sets[block + 2], sets[SET_NUM_BLOCKS] = number, number + 1
-    return int(net[NET_STATES] + sets[block + 2] * net[NET_WIDTH])
+        sets[made], sets[made + 1], sets[made + 2] = sets[row], before + 1, 0
+        sets[row + 2], sets[SET_NUM_BLOCKS] = number, number + 1
+    return int(sets[row + 2])
 
 
 @kernel
 def far_state(net: Ints, sets: Ints, state: int, longest: int) -> int:
+    """The state that allows what a state allows, of tokens of at most `longest` bytes, and has no number of units where
+    no such token can tell it."""
     if state < net[NET_STATES]:
         return state
-    counter, before, inside, _ = counted(net, sets, state)
-    low, high, copy = net[counter + COUNTER_LOW], net[counter + COUNTER_HIGH], net[counter + COUNTER_COPY]
+    counter, before, inside, block = counted(net, sets, state)
+    low, high = net[counter + COUNTER_LOW], net[counter + COUNTER_HIGH]
     # No token ends more units than it has bytes.
-    if before >= low and (high < 0 or before <= high - longest):
-        end = COUNTER_WITHIN
-    elif before < low - longest:
-        end, copy = COUNTER_BELOW, copy - 1
+    if before < 0 or not (high < 0 or before <= high - longest - net[counter + COUNTER_SLACK]):
+        return state
+    if before >= low:
+        far = WITHIN
+    elif before < low - longest and net[counter + COUNTER_ENDLESS]:
+        far = BELOW
     else:
         return state
-    return int(net[counter + end] if inside == 0 else net[net[NET_COPIES] + 3 * copy] + inside - 1)
+    fixed = FIXED_BLOCKS * sets[sets[SET_BLOCKS] + 3 * block] - far
+    return int(net[NET_STATES] + fixed * net[NET_WIDTH] + inside)
+
+
+@kernel
+def _first_state(net: Ints, counter: int) -> int:
+    """Where the texts of a counter begin."""
+    row = net[NET_COUNTERS] + COUNTER_COLUMNS * counter
+    is_bounded = net[row + COUNTER_LOW] > 0 or net[row + COUNTER_HIGH] >= 0
+    block = FIXED_BLOCKS * counter - (0 if is_bounded else WITHIN)
+    return int(net[NET_STATES] + block * net[NET_WIDTH] + net[row + COUNTER_ENTRY])
+
+
+@kernel
+def _counted_unread(net: Ints, sets: Ints, state: int, found: Ints) -> int:
+    """`unread_of` a state of a block: the end, if its texts may end there."""
+    counter, before, inside, _ = counted(net, sets, state)
+    first = net[net[NET_PIECES] + net[counter + COUNTER_PIECE]]
+    numbers = net[NET_NUMBERS] + 3 * net[counter + COUNTER_NUMBERS]
+    offsets = net[NET_INNER_OFFSETS] + first + inside
+    for place in range(net[NET_INNER] + net[offsets], net[NET_INNER] + net[offsets + 1]):
+        if net[place] - first == 1 and _goes_on(net, counter, before, numbers + 3):
+            found[0] = net[counter + COUNTER_TARGET]
+            return 1
+    return 0
 
 
 @kernel
@@ -163,15 +223,12 @@ def unread_of(net: Ints, sets: Ints, state: int, found: Ints) -> int:
     """Writes the states that a state leads to unread; returns how many there are. `found` has room for all."""
     count = 0
     if state >= net[NET_STATES]:
-        counter, before, inside, _ = counted(net, sets, state)
-        if inside or before < net[counter + COUNTER_LOW]:
-            return 0
-        state = net[counter + COUNTER_WITHIN]
+        return _counted_unread(net, sets, state, found)
     if state < net[NET_OUTER]:
         offsets = net[NET_EPSILON_OFFSETS] + state
         for place in range(net[NET_EPSILON] + net[offsets], net[NET_EPSILON] + net[offsets + 1]):
-            # Below 0: the first block of a counter.
-            found[count] = net[place] if net[place] >= 0 else net[NET_STATES] - (net[place] + 1) * net[NET_WIDTH]
+            # Below 0: a counter.
+            found[count] = net[place] if net[place] >= 0 else _first_state(net, -1 - net[place])
             count += 1
         offsets = net[NET_EDGE_OFFSETS] + state
         for place in range(net[NET_EDGES] + net[offsets], net[NET_EDGES] + net[offsets + 1]):
@@ -200,7 +257,13 @@ def reads(net: Ints, sets: Ints, state: int) -> bool:
     """Whether a state reads something, calls or ends."""
     if state >= net[NET_STATES]:
         counter, before, inside, _ = counted(net, sets, state)
-        return inside > 0 or before != net[counter + COUNTER_HIGH]
+        first = net[net[NET_PIECES] + net[counter + COUNTER_PIECE]]
+        numbers = net[NET_NUMBERS] + 3 * net[counter + COUNTER_NUMBERS]
+        offsets = net[NET_ARC_OFFSETS] + first + inside
+        for place in range(net[NET_ARCS] + 3 * net[offsets], net[NET_ARCS] + 3 * net[offsets + 1], 3):
+            if _goes_on(net, counter, before, numbers + 3 * (net[place + 2] - first)):
+                return True
+        return False
     if state < net[NET_OUTER]:
         if net[net[NET_CALL] + state] >= 0 or net[net[NET_END] + state] >= 0:
             return True

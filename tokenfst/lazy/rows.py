@@ -12,9 +12,10 @@ from automata.byte_automaton import ByteArray
 from automata.jit import kernel
 from automata.pushdown.stacks import HEIGHT, SYMBOL, kept
 from tokenfst.lazy.program import ASCII_WORDS, Machine, stack_step
+from tokenfst.lazy.sets import SET_FULL
 from tokenfst.lazy.subsets import has_row, special_step
-from tokenfst.lazy.walk import allowed_tokens, characters_lead_to, differing_tokens
-from tokenfst.loops import DEAD, Ints
+from tokenfst.lazy.walk import Tries, allowed_tokens, characters_lead_to, differing_tokens
+from tokenfst.loops import DEAD, LOOP_WORDS, Ints
 from tokenfst.trie import Nodes
 
 # What a row has come to: a row, or a text-like state, or no room for more cells.
@@ -24,13 +25,15 @@ DONE, TEXT, NEEDS_ROOM = range(3)
 # at, and whether the text may end.
 TEXT_TARGET, COUNT, LOWEST, FINAL, TEXT_LOOPS = 5, 6, 7, 8, 9
 NOTE_WORDS = 10
+# What is kept of a state: its loops, and what `find_text` notes.
+MARK_WORDS = LOOP_WORDS + TEXT_TARGET + 1
 # So many ASCII bytes to one state are a text.
 _TEXT_BYTES = 24
 
 
 @kernel
 def find_text(state: int, m: Machine, note: Ints) -> bool:
-    """Whether a state is text-like; notes its bytes and where they lead."""
+    """Whether a state is text-like; notes its bytes and where they lead. For lack of room it may seem not to be."""
     if not has_row(state, m):
         return False
     table, members = m.table, m.members
@@ -66,76 +69,25 @@ def may_end(state: int, m: Machine, cells: Ints, top: int, lowest: int) -> tuple
 
 @kernel
 def find_row(
-    whole: Nodes,
-    partial: Nodes,
-    token_of_rank: Ints,
-    m: Machine,
-    cells: Ints,
-    loops: Ints,
-    path: Ints,
-    found: Ints,
-    note: Ints,
-    room: int,
-    texts: bool,
-    state: int,
-    top: int,
+    tries: Tries, m: Machine, cells: Ints, marks: Ints, note: Ints, room: int, texts: bool, state: int, top: int
 ) -> int:
-    """Writes the tokens that a configuration allows to `found`, unless the state is text-like and `texts`; says what it
-    has come to, and notes what is known then. `room` is how many cells a walk may need."""
-    if texts and find_text(state, m, note):
+    """Writes the tokens that a configuration allows to `tries.found`, unless the state is text-like and `texts`.
+
+    Says what it has come to, and notes what is known then. `room` is how many cells a walk may need, `marks` what is
+    known of states: `[Q, 5 + 6]`, their loops (`tokenfst.lazy.walk`), and what `find_text` notes of each, -1 as the
+    target where it is not text-like, 0 in all words where it is not known yet.
+    """
+    text = texts and find_text(state, m, note)
+    if m.sets[SET_FULL]:
+        return NEEDS_ROOM
+    if text:
         return TEXT
     known = cells[0, SYMBOL]
     if known + room > len(cells):
         return NEEDS_ROOM
-    note[:5] = 0
     final, lowest = may_end(state, m, cells, top, cells[top, HEIGHT] + 1)
-    count = 0
-    for nodes, characters in ((whole, True), (partial, False)):
-        count, lowest = allowed_tokens(
-            nodes, 0, characters, token_of_rank, note, m, cells, loops, path,
-            found, count, state, top, known, known, lowest,
-        )  # fmt: skip
-        if count < 0:
-            return NEEDS_ROOM
-    note[COUNT], note[LOWEST], note[FINAL] = count, lowest, final
-    return DONE
-
-
-@kernel
-def find_text_row(
-    whole: Nodes,
-    partial: Nodes,
-    token_of_rank: Ints,
-    rests: Nodes,
-    token_of_rest: Ints,
-    m: Machine,
-    cells: Ints,
-    loops: Ints,
-    path: Ints,
-    found: Ints,
-    note: Ints,
-    room: int,
-    state: int,
-    top: int,
-) -> int:
-    """The tokens that a text-like state which loops allows beside those that are all text: `rests` and `token_of_rest`
-    are what follows the text in tokens that begin with some (`tokenfst.lazy.text`)."""
-    known = cells[0, SYMBOL]
-    if known + room > len(cells):
-        return NEEDS_ROOM
-    final, lowest = may_end(state, m, cells, top, cells[top, HEIGHT] + 1)
-    count = 0
-    for nodes, characters in ((whole, True), (partial, False)):
-        count, lowest = allowed_tokens(
-            nodes, 0, characters, token_of_rank, note, m, cells, loops, path,
-            found, count, state, top, known, known, lowest,
-        )  # fmt: skip
-        if count < 0:
-            return NEEDS_ROOM
-    count, lowest = allowed_tokens(
-        rests, 0, False, token_of_rest, np.zeros(5, np.int32), m, cells, loops, path,
-        found, count, state, top, known, known, lowest,
-    )  # fmt: skip
+    nothing = np.zeros(ASCII_WORDS + 1, np.int32)
+    count, lowest = _allowed(tries, nothing, m, cells, marks, state, top, known, lowest)
     if count < 0:
         return NEEDS_ROOM
     note[COUNT], note[LOWEST], note[FINAL] = count, lowest, final
@@ -143,73 +95,81 @@ def find_text_row(
 
 
 @kernel
-def find_chain_row(
-    whole: Nodes,
-    partial: Nodes,
-    token_of_rank: Ints,
+def _allowed(
+    tries: Tries, skipped: Ints, m: Machine, cells: Ints, marks: Ints, state: int, top: int, known: int, lowest: int
+) -> tuple[int, int]:
+    """The tokens that a configuration allows of those that do not begin with what is skipped; see `allowed_tokens`."""
+    count = 0
+    for nodes, characters in ((tries.whole, True), (tries.partial, False)):
+        if count >= 0:
+            count, lowest = allowed_tokens(
+                nodes, 0, characters, tries.token_of_rank, skipped, m, cells, marks, tries.path,
+                tries.found, count, state, top, known, known, lowest,
+            )  # fmt: skip
+    return count, lowest
+
+
+@kernel
+def find_beside(
+    tries: Tries,
+    m: Machine,
+    cells: Ints,
+    marks: Ints,
+    note: Ints,
+    room: int,
     rests: Nodes,
     token_of_rest: Ints,
     roots: Ints,
-    m: Machine,
-    cells: Ints,
-    loops: Ints,
-    texts: Ints,
-    path: Ints,
-    found: Ints,
-    note: Ints,
-    room: int,
     state: int,
     top: int,
 ) -> int:
-    """The tokens that a text-like state allows beside those that are all text, where each character of the text leads
-    to another state: `rests`, `token_of_rest` and `roots` are those by length (`tokenfst.lazy.text`).
+    """The tokens that a text-like state allows beside those that are all text; arguments as of `find_row`.
 
-    The length up to which tokens that are all text are allowed is noted as the target; where longer ones may be too,
-    it is -1, and nothing has been found.
+    `rests`, `token_of_rest` and `roots` are what follows the text in tokens that begin with some of it: by its length
+    where each character leads to another state, all together where all lead back (`tokenfst.lazy.text`). The length up
+    to which tokens that are all text are allowed is noted as the target; where longer ones may be too, it is -1, and
+    nothing has been found.
     """
     known = cells[0, SYMBOL]
     if known + room > len(cells):
         return NEEDS_ROOM
-    own = np.empty(ASCII_WORDS + 1, np.int32)
-    own[:] = note[: ASCII_WORDS + 1]
-    note[TEXT_TARGET] = -1
+    own = note[: ASCII_WORDS + 1].copy()
     chain = np.empty(len(roots), np.int32)
     chain[0], length = state, 0
-    while length + 1 < len(roots) and _leads_on(chain[length], own, m, texts, note):
+    while length + 1 < len(roots) and _leads_on(chain[length], own, m, marks, note):
         length += 1
-        chain[length] = texts[chain[length - 1], TEXT_TARGET]
-    note[: ASCII_WORDS + 1] = own
-    if length + 1 < len(roots) and not _refuses(chain[length], own, m):
-        note[TEXT_TARGET] = -1
+        chain[length] = marks[chain[length - 1], LOOP_WORDS + TEXT_TARGET]
+    note[: ASCII_WORDS + 1], note[TEXT_TARGET] = own, -1
+    ends = length + 1 == len(roots) or _refuses(chain[length], own, m)
+    if m.sets[SET_FULL]:
+        return NEEDS_ROOM
+    if not ends:
         return DONE
     final, lowest = may_end(state, m, cells, top, cells[top, HEIGHT] + 1)
-    count = 0
-    for nodes, characters in ((whole, True), (partial, False)):
-        count, lowest = allowed_tokens(
-            nodes, 0, characters, token_of_rank, own, m, cells, loops, path,
-            found, count, state, top, known, known, lowest,
-        )  # fmt: skip
-        if count < 0:
-            return NEEDS_ROOM
-    nothing = np.zeros(5, np.int32)
+    count, lowest = _allowed(tries, own, m, cells, marks, state, top, known, lowest)
+    nothing = np.zeros(ASCII_WORDS + 1, np.int32)
     for place in range(length + 1):
-        count, lowest = allowed_tokens(
-            rests, roots[place], False, token_of_rest, nothing, m, cells, loops,
-            path, found, count, chain[place], top, known, known, lowest,
-        )  # fmt: skip
         if count < 0:
             return NEEDS_ROOM
+        count, lowest = allowed_tokens(
+            rests, roots[place], False, token_of_rest, nothing, m, cells, marks, tries.path,
+            tries.found, count, chain[place], top, known, known, lowest,
+        )  # fmt: skip
+    if count < 0:
+        return NEEDS_ROOM
     note[COUNT], note[LOWEST], note[FINAL], note[TEXT_TARGET] = count, lowest, final, length
     return DONE
 
 
 @kernel
-def _leads_on(state: int, own: Ints, m: Machine, texts: Ints, note: Ints) -> bool:
-    """Whether all characters of a text lead from a state to one other; fills in `texts`, `[Q, 6]`: what `find_text`
-    notes of each state, -1 as the target where it is not text-like, 0 in all words where it is not known yet."""
-    row = texts[state]
+def _leads_on(state: int, own: Ints, m: Machine, marks: Ints, note: Ints) -> bool:
+    """Whether all characters of a text lead from a state to one other."""
+    row = marks[state, LOOP_WORDS:]
     if not (row[0] | row[1] | row[2] | row[3] | row[TEXT_TARGET]):
-        if find_text(state, m, note):
+        found = find_text(state, m, note)
+        if m.sets[SET_FULL]:
+            return False
+        if found:
             row[:] = note[: TEXT_TARGET + 1]
         else:
             row[TEXT_TARGET] = -1
@@ -238,14 +198,10 @@ def _refuses(state: int, own: Ints, m: Machine) -> bool:
 
 @kernel
 def find_difference(
-    whole: Nodes,
-    partial: Nodes,
-    token_of_rank: Ints,
+    tries: Tries,
     m: Machine,
     cells: Ints,
-    loops: Ints,
-    path: Ints,
-    found: Ints,
+    marks: Ints,
     note: Ints,
     room: int,
     state: int,
@@ -253,16 +209,16 @@ def find_difference(
     top: int,
 ) -> int:
     """The tokens that only one of two states allows, with the same stack; whether the text may end is said of the
-    first."""
+    first. Arguments as of `find_row`."""
     known = cells[0, SYMBOL]
     if known + 2 * room > len(cells):
         return NEEDS_ROOM
     final, lowest = may_end(state, m, cells, top, cells[top, HEIGHT] + 1)
     count = 0
-    for nodes, characters in ((whole, True), (partial, False)):
+    for nodes, characters in ((tries.whole, True), (tries.partial, False)):
         count, lowest = differing_tokens(
-            nodes, characters, token_of_rank, m, cells, loops, path,
-            found, count, state, other, top, known, known, lowest,
+            nodes, characters, tries.token_of_rank, m, cells, marks, tries.path,
+            tries.found, count, state, other, top, known, known, lowest,
         )  # fmt: skip
         if count < 0:
             return NEEDS_ROOM

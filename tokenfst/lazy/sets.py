@@ -17,22 +17,29 @@ from tokenfst.loops import Ints
 
 NO_ROOM = -3
 
-# The head of `sets`: how many sets there are, how many members, how many steps, how often a closure was made; where
-# their members begin, what entering them does, the slots that find them, the set of each single state, the marks of
-# states, where rules begin, where a set is gathered, the blocks (counter, how many units are before it, and the block
-# behind it, 0 where there is none yet), the members; and for how many sets, and how many members, there is room, how
-# many rules there are, how many blocks, and for how many there is room.
-(SET_COUNT, SET_MEMBERS, SET_STEPS, SET_STAMP, SET_BEGIN, SET_ENTRY, SET_SLOTS, SET_SINGLE, SET_MARKS, SET_RULES,
- SET_WORK, SET_BLOCKS, SET_POOL, SET_ROOM, SET_POOL_ROOM, SET_NUM_RULES, SET_NUM_BLOCKS,
- SET_BLOCK_ROOM) = range(18)  # fmt: skip
-SET_HEAD = 18
+# The blocks that each counter has from the first: that of no unit, and those of so many that no token can tell how far
+# from the bounds they are, below both and between them. In place of the number of units these have numbers below 0.
+FIXED_BLOCKS = 3
+BELOW, WITHIN = -1, -2
+
+# The head of `sets`: whether there was no room for one more; how many sets there are, how many members, how many steps,
+# how often a closure was made; where their members begin, what entering them does, the slots that find them, the set
+# of each single state, the marks of states, where rules begin, where a set is gathered, the blocks (counter, how many
+# units are before it, and the block behind it, 0 where there is none yet), the members; and for how many sets, and how
+# many members, there is room, how many rules there are, how many blocks, and for how many there is room.
+(SET_FULL, SET_COUNT, SET_MEMBERS, SET_STEPS, SET_STAMP, SET_BEGIN, SET_ENTRY, SET_SLOTS, SET_SINGLE, SET_MARKS,
+ SET_RULES, SET_WORK, SET_BLOCKS, SET_POOL, SET_ROOM, SET_POOL_ROOM, SET_NUM_RULES, SET_NUM_BLOCKS,
+ SET_BLOCK_ROOM) = range(19)  # fmt: skip
+SET_HEAD = 19
 
 
 def new_sets(net: Ints, num_rules: int, room: int, pool_room: int) -> Ints:
     """`sets` with room for so many, and so many members in all."""
     num_counters = int(net[NET_NUM_COUNTERS])
-    # One more unit makes a few sets at least.
-    block_room = num_counters + room // 4 if num_counters else 0
+    # One more counted state makes a few sets at least, and large blocks come to few of their states.
+    block_room = 0
+    if num_counters:
+        block_room = FIXED_BLOCKS * num_counters + max(64, min(room // 4, (room << 8) // int(net[NET_WIDTH])))
     num_states = int(net[NET_STATES]) + block_room * int(net[NET_WIDTH])
     sizes = [room + 1, room, 2 * room, num_states, num_states, num_rules, num_states + len(net), 3 * block_room]
     sizes.append(pool_room)
@@ -40,20 +47,17 @@ def new_sets(net: Ints, num_rules: int, room: int, pool_room: int) -> Ints:
     sets: Ints = np.zeros(int(places[-1]), np.int32)
     sets[SET_BEGIN : SET_POOL + 1] = places[:-1]
     sets[SET_ROOM], sets[SET_POOL_ROOM], sets[SET_NUM_RULES] = room, pool_room, num_rules
-    sets[SET_NUM_BLOCKS], sets[SET_BLOCK_ROOM] = num_counters, block_room
-    # Each counter has its first block.
-    sets[sets[SET_BLOCKS] : sets[SET_BLOCKS] + 3 * num_counters : 3] = np.arange(num_counters)
+    sets[SET_NUM_BLOCKS], sets[SET_BLOCK_ROOM] = FIXED_BLOCKS * num_counters, block_room
+    fixed = sets[sets[SET_BLOCKS] : sets[SET_BLOCKS] + 3 * FIXED_BLOCKS * num_counters].reshape(-1, 3)
+    fixed[:, 0], fixed[:, 1] = np.arange(len(fixed)) // FIXED_BLOCKS, np.tile((0, BELOW, WITHIN), num_counters)
     return sets
 
 
-def has_room_for(machine: Machine, units: int) -> bool:
-    """Whether there is room for so many more units where they are counted, one by one."""
-    sets = machine.sets
-    left = int(sets[SET_ROOM]) - int(sets[SET_COUNT])
-    return (
-        left > units * (int(machine.net[NET_WIDTH]) + 4)
-        and int(sets[SET_BLOCK_ROOM]) - int(sets[SET_NUM_BLOCKS]) > units
-    )
+@kernel
+def no_room(sets: Ints) -> int:
+    """NO_ROOM, which is noted until there is room."""
+    sets[SET_FULL] = 1
+    return NO_ROOM
 
 
 def grown(machine: Machine) -> Machine:
@@ -62,7 +66,7 @@ def grown(machine: Machine) -> Machine:
     count, num_blocks = int(old[SET_COUNT]), int(old[SET_NUM_BLOCKS])
     num_states = int(machine.net[NET_STATES]) + num_blocks * int(machine.net[NET_WIDTH])
     sets = new_sets(machine.net, int(old[SET_NUM_RULES]), room, pool_room)
-    sets[:SET_BEGIN], sets[SET_NUM_BLOCKS] = old[:SET_BEGIN], num_blocks
+    sets[SET_COUNT:SET_BEGIN], sets[SET_NUM_BLOCKS] = old[SET_COUNT:SET_BEGIN], num_blocks
     sizes = {SET_BEGIN: count + 1, SET_ENTRY: count, SET_SINGLE: num_states, SET_MARKS: num_states}
     sizes |= {SET_RULES: int(old[SET_NUM_RULES]), SET_BLOCKS: 3 * num_blocks, SET_POOL: int(old[SET_MEMBERS])}
     for place, size in sizes.items():

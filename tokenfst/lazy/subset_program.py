@@ -41,6 +41,7 @@ def subset_program(network: NestedNetwork, work: Work) -> Program | None:
         layout.targets,
         layout.ends,
         layout.counters,
+        layout.numbers,
     )
     if not has_text:
         raise EmptyLanguage("the rules have no text")

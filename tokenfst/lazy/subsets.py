@@ -38,6 +38,7 @@ from tokenfst.lazy.sets import (
     SET_STAMP,
     SET_STEPS,
     SET_WORK,
+    no_room,
     slot_of,
 )
 from tokenfst.loops import DEAD, Ints
@@ -102,7 +103,7 @@ def _set_of(work: Ints, count: int, m: Machine) -> int:
         slot = (slot + 1) & mask
     number, first = sets[SET_COUNT], sets[SET_MEMBERS]
     if number == sets[SET_ROOM] or first + kept > sets[SET_POOL_ROOM]:
-        return NO_ROOM
+        return no_room(sets)
     sets[slots + slot] = number + 1
     sets[pool + first : pool + first + kept] = work[:kept]
     sets[SET_COUNT], sets[SET_MEMBERS], sets[begin + number + 1] = number + 1, first + kept, first + kept
@@ -143,7 +144,6 @@ def expand(state: int, m: Machine) -> bool:
     """Fills in the row of a set; false where there was no room for those that it leads to."""
     net, sets = m.net, m.sets
     num_classes = m.table.shape[1]
-    single, many = np.full(num_classes, -1, np.int32), np.zeros(num_classes, np.bool_)
     pool = sets[SET_POOL]
     begin, end = sets[sets[SET_BEGIN] + state], sets[sets[SET_BEGIN] + state + 1]
     arcs, num_arcs = np.empty(((end - begin) * net[NET_MOST], 3), np.int32), 0
@@ -151,6 +151,16 @@ def expand(state: int, m: Machine) -> bool:
         num_arcs = arcs_of(net, sets, sets[place], arcs, num_arcs)
         if num_arcs < 0:
             return False
+    if num_arcs == 1:
+        reached = sets[sets[SET_SINGLE] + arcs[0, 2]] - 1
+        if reached < 0:
+            reached = _behind(arcs[0, 2], m)
+        if reached < 0:
+            return False
+        m.table[state] = DEAD
+        m.table[state, arcs[0, 0] : arcs[0, 1] + 1] = sets[sets[SET_ENTRY] + reached]
+        return True
+    single, many = np.full(num_classes, -1, np.int32), np.zeros(num_classes, np.bool_)
     for arc in range(num_arcs):
         for column in range(arcs[arc, 0], arcs[arc, 1] + 1):
             if single[column] < 0:
@@ -175,17 +185,27 @@ def expand(state: int, m: Machine) -> bool:
                         count += 1
             reached = _set_of(work, count, m)
         else:
+            # A call takes longer than what it does where the set is known.
             reached = sets[sets[SET_SINGLE] + target] - 1
             if reached < 0:
-                work[0] = target
-                reached = _set_of(work, 1, m)
-                if reached >= 0:
-                    sets[sets[SET_SINGLE] + target] = reached + 1
+                reached = _behind(target, m)
         if reached < 0:
             return False
         row[column] = sets[sets[SET_ENTRY] + reached]
     m.table[state] = row
     return True
+
+
+@kernel
+def _behind(state: int, m: Machine) -> int:
+    """The set with one state and those that it leads to unread; NO_ROOM for none."""
+    sets = m.sets
+    work = sets[sets[SET_WORK] : sets[SET_BLOCKS]]
+    work[0] = state
+    reached = _set_of(work, 1, m)
+    if reached >= 0:
+        sets[sets[SET_SINGLE] + state] = reached + 1
+    return reached
 
 
 @kernel

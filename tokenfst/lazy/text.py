@@ -40,8 +40,8 @@ class Text:
 
     Attributes:
         words: `[W]` int32, the mask of all tokens over the set.
-        rests: the trie of what follows in the other tokens that begin with some of it.
-        token_of_rest: the token of each of its ranks.
+        rests: the trie of what follows in the other tokens that begin with some of it, the token of each of its ranks,
+            and its root, `[1]`.
     """
 
     def __init__(self, key: Ints, tokens: tuple[bytes, ...], data: ByteArray, offsets: Ints) -> None:
@@ -55,7 +55,7 @@ class Text:
         self._cut, self._length, self._whole = _cuts(key, data, offsets)
         self.words = _packed(self._whole)
         begun = np.flatnonzero((self._cut >= 0) & ~self._whole)
-        self.rests, self.token_of_rest = self._trie(begun, 0)
+        self.rests = _read_only(*self._trie(begun, 0), np.zeros(1, np.int32))
         self._up_to: dict[int, Ints] = {}
 
     def _trie(self, begun: npt.NDArray[np.int64], first_rank: int) -> tuple[Nodes, Ints]:
@@ -92,7 +92,14 @@ class Text:
             tokens.append(token_of_rest)
             roots.append(size)
             size, ranks = size + len(nodes), ranks + len(token_of_rest)
-        return np.concatenate(tries), np.concatenate(tokens), np.array(roots, np.int32)
+        return _read_only(np.concatenate(tries), np.concatenate(tokens), np.array(roots, np.int32))
+
+
+def _read_only(nodes: Nodes, token_of_rest: Ints, roots: Ints) -> tuple[Nodes, Ints, Ints]:
+    """The same, as the vocabulary's tries are, so that kernels are compiled for one kind of array."""
+    for array in (nodes, token_of_rest):
+        array.setflags(write=False)
+    return nodes, token_of_rest, roots
 
 
 def _packed(members: npt.NDArray[np.bool_]) -> Ints:

@@ -5,21 +5,42 @@ Cells that a walk pushes are written behind those that are there for good, and a
 
     path    [depth, 8]   the next sibling, the end of the siblings, the state and the stack before them, and where cells
                          are free; and another state and stack where two are compared
-    loops   [Q, 5]       as in `tokenfst.loops`, made when first needed: 0 in the last word where they have not been
+    loops   [Q, 5..]     as in `tokenfst.loops`, made when first needed: 0 in the last word where they have not been;
+                         columns behind them are not looked at
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from automata.jit import kernel
 from tokenfst.lazy.program import Machine
-from tokenfst.lazy.sets import NO_ROOM
+from tokenfst.lazy.sets import NO_ROOM, SET_FULL
 from tokenfst.lazy.subsets import has_row, special_step
 from tokenfst.loops import AFTER_LEAD, DEAD, Ints
 from tokenfst.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, HIGH_BYTE_BELOW, Nodes
 
 PATH_COLUMNS = 8
+
+
+class Tries(NamedTuple):
+    """What walks look at, and where they write.
+
+    Attributes:
+        whole, partial: the tries of the vocabulary's tokens that are whole characters, and of the others.
+        token_of_rank: the token of each of their ranks.
+        path: see the module.
+        found: `[V]`, the tokens that a walk finds.
+    """
+
+    whole: Nodes
+    partial: Nodes
+    token_of_rank: Ints
+    path: Ints
+    found: Ints
+
 
 # The first and the last byte that may come next inside a character, by what is pending (`tokenfst.loops`), and how many
 # bytes are to come.
@@ -85,17 +106,20 @@ def characters_lead_to(state: int, target: int, m: Machine) -> bool:
 
 
 @kernel
-def _find_loops(state: int, m: Machine, loops: Ints) -> None:
+def find_loops(state: int, m: Machine, loops: Ints) -> None:
+    """Fills in the loops of a state."""
     table, members = m.table, m.members
     for column in range(table.shape[1]):
         if table[state, column] == state:
             for word in range(4):
                 loops[state, word] |= members[column, word]
-    loops[state, 4] = -1 if characters_lead_to(state, state, m) else ~HIGH_BYTE_BELOW
+    characters = characters_lead_to(state, state, m)
+    # What was not seen for lack of room will be looked at again.
+    loops[state, 4] = 0 if m.sets[SET_FULL] else -1 if characters else ~HIGH_BYTE_BELOW
 
 
 @kernel
-def _loops_below(nodes: Nodes, node: int, loops: Ints, state: int, characters: bool) -> bool:
+def loops_below(nodes: Nodes, node: int, loops: Ints, state: int, characters: bool) -> bool:
     """Whether a state, whose loops are known, loops on all that occurs below a node."""
     return not (
         nodes[node, 0] & ~loops[state, 0]
@@ -170,8 +194,8 @@ def allowed_tokens(
         children, last = nodes[node, CHILDREN], nodes[node, END_RANK]
         if children:
             if byte < 128 and reached == state and reached_top == top and loops[state, 4] == 0:
-                _find_loops(state, m, loops)
-            if loops[reached, 4] and _loops_below(nodes, node, loops, reached, characters and byte < 128):
+                find_loops(state, m, loops)
+            if loops[reached, 4] and loops_below(nodes, node, loops, reached, characters and byte < 128):
                 children = 0
             else:
                 last = nodes[children, FIRST_RANK]
@@ -269,4 +293,4 @@ def differing_tokens(
 
 @kernel
 def _skips(nodes: Nodes, node: int, loops: Ints, state: int, characters: bool) -> bool:
-    return loops[state, 4] != 0 and _loops_below(nodes, node, loops, state, characters)
+    return loops[state, 4] != 0 and loops_below(nodes, node, loops, state, characters)

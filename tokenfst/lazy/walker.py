@@ -7,40 +7,34 @@ then stays valid, so room is made and they are called again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from automata.byte_automaton import ByteArray
 from automata.pushdown.stacks import HEIGHT, SYMBOL, with_room
-from tokenfst.lazy.near_walk import walk
-from tokenfst.lazy.nearness import Nearness
-from tokenfst.lazy.network_distance import none_missing
 from tokenfst.lazy.prepared import Prepared
 from tokenfst.lazy.program import Program
 from tokenfst.lazy.rows import (
     COUNT,
-    DONE,
     FINAL,
     LOWEST,
+    MARK_WORDS,
     NEEDS_ROOM,
     NOTE_WORDS,
     TEXT,
     TEXT_LOOPS,
     TEXT_TARGET,
     fill,
-    find_chain_row,
+    find_beside,
     find_difference,
     find_row,
-    find_text_row,
     may_end,
     read_token,
 )
-from tokenfst.lazy.sets import grown, has_room_for
+from tokenfst.lazy.sets import grown
 from tokenfst.lazy.subsets import far_set
-from tokenfst.lazy.text import Text
-from tokenfst.loops import DEAD, LOOP_WORDS, Ints
-from tokenfst.vocabulary import Vocabulary
+from tokenfst.loops import DEAD, Ints
 
 # A row with more tokens than this has words of its own.
 _MOST_FLIPS = 1 << 12
@@ -64,28 +58,30 @@ class Walker:
     Attributes:
         machine: the program's tables.
         cells: the stacks.
+        room: how many cells a token may take.
+        counts: whether characters are counted.
+        marks: what is known of each state, its loops first (`tokenfst.lazy.rows.find_row`).
     """
 
-    def __init__(self, program: Program, vocabulary: Vocabulary, kept: Prepared, longest: int) -> None:
+    def __init__(self, program: Program, kept: Prepared, longest: int) -> None:
         """Takes the most bytes that are read at once, by tokens and by exceptions to the decoder's rule."""
-        self._vocabulary, self._prepared = vocabulary, kept
+        self._prepared = kept
         self.machine = program.machine
-        self._room = longest * program.most_pushed
+        self.room = longest * program.most_pushed
         self.cells: Ints = np.zeros((1, 3), np.int32)
         self.cells[0, SYMBOL] = 1
         self._slots: Ints = np.zeros(4, np.int32)
         if program.most_pushed:
-            self.cells, self._slots = with_room(self.cells, 2 * self._room)
-        self._counts = program.counts
-        self._loops: Ints = np.zeros((len(self.machine.table), LOOP_WORDS), np.int32)
-        self._texts: Ints = np.zeros((len(self.machine.table), TEXT_TARGET + 1), np.int32)
+            self.cells, self._slots = with_room(self.cells, 2 * self.room)
+        self.counts = program.counts
+        self.marks: Ints = np.zeros((len(self.machine.table), MARK_WORDS), np.int32)
         self._note = np.zeros(NOTE_WORDS, np.int32)
         self._noted = self._note.data
 
     @property
     def nbytes(self) -> int:
         """Memory of the tables in bytes, without the vocabulary's, which all its automata share."""
-        own = self.cells, self._slots, self._loops, self._texts
+        own = self.cells, self._slots, self.marks
         return sum(array.nbytes for array in (*self.machine, *own))
 
     def may_end(self, state: int) -> bool:
@@ -101,182 +97,75 @@ class Walker:
                 self.machine,
                 self.cells,
                 self._slots,
-                self._room,
+                self.room,
                 token,
                 state & STATE,
                 state >> STACK_SHIFT,
             )
             if reached >= DEAD:
                 return reached
-            self._grow()
+            self.grow()
 
-    def _grow(self) -> None:
-        if self.cells.item(0, SYMBOL) + 2 * self._room > len(self.cells):
-            self.cells, self._slots = with_room(self.cells, max(2 * self._room, len(self.cells)))
+    def grow(self) -> None:
+        """Makes room for what a kernel had no room for."""
+        if self.cells.item(0, SYMBOL) + 2 * self.room > len(self.cells):
+            self.cells, self._slots = with_room(self.cells, max(2 * self.room, len(self.cells)))
         else:
-            self._grow_sets()
+            self.grow_sets()
 
-    def _grow_sets(self) -> None:
+    def grow_sets(self) -> None:
+        """Makes room for more sets."""
         self.machine = grown(self.machine)
-        added = len(self.machine.table) - len(self._loops)
-        self._loops = np.concatenate([self._loops, np.zeros((added, LOOP_WORDS), np.int32)])
-        self._texts = np.concatenate([self._texts, np.zeros((added, TEXT_TARGET + 1), np.int32)])
+        added = len(self.machine.table) - len(self.marks)
+        self.marks = np.concatenate([self.marks, np.zeros((added, MARK_WORDS), np.int32)])
 
     def far(self, at: int) -> int:
         """The state that has the same row, and counts no more than tokens can tell."""
-        if not self._counts:
+        if not self.counts:
             return at
         while (far := far_set(at, self._prepared.longest, self.machine)) < 0:
-            self._grow_sets()
+            self.grow_sets()
         return int(far)
-
-    def alike(self, at: int) -> int:
-        """A state that has the same row, and behind its tokens the same distances."""
-        return self.far(at) if self._counts and none_missing(at, self.machine) else at
-
-    def distances(self, at: int, top: int, near: Nearness) -> Ints:
-        """The distances behind all tokens that a configuration allows, as runs (`tokenfst.lazy.near_walk`)."""
-        runs: Ints = np.empty((len(self._vocabulary.token_of_rank), 3), np.int32)
-        tries = (self._vocabulary.whole_trie, True), (self._vocabulary.partial_trie, False)
-        while True:
-            if self.cells.item(0, SYMBOL) + self._room > len(self.cells):
-                self._grow()
-            near.follow(self.machine, self.cells)
-            # How many runs there are, and how many pairs are wanted.
-            counts: Ints = np.zeros(2, np.int32)
-            shared = self.machine, self.cells, self._loops, self._prepared.path, near.arrays, near.noted, near.wanted
-            if not all(walk(nodes, whole, *shared, runs, counts, at, top) for nodes, whole in tries):
-                self._grow_sets()
-            elif counts[1]:
-                near.tell(self.machine, int(counts[1]))
-            else:
-                return runs[: counts[0]].copy()
 
     def row(self, at: int, top: int, row_of: Callable[[int], Row]) -> Row:
         """The row of a configuration, found by a walk, for which other rows may be asked for."""
-        # Where it is counted, a walk looks at as many units as a token may have; without room it would see no text.
-        while self._counts and not has_room_for(self.machine, self._prepared.longest):
-            self._grow_sets()
-        while True:
-            does = self._find(at, top, True)
-            if does == TEXT:
-                row = self._text_row(at, top, row_of)
-                if row is not None:
-                    return row
-                does = self._find(at, top, False)
-            if does == DONE:
-                return self._noted_row(self._prepared.nothing, top)
-            self._grow()
+        if self._found(find_row, True, at, top) == TEXT:
+            row = self._text_row(at, top, row_of)
+            if row is not None:
+                return row
+            self._found(find_row, False, at, top)
+        return self._noted_row(self._prepared.nothing, top)
 
-    def _find(self, at: int, top: int, texts: bool) -> int:
-        kept, vocabulary = self._prepared, self._vocabulary
-        does: int = find_row(
-            vocabulary.whole_trie,
-            vocabulary.partial_trie,
-            vocabulary.token_of_rank,
-            self.machine,
-            self.cells,
-            self._loops,
-            kept.path,
-            kept.tokens,
-            self._note,
-            self._room,
-            texts,
-            at,
-            top,
-        )
+    def _found(self, find: Callable[..., int], *arguments: Any) -> int:
+        """What a walk has come to, with as much room as it takes."""
+        tries, note, room = self._prepared.tries, self._note, self.room
+        while (does := find(tries, self.machine, self.cells, self.marks, note, room, *arguments)) == NEEDS_ROOM:
+            self.grow()
         return does
 
     def _text_row(self, at: int, top: int, row_of: Callable[[int], Row]) -> Row | None:
         """The row of a text-like state, None where it takes a walk over everything."""
         noted = self._noted
         target: int = noted[TEXT_TARGET]
-        key = tuple(noted[:TEXT_TARGET])
-        if target == at:
-            text = self._prepared.text(key)
-            return self._looping_row(at, top, text) if text is not None else None
-        if not noted[TEXT_LOOPS]:
-            text = self._prepared.text(key)
-            return self._chain_row(at, top, text) if text is not None else None
-        other = row_of(top << STACK_SHIFT | target)
-        while self._find_difference(at, target, top) == NEEDS_ROOM:
-            self._grow()
-        return self._noted_row(other.base, top, other)
-
-    def _looping_row(self, at: int, top: int, text: Text) -> Row:
-        kept, vocabulary = self._prepared, self._vocabulary
-        while (
-            find_text_row(
-                vocabulary.whole_trie,
-                vocabulary.partial_trie,
-                vocabulary.token_of_rank,
-                text.rests,
-                text.token_of_rest,
-                self.machine,
-                self.cells,
-                self._loops,
-                kept.path,
-                kept.tokens,
-                self._note,
-                self._room,
-                at,
-                top,
-            )
-            == NEEDS_ROOM
-        ):
-            self._grow()
-        return self._noted_row(text.words, top)
-
-    def _chain_row(self, at: int, top: int, text: Text) -> Row | None:
-        kept, vocabulary = self._prepared, self._vocabulary
-        while (
-            find_chain_row(
-                vocabulary.whole_trie,
-                vocabulary.partial_trie,
-                vocabulary.token_of_rank,
-                *text.by_length,
-                self.machine,
-                self.cells,
-                self._loops,
-                self._texts,
-                kept.path,
-                kept.tokens,
-                self._note,
-                self._room,
-                at,
-                top,
-            )
-            == NEEDS_ROOM
-        ):
-            self._grow()
-        length: int = self._noted[TEXT_TARGET]
-        return self._noted_row(text.up_to(length), top) if length >= 0 else None
-
-    def _find_difference(self, at: int, other: int, top: int) -> int:
-        kept, vocabulary = self._prepared, self._vocabulary
-        does: int = find_difference(
-            vocabulary.whole_trie,
-            vocabulary.partial_trie,
-            vocabulary.token_of_rank,
-            self.machine,
-            self.cells,
-            self._loops,
-            kept.path,
-            kept.tokens,
-            self._note,
-            self._room,
-            at,
-            other,
-            top,
-        )
-        return does
+        if target != at and noted[TEXT_LOOPS]:
+            other = row_of(top << STACK_SHIFT | target)
+            self._found(find_difference, at, target, top)
+            return self._noted_row(other.base, top, other)
+        text = self._prepared.text(tuple(noted[:TEXT_TARGET]))
+        if text is None:
+            return None
+        self._found(find_beside, *(text.rests if target == at else text.by_length), at, top)
+        length: int = noted[TEXT_TARGET]
+        if length < 0:
+            return None
+        return self._noted_row(text.words if target == at else text.up_to(length), top)
 
     def _noted_row(self, base: Ints, top: int, other: Row | None = None) -> Row:
         """The row that a walk has found, beside what `base` has, or beside another row that it was compared with."""
         noted, ends = self._noted, self._prepared.ends
         count, final = noted[COUNT], bool(noted[FINAL])
         depth = self.cells.item(top, HEIGHT) + 1 - noted[LOWEST]
-        found = self._prepared.tokens[:count]
+        found = self._prepared.tries.found[:count]
         if other is not None:
             depth = max(depth, other.depth)
             found = np.concatenate([other.flips[len(ends) if other.final else 0 :], found])

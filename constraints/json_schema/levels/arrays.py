@@ -47,9 +47,9 @@ class ArrayLevel:
         found = self.outcomes(tuple(map(_derivative, state)))
         return [Move(None, [Outcome(value, residual) for value, residual in found])] if found else []
 
-    def skip(self, state: State) -> State | None:
+    def skips(self, state: State) -> Sequence[State]:
         """There is nothing to be skipped."""
-        return None
+        return ()
 
     def end(self, state: State) -> int:
         """Which formula holds of the array that ends here."""

@@ -38,8 +38,8 @@ class Level(Protocol):
     def moves(self, state: State) -> Sequence[Move]:
         """What may come next; no two moves have a name in common."""
 
-    def skip(self, state: State) -> State | None:
-        """A state whose moves may be made here as well, or None."""
+    def skips(self, state: State) -> Sequence[State]:
+        """States whose moves may be made here as well."""
 
     def end(self, state: State) -> int:
         """Which formula of the vector holds if nothing more comes; -1 if none does."""

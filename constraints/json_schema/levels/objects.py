@@ -31,9 +31,9 @@ from constraints.json_schema.formula import (
 from constraints.json_schema.levels.level import Change, Evaluation, Level, Move, Outcome, State, Vector, holding
 from constraints.json_schema.levels.named import Named, Table, sized
 from constraints.json_schema.levels.names import Names
-from constraints.json_schema.levels.orders import CHEAP, AnyOrder, Track, tracks
+from constraints.json_schema.levels.orders import ANY, CHEAP, AnyOrder, Track, tracks
 from constraints.json_schema.levels.outcomes import Outcomes, holds
-from constraints.json_schema.levels.plain import PlainInAnyOrder, PlainInOrder, plain_members
+from constraints.json_schema.levels.plain import PlainInAnyOrder, PlainInOrder, PlainInTwoOrders, plain_members
 from constraints.json_schema.restriction import Restriction
 
 PropertyOrder: TypeAlias = Literal["schema", "any", "any-if-cheap"]
@@ -50,7 +50,7 @@ def object_level(
     Raises:
         LimitExceeded: too many names, in any order.
     """
-    bounds = CHEAP if order == "any-if-cheap" else AnyOrder()
+    bounds = CHEAP if order == "any-if-cheap" else ANY
     plain = plain_members(vector[0], restriction) if len(vector) == 1 else None
     found = tracks(vector) if plain is None else []
     if order == "any" or (order == "any-if-cheap" and sum(map(_variants, vector)) <= CHEAP_VARIANTS):
@@ -62,7 +62,7 @@ def object_level(
             if order == "any":
                 raise
     if plain is not None:
-        return PlainInOrder(plain)
+        return PlainInOrder(plain) if order == "schema" else PlainInTwoOrders(plain)
     return InOrder(found[0], restriction, outcomes) if len(found) == 1 else InOrders(found, restriction, outcomes)
 
 
@@ -236,14 +236,14 @@ class InOrder:
         found = self.outcomes(self.members.read(vector, name, remaining))
         return [Move(name, [Outcome(value, (residual, place + 1)) for value, residual in found])] if found else []
 
-    def skip(self, state: State) -> State | None:
+    def skips(self, state: State) -> Sequence[State]:
         """The state behind the next name, if that may be left out."""
         vector, place = _at(state)
         if place == len(self.track.names):
-            return None
+            return ()
         remaining = self.remaining(place + 1)
         left = self.members.skipped(vector, 1 << place, remaining)
-        return None if _dead(left) else (left, place + 1)
+        return () if _dead(left) else ((left, place + 1),)
 
     def end(self, state: State) -> int:
         """Which formula holds of the object that ends here."""
@@ -260,9 +260,10 @@ def _at(state: State) -> tuple[Vector, int]:
 class InAnyOrder:
     """Listed names in any order; a state is the vector of what is asked and the names that may still come.
 
-    Of few names each comes once at most. Of more, only those do of which it must be known whether they have come: that
-    are required, or of which something is denied. The others are not remembered, and may come again; whichever of two
-    members with one name a reader takes, it is as the schema says."""
+    Each name comes once at most. Only where any order is taken if it is cheap, and there are more than a few names,
+    those alone do of which it must be known whether they have come: that are required, or of which something is
+    denied. The others are not remembered, and may come again; whichever of two members with one name a reader takes, it
+    is as the schema says."""
 
     def __init__(
         self,
@@ -295,9 +296,9 @@ class InAnyOrder:
                 moves.append(Move(name, [Outcome(value, (residual, left)) for value, residual in found]))
         return [*moves, *self.members.others(vector, lambda residual: (residual, remaining))]
 
-    def skip(self, state: State) -> State | None:
+    def skips(self, state: State) -> Sequence[State]:
         """Nothing is skipped: what has not come may still come."""
-        return None
+        return ()
 
     def end(self, state: State) -> int:
         """Which formula holds of the object that ends here."""
@@ -368,9 +369,9 @@ class InOrders:
             kept.append(len(track.names) if dead else place)
         return vector, tuple(kept)
 
-    def skip(self, state: State) -> State | None:
+    def skips(self, state: State) -> Sequence[State]:
         """Nothing is skipped: each move skips what lies before it."""
-        return None
+        return ()
 
     def end(self, state: State) -> int:
         """Which formula holds of the object that ends here, in some order."""

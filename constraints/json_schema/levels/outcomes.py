@@ -30,7 +30,8 @@ from constraints.json_schema.formula import (
 from constraints.json_schema.levels.level import Change, Vector
 from constraints.json_schema.levels.outlines import Outline, Outlines
 
-MAX_BRANCHES = 20_000
+# Cases of all places of one schema together.
+MAX_BRANCHES = 30_000
 # From so many statements on, those that a choice decides are looked for.
 _MANY = 4
 
@@ -62,17 +63,18 @@ class Outcomes:
 
     def __init__(self, outlines: Outlines) -> None:
         self.outlines = outlines
+        self.branches = 0
 
     def __call__(self, vector: Vector) -> list[tuple[Formula, Vector]]:
         """The residuals, none of them false everywhere, and the values that leave them, in the order of the parts.
 
         Raises:
-            LimitExceeded: there are more than `MAX_BRANCHES` cases.
+            LimitExceeded: there are more than `MAX_BRANCHES` cases, with those of all places before.
         """
         if len(vector) == 1 and (quick := _all_or_nothing(vector[0])) is not None:
             value, residual = quick
             return [] if type(residual) is Never or type(value) is Never else [(value, (residual,))]
-        found = _Expansion(self.outlines).expand(vector, ())
+        found = _Expansion(self).expand(vector, ())
         return [(value, residual) for residual, value in found.items() if type(value) is not Never]
 
 
@@ -116,16 +118,16 @@ def _assigned(vector: Vector, known: Mapping[Formula, Formula]) -> Vector:
 class _Expansion:
     """The expansion of one vector."""
 
-    def __init__(self, outlines: Outlines) -> None:
-        self.outlines = outlines
-        self.branches = 0
+    def __init__(self, outcomes: Outcomes) -> None:
+        self.outcomes = outcomes
+        self.outlines = outcomes.outlines
         self.known: dict[tuple[Formula, ...], Outline] = {}
 
     def expand(self, vector: Vector, path: tuple[Formula, ...]) -> dict[Vector, Formula]:
         """The values, among those that satisfy the path, that leave each residual."""
-        self.branches += 1
-        if self.branches > MAX_BRANCHES:
-            raise LimitExceeded(f"the values at one place of the schema fall into more than {MAX_BRANCHES:,} cases")
+        self.outcomes.branches += 1
+        if self.outcomes.branches > MAX_BRANCHES:
+            raise LimitExceeded(f"variants tell apart more than {MAX_BRANCHES:,} cases of values")
         if _is_dead(vector):
             return {}
         statement = next(filter(None, map(first_holds, vector)), None)

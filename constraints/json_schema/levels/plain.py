@@ -1,7 +1,9 @@
 """Plain objects: one conjunction of statements about members, as most schemas of objects are.
 
-    plain_members(F)                   what is said of each name; None where F says more
-    PlainInAnyOrder, PlainInOrder      levels whose states are numbers alone
+    plain_members(F)     what is said of each name; None where F says more
+    PlainInAnyOrder      levels whose states are numbers alone: listed names come in any order,
+    PlainInOrder         in one,
+    PlainInTwoOrders     or in one of two
 
 Nothing is chosen among alternatives and nothing is counted, so what is asked of a member is the same wherever it comes.
 It is worked out once for each name, and a state need not hold what is still asked: in any order it is the set of the
@@ -40,12 +42,14 @@ class PlainMembers(NamedTuple):
         names: those that it lists, in order.
         values: what the value of each must be; `Never` where the member cannot be there.
         required: the names that must be there, as bits.
+        order: the places of these names, in the order in which they are required.
         others: for names that are not listed: which, and what their values must be.
     """
 
     names: tuple[str, ...]
     values: list[Formula]
     required: int
+    order: tuple[int, ...]
     others: list[tuple[Formula, Formula]]
 
     @property
@@ -106,13 +110,13 @@ class _Statements:
         if any(FALSE in self.asked[name] for name in self.required):
             return None
         order = tuple(dict.fromkeys([*self.listed, *self.required, *self.mentioned]))
-        names, required = Names(order), set(self.required)
+        names, place = Names(order), {name: number for number, name in enumerate(order)}
         values = []
         for name in order:
             also = [value for meant, value in self.others if names.means(meant, name)]
             values.append(conjunction([*self.asked.get(name, ()), *also]))
-        bits = sum([1 << place for place, name in enumerate(order) if name in required])
-        return PlainMembers(order, values, bits, self.unlisted(names))
+        required = tuple(dict.fromkeys([place[name] for name in self.required]))
+        return PlainMembers(order, values, sum([1 << number for number in required]), required, self.unlisted(names))
 
     def unlisted(self, names: Names) -> list[tuple[Formula, Formula]]:
         """The classes of names that are not listed, and what their values must be."""
@@ -156,9 +160,9 @@ class PlainInAnyOrder(_Plain):
             bit <<= 1
         return moves + [Move(names, (Outcome(value, state),)) for names, value in self.members.others]
 
-    def skip(self, state: State) -> State | None:
+    def skips(self, state: State) -> Sequence[State]:
         """Nothing is skipped: what has not come may still come."""
-        return None
+        return ()
 
     def end(self, state: State) -> int:
         """Whether all that is required has come."""
@@ -179,12 +183,49 @@ class PlainInOrder(_Plain):
         name, value = self.listed[state]
         return [] if type(value) is Never else [Move(name, (Outcome(value, state + 1),))]
 
-    def skip(self, state: State) -> State | None:
+    def skips(self, state: State) -> Sequence[State]:
         """The state behind the next name, if that may be left out."""
         assert isinstance(state, int)
-        return None if state == len(self.listed) or self.members.required >> state & 1 else state + 1
+        return () if state == len(self.listed) or self.members.required >> state & 1 else (state + 1,)
 
     def end(self, state: State) -> int:
         """Whether nothing more is required."""
         assert isinstance(state, int)
         return -1 if self.members.required >> state else 0
+
+
+class PlainInTwoOrders(PlainInOrder):
+    """Listed names in one order, or in another: what is required, as it is required, and behind that all other names in
+    any order, which may then be repeated. Schemas that a program wrote list names by the alphabet and require them as
+    people write them. States behind those of the first order are the places in the second."""
+
+    def __init__(self, members: PlainMembers) -> None:
+        super().__init__(members)
+        self.second = len(self.listed) + 1
+        self.needed = [self.listed[place] for place in members.order]
+        self.rest = [name for place, name in enumerate(self.listed) if not members.required >> place & 1]
+
+    def moves(self, state: State) -> Sequence[Move]:
+        """The next name, or, behind all that is required, any other."""
+        assert isinstance(state, int)
+        place = state - self.second
+        if place < 0:
+            return super().moves(state)
+        named = self.rest if place == len(self.needed) else [self.needed[place]]
+        target = min(state + 1, self.second + len(self.needed))
+        moves = [Move(name, (Outcome(value, target),)) for name, value in named if type(value) is not Never]
+        if place == len(self.needed):
+            moves += [Move(names, (Outcome(value, target),)) for names, value in self.members.others]
+        return moves
+
+    def skips(self, state: State) -> Sequence[State]:
+        """The state behind the next name, if that may be left out; from the start, the second order."""
+        assert isinstance(state, int)
+        if state >= self.second:
+            return ()
+        return (*super().skips(state), self.second) if state == 0 else super().skips(state)
+
+    def end(self, state: State) -> int:
+        """Whether nothing more is required."""
+        assert isinstance(state, int)
+        return super().end(state) if state < self.second else min(0, state - self.second - len(self.needed))

@@ -9,11 +9,11 @@ from functools import lru_cache
 from automata import expr as ex
 from automata.byte_automaton import ByteAutomaton
 from automata.expr import Expr
-from automata.nested import Counted, Language
+from automata.nested import Counted, CountedPaths, Language
 from automata.ranges import ALL_CHARACTERS, Ranges
-from constraints.json_schema.formula import Always, And, Formula, Never, Not, Pattern, StringIn, TextLength
+from constraints.json_schema.formula import Always, And, Formula, Never, Not, Pattern, StringIn, TextLength, conjunction
 from constraints.json_schema.strings.content import content, holds, listed, repeated_set, with_one_length, written
-from constraints.json_schema.strings.lengths import counted_length, length_spellings
+from constraints.json_schema.strings.lengths import counted_length, counted_texts, length_spellings
 from constraints.json_schema.strings.lists import spellings_besides, spellings_of
 from constraints.json_schema.strings.spelling import spelled
 
@@ -22,6 +22,8 @@ MOST_LETTERS = 2_000
 
 # Lengths up to this are written out where they need not be.
 MOST_WRITTEN = 32
+# The same of lengths where more is said: so many states for each character are written out where they need not be.
+MOST_STATES = 4_096
 
 
 def string_language(formula: Formula, *, usual: bool = False) -> Expr | ByteAutomaton:
@@ -49,7 +51,7 @@ def counted_language(formula: Formula, *, usual: bool = False) -> Language:
     Raises: as `string_language`.
     """
     formula = with_one_length(formula)
-    counted = None if usual else _counted(formula)
+    counted = None if usual else _counted(formula) or _counted_texts(formula)
     return _language(formula, usual) if counted is None else counted
 
 
@@ -74,6 +76,22 @@ def _counted(formula: Formula) -> Counted | None:
     if max(low, high or 0) <= MOST_WRITTEN or (high is not None and low > high):
         return None
     return counted_length(low, high, ranges)
+
+
+@lru_cache(maxsize=4096)
+def _counted_texts(formula: Formula) -> CountedPaths | None:
+    """What is counted where a formula says how many characters there are, and what else there is of them."""
+    parts = _parts(formula)
+    length = next((part for part in parts if isinstance(part, TextLength)), None)
+    if length is None or len(parts) == 1 or listed(formula) is not None:
+        return None
+    language, most = _language(conjunction(part for part in parts if part is not length), False), length.high
+    bound = max(length.low, most or 0)
+    if not isinstance(language, ByteAutomaton) or language.is_empty:
+        return None
+    if bound <= MOST_WRITTEN and bound * language.num_states <= MOST_STATES:
+        return None
+    return counted_texts(language, length.low, most)
 
 
 @lru_cache(maxsize=4096)

@@ -14,10 +14,16 @@ from automata import expr as ex
 from automata.byte_automaton import ByteAutomaton
 from automata.compile import compile_expr
 from automata.from_ranges import tables_of
+from automata.jit import kernel
+from automata.nested import CountedPaths, counted_paths
 from automata.nested.counted import Counted, counted_arcs
+from automata.openfst import BoolArray, IntArray
 from automata.ranges import ALL_CHARACTERS, Ranges
+from automata.sparse import LOW, REACHED, by_state
 from automata.tabulate import SPARSE, from_either
+from constraints.json_schema.strings.lists import every_spelling
 from constraints.json_schema.strings.spelling import spelled
+from constraints.json_schema.strings.trees import Every
 
 
 @lru_cache(maxsize=64)
@@ -51,6 +57,40 @@ def counted_length(low: int, high: int | None, ranges: Ranges = ALL_CHARACTERS) 
         ranges: the characters, of which there are some.
     """
     return Counted(_character(ranges), low, high, b'"', b'"')
+
+
+def counted_texts(language: ByteAutomaton, low: int, high: int | None) -> CountedPaths | None:
+    """The spellings of the strings of a language that have so many characters, not written out; None where that is not
+    exact, or there are none.
+
+    Args:
+        language: the spellings of the language, in quotes, of which there are some.
+        low, high: the bounds.
+    """
+    offsets, arcs = by_state(language)
+    every, automaton = every_spelling(usual=False)
+    between = _between(language.start, offsets, arcs, automaton.start, every)
+    # The quote leads to the first state between two characters.
+    return counted_paths(language, between, low + 1, None if high is None else high + 1)
+
+
+@kernel
+def _between(start: int, offsets: IntArray, arcs: IntArray, every_start: int, every: Every) -> BoolArray:
+    """Which states are between two characters: each is in one place of a spelling, as no two places go on alike."""
+    num_states = len(offsets) - 1
+    place, waiting = np.full(num_states, -1, np.int32), np.empty(num_states, np.int32)
+    place[start], waiting[0], size = every_start, start, 1
+    while size:
+        size -= 1
+        state = waiting[size]
+        for arc in range(offsets[state], offsets[state + 1]):
+            target = arcs[arc, REACHED]
+            if place[target] < 0:
+                place[target] = every.table[place[state], arcs[arc, LOW]]
+                waiting[size] = target
+                size += 1
+    between: BoolArray = place == every.between
+    return between
 
 
 @lru_cache(maxsize=256)

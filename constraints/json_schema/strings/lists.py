@@ -83,7 +83,7 @@ def spellings_of(texts: list[str]) -> ByteAutomaton:
     Raises:
         LimitExceeded: the list is too long.
     """
-    return _made(texts, _every(usual=False)[0], besides=False) if texts else compile_expr(ex.EMPTY)
+    return _made(texts, every_spelling(usual=False)[0], besides=False) if texts else compile_expr(ex.EMPTY)
 
 
 def spellings_besides(texts: list[str], *, usual: bool = False) -> ByteAutomaton:
@@ -96,12 +96,13 @@ def spellings_besides(texts: list[str], *, usual: bool = False) -> ByteAutomaton
     Raises:
         LimitExceeded: the list is too long.
     """
-    every, automaton = _every(usual=usual)
+    every, automaton = every_spelling(usual=usual)
     return _made(texts, every, besides=True) if texts else automaton
 
 
 @lru_cache(maxsize=2)
-def _every(*, usual: bool) -> tuple[Every, ByteAutomaton]:
+def every_spelling(*, usual: bool) -> tuple[Every, ByteAutomaton]:
+    """The automaton of all spellings, or of the usual ones; as kernels take it, and as it is."""
     automaton = spelled(compile_expr(ex.ANY_TEXT), usual=usual)
     offsets, arcs = by_state(automaton)
     # Kernels are compiled for arrays that may be written to.

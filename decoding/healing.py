@@ -1,0 +1,230 @@
+"""Token healing: the last tokens of a prompt are given back, and the text begins with their bytes.
+
+A prompt that ends in `"name": "Jo` may end in a token `Jo` after which the model, which has read `John` as one token,
+does not expect `hn`. So the token is taken off the prompt, and what is written is constrained to begin with `Jo`: with
+this token, with shorter ones, or with one that goes beyond it into the constraint's language (Lundberg 2023, "The Art
+of Prompt Design: Prompt Boundaries and Token Healing").
+
+    Healed         any automaton over tokens, with bytes before its texts; nothing is compiled anew
+    Unspelled      the state in which so many of these bytes have been written
+    heal(...)      a prompt and an automaton -> what is left of the prompt, and its `Healed`
+
+The automaton takes every tokenization of its texts, so the state after those bytes of a token that reach into its
+language is that after any tokens with these bytes. States beyond the prefix are the automaton's own.
+
+Rejected: an automaton of prefix and language (compiled anew for each prompt); a walk over bytes (the automata at hand
+are over tokens).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from automata.errors import EmptyLanguage, TokenNotAllowed, VocabularyError
+from decoding.tokens_by_bytes import tokens_by_bytes
+from tokenfst.canonical import CanonicalAutomaton
+from tokenfst.over_tokens import OverTokens
+
+S = TypeVar("S")
+Words: TypeAlias = npt.NDArray[np.int32]
+
+# More than any number of tokens.
+_NEVER: Final = 1 << 60
+
+
+@dataclass(frozen=True, slots=True)
+class Unspelled:
+    """The state in which `written` bytes of the prefix have been written, fewer than there are."""
+
+    written: int
+
+
+class Healed(OverTokens[Any]):
+    """All tokenizations of a prefix followed by a text of an automaton.
+
+    Its states are `Unspelled`, and behind the prefix those of the automaton. Where the automaton knows tokens by name
+    (`tokenfst.terminals`), a token that reaches from the prefix into the language counts as its bytes.
+
+    Attributes:
+        inner: the automaton.
+        prefix: the bytes that come first; not a part of what `text` gives.
+    """
+
+    def __init__(self, inner: OverTokens[Any], prefix: bytes) -> None:
+        """Puts bytes before an automaton.
+
+        Raises:
+            EmptyLanguage: no tokens spell the prefix and a text.
+            VocabularyError: a token that begins within the prefix goes on with bytes that no tokens spell, so that
+                nothing is known of what comes after them; never where every byte is a token by itself.
+            ValueError: the automaton is about the start of a text, or about canonical tokenization, in which tokens
+                depend on those before them.
+        """
+        if inner.at_text_start or isinstance(inner, CanonicalAutomaton):
+            kind = "canonical tokenization" if isinstance(inner, CanonicalAutomaton) else "the start of a text"
+            raise ValueError(f"a prompt is healed before the continuation of a text, and this automaton is for {kind}")
+        self.inner, self.prefix = inner, prefix
+        self.vocabulary, self.at_text_start = inner.vocabulary, False
+        self.start: Any = Unspelled(0) if prefix else inner.start
+        self._tokens = tokens_by_bytes(self.vocabulary)
+        # By bytes, the state that they lead to from the inner start, None for nowhere.
+        self._reached: dict[bytes, Any] = {b"": inner.start}
+        # Masks of the states on the way; to look into one is faster than to be refused.
+        self._masks: dict[Any, memoryview] = {}
+        self._spells_all = bool(self.vocabulary.is_token_byte.all())
+        self._spelled: dict[int, list[tuple[int, Any]]] = {}
+        self._steps: dict[int, dict[int, Any]] = {}
+        if self.min_tokens(self.start) >= _NEVER:
+            raise EmptyLanguage(f"no tokens of the vocabulary spell {prefix!r} and a text behind it")
+
+    @property
+    def end_state(self) -> Any:
+        """The state after an end token."""
+        return self.inner.end_state  # type: ignore[attr-defined]
+
+    def is_final(self, state: Any) -> bool:
+        """Whether the text may end here."""
+        return not isinstance(state, Unspelled) and self.inner.is_final(state)
+
+    def advance(self, state: Any, token: int) -> Any:
+        """The state after one more token.
+
+        Raises:
+            TokenNotAllowed: the mask of `state` does not allow the token.
+        """
+        if not isinstance(state, Unspelled):
+            return self.inner.advance(state, token)
+        reached = self._targets(state.written).get(token)
+        if reached is None:
+            raise TokenNotAllowed(self._refusal(state, token))
+        return reached
+
+    def min_tokens(self, state: Any) -> int:
+        """The least number of tokens from a state to the end of the text, the end token counted."""
+        return self._least[state.written] if isinstance(state, Unspelled) else self.inner.min_tokens(state)
+
+    def text(self, token_ids: Any) -> bytes:
+        """What tokens write behind the prefix."""
+        return super().text(token_ids)[len(self.prefix) :]
+
+    def _words(self, state: Any) -> Words:
+        if not isinstance(state, Unspelled):
+            return self.inner._words(state)
+        return self._packed(list(self._targets(state.written)))
+
+    def _words_within(self, state: Any, remaining: int) -> Words:
+        if not isinstance(state, Unspelled):
+            return self.inner._words_within(state, remaining)
+        targets = self._targets(state.written)
+        return self._packed([token for token, to in targets.items() if self.min_tokens(to) < remaining])
+
+    def _packed(self, tokens: list[int]) -> Words:
+        bits = np.zeros(32 * len(self.vocabulary.all_words), np.uint8)
+        bits[tokens] = 1
+        return np.packbits(bits, bitorder="little").view(np.int32)
+
+    # Tokens within the prefix
+
+    def _targets(self, written: int) -> dict[int, Any]:
+        """The tokens that lead on to an end where so much of the prefix has been written, and where they lead."""
+        if written not in self._steps:
+            # States of the automaton all lead to an end.
+            live = [self.min_tokens(Unspelled(at)) < _NEVER for at in range(len(self.prefix))]
+            targets = self._spelling(written)
+            self._steps[written] = {
+                token: to for token, to in targets if not isinstance(to, Unspelled) or live[to.written]
+            }
+        return self._steps[written]
+
+    def _spelling(self, written: int) -> list[tuple[int, Any]]:
+        """All tokens that agree with the prefix and the language, and where they lead."""
+        if written not in self._spelled:
+            self._spelled[written] = list(self._spell(written))
+        return self._spelled[written]
+
+    def _spell(self, written: int) -> Iterator[tuple[int, Any]]:
+        rest, known = self.prefix[written:], self._tokens
+        for length in range(1, len(rest)):
+            for token in known.ids(rest[:length]):
+                yield token, Unspelled(written + length)
+        for token, beyond in known.beginning_with(rest):
+            if not self._is_spelled(beyond):
+                written_by = self.vocabulary.tokens[token]
+                raise VocabularyError(f"token {token} ({written_by!r}) goes on with {beyond!r}, which no tokens spell")
+            if (reached := self._after(beyond)) is not None:
+                yield token, reached
+
+    def _after(self, text: bytes) -> Any:
+        """The inner state after a text, None where it does not begin any text of the language."""
+        if text not in self._reached:
+            # The last token of some tokenization, a long one first: all tokenizations lead to the same state.
+            for begin in range(len(text)):
+                token = self._tokens.first.get(text[begin:])
+                if token is not None and (not begin or self._is_spelled(text[:begin])):
+                    self._reached[text] = self._advanced(self._after(text[:begin]), token)
+                    break
+        return self._reached[text]
+
+    def _advanced(self, state: Any, token: int) -> Any:
+        if state is None:
+            return None
+        mask = self._masks.get(state)
+        if mask is None:
+            mask = self._masks[state] = self.inner.mask(state).data
+        return self.inner.advance(state, token) if mask[token] else None
+
+    def _is_spelled(self, text: bytes) -> bool:
+        """Whether some tokens write exactly this."""
+        if self._spells_all or text in self._tokens.first:
+            return True
+        spelled = [True]
+        for end in range(1, len(text) + 1):
+            spelled.append(any(spelled[begin] and text[begin:end] in self._tokens.first for begin in range(end)))
+        return spelled[-1]
+
+    @cached_property
+    def _least(self) -> list[int]:
+        """By how much of the prefix has been written, the least number of tokens to the end."""
+        least = [_NEVER] * len(self.prefix)
+        for written in range(len(self.prefix) - 1, -1, -1):
+            reached = {to for _, to in self._spelling(written)}
+            rests = [least[to.written] if isinstance(to, Unspelled) else self.inner.min_tokens(to) for to in reached]
+            least[written] = 1 + min(rests, default=_NEVER)
+        return least
+
+
+def heal(prompt: Sequence[int], automaton: OverTokens[Any], *, max_tokens: int = 4) -> tuple[list[int], Healed]:
+    """Gives back the last tokens of a prompt.
+
+    They are the longest end of the prompt, of at most `max_tokens` tokens that write text, with whose bytes some longer
+    token begins: tokens before them end where a token ends in any case.
+
+    Args:
+        prompt: token ids; the first is never given back, because a model has to read something.
+        automaton: what is to be written behind the prompt, whole; as a continuation.
+        max_tokens: how many tokens are given back at most.
+
+    Returns:
+        What is left of the prompt, and the automaton that begins with the bytes of the others. Where nothing is given
+        back it has the texts of the given one.
+
+    Raises:
+        EmptyLanguage, ValueError: as `Healed`.
+    """
+    vocabulary = automaton.vocabulary
+    known, kept, tail = tokens_by_bytes(vocabulary), len(prompt), b""
+    prefix = b""
+    for at in range(len(prompt) - 1, max(0, len(prompt) - 1 - max_tokens), -1):
+        written = vocabulary.tokens[prompt[at]]
+        if not written:
+            break
+        tail = written + tail
+        if any(beyond for _, beyond in known.beginning_with(tail)):
+            kept, prefix = at, tail
+    return list(prompt[:kept]), Healed(automaton, prefix)

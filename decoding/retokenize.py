@@ -1,0 +1,115 @@
+"""Model-preferred tokenization: the tokens with which a model itself would have written a text.
+
+DOMINO's Algorithm 3 (Beurer-Kellner, Fischer & Vechev 2024, appendix B): at each place, of the tokens that the rest of
+the text begins with, the one that the model finds likeliest. That is greedy decoding of a constraint that holds one
+text, and takes a forward pass for each token.
+
+Here it takes a few for the whole text: tokens for all of the rest are proposed, the longest at each place, and one pass
+tells at every place of them what the model prefers. Where it prefers another token, that one is taken, and the rest is
+proposed anew. The result is that of the algorithm, but for the last bits of logits.
+
+Where some bytes are no tokens by themselves, a token with which the text could not be finished is no choice; the
+algorithm as printed would stop there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from automata.errors import EmptyLanguage
+from decoding.speculation.reader import CachedModel, Reader, Reading
+from decoding.tokens_by_bytes import TokensByBytes, tokens_by_bytes
+from tokenfst.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True)
+class Retokenized:
+    """A text in the tokens that a model prefers.
+
+    Attributes:
+        tokens: the token ids.
+        log_probability: the logarithm of the probability that the model gives them, one after the other, after the
+            prompt; of all tokens, and not only of those that spell the text.
+        forwards: how many forward passes it took.
+    """
+
+    tokens: tuple[int, ...]
+    log_probability: float
+    forwards: int
+
+
+def retokenize(model: Any, vocabulary: Vocabulary, prompt: Sequence[int], text: str | bytes) -> Retokenized:
+    """The tokens with which a model would have written a text (DOMINO, Algorithm 3).
+
+    Args:
+        model: a causal language model of `transformers`, or a `Reader` for one text.
+        vocabulary: its tokens.
+        prompt: token ids, one at least, of what comes before.
+        text: what is to be written, as the continuation of the prompt.
+
+    Raises:
+        EmptyLanguage: no tokens spell the text.
+        ValueError: the prompt is empty.
+    """
+    if not prompt:
+        raise ValueError("a model has to read a token before it prefers one: the prompt is empty")
+    reader: Reader = model if hasattr(model, "read") else CachedModel(model)
+    spelling = _Spelling(tokens_by_bytes(vocabulary), text.encode() if isinstance(text, str) else text)
+    written: list[int] = []
+    log_probability, begun, at = 0.0, reader.forwards, 0
+    while at < len(spelling.text):
+        proposed = spelling.longest(at)
+        (logits,) = reader.read([_reading([*prompt, *written], proposed)])
+        scores = logits.float().log_softmax(-1)
+        for row, token in zip(scores, proposed, strict=True):
+            choices = spelling.choices(at)
+            best = choices[int(row[torch.tensor(choices, device=row.device)].argmax())]
+            written.append(best)
+            log_probability += float(row[best])
+            at += len(vocabulary.tokens[best])
+            if best != token:
+                break
+    return Retokenized(tuple(written), log_probability, reader.forwards - begun)
+
+
+def _reading(text: list[int], proposed: list[int]) -> Reading:
+    """A chain of tokens after a text; what comes after the last of them is not asked."""
+    chain = range(-1, len(proposed) - 2)
+    return Reading(row=0, text=text, tokens=proposed[:-1], parents=list(chain), places=[*chain, len(proposed) - 2])
+
+
+class _Spelling:
+    """The tokens with which a text can be spelled, from each place on."""
+
+    def __init__(self, known: TokensByBytes, text: bytes) -> None:
+        self.known, self.text = known, text
+        # From the end: how long the tokens are after which the rest can be spelled.
+        self.ends: list[list[int]] = [[] for _ in text]
+        can_be_spelled = [False] * len(text) + [True]
+        for at in range(len(text) - 1, -1, -1):
+            self.ends[at] = [length for length in self.lengths(at) if can_be_spelled[at + length]]
+            can_be_spelled[at] = bool(self.ends[at])
+        if not can_be_spelled[0]:
+            raise EmptyLanguage(f"no tokens of the vocabulary spell {text!r}")
+
+    def lengths(self, at: int) -> list[int]:
+        """How long the tokens are that the rest of the text begins with."""
+        longest = min(self.known.longest, len(self.text) - at)
+        return [length for length in range(1, longest + 1) if self.known.ids(self.text[at : at + length])]
+
+    def choices(self, at: int) -> list[int]:
+        """The tokens that may come next."""
+        return [token for length in self.ends[at] for token in self.known.ids(self.text[at : at + length])]
+
+    def longest(self, at: int) -> list[int]:
+        """Tokens for all of the rest, the longest at each place."""
+        tokens = []
+        while at < len(self.text):
+            length = self.ends[at][-1]
+            tokens.append(self.known.ids(self.text[at : at + length])[0])
+            at += length
+        return tokens

@@ -1,0 +1,171 @@
+"""Beam search over the texts of a language, and diverse beam search.
+
+    at each step, for each prompt and group:
+        ends        every live beam that may end is a finished text; the best `width` are kept
+        tokens      of all live beams with one token more, the best `width` live on
+
+First the mask, then the best among what is left (handbook, "Constrained Beam Search"). An end takes no beam's place, so
+short texts do not crowd out long ones. A group is through when it has `width` finished texts and no live beam can still
+beat the worst of them: log-probabilities only fall, so what a beam may reach at best is known.
+
+Diverse beam search (Vijayakumar et al. 2018, algorithm 1) lets groups choose one after another, and takes `diversity`
+off a token's log-probability for each beam of an earlier group of the same prompt that chose it at the same step
+(Hamming diversity). It decides only which beams live on: scores stay the model's. A text that an earlier group finished
+with is not taken again, so the groups' texts all differ.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from transformers import PreTrainedModel
+
+from decoding.search.hypothesis import Hypothesis, automata_of, normalized
+from decoding.search.rows import Logits, rows_of
+from decoding.search.steps import Candidates, Place, Step
+from tokenfst.over_tokens import OverTokens
+
+
+def beam_search(
+    model: PreTrainedModel | Logits,
+    prompts: Sequence[Sequence[int]],
+    constraint: OverTokens[Any] | Sequence[OverTokens[Any]],
+    *,
+    max_new_tokens: int,
+    beams: int = 4,
+    groups: int = 1,
+    diversity: float = 0.0,
+    length_penalty: float = 0.0,
+) -> list[list[Hypothesis]]:
+    """Searches for the likeliest texts.
+
+    Args:
+        model: a causal model, or a function from token sequences to logits `[R, V]`.
+        prompts: the tokens of each prompt.
+        constraint: an automaton for all prompts, or one for each.
+        max_new_tokens: the limit of each text, the end token counted.
+        beams: how many texts are carried along for each prompt, in all groups together.
+        groups: how many groups they are divided into.
+        diversity: what a token loses for each beam of an earlier group that chose it at the same step, in nats.
+        length_penalty: texts are ranked by log-probability / length ** penalty; 0 is the likeliest text.
+
+    Returns:
+        For each prompt up to `beams` texts, best first; fewer where there are no more. All are complete and different
+        as sequences of tokens.
+
+    Raises:
+        IncompleteOutput: the shortest text takes more than `max_new_tokens`.
+        ValueError: `beams` is not a multiple of `groups`, or not positive; automata and prompts differ in number; the
+            logits are narrower than the vocabulary.
+    """
+    if groups < 1 or beams < 1 or beams % groups:
+        raise ValueError(f"{beams} beams cannot be divided into {groups} groups")
+    automata = automata_of(constraint, len(prompts), max_new_tokens)
+    if not prompts:
+        return []
+    limits = _Limits(beams // groups, diversity, length_penalty, max_new_tokens)
+    searches = [_Search(automaton, row, groups, limits) for row, automaton in enumerate(automata)]
+    rows = rows_of(model)
+    logits = rows.start(prompts)
+    for step in range(max_new_tokens):
+        places = _places(searches, len(logits))
+        candidates = Step.of(logits, places, max_new_tokens - step).candidates(beams)
+        live = [beam for search in searches for beam in search.step(candidates)]
+        if not live:
+            break
+        logits = rows.step([beam.row for beam in live], [beam.tokens[-1] for beam in live])
+        for row, beam in enumerate(live):
+            beam.row = row
+    return [search.found() for search in searches]
+
+
+@dataclass(frozen=True)
+class _Limits:
+    width: int
+    diversity: float
+    length_penalty: float
+    max_new_tokens: int
+
+
+@dataclass
+class _Beam:
+    """A text so far; `row` is where its logits are, and where its parent's were until it has some."""
+
+    tokens: tuple[int, ...]
+    state: Any
+    log_probability: float
+    row: int
+
+
+@dataclass
+class _Group:
+    live: list[_Beam]
+    finished: list[Hypothesis] = field(default_factory=list)
+
+
+class _Search:
+    """The search of one prompt."""
+
+    def __init__(self, automaton: OverTokens[Any], row: int, groups: int, limits: _Limits) -> None:
+        self.automaton, self.limits = automaton, limits
+        start = _Beam((), automaton.start, 0.0, row)
+        self.groups = [_Group([start]) for _ in range(groups)]
+
+    def step(self, candidates: list[Candidates]) -> list[_Beam]:
+        """Ends and extends all groups; the beams that live on, those of a group together."""
+        chosen: Counter[int] = Counter()
+        ended: set[tuple[int, ...]] = set()
+        for number, group in enumerate(self.groups):
+            self._end(group, number, candidates, ended)
+            group.live = self._extended(group, candidates, chosen)
+            chosen.update(beam.tokens[-1] for beam in group.live)
+        return [beam for group in self.groups for beam in group.live]
+
+    def found(self) -> list[Hypothesis]:
+        """What all groups finished with, best first."""
+        return sorted((one for group in self.groups for one in group.finished), key=lambda one: -one.score)
+
+    def _end(self, group: _Group, number: int, candidates: list[Candidates], ended: set[tuple[int, ...]]) -> None:
+        for beam in group.live:
+            end = candidates[beam.row].end
+            if end is None or (*beam.tokens, end[0]) in ended:
+                continue
+            tokens, total = (*beam.tokens, end[0]), beam.log_probability + end[1]
+            score = normalized(total, len(tokens), self.limits.length_penalty)
+            ended.add(tokens)
+            group.finished.append(Hypothesis(self.automaton.text(beam.tokens), tokens, total, score, number))
+        group.finished.sort(key=lambda one: -one.score)
+        del group.finished[self.limits.width :]
+
+    def _extended(self, group: _Group, candidates: list[Candidates], chosen: Counter[int]) -> list[_Beam]:
+        longer = [
+            (total - self.limits.diversity * chosen[token], total, beam, token)
+            for beam in group.live
+            for token, score in candidates[beam.row].tokens
+            if self._may_win(group, total := beam.log_probability + score, len(beam.tokens) + 1)
+        ]
+        # Sorting is stable: among equals the better beam comes first.
+        longer.sort(key=lambda one: -one[0])
+        return [
+            _Beam((*beam.tokens, token), self.automaton.advance(beam.state, token), total, beam.row)
+            for _, total, beam, token in longer[: self.limits.width]
+        ]
+
+    def _may_win(self, group: _Group, total: float, length: int) -> bool:
+        """Whether a text that begins like this can be among the best: at least the end comes after `length` tokens."""
+        if len(group.finished) < self.limits.width:
+            return True
+        ends = length + 1, self.limits.max_new_tokens
+        return max(normalized(total, end, self.limits.length_penalty) for end in ends) > group.finished[-1].score
+
+
+def _places(searches: list[_Search], rows: int) -> list[Place]:
+    """Where each row stands."""
+    places: dict[int, Place] = {}
+    for search in searches:
+        for group in search.groups:
+            places.update({beam.row: Place(search.automaton, beam.state) for beam in group.live})
+    return [places[row] for row in range(rows)]

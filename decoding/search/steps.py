@@ -1,0 +1,101 @@
+"""One step of all rows on the device: the likeliest allowed tokens of each, read by the host at once.
+
+The states are the host's, so each step sends masks to the device and reads back a few candidates for each row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from decoding.difficulty import log_probabilities
+from tokenfst.over_tokens import OverTokens
+
+
+class Place(NamedTuple):
+    """Where a row stands in its automaton."""
+
+    automaton: OverTokens[Any]
+    state: Any
+
+
+class Candidates(NamedTuple):
+    """How a row may go on.
+
+    Attributes:
+        tokens: the likeliest of the allowed tokens and their log-probabilities, likeliest first; none ends the text.
+        end: the likeliest end token, and the log-probability of all of them together; None if the text may not end.
+    """
+
+    tokens: list[tuple[int, float]]
+    end: tuple[int, float] | None
+
+
+class Step(NamedTuple):
+    """All rows at one step.
+
+    Attributes:
+        scores: `[R, V]` float32, the model's log-probabilities; what is not a number is impossible.
+        allowed: `[R, V]` bool.
+        ends: `[R, V]` bool, the end tokens among them.
+    """
+
+    scores: Tensor
+    allowed: Tensor
+    ends: Tensor
+
+    @staticmethod
+    def of(logits: Tensor, places: Sequence[Place], remaining: int) -> Step:
+        """The step of R rows.
+
+        Args:
+            logits: `[R, V]`.
+            places: where each row stands.
+            remaining: how many tokens may still be written, the end token included.
+
+        Raises:
+            ValueError: the logits are narrower than the vocabulary.
+        """
+        allowed, ends = np.zeros((2, *logits.shape), np.bool_)
+        for row, (automaton, state) in enumerate(places):
+            size, end_ids = len(automaton.vocabulary), list(automaton.vocabulary.eos_ids)
+            if logits.shape[1] < size:
+                raise ValueError(f"logits of width {logits.shape[1]} do not cover the vocabulary of {size}")
+            allowed[row, :size] = automaton.mask(state, remaining)
+            ends[row, end_ids] = allowed[row, end_ids]
+        return Step(
+            log_probabilities(logits),
+            torch.from_numpy(allowed).to(logits.device),
+            torch.from_numpy(ends).to(logits.device),
+        )
+
+    def end_scores(self) -> Tensor:
+        """The log-probability of all end tokens together, `[R]`."""
+        return self.scores.masked_fill(~self.ends, -torch.inf).logsumexp(1)
+
+    def candidates(self, number: int) -> list[Candidates]:
+        """The `number` likeliest ways in which each row may go on, and its end."""
+        going_on = _ranked(self.scores, self.allowed & ~self.ends, min(number, self.scores.shape[1]))
+        last_tokens, last_scores = _ranked(self.scores, self.ends, 1), self.end_scores().tolist()
+        return [
+            Candidates(tokens, (last[0][0], score) if last else None)
+            for tokens, last, score in zip(going_on, last_tokens, last_scores, strict=True)
+        ]
+
+
+def _ranked(scores: Tensor, allowed: Tensor, number: int) -> list[list[tuple[int, float]]]:
+    """The likeliest allowed tokens of each row. Allowed ones that the model rules out come last, and still come."""
+    lowest = torch.finfo(torch.float32).min
+    values, tokens = scores.clamp(min=lowest).masked_fill(~allowed, -torch.inf).topk(number, dim=1)
+    return [
+        [
+            (token, value if value > lowest else float("-inf"))
+            for token, value in zip(row_tokens, row_values, strict=True)
+            if value >= lowest
+        ]
+        for row_tokens, row_values in zip(tokens.tolist(), values.tolist(), strict=True)
+    ]

@@ -1,0 +1,264 @@
+"""Streaming: a text as it is written, and the value that it comes to so far.
+
+    TextSoFar    tokens -> text, in whole characters
+    Pieces       tokens -> pieces: new text, and the value so far where the text is JSON
+    Stream       a model, a prompt and a constraint -> pieces, one after the other
+    stream(...)  the way to make one
+
+`Pieces` is for whoever has a loop of their own: it takes tokens as they come, and knows nothing of models.
+
+A stream writes a token when it is asked for the next piece, so whoever stops asking has stopped the writing. It draws
+from its own random numbers (`decoding.sampling.Noise`), and leaves the program's alone in between.
+
+Rejected: a thread that writes and a queue (it writes on when nobody reads, and shares torch's random state with
+whoever reads).
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Generic, NamedTuple, TypeVar, overload
+
+import torch
+from torch import Tensor
+
+from constraints.json_schema import JsonSchema
+from constraints.parsed import Parsed
+from constraints.types.typed import Typed
+from decoding.loop import ConstraintLike, automaton_of, encode, vocabulary_of
+from decoding.partial_json import PartialJson
+from decoding.processor import ConstraintLogitsProcessor
+from decoding.sampling import Noise, Sampling, choose, probabilities
+from decoding.sampling.penalties import History
+from tokenfst.vocabulary import Vocabulary
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Piece(NamedTuple):
+    """What is new of a text.
+
+    Attributes:
+        text: whole characters.
+        value: of JSON, the value so far (`decoding.partial_json`); None otherwise, and before there is anything of it.
+            Arrays and objects in it go on growing.
+    """
+
+    text: str
+    value: Any
+
+
+class TextSoFar:
+    """Turns tokens to text as they come."""
+
+    def __init__(self, vocabulary: Vocabulary, *, at_text_start: bool = False) -> None:
+        """Begins a text.
+
+        Args:
+            vocabulary: the tokens.
+            at_text_start: whether the tokens are a text by themselves, and not the continuation of one.
+        """
+        self._vocabulary = vocabulary
+        self._rule = vocabulary.text_start if at_text_start else None
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+
+    def put(self, tokens: Iterable[int]) -> str:
+        """The whole characters that are new with some more tokens; end tokens write nothing.
+
+        Raises:
+            UnicodeDecodeError: the text is not UTF-8.
+        """
+        written = b""
+        for token in tokens:
+            new = self._vocabulary.tokens[token]
+            if new and self._rule is not None:
+                written += self._rule.first(token, new)
+                self._rule = self._rule if token in self._rule.ignored else None
+            else:
+                written += new
+        return self._decoder.decode(written)
+
+
+class Pieces:
+    """Turns tokens to pieces as they come.
+
+    Attributes:
+        text: all of the text so far.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, *, at_text_start: bool = False, is_json: bool = False) -> None:
+        """Begins a text.
+
+        Args:
+            vocabulary: the tokens.
+            at_text_start: whether the tokens are a text by themselves, and not the continuation of one.
+            is_json: whether the text is JSON, and has a value before it is whole.
+        """
+        self.text = ""
+        self._characters = TextSoFar(vocabulary, at_text_start=at_text_start)
+        self._json = PartialJson() if is_json else None
+
+    def put(self, tokens: Iterable[int]) -> Piece:
+        """What is new with some more tokens.
+
+        Raises:
+            UnicodeDecodeError: the text is not UTF-8.
+            TextNotAllowed: with `is_json`, it is no JSON.
+        """
+        text = self._characters.put(tokens)
+        self.text += text
+        return Piece(text, self._json.feed(text) if self._json is not None else None)
+
+
+class Stream(Generic[T_co]):
+    """An iterator of pieces; made by `stream`.
+
+    Attributes:
+        tokens: the tokens written so far, the end token among them.
+    """
+
+    def __init__(self, tokens: Iterator[int], pieces: Callable[[], Pieces], constraint: object) -> None:
+        self.tokens: list[int] = []
+        self._next, self._begin, self._constraint = tokens, pieces, constraint
+        self._pieces: Pieces | None = None
+
+    def __iter__(self) -> Stream[T_co]:
+        return self
+
+    def __next__(self) -> Piece:
+        """The next piece, with at least one character.
+
+        Raises:
+            StopIteration: the text is over.
+        """
+        while True:
+            token = next(self._next)
+            self.tokens.append(token)
+            if self._pieces is None:
+                self._pieces = self._begin()
+            piece = self._pieces.put([token])
+            if piece.text:
+                return piece
+
+    @property
+    def text(self) -> str:
+        """The text so far."""
+        return self._pieces.text if self._pieces is not None else ""
+
+    def result(self) -> T_co:
+        """What the whole text means; writes to its end what is not written yet.
+
+        Returns:
+            Of a constraint with `parse`, the value that it reads; of a JSON Schema, the value of the JSON text; of any
+            other, the text.
+
+        Raises:
+            TextNotAllowed: the constraint's `parse` refuses the value, as a model's validators may.
+            Exception: whatever writing raises.
+        """
+        for _ in self:
+            pass
+        result: Any = self.text
+        if isinstance(self._constraint, Parsed):
+            result = self._constraint.parse(self.text)
+        elif isinstance(self._constraint, JsonSchema):
+            result = json.loads(self.text)
+        return result  # type: ignore[no-any-return]
+
+
+@overload
+def stream(
+    model: Any,
+    tokenizer: Any,
+    prompt: str,
+    constraint: Parsed[T],
+    *,
+    sampling: Sampling = ...,
+    max_new_tokens: int = 256,
+    at_text_start: bool = False,
+    max_depth: int | None = None,
+) -> Stream[T]: ...
+
+
+@overload
+def stream(
+    model: Any,
+    tokenizer: Any,
+    prompt: str,
+    constraint: ConstraintLike,
+    *,
+    sampling: Sampling = ...,
+    max_new_tokens: int = 256,
+    at_text_start: bool = False,
+    max_depth: int | None = None,
+) -> Stream[Any]: ...
+
+
+def stream(
+    model: Any,
+    tokenizer: Any,
+    prompt: str,
+    constraint: Any,
+    *,
+    sampling: Sampling = Sampling(),  # noqa: B008 (immutable)
+    max_new_tokens: int = 256,
+    at_text_start: bool = False,
+    max_depth: int | None = None,
+) -> Stream[Any]:
+    """Lets a model write a text that the constraint allows, and hands it out piece by piece.
+
+    Args:
+        model: a causal language model of `transformers`.
+        tokenizer: its fast tokenizer.
+        prompt: the text before; an empty one begins with the tokenizer's first special token.
+        constraint: as for `generate`. Pieces have values where it is a JSON Schema or a type.
+        sampling: how tokens are drawn.
+        max_new_tokens: the limit, the end token counted; the text is complete whatever it is.
+        at_text_start, max_depth: as for `generate`.
+
+    Raises:
+        Exception: what `generate` raises; what is raised while writing comes with the next piece.
+    """
+    vocabulary = vocabulary_of(tokenizer)
+    automaton = automaton_of(constraint, vocabulary, at_text_start)
+    processor = ConstraintLogitsProcessor(automaton, max_new_tokens=max_new_tokens, max_depth=max_depth)
+    prompts = encode(tokenizer, [prompt], model.device)["input_ids"]
+
+    def pieces() -> Pieces:
+        # The automaton is there when there is a token.
+        used = processor.automata()[0]
+        at_start = at_text_start if used is None else used.at_text_start
+        return Pieces(vocabulary, at_text_start=at_start, is_json=isinstance(constraint, JsonSchema | Typed))
+
+    tokens = _written(model, prompts, processor, sampling, max_new_tokens, vocabulary.eos_ids)
+    return Stream(tokens, pieces, constraint)
+
+
+def _written(
+    model: Any,
+    prompt: Tensor,
+    processor: ConstraintLogitsProcessor,
+    sampling: Sampling,
+    max_new_tokens: int,
+    end_ids: tuple[int, ...],
+) -> Iterator[int]:
+    """The tokens, the end token last; each is written when it is asked for."""
+    rows, cache = prompt, None
+    noise = Noise.of([sampling.seed], prompt.device)
+    history = History.blank(1, max_new_tokens, prompt, str(prompt.device))
+    for step in range(max_new_tokens):
+        with torch.no_grad():
+            new = rows if cache is None else rows[:, -1:]
+            output = model(input_ids=new, past_key_values=cache, use_cache=True)
+            logits, cache = output.logits[:, -1], output.past_key_values
+            mask = processor.mask(rows, logits)
+            chosen = choose(probabilities(logits, mask, sampling, history), noise.at(step))
+            history.put(step, chosen)
+            rows = torch.cat([rows, chosen[:, None]], dim=1)
+        token = int(chosen)
+        yield token
+        if token in end_ids:
+            return

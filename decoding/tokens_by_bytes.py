@@ -1,0 +1,51 @@
+"""TokensByBytes: the tokens of a vocabulary by what they write."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from weakref import WeakKeyDictionary
+
+from tokenfst.vocabulary import Vocabulary
+
+
+class TokensByBytes:
+    """The tokens that write something, in the order of their bytes.
+
+    Attributes:
+        longest: how many bytes the longest token writes.
+        first: by what they write, one token of those that write it.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        order = sorted(range(len(vocabulary)), key=vocabulary.tokens.__getitem__)
+        self._ids = [token for token in order if vocabulary.tokens[token]]
+        self._texts = [vocabulary.tokens[token] for token in self._ids]
+        self.longest = max(map(len, self._texts), default=0)
+        self.first = dict(zip(reversed(self._texts), reversed(self._ids), strict=True))
+
+    def ids(self, text: bytes) -> Sequence[int]:
+        """The tokens that write exactly this."""
+        begin = bisect_left(self._texts, text)
+        end = begin
+        while end < len(self._texts) and self._texts[end] == text:
+            end += 1
+        return self._ids[begin:end]
+
+    def beginning_with(self, text: bytes) -> Iterator[tuple[int, bytes]]:
+        """The tokens that begin with this, and what they write behind it."""
+        for at in range(bisect_left(self._texts, text), len(self._texts)):
+            if not self._texts[at].startswith(text):
+                return
+            yield self._ids[at], self._texts[at][len(text) :]
+
+
+_known: WeakKeyDictionary[Vocabulary, TokensByBytes] = WeakKeyDictionary()
+
+
+def tokens_by_bytes(vocabulary: Vocabulary) -> TokensByBytes:
+    """The tokens of a vocabulary, sorted once."""
+    found = _known.get(vocabulary)
+    if found is None:
+        found = _known[vocabulary] = TokensByBytes(vocabulary)
+    return found

@@ -1,0 +1,232 @@
+"""The processor serves every mode of transformers' `generate`: each row keeps to its own constraint, whoever asks."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import Future
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from transformers import LlamaConfig, LlamaForCausalLM, LogitsProcessorList
+
+import constraints
+import tokenfst
+from automata import EmptyLanguage, IncompleteOutput, TokenNotAllowed, VocabularyError
+from decoding import ConstraintLogitsProcessor, bundled_model, generate, vocabulary_of
+from decoding.compiling import BackgroundCompiler
+from decoding.following import KEPT
+from tokenfst import Vocabulary
+
+LETTERS = Vocabulary([b"a", b"b", b"ab", b"aba", b"\xc3", b"\xa9", b"", b"bb", b""], eos_ids=[6, 8])
+WIDTH = 12
+BALANCED = constraints.grammar('start: "a" start "b" | "ab"', syntax="lark")
+PALINDROMES = constraints.grammar('start: "a" start "a" | "b" start "b" | ""', syntax="lark")
+LAZY = tokenfst.compile("b(ab|b)+a?", LETTERS, lazy=True)
+KINDS: dict[str, Any] = {
+    "dense": tokenfst.compile("(ab)*b?", LETTERS),
+    "counted": tokenfst.compile("(a|bb){3,200}", LETTERS),
+    "stack": tokenfst.compile(BALANCED, LETTERS),
+    "parallel": tokenfst.compile(PALINDROMES, LETTERS, ambiguity="parallel", max_configurations=12),
+    "lazy": LAZY,
+    "none": None,
+}
+
+
+def adversary(width: int, seed: int) -> LlamaForCausalLM:
+    """A model with random weights: whatever it writes, it writes against its will."""
+    torch.manual_seed(seed)
+    sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    return LlamaForCausalLM(LlamaConfig(vocab_size=width, max_position_embeddings=256, **sizes)).eval()
+
+
+def whole(automaton: Any, tokens: list[int]) -> bool:
+    """Whether tokens are a text with an end token behind it, and whatever behind that."""
+    ends = [place for place, token in enumerate(tokens) if token in LETTERS.eos_ids]
+    return automaton is None or (bool(ends) and automaton.accepts(tokens[: ends[0]]))
+
+
+def write(model: Any, automata: Any, prompts: torch.Tensor, **options: Any) -> list[list[int]]:
+    limit = options.setdefault("max_new_tokens", 12)
+    processor = ConstraintLogitsProcessor(automata, max_new_tokens=limit)
+    written = model.generate(
+        input_ids=prompts,
+        attention_mask=(prompts != 6).long(),
+        logits_processor=LogitsProcessorList([processor]),
+        eos_token_id=list(LETTERS.eos_ids),
+        pad_token_id=6,
+        **options,
+    )
+    rows: list[list[int]] = written[:, prompts.shape[1] :].tolist()
+    return rows
+
+
+PROMPTS = torch.tensor([[6, 6, 0], [6, 1, 2], [3, 1, 0], [6, 0, 0], [1, 1, 1], [6, 6, 5]])
+MODES: list[dict[str, Any]] = [
+    {"do_sample": False},
+    {"do_sample": True, "temperature": 2.0},
+    {"do_sample": True, "top_k": 3, "top_p": 0.9, "num_return_sequences": 3},
+    {"num_beams": 3, "do_sample": False},
+    {"num_beams": 4, "do_sample": True, "num_return_sequences": 2},
+    {"do_sample": True, "cache_implementation": "static"},
+    {"num_beams": 2, "do_sample": False, "cache_implementation": "static"},
+    {"do_sample": True, "use_cache": False},
+]
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+def test_each_row_keeps_to_its_own_constraint(options: dict[str, Any]) -> None:
+    automata, model = list(KINDS.values()), adversary(WIDTH, 0)
+    for seed in range(3):
+        torch.manual_seed(seed)
+        rows = write(model, automata, PROMPTS, **options)
+        times = options.get("num_return_sequences", 1)
+        assert len(rows) == times * len(automata)
+        for at, row in enumerate(rows):
+            assert whole(automata[at // times], row), (at, row)
+
+
+@pytest.mark.parametrize("automaton", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize("assistant", ["itself", "another", "lookup"])
+def test_assisted_generation_writes_what_plain_generation_writes(automaton: Any, assistant: str) -> None:
+    model, options = adversary(WIDTH, 1), dict[str, Any]()
+    if assistant == "lookup":
+        options["prompt_lookup_num_tokens"] = 3
+    else:
+        other = model if assistant == "itself" else adversary(WIDTH, 2)
+        other.generation_config.num_assistant_tokens = 4
+        other.generation_config.assistant_confidence_threshold = 0
+        options["assistant_model"] = other
+    for prompt in PROMPTS[[2, 4]].unflatten(0, (-1, 1)):
+        plain = write(model, automaton, prompt, do_sample=False)
+        assert write(model, automaton, prompt, do_sample=False, **options) == plain
+        for seed in range(2):
+            torch.manual_seed(seed)
+            (row,) = write(model, automaton, prompt, do_sample=True, temperature=2.0, **options)
+            assert whole(automaton, row)
+
+
+def test_models_with_logits_of_other_widths_take_turns() -> None:
+    automaton, prompt = KINDS["dense"], torch.tensor([[0, 1]])
+    processor = ConstraintLogitsProcessor([automaton], max_new_tokens=9)
+    rows = [[0, 1], [0, 1, 2], [0, 1, 0, 1], [0, 1, 0], [0, 1, 2]]
+    for at, row in enumerate(rows):
+        found = processor(torch.tensor([row]), torch.zeros(1, WIDTH + at % 2))[0]
+        state = automaton.start
+        for token in row[2:]:
+            state = automaton.advance(state, token)
+        expected = np.flatnonzero(automaton.mask(state)).tolist()
+        assert torch.isfinite(found).nonzero().flatten().tolist() == expected
+    assert processor(prompt, torch.zeros(1, WIDTH)).shape == (1, WIDTH)
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10_000), st.integers(1, 3))
+def test_masks_are_those_of_the_rows_in_whatever_order_they_come(seed: int, beams: int) -> None:
+    """Rows go on, go back, change places among those of their prompt, and are asked about again."""
+    rng = random.Random(seed)
+    automata = list(KINDS.values())
+    limit = 40
+    processor = ConstraintLogitsProcessor(automata, max_new_tokens=limit)
+    written: list[list[list[int]]] = [[[] for _ in range(beams)] for _ in automata]
+    for _ in range(12):
+        rows = [[1, 0, *row] for group in written for row in group]
+        found = torch.isfinite(processor(torch.tensor(rows), torch.zeros(len(rows), WIDTH)))
+        for number, (automaton, group) in enumerate(zip(automata, written, strict=True)):
+            for place, row in enumerate(group):
+                mask = found[number * beams + place].tolist()
+                assert mask == expected_mask(automaton, row, limit), (number, row)
+        count = len(written[0][0])
+        step = rng.choice(["on", "on", "on", "back", "again", "shuffle"])
+        if step == "back":
+            count = rng.randrange(count + 1)
+            written = [[row[:count] for row in group] for group in written]
+        elif step == "shuffle":
+            written = [[list(rng.choice(group)) for _ in group] for group in written]
+        elif step == "on":
+            for automaton, group in zip(automata, written, strict=True):
+                for row in group:
+                    row.append(rng.choice(np.flatnonzero(expected_mask(automaton, row, limit)).tolist()))
+            written = [[list(row) for row in group] for group in written]
+
+
+def expected_mask(automaton: Any, row: list[int], limit: int) -> list[bool]:
+    """What an automaton allows behind a row, and what may be written behind its end."""
+    if automaton is None:
+        return [True] * WIDTH
+    state = automaton.start
+    for token in row:
+        if token in LETTERS.eos_ids:
+            return [number in LETTERS.eos_ids for number in range(WIDTH)]
+        state = automaton.advance(state, token)
+    return automaton.mask(state, limit - len(row)).tolist() + [False] * (WIDTH - len(LETTERS))
+
+
+def test_rows_are_found_again_however_far_back() -> None:
+    automaton = tokenfst.compile("(ab|b){0,200}", LETTERS)
+    for one in (automaton, LAZY):
+        processor, scores = ConstraintLogitsProcessor(one), torch.zeros(1, WIDTH)
+        text = [1] + [2] * (2 * KEPT)
+        for count in range(len(text)):
+            processor(torch.tensor([[0, *text[:count]]]), scores)
+        for count in (2 * KEPT, KEPT, 1, 0, KEPT + 3):
+            found = torch.isfinite(processor(torch.tensor([[0, *text[:count]]]), scores))[0]
+            state = one.start
+            for token in text[:count]:
+                state = one.advance(state, token)
+            assert found[: len(LETTERS)].tolist() == one.mask(state).tolist()
+
+
+def test_what_is_being_compiled_is_waited_for_at_the_first_call() -> None:
+    model, tokenizer = bundled_model()
+    vocabulary = vocabulary_of(tokenizer)
+    schema = constraints.json_schema({"enum": ["yes", "no"]})
+    with BackgroundCompiler() as compiler:
+        requests = [compiler.submit(schema, vocabulary), None, compiler.submit("[ab]{3}", vocabulary)]
+        texts = generate(model, tokenizer, ["Say: ", "", "x"], requests, max_new_tokens=8, seed=1)
+        assert texts[0] in ('"yes"', '"no"')
+        assert set(texts[2]) <= {"a", "b"}
+        failing = compiler.submit("(?P<NOT>(.|\\n)*)", vocabulary)
+        with pytest.raises(EmptyLanguage):
+            generate(model, tokenizer, "x", failing)
+    late: Future[Any] = Future()
+    processor = ConstraintLogitsProcessor(late, max_new_tokens=2)
+    late.set_result(tokenfst.compile("abababab", LETTERS))
+    with pytest.raises(IncompleteOutput, match="at least 5 tokens, and the limit is 2"):
+        processor(torch.tensor([[0]]), torch.zeros(1, WIDTH))
+
+
+def test_generate_takes_a_constraint_for_each_prompt() -> None:
+    model, tokenizer = bundled_model()
+    lazy = tokenfst.compile(constraints.typed(list[int]), vocabulary_of(tokenizer), lazy=True)
+    texts = generate(
+        model, tokenizer, ["a", "b", "c"], [r"\d{3}", lazy, None], seed=2, max_new_tokens=9, num_return_sequences=2
+    )
+    assert all(text.isdigit() and len(text) == 3 for text in texts[:2])
+    assert all(text[0] == "[" and text[-1] == "]" for text in texts[2:4])
+    with pytest.raises(ValueError, match="2 constraints for 1 prompts"):
+        generate(model, tokenizer, "a", ["x", "y"])
+
+
+def test_mistakes_are_said() -> None:
+    scores = torch.zeros(2, WIDTH)
+    processor = ConstraintLogitsProcessor(KINDS["dense"])
+    processor(torch.tensor([[0, 1], [1, 1]]), scores)
+    for other in ([[1, 1], [1, 1]], [[0, 1]], [[0], [1]]):
+        with pytest.raises(ValueError, match="one call of generate"):
+            processor(torch.tensor(other), scores)
+    with pytest.raises(ValueError, match="3 constraints, and 2 rows"):
+        ConstraintLogitsProcessor([None] * 3)(torch.tensor([[0], [1]]), scores)
+    with pytest.raises(ValueError, match="do not cover"):
+        ConstraintLogitsProcessor(KINDS["lazy"])(torch.tensor([[0]]), torch.zeros(1, 5))
+    other_vocabulary = tokenfst.compile("a", Vocabulary([b"a", b""], [1]))
+    with pytest.raises(VocabularyError, match="different vocabularies"):
+        ConstraintLogitsProcessor([KINDS["dense"], other_vocabulary])(torch.tensor([[0], [0]]), scores)
+    for kind in ("dense", "lazy", "stack"):
+        processor = ConstraintLogitsProcessor(KINDS[kind])
+        processor(torch.tensor([[0]]), scores[:1])
+        with pytest.raises(TokenNotAllowed):
+            processor(torch.tensor([[0, 4]]), scores[:1])

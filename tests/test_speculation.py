@@ -1,0 +1,374 @@
+"""Trees and their masks, counts and their files, and the loop with the bundled model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from toy_models import LETTERS, PROMPT, Table
+
+import tokenfst
+from automata import AutomatonFileError, IncompleteOutput, TokenNotAllowed, VocabularyError
+from constraints import grammar, json_schema
+from decoding import bundled_model, vocabulary_of
+from decoding.sampling import Sampling
+from decoding.speculation import (
+    ROOT,
+    CachedModel,
+    CountModel,
+    DraftModel,
+    ForcedText,
+    ForcedTokens,
+    Proposer,
+    Statistics,
+    Tree,
+    Written,
+    speculate,
+    tree_masks,
+)
+from tokenfst import Vocabulary
+from tokenfst.over_tokens import OverTokens
+
+MODEL, TOKENIZER = bundled_model()
+VOCABULARY = vocabulary_of(TOKENIZER)
+RECORD = json_schema(
+    {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "maxLength": 30},
+            "age": {"type": "integer", "minimum": 0, "maximum": 120},
+            "country": {"enum": ["Germany", "France", "Spain"]},
+            "is_member": {"type": "boolean"},
+            "joined": {"type": "string", "format": "date"},
+        },
+        "required": ["name", "age", "country", "is_member", "joined"],
+        "additionalProperties": False,
+    }
+)
+AUTOMATA: dict[str, OverTokens[Any]] = {
+    "tokens": tokenfst.compile("(ab|b)*(a|cc)b?", LETTERS),
+    "counted": tokenfst.compile("a[a-c]{0,5000}b", LETTERS),
+    "stack": tokenfst.compile(grammar("root ::= 'a' root 'b' | 'c'".replace("'", '"')), LETTERS),
+    "lazy": tokenfst.compile("(ab|b)*(a|cc)b?", LETTERS, lazy=True),
+    "canonical": tokenfst.compile('"[a-z ]*": [0-9]+', VOCABULARY, tokenization="canonical"),
+}
+
+
+def encode(text: str) -> list[int]:
+    found: list[int] = TOKENIZER(text)["input_ids"]
+    return found
+
+
+def prompt(text: str) -> list[int]:
+    return encode(text)
+
+
+# Trees
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(sorted(AUTOMATA)), st.data())
+def test_masks_of_a_tree_are_those_of_each_way_down(name: str, data: st.DataObject) -> None:
+    automaton, tokens, parents = AUTOMATA[name], list[int](), list[int]()
+    for index in range(data.draw(st.integers(0, 8))):
+        parents.append(data.draw(st.integers(-1, index - 1)))
+        tokens.append(data.draw(st.sampled_from(near(automaton, way(tokens, parents, parents[-1])))))
+    remaining = data.draw(st.none() | st.integers(automaton.min_tokens(automaton.start), 12))
+    masks = tree_masks(automaton, automaton.start, tokens, parents, remaining)
+    assert masks.shape == (len(tokens) + 1, -(-len(automaton.vocabulary) // 32))
+    for place in range(-1, len(tokens)):
+        bits = np.unpackbits(masks[place + 1].view(np.uint8), bitorder="little")[: len(automaton.vocabulary)]
+        assert np.flatnonzero(bits).tolist() == allowed(automaton, way(tokens, parents, place), remaining)
+
+
+def way(tokens: Sequence[int], parents: Sequence[int], place: int) -> list[int]:
+    found = list[int]()
+    while place != ROOT:
+        found.insert(0, tokens[place])
+        place = parents[place]
+    return found
+
+
+def allowed(automaton: OverTokens[Any], tokens: Sequence[int], remaining: int | None) -> list[int]:
+    """What may come after tokens: none if they may not be written themselves."""
+    state = automaton.start
+    for index, token in enumerate([*tokens, None]):
+        left = None if remaining is None else remaining - index
+        mask = automaton.mask(state, left)
+        if token is None:
+            return np.flatnonzero(mask).tolist()
+        if not mask[token] or token in automaton.vocabulary.eos_ids:
+            return []
+        state = automaton.advance(state, token)
+    raise AssertionError
+
+
+def near(automaton: OverTokens[Any], tokens: Sequence[int]) -> list[int]:
+    """Tokens that are allowed after others, and one that need not be."""
+    return [*allowed(automaton, tokens, None)[:5], 3, *automaton.vocabulary.eos_ids[:1]]
+
+
+def test_masks_of_a_tree_name_a_parent_that_comes_too_late() -> None:
+    with pytest.raises(ValueError, match="token 1 comes after token 1"):
+        tree_masks(AUTOMATA["tokens"], AUTOMATA["tokens"].start, [1, 1], [-1, 1])
+
+
+def test_masks_are_made_once_for_the_draft_and_the_target() -> None:
+    automaton = AUTOMATA["tokens"]
+    draft = DraftModel(Table(seed=2), (2, 1))
+    result = speculate(Table(seed=4), [PROMPT], automaton, [draft], sampling=Sampling(seed=1))
+    plain = speculate(Table(seed=4), [PROMPT], automaton, sampling=Sampling(seed=1))
+    places = result.statistics.proposed + result.statistics.rounds
+    assert plain.statistics.masks == plain.statistics.tokens
+    # One for each place where something may come, which an end token is not.
+    assert result.statistics.masks <= places
+
+
+# The loop with the bundled model
+
+
+@pytest.fixture(scope="module")
+def record() -> OverTokens[Any]:
+    return tokenfst.compile(RECORD, VOCABULARY)
+
+
+@pytest.fixture(scope="module")
+def plain_greedy(record: OverTokens[Any]) -> list[tuple[str, Written]]:
+    greedy = Sampling(temperature=0)
+    return [
+        (text, speculate(MODEL, [prompt(text)], record, sampling=greedy, max_new_tokens=90)) for text in PROMPTS[:2]
+    ]
+
+
+PROMPTS = ["A person:\n", "Record: ", "Member: ", "JSON:\n", "The customer as JSON: ", "A user of the shop: "]
+
+
+def total(results: Sequence[Written]) -> Statistics:
+    names = Statistics.__dataclass_fields__
+    return Statistics(*[sum(getattr(result.statistics, name) for result in results) for name in names])
+
+
+@pytest.mark.parametrize("name", ["forced", "counts", "draft", "draft tree", "all"])
+def test_greedy_texts_are_the_plain_ones_token_by_token(
+    name: str, record: OverTokens[Any], plain_greedy: list[tuple[str, Written]]
+) -> None:
+    greedy = Sampling(temperature=0)
+    proposers: dict[str, list[Proposer]] = {
+        "forced": [ForcedTokens(), ForcedText(encode)],
+        "counts": [CountModel(record, threshold=0.3)],
+        # The model is its own draft: whatever it proposes is right.
+        "draft": [DraftModel(CachedModel(MODEL), (1,) * 5)],
+        "draft tree": [DraftModel(CachedModel(MODEL), (2, 2, 1))],
+        "all": [ForcedTokens(), CountModel(record), ForcedText(encode), DraftModel(CachedModel(MODEL))],
+    }
+    results = []
+    for text, plain in plain_greedy:
+        result = speculate(MODEL, [prompt(text)], record, proposers[name], sampling=greedy, max_new_tokens=90)
+        assert result.tokens == plain.tokens
+        results.append(result)
+    statistics = total(results)
+    assert statistics.forwards < statistics.tokens
+    if name == "draft":
+        assert statistics.forwards < statistics.tokens / 4
+
+
+def test_texts_written_together_are_those_written_alone(record: OverTokens[Any]) -> None:
+    automata = [record, tokenfst.compile("[A-Z][a-z]+ [A-Z][a-z]+", VOCABULARY), record]
+    each = [Sampling(temperature=0), Sampling(temperature=0.6, seed=3), Sampling(temperature=0.8, top_k=20, seed=4)]
+    prompts = [prompt(text) for text in ("A person:\n", "Name: ", "The record of a member of the club, as JSON: ")]
+    counts = CountModel(record, threshold=0.2)
+    together = speculate(MODEL, prompts, automata, [ForcedTokens(), counts, ForcedText(encode)], sampling=each)
+    for row in range(3):
+        alone = speculate(MODEL, [prompts[row]], automata[row], sampling=each[row])
+        assert alone.tokens[0] == together.tokens[row]
+    assert together.statistics.forwards < max(map(len, together.tokens))
+
+
+def test_forward_passes_are_at_least_halved_on_records(record: OverTokens[Any]) -> None:
+    def write(text: str, seed: int, *proposers: Proposer) -> Written:
+        sampling = Sampling(temperature=0.5, seed=seed)
+        return speculate(MODEL, [prompt(text)], record, proposers, sampling=sampling, max_new_tokens=100)
+
+    counts = CountModel(record, threshold=0.2)
+    counts.learn([write(text, seed).tokens[0] for seed, text in enumerate(PROMPTS)])
+    proposers = ForcedTokens(), counts, ForcedText(encode)
+    plain = [write(text, 100 + seed) for seed, text in enumerate(PROMPTS)]
+    fast = [write(text, 100 + seed, *proposers) for seed, text in enumerate(PROMPTS)]
+    assert [result.tokens for result in fast] == [result.tokens for result in plain]
+    assert total(plain).forwards == total(plain).tokens
+    assert total(fast).forwards < 0.45 * total(plain).forwards
+
+
+def test_forced_text_that_is_not_verified_is_written_as_the_encoder_cuts_it() -> None:
+    automaton = tokenfst.compile("Dear (Sir|Madam), we thank you for your letter of [0-9]{4}-[0-9]{2}", VOCABULARY)
+    sampling = Sampling(seed=1, temperature=2.0)
+    proposers = [ForcedTokens(), ForcedText(encode, verified=False)]
+    result = speculate(MODEL, [prompt("Letter:\n")], automaton, proposers, sampling=sampling)
+    (tokens,) = result.tokens
+    middle = encode(", we thank you for your letter of")
+    assert any(tokens[place : place + len(middle)] == middle for place in range(len(tokens)))
+    assert result.statistics.certain >= len(middle)
+    assert result.statistics.forwards <= len(tokens) - len(middle)
+    assert automaton.accepts(tokens)
+
+
+@pytest.mark.parametrize("name", ["tokens", "counted", "stack", "lazy"])
+@pytest.mark.parametrize("opportunistic", [False, True])
+def test_texts_are_complete_within_any_limit(name: str, opportunistic: bool) -> None:
+    automaton = AUTOMATA[name]
+    least = automaton.min_tokens(automaton.start)
+    for limit in range(least, least + 8):
+        for seed in range(3):
+            proposers = [ForcedTokens(), CountModel(automaton, threshold=0.1), DraftModel(Table(seed=9), (2, 1))]
+            result = speculate(
+                Table(seed=seed),
+                [PROMPT] * 4,
+                automaton,
+                proposers,
+                sampling=[Sampling(temperature=3, seed=number) for number in range(4)],
+                max_new_tokens=limit,
+                opportunistic=opportunistic,
+            )
+            assert all(len(tokens) <= limit and automaton.accepts(tokens) for tokens in result.tokens)
+            assert all(tokens[-1] in LETTERS.eos_ids for tokens in result.tokens)
+            assert result.texts == [LETTERS.detokenize(tokens) for tokens in result.tokens]
+
+
+def test_what_is_forced_to_the_end_takes_no_forward_pass() -> None:
+    vocabulary = Vocabulary([b"a", b"b", b""], eos_ids=[2])
+    automaton = tokenfst.compile("abba", vocabulary)
+    result = speculate(Table(seed=0), [[0, 1]], automaton, [ForcedTokens()])
+    assert (result.texts, result.statistics.forwards, result.statistics.certain) == ([b"abba"], 0, 5)
+
+
+def test_what_cannot_be_written_is_an_error_before_the_first_token() -> None:
+    automaton = AUTOMATA["tokens"]
+    with pytest.raises(IncompleteOutput, match="at least 2 tokens, and the limit is 1"):
+        speculate(Table(seed=0), [PROMPT], automaton, max_new_tokens=1)
+    with pytest.raises(ValueError, match="one token at least"):
+        speculate(Table(seed=0), [PROMPT, []], automaton)
+    with pytest.raises(ValueError, match="2 prompts, 1 automata and 2 settings"):
+        speculate(Table(seed=0), [PROMPT] * 2, [automaton])
+    with pytest.raises(VocabularyError, match="no end-of-sequence token"):
+        speculate(Table(seed=0), [PROMPT], tokenfst.compile("a", Vocabulary([b"a"])))
+
+
+# Counts
+
+
+def test_counts_are_shares_of_what_was_written() -> None:
+    automaton = tokenfst.compile("(ab|b)*(a|cc)b?", LETTERS)
+    model = CountModel(automaton, threshold=0.4)
+    assert model.shares(automaton.start, None) == {}
+    model.learn([[0, 5], [0, 5], [1, 0, 1, 5], [2, 0, 5]])
+    # After "b" the automaton is back at its start; after "ab" the text might end, too.
+    state = {0: 3 / 5, 1: 1 / 5, 2: 1 / 5}
+    assert model.shares(automaton.start, None) == pytest.approx({0: (2 + 3 / 5) / 5, 1: 1.2 / 5, 2: 1.2 / 5})
+    assert model.shares(automaton.start, 1) == pytest.approx({0: (1 + 3 / 5) / 2, 1: 0.2 / 2, 2: 0.2 / 2})
+    assert model.shares(automaton.start, 4) == pytest.approx(state)
+    after = model.shares(automaton.advance(automaton.start, 0), 0)
+    assert after == pytest.approx({5: 3 / 4, 1: 1 / 4})
+    tree = Tree(automaton, automaton.start)
+    model.propose([tree])
+    assert (tree.tokens, tree.parents) == ([0], [ROOT])
+    model.threshold = 0.39
+    model.propose([tree])
+    assert (tree.tokens, tree.parents, tree.likelihood) == ([0, 5], [ROOT, 0], pytest.approx([0.52, 0.39]))
+
+
+def test_a_text_that_is_forbidden_is_not_counted_nor_is_any_when_learning_is_over() -> None:
+    automaton = tokenfst.compile("(ab|b)*(a|cc)b?", LETTERS)
+    model = CountModel(automaton)
+    model.learn([[0, 5]])
+    before = model.shares(automaton.start, None)
+    with pytest.raises(TokenNotAllowed):
+        model.learn([[4, 0]])
+    model.learning = False
+    model.observe(automaton, automaton.start, None, 1)
+    assert model.shares(automaton.start, None) == before
+
+
+def test_counts_leave_out_how_far_was_counted_and_what_lies_deep_in_the_stack() -> None:
+    counted, stack = AUTOMATA["counted"], AUTOMATA["stack"]
+    model = CountModel(counted)
+    model.learn([[0, 0, 0, 1, 5]])
+    state = counted.start
+    for token in [0] * 40:
+        state = counted.advance(state, token)
+    assert model.shares(state, None)[0] > 0
+    model = CountModel(stack)
+    model.learn([[0, 0, 0, 0, 4, 1, 1, 1, 1, 5]])
+    deep = stack.start
+    for token in [0] * 9:
+        deep = stack.advance(deep, token)
+    assert model.shares(deep, None)[0] > 0
+
+
+@pytest.mark.parametrize("name", ["tokens", "counted", "stack", "canonical"])
+def test_saved_counts_go_on_where_they_were(name: str, tmp_path: Path) -> None:
+    automaton, path = AUTOMATA[name], tmp_path / "counts.json"
+    model = CountModel(automaton, threshold=0.05)
+    state, before, seen = automaton.start, None, list[tuple[Any, int | None]]()
+    for step in range(12):
+        tokens = np.flatnonzero(automaton.mask(state, 20 - step))
+        token = int(tokens[step % len(tokens)])
+        seen.append((state, before))
+        model.observe(automaton, state, before, token)
+        if token in automaton.vocabulary.eos_ids:
+            break
+        state, before = automaton.advance(state, token), token
+    model.save(path)
+    loaded = CountModel.load(path, automaton, threshold=0.05)
+    assert [loaded.shares(*pair) for pair in seen] == [model.shares(*pair) for pair in seen]
+    trees = Tree(automaton, automaton.start, max_nodes=30), Tree(automaton, automaton.start, max_nodes=30)
+    model.propose(trees[:1])
+    loaded.propose(trees[1:])
+    assert trees[0].tokens == trees[1].tokens != []
+    loaded.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
+
+
+def test_files_of_other_things_are_refused(tmp_path: Path) -> None:
+    automaton, path = AUTOMATA["tokens"], tmp_path / "counts.json"
+    model = CountModel(automaton)
+    model.learn([[0, 5]])
+    model.save(path)
+    held = json.loads(path.read_text())
+    with pytest.raises(AutomatonFileError, match="another automaton"):
+        CountModel.load(path, tokenfst.compile("(ab|b)*(a|cc)", LETTERS))
+    with pytest.raises(AutomatonFileError, match="another vocabulary"):
+        CountModel.load(path, tokenfst.compile("a", Vocabulary([b"a", b""], eos_ids=[1])))
+    for change, message in [
+        ({"version": 99}, "format version 99"),
+        ({"format": "something"}, "does not hold counts"),
+        ({"counts": [[[0], -1, [[0, -3]]]]}, "the counts of state"),
+        ({"counts": [[[0], -1, [[77, 3]]]]}, "the counts of state"),
+        ({"counts": [[["x"], 0, [[0, 3]]]]}, "the counts of state"),
+        ({"counts": [[[0], 0, []]]}, "the counts of state"),
+        ({"counts": [[[0], 0.5, [[0, 3]]]]}, "the counts of state"),
+        ({"counts": [[[0], [[0, 3]]]]}, "readable counts"),
+        ({"counts": 5}, "readable counts"),
+    ]:
+        path.write_text(json.dumps({**held, **change}))
+        with pytest.raises(AutomatonFileError, match=message):
+            CountModel.load(path, automaton)
+    path.write_bytes(b"\xff{")
+    with pytest.raises(AutomatonFileError, match="readable counts"):
+        CountModel.load(path, automaton)
+    with pytest.raises(ValueError, match="on demand"):
+        CountModel(AUTOMATA["lazy"]).save(path)
+
+
+def test_settings_that_make_no_sense_are_refused() -> None:
+    for threshold in (0.0, -1.0, 1.5):
+        with pytest.raises(ValueError, match="threshold"):
+            CountModel(AUTOMATA["tokens"], threshold=threshold)
+    for widths in ((), (1, 0)):
+        with pytest.raises(ValueError, match="widths"):
+            DraftModel(Table(seed=0), widths)

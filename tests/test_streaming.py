@@ -1,0 +1,135 @@
+"""Pieces put together are the text, characters are never cut, and the value of JSON grows to what the text means."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+import constraints
+from automata import IncompleteOutput
+from decoding import bundled_model, generate, stream, vocabulary_of
+from decoding.compiling import BackgroundCompiler
+from decoding.partial_json import PartialJson
+from decoding.sampling import Sampling
+from decoding.streaming import Pieces, TextSoFar
+from tokenfst import TextStart, Vocabulary
+
+PERSON = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "maxLength": 12},
+        "ages": {"type": "array", "items": {"type": "integer"}},
+    },
+    "required": ["name", "ages"],
+    "additionalProperties": False,
+}
+TOKENS = [b"a", b" b", "é".encode()[:1], "é".encode()[1:], " 😀x".encode()[:3], " 😀x".encode()[3:], b" ", b"", b"zz"]
+RULE = TextStart(prefix=b"##", exceptions={8: b"z"}, ignored=frozenset({6}))
+
+
+@pytest.fixture(scope="module")
+def bundled() -> tuple[Any, Any]:
+    return bundled_model()
+
+
+@given(st.lists(st.sampled_from([[0], [1], [2, 3], [4, 5], [6], [7], [8]])), st.booleans(), st.booleans())
+def test_tokens_write_what_they_write_together(groups: list[list[int]], at_text_start: bool, with_rule: bool) -> None:
+    vocabulary = Vocabulary(TOKENS, [7], text_start=RULE if with_rule else None)
+    tokens = [token for group in groups for token in group]
+    characters = TextSoFar(vocabulary, at_text_start=at_text_start)
+    pieces = [characters.put([token]) for token in tokens]
+    assert "".join(pieces) == vocabulary.detokenize(tokens, at_text_start=at_text_start).decode()
+    # What is not handed out yet is less than a character.
+    for count in range(len(tokens)):
+        written = vocabulary.detokenize(tokens[:count], at_text_start=at_text_start)
+        assert "".join(pieces[:count]) == written.decode(errors="ignore")
+
+
+def test_pieces_of_json_have_values(bundled: tuple[Any, Any]) -> None:
+    vocabulary = vocabulary_of(bundled[1])
+    text = '{"a": [1, "Zoë \\ud83d\\ude00"], "b": tru'
+    tokens = bundled[1](text)["input_ids"]
+    pieces, reader = Pieces(vocabulary, is_json=True), PartialJson()
+    for token in tokens:
+        piece = pieces.put([token])
+        assert piece.value == reader.feed(piece.text)
+    assert (pieces.text, reader.value) == (text, {"a": [1, "Zoë 😀"]})
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_stream_of_json_grows_to_its_value(bundled: tuple[Any, Any], seed: int) -> None:
+    schema = constraints.json_schema(PERSON)
+    found = stream(*bundled, "Name: ", schema, sampling=Sampling(temperature=1.5, seed=seed), max_new_tokens=40)
+    text, values = "", []
+    for piece in found:
+        assert piece.text
+        text += piece.text
+        values.append(copy.deepcopy(piece.value))
+        assert found.text == text
+    assert values[-1] == json.loads(text) == found.result()
+    assert set(values[-1]) == {"name", "ages"}
+    for earlier, later in itertools.pairwise(values):
+        assert earlier is None or (list(earlier) == list(later)[: len(earlier)])
+    vocabulary = vocabulary_of(bundled[1])
+    assert found.tokens[-1] in vocabulary.eos_ids
+    assert vocabulary.detokenize(found.tokens).decode() == text
+    assert len(found.tokens) <= 40
+
+
+def test_a_stream_ends_in_what_the_constraint_reads(bundled: tuple[Any, Any]) -> None:
+    @dataclass
+    class Point:
+        x: int
+        y: bool
+
+    short = {"sampling": Sampling(seed=1), "max_new_tokens": 30}
+    point = stream(*bundled, "", constraints.typed(Point), **short)
+    assert next(point).text.startswith("{")
+    assert isinstance(point.result(), Point)
+    assert isinstance(stream(*bundled, "", constraints.integer(1, 50), **short).result(), int)
+    text = stream(*bundled, "", r"(Yes|No)\.", **short).result()
+    assert text in ("Yes.", "No.")
+
+
+def test_the_likeliest_text_is_that_of_generate(bundled: tuple[Any, Any]) -> None:
+    schema = constraints.json_schema(PERSON)
+    (expected,) = generate(*bundled, "Person: ", schema, temperature=0, max_new_tokens=40)
+    found = stream(*bundled, "Person: ", schema, sampling=Sampling(temperature=0), max_new_tokens=40)
+    assert "".join(piece.text for piece in found) == expected
+
+
+def test_streams_leave_the_random_state_alone_and_do_not_depend_on_it(bundled: tuple[Any, Any]) -> None:
+    torch.manual_seed(5)
+    before = torch.random.get_rng_state()
+    options = {"sampling": Sampling(seed=3), "max_new_tokens": 20}
+    one, other = (stream(*bundled, "", "[a-z ]{5,30}", **options) for _ in range(2))
+    for left, right in zip(one, other, strict=True):
+        assert left == right
+    assert torch.equal(before, torch.random.get_rng_state())
+
+
+def test_nothing_is_written_before_it_is_asked_for(bundled: tuple[Any, Any]) -> None:
+    found = stream(*bundled, "", "[a-z]*", max_new_tokens=20)
+    assert found.tokens == []
+    next(found)
+    assert len(found.tokens) == 1
+    with pytest.raises(IncompleteOutput):
+        stream(*bundled, "", "[a-z]{400}", max_new_tokens=3)
+
+
+def test_free_text_and_automata_that_are_being_compiled_are_streamed(bundled: tuple[Any, Any]) -> None:
+    options = {"sampling": Sampling(seed=3), "max_new_tokens": 12}
+    free = stream(*bundled, "The ", None, **options)
+    assert free.result() == free.text
+    assert 0 < len(free.tokens) <= 12
+    with BackgroundCompiler() as compiler:
+        request = compiler.submit("(ab)+", vocabulary_of(bundled[1]))
+        assert set(stream(*bundled, "The ", request, **options).result()) == {"a", "b"}
