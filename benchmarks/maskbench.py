@@ -1,6 +1,6 @@
 """MaskBench: JSON Schemas with instances, through this project, llguidance and XGrammar side by side.
 
-    python benchmarks/maskbench.py SCHEMAS [...] [--vocab FILE] [--engines tokenfst,llguidance,xgrammar] [--limit N]
+    python benchmarks/maskbench.py SCHEMAS [...] [--vocab FILE] [--engines tokenfst,llguidance,xgrammar] [--every N]
                                    [--failures FILE] [--report FILE]
 
 SCHEMAS are files, or directories of files, with `{"schema": ..., "tests": [{"valid": ..., "data": ...}]}`: one object
@@ -286,11 +286,11 @@ def main() -> None:
     parser.add_argument("schemas", type=Path, nargs="+")
     parser.add_argument("--vocab", help="a vocabulary file; default: Tekken's")
     parser.add_argument("--engines", default="tokenfst,llguidance,xgrammar")
-    parser.add_argument("--limit", type=int, help="only so many schemas")
+    parser.add_argument("--every", type=int, default=1, help="only each schema of this number")
     parser.add_argument("--failures", type=Path, help="where to write what each engine does not judge right")
     parser.add_argument("--report", type=Path, help="where to write the tables, beside printing them")
     options = parser.parse_args()
-    rows = list(schemas(options.schemas))[: options.limit]
+    rows = list(schemas(options.schemas))[:: options.every]
     found = measure(options.engines.split(","), load_vocabulary(options.vocab), rows)
     text = report(found, sum(len(tests) for _, _, tests in rows))
     print(text)
