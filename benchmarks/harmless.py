@@ -255,7 +255,7 @@ def table(name: str, results: Sequence[Result]) -> list[str]:
 
 
 def draw(results: Sequence[Result], path: Path) -> None:
-    """Draws the results of a task as bars, one panel for each of four measures."""
+    """Draws the results of a task as bars, one panel for each of five measures."""
     import matplotlib as mpl
 
     mpl.use("svg")
@@ -266,16 +266,19 @@ def draw(results: Sequence[Result], path: Path) -> None:
     panels = {
         "valid texts, %": [100 * one.valid for one in results],
         "sensible properties, %": [100 * one.sensible for one in results],
+        "perplexity of a token": [one.perplexity for one in results],
         "interventions per text": [one.interventions for one in results],
         "unchanged of those\nvalid unconstrained, %": [100 * one.same / max(one.of, 1) for one in results],
     }
-    figure, axes = plt.subplots(1, len(panels), figsize=(11, 3.2), sharey=True, layout="constrained")
+    figure, axes = plt.subplots(1, len(panels), figsize=(13, 2.6), sharey=True, layout="constrained")
     colors = ["tab:gray", "tab:blue", *["tab:orange"] * (len(results) - 2)]
     for axis, (title, values) in zip(axes, panels.items(), strict=True):
         bars = axis.barh([one.way for one in results], values, color=colors)
         axis.bar_label(bars, fmt="%.1f", padding=2)
         axis.set_title(title, fontsize=10)
         axis.margins(x=0.25)
+        if title.endswith("%"):
+            axis.set(xlim=(0, 130), xticks=range(0, 101, 25))
     axes[0].invert_yaxis()
     figure.savefig(path, metadata={"Date": None})
 

@@ -13,6 +13,7 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -58,7 +59,7 @@ class Task:
         if not isinstance(found, dict):
             return 0.0, 0.0
         answer = self.answers[number]
-        right = [type(found.get(key)) is type(value) and found[key] == value for key, value in answer.items()]
+        right = [found.get(key) == value and not isinstance(found[key], bool) for key, value in answer.items()]
         sense = self.sensible(found)
         return sum(right) / len(right), sum(sense) / len(sense)
 
@@ -121,10 +122,9 @@ def _sensible_person(found: dict[str, Any]) -> list[bool]:
     texts = {key: value if isinstance(value, str) else "" for key, value in found.items()}
     first, _, last = texts.get("name", "").partition(" ")
     user, _, domain = texts.get("email", "").partition("@")
-    age = found.get("age")
     return [
         first in WOMEN + MEN and last in FAMILIES,
-        type(age) is int and 18 <= age <= 90,
+        _is_whole(found.get("age")) and 18 <= found["age"] <= 90,
         bool(user) and domain in DOMAINS,
         texts.get("city") in CITIES,
         texts.get("job") in JOBS,
@@ -132,6 +132,12 @@ def _sensible_person(found: dict[str, Any]) -> list[bool]:
 
 
 def _adds_up(found: dict[str, Any]) -> bool:
-    a, b, total = (found.get(key) for key in ("a", "b", "sum"))
-    # True is 1 to Python.
-    return type(a) is int and type(b) is int and type(total) is int and a + b == total
+    if not all(_is_whole(found.get(key)) for key in ("a", "b", "sum")):
+        return False
+    # Exact, and for numbers of any size.
+    return Fraction(found["a"]) + Fraction(found["b"]) == Fraction(found["sum"])
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether a value is an integer to JSON Schema, as 1.0 is and true is not."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and value % 1 == 0

@@ -8,7 +8,8 @@ The first are the constraints of DOMINO with a lookahead of k (Beurer-Kellner, F
 k = 0 a token lies within one terminal, with k = 1 it may reach into the next. Blanks are a terminal of their own, as in
 the paper's grammar of JSON (appendix C, listing 3). The second is a program of GUIDANCE without token healing
 (section 2 and appendix A). Both ask an exact automaton as well, so that what they allow is always valid: they are naive
-about how a text may be spelled, not about which texts there are. Neither gets stuck where every byte is a token.
+about how a text may be spelled, not about which texts there are. With every byte among the tokens the first never get
+stuck, and a template does not where the schema asks nothing of its strings but that they are not too long.
 """
 
 from __future__ import annotations

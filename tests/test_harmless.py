@@ -48,6 +48,12 @@ def texts(way: str) -> list[str]:
     return [exact.text(text.tokens).decode(errors="replace") for text in found[way]]
 
 
+def pairs(way: str) -> list[tuple[Text, Text]]:
+    """The unconstrained texts, each with that of a way."""
+    _, _, _, found = written()
+    return list(zip(found[UNCONSTRAINED], found[way], strict=True))
+
+
 def satisfies(task: Task, text: str) -> bool:
     try:
         value = json.loads(text)
@@ -87,20 +93,14 @@ def test_where_the_model_was_valid_exact_constraining_changes_no_token() -> None
     assert not any(text.forbidden for text in found[UNCONSTRAINED])
 
 
-def pairs(way: str) -> list[tuple[Text, Text]]:
-    """The unconstrained texts, each with that of a way."""
-    _, _, _, found = written()
-    return list(zip(found[UNCONSTRAINED], found[way], strict=True))
-
-
 @pytest.mark.parametrize("way", [ONE, NONE, TEMPLATE])
 def test_naive_constraints_change_texts_that_were_valid(way: str) -> None:
     _, task, exact, found = written()
     one = result(task, exact, way, found[way], [text.tokens for text in found[UNCONSTRAINED]])
     assert one.valid == 1
     assert one.same < one.of
-    free = [(free, text) for free, text in pairs(way) if is_valid(exact, free.tokens)]
-    assert all((free.tokens == text.tokens) == (not text.forbidden) for free, text in free)
+    fine = [(free, text) for free, text in pairs(way) if is_valid(exact, free.tokens)]
+    assert all((free.tokens == text.tokens) == (not text.forbidden) for free, text in fine)
 
 
 def test_valid_is_what_the_schema_says() -> None:
@@ -166,7 +166,9 @@ def test_grades() -> None:
     total = adding.answers[0]["sum"]
     assert adding.grade(0, json.dumps({"a": 0, "b": total, "sum": total})) == (1, 1)
     assert adding.grade(0, json.dumps({"a": 1, "b": total, "sum": total})) == (1, 0)
+    assert adding.grade(0, json.dumps({"a": 0.0, "b": total, "sum": float(total)})) == (1, 1)
     assert adding.grade(0, json.dumps({"a": True, "b": 0, "sum": True})) == (0, 0)
+    assert adding.grade(0, '{"a": 1e999, "b": 0, "sum": 1e999}') == (0, 0)
 
 
 def test_the_table_says_what_was_measured() -> None:
