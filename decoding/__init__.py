@@ -7,6 +7,12 @@
     stream(...)                 a prompt to pieces of a text            streaming
     PartialJson                 the value of JSON that is not whole     partial_json
     BackgroundCompiler          automata made in threads, and kept      compiling
+    Sampling, probabilities     from logits and a mask to a token       sampling
+    beam_search, best_of_n      searches for a text                     search
+    speculate(...)              fewer forward passes                    speculation
+    Difficulty                  what a constraint takes away            difficulty
+    heal(...)                   prompts that end inside a word          healing
+    retokenize(...)             the tokens that a model prefers         retokenize
     vocabulary_of(tokenizer)    its vocabulary, prepared once           loop
     bundled_model()             a small model to try things with        bundled
     main()                      the `tokenfst` command                  command
@@ -23,9 +29,15 @@ if TYPE_CHECKING:
     from decoding.bundled import bundled_model
     from decoding.canonical_tensors import CanonicalTensors
     from decoding.compiling import BackgroundCompiler
+    from decoding.difficulty import Difficulty
+    from decoding.healing import heal
     from decoding.loop import generate, vocabulary_of
     from decoding.partial_json import PartialJson
     from decoding.processor import ConstraintLogitsProcessor
+    from decoding.retokenize import retokenize
+    from decoding.sampling import Sampling, probabilities
+    from decoding.search import beam_search, best_of_n
+    from decoding.speculation import speculate
     from decoding.streaming import stream
 
 __all__ = [
@@ -33,9 +45,17 @@ __all__ = [
     "BackgroundCompiler",
     "CanonicalTensors",
     "ConstraintLogitsProcessor",
+    "Difficulty",
     "PartialJson",
+    "Sampling",
+    "beam_search",
+    "best_of_n",
     "bundled_model",
     "generate",
+    "heal",
+    "probabilities",
+    "retokenize",
+    "speculate",
     "stream",
     "vocabulary_of",
 ]
@@ -45,9 +65,17 @@ _MODULES = {
     "BackgroundCompiler": "decoding.compiling",
     "CanonicalTensors": "decoding.canonical_tensors",
     "ConstraintLogitsProcessor": "decoding.processor",
+    "Difficulty": "decoding.difficulty",
     "PartialJson": "decoding.partial_json",
+    "Sampling": "decoding.sampling",
+    "beam_search": "decoding.search",
+    "best_of_n": "decoding.search",
     "bundled_model": "decoding.bundled",
     "generate": "decoding.loop",
+    "heal": "decoding.healing",
+    "probabilities": "decoding.sampling",
+    "retokenize": "decoding.retokenize",
+    "speculate": "decoding.speculation",
     "stream": "decoding.streaming",
     "vocabulary_of": "decoding.loop",
 }

@@ -135,6 +135,7 @@ def test_lazy_ones_of_networks_with_several_exits(seed: int) -> None:
 
 
 MORE_SCHEMAS: list[dict[str, Any]] = [
+    {"type": "object", "properties": {"a": {"type": "string", "pattern": "[a-z]{9}"}}, "required": ["a"]},
     {"type": "array", "contains": {"const": 7}, "minContains": 2, "items": {"type": ["integer", "array"]}},
     {"properties": {"a": {"type": "string", "minLength": 12, "maxLength": 60}}, "required": ["a", "bbbb"]},
     {"type": "object", "anyOf": [{"required": ["first", "second"]}, {"minProperties": 5}], "maxProperties": 6},
@@ -162,7 +163,7 @@ def _check_lazily(lazy: LazyAutomaton, eager: OverTokens[Any] | None, dice: Rand
     check_state(lazy, lazy.end_state)
     if eager is not None:
         assert eager.accepts(tokens)
-        assert eager.min_tokens(eager.start) <= least
+        assert eager.min_tokens(eager.start) <= least < 200
     return lazy.text(tokens)
 
 

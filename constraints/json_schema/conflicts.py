@@ -39,6 +39,7 @@ from constraints.json_schema.formula import (
     UniqueItems,
     conjunction,
 )
+from constraints.json_schema.together import NO_VALUE
 
 # Larger conjunctions are not made smaller, and no more values are gone into.
 _MAX_PARTS, _MAX_DEPTH = 200, 20
@@ -75,7 +76,7 @@ class _Search:
             return found
         words = [worded(part) for part in core]
         if len(core) == 1 and isinstance(core[0], Never):
-            return "no value satisfies false", where
+            return NO_VALUE, where
         if len(core) == 1 and isinstance(core[0], Or):
             reason, _ = self.explained(core[0].parts[0], where, depth - 1) if depth else ("", "")
             return f"none of {len(core[0].parts)} alternatives has a value; the first one: {reason}", where

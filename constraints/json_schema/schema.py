@@ -6,12 +6,13 @@ JsonSchema              what it was made from, what constrains nothing, and the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
 from automata.byte_automaton import ByteAutomaton
-from automata.errors import LimitExceeded, UnsupportedSchema
+from automata.errors import LimitExceeded, SchemaError, UnsatisfiableSchema, UnsupportedSchema
 from automata.limits import Work
 from automata.nested import NestedNetwork, compile_nested
 from automata.pushdown.automaton import PushdownAutomaton
@@ -21,6 +22,7 @@ from constraints.json_schema.formula import Kind
 from constraints.json_schema.levels.objects import PropertyOrder
 from constraints.json_schema.network import network_of
 from constraints.json_schema.reading import read_schema
+from constraints.json_schema.together import named_together
 from constraints.json_schema.whitespace import Habit, Whitespace, whitespace_at
 
 # How many keywords one schema may have dropped.
@@ -119,6 +121,8 @@ def json_schema(
                     raise
                 network, kinds = lay(document, order="schema")
             break
+        except UnsatisfiableSchema as error:
+            raise named_together(error, schema, partial(_is_empty, read)) from None
         except UnsupportedSchema as error:
             if unsupported == "error" or error.keyword is None or len(dropped) == _MAX_DROPPED:
                 raise
@@ -129,3 +133,14 @@ def json_schema(
     left_out = {note.pointer for note in dropped}
     notes = tuple(note for note in document.notes if note.pointer not in left_out)
     return JsonSchema(schema, document.draft, notes, tuple(dropped), kinds, network, document)
+
+
+def _is_empty(read: Callable[..., Document], skip: frozenset[str]) -> bool:
+    """Whether no value satisfies a schema without some keywords, as far as that can be told."""
+    try:
+        network_of(read(skip=skip), "compact", "schema")
+    except UnsatisfiableSchema:
+        return True
+    except (SchemaError, LimitExceeded):
+        return False
+    return False

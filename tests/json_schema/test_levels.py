@@ -284,6 +284,10 @@ def test_fifty_variants_are_told_apart_by_a_constant() -> None:
         ({"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]}, "without end"),
         ({"type": "object", "required": ["b"], "additionalProperties": False}, "required property 'b'"),
         ({"type": "string", "pattern": "^b", "enum": ["a"]}, "pattern '^b'"),
+        (
+            {"type": "object", "required": ["a"], "properties": {"a": False, "b": True}, "minProperties": 1},
+            "'type', 'required' and 'properties' together allow no value (at the root)",
+        ),
         (False, "no value satisfies false"),
     ],
 )

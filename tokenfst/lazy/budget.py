@@ -93,8 +93,9 @@ class Budget:
             places = {token: divmod(to, 1 << 32) for token, to in self._automaton._first.items()}
             for token, (below, state) in places.items():
                 exceptions[token] = self.distance(state, below) if below >= 0 else None
-        levels = {*runs[:, 2].tolist(), *(least for least in exceptions.values() if least is not None)}
-        return _Behind(runs, exceptions, sorted(levels))
+        others = [least for least in exceptions.values() if least is not None]
+        levels = np.unique(np.append(runs[:, 2], np.array(others, np.int32)))
+        return _Behind(runs, exceptions, levels.tolist())
 
     def _walked(self, at: int, top: int) -> Ints:
         """The runs of a configuration."""

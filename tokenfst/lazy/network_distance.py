@@ -79,16 +79,27 @@ def distances_to_exits(m: Machine, nodes: Nodes) -> Ints:
         changed = False
         for state in range(net[NET_OUTER] - 1, -1, -1):
             changed = _lowered(m, state, ahead, inside, units, far) or changed
+        # A rule may begin inside of a piece.
+        changed = _lowered_inside(m, ahead, inside, far) or changed
+    return far
+
+
+@kernel
+def _lowered_inside(m: Machine, ahead: Ints, inside: Ints, far: Ints) -> bool:
+    """Lowers the rows of all states inside of chains and copies; whether anything has changed."""
+    net, changed = m.net, False
     for chain in range(net[NET_NUM_CHAINS]):
         row = net[NET_CHAINS] + 3 * chain
         for state in range(net[row], net[row + 3]):
-            _lower(far, state, ahead[net[row + 1] + state - net[row] + 1], net[row + 2])
+            more = ahead[net[row + 1] + state - net[row] + 1]
+            changed = _lower(far, state, more, net[row + 2]) or changed
     for copy in range(net[NET_NUM_COPIES]):
         row = net[NET_COPIES] + 3 * copy
         piece = net[NET_PIECES] + net[row + 1]
         for number in range(2, net[piece + 1] - net[piece]):
-            _lower(far, net[row] + number - 2, inside[net[piece] + number], net[row + 2])
-    return far
+            more = inside[net[piece] + number]
+            changed = _lower(far, net[row] + number - 2, more, net[row + 2]) or changed
+    return changed
 
 
 @kernel
