@@ -9,7 +9,7 @@ another constraint with each request; whoever uses a constraint again and again 
     context  a state, and as much of the stack as the walk for its row looked at: what lies deeper makes no difference,
              so rows are kept by context
 
-Rows are kept until there are `MAX_ROWS`, then all are forgotten, as RE2 does with its states.
+Rows are kept until there are `MAX_ROWS`, then all are forgotten, as RE2 does with its states; and so are steps.
 
 Rejected: keeping masks as words (16 KiB to be written for each of them with 128,000 tokens, to allow one); evicting
 the oldest (contexts share parts).
@@ -116,6 +116,8 @@ class LazyAutomaton(OverTokens[int]):
         longest = max([self._prepared.longest, *map(len, rule.exceptions.values())]) if rule else self._prepared.longest
         self.walker = Walker(program, self._prepared, longest)
         self._rows: dict[int, Row] = {}
+        # Texts of one constraint begin alike, and a look-up takes a tenth of a walk through a token's bytes.
+        self._steps: dict[tuple[int, int], int] = {}
         self._contexts: dict[int, _Context] = {}
         self._forget()
         # Where tokens lead from the start that are exceptions to the decoder's rule, DEAD for nowhere.
@@ -136,6 +138,7 @@ class LazyAutomaton(OverTokens[int]):
         after_end = Row(self._prepared.nothing, np.array(self.vocabulary.eos_ids, np.int32), True, 0)
         self._contexts = {}
         self._rows = {self.end_state: after_end}
+        self._steps.clear()
 
     # Distances
 
@@ -191,6 +194,9 @@ class LazyAutomaton(OverTokens[int]):
         Raises:
             TokenNotAllowed: the mask of `state` does not allow the token.
         """
+        found = self._steps.get((state, token))
+        if found is not None:
+            return found
         if 0 <= token < len(self.vocabulary) and state != self.end_state:
             kept = self._prepared
             if self._first and state == self.start and token in self._first:
@@ -199,6 +205,9 @@ class LazyAutomaton(OverTokens[int]):
                 with kept.lock:
                     reached = self.walker.read(kept.data, kept.offsets, token, state)
             if reached >= 0:
+                if len(self._steps) >= MAX_ROWS:
+                    self._steps.clear()
+                self._steps[state, token] = reached
                 return reached
         if token in self.vocabulary.eos_ids and self.is_final(state):
             return self.end_state
