@@ -40,6 +40,9 @@ for pattern, text in zip(patterns, texts):
     written = vocabulary.detokenize([token for token in text if token != 259])
     assert re.fullmatch(pattern, written.decode()), (pattern, written)
 print(texts)
+# Nobody leaves while another one still waits.
+dist.barrier()
+dist.destroy_process_group()
 """
 
 
