@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from automata import openfst
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from automata.openfst import BoolArray, Fst, IntArray
 
 if TYPE_CHECKING:
@@ -286,7 +286,7 @@ def merge_columns(block_of: IntArray, table: IntArray) -> tuple[ByteArray, IntAr
     return byte_class, columns
 
 
-@kernel
+@plain_kernel
 def _same_column(table: IntArray, left: int, right: int) -> bool:
     state = 0
     while state < len(table) and table[state, left] == table[state, right]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from automata.grouping import grouped
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from automata.limits import Flag
 from automata.openfst import BoolArray, IntArray
 
@@ -59,7 +59,7 @@ def with_room(sets: Sets, count: int, size: int) -> Sets:
     return grown
 
 
-@kernel
+@plain_kernel
 def find(offset: IntArray, members: IntArray, slots: IntArray, count: int, end: int) -> int:
     """The number of the set whose sorted members lie behind those of `count` sets, up to `end`; `count` if it is new.
 

@@ -29,7 +29,22 @@ _LOCK = "kernels.lock"
 
 def kernel(function: F) -> F:
     """Compiles a function of arrays and numbers at its first call; later processes load it from Numba's cache."""
-    dispatcher: Any = numba.njit(cache=True, nogil=True)(function)
+    return _compiled(function, _nrt=True)
+
+
+def plain_kernel(function: F) -> F:
+    """The same for a function that makes no arrays and calls none that returns one; it may look at parts of those that
+    it is given.
+
+    Numba counts the references to arrays, atomically, wherever one is passed on, read from a tuple or sliced. Walks do
+    little else, and were twice as slow for it; whoever makes no array need not count. Numba refuses to compile what
+    would make one. (The option is the one that its own library is compiled with.)
+    """
+    return _compiled(function, _nrt=False)
+
+
+def _compiled(function: F, **options: Any) -> F:
+    dispatcher: Any = numba.njit(cache=True, nogil=True, **options)(function)
     if dispatcher is not function:  # as it is where Numba is told to compile nothing
         _widen(dispatcher)
         _share(dispatcher._cache._cache_file)

@@ -18,7 +18,7 @@ import numpy as np
 from automata.determinize import Transitions
 from automata.distance import distances
 from automata.grouping import grouped
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from automata.limits import Flag
 from automata.openfst import IntArray
 
@@ -48,7 +48,7 @@ def _one_set(size: int) -> _Partition:
     return partition
 
 
-@kernel
+@plain_kernel
 def _mark(elements: IntArray, sets: IntArray, counts: IntArray, element: int) -> None:
     """Marks an element; the arguments are a partition's arrays, because a tuple of arrays would have its references
     counted at every call."""
@@ -64,7 +64,7 @@ def _mark(elements: IntArray, sets: IntArray, counts: IntArray, element: int) ->
         sets[owner, _MARKED] += 1
 
 
-@kernel
+@plain_kernel
 def _split(elements: IntArray, sets: IntArray, counts: IntArray) -> None:
     """Makes the smaller of the marked and the unmarked part of every set with marks a new set."""
     while counts[_NUM_TOUCHED]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from automata.determinize import DONE, STOPPED, TOO_MANY_STATES, TOO_MUCH_MEMORY
 from automata.intervals import FIRST_LABEL
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from automata.limits import Flag
 from automata.openfst import BoolArray, IntArray
 from automata.sparse import HIGH, LOW, REACHED
@@ -105,7 +105,7 @@ def product(
     return STOPPED if stop[0] else status, final[:count], ranges[:num_ranges]
 
 
-@kernel
+@plain_kernel
 def _number_of(pairs: IntArray, slots: IntArray, count: int, left: int, right: int) -> int:
     """The number of a pair; `count`, where it is put, if it is new."""
     value = (np.uint64(left) << np.uint64(32) ^ np.uint64(right + 1)) * _HASH_FACTOR

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.determinize import DONE, STOPPED, TOO_MUCH_MEMORY, Transitions
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from automata.limits import Flag
 from automata.openfst import BoolArray, IntArray
 from automata.tabulate import DENSE_BYTES, Tables, no_tables, tabulate
@@ -134,7 +134,7 @@ def _incremental(
     return start, Transitions(final[: counts[0]].copy(), source, kept[:, 0].copy(), kept[:, 1].copy())
 
 
-@kernel
+@plain_kernel
 def _register(
     path: IntArray,
     begin: int,
@@ -170,7 +170,9 @@ def _register(
     state, free = counts[0], counts[1]
     slots[slot] = state + 1
     final[state] = is_final
-    arcs[free : free + size] = path[begin:end]
+    for at in range(size):
+        for column in range(arcs.shape[1]):
+            arcs[free + at, column] = path[begin + at, column]
     counts[0], counts[1] = state + 1, free + size
     begins[state + 1] = free + size
     return int(state)

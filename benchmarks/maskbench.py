@@ -1,7 +1,7 @@
 """MaskBench: JSON Schemas with instances, through this project, llguidance and XGrammar side by side.
 
     python benchmarks/maskbench.py SCHEMAS [...] [--vocab FILE] [--engines tokenfst,llguidance,xgrammar] [--every N]
-                                   [--failures FILE] [--report FILE]
+                                   [--limit SECONDS] [--failures FILE] [--report FILE]
 
 SCHEMAS are files, or directories of files, with `{"schema": ..., "tests": [{"valid": ..., "data": ...}]}`: one object
 to a file (.json), or to a line (.jsonl, .jsonl.gz), as in github.com/guidance-ai/jsonschemabench. The text of an
@@ -208,29 +208,51 @@ def _longest_match(vocab: list[bytes]) -> Any:
     return Greedy(Vocabulary((*vocab, b""), eos_ids=(len(vocab),)))
 
 
+class Server:
+    """An engine in a process of its own, which is ended and begun anew where a schema takes it too long."""
+
+    def __init__(self, name: str, vocab: list[bytes], limit: float) -> None:
+        self._name, self._vocab, self._limit = name, vocab, limit
+        self._begin()
+
+    def _begin(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pipe, end = context.Pipe()
+        self._process = context.Process(target=_serve, args=(self._name, self._vocab, end), daemon=True)
+        self._process.start()
+        self._pipe.recv()
+
+    def __call__(self, schema: Any, texts: list[list[int]], valid: list[bool]) -> Result:
+        self._pipe.send((schema, texts, valid))
+        if self._pipe.poll(self._limit):
+            result: Result = self._pipe.recv()
+            return result
+        self._process.kill()
+        self._process.join()
+        self._begin()
+        return Result(error=f"more than {self._limit:g} seconds")
+
+    def end(self) -> None:
+        self._pipe.send(None)
+
+
 def measure(
-    names: list[str], vocab: list[bytes], rows: list[tuple[str, Any, list[Any]]]
+    names: list[str], vocab: list[bytes], rows: list[tuple[str, Any, list[Any]]], limit: float
 ) -> dict[str, dict[str, Result]]:
     """The results by engine and by the schema's name."""
     for name in _ONE_THREAD:
         os.environ[name] = "1"
-    context = multiprocessing.get_context("spawn")
     cut = _longest_match(vocab)
-    pipes: dict[str, Any] = {}
-    for name in names:
-        pipes[name], end = context.Pipe()
-        context.Process(target=_serve, args=(name, vocab, end), daemon=True).start()
-        pipes[name].recv()
+    servers = {name: Server(name, vocab, limit) for name in names}
     found: dict[str, dict[str, Result]] = {name: {} for name in names}
     for turn, (key, schema, tests) in enumerate(rows):
         # Like MaskBench's, texts end with the end token.
         texts = [[*cut(json.dumps(test["data"], ensure_ascii=False)), len(vocab)] for test in tests]
         valid = [test["valid"] for test in tests]
         for name in names[turn % len(names) :] + names[: turn % len(names)]:
-            pipes[name].send((schema, texts, valid))
-            found[name][key] = pipes[name].recv()
-    for pipe in pipes.values():
-        pipe.send(None)
+            found[name][key] = servers[name](schema, texts, valid)
+    for server in servers.values():
+        server.end()
     return found
 
 
@@ -287,11 +309,12 @@ def main() -> None:
     parser.add_argument("--vocab", help="a vocabulary file; default: Tekken's")
     parser.add_argument("--engines", default="tokenfst,llguidance,xgrammar")
     parser.add_argument("--every", type=int, default=1, help="only each schema of this number")
+    parser.add_argument("--limit", type=float, default=30.0, help="seconds that a schema may take an engine")
     parser.add_argument("--failures", type=Path, help="where to write what each engine does not judge right")
     parser.add_argument("--report", type=Path, help="where to write the tables, beside printing them")
     options = parser.parse_args()
     rows = list(schemas(options.schemas))[:: options.every]
-    found = measure(options.engines.split(","), load_vocabulary(options.vocab), rows)
+    found = measure(options.engines.split(","), load_vocabulary(options.vocab), rows, options.limit)
     text = report(found, sum(len(tests) for _, _, tests in rows))
     print(text)
     if options.report:

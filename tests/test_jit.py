@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
 
 KERNELS = """
 import sys
@@ -71,3 +75,52 @@ def test_processes_share_the_cache_and_each_kernel_is_there_once(tmp_path: Path)
     processes = [begun(own) for own in range(3)]
     assert [process.wait() for process in processes] == [0, 0, 0]
     assert begun(-1).wait() == 0
+
+
+def kernels_of(module: Path) -> dict[str, tuple[str, ast.FunctionDef]]:
+    """The kernels of a module by name: which decorator each has, and its definition."""
+    return {
+        node.name: (decorator.id, node)
+        for node in ast.parse(module.read_text()).body
+        if isinstance(node, ast.FunctionDef)
+        for decorator in node.decorator_list
+        if isinstance(decorator, ast.Name) and decorator.id in ("kernel", "plain_kernel")
+    }
+
+
+def imported_from(module: Path) -> dict[str, Path]:
+    """The module of this project that each imported name comes from."""
+    return {
+        alias.asname or alias.name: (ROOT / node.module.replace(".", "/")).with_suffix(".py")
+        for node in ast.walk(ast.parse(module.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+    }
+
+
+def test_plain_kernels_make_no_arrays() -> None:
+    """References are not counted in them, so an array that one got from another kernel would never be freed."""
+    numbers = re.compile(r"None|int|bool|tuple\[(int|bool)(, (int|bool))*\]")
+    modules = [
+        path for name in ("automata", "tokenfst", "decoding", "constraints") for path in (ROOT / name).rglob("*.py")
+    ]
+    found = 0
+    for module in modules:
+        own, names = kernels_of(module), imported_from(module)
+        for kind, definition in own.values():
+            if kind != "plain_kernel":
+                continue
+            found += 1
+            for call in ast.walk(definition):
+                if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+                    continue
+                name = call.func.id
+                called = own.get(name)
+                if called is None and name in names and names[name].exists():
+                    called = kernels_of(names[name]).get(name)
+                if called is not None:
+                    returned = ast.unparse(called[1].returns) if called[1].returns else "None"
+                    assert numbers.fullmatch(returned), (
+                        f"{module}: {definition.name} calls {name}, which gives {returned}"
+                    )
+    assert found > 100

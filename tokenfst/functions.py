@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.byte_automaton import ByteArray
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from tokenfst.loops import DEAD, LOOP_WORDS, MIXED, NUM_PENDING, UNKNOWN, Ints, after_character
 
 IDENTITY = 0
@@ -67,13 +67,13 @@ def identity_only(delta: Ints, state_loop: Ints) -> Functions:
     return functions
 
 
-@kernel
+@plain_kernel
 def num_pairs(functions: Functions) -> int:
     """How many pairs all functions hold."""
     return int(functions.rows[functions.number[0] - 1, PAIRS_END])
 
 
-@kernel
+@plain_kernel
 def is_full(functions: Functions, num_states: int) -> bool:
     """Whether there may be no room for two more functions."""
     rows, number = functions.rows, functions.number[0]
@@ -98,7 +98,7 @@ def grow(functions: Functions, num_states: int) -> Functions:
     return grown
 
 
-@kernel
+@plain_kernel
 def take_slot(slots: Ints, value: int, function: int) -> None:
     mask = len(slots) - 1
     slot = value & mask
@@ -107,7 +107,7 @@ def take_slot(slots: Ints, value: int, function: int) -> None:
     slots[slot] = function
 
 
-@kernel
+@plain_kernel
 def hash_pairs(pairs: Pairs, begin: int, end: int) -> int:
     """31 bits of the pairs."""
     value = np.uint64(end - begin)
@@ -117,13 +117,10 @@ def hash_pairs(pairs: Pairs, begin: int, end: int) -> int:
     return int(value >> np.uint64(33))
 
 
-@kernel
+@plain_kernel
 def find(rows: Ints, pairs: Pairs, slots: Ints, number: int, begin: int, end: int) -> int:
     """The function with the pairs from `begin` to `end`, which lie behind all others; `number` if it is new, DEAD if
     there are none.
-
-    With arrays and not the pool as arguments, and one way out, references to arrays are not counted, which would take
-    more time than the search.
     """
     value, mask, size = hash_pairs(pairs, begin, end), len(slots) - 1, end - begin
     slot, found = value & mask, UNKNOWN if size else DEAD
@@ -141,7 +138,7 @@ def find(rows: Ints, pairs: Pairs, slots: Ints, number: int, begin: int, end: in
     return int(found)
 
 
-@kernel
+@plain_kernel
 def _add(functions: Functions, begin: int, end: int, delta: Ints, state_loop: Ints) -> None:
     """Makes the pairs from `begin` to `end`, which lie behind all others, a new function, with what is known of it at
     once: which bytes no target can take, and what all targets loop on."""
@@ -162,7 +159,7 @@ def _add(functions: Functions, begin: int, end: int, delta: Ints, state_loop: In
         row[column] = DEAD if row[column] < 0 else UNKNOWN
 
 
-@kernel
+@plain_kernel
 def compose(functions: Functions, function: int, column: int, delta: Ints, state_loop: Ints) -> None:
     """Finds the function followed by a byte of class `column`, or DEAD, and keeps it in its row."""
     rows, pairs, number = functions.rows, functions.pairs, functions.number[0]
@@ -178,7 +175,7 @@ def compose(functions: Functions, function: int, column: int, delta: Ints, state
     rows[function, STEP + column] = result
 
 
-@kernel
+@plain_kernel
 def pass_character(
     functions: Functions,
     function: int,

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.byte_automaton import ByteArray
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from tokenfst.trie import HIGH_BYTE_BELOW
 
 Ints: TypeAlias = npt.NDArray[np.int32]
@@ -48,7 +48,7 @@ def _after_lead() -> Ints:
 AFTER_LEAD = _after_lead()
 
 
-@kernel
+@plain_kernel
 def _one_more(state: int, delta: Ints, byte_class: ByteArray, after: Ints) -> int:
     """`after[state, ONE]`, computed when first needed."""
     if after[state, ONE] == UNKNOWN:
@@ -61,7 +61,7 @@ def _one_more(state: int, delta: Ints, byte_class: ByteArray, after: Ints) -> in
     return int(after[state, ONE])
 
 
-@kernel
+@plain_kernel
 def _two_more(state: int, pending: int, delta: Ints, byte_class: ByteArray, after: Ints) -> int:
     """`after[state, pending]` where two bytes are to come."""
     if after[state, pending] == UNKNOWN:
@@ -81,7 +81,7 @@ def _two_more(state: int, pending: int, delta: Ints, byte_class: ByteArray, afte
     return int(after[state, pending])
 
 
-@kernel
+@plain_kernel
 def after_character(state: int, pending: int, delta: Ints, byte_class: ByteArray, after: Ints) -> int:
     """`after[state, pending]`, computed when first needed."""
     if pending == ONE:
@@ -123,7 +123,7 @@ def state_loops(delta: Ints, byte_class: ByteArray, after: Ints) -> Ints:
     return loops
 
 
-@kernel
+@plain_kernel
 def _loops_on_characters(state: int, delta: Ints, byte_class: ByteArray, after: Ints) -> bool:
     seen_class, seen_pending = -1, -1
     for lead in range(0xC2, 0xF5):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from tokenfst.loops import Ints
 from tokenfst.token_classes import NEVER
 
@@ -30,7 +30,7 @@ class ClassRuns(NamedTuple):
     sizes: Ints
 
 
-@kernel
+@plain_kernel
 def expand_runs(run_end: Ints, run_class: Ints, class_of_rank: npt.NDArray[np.unsignedinteger]) -> None:
     """Writes the class of every rank, `[R]`, and NEVER behind the last."""
     begin = 0
@@ -89,7 +89,7 @@ def mask_words(allowed: Ints, offsets: Ints, runs: Ints, sizes: Ints, token_of_r
     return words
 
 
-@kernel
+@plain_kernel
 def _flip(words: Ints, number: int, offsets: Ints, runs: Ints, token_of_rank: Ints) -> None:
     """Flips the bits of a class."""
     for run in range(offsets[number], offsets[number + 1]):

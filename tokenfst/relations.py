@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.errors import LimitExceeded
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from automata.limits import Flag, Work
 from automata.sparse import HIGH, LOW, REACHED, SparseAutomaton
 from tokenfst.functions import SOURCE_SHIFT, TARGET, Pairs
@@ -192,7 +192,7 @@ def _fill(
                     child += 1
 
 
-@kernel
+@plain_kernel
 def _class_of(
     work: Pairs,
     begin: int,
@@ -221,13 +221,14 @@ def _class_of(
         slot = (slot + np.uint64(1)) & mask
     number, used = counts[_CLASSES], counts[_PAIRS]
     slots[slot], hashes[number] = number, value
-    pairs[used : used + size] = work[begin:end]
+    for at in range(size):
+        pairs[used + at] = work[begin + at]
     counts[_CLASSES], counts[_PAIRS] = number + 1, used + size
     begins[number + 1] = used + size
     return int(number + FIRST_CLASS)
 
 
-@kernel
+@plain_kernel
 def _add_run(runs: Ints, counts: Pairs, first: int, stop: int, number: int) -> None:
     """Gives the ranks from `first` up to `stop` a class, and NEVER to those that were left out before them."""
     num_runs = counts[_RUNS]

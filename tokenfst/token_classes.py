@@ -33,7 +33,7 @@ import numpy as np
 
 from automata.byte_automaton import ByteArray, ByteAutomaton
 from automata.errors import LimitExceeded
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from automata.limits import Flag, Work
 from automata.sparse import SparseAutomaton
 from tokenfst.functions import (
@@ -168,7 +168,7 @@ def _walk(
     )
 
 
-@kernel
+@plain_kernel
 def _visit(
     nodes: Nodes,
     characters: bool,
@@ -186,8 +186,7 @@ def _visit(
     A level of `path` is the next sibling to look at, the end of the siblings, the function of their parent and what is
     pending there of a character.
 
-    One long loop that replaces no array and calls nothing while functions are known: a call for each node, or counting
-    references to arrays that change, costs ten times the visit.
+    One long loop that calls nothing while functions are known: a call for each node costs more than the visit.
     """
     rows = functions.rows
     depth, num_runs, num_classes = progress[_DEPTH], progress[_RUNS], progress[_CLASSES]

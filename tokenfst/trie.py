@@ -26,7 +26,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 
 Nodes: TypeAlias = npt.NDArray[np.int32]
 
@@ -50,7 +50,7 @@ def build_trie(tokens: list[bytes], first_rank: int) -> Nodes:
     return nodes
 
 
-@kernel
+@plain_kernel
 def _num_prefixes(data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -> int:
     """How many different prefixes the tokens have, the empty one included."""
     count = 1 + offsets[-1]
@@ -97,7 +97,7 @@ def _nodes(data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -> Nodes
     return nodes
 
 
-@kernel
+@plain_kernel
 def _gather_bytes(nodes: Nodes, parent: npt.NDArray[np.int32]) -> None:
     """Fills in which bytes occur below each node."""
     for node in range(len(nodes) - 1, 0, -1):

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from automata.errors import LimitExceeded
 from automata.grouping import grouped
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from automata.openfst import IntArray
 
 # Pieces at most: 16 MiB.
@@ -164,7 +164,7 @@ def _more(rows: IntArray) -> IntArray:
     return grown
 
 
-@kernel
+@plain_kernel
 def _claim(
     pieces: IntArray, free: IntArray, taken: npt.NDArray[np.int64], state: int, low: int, high: int, distance: int
 ) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 from automata.byte_automaton import ByteArray, merge_columns
 from automata.determinize import Transitions
 from automata.grouping import grouped
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from automata.openfst import IntArray
 
 # What may be wrong with a network; the two rules that it is about come with it.
@@ -87,7 +87,7 @@ def rows_of(automaton: Transitions) -> Rows:
     return Rows(offsets, automaton.symbol[order], automaton.target[order])
 
 
-@kernel
+@plain_kernel
 def _kind(offsets: IntArray, symbol: IntArray, state: int, first_call: int, first_exit: int) -> int:
     last = symbol[offsets[state + 1] - 1]
     return _END if last >= first_exit else _CALL if last >= first_call else _PLAIN
@@ -172,7 +172,7 @@ def places_of(start: int, rows: Rows, meaning: Symbols) -> Places:
     )
 
 
-@kernel
+@plain_kernel
 def _note(wrong: IntArray, what: int, rule: int, other: int) -> None:
     if wrong[0] == RIGHT:
         wrong[0], wrong[1], wrong[2] = what, rule, other

@@ -21,7 +21,7 @@ import numpy as np
 
 from automata.determinize import DONE, TOO_MANY_STATES, TOO_MUCH_MEMORY, Transitions, determinize
 from automata.intervals import FIRST_LABEL, over_intervals
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from automata.limits import Flag
 from automata.minimize import minimize
 from automata.nested.laying import FIRST, LAST, Chains, Copies, lay
@@ -208,7 +208,7 @@ def _symbols(
     return arcs[:count], num_states
 
 
-@kernel
+@plain_kernel
 def _add(arcs: IntArray, count: int, source: int, symbol: int, target: int) -> int:
     arcs[count, 0], arcs[count, 1], arcs[count, 2], arcs[count, 3] = source, symbol, symbol, target
     return count + 1

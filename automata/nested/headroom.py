@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from automata.grouping import grouped
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from automata.openfst import BoolArray, IntArray
 
 
@@ -102,7 +102,7 @@ def _ways(
     return count
 
 
-@kernel
+@plain_kernel
 def _find(pair: int, height: int, room: IntArray, found: IntArray, count: int) -> int:
     if room[pair] < 0:
         room[pair] = height
@@ -111,7 +111,7 @@ def _find(pair: int, height: int, room: IntArray, found: IntArray, count: int) -
     return count
 
 
-@kernel
+@plain_kernel
 def _taken_out(returns: IntArray, room: IntArray, allowed: BoolArray) -> bool:
     """Whether symbols are no longer allowed, because what may follow one has no way that has been found."""
     num_symbols, num_exits = returns.shape

@@ -19,7 +19,7 @@ from automata.byte_automaton import ByteArray
 from automata.errors import LimitExceeded
 from automata.expr import Concatenation, Expr, Literal, Repetition
 from automata.intervals import FIRST_LABEL
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from automata.limits import Work
 from automata.nested.counted import Counted
 from automata.nested.inlining import reached
@@ -365,6 +365,6 @@ def lay(layout: Chains, copies: Copies, epsilon: IntArray, num_states: int) -> t
     return num_states, arcs, unread
 
 
-@kernel
+@plain_kernel
 def _copied(state: int, base: int, source: int, target: int) -> int:
     return source if state == 0 else target if state == 1 else base + state

@@ -13,7 +13,7 @@ import numpy as np
 
 from automata.determinize import Transitions
 from automata.grouping import grouped
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from automata.openfst import BoolArray, IntArray
 
 _ROUNDS = 2
@@ -112,7 +112,7 @@ def _merge(
             known[state] = slots[slot]
 
 
-@kernel
+@plain_kernel
 def _same(
     left: int, right: int, begin: IntArray, end: IntArray, symbol: IntArray, target: IntArray, final: BoolArray
 ) -> bool:

@@ -25,7 +25,7 @@ from automata.determinize import Transitions
 from automata.errors import LimitExceeded
 from automata.grouping import grouped
 from automata.intervals import over_intervals
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from automata.limits import DEFAULT_LIMITS, Flag, under_way
 from automata.minimize import minimize
 from automata.openfst import BoolArray, IntArray
@@ -198,7 +198,7 @@ def _expanded(paths: CountedPaths) -> ByteAutomaton:
     return from_either(tables, ())
 
 
-@kernel
+@plain_kernel
 def leads_on(count: int, low: int, high: int, least: int, most: int) -> bool:
     """Whether texts go on from a state where so many counted states have been entered; `high` -1 for no bound."""
     return (high < 0 or count + least <= high) and count + most >= low

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from automata.grouping import grouped
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from automata.openfst import BoolArray, IntArray
 
 
@@ -64,7 +64,7 @@ def productive(
     return has_text
 
 
-@kernel
+@plain_kernel
 def _reach(state: int, seen: BoolArray, waiting: IntArray, count: int) -> int:
     if not seen[state]:
         seen[state] = True

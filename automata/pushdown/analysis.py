@@ -17,7 +17,7 @@ import numpy as np
 
 from automata.errors import EmptyLanguage
 from automata.grouping import grouped
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from automata.limits import Flag, Work, under_way
 from automata.openfst import BoolArray, IntArray
 from automata.pushdown.grammar import Grammar
@@ -115,7 +115,7 @@ def _finish(first: IntArray, steps: IntArray, calls: IntArray, stop: Flag) -> Bo
     return finished
 
 
-@kernel
+@plain_kernel
 def _reach(state: int, seen: BoolArray, waiting: IntArray, count: int) -> int:
     """How many states wait, or have waited, with one more."""
     if seen[state]:

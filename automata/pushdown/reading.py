@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from automata.byte_automaton import ByteArray
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from automata.openfst import IntArray
 from automata.pushdown.stacks import BELOW, SYMBOL, cell_on, with_room
 
@@ -99,7 +99,7 @@ def accepted(
     return False, -1
 
 
-@kernel
+@plain_kernel
 def popped(steps: Steps, step: int, cells: IntArray, top: int) -> int:
     """The stack below what a step pops, -1 where something else is on top."""
     sequence = steps.pops[step]
@@ -122,7 +122,7 @@ def pushed(steps: Steps, step: int, cells: IntArray, slots: IntArray, top: int) 
     return top, cells, slots
 
 
-@kernel
+@plain_kernel
 def _known(found: IntArray, count: int, state: int, top: int) -> bool:
     known = False
     for number in range(count):

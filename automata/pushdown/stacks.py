@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from automata.openfst import IntArray
 
 SYMBOL, BELOW, HEIGHT = range(3)
@@ -34,7 +34,7 @@ def kept(cells: IntArray, slots: IntArray, top: int, known: int) -> int:
     return cell
 
 
-@kernel
+@plain_kernel
 def cell_on(cells: IntArray, slots: IntArray, symbol: int, below: int) -> int:
     """The cell with a symbol on another cell."""
     slot = _slot(slots, symbol, below)
@@ -50,7 +50,7 @@ def cell_on(cells: IntArray, slots: IntArray, symbol: int, below: int) -> int:
     return int(cell)
 
 
-@kernel
+@plain_kernel
 def _slot(slots: IntArray, symbol: int, below: int) -> int:
     value = (np.uint64(below) << np.uint64(20) ^ np.uint64(symbol)) * np.uint64(0x9E3779B97F4A7C15)
     return int(np.int64(value >> np.uint64(33))) & (len(slots) - 1)

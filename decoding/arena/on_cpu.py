@@ -19,7 +19,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from decoding.arena import layout
 from decoding.arena.layout import (
     ADDS,
@@ -114,7 +114,7 @@ def advance_rows(program: Program, at: Sequences, tokens: Tensor) -> Sequences:
     return after
 
 
-@kernel
+@plain_kernel
 def _advance(
     words: Words, places: Longs, slot: Longs, rows: Longs, counts: Longs, heights: Longs, tokens: Longs,
     after_rows: Longs, after_counts: Longs, after_heights: Longs, stacks: Words,
@@ -140,7 +140,7 @@ def _advance(
         after_counts[sequence, 0], after_heights[sequence, 0] = count, height
 
 
-@kernel
+@plain_kernel
 def _push(words: Words, base: int, stack: Words, height: int, pushed: int, push_at: int) -> None:
     """Puts symbols on a stack, with what they mean for distances."""
     symbols = words[base + layout.NUM_SYMBOLS]
@@ -157,7 +157,7 @@ def _push(words: Words, base: int, stack: Words, height: int, pushed: int, push_
         stack[height + number, COST] = cost
 
 
-@kernel
+@plain_kernel
 def _settled(words: Words, base: int, node: int, count: int, height: int, stack: Words) -> int:
     """The row of a node."""
     at = base + words[base + layout.NODES] + 4 * np.int64(node)
@@ -232,7 +232,7 @@ def _mask_by_words(words: Words, base: int, masks: Longs, infinity: int, logits:
                 logits[token] = infinity
 
 
-@kernel
+@plain_kernel
 def _mask_word(word: int, infinity: int, logits: Longs) -> None:
     """The 32 logits of a word; without branches, so that they are written several at a time."""
     if word == 0:
@@ -243,7 +243,7 @@ def _mask_word(word: int, infinity: int, logits: Longs) -> None:
             logits[bit] = logits[bit] if (word >> bit) & 1 else infinity
 
 
-@kernel
+@plain_kernel
 def _fitting(
     words: Words, base: int, row: int, count: int, height: int, stack: Words, limit: int, fits: npt.NDArray[np.bool_]
 ) -> bool:
@@ -267,7 +267,7 @@ def _fitting(
     return all_fit
 
 
-@kernel
+@plain_kernel
 def _rest(words: Words, base: int, move: int, count: int, height: int, stack: Words) -> int:
     """The fewest tokens after a move."""
     at = base + words[base + layout.MOVES] + 6 * np.int64(move)

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.errors import UnsupportedTokenizer
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from tokenfst.bpe import BPE
 from tokenfst.loops import Ints
 from tokenfst.vocabulary import Vocabulary
@@ -108,7 +108,7 @@ def _listed(vocabulary: Vocabulary, merges: tuple[tuple[int, int, int], ...]) ->
     return table[:, 0].copy(), table[:, 1].copy(), table[:, 2].copy()
 
 
-@kernel
+@plain_kernel
 def _hash(data: Bytes, begin: int, end: int) -> int:
     value = np.uint64(end - begin)
     for at in range(begin, end):
@@ -117,7 +117,7 @@ def _hash(data: Bytes, begin: int, end: int) -> int:
     return int(value & np.uint64(0x7FFFFFFFFFFFFFFF))
 
 
-@kernel
+@plain_kernel
 def _slot(data: Bytes, offsets: Longs, slots: Ints, begin: int, end: int) -> int:
     """The slot of the token whose bytes lie between two places, or the free one where it would be."""
     slot = _hash(data, begin, end) & (len(slots) - 1)
@@ -167,7 +167,7 @@ def _pairs_that_spell(data: Bytes, offsets: Longs) -> tuple[Ints, Ints, Ints]:
     return pairs[:count, 0].copy(), pairs[:count, 1].copy(), pairs[:count, 2].copy()
 
 
-@kernel
+@plain_kernel
 def find_merge(keys: Longs, wanted: int) -> int:
     """The place of a key, or -1."""
     low, high = 0, len(keys)

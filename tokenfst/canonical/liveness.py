@@ -21,7 +21,7 @@ import numpy as np
 
 from automata.errors import LimitExceeded
 from automata.grouping import grouped
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from automata.limits import Flag, Work
 from tokenfst.canonical.derivations import Flags, Longs
 from tokenfst.canonical.edges import Edges
@@ -101,7 +101,7 @@ def live_edges(edges: Edges, product: Product, pairs: Pairs, closing: int, work:
     return _split_classes(edges, source, cell_of_edge.reshape(-1), cell_class, begin, least, len(pairs.position), start)
 
 
-@kernel
+@plain_kernel
 def _follows(position: int, intervals: Ints, begin: int, end: int) -> bool:
     """Whether a position is in none of the intervals from `begin` to `end`."""
     low, high = begin, end
@@ -114,7 +114,7 @@ def _follows(position: int, intervals: Ints, begin: int, end: int) -> bool:
     return low == begin or position >= intervals[1, low - 1]
 
 
-@kernel
+@plain_kernel
 def _first_at_least(positions: Ints, size: int, bound: int, low: int) -> int:
     high = size
     while low < high:
@@ -126,7 +126,7 @@ def _first_at_least(positions: Ints, size: int, bound: int, low: int) -> int:
     return low
 
 
-@kernel
+@plain_kernel
 def _any_follows(positions: Ints, size: int, intervals: Ints, begin: int, end: int) -> bool:
     """Whether one of some ascending positions is in none of the intervals from `begin` to `end`."""
     at = 0

@@ -24,7 +24,7 @@ import numpy as np
 from automata.byte_automaton import ByteAutomaton
 from automata.distance import distances
 from automata.errors import EmptyLanguage, LimitExceeded
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from automata.limits import Flag, Work
 from tokenfst.canonical.derivations import Flags, Longs
 from tokenfst.canonical.piece_bytes import PieceBytes
@@ -124,7 +124,7 @@ def _live(table: Ints, final: Flags, others: Ints) -> Flags:
     return distances(np.concatenate(sources), np.concatenate(targets), final) >= 0
 
 
-@kernel
+@plain_kernel
 def _number_of(keys: Longs, slots: Ints, key: int, count: int) -> int:
     """The number of a key; `count` if it is new, and then it is put in."""
     mask = np.uint64(len(slots) - 1)

@@ -17,7 +17,7 @@ import numpy as np
 from automata.byte_automaton import ByteArray
 from automata.counted import CountedByteAutomaton
 from automata.errors import LimitExceeded
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from automata.limits import Flag, Work
 from tokenfst.counted.functions import (
     BEGIN,
@@ -128,7 +128,7 @@ def _walk(
     return runs[:num_runs].copy(), progress[_CLASSES], _edges(pool, progress[_CLASSES])
 
 
-@kernel
+@plain_kernel
 def _visit(nodes: Nodes, byte_class: ByteArray, step: Ints, known: Ints, path: Ints, runs: Ints, progress: Ints) -> int:
     """Walks on from where `progress` stands until the trie is done, a step is not known, or there is no room.
 

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from tokenfst.loops import DEAD, UNKNOWN, Ints
 
 IDENTITY = 0
@@ -65,7 +65,7 @@ def identity_alone(num_states: int, num_columns: int, max_register: int) -> Coun
     return pool
 
 
-@kernel
+@plain_kernel
 def _add(pool: CountedFunctions, begin: int, end: int) -> None:
     """Makes the entries from `begin` to `end`, which lie behind all others, a new function."""
     number = pool.number[0]
@@ -75,7 +75,7 @@ def _add(pool: CountedFunctions, begin: int, end: int) -> None:
     _take_slot(pool.slots, row[_HASH], number)
 
 
-@kernel
+@plain_kernel
 def _take_slot(slots: Ints, value: int, function: int) -> None:
     mask = len(slots) - 1
     slot = value & mask
@@ -84,7 +84,7 @@ def _take_slot(slots: Ints, value: int, function: int) -> None:
     slots[slot] = function
 
 
-@kernel
+@plain_kernel
 def _hash(entries: Ints, begin: int, end: int) -> int:
     """31 bits of the entries."""
     value = np.uint64(end - begin)
@@ -117,7 +117,7 @@ def with_room(pool: CountedFunctions, entries: int) -> CountedFunctions:
     return grown
 
 
-@kernel
+@plain_kernel
 def room_needed(pool: CountedFunctions, function: int, column: int, offsets: Ints) -> int:
     """No fewer entries than the function followed by a byte of class `column` can have."""
     num_columns, needed = pool.step.shape[1], 1
@@ -127,7 +127,7 @@ def room_needed(pool: CountedFunctions, function: int, column: int, offsets: Int
     return int(needed)
 
 
-@kernel
+@plain_kernel
 def compose(pool: CountedFunctions, function: int, column: int, offsets: Ints, arcs: Ints) -> None:
     """Finds the function followed by a byte of class `column`, or DEAD, and keeps it; there is room.
 
@@ -162,7 +162,7 @@ def compose(pool: CountedFunctions, function: int, column: int, offsets: Ints, a
     pool.step[function, column] = found
 
 
-@kernel
+@plain_kernel
 def _append(entries: Ints, begin: int, end: int, source: int, low: int, high: int, target: int, action: int) -> int:
     """Puts an entry behind those up to `end`, of which it may continue the last; returns where they end then."""
     value = low + action if action >= 0 else ~action
@@ -186,7 +186,7 @@ def _append(entries: Ints, begin: int, end: int, source: int, low: int, high: in
     return end + 1
 
 
-@kernel
+@plain_kernel
 def _find(known: Ints, entries: Ints, slots: Ints, number: int, begin: int, end: int) -> int:
     """The function with the entries from `begin` to `end`, which lie behind all others; `number` if it is new, DEAD if
     there are none."""
@@ -202,7 +202,7 @@ def _find(known: Ints, entries: Ints, slots: Ints, number: int, begin: int, end:
     return int(found)
 
 
-@kernel
+@plain_kernel
 def _equal(entries: Ints, begin: int, size: int, known: Ints) -> bool:
     """Whether the `size` entries from `begin` on are those of a function that is known."""
     if known[END] - known[BEGIN] != size:

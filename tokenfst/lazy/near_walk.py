@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from automata.jit import kernel
+from automata.jit import plain_kernel
 from automata.pushdown.stacks import BELOW, SYMBOL
 from tokenfst.lazy.network_distance import FAR, set_distance
 from tokenfst.lazy.program import Machine
@@ -51,7 +51,7 @@ class Near(NamedTuple):
     vectors: Ints
 
 
-@kernel
+@plain_kernel
 def distance(m: Machine, d: Near, context: int, cost: int, state: int) -> int:
     """How far the end is from a state on a stack, FAR where it is not known."""
     if context < 0:
@@ -61,7 +61,7 @@ def distance(m: Machine, d: Near, context: int, cost: int, state: int) -> int:
     return int(min(d.near[context, state] + cost, FAR))
 
 
-@kernel
+@plain_kernel
 def note_cell(cells: Ints, d: Near, noted: Ints, cell: int, wanted: Ints, count: int) -> int:
     """Notes the context and cost of a cell above one that they are known of; where they cannot be told yet, the pair
     of context and symbol is noted in `wanted`, behind `count` others. Returns how many there are."""
@@ -79,7 +79,7 @@ def note_cell(cells: Ints, d: Near, noted: Ints, cell: int, wanted: Ints, count:
     return count
 
 
-@kernel
+@plain_kernel
 def note_cells(cells: Ints, d: Near, noted: Ints, first: int, wanted: Ints) -> int:
     """Notes all cells from one on that are there for good; how many pairs are wanted for that."""
     count = 0
@@ -88,7 +88,7 @@ def note_cells(cells: Ints, d: Near, noted: Ints, first: int, wanted: Ints) -> i
     return count
 
 
-@kernel
+@plain_kernel
 def walk(
     nodes: Nodes,
     characters: bool,
@@ -161,7 +161,7 @@ def walk(
             path[depth, 1], path[depth, 2], path[depth, 3], path[depth, 4] = end, state, top, free
 
 
-@kernel
+@plain_kernel
 def _note_run(runs: Ints, counts: Ints, first: int, last: int, least: int) -> None:
     count = counts[0]
     if count and runs[count - 1, 1] == first and runs[count - 1, 2] == least:
@@ -171,7 +171,7 @@ def _note_run(runs: Ints, counts: Ints, first: int, last: int, least: int) -> No
     counts[0] = count + 1
 
 
-@kernel
+@plain_kernel
 def words_of_runs(runs: Ints, limit: int, token_of_rank: Ints, words: npt.NDArray[np.int32]) -> None:
     """Sets the bits of the tokens whose distance is less than a limit."""
     for run in range(len(runs)):

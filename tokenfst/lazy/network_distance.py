@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from tokenfst.lazy.net import (
     COUNTER_COLUMNS,
     COUNTER_ENTRY,
@@ -84,7 +84,7 @@ def distances_to_exits(m: Machine, nodes: Nodes) -> Ints:
     return far
 
 
-@kernel
+@plain_kernel
 def _lowered_inside(m: Machine, ahead: Ints, inside: Ints, far: Ints) -> bool:
     """Lowers the rows of all states inside of chains and copies; whether anything has changed."""
     net, changed = m.net, False
@@ -102,7 +102,7 @@ def _lowered_inside(m: Machine, ahead: Ints, inside: Ints, far: Ints) -> bool:
     return changed
 
 
-@kernel
+@plain_kernel
 def _child(nodes: Nodes, node: int, byte: int) -> int:
     """The child of a node with a byte, or 0."""
     low = nodes[node, CHILDREN]
@@ -168,7 +168,7 @@ def _bytes_inside(net: Ints) -> Ints:
     return inside
 
 
-@kernel
+@plain_kernel
 def _lower(far: Ints, state: int, more: int, target: int) -> bool:
     """Lowers the row of a state to that of another one, and so much more."""
     changed = False
@@ -179,7 +179,7 @@ def _lower(far: Ints, state: int, more: int, target: int) -> bool:
     return changed
 
 
-@kernel
+@plain_kernel
 def _lowered(m: Machine, state: int, ahead: Ints, inside: Ints, units: Ints, far: Ints) -> bool:
     """Lowers the row of a state of the network by all that leads from it; whether anything has changed."""
     net, changed = m.net, False
@@ -206,7 +206,7 @@ def _lowered(m: Machine, state: int, ahead: Ints, inside: Ints, units: Ints, far
     return (_through(m, state, call, units, far) if call >= 0 else False) or changed
 
 
-@kernel
+@plain_kernel
 def _through(m: Machine, state: int, call: int, units: Ints, far: Ints) -> bool:
     """Lowers the row of a state by its call."""
     net, sets, changed = m.net, m.sets, False
@@ -251,7 +251,7 @@ def counted_bytes(m: Machine) -> Ints:
     return found
 
 
-@kernel
+@plain_kernel
 def _fill_layer(net: Ints, counter: int, layer: Ints, below: Ints, count: int) -> None:
     """Writes the layer of `count`, where `below` is the one before it."""
     first = net[net[NET_PIECES] + net[counter + COUNTER_PIECE]]
@@ -278,7 +278,7 @@ def _fill_layer(net: Ints, counter: int, layer: Ints, below: Ints, count: int) -
                 changed = True
 
 
-@kernel
+@plain_kernel
 def _growth(layer: Ints, below: Ints) -> int:
     """By how much a layer is more than the one before it, -1 where that differs; 0 where nothing leads on in it."""
     more = 0
@@ -293,7 +293,7 @@ def _growth(layer: Ints, below: Ints) -> int:
     return more
 
 
-@kernel
+@plain_kernel
 def _bytes_left(net: Ints, units: Ints, counter: int, state: int, before: int) -> int:
     """The bytes from a state of a counter's piece, behind so many units, to an end where enough is counted."""
     number = (counter - net[NET_COUNTERS]) // COUNTER_COLUMNS
@@ -313,7 +313,7 @@ def _bytes_left(net: Ints, units: Ints, counter: int, state: int, before: int) -
     return int(least)
 
 
-@kernel
+@plain_kernel
 def _uncounted(m: Machine, state: int, units: Ints) -> tuple[int, int]:
     """A state of the network that is as far from all ends as a state that may count, and how much farther that is."""
     net = m.net
@@ -323,7 +323,7 @@ def _uncounted(m: Machine, state: int, units: Ints) -> tuple[int, int]:
     return int(net[counter + COUNTER_TARGET]), _bytes_left(net, units, counter, inside, before)
 
 
-@kernel
+@plain_kernel
 def set_distance(m: Machine, number: int, far: Ints, units: Ints, behind: Ints) -> int:
     """The least over a set's states and exits of the way there and what lies behind it, `[E]`."""
     sets, least = m.sets, FAR
@@ -353,7 +353,7 @@ def lifted(m: Machine, called: int, far: Ints, behind: Ints) -> Ints:
     return above
 
 
-@kernel
+@plain_kernel
 def none_missing(number: int, m: Machine) -> bool:
     """Whether all that a set counts is as many already as there must be, and may become as many as it likes."""
     net, sets = m.net, m.sets

@@ -7,6 +7,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from tokenfst.lazy.program import ASCII_WORDS
 from tokenfst.lazy.text import Text
 from tokenfst.lazy.walk import PATH_COLUMNS, Tries
 from tokenfst.loops import Ints
@@ -48,7 +49,15 @@ class Prepared:
         self.nothing.setflags(write=False)
         path: Ints = np.zeros((self.longest + 2, PATH_COLUMNS), np.int32)
         found: Ints = np.zeros(len(vocabulary), np.int32)
-        self.tries = Tries(vocabulary.whole_trie, vocabulary.partial_trie, vocabulary.token_of_rank, path, found)
+        self.tries = Tries(
+            vocabulary.whole_trie,
+            vocabulary.partial_trie,
+            vocabulary.token_of_rank,
+            path,
+            found,
+            chain=np.zeros(self.longest + 1, np.int32),
+            nothing=np.zeros(ASCII_WORDS + 1, np.int32),
+        )
         self.ends: Ints = np.array(vocabulary.eos_ids, np.int32)
         self.all_bytes = bool(vocabulary.is_token_byte.all())
         self._texts: dict[TextKey, Text] = {}

@@ -12,12 +12,12 @@ Stacks are cells (`automata.pushdown.stacks`), so that a configuration is two in
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from automata.byte_automaton import ByteArray, ByteAutomaton
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.reading import sequences
 from automata.pushdown.stacks import BELOW, HEIGHT, SYMBOL
@@ -27,6 +27,10 @@ from tokenfst.loops import DEAD, Ints
 POP_BEGIN, POPS, PUSH_BEGIN, PUSHES, STEP_TARGET, MORE = range(6)
 # Words of the bytes that a class has: the 128 of ASCII.
 ASCII_WORDS = 4
+
+
+# The arrays of a named tuple by themselves: finding out what a named one is takes each call from Python a microsecond.
+Unnamed: TypeAlias = tuple[Any, ...]
 
 
 class Machine(NamedTuple):
@@ -129,7 +133,7 @@ def class_members(byte_class: ByteArray, num_classes: int) -> Ints:
     return members
 
 
-@kernel
+@plain_kernel
 def stack_step(
     first: int, steps: Ints, symbols: Ints, cells: Ints, top: int, free: int, known: int, lowest: int
 ) -> tuple[int, int, int, int]:

@@ -9,7 +9,7 @@ one block in common (`far_state`).
 
 from __future__ import annotations
 
-from automata.jit import kernel
+from automata.jit import plain_kernel
 from automata.nested.paths import ENDLESS, leads_on
 from tokenfst.lazy.net import (
     COUNTER_COLUMNS,
@@ -50,7 +50,7 @@ from tokenfst.lazy.sets import BELOW, FIXED_BLOCKS, NO_ROOM, SET_BLOCK_ROOM, SET
 from tokenfst.loops import Ints
 
 
-@kernel
+@plain_kernel
 def _last_before(net: Ints, rows: int, count: int, state: int) -> int:
     """The last of `count` rows of three that begins with a number that is not above a state."""
     low, high = 0, count
@@ -63,7 +63,7 @@ def _last_before(net: Ints, rows: int, count: int, state: int) -> int:
     return low
 
 
-@kernel
+@plain_kernel
 def _chain_arc(net: Ints, chain: int, place: int, arcs: Ints, count: int) -> int:
     """Adds the arc behind so many bytes of a chain."""
     row = net[NET_CHAINS] + 3 * chain
@@ -73,7 +73,7 @@ def _chain_arc(net: Ints, chain: int, place: int, arcs: Ints, count: int) -> int
     return count + 1
 
 
-@kernel
+@plain_kernel
 def _copied_arcs(net: Ints, copy: int, state: int, arcs: Ints, count: int) -> int:
     """Adds the arcs of a state of a piece, as they are in a copy; returns how many there are."""
     row = net[NET_COPIES] + 3 * copy
@@ -87,7 +87,7 @@ def _copied_arcs(net: Ints, copy: int, state: int, arcs: Ints, count: int) -> in
     return count
 
 
-@kernel
+@plain_kernel
 def arcs_of(net: Ints, sets: Ints, state: int, arcs: Ints, count: int) -> int:
     """Adds the arcs of a state, `[n, 3]`: lowest class, highest class, target; returns how many there are, NO_ROOM
     where there is none for one more block."""
@@ -109,7 +109,7 @@ def arcs_of(net: Ints, sets: Ints, state: int, arcs: Ints, count: int) -> int:
     return _copied_arcs(net, copy, state - net[net[NET_COPIES] + 3 * copy] + 2, arcs, count)
 
 
-@kernel
+@plain_kernel
 def counted(net: Ints, sets: Ints, state: int) -> tuple[int, int, int, int]:
     """The counter of a state of a block (where it is in `net`), how many units are before it, or `BELOW` or `WITHIN`,
     which state of the piece it is, and the number of the block."""
@@ -119,7 +119,7 @@ def counted(net: Ints, sets: Ints, state: int) -> tuple[int, int, int, int]:
     return net[NET_COUNTERS] + COUNTER_COLUMNS * sets[row], sets[row + 1], number % net[NET_WIDTH], block
 
 
-@kernel
+@plain_kernel
 def _goes_on(net: Ints, counter: int, before: int, row: int) -> bool:
     """Whether texts go on from a state of a piece, of which `row` says where its numbers are in `net`, that is entered
     behind so many units."""
@@ -131,7 +131,7 @@ def _goes_on(net: Ints, counter: int, before: int, row: int) -> bool:
     return leads_on(before + net[row], low, high, net[row + NUMBER_LEAST], net[row + NUMBER_MOST])
 
 
-@kernel
+@plain_kernel
 def _counted_arcs(net: Ints, sets: Ints, state: int, arcs: Ints, count: int) -> int:
     """`arcs_of` a state of a block: those of the piece, as far as texts go on behind them."""
     counter, before, inside, block = counted(net, sets, state)
@@ -156,7 +156,7 @@ def _counted_arcs(net: Ints, sets: Ints, state: int, arcs: Ints, count: int) -> 
     return count
 
 
-@kernel
+@plain_kernel
 def _next_block(net: Ints, sets: Ints, counter: int, before: int, block: int) -> int:
     """The block behind one more unit."""
     row = sets[SET_BLOCKS] + 3 * block
@@ -174,7 +174,7 @@ def _next_block(net: Ints, sets: Ints, counter: int, before: int, block: int) ->
     return int(sets[row + 2])
 
 
-@kernel
+@plain_kernel
 def far_state(net: Ints, sets: Ints, state: int, longest: int) -> int:
     """The state that allows what a state allows, of tokens of at most `longest` bytes, and has no number of units where
     no such token can tell it."""
@@ -195,7 +195,7 @@ def far_state(net: Ints, sets: Ints, state: int, longest: int) -> int:
     return int(net[NET_STATES] + fixed * net[NET_WIDTH] + inside)
 
 
-@kernel
+@plain_kernel
 def _first_state(net: Ints, counter: int) -> int:
     """Where the texts of a counter begin."""
     row = net[NET_COUNTERS] + COUNTER_COLUMNS * counter
@@ -204,7 +204,7 @@ def _first_state(net: Ints, counter: int) -> int:
     return int(net[NET_STATES] + block * net[NET_WIDTH] + net[row + COUNTER_ENTRY])
 
 
-@kernel
+@plain_kernel
 def _counted_unread(net: Ints, sets: Ints, state: int, found: Ints) -> int:
     """`unread_of` a state of a block: the end, if its texts may end there."""
     counter, before, inside, _ = counted(net, sets, state)
@@ -218,7 +218,7 @@ def _counted_unread(net: Ints, sets: Ints, state: int, found: Ints) -> int:
     return 0
 
 
-@kernel
+@plain_kernel
 def unread_of(net: Ints, sets: Ints, state: int, found: Ints) -> int:
     """Writes the states that a state leads to unread; returns how many there are. `found` has room for all."""
     count = 0
@@ -240,7 +240,7 @@ def unread_of(net: Ints, sets: Ints, state: int, found: Ints) -> int:
     return count
 
 
-@kernel
+@plain_kernel
 def _copied_unread(net: Ints, copy: int, state: int, found: Ints, count: int) -> int:
     row = net[NET_COPIES] + 3 * copy
     first = net[net[NET_PIECES] + net[row + 1]]
@@ -252,7 +252,7 @@ def _copied_unread(net: Ints, copy: int, state: int, found: Ints, count: int) ->
     return count
 
 
-@kernel
+@plain_kernel
 def reads(net: Ints, sets: Ints, state: int) -> bool:
     """Whether a state reads something, calls or ends."""
     if state >= net[NET_STATES]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from automata.byte_automaton import ByteArray
-from automata.jit import kernel
+from automata.jit import plain_kernel
 from automata.pushdown.stacks import HEIGHT, SYMBOL, kept
-from tokenfst.lazy.program import ASCII_WORDS, Machine, stack_step
+from tokenfst.lazy.program import ASCII_WORDS, Machine, Unnamed, stack_step
 from tokenfst.lazy.sets import SET_FULL
 from tokenfst.lazy.subsets import has_row, special_step
 from tokenfst.lazy.walk import Tries, allowed_tokens, characters_lead_to, differing_tokens
@@ -31,7 +31,7 @@ MARK_WORDS = LOOP_WORDS + TEXT_TARGET + 1
 _TEXT_BYTES = 24
 
 
-@kernel
+@plain_kernel
 def find_text(state: int, m: Machine, note: Ints) -> bool:
     """Whether a state is text-like; notes its bytes and where they lead. For lack of room it may seem not to be."""
     if not has_row(state, m):
@@ -58,7 +58,7 @@ def find_text(state: int, m: Machine, note: Ints) -> bool:
     return True
 
 
-@kernel
+@plain_kernel
 def may_end(state: int, m: Machine, cells: Ints, top: int, lowest: int) -> tuple[bool, int]:
     """Whether the text may end in a configuration; and the new `lowest`."""
     does, known = m.ends[state], cells[0, SYMBOL]
@@ -67,16 +67,18 @@ def may_end(state: int, m: Machine, cells: Ints, top: int, lowest: int) -> tuple
     return does >= 0, lowest
 
 
-@kernel
+@plain_kernel
 def find_row(
-    tries: Tries, m: Machine, cells: Ints, marks: Ints, note: Ints, room: int, texts: bool, state: int, top: int
+    walks: Unnamed, tables: Unnamed, cells: Ints, marks: Ints, note: Ints, room: int, texts: bool, state: int, top: int
 ) -> int:
-    """Writes the tokens that a configuration allows to `tries.found`, unless the state is text-like and `texts`.
+    """Writes the tokens that a configuration allows to `found`, unless the state is text-like and `texts`.
 
     Says what it has come to, and notes what is known then. `room` is how many cells a walk may need, `marks` what is
     known of states: `[Q, 5 + 6]`, their loops (`tokenfst.lazy.walk`), and what `find_text` notes of each, -1 as the
-    target where it is not text-like, 0 in all words where it is not known yet.
+    target where it is not text-like, 0 in all words where it is not known yet; `walks` are the vocabulary's `Tries`,
+    `tables` the program's `Machine`.
     """
+    tries, m = Tries(*walks), Machine(*tables)
     text = texts and find_text(state, m, note)
     if m.sets[SET_FULL]:
         return NEEDS_ROOM
@@ -86,15 +88,14 @@ def find_row(
     if known + room > len(cells):
         return NEEDS_ROOM
     final, lowest = may_end(state, m, cells, top, cells[top, HEIGHT] + 1)
-    nothing = np.zeros(ASCII_WORDS + 1, np.int32)
-    count, lowest = _allowed(tries, nothing, m, cells, marks, state, top, known, lowest)
+    count, lowest = _allowed(tries, tries.nothing, m, cells, marks, state, top, known, lowest)
     if count < 0:
         return NEEDS_ROOM
     note[COUNT], note[LOWEST], note[FINAL] = count, lowest, final
     return DONE
 
 
-@kernel
+@plain_kernel
 def _allowed(
     tries: Tries, skipped: Ints, m: Machine, cells: Ints, marks: Ints, state: int, top: int, known: int, lowest: int
 ) -> tuple[int, int]:
@@ -109,10 +110,10 @@ def _allowed(
     return count, lowest
 
 
-@kernel
+@plain_kernel
 def find_beside(
-    tries: Tries,
-    m: Machine,
+    walks: Unnamed,
+    tables: Unnamed,
     cells: Ints,
     marks: Ints,
     note: Ints,
@@ -120,26 +121,27 @@ def find_beside(
     rests: Nodes,
     token_of_rest: Ints,
     roots: Ints,
+    own: Ints,
     state: int,
     top: int,
 ) -> int:
     """The tokens that a text-like state allows beside those that are all text; arguments as of `find_row`.
 
-    `rests`, `token_of_rest` and `roots` are what follows the text in tokens that begin with some of it: by its length
-    where each character leads to another state, all together where all lead back (`tokenfst.lazy.text`). The length up
+    `own` is the text's characters, as `find_text` notes them; `rests`, `token_of_rest` and `roots` are what follows the
+    text in tokens that begin with some of it: by its length where each character leads to another state, all together
+    where all lead back (`tokenfst.lazy.text`). The length up
     to which tokens that are all text are allowed is noted as the target; where longer ones may be too, it is -1, and
     nothing has been found.
     """
-    known = cells[0, SYMBOL]
+    tries, m, known = Tries(*walks), Machine(*tables), cells[0, SYMBOL]
     if known + room > len(cells):
         return NEEDS_ROOM
-    own = note[: ASCII_WORDS + 1].copy()
-    chain = np.empty(len(roots), np.int32)
-    chain[0], length = state, 0
+    chain, length = tries.chain, 0
+    chain[0] = state
     while length + 1 < len(roots) and _leads_on(chain[length], own, m, marks, note):
         length += 1
         chain[length] = marks[chain[length - 1], LOOP_WORDS + TEXT_TARGET]
-    note[: ASCII_WORDS + 1], note[TEXT_TARGET] = own, -1
+    note[TEXT_TARGET] = -1
     ends = length + 1 == len(roots) or _refuses(chain[length], own, m)
     if m.sets[SET_FULL]:
         return NEEDS_ROOM
@@ -147,12 +149,11 @@ def find_beside(
         return DONE
     final, lowest = may_end(state, m, cells, top, cells[top, HEIGHT] + 1)
     count, lowest = _allowed(tries, own, m, cells, marks, state, top, known, lowest)
-    nothing = np.zeros(ASCII_WORDS + 1, np.int32)
     for place in range(length + 1):
         if count < 0:
             return NEEDS_ROOM
         count, lowest = allowed_tokens(
-            rests, roots[place], False, token_of_rest, nothing, m, cells, marks, tries.path,
+            rests, roots[place], False, token_of_rest, tries.nothing, m, cells, marks, tries.path,
             tries.found, count, chain[place], top, known, known, lowest,
         )  # fmt: skip
     if count < 0:
@@ -161,7 +162,7 @@ def find_beside(
     return DONE
 
 
-@kernel
+@plain_kernel
 def _leads_on(state: int, own: Ints, m: Machine, marks: Ints, note: Ints) -> bool:
     """Whether all characters of a text lead from a state to one other."""
     row = marks[state, LOOP_WORDS:]
@@ -169,16 +170,14 @@ def _leads_on(state: int, own: Ints, m: Machine, marks: Ints, note: Ints) -> boo
         found = find_text(state, m, note)
         if m.sets[SET_FULL]:
             return False
-        if found:
-            row[:] = note[: TEXT_TARGET + 1]
-        else:
-            row[TEXT_TARGET] = -1
+        for word in range(TEXT_TARGET + 1):
+            row[word] = note[word] if found else -(word == TEXT_TARGET)
     return row[TEXT_TARGET] >= 0 and not (
         own[0] & ~row[0] | own[1] & ~row[1] | own[2] & ~row[2] | own[3] & ~row[3] | own[4] & ~row[4]
     )
 
 
-@kernel
+@plain_kernel
 def _refuses(state: int, own: Ints, m: Machine) -> bool:
     """Whether no character of a text leads on from a state."""
     table, members, byte_class = m.table, m.members, m.byte_class
@@ -196,10 +195,10 @@ def _refuses(state: int, own: Ints, m: Machine) -> bool:
     return True
 
 
-@kernel
+@plain_kernel
 def find_difference(
-    tries: Tries,
-    m: Machine,
+    walks: Unnamed,
+    tables: Unnamed,
     cells: Ints,
     marks: Ints,
     note: Ints,
@@ -210,7 +209,7 @@ def find_difference(
 ) -> int:
     """The tokens that only one of two states allows, with the same stack; whether the text may end is said of the
     first. Arguments as of `find_row`."""
-    known = cells[0, SYMBOL]
+    tries, m, known = Tries(*walks), Machine(*tables), cells[0, SYMBOL]
     if known + 2 * room > len(cells):
         return NEEDS_ROOM
     final, lowest = may_end(state, m, cells, top, cells[top, HEIGHT] + 1)
@@ -226,11 +225,11 @@ def find_difference(
     return DONE
 
 
-@kernel
+@plain_kernel
 def read_token(
     data: ByteArray,
     offsets: Ints,
-    m: Machine,
+    tables: Unnamed,
     cells: Ints,
     slots: Ints,
     room: int,
@@ -240,7 +239,7 @@ def read_token(
 ) -> int:
     """The configuration after a token, `stack << 32 | state`; DEAD where it is not allowed, -2 where cells have no
     room."""
-    known = cells[0, SYMBOL]
+    m, known = Machine(*tables), cells[0, SYMBOL]
     if known + room > len(cells):
         return -2
     begin, end = offsets[token], offsets[token + 1]
@@ -261,11 +260,11 @@ def read_token(
     return top << 32 | state
 
 
-@kernel
+@plain_kernel
 def fill(base: Ints, flips: Ints, out: Ints) -> None:
     """Writes the words of a row: `base`, with some tokens' bits flipped."""
-    size = len(base)
-    out[:size] = base
-    out[size:] = 0
+    for word in range(len(base)):
+        out[word] = base[word]
+    out[len(base) :] = 0
     for token in flips:
         out[token >> 5] ^= np.int32(np.uint32(1) << np.uint32(token & 31))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from automata.jit import kernel
+from automata.jit import plain_kernel
 from tokenfst.lazy.net import NET_NUM_COUNTERS, NET_STATES, NET_WIDTH
 from tokenfst.lazy.program import Machine
 from tokenfst.loops import Ints
@@ -53,7 +53,7 @@ def new_sets(net: Ints, num_rules: int, room: int, pool_room: int) -> Ints:
     return sets
 
 
-@kernel
+@plain_kernel
 def no_room(sets: Ints) -> int:
     """NO_ROOM, which is noted until there is room."""
     sets[SET_FULL] = 1
@@ -84,7 +84,7 @@ def _longer(array: Ints, size: int) -> Ints:
     return longer
 
 
-@kernel
+@plain_kernel
 def refill(sets: Ints) -> None:
     """Fills in the slots."""
     mask, begin, pool, slots = 2 * sets[SET_ROOM] - 1, sets[SET_BEGIN], sets[SET_POOL], sets[SET_SLOTS]
@@ -96,7 +96,7 @@ def refill(sets: Ints) -> None:
         sets[slots + slot] = number + 1
 
 
-@kernel
+@plain_kernel
 def slot_of(members: Ints) -> int:
     value = np.uint64(len(members))
     for state in members:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from automata.pushdown.stacks import BELOW, HEIGHT, SYMBOL
 from tokenfst.lazy.net import NET_CALL, NET_CALLS, NET_END, NET_EXITS, NET_MOST, NET_OUTER, NET_RULE, NET_TARGETS
 from tokenfst.lazy.program import POPS, Machine, stack_step
@@ -46,7 +46,7 @@ from tokenfst.loops import DEAD, Ints
 UNKNOWN = -(1 << 31)
 
 
-@kernel
+@plain_kernel
 def first_sets(starts: Ints, m: Machine) -> int:
     """Makes the sets where rules begin; returns the first, or NO_ROOM."""
     sets = m.sets
@@ -60,7 +60,7 @@ def first_sets(starts: Ints, m: Machine) -> int:
     return int(sets[sets[SET_RULES]])
 
 
-@kernel
+@plain_kernel
 def _set_of(work: Ints, count: int, m: Machine) -> int:
     """The number of the set with the states `work[:count]` and those that they lead to unread; NO_ROOM for none."""
     net, sets = m.net, m.sets
@@ -105,14 +105,15 @@ def _set_of(work: Ints, count: int, m: Machine) -> int:
     if number == sets[SET_ROOM] or first + kept > sets[SET_POOL_ROOM]:
         return no_room(sets)
     sets[slots + slot] = number + 1
-    sets[pool + first : pool + first + kept] = work[:kept]
+    for place in range(kept):
+        sets[pool + first + place] = work[place]
     sets[SET_COUNT], sets[SET_MEMBERS], sets[begin + number + 1] = number + 1, first + kept, first + kept
     sets[sets[SET_ENTRY] + number] = _entry(number, work[:kept], m)
     m.table[number, :] = UNKNOWN
     return int(number)
 
 
-@kernel
+@plain_kernel
 def _entry(number: int, members: Ints, m: Machine) -> int:
     """What entering a set does, as entries of the table say it."""
     net, sets = m.net, m.sets
@@ -196,7 +197,7 @@ def expand(state: int, m: Machine) -> bool:
     return True
 
 
-@kernel
+@plain_kernel
 def _behind(state: int, m: Machine) -> int:
     """The set with one state and those that it leads to unread; NO_ROOM for none."""
     sets = m.sets
@@ -208,7 +209,7 @@ def _behind(state: int, m: Machine) -> int:
     return reached
 
 
-@kernel
+@plain_kernel
 def returned(called: int, way: int, m: Machine) -> int:
     """Where the text goes on after calls, the set of which was pushed, that ended in an exit; DEAD or NO_ROOM."""
     net, sets = m.net, m.sets
@@ -234,7 +235,7 @@ def returned(called: int, way: int, m: Machine) -> int:
     return int(m.returns[called, way])
 
 
-@kernel
+@plain_kernel
 def special_step(
     does: int, state: int, column: int, m: Machine, cells: Ints, top: int, free: int, known: int, lowest: int
 ) -> tuple[int, int, int, int]:
@@ -256,13 +257,13 @@ def special_step(
     return returned(cells[top, SYMBOL], m.steps[step, 0], m), cells[top, BELOW], free, lowest
 
 
-@kernel
+@plain_kernel
 def has_row(state: int, m: Machine) -> bool:
     """Whether the row of a state is known, after it has been filled in if it was not; false where there is no room."""
     return m.table[state, 0] != UNKNOWN or expand(state, m)
 
 
-@kernel
+@plain_kernel
 def far_set(state: int, longest: int, m: Machine) -> int:
     """The set that allows what a set allows, of tokens of at most `longest` bytes, without counts that are too far from
     their bounds for that; NO_ROOM where there is none."""

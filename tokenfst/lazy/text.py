@@ -39,6 +39,7 @@ class Text:
     """What a vocabulary keeps for one set of characters.
 
     Attributes:
+        key: `[5]`, the ASCII bytes as bits, and whether characters beyond ASCII are in the set.
         words: `[W]` int32, the mask of all tokens over the set.
         rests: the trie of what follows in the other tokens that begin with some of it, the token of each of its ranks,
             and its root, `[1]`.
@@ -48,14 +49,15 @@ class Text:
         """Finds them.
 
         Args:
-            key: `[5]`, the ASCII bytes as bits, and whether characters beyond ASCII are in the set.
+            key: see the class.
             tokens, data, offsets: the tokens' bytes, one by one and one after the other.
         """
+        self.key = key
         self._tokens = tokens
         self._cut, self._length, self._whole = _cuts(key, data, offsets)
         self.words = _packed(self._whole)
-        begun = np.flatnonzero((self._cut >= 0) & ~self._whole)
-        self.rests = _read_only(*self._trie(begun, 0), np.zeros(1, np.int32))
+        self._begun = np.flatnonzero((self._cut >= 0) & ~self._whole)
+        self.rests = _read_only(*self._trie(self._begun, 0), np.zeros(1, np.int32))
         self._up_to: dict[int, Ints] = {}
 
     def _trie(self, begun: npt.NDArray[np.int64], first_rank: int) -> tuple[Nodes, Ints]:
@@ -84,9 +86,9 @@ class Text:
         the root of the trie for each number of characters, from 0 to `longest`."""
         tries, tokens, roots = list[Nodes](), list[Ints](), list[int]()
         size = ranks = 0
-        begun = (self._cut >= 0) & ~self._whole
+        lengths = self._length[self._begun]
         for length in range(self.longest + 1):
-            nodes, token_of_rest = self._trie(np.flatnonzero(begun & (self._length == length)), ranks)
+            nodes, token_of_rest = self._trie(self._begun[lengths == length], ranks)
             nodes[:, CHILDREN] += np.where(nodes[:, CHILDREN] > 0, size, 0).astype(np.int32)
             tries.append(nodes)
             tokens.append(token_of_rest)

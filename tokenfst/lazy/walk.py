@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from automata.jit import kernel
+from automata.jit import plain_kernel
 from tokenfst.lazy.program import Machine
 from tokenfst.lazy.sets import NO_ROOM, SET_FULL
 from tokenfst.lazy.subsets import has_row, special_step
@@ -33,6 +33,8 @@ class Tries(NamedTuple):
         token_of_rank: the token of each of their ranks.
         path: see the module.
         found: `[V]`, the tokens that a walk finds.
+        chain: `[longest token + 1]`, states one after the other.
+        nothing: `[5]`, all 0.
     """
 
     whole: Nodes
@@ -40,6 +42,8 @@ class Tries(NamedTuple):
     token_of_rank: Ints
     path: Ints
     found: Ints
+    chain: Ints
+    nothing: Ints
 
 
 # The first and the last byte that may come next inside a character, by what is pending (`tokenfst.loops`), and how many
@@ -49,7 +53,7 @@ _HIGH = np.array([0xBF, 0xBF, 0xBF, 0x9F, 0xBF, 0xBF, 0x8F], np.int32)
 _COUNT = np.array([1, 2, 2, 2, 3, 3, 3], np.int32)
 
 
-@kernel
+@plain_kernel
 def _rest_leads_to(state: int, count: int, low: int, high: int, target: int, m: Machine) -> bool:
     """Whether all continuations of a character lead to one state, by steps that leave the stack alone: the first of
     them from `low` to `high`, `count` in all."""
@@ -89,7 +93,7 @@ def _rest_leads_to(state: int, count: int, low: int, high: int, target: int, m: 
     return True
 
 
-@kernel
+@plain_kernel
 def characters_lead_to(state: int, target: int, m: Machine) -> bool:
     """Whether every character beyond ASCII leads from one state to another, whatever the stack is."""
     table, byte_class = m.table, m.byte_class
@@ -105,7 +109,7 @@ def characters_lead_to(state: int, target: int, m: Machine) -> bool:
     return True
 
 
-@kernel
+@plain_kernel
 def find_loops(state: int, m: Machine, loops: Ints) -> None:
     """Fills in the loops of a state."""
     table, members = m.table, m.members
@@ -118,7 +122,7 @@ def find_loops(state: int, m: Machine, loops: Ints) -> None:
     loops[state, 4] = 0 if m.sets[SET_FULL] else -1 if characters else ~HIGH_BYTE_BELOW
 
 
-@kernel
+@plain_kernel
 def loops_below(nodes: Nodes, node: int, loops: Ints, state: int, characters: bool) -> bool:
     """Whether a state, whose loops are known, loops on all that occurs below a node."""
     return not (
@@ -130,7 +134,7 @@ def loops_below(nodes: Nodes, node: int, loops: Ints, state: int, characters: bo
     )
 
 
-@kernel
+@plain_kernel
 def allowed_tokens(
     nodes: Nodes,
     root: int,
@@ -211,7 +215,7 @@ def allowed_tokens(
             path[depth, 1], path[depth, 2], path[depth, 3], path[depth, 4] = end, state, top, free
 
 
-@kernel
+@plain_kernel
 def differing_tokens(
     nodes: Nodes,
     characters: bool,
@@ -291,6 +295,6 @@ def differing_tokens(
             path[depth, 5], path[depth, 6] = other, other_top
 
 
-@kernel
+@plain_kernel
 def _skips(nodes: Nodes, node: int, loops: Ints, state: int, characters: bool) -> bool:
     return loops[state, 4] != 0 and loops_below(nodes, node, loops, state, characters)

@@ -77,6 +77,7 @@ class Walker:
         self.marks: Ints = np.zeros((len(self.machine.table), MARK_WORDS), np.int32)
         self._note = np.zeros(NOTE_WORDS, np.int32)
         self._noted = self._note.data
+        self._walks, self._tables = tuple(kept.tries), tuple(self.machine)
 
     @property
     def nbytes(self) -> int:
@@ -94,7 +95,7 @@ class Walker:
             reached: int = read_token(
                 data,
                 offsets,
-                self.machine,
+                self._tables,
                 self.cells,
                 self._slots,
                 self.room,
@@ -116,6 +117,7 @@ class Walker:
     def grow_sets(self) -> None:
         """Makes room for more sets."""
         self.machine = grown(self.machine)
+        self._tables = tuple(self.machine)
         added = len(self.machine.table) - len(self.marks)
         self.marks = np.concatenate([self.marks, np.zeros((added, MARK_WORDS), np.int32)])
 
@@ -138,8 +140,8 @@ class Walker:
 
     def _found(self, find: Callable[..., int], *arguments: Any) -> int:
         """What a walk has come to, with as much room as it takes."""
-        tries, note, room = self._prepared.tries, self._note, self.room
-        while (does := find(tries, self.machine, self.cells, self.marks, note, room, *arguments)) == NEEDS_ROOM:
+        walks, note, room = self._walks, self._note, self.room
+        while (does := find(walks, self._tables, self.cells, self.marks, note, room, *arguments)) == NEEDS_ROOM:
             self.grow()
         return does
 
@@ -154,7 +156,7 @@ class Walker:
         text = self._prepared.text(tuple(noted[:TEXT_TARGET]))
         if text is None:
             return None
-        self._found(find_beside, *(text.rests if target == at else text.by_length), at, top)
+        self._found(find_beside, *(text.rests if target == at else text.by_length), text.key, at, top)
         length: int = noted[TEXT_TARGET]
         if length < 0:
             return None

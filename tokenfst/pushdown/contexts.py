@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from tokenfst.loops import Ints
 from tokenfst.pushdown.tables import PushdownTables
 from tokenfst.pushdown.trees import (
@@ -133,7 +133,7 @@ def _with_room(nodes: _Nodes, more: int, items: int, num_roots: int) -> _Nodes:
     return grown
 
 
-@kernel
+@plain_kernel
 def _known(nodes: _Nodes, begin: int, end: int, depth: int, number: int) -> int:
     """The node with the items from `begin` to `end`; `number` if it is new."""
     items, offsets, slots = nodes.items, nodes.item_offsets, nodes.slots
@@ -222,13 +222,14 @@ def _by_symbol(items: Pairs, count: int, trees: Trees, num_symbols: int) -> tupl
     return below, offsets
 
 
-@kernel
+@plain_kernel
 def _put(nodes: _Nodes, node: int, symbol: int, items: Pairs) -> None:
     """Makes the node with these items a child; there has to be room for it."""
     counts = nodes.counts
     begin, depth = counts[1], nodes.depth[node] + 1
     end = begin + len(items)
-    nodes.items[begin:end] = items
+    for place in range(len(items)):
+        nodes.items[begin + place] = items[place]
     found = _known(nodes, begin, end, depth, counts[0])
     if found == counts[0]:
         counts[0], counts[1] = found + 1, end
@@ -286,7 +287,7 @@ def _edges(
     )
 
 
-@kernel
+@plain_kernel
 def _move(slots: Ints, moves: Ints, count: int, pops: int, push: int, target: int) -> int:
     """The number of a move; `count` if it is new."""
     value = ((np.uint64(pops) * _FACTOR ^ np.uint64(push)) * _FACTOR ^ np.uint64(target)) * _FACTOR
@@ -302,7 +303,7 @@ def _move(slots: Ints, moves: Ints, count: int, pops: int, push: int, target: in
     return int(found)
 
 
-@kernel
+@plain_kernel
 def _with_move(outcomes: Ints, begin: int, end: int, move: int) -> int:
     """Puts a move into an ascending run, if it is not there; returns the new end."""
     place = end
@@ -316,7 +317,7 @@ def _with_move(outcomes: Ints, begin: int, end: int, move: int) -> int:
     return end + 1
 
 
-@kernel
+@plain_kernel
 def _same_outcome(slots: Ints, offsets: Ints, outcomes: Ints, begin: int, end: int, number: int) -> int:
     """The outcome with the moves from `begin` to `end`; `number` if it is new."""
     value = np.uint64(0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from tokenfst.functions import (
     CLASS,
     HASH,
@@ -58,7 +58,7 @@ def _add(functions: Functions, pool: Trees, begin: int, end: int) -> None:
         row[STEP + column] = UNKNOWN if live[column // LIVE_BITS] >> (column % LIVE_BITS) & 1 else DEAD
 
 
-@kernel
+@plain_kernel
 def followed(functions: Functions, pool: Trees, steps: Steps, function: int, column: int) -> bool:
     """Finds the function followed by a byte of class `column`, or DEAD, and keeps it in its row.
 
@@ -71,7 +71,7 @@ def followed(functions: Functions, pool: Trees, steps: Steps, function: int, col
     return True
 
 
-@kernel
+@plain_kernel
 def passed(functions: Functions, pool: Trees, steps: Steps, function: int, pending: int) -> bool:
     """Finds the function followed by any valid rest of the pending character, DEAD if all die, MIXED if they differ,
     and keeps it in its row; otherwise as `followed`."""
@@ -83,7 +83,7 @@ def passed(functions: Functions, pool: Trees, steps: Steps, function: int, pendi
     return True
 
 
-@kernel
+@plain_kernel
 def _all_resolved(functions: Functions, pool: Trees, steps: Steps, function: int, column: int) -> bool:
     """Finds what follows all trees of a function; false where there is no room."""
     at, end = functions.rows[function, PAIRS_BEGIN], functions.rows[function, PAIRS_END]
@@ -95,10 +95,7 @@ def _all_resolved(functions: Functions, pool: Trees, steps: Steps, function: int
             return False
 
 
-# In these loops arrays are arguments and never replaced: counting references to them would take most of the time.
-
-
-@kernel
+@plain_kernel
 def _gather(pairs: Pairs, begin: int, end: int, trees: Ints, row: Ints, live: Ints) -> None:
     """What all trees of a function loop on, into its row, and what any of them may take."""
     for pair in range(begin, end):
@@ -109,14 +106,14 @@ def _gather(pairs: Pairs, begin: int, end: int, trees: Ints, row: Ints, live: In
             live[word] |= trees[tree, LIVE + word]
 
 
-@kernel
+@plain_kernel
 def _first_unknown(pairs: Pairs, begin: int, end: int, trees: Ints, column: int) -> int:
     while begin < end and trees[pairs[begin] & TARGET, column] != LATER:
         begin += 1
     return begin
 
 
-@kernel
+@plain_kernel
 def _led(pairs: Pairs, rows: Ints, number: int, function: int, trees: Ints, column: int) -> tuple[int, bool]:
     """Writes where the pairs of a function lead behind all others; where they end, and whether one is MIXED."""
     end, is_mixed = rows[number - 1, PAIRS_END], False
@@ -129,7 +126,7 @@ def _led(pairs: Pairs, rows: Ints, number: int, function: int, trees: Ints, colu
     return end, is_mixed
 
 
-@kernel
+@plain_kernel
 def _known(functions: Functions, pool: Trees, end: int) -> int:
     """The function whose pairs lie behind all others, up to `end`."""
     number = functions.number[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from tokenfst.loops import DEAD, MIXED, Ints, after_character
 from tokenfst.pushdown.planting import planted
 from tokenfst.pushdown.trees import (
@@ -161,7 +161,7 @@ def _from_leaf(pool: Trees, steps: Steps, leaf: int, column: int) -> int:
     return planted(pool, paths, lengths, found, count) if count else DEAD
 
 
-@kernel
+@plain_kernel
 def _length(parent: Ints, sequence: int) -> int:
     length = 0
     while sequence != EMPTY:
@@ -170,7 +170,7 @@ def _length(parent: Ints, sequence: int) -> int:
     return length
 
 
-@kernel
+@plain_kernel
 def _unpushed(pool: Trees, steps: Steps, pushed: int, pops: int, path: Ints, length: Ints) -> int:
     """What is left of a sequence pushed after some symbols are popped, or -1 where others lie on top; and those that
     are popped below, into `path` and `length`."""

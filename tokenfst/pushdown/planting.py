@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from tokenfst.loops import Ints
 from tokenfst.pushdown.trees import (
     CHILDREN_BEGIN,
@@ -72,7 +72,7 @@ def _by_path(paths: Ints, lengths: Ints, count: int) -> Ints:
     return order
 
 
-@kernel
+@plain_kernel
 def _comes_before(paths: Ints, lengths: Ints, left: int, right: int) -> bool:
     for place in range(min(lengths[left], lengths[right])):
         if paths[left, place] != paths[right, place]:

@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.byte_automaton import ByteArray
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from tokenfst.loops import DEAD, LOOP_WORDS, MIXED, NUM_PENDING, UNKNOWN, Ints, state_loops
 
 # Not found yet. Positive, unlike DEAD and MIXED, so that what is not known counts as alive.
@@ -88,7 +88,7 @@ def _allocate(trees: int, width: int, leaves: int, children: int, sequences: int
     )
 
 
-@kernel
+@plain_kernel
 def _power_of_two(size: int) -> int:
     power = 1024
     while power < size:
@@ -96,7 +96,7 @@ def _power_of_two(size: int) -> int:
     return power
 
 
-@kernel
+@plain_kernel
 def has_room(pool: Trees, trees: int, leaves: int, children: int, sequences: int) -> bool:
     """Whether there is room for so many more."""
     counts = pool.counts
@@ -136,7 +136,7 @@ def grown(pool: Trees) -> Trees:
     return larger
 
 
-@kernel
+@plain_kernel
 def _take(slots: Ints, value: int, number: int) -> None:
     slot = value & (len(slots) - 1)
     while slots[slot] >= 0:
@@ -144,13 +144,13 @@ def _take(slots: Ints, value: int, number: int) -> None:
     slots[slot] = number
 
 
-@kernel
+@plain_kernel
 def _sequence_hash(sequence: int, symbol: int) -> int:
     value = (np.uint64(sequence) * _FACTOR ^ np.uint64(symbol)) * _FACTOR
     return int(value >> np.uint64(33))
 
 
-@kernel
+@plain_kernel
 def extended(pool: Trees, sequence: int, symbol: int) -> int:
     """The sequence with one more symbol behind it; there has to be room for it."""
     rows, slots = pool.sequences, pool.sequence_slots
@@ -171,7 +171,7 @@ def extended(pool: Trees, sequence: int, symbol: int) -> int:
 # Trees
 
 
-@kernel
+@plain_kernel
 def tree_with(pool: Trees, leaves: Pairs, children: Pairs) -> int:
     """The tree with these leaves and children, both ascending and not both empty; there has to be room for it."""
     value = np.uint64(len(leaves))
@@ -195,7 +195,7 @@ def tree_with(pool: Trees, leaves: Pairs, children: Pairs) -> int:
     return int(found)
 
 
-@kernel
+@plain_kernel
 def _is(pool: Trees, tree: int, leaves: Pairs, children: Pairs) -> bool:
     row = pool.rows[tree]
     if row[LEAVES_END] - row[LEAVES_BEGIN] != len(leaves) or row[CHILDREN_END] - row[CHILDREN_BEGIN] != len(children):
@@ -209,7 +209,7 @@ def _is(pool: Trees, tree: int, leaves: Pairs, children: Pairs) -> bool:
     return same
 
 
-@kernel
+@plain_kernel
 def _add(pool: Trees, leaves: Pairs, children: Pairs, hashed: int) -> None:
     """Makes a new tree, with what is known of it at once: what its leaves and children all loop on, and the columns
     that none of them can take."""
@@ -230,7 +230,7 @@ def _add(pool: Trees, leaves: Pairs, children: Pairs, hashed: int) -> None:
     row[LEAVES_END], row[CHILDREN_END] = counts[LEAVES], counts[CHILDREN]
 
 
-@kernel
+@plain_kernel
 def _take_over(row: Ints, part: Ints) -> None:
     for word in range(LOOPS, LIVE):
         row[word] &= part[word]
@@ -293,7 +293,7 @@ def states_alone(
     )
 
 
-@kernel
+@plain_kernel
 def num_bytes(pool: Trees) -> int:
     """The memory that the pool uses."""
     counts = pool.counts

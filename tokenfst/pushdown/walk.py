@@ -16,7 +16,7 @@ import numpy as np
 
 from automata.byte_automaton import ByteArray
 from automata.errors import LimitExceeded
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from automata.limits import Flag, Work
 from automata.pushdown.automaton import PushdownAutomaton
 from tokenfst.functions import (
@@ -37,7 +37,7 @@ from tokenfst.functions import (
 from tokenfst.loops import AFTER_CONTINUATION, AFTER_LEAD, DEAD, UNKNOWN, WHOLE, Ints
 from tokenfst.pushdown.effects import followed, identity_alone, passed
 from tokenfst.pushdown.following import resolved
-from tokenfst.pushdown.trees import FOLLOWED, Trees, grown, num_bytes, states_alone
+from tokenfst.pushdown.trees import FOLLOWED, Steps, Trees, grown, num_bytes, states_alone
 from tokenfst.token_classes import FIRST_CLASS, NEVER
 from tokenfst.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, HIGH_BYTE_BELOW, Nodes
 from tokenfst.vocabulary import Vocabulary
@@ -49,7 +49,7 @@ _PAIR_BYTES = 8
 # and the byte class that follows it, or what is pending of a character.
 _DEPTH, _RUNS, _CLASSES, _FUNCTION, _FOLLOWED_BY = range(5)
 # Why it has stopped.
-_DONE, _WANTS_ROOM, _WANTS_STEP, _WANTS_CHARACTER = range(4)
+_DONE, _STOPPED, _WANTS_ROOM, _WANTS_FUNCTIONS, _WANTS_TREES, _WANTS_STEP, _WANTS_CHARACTER = range(7)
 
 
 class TokenEffects(NamedTuple):
@@ -142,19 +142,27 @@ def _walk(
         path[0] = 1, 1 + (nodes[0, BYTE] >> COUNT_SHIFT), IDENTITY, WHOLE
         status = _WANTS_ROOM
         while status != _DONE:
-            status = _visit(nodes, characters, byte_class, functions.rows, path, runs, progress)
-            function, following = progress[_FUNCTION], progress[_FOLLOWED_BY]
-            while is_full(functions, num_states):
-                functions = grow(functions, num_states)
-            if status == _WANTS_STEP:
-                while not followed(functions, trees, steps, function, following):
-                    trees = grown(trees)
-            elif status == _WANTS_CHARACTER:
-                while not passed(functions, trees, steps, function, following):
-                    trees = grown(trees)
-            elif status == _WANTS_ROOM:
+            status = _walk_on(
+                nodes,
+                characters,
+                byte_class,
+                functions,
+                trees,
+                steps,
+                path,
+                runs,
+                progress,
+                num_states,
+                max_bytes,
+                stop,
+            )
+            if status == _WANTS_ROOM:
                 runs, path = _more_rows(runs, progress[_RUNS]), _more_rows(path, progress[_DEPTH])
-            if stop[0] or _PAIR_BYTES * num_pairs(functions) > max_bytes or num_bytes(trees) > max_bytes:
+            elif status == _WANTS_FUNCTIONS:
+                functions = grow(functions, num_states)
+            elif status == _WANTS_TREES:
+                trees = grown(trees)
+            elif status == _STOPPED:
                 return runs, -1, runs, trees, runs
     num_runs = progress[_RUNS]
     if num_runs == 0 or runs[num_runs - 1, 0] < num_ranks:
@@ -170,7 +178,40 @@ def _walk(
     return runs[:num_runs].copy(), progress[_CLASSES], entries, trees, column_trees
 
 
-@kernel
+@plain_kernel
+def _walk_on(
+    nodes: Nodes,
+    characters: bool,
+    byte_class: ByteArray,
+    functions: Functions,
+    trees: Trees,
+    steps: Steps,
+    path: Ints,
+    runs: Ints,
+    progress: Ints,
+    num_states: int,
+    max_bytes: int,
+    stop: Flag,
+) -> int:
+    """Walks on and makes the functions that are needed, until the trie is done or something has no room; says which."""
+    while True:
+        if stop[0] or _PAIR_BYTES * num_pairs(functions) > max_bytes or num_bytes(trees) > max_bytes:
+            return _STOPPED
+        status = _visit(nodes, characters, byte_class, functions.rows, path, runs, progress)
+        if status in (_DONE, _WANTS_ROOM):
+            return status
+        if is_full(functions, num_states):
+            return _WANTS_FUNCTIONS
+        function, following = progress[_FUNCTION], progress[_FOLLOWED_BY]
+        if status == _WANTS_STEP:
+            is_made = followed(functions, trees, steps, function, following)
+        else:
+            is_made = passed(functions, trees, steps, function, following)
+        if not is_made:
+            return _WANTS_TREES
+
+
+@plain_kernel
 def _visit(
     nodes: Nodes, characters: bool, byte_class: ByteArray, rows: Ints, path: Ints, runs: Ints, progress: Ints
 ) -> int:
@@ -179,8 +220,7 @@ def _visit(
     A level of `path` is the next sibling to look at, the end of the siblings, the function of their parent and what is
     pending there of a character.
 
-    One long loop that replaces no array and calls nothing: a call for each node, or counting references to arrays that
-    change, costs ten times the visit.
+    One long loop that calls nothing: a call for each node costs more than the visit.
     """
     depth, num_runs, num_classes = progress[_DEPTH], progress[_RUNS], progress[_CLASSES]
     ranks_done = runs[num_runs - 1, 0] if num_runs else 0

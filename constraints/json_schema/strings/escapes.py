@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from automata.openfst import IntArray
 from constraints.json_schema.strings.runs import FIRST, LAST, TARGET, add_run, cut_run, value_at
 
@@ -54,7 +54,7 @@ class Nodes(NamedTuple):
     counts: Counts
 
 
-@kernel
+@plain_kernel
 def add_arc(ranges: IntArray, counts: Counts, source: int, low: int, high: int, target: int) -> None:
     """Adds an arc over a run of bytes."""
     at = counts[_ARCS]
@@ -82,7 +82,7 @@ def with_room(nodes: Nodes, size: int) -> Nodes:
     return Nodes(ranges, rows, slots, nodes.counts)
 
 
-@kernel
+@plain_kernel
 def _slot(ranges: IntArray, rows: IntArray, slots: IntArray, begin: int, end: int) -> int:
     """Where the node with the arcs from `begin` to `end` is, or is to be."""
     value = np.uint64(end - begin)
@@ -109,7 +109,7 @@ def _slot(ranges: IntArray, rows: IntArray, slots: IntArray, begin: int, end: in
     return int(slot)
 
 
-@kernel
+@plain_kernel
 def _node(begin: int, ranges: IntArray, rows: IntArray, slots: IntArray, counts: Counts) -> int:
     """The node with the arcs added from `begin` on, whose source is the number of the next node; an equal one takes its
     place."""
@@ -123,7 +123,7 @@ def _node(begin: int, ranges: IntArray, rows: IntArray, slots: IntArray, counts:
     return int(counts[_NEXT] - 1)
 
 
-@kernel
+@plain_kernel
 def _add_digits(ranges: IntArray, counts: Counts, low: int, high: int, target: int) -> None:
     """Adds the arcs of the next node over hexadecimal digits of these values."""
     source = counts[_NEXT]
@@ -167,7 +167,7 @@ def _by_digit(
     return found[:num_found]
 
 
-@kernel
+@plain_kernel
 def _behind_byte(byte: int, target: int, ranges: IntArray, rows: IntArray, slots: IntArray, counts: Counts) -> int:
     """The node that leads to a state by one byte, or by that letter in either case if it is a digit."""
     begin = counts[_ARCS]

@@ -30,7 +30,7 @@ from automata.byte_automaton import ByteAutomaton
 from automata.compile import compile_expr
 from automata.errors import LimitExceeded
 from automata.from_ranges import breadth_first
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from automata.limits import DEFAULT_LIMITS
 from automata.openfst import BoolArray, IntArray
 from automata.sparse import HIGH, LOW, REACHED, SparseAutomaton, by_state
@@ -282,7 +282,7 @@ def _entered(
     return arcs, int(state)
 
 
-@kernel
+@plain_kernel
 def _write(base: int, edges: IntArray, every: Every, arcs: IntArray, size: int) -> int:
     """Writes the arcs of a state behind the others; returns how many there are then."""
     first, at = size, 0
@@ -304,7 +304,7 @@ def _write(base: int, edges: IntArray, every: Every, arcs: IntArray, size: int) 
     return size
 
 
-@kernel
+@plain_kernel
 def _append(arcs: IntArray, first: int, size: int, low: int, high: int, target: int) -> int:
     """Adds an arc of the state whose arcs begin at `first`, in runs as long as they can be."""
     if size > first and arcs[size - 1, HIGH] + 1 == low and arcs[size - 1, REACHED] == target:

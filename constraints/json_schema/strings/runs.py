@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from automata.openfst import IntArray
 
 FIRST, LAST, TARGET = range(3)
@@ -40,7 +40,7 @@ def cut_run(runs: IntArray, first: int, last: int) -> IntArray:
     return kept[:count]
 
 
-@kernel
+@plain_kernel
 def value_at(runs: IntArray, number: int) -> int:
     """The value of a number, -1 where it has none."""
     low, high = 0, len(runs)

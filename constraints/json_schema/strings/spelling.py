@@ -23,7 +23,7 @@ import numpy as np
 
 from automata.byte_automaton import ByteAutomaton
 from automata.from_ranges import tables_of
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from automata.openfst import BoolArray, IntArray
 from automata.sparse import HIGH, LOW, REACHED, by_state
 from automata.tabulate import SPARSE, Tables, from_either
@@ -93,7 +93,7 @@ def _spelled(start: int, final: BoolArray, offsets: IntArray, arcs: IntArray, us
     return tables_of(begin, ends, nodes.ranges[:num_arcs], SPARSE)
 
 
-@kernel
+@plain_kernel
 def _add_literal(ranges: IntArray, counts: Counts, state: int, low: int, high: int, target: int) -> None:
     """An arc of the content, without the bytes that are no spelling of a character."""
     low = max(low, _FIRST_LITERAL)
@@ -171,7 +171,7 @@ def _behind_four(
     return runs, count
 
 
-@kernel
+@plain_kernel
 def _only_target(state: int, missing: int, offsets: IntArray, arcs: IntArray) -> int:
     """The state that any continuation of so many bytes leads to, -1 where there is none."""
     for _ in range(missing):

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from automata.openfst import BoolArray, IntArray
 from constraints.json_schema.strings.escapes import SHORT
 
@@ -68,14 +68,14 @@ def new_tree(num_characters: int) -> Tree:
     )
 
 
-@kernel
+@plain_kernel
 def plant(tree: Tree, counts: Counts, every: Every) -> None:
     """Begins a tree, in place of the one that there was."""
     tree.base[0], tree.first[0] = every.between, -1
     counts[NODES], counts[EDGES] = 1, 0
 
 
-@kernel
+@plain_kernel
 def add_character(code: int, state: int, every: Every, tree: Tree, counts: Counts) -> None:
     """Adds all spellings of a character, which lead to a state."""
     table, between, base, first, edges = every.table, every.between, tree.base, tree.first, tree.edges
@@ -88,14 +88,14 @@ def add_character(code: int, state: int, every: Every, tree: Tree, counts: Count
     _add(spelling, _digits(code, spelling), state, table, between, base, first, edges, counts)
 
 
-@kernel
+@plain_kernel
 def add_byte(byte: int, state: int, tree: Tree, counts: Counts) -> None:
     """Adds a byte to a tree that has no other yet."""
     tree.edges[0, BYTE], tree.edges[0, TO], tree.edges[0, NEXT] = byte, -2 - state, -1
     tree.first[0], counts[EDGES] = 0, 1
 
 
-@kernel
+@plain_kernel
 def _literal(code: int, spelling: Spelling) -> int:
     """Writes a character as it is, and says how long it is."""
     if code < 0x80:
@@ -109,7 +109,7 @@ def _literal(code: int, spelling: Spelling) -> int:
     return size
 
 
-@kernel
+@plain_kernel
 def _digits(code: int, spelling: Spelling) -> int:
     """Writes a character as digits, with small letters, and says how long that is."""
     if code >= 0x10000:
@@ -120,7 +120,7 @@ def _digits(code: int, spelling: Spelling) -> int:
     return 6
 
 
-@kernel
+@plain_kernel
 def _unit(unit: int, spelling: Spelling) -> None:
     spelling[0], spelling[1] = _BACKSLASH, _LETTER_U
     for place in range(4):
@@ -128,7 +128,7 @@ def _unit(unit: int, spelling: Spelling) -> None:
         spelling[2 + place] = digit + (0x30 if digit < 10 else 0x57)
 
 
-@kernel
+@plain_kernel
 def _add(
     spelling: Spelling, size: int, leads: int, table: IntArray, between: int, base: IntArray, first: IntArray,
     edges: IntArray, counts: Counts,
@@ -163,7 +163,7 @@ def _add(
         node = edges[edge, TO]
 
 
-@kernel
+@plain_kernel
 def edges_of(node: int, every: Every, tree: Tree, edges: IntArray) -> int:
     """Writes the edges of a node, all of which lead to states, as bytes, ascending, and states; and says how many there
     are. Large letters are among them where they are read."""
