@@ -33,6 +33,8 @@ Automaton: TypeAlias = OverTokens[Any]
 
 # How many lengths are kept, beside that of the prompt: more than any draft is long.
 KEPT: Final = 64
+# On the host, what is longer than the shortest text by more than this counts as this.
+_MOST_EXCESS: Final = 64
 _ARENA_BYTES, _MOST_BYTES = 1 << 24, 1 << 32
 
 
@@ -228,6 +230,30 @@ class Following:
             if state is not None:
                 mask[row] = self._host_mask(self.automata[self._number[row]], state, remaining).to(self.device)
         return mask
+
+    def excess(self, states: States) -> Tensor:
+        """By how many tokens each token makes a text longer than it has to be, `[B, V]` int64; 0 for rows without a
+        constraint, and some number for tokens that are not allowed."""
+        if self._arena is not None and states.device is not None:
+            excess = self._arena.excess(states.device) * self._on_device[:, None]
+        else:
+            excess = torch.zeros(len(states.tokens), self.width, dtype=torch.int64, device=self.device)
+        for row, state in enumerate(states.host):
+            if state is not None and state is not _ASTRAY and state is not _ENDED:
+                excess[row] = self._host_excess(self.automata[self._number[row]], state).to(self.device)
+        return excess
+
+    def _host_excess(self, automaton: Automaton | None, state: Any) -> Tensor:
+        """What the masks within budgets say: a token that needs one more than the least is one too many."""
+        assert automaton is not None
+        allowed, least = automaton.mask(state), automaton.min_tokens(state)
+        excess = np.zeros(self.width, np.int64)
+        found, more = automaton.mask(state, least), 0
+        while more < _MOST_EXCESS and (found != allowed).any():
+            more += 1
+            excess[: len(allowed)] += ~found
+            found = automaton.mask(state, least + more)
+        return torch.from_numpy(excess)
 
     def _host_mask(self, automaton: Automaton | None, state: Any, remaining: int | None) -> Tensor:
         allowed = np.zeros(self.width, np.bool_)

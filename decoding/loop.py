@@ -42,6 +42,7 @@ def generate(
     constraint: ConstraintLike | Sequence[ConstraintLike],
     *,
     max_new_tokens: int = 256,
+    wrap_up_after: int | None = None,
     temperature: float = 1.0,
     seed: int | None = None,
     num_beams: int = 1,
@@ -59,6 +60,8 @@ def generate(
             (`BackgroundCompiler`), which is waited for when the prompts have been read. Or a list with one for each
             prompt, None where anything may be written.
         max_new_tokens: the limit for each text, the end token counted. Texts are complete whatever it is.
+        wrap_up_after: after how many tokens texts are urged to end, more with every token
+            (`ConstraintLogitsProcessor`); None for never.
         temperature: 0 takes the likeliest token, anything above samples.
         seed: makes sampling repeatable; the program's own random state is left alone.
         num_beams: more than one searches for the likeliest text.
@@ -79,8 +82,8 @@ def generate(
         TooManyConfigurations: a text has more derivations side by side than the automaton carries.
         IncompleteOutput: the shortest text takes more than `max_new_tokens`; or other options stopped a text early.
         VocabularyError: the tokenizer has no end token, or the automaton is for another vocabulary.
-        ValueError: `at_text_start` with an automaton that was compiled without it; or a list of constraints that has
-            another length than that of the prompts.
+        ValueError: `at_text_start` with an automaton that was compiled without it; a list of constraints that has
+            another length than that of the prompts; or `wrap_up_after` below 0.
     """
     vocabulary = vocabulary_of(tokenizer)
     if not vocabulary.eos_ids:
@@ -88,7 +91,9 @@ def generate(
     prompts = [prompts] if isinstance(prompts, str) else list(prompts)
     constrained = _constrained(constraint, len(prompts), vocabulary, at_text_start)
     encoded = encode(tokenizer, prompts, model.device)
-    processor = ConstraintLogitsProcessor(constrained, max_new_tokens=max_new_tokens, max_depth=max_depth)
+    processor = ConstraintLogitsProcessor(
+        constrained, max_new_tokens=max_new_tokens, wrap_up_after=wrap_up_after, max_depth=max_depth
+    )
     sampling = {"do_sample": True, "temperature": temperature} if temperature > 0 else {"do_sample": False}
     with torch.no_grad(), _seeded(seed):
         written = model.generate(

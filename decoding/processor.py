@@ -32,6 +32,7 @@ class ConstraintLogitsProcessor(LogitsProcessor):
 
     Attributes:
         max_new_tokens: the limit that `generate` is given.
+        wrap_up_after: after how many tokens texts are urged to end.
         max_depth: how many symbols the stack of a grammar's automaton may hold.
     """
 
@@ -40,6 +41,7 @@ class ConstraintLogitsProcessor(LogitsProcessor):
         automaton: Constrained | Sequence[Constrained],
         *,
         max_new_tokens: int | None = None,
+        wrap_up_after: int | None = None,
         max_depth: int | None = None,
     ) -> None:
         """Makes a processor.
@@ -49,13 +51,20 @@ class ConstraintLogitsProcessor(LogitsProcessor):
                 is waited for at the first call.
             max_new_tokens: the limit that `generate` is given, the end token counted. With it every text is complete
                 when the limit strikes: a token is allowed only if the rest can still be written.
+            wrap_up_after: a soft close: once so many tokens are written, each token is charged for those by which it
+                makes the text longer than it has to be. A token more costs 1 in the logits at first, and 1 more with
+                every token written. None: texts are as long as the model likes.
             max_depth: how many symbols the stack of a grammar's automaton may hold; see `Arena`.
 
         Raises:
             IncompleteOutput: the shortest text takes more tokens than `max_new_tokens`.
+            ValueError: `wrap_up_after` is below 0.
         """
+        if wrap_up_after is not None and wrap_up_after < 0:
+            raise ValueError(f"wrap_up_after is a number of tokens, not {wrap_up_after}")
         self._constrained: list[Constrained] = list(automaton) if isinstance(automaton, Sequence) else [automaton]
         self.max_new_tokens = max_new_tokens
+        self.wrap_up_after = wrap_up_after
         self.max_depth = max_depth
         for one in self._constrained:
             if not isinstance(one, Future):
@@ -85,8 +94,8 @@ class ConstraintLogitsProcessor(LogitsProcessor):
             scores: `[B, V]`, logits or log-probabilities, of any width that covers the vocabulary.
 
         Returns:
-            `[B, V]`, minus infinity where a token is forbidden. A row that went astray (a beam of probability zero)
-            has nothing allowed but the end token.
+            `[B, V]`, minus infinity where a token is forbidden, less what is charged for length after `wrap_up_after`
+            tokens. A row that went astray (a beam of probability zero) has nothing allowed but the end token.
 
         Raises:
             TokenNotAllowed: every row holds a token that the constraint forbids.
@@ -95,7 +104,18 @@ class ConstraintLogitsProcessor(LogitsProcessor):
             TooManyConfigurations: a row has more derivations side by side than the automaton carries.
             ValueError: these are other prompts than at the first call, or the scores do not cover the vocabulary.
         """
-        return scores.masked_fill(~self.mask(input_ids, scores), float("-inf"))
+        mask = self.mask(input_ids, scores)
+        return self.charged(input_ids, scores).masked_fill(~mask, float("-inf"))
+
+    def charged(self, input_ids: Tensor, scores: Tensor) -> Tensor:
+        """The scores less what is charged for length after `wrap_up_after` tokens, `[B, V]`; arguments as of a call."""
+        if self.wrap_up_after is None:
+            return scores
+        following = self._on(input_ids, scores)
+        price = input_ids.shape[1] - following.prompt_length - self.wrap_up_after + 1
+        if price <= 0:
+            return scores
+        return scores - (price * following.excess(following.states(input_ids))).to(scores.dtype)
 
     def mask(self, input_ids: Tensor, scores: Tensor) -> Tensor:
         """The tokens that are allowed, `[B, V]` bool; arguments and errors as of a call."""

@@ -178,6 +178,7 @@ def stream(
     *,
     sampling: Sampling = ...,
     max_new_tokens: int = 256,
+    wrap_up_after: int | None = None,
     at_text_start: bool = False,
     max_depth: int | None = None,
 ) -> Stream[T]: ...
@@ -192,6 +193,7 @@ def stream(
     *,
     sampling: Sampling = ...,
     max_new_tokens: int = 256,
+    wrap_up_after: int | None = None,
     at_text_start: bool = False,
     max_depth: int | None = None,
 ) -> Stream[Any]: ...
@@ -205,6 +207,7 @@ def stream(
     *,
     sampling: Sampling = Sampling(),  # noqa: B008 (immutable)
     max_new_tokens: int = 256,
+    wrap_up_after: int | None = None,
     at_text_start: bool = False,
     max_depth: int | None = None,
 ) -> Stream[Any]:
@@ -217,14 +220,16 @@ def stream(
         constraint: as for `generate`. Pieces have values where it is a JSON Schema or a type.
         sampling: how tokens are drawn.
         max_new_tokens: the limit, the end token counted; the text is complete whatever it is.
-        at_text_start, max_depth: as for `generate`.
+        wrap_up_after, at_text_start, max_depth: as for `generate`.
 
     Raises:
         Exception: what `generate` raises; what is raised while writing comes with the next piece.
     """
     vocabulary = vocabulary_of(tokenizer)
     automaton = automaton_of(constraint, vocabulary, at_text_start)
-    processor = ConstraintLogitsProcessor(automaton, max_new_tokens=max_new_tokens, max_depth=max_depth)
+    processor = ConstraintLogitsProcessor(
+        automaton, max_new_tokens=max_new_tokens, wrap_up_after=wrap_up_after, max_depth=max_depth
+    )
     prompts = encode(tokenizer, [prompt], model.device)["input_ids"]
 
     def pieces() -> Pieces:
@@ -254,7 +259,7 @@ def _written(
             new = rows if cache is None else rows[:, -1:]
             output = model(input_ids=new, past_key_values=cache, use_cache=True)
             logits, cache = output.logits[:, -1], output.past_key_values
-            mask = processor.mask(rows, logits)
+            mask, logits = processor.mask(rows, logits), processor.charged(rows, logits)
             chosen = choose(probabilities(logits, mask, sampling, history), noise.at(step))
             history.put(step, chosen)
             rows = torch.cat([rows, chosen[:, None]], dim=1)

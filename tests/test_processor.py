@@ -211,7 +211,60 @@ def test_generate_takes_a_constraint_for_each_prompt() -> None:
         generate(model, tokenizer, "a", ["x", "y"])
 
 
+@given(seed=st.integers(0, 10**6), number=st.integers(0, 6), after=st.integers(0, 4))
+@settings(max_examples=40, deadline=None)
+def test_length_is_charged_for_token_by_token(seed: int, number: int, after: int) -> None:
+    """Each row's scores are less by the tokens that its text becomes longer than it has to be, times the price."""
+    rng, kinds = random.Random(seed), [name for name in KINDS if name != "none"]
+    prompts, rows = torch.zeros(len(kinds) + 1, 2, dtype=torch.int64), list[list[int]]()
+    automata = [*(KINDS[name] for name in kinds), None]
+    states = []
+    for automaton in automata:
+        tokens: list[int] = []
+        state = automaton.start if automaton is not None else None
+        while len(tokens) < number:
+            allowed = [0] if automaton is None else np.flatnonzero(automaton.mask(state)).tolist()
+            allowed = [token for token in allowed if token not in LETTERS.eos_ids]
+            if not allowed:
+                return
+            tokens.append(rng.choice(allowed))
+            state = automaton.advance(state, tokens[-1]) if automaton is not None else None
+        rows.append(tokens)
+        states.append(state)
+    ids = torch.cat([prompts, torch.tensor(rows, dtype=torch.int64).view(len(rows), number)], 1)
+    scores = torch.randn(len(rows), WIDTH, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+    processor = ConstraintLogitsProcessor(automata, wrap_up_after=after)
+    processor(prompts, scores)
+    found = processor(ids, scores)
+    price = max(0, number - after + 1)
+    for row, (automaton, state) in enumerate(zip(automata, states, strict=True)):
+        if automaton is None:
+            assert found[row].equal(scores[row])
+            continue
+        least = automaton.min_tokens(state)
+        for token in np.flatnonzero(automaton.mask(state)).tolist():
+            behind = 0 if token in LETTERS.eos_ids else automaton.min_tokens(automaton.advance(state, token))
+            excess = max(0, behind + 1 - least)
+            assert found[row, token] == scores[row, token] - price * excess, (kinds[row], token)
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_a_soft_close_ends_what_would_go_on(lazy: bool) -> None:
+    model, tokenizer = bundled_model()
+    vocabulary = vocabulary_of(tokenizer)
+    text = tokenfst.compile(r'"([^"\\]|\\.)*"', vocabulary, lazy=lazy)
+
+    def longest(after: int | None) -> int:
+        texts = generate(model, tokenizer, ["Once"] * 8, text, max_new_tokens=150, wrap_up_after=after, seed=1)
+        return max(len(tokenizer(written)["input_ids"]) for written in texts)
+
+    assert longest(None) > 60
+    assert longest(20) < 50
+
+
 def test_mistakes_are_said() -> None:
+    with pytest.raises(ValueError, match="wrap_up_after"):
+        ConstraintLogitsProcessor(KINDS["dense"], wrap_up_after=-1)
     scores = torch.zeros(2, WIDTH)
     processor = ConstraintLogitsProcessor(KINDS["dense"])
     processor(torch.tensor([[0, 1], [1, 1]]), scores)

@@ -320,6 +320,12 @@ class Arena:
         """The allowed tokens of each sequence, ascending; waits for the device."""
         return [row.nonzero().flatten() + self.begin for row in self.mask(at, remaining)]
 
+    def excess(self, at: Sequences) -> Tensor:
+        """By how many tokens each token makes a text longer than it has to be, `[B, V]`; what is not allowed has some
+        number too."""
+        rest = distances(self._program, at)
+        return (rest - rest.amin(1, keepdim=True)).clamp(max=1 << 20).gather(1, self._classes(at))
+
     def apply_(
         self,
         logits: Tensor,
@@ -341,9 +347,7 @@ class Arena:
             The logits.
         """
         if wrap_up is not None:
-            rest = distances(self._program, at)
-            excess = (rest - rest.amin(1, keepdim=True)).clamp(max=1 << 20) * wrap_up[:, None]
-            logits.sub_(excess.gather(1, self._classes(at)).to(logits.dtype))
+            logits.sub_((self.excess(at) * wrap_up[:, None]).to(logits.dtype))
         if self._on_cpu:
             mask_logits(self._program, logits, at, remaining, self.begin)
             return logits
