@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from automata.errors import LimitExceeded, TokenNotAllowed, TooManyConfigurations, VocabularyError
+from automata.errors import TokenNotAllowed, TooManyConfigurations, VocabularyError
 from decoding.arena import FREE_SLOT, Arena, Sequences
 from decoding.arena.arena import MAX_DEPTH
 from decoding.arena.layout import DEAD
@@ -35,7 +35,6 @@ Automaton: TypeAlias = OverTokens[Any]
 KEPT: Final = 64
 # On the host, what is longer than the shortest text by more than this counts as this.
 _MOST_EXCESS: Final = 64
-_ARENA_BYTES, _MOST_BYTES = 1 << 24, 1 << 32
 
 
 class _Astray:
@@ -277,25 +276,7 @@ def _arena(
     held = {id(one): one for one in automata if _is_held(one)}
     if not held:
         return None, [FREE_SLOT] * len(automata)
-    stacked = [one for one in held.values() if isinstance(one, PushdownTokenAutomaton)]
-    depth = (MAX_DEPTH if max_depth is None else max_depth) if stacked else 0
-    configurations = max([one.tables.max_configurations for one in stacked], default=1)
-    vocabulary, max_bytes = next(iter(held.values())).vocabulary, _ARENA_BYTES
-    while True:
-        try:
-            arena = Arena(
-                vocabulary,
-                device,
-                width=width,
-                max_bytes=max_bytes,
-                max_depth=depth,
-                configurations=configurations,
-                max_slots=len(held) + 1,
-            )
-            slots = {key: arena.add(one) for key, one in held.items()}
-        except LimitExceeded:
-            if max_bytes == _MOST_BYTES:
-                raise
-            max_bytes *= 4
-        else:
-            return arena, [slots.get(id(one), FREE_SLOT) for one in automata]
+    depth = MAX_DEPTH if max_depth is None else max_depth
+    arena = Arena.of(list(held.values()), device, width=width, max_depth=depth)
+    slots = {key: slot for slot, key in enumerate(held, 1)}
+    return arena, [slots.get(id(one), FREE_SLOT) for one in automata]
