@@ -13,7 +13,7 @@ from test_lazy import byte_vocabulary
 
 from automata import expr as ex
 from automata import parse
-from automata.algebra import alternation
+from automata.algebra import alternation, concatenation
 from automata.byte_automaton import ByteAutomaton
 from automata.compile import compile_expr
 from automata.determinize import Transitions
@@ -124,6 +124,33 @@ def test_counting_states_in_steps_is_an_intersection(parts: list[CountedPaths], 
     lazy = LazyAutomaton(NestedNetwork((rule,)), vocabulary)
     written = alternation(*(part.expanded() for part in parts))
     _same_masks(lazy, LazyAutomaton(written, vocabulary), rng, 4, 25)
+
+
+@given(st.lists(_paths() | _counted().map(lambda pair: pair[0]), min_size=1, max_size=3), st.integers(0, 1 << 30))
+@settings(max_examples=80, deadline=None)
+def test_what_is_left_of_a_count_is_what_it_is_written_out(parts: list[CountedPaths | Counted], seed: int) -> None:
+    """With a token for each byte, the distance to the end is that of the automaton that writes the count out."""
+    rng = random.Random(seed)
+    vocabulary = Vocabulary([*(bytes([byte]) for byte in range(256)), b""], eos_ids=(256,))
+    rule = NestedRule()
+    opened, end = rule.state(), rule.state()
+    rule.ends.append((end, 0))
+    rule.arcs.append((0, ex.literal("["), opened))
+    for part in parts:
+        rule.arcs.append((opened, part, end))
+    lazy = LazyAutomaton(NestedNetwork((rule,)), vocabulary)
+    behind = alternation(*(part.expanded() for part in parts))
+    written = LazyAutomaton(concatenation(compile_expr(ex.literal("[")), behind), vocabulary)
+    for _ in range(6):
+        left, right = lazy.start, written.start
+        for _ in range(50):
+            assert lazy.min_tokens(left) == written.min_tokens(right)
+            allowed = np.flatnonzero(written.mask(right)).tolist()
+            allowed = [token for token in allowed if token != 256]
+            if not allowed:
+                break
+            token = rng.choice(allowed)
+            left, right = lazy.advance(left, token), written.advance(right, token)
 
 
 @given(_counted())
