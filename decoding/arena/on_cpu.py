@@ -186,7 +186,7 @@ def _mask(
     limits: Longs, num_classes: int, begin: int, infinity: int, bits: Longs, first: int, last: int,
 ) -> None:  # fmt: skip
     fits, ways = np.empty(num_classes, np.bool_), rows.shape[1]
-    masks = np.empty(ways, np.int64)
+    masks, chunk = np.empty(ways, np.int64), np.empty(CHUNK_WORDS, np.int32)
     for sequence in range(first, last):
         base, logits, all_fit = places[slots[sequence]], bits[sequence], True
         if limits[sequence] < FAR:
@@ -199,7 +199,7 @@ def _mask(
         if all_fit:
             for way in range(ways):
                 masks[way] = base + words[base + words[base + layout.ROW_MASK] + rows[sequence, way]]
-            _mask_by_words(words, base, masks, infinity, logits)
+            _mask_by_words(words, base, masks, chunk, infinity, logits)
         else:
             classes = base + words[base + layout.CLASSES] + begin
             for token in range(len(logits)):
@@ -207,20 +207,18 @@ def _mask(
                     logits[token] = infinity
 
 
-@kernel
-def _mask_by_words(words: Words, base: int, masks: Longs, infinity: int, logits: Longs) -> None:
-    chunk = np.empty(CHUNK_WORDS, np.int32)
+@plain_kernel
+def _mask_by_words(words: Words, base: int, masks: Longs, chunk: Words, infinity: int, logits: Longs) -> None:
     for number in range(-(-len(logits) // (32 * CHUNK_WORDS))):
-        place = base + words[masks[0] + number]
-        chunk[:] = words[place : place + CHUNK_WORDS]
-        for mask in masks[1:]:
-            place = base + words[mask + number]
-            chunk |= words[place : place + CHUNK_WORDS]
+        for way in range(len(masks)):
+            place = base + words[masks[way] + number]
+            for at in range(CHUNK_WORDS):
+                chunk[at] = words[place + at] | (chunk[at] if way else 0)
         first = 32 * CHUNK_WORDS * number
         whole = min(CHUNK_WORDS, (len(logits) - first) // 32)
         some = np.int32(0)
-        for word in chunk[:whole]:
-            some |= word
+        for at in range(whole):
+            some |= chunk[at]
         if some == 0:
             # Most chunks of a mask that allows little.
             logits[first : first + 32 * whole] = infinity
