@@ -60,19 +60,19 @@ class Prepared:
         )
         self.ends: Ints = np.array(vocabulary.eos_ids, np.int32)
         self.all_bytes = bool(vocabulary.is_token_byte.all())
-        self._texts: dict[TextKey, Text] = {}
+        self._texts: dict[TextKey, Text | None] = {}
         self._met: dict[TextKey, int] = {}
         self.text(QUOTED, _TIMES_MET)
 
     def text(self, key: TextKey, times: int = 1) -> Text | None:
-        """What is kept for a set of characters, None where it has not been met often enough yet."""
-        text = self._texts.get(key)
-        if text is None:
+        """What is kept for a set of characters; None where there is nothing, or it has not been met often enough."""
+        if key not in self._texts:
             self._met[key] = times = self._met.get(key, 0) + times
-            if times >= _TIMES_MET and len(self._texts) < _MAX_TEXTS:
-                text = Text(np.array(key, np.int32), self._tokens, self.data, self.offsets)
-                self._texts[key] = text
-        return text
+            if times < _TIMES_MET or len(self._texts) == _MAX_TEXTS:
+                return None
+            text = Text(np.array(key, np.int32), self._tokens, self.data, self.offsets)
+            self._texts[key] = text if text.is_short_cut else None
+        return self._texts[key]
 
 
 _all: WeakKeyDictionary[Vocabulary, Prepared] = WeakKeyDictionary()

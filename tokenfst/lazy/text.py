@@ -15,7 +15,9 @@ Where lengths are limited, each character of S leads to another state, as far as
 then those of the tokens that are not longer than that, and there is a trie of rests for each number of characters
 before them, walked from the state that so many lead to.
 
-Sets are prepared when they are met for the third time, except for what quoted text holds: some milliseconds each.
+Sets are prepared when they are met for the third time, except for what quoted text holds: some milliseconds each. Where
+very many tokens have a rest, as of a set without spaces, a walk over the rests is no shorter than one over everything,
+and there is nothing to prepare.
 """
 
 from __future__ import annotations
@@ -35,14 +37,16 @@ _LOW = np.array([0x80, 0xA0, 0x80, 0x80, 0x90, 0x80, 0x80], np.int32)
 _HIGH = np.array([0xBF, 0xBF, 0xBF, 0x9F, 0xBF, 0xBF, 0x8F], np.int32)
 
 
+# More tokens with a rest than this, and there is no short cut.
+_MOST_BEGUN = 1 << 13
+
+
 class Text:
     """What a vocabulary keeps for one set of characters.
 
     Attributes:
         key: `[5]`, the ASCII bytes as bits, and whether characters beyond ASCII are in the set.
         words: `[W]` int32, the mask of all tokens over the set.
-        rests: the trie of what follows in the other tokens that begin with some of it, the token of each of its ranks,
-            and its root, `[1]`.
     """
 
     def __init__(self, key: Ints, tokens: tuple[bytes, ...], data: ByteArray, offsets: Ints) -> None:
@@ -57,14 +61,23 @@ class Text:
         self._cut, self._length, self._whole = _cuts(key, data, offsets)
         self.words = _packed(self._whole)
         self._begun = np.flatnonzero((self._cut >= 0) & ~self._whole)
-        self.rests = _read_only(*self._trie(self._begun, 0), np.zeros(1, np.int32))
         self._up_to: dict[int, Ints] = {}
+
+    @property
+    def is_short_cut(self) -> bool:
+        """Whether the rests are so few that walking over them saves anything."""
+        return len(self._begun) <= _MOST_BEGUN
 
     def _trie(self, begun: npt.NDArray[np.int64], first_rank: int) -> tuple[Nodes, Ints]:
         """The trie of the rests of some tokens, and the token of each rank."""
         rests = sorted([(self._tokens[token][self._cut[token] :], token) for token in begun.tolist()])
         nodes = build_trie([rest for rest, _ in rests], first_rank)
         return nodes, np.array([token for _, token in rests], np.int32)
+
+    @cached_property
+    def rests(self) -> tuple[Nodes, Ints, Ints]:
+        """The trie of the rests, the token of each of its ranks, and its root, `[1]`."""
+        return _read_only(*self._trie(self._begun, 0), np.zeros(1, np.int32))
 
     @cached_property
     def longest(self) -> int:
