@@ -32,8 +32,8 @@ ONE, TWO_E0, TWO, TWO_ED, THREE_F0, THREE, THREE_F4 = range(7)
 NUM_PENDING = 7
 WHOLE = 7  # nothing is pending
 # The first and the last byte that may come next, and what is pending after it.
-_NEXT_LOW = np.array([0x80, 0xA0, 0x80, 0x80, 0x90, 0x80, 0x80], np.int32)
-_NEXT_HIGH = np.array([0xBF, 0xBF, 0xBF, 0x9F, 0xBF, 0xBF, 0x8F], np.int32)
+NEXT_LOW = np.array([0x80, 0xA0, 0x80, 0x80, 0x90, 0x80, 0x80], np.int32)
+NEXT_HIGH = np.array([0xBF, 0xBF, 0xBF, 0x9F, 0xBF, 0xBF, 0x8F], np.int32)
 AFTER_CONTINUATION = np.array([WHOLE, ONE, ONE, ONE, TWO, TWO, TWO], np.int32)
 
 
@@ -67,7 +67,7 @@ def _two_more(state: int, pending: int, delta: Ints, byte_class: ByteArray, afte
     if after[state, pending] == UNKNOWN:
         found = UNKNOWN
         seen = -1
-        for byte in range(_NEXT_LOW[pending], _NEXT_HIGH[pending] + 1):
+        for byte in range(NEXT_LOW[pending], NEXT_HIGH[pending] + 1):
             if byte_class[byte] == seen:
                 continue
             seen = byte_class[byte]
@@ -91,7 +91,7 @@ def after_character(state: int, pending: int, delta: Ints, byte_class: ByteArray
     if after[state, pending] == UNKNOWN:
         found = UNKNOWN
         seen = -1
-        for byte in range(_NEXT_LOW[pending], _NEXT_HIGH[pending] + 1):
+        for byte in range(NEXT_LOW[pending], NEXT_HIGH[pending] + 1):
             if byte_class[byte] == seen:
                 continue
             seen = byte_class[byte]

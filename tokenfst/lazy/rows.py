@@ -88,7 +88,7 @@ def find_row(
     if known + room > len(cells):
         return NEEDS_ROOM
     final, lowest = may_end(state, m, cells, top, cells[top, HEIGHT] + 1)
-    count, lowest = _allowed(tries, tries.nothing, m, cells, marks, state, top, known, lowest)
+    count, lowest = allowed_of(tries, tries.nothing, m, cells, marks, state, top, known, lowest)
     if count < 0:
         return NEEDS_ROOM
     note[COUNT], note[LOWEST], note[FINAL] = count, lowest, final
@@ -96,7 +96,7 @@ def find_row(
 
 
 @plain_kernel
-def _allowed(
+def allowed_of(
     tries: Tries, skipped: Ints, m: Machine, cells: Ints, marks: Ints, state: int, top: int, known: int, lowest: int
 ) -> tuple[int, int]:
     """The tokens that a configuration allows of those that do not begin with what is skipped; see `allowed_tokens`."""
@@ -148,7 +148,7 @@ def find_beside(
     if not ends:
         return DONE
     final, lowest = may_end(state, m, cells, top, cells[top, HEIGHT] + 1)
-    count, lowest = _allowed(tries, own, m, cells, marks, state, top, known, lowest)
+    count, lowest = allowed_of(tries, own, m, cells, marks, state, top, known, lowest)
     for place in range(length + 1):
         if count < 0:
             return NEEDS_ROOM

@@ -29,13 +29,8 @@ import numpy.typing as npt
 
 from automata.byte_automaton import ByteArray
 from automata.jit import kernel
-from tokenfst.loops import AFTER_CONTINUATION, AFTER_LEAD, WHOLE, Ints
+from tokenfst.loops import AFTER_CONTINUATION, AFTER_LEAD, NEXT_HIGH, NEXT_LOW, WHOLE, Ints
 from tokenfst.trie import CHILDREN, Nodes, build_trie
-
-# What is pending inside of a character narrows the byte that comes next.
-_LOW = np.array([0x80, 0xA0, 0x80, 0x80, 0x90, 0x80, 0x80], np.int32)
-_HIGH = np.array([0xBF, 0xBF, 0xBF, 0x9F, 0xBF, 0xBF, 0x8F], np.int32)
-
 
 # More tokens with a rest than this, and there is no short cut.
 _MOST_BEGUN = 1 << 13
@@ -62,6 +57,7 @@ class Text:
         self.words = _packed(self._whole)
         self._begun = np.flatnonzero((self._cut >= 0) & ~self._whole)
         self._up_to: dict[int, Ints] = {}
+        self._beyond: dict[int, tuple[Nodes, Ints]] = {}
 
     @property
     def is_short_cut(self) -> bool:
@@ -92,6 +88,20 @@ class Text:
         if words is None:
             words = self._up_to[length] = _packed(self._whole & (self._length <= length))
         return words
+
+    def beyond(self, length: int) -> tuple[Nodes, Ints]:
+        """The trie of the tokens that begin with a character of the set, but for those of up to so many of them; and
+        the token of each rank."""
+        found = self._beyond.get(length)
+        if found is None:
+            others = np.flatnonzero((self._cut >= 0) & ~(self._whole & (self._length <= length)))
+            tokens = sorted([(self._tokens[token], token) for token in others.tolist()])
+            nodes, ranks = (
+                build_trie([text for text, _ in tokens], 0),
+                np.array([token for _, token in tokens], np.int32),
+            )
+            found = self._beyond[length] = _read_only(nodes, ranks, ranks)[:2]
+        return found
 
     @cached_property
     def by_length(self) -> tuple[Nodes, Ints, Ints]:
@@ -143,7 +153,7 @@ def _cuts(key: Ints, data: ByteArray, offsets: Ints) -> tuple[Ints, Ints, npt.ND
         while place < end:
             byte = data[place]
             if pending != WHOLE:
-                if byte < _LOW[pending] or byte > _HIGH[pending]:
+                if byte < NEXT_LOW[pending] or byte > NEXT_HIGH[pending]:
                     break
                 pending = AFTER_CONTINUATION[pending]
             elif byte < 128:

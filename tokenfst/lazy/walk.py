@@ -19,7 +19,7 @@ from automata.jit import plain_kernel
 from tokenfst.lazy.program import Machine
 from tokenfst.lazy.sets import NO_ROOM, SET_FULL
 from tokenfst.lazy.subsets import has_row, special_step
-from tokenfst.loops import AFTER_LEAD, DEAD, Ints
+from tokenfst.loops import AFTER_LEAD, DEAD, NEXT_HIGH, NEXT_LOW, Ints
 from tokenfst.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, HIGH_BYTE_BELOW, Nodes
 
 PATH_COLUMNS = 8
@@ -46,11 +46,8 @@ class Tries(NamedTuple):
     nothing: Ints
 
 
-# The first and the last byte that may come next inside a character, by what is pending (`tokenfst.loops`), and how many
-# bytes are to come.
-_LOW = np.array([0x80, 0xA0, 0x80, 0x80, 0x90, 0x80, 0x80], np.int32)
-_HIGH = np.array([0xBF, 0xBF, 0xBF, 0x9F, 0xBF, 0xBF, 0x8F], np.int32)
-_COUNT = np.array([1, 2, 2, 2, 3, 3, 3], np.int32)
+# How many bytes of a character are to come, by what is pending (`tokenfst.loops`).
+TO_COME = np.array([1, 2, 2, 2, 3, 3, 3], np.int32)
 
 
 @plain_kernel
@@ -104,7 +101,7 @@ def characters_lead_to(state: int, target: int, m: Machine) -> bool:
             continue
         seen_class, seen_pending = column, pending
         middle = table[state, column]
-        if middle < 0 or not _rest_leads_to(middle, _COUNT[pending], _LOW[pending], _HIGH[pending], target, m):
+        if middle < 0 or not _rest_leads_to(middle, TO_COME[pending], NEXT_LOW[pending], NEXT_HIGH[pending], target, m):
             return False
     return True
 

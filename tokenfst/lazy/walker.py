@@ -13,7 +13,8 @@ import numpy as np
 
 from automata.byte_automaton import ByteArray
 from automata.pushdown.stacks import HEIGHT, SYMBOL, with_room
-from tokenfst.lazy.prepared import Prepared
+from tokenfst.lazy.covers import COVERS, find_cover, find_covered
+from tokenfst.lazy.prepared import QUOTED, Prepared
 from tokenfst.lazy.program import Program
 from tokenfst.lazy.rows import (
     COUNT,
@@ -75,6 +76,7 @@ class Walker:
             self.cells, self._slots = with_room(self.cells, 2 * self.room)
         self.counts = program.counts
         self.marks: Ints = np.zeros((len(self.machine.table), MARK_WORDS), np.int32)
+        self._stamps: Ints = np.zeros(len(self.machine.table) + 1, np.int32)
         self._note = np.zeros(NOTE_WORDS, np.int32)
         self._noted = self._note.data
         self._walks, self._tables = tuple(kept.tries), tuple(self.machine)
@@ -118,6 +120,7 @@ class Walker:
         """Makes room for more sets."""
         self.machine = grown(self.machine)
         self._tables = tuple(self.machine)
+        self._stamps = np.zeros(len(self.machine.table) + 1, np.int32)
         added = len(self.machine.table) - len(self.marks)
         self.marks = np.concatenate([self.marks, np.zeros((added, MARK_WORDS), np.int32)])
 
@@ -153,7 +156,12 @@ class Walker:
             other = row_of(top << STACK_SHIFT | target)
             self._found(find_difference, at, target, top)
             return self._noted_row(other.base, top, other)
-        text = self._prepared.text(tuple(noted[:TEXT_TARGET]))
+        key = tuple(noted[:TEXT_TARGET])
+        if key != QUOTED:
+            row = self._covered_row(at, top)
+            if row is not None:
+                return row
+        text = self._prepared.text(key)
         if text is None:
             return None
         self._found(find_beside, *(text.rests if target == at else text.by_length), text.key, at, top)
@@ -161,6 +169,19 @@ class Walker:
         if length < 0:
             return None
         return self._noted_row(text.words if target == at else text.up_to(length), top)
+
+    def _covered_row(self, at: int, top: int) -> Row | None:
+        """The row of a state behind which quoted text may go on in any way, None where it is no such state."""
+        quoted = self._prepared.text(QUOTED)
+        if quoted is None:
+            return None
+        while (cover := find_cover(self._walks, self._tables, quoted.key, self._stamps, at)) < 0:
+            self.grow_sets()
+        free = max([length for length in COVERS if length <= cover], default=0)
+        if not free:
+            return None
+        self._found(find_covered, *quoted.beyond(free), quoted.key, at, top)
+        return self._noted_row(quoted.up_to(free), top)
 
     def _noted_row(self, base: Ints, top: int, other: Row | None = None) -> Row:
         """The row that a walk has found, beside what `base` has, or beside another row that it was compared with."""

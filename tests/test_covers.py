@@ -1,0 +1,71 @@
+"""States behind which quoted text may go on in any way: their masks are those of automata that know all tokens."""
+
+from __future__ import annotations
+
+import json
+import random
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tokenfst
+from constraints import json_schema
+from tokenfst import LazyAutomaton, Vocabulary, from_tekken
+from tokenfst.lazy import walker
+
+PATTERNS = {
+    "[0-9]{4}": ["see 1234 there", "12", "😀 äö 99", "no digits at all, however long the text may be"],
+    "^(\\S+\\s+){0,40}\\S+$": ["some words of a text", "ein paar Wörter hier", "one\u2003two\u00a0three"],
+    "^(\\S+\\s+){0,5}\\S+$": ["few words", "a b c d e", "a  b"],
+    "x.{0,12}y": ["x and then y", "yyyy", "x 😀 y"],
+    "(ab|é)+c|z{3}": ["ababab", "éééc", "zz zzz"],
+}
+
+
+@pytest.fixture(scope="module")
+def tekken() -> Vocabulary:
+    return from_tekken(str(files("mistral_common") / "data" / "tekken_240911.json"))
+
+
+@pytest.mark.parametrize("bounds", [{}, {"maxLength": 30}, {"minLength": 3}])
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_masks_are_those_of_the_eager_automaton(
+    pattern: str, bounds: dict[str, int], tekken: Vocabulary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema = json_schema({"type": "string", "pattern": pattern, **bounds})
+    lazy, eager = tokenfst.compile(schema, tekken, lazy=True), tokenfst.compile(schema, tekken)
+    assert isinstance(lazy, LazyAutomaton)
+    found: list[int] = []
+    search = walker.find_cover
+
+    def noted(*arguments: Any) -> int:
+        cover: int = search(*arguments)
+        found.append(cover)
+        return cover
+
+    monkeypatch.setattr(walker, "find_cover", noted)
+    rng, numbers = random.Random(pattern), {token: number for number, token in enumerate(tekken.tokens)}
+    for text in PATTERNS[pattern]:
+        left, right = lazy.start, eager.start
+        for token in _cut(json.dumps(text, ensure_ascii=False).encode(), numbers, rng):
+            mask = eager.mask(right)
+            assert np.array_equal(lazy.mask(left), mask), (text, token)
+            assert lazy.is_final(left) == eager.is_final(right)
+            if not mask[token]:
+                break
+            left, right = lazy.advance(left, token), eager.advance(right, token)
+    if not bounds and pattern != "^(\\S+\\s+){0,5}\\S+$":
+        assert max(found) == 32
+
+
+def _cut(text: bytes, numbers: dict[bytes, int], rng: random.Random) -> list[int]:
+    """A text in tokens, at each place one of those that fit."""
+    tokens, place = list[int](), 0
+    while place < len(text):
+        fitting = [length for length in range(1, 12) if text[place : place + length] in numbers]
+        length = rng.choice(fitting)
+        tokens.append(numbers[text[place : place + length]])
+        place += length
+    return tokens
