@@ -156,7 +156,6 @@ class Result:
         way: what the way is called.
         valid: texts that are complete and that the exact constraint allows.
         right: properties that are as in the prompt.
-        sensible: properties that make sense by themselves.
         error: the standard error of that.
         perplexity: of a written token, the end token included, for the model without a constraint.
         bits: of a written byte, likewise.
@@ -164,13 +163,12 @@ class Result:
         interventions: of a text, on average.
         same: of the texts that were valid without a constraint, how many are the same token by token.
         of: how many those are.
-        sensible_of: the share of sensible properties among those.
+        right_of: the share of right properties among those.
     """
 
     way: str
     valid: float
     right: float
-    sensible: float
     error: float
     perplexity: float
     bits: float
@@ -178,7 +176,7 @@ class Result:
     interventions: float
     same: int
     of: int
-    sensible_of: float
+    right_of: float
 
 
 def ways(task: Task, exact: OverTokens[Any], tokens_of: Callable[[str], list[int]]) -> dict[str, Stepwise[Any] | None]:
@@ -218,23 +216,21 @@ def result(task: Task, exact: OverTokens[Any], way: str, texts: Sequence[Text], 
         free: the tokens that were written without a constraint.
     """
     spelled = [exact.text(text.tokens) for text in texts]
-    grades = [task.grade(number, text.decode(errors="replace")) for number, text in enumerate(spelled)]
-    right, sensible = np.array(grades).T
+    right = np.array([task.grade(number, text.decode(errors="replace")) for number, text in enumerate(spelled)])
     nats, tokens = math.fsum(text.nats for text in texts), sum(len(text.tokens) for text in texts)
     fine = [number for number, before in enumerate(free) if is_valid(exact, before)]
     return Result(
         way=way,
         valid=float(np.mean([is_valid(exact, text.tokens) for text in texts])),
         right=float(right.mean()),
-        sensible=float(sensible.mean()),
-        error=float(sensible.std() / math.sqrt(len(texts))),
+        error=float(right.std() / math.sqrt(len(texts))),
         perplexity=math.exp(nats / tokens),
         bits=nats / math.log(2) / sum(map(len, spelled)),
         tokens=tokens / len(texts),
         interventions=sum(len(text.forbidden) for text in texts) / len(texts),
         same=sum(texts[number].tokens == free[number] for number in fine),
         of=len(fine),
-        sensible_of=float(sensible[fine].mean()) if fine else math.nan,
+        right_of=float(right[fine].mean()) if fine else math.nan,
     )
 
 
@@ -243,13 +239,13 @@ def result(task: Task, exact: OverTokens[Any], way: str, texts: Sequence[Text], 
 
 def table(name: str, results: Sequence[Result]) -> list[str]:
     """The results of a task as lines of Markdown."""
-    heads = ["valid", "as in the prompt", "sensible", "perplexity", "bits per byte", "tokens", "interventions"]
-    heads += ["unchanged where valid", "sensible there"]
+    heads = ["valid", "right", "perplexity", "bits per byte", "tokens", "interventions"]
+    heads += ["unchanged where valid", "right there"]
     lines = [f"| {name} | {' | '.join(heads)} |", "|---|" + "--:|" * len(heads)]
     for one in results:
-        cells = [f"{one.valid:.1%}", f"{one.right:.1%}", f"{100 * one.sensible:.1f} ± {100 * one.error:.1f}%"]
+        cells = [f"{one.valid:.1%}", f"{100 * one.right:.1f} ± {100 * one.error:.1f}%"]
         cells += [f"{one.perplexity:.2f}", f"{one.bits:.2f}", f"{one.tokens:.1f}", f"{one.interventions:.1f}"]
-        cells += [f"{one.same} of {one.of}", f"{one.sensible_of:.1%}" if one.of else ""]
+        cells += [f"{one.same} of {one.of}", f"{one.right_of:.1%}" if one.of else ""]
         lines.append(f"| {one.way} | {' | '.join(cells)} |")
     return lines
 
@@ -265,7 +261,7 @@ def draw(results: Sequence[Result], path: Path) -> None:
 
     panels = {
         "valid texts, %": [100 * one.valid for one in results],
-        "sensible properties, %": [100 * one.sensible for one in results],
+        "right properties, %": [100 * one.right for one in results],
         "perplexity of a token": [one.perplexity for one in results],
         "interventions per text": [one.interventions for one in results],
         "unchanged of those\nvalid unconstrained, %": [100 * one.same / max(one.of, 1) for one in results],

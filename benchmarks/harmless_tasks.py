@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -22,12 +21,11 @@ from naive_constraints import Slot
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "scripts"))
 
-from invented_texts import CITIES, FAMILIES, JOBS, MEN, WOMEN, invented
+from invented_texts import invented
 
 SENTENCES = (
     "My name is {name} and I am {age} years old. I live in {city} and I work as {a_job}. You can reach me at {email}."
 )
-DOMAINS = "example.com", "example.org", "example.net", "mail.com", "test.com"
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,6 @@ class Task:
         prompts: what the model reads.
         schema: of what it is to write, as JSON Schema; all properties are required.
         answers: for each prompt the object that is right.
-        sensible: says of an object, for each property, whether it makes sense by itself, whatever the prompt is.
         template: the object as `json.dumps` writes it, with slots.
     """
 
@@ -47,21 +44,19 @@ class Task:
     prompts: Sequence[str]
     schema: dict[str, Any]
     answers: Sequence[dict[str, Any]]
-    sensible: Callable[[dict[str, Any]], list[bool]]
     template: Sequence[str | Slot]
 
-    def grade(self, number: int, text: str) -> tuple[float, float]:
-        """The share of the properties that are right, and of those that make sense; 0 for what is no object."""
+    def grade(self, number: int, text: str) -> float:
+        """The share of the properties that are right; 0 for what is no object."""
         try:
             found = json.loads(text)
         except ValueError:
-            return 0.0, 0.0
+            return 0.0
         if not isinstance(found, dict):
-            return 0.0, 0.0
+            return 0.0
         answer = self.answers[number]
         right = [found.get(key) == value and not isinstance(found[key], bool) for key, value in answer.items()]
-        sense = self.sensible(found)
-        return sum(right) / len(right), sum(sense) / len(sense)
+        return sum(right) / len(right)
 
 
 def records(number: int, seed: int) -> Task:
@@ -77,7 +72,6 @@ def records(number: int, seed: int) -> Task:
         [SENTENCES.format(**person) + "\nA person as JSON:\n" for person in people],
         _object(schema),
         [{key: person[key] for key in schema} for person in people],
-        _sensible_person,
         _template({key: Slot.NUMBER if key == "age" else Slot.STRING for key in schema}),
     )
 
@@ -98,7 +92,6 @@ def sums(number: int, seed: int) -> Task:
         [prompt(pairs) for pairs in sampled],
         _object(schema),
         [{"sum": sum(pairs[-1])} for pairs in sampled],
-        lambda found: [_adds_up(found)],
         _template(dict.fromkeys(schema, Slot.NUMBER)),
     )
 
@@ -115,29 +108,3 @@ def _template(slots: dict[str, Slot]) -> list[str | Slot]:
         parts += [f'{before}"{key}": {quote}', slot]
         before = f"{quote}, "
     return [*parts, before[:-2] + "}"]
-
-
-def _sensible_person(found: dict[str, Any]) -> list[bool]:
-    """Whether each property is one that the people of the training text may have."""
-    texts = {key: value if isinstance(value, str) else "" for key, value in found.items()}
-    first, _, last = texts.get("name", "").partition(" ")
-    user, _, domain = texts.get("email", "").partition("@")
-    return [
-        first in WOMEN + MEN and last in FAMILIES,
-        _is_whole(found.get("age")) and 18 <= found["age"] <= 90,
-        bool(user) and domain in DOMAINS,
-        texts.get("city") in CITIES,
-        texts.get("job") in JOBS,
-    ]
-
-
-def _adds_up(found: dict[str, Any]) -> bool:
-    if not all(_is_whole(found.get(key)) for key in ("a", "b", "sum")):
-        return False
-    # Exact, and for numbers of any size.
-    return Fraction(found["a"]) + Fraction(found["b"]) == Fraction(found["sum"])
-
-
-def _is_whole(value: Any) -> bool:
-    """Whether a value is an integer to JSON Schema, as 1.0 is and true is not."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and value % 1 == 0

@@ -1,6 +1,7 @@
 """Texts about invented people, orders and servers for training the bundled model: sentences, forms, records, questions.
 
     record, form, prose, question       one text each, from a random number generator
+    reading, sums                       likewise: sentences and the record that they are about; sums as JSON
 
 Everything is drawn from the lists and shapes below, so that names, dates, addresses and JSON come out plausible and
 nothing is about anyone.
@@ -266,6 +267,17 @@ RECORDS: dict[str, Any] = {
 }
 
 
+# Sentences that between them name every field of a person's record.
+TELLING = {
+    "name": entries("My name is {name}.;I am {name}.;This is {name}.;{name} writes:;Name: {name}."),
+    "age": entries("I am {age} years old.;Age: {age}.;I turned {age} this year.;At {age} I am still young."),
+    "email": entries("You can reach me at {email}.;My e-mail address is {email}.;Write to {email}.;E-mail: {email}."),
+    "city": entries("I live in {city}.;My home is {city}.;I moved to {city}.;City: {city}."),
+    "job": entries("I work as {a_job}.;I am {a_job}.;They pay me as {a_job}.;Job: {job}."),
+}
+JOINED = ["My name is {name} and I am {age} years old.", "I live in {city} and I work as {a_job}."]
+
+
 def filled(shape: Any, rng: Random, fields: dict[str, Any]) -> Any:
     """A JSON value of the shape: some keys are left out, and a list gets one to three elements."""
     if isinstance(shape, dict):
@@ -299,6 +311,24 @@ def form(rng: Random) -> str:
     if rng.random() < 0.25:
         lines = [line[0].lower() + line[1:] for line in lines]
     return "\n".join(lines)
+
+
+def reading(rng: Random) -> str:
+    """Sentences in which a person tells who they are, and the person as JSON."""
+    fields, shape = invented(rng), RECORDS["a person"]
+    if rng.random() < 0.5:
+        lines = [*JOINED, rng.choice(TELLING["email"])]
+    else:
+        lines = [rng.choice(TELLING[key]) for key in ("name", *rng.sample(["age", "email", "city", "job"], 4))]
+    text = " ".join(lines).format(**fields)
+    found = {key: fields[shape[key]] for key in shape}
+    return f"{text}\nA person as JSON:\n{dumped(found, rng)}"
+
+
+def sums(rng: Random) -> str:
+    """A few sums of two digits, each as JSON."""
+    pairs = [(rng.randint(0, 9), rng.randint(0, 9)) for _ in range(rng.randint(1, 5))]
+    return "\n".join(f"{a} + {b} as JSON:\n{dumped({'a': a, 'b': b, 'sum': a + b}, rng)}" for a, b in pairs)
 
 
 def question(rng: Random) -> str:

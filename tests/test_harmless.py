@@ -158,17 +158,15 @@ def test_boundaries_are_those_of_a_lexer(value: Any, indent: int | None, data: s
 def test_grades() -> None:
     task, adding = records(2, seed=5), sums(1, seed=5)
     right = dict(task.answers[0])
-    assert task.grade(0, json.dumps(right)) == (1, 1)
-    assert task.grade(0, json.dumps(right | {"age": 17, "name": "X"})) == (0.6, 0.6)
-    assert task.grade(0, json.dumps(right | {"city": ["Oslo"], "job": None})) == (0.6, 0.6)
-    assert task.grade(0, json.dumps(task.answers[1]))[1] == 1
-    assert task.grade(0, '["name"]') == task.grade(0, "{") == (0, 0)
+    assert task.grade(0, json.dumps(right)) == 1
+    assert task.grade(0, json.dumps(right | {"age": 17, "name": "X"})) == 0.6
+    assert task.grade(0, json.dumps(right | {"city": ["Oslo"], "job": None})) == 0.6
+    assert task.grade(0, '["name"]') == task.grade(0, "{") == 0
     total = adding.answers[0]["sum"]
-    assert adding.grade(0, json.dumps({"a": 0, "b": total, "sum": total})) == (1, 1)
-    assert adding.grade(0, json.dumps({"a": 1, "b": total, "sum": total})) == (1, 0)
-    assert adding.grade(0, json.dumps({"a": 0.0, "b": total, "sum": float(total)})) == (1, 1)
-    assert adding.grade(0, json.dumps({"a": True, "b": 0, "sum": True})) == (0, 0)
-    assert adding.grade(0, '{"a": 1e999, "b": 0, "sum": 1e999}') == (0, 0)
+    assert adding.grade(0, json.dumps({"a": 0, "b": total, "sum": total})) == 1
+    assert adding.grade(0, json.dumps({"a": 0, "b": total, "sum": total + 1})) == 0
+    assert adding.grade(0, json.dumps({"a": 0.0, "b": total, "sum": float(total)})) == 1
+    assert adding.grade(0, json.dumps({"a": 1, "b": 0, "sum": True})) == 0
 
 
 def test_the_table_says_what_was_measured() -> None:
