@@ -144,7 +144,10 @@ class Ways:
         counts = np.diff(tables.outcome_offsets)[tables.edge_outcome]
         firsts = np.repeat(tables.outcome_offsets[tables.edge_outcome] - np.cumsum(counts) + counts, counts)
         moves = firsts + np.arange(counts.sum())
-        source = np.unique(np.stack([np.repeat(edges, counts), self.push_of_move[moves]], 1), axis=0)
+        # The nodes that have an edge with each push, push by push.
+        push, source = np.divmod(
+            np.unique(self.push_of_move[moves] * len(tables.child) + np.repeat(edges, counts)), len(tables.child)
+        )
         self.across = np.full((len(tables.child), len(self.nodes) + 1), FAR, np.int32)
         self.across[tables.num_states - 1, -1] = 0
         for symbol, column in enumerate(tables.child.T):
@@ -158,8 +161,8 @@ class Ways:
             self.nodes,
             np.concatenate(order),
             starts,
-            source[:, 0].copy(),
-            source[:, 1].copy(),
+            source.astype(np.int32),
+            np.searchsorted(push, np.arange(len(self.pushes) + 1)).astype(np.int32),
         )
 
     def onto(self, vector: npt.NDArray[np.int32], symbol: int) -> npt.NDArray[np.int32]:
@@ -193,24 +196,30 @@ class Ways:
 
 @kernel
 def _saturate(
-    across: npt.NDArray[np.int32], offsets: Ints, nodes: Ints, steps: Ints, starts: Ints, source: Ints, push: Ints
+    across: npt.NDArray[np.int32], offsets: Ints, nodes: Ints, steps: Ints, starts: Ints, sources: Ints, firsts: Ints
 ) -> None:
-    """Lowers `across` until nothing changes.
+    """Lowers `across` until nothing changes; only what depends on rows that have just changed is looked at again.
 
     Args:
         across: `[N, J + 1]`, zero where a symbol is popped at once, and FAR elsewhere.
         offsets, nodes: `[S + 1]`, `[J]`: the columns of each symbol, and their nodes.
         steps, starts: `[..]`, `[G + 1]`: each push's target, and its symbols from the top down.
-        source, push: `[F]` each: the pushes that nodes have edges for.
+        sources, firsts: `[F]`, `[G + 1]`: the nodes that have an edge with each push, by push.
     """
     columns, counts = across.shape[1], len(starts) - 1
     way = np.empty((counts, columns), np.int32)
     before, after = np.empty(len(across), np.int32), np.empty(len(across), np.int32)
-    changed = True
-    while changed:
-        changed = False
+    changed, is_new = np.ones(len(across), np.bool_), np.zeros(counts, np.bool_)
+    while changed.any():
+        # What pushes come to while they are popped again.
+        beneath = False
+        for node in nodes:
+            beneath = beneath or changed[node]
         for number in range(counts):
             begin, end = starts[number], starts[number + 1]
+            is_new[number] = changed[steps[begin]] or (beneath and end > begin + 1)
+            if not is_new[number]:
+                continue
             way[number] = FAR
             # The nodes that the way has come to are a range of `nodes`, or the target alone.
             low, high = -1, 0
@@ -236,8 +245,11 @@ def _saturate(
                     for column in range(columns):
                         if cost + across[node, column] < way[number, column]:
                             way[number, column] = cost + across[node, column]
-        for entry in range(len(source)):
-            for column in range(columns):
-                if way[push[entry], column] + 1 < across[source[entry], column]:
-                    across[source[entry], column] = way[push[entry], column] + 1
-                    changed = True
+        changed[:] = False
+        for number in range(counts):
+            for entry in range(firsts[number], firsts[number + 1] if is_new[number] else 0):
+                source = sources[entry]
+                for column in range(columns):
+                    if way[number, column] + 1 < across[source, column]:
+                        across[source, column] = way[number, column] + 1
+                        changed[source] = True
