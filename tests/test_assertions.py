@@ -376,7 +376,7 @@ def test_resolving_stops_when_the_time_is_up() -> None:
     begun = seconds_worked()
     with Work(Limits(seconds=0.3)) as work, pytest.raises(LimitExceeded, match=r"0\.3 seconds"):
         compile_expr(parse(r"a*\b(?:a|b)*a(?:a|b){40}\bc?"), work)
-    assert seconds_worked() - begun < 3
+    assert seconds_worked() - begun < 10
 
 
 def test_deep_nesting_neither_recurses_to_a_crash_nor_hangs() -> None:

@@ -388,9 +388,9 @@ def test_either_a_pattern_or_a_grammar() -> None:
 def test_progress_speaks_up_after_its_patience_only(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(progress_module, "PATIENCE", 0.05)
+    monkeypatch.setattr(progress_module, "PATIENCE", 0.5)
     with progress("waiting"):
-        time.sleep(0.3)
+        time.sleep(1.5)
     assert re.fullmatch(r"waiting \.\.\.\nwaiting: \d+\.\d s\n", capsys.readouterr().err)
     with progress("done at once"):
         pass

@@ -28,6 +28,8 @@ BYTES = Vocabulary(
     [*(bytes([value]) for value in range(256)), b"", b"ab", b'":', b"<x>"], [256], special_tokens={"<x>": 259}
 )
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "array"}}, "required": ["a"]}
+# Seconds that nothing here takes: kernels may have to be compiled first, on a busy machine.
+PATIENCE = 300
 GENEROUS = Limits(states=10**9, table_bytes=1 << 33, seconds=30)
 ENDLESS = "(?:a|b)*a(?:a|b){60}"
 
@@ -101,27 +103,27 @@ def test_it_makes_what_compile_makes(compiler: BackgroundCompiler, lazy: bool) -
     for constraint, request in zip(made(), requests, strict=True):
         compile_: Any = tokenfst.compile
         expected = compile_(constraint, BYTES, lazy=lazy)
-        found = request.result(30)
+        found = request.result(PATIENCE)
         assert type(found) is type(expected)
         assert same(found, expected)
 
 
 def test_options_are_passed_on_and_are_part_of_the_key(compiler: BackgroundCompiler) -> None:
     palindromes = constraints.grammar('start: "a" start "a" | "b" start "b" | ""', syntax="lark")
-    parallel = compiler.submit(palindromes, BYTES, ambiguity="parallel", max_configurations=16).result(30)
+    parallel = compiler.submit(palindromes, BYTES, ambiguity="parallel", max_configurations=16).result(PATIENCE)
     assert parallel.accepts(b"abba")
     with pytest.raises(NondeterministicGrammar):
-        compiler.submit(palindromes, BYTES).result(30)
+        compiler.submit(palindromes, BYTES).result(PATIENCE)
     label = constraints.token("t")
     for ids in ([97], [98]):
-        assert compiler.submit(label, BYTES, terminals={"t": ids}).result(30).accepts(ids)
+        assert compiler.submit(label, BYTES, terminals={"t": ids}).result(PATIENCE).accepts(ids)
 
 
 def test_equal_content_is_compiled_once(compiler: BackgroundCompiler, gate: Gate) -> None:
     kinds = made()
     requests = [compiler.submit(constraint, BYTES) for _ in range(3) for constraint in made()]
     gate.open.set()
-    results = [request.result(30) for request in requests]
+    results = [request.result(PATIENCE) for request in requests]
     assert gate.count == len(kinds) == len(compiler)
     for number in range(len(kinds)):
         assert results[number] is results[number + len(kinds)] is results[number + 2 * len(kinds)]
@@ -129,7 +131,7 @@ def test_equal_content_is_compiled_once(compiler: BackgroundCompiler, gate: Gate
     assert again.done()
     assert again.result() is results[7]
     other = Vocabulary([*BYTES.tokens[:256], b"", b"aa"], [256])
-    assert compiler.submit("(ab|c)*", other).result(30) is not results[0]
+    assert compiler.submit("(ab|c)*", other).result(PATIENCE) is not results[0]
     assert gate.count == len(kinds) + 1
 
 
@@ -138,15 +140,15 @@ def test_a_failure_is_raised_for_all_and_not_kept(compiler: BackgroundCompiler, 
     gate.open.set()
     for request in requests:
         with pytest.raises(EmptyLanguage):
-            request.result(30)
+            request.result(PATIENCE)
     assert (gate.count, len(compiler)) == (1, 0)
-    assert isinstance(compiler.submit("(?P<NOT>(.|\\n)*)", BYTES).exception(30), EmptyLanguage)
+    assert isinstance(compiler.submit("(?P<NOT>(.|\\n)*)", BYTES).exception(PATIENCE), EmptyLanguage)
     assert gate.count == 2
 
 
 def test_a_limit_that_was_passed_is_an_error() -> None:
     with BackgroundCompiler(limits=Limits(states=1000)) as compiler:
-        assert isinstance(compiler.submit(ENDLESS, BYTES).exception(30), LimitExceeded)
+        assert isinstance(compiler.submit(ENDLESS, BYTES).exception(PATIENCE), LimitExceeded)
 
 
 def test_giving_up_stops_the_compilation_and_nothing_else() -> None:
@@ -163,19 +165,19 @@ def test_giving_up_stops_the_compilation_and_nothing_else() -> None:
         assert not behind.done()
         begun = time.monotonic()
         assert second.cancel()
-        assert behind.result(30).accepts(b"abc")
-        assert time.monotonic() - begun < 5
+        assert behind.result(PATIENCE).accepts(b"abc")
+        assert time.monotonic() - begun < 20
         assert wait([first, second, behind], 1).not_done == set()
         assert second.cancel()
 
 
 def test_what_was_given_up_can_be_asked_for_again(compiler: BackgroundCompiler, gate: Gate) -> None:
     given_up = compiler.submit("abc", BYTES)
-    assert gate.begun.acquire(timeout=20)
+    assert gate.begun.acquire(timeout=PATIENCE)
     assert given_up.cancel()
     again = compiler.submit("abc", BYTES)
     gate.open.set()
-    assert again.result(30).accepts(b"abc")
+    assert again.result(PATIENCE).accepts(b"abc")
     assert gate.count == 2
     assert not again.cancel()
     assert not again.cancelled()
@@ -185,16 +187,16 @@ def test_the_least_recently_used_goes() -> None:
     sizes = {text: tokenfst.compile(text, BYTES).nbytes for text in ("a{1,90}", "b{1,90}", "c{1,90}")}
     first, second, third = sizes
     with BackgroundCompiler(max_bytes=sum(sizes.values()) - 1, threads=1) as compiler:
-        held = {text: compiler.submit(text, BYTES).result(30) for text in (first, second)}
+        held = {text: compiler.submit(text, BYTES).result(PATIENCE) for text in (first, second)}
         assert compiler.submit(first, BYTES).result() is held[first]
-        compiler.submit(third, BYTES).result(30)
+        compiler.submit(third, BYTES).result(PATIENCE)
         assert compiler.nbytes == sizes[first] + sizes[third] <= compiler.max_bytes
         assert compiler.submit(first, BYTES).result() is held[first]
-        assert compiler.submit(second, BYTES).result(30) is not held[second]
+        assert compiler.submit(second, BYTES).result(PATIENCE) is not held[second]
         assert not compiler.submit(third, BYTES).done()
         # What is larger than all there is room for drives nothing else out.
         kept = len(compiler)
-        compiler.submit("d{1,4000}e", BYTES).result(30)
+        compiler.submit("d{1,4000}e", BYTES).result(PATIENCE)
         assert len(compiler) >= kept
         compiler.clear()
         assert compiler.nbytes == len(compiler) == 0
@@ -228,7 +230,7 @@ def test_many_threads_ask_for_and_give_up_many_things() -> None:
             request = compiler.submit(patterns[which], BYTES)
             if (at + number) % 5 == 0 and request.cancel():
                 continue
-            if not request.result(60).accepts(b"a" * which) or request.result().accepts(b"a" * (which + 4)):
+            if not request.result(PATIENCE).accepts(b"a" * which) or request.result().accepts(b"a" * (which + 4)):
                 wrong.append(patterns[which])
 
     with BackgroundCompiler(max_bytes=4 * tokenfst.compile(patterns[-1], BYTES).nbytes, threads=3) as compiler:
@@ -236,7 +238,7 @@ def test_many_threads_ask_for_and_give_up_many_things() -> None:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(60)
+            thread.join(PATIENCE)
         assert not any(thread.is_alive() for thread in threads)
         assert not wrong
         assert compiler.nbytes <= compiler.max_bytes
@@ -264,8 +266,8 @@ def test_what_cannot_be_seen_is_known_by_itself(compiler: BackgroundCompiler) ->
 
     calls, others = (constraints.tool_calls([add], format="pythonic") for _ in range(2))
     assert content_of(calls) is calls
-    assert compiler.submit(calls, BYTES).result(60) is compiler.submit(calls, BYTES).result()
-    assert compiler.submit(others, BYTES).result(60) is not compiler.submit(calls, BYTES).result()
+    assert compiler.submit(calls, BYTES).result(PATIENCE) is compiler.submit(calls, BYTES).result()
+    assert compiler.submit(others, BYTES).result(PATIENCE) is not compiler.submit(calls, BYTES).result()
 
 
 def test_a_cancelled_compilation_says_so_to_nobody_else() -> None:

@@ -622,7 +622,8 @@ def test_large_grammars_take_linear_time() -> None:
         assert len(grammar(text).rules) == count + 1
         return time.process_time() - began
 
-    assert seconds(8_000) < 24 * max(seconds(1_000), 0.05)
+    # Sixteen times as much, where squares would be 256 times: far from both, since clocks of busy machines are coarse.
+    assert seconds(16_000) < 100 * max(seconds(1_000), 0.05)
 
 
 @pytest.mark.parametrize(
@@ -643,7 +644,7 @@ def test_large_grammars_take_linear_time() -> None:
 def test_large_bodies(text: str) -> None:
     began = time.process_time()
     assert body(text)
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < 20
 
 
 # JSON

@@ -61,7 +61,7 @@ def test_nested_bounds_are_refused_before_anything_is_laid_out() -> None:
     begun = seconds_worked()
     with pytest.raises(LimitExceeded, match=r"^\(\?:\(\?:a\{1,1000\}\)\{1,1000\}\)\{1,1000\} has 1,000,000,000 leaves"):
         compile_expr(parse("((((a{1,1000}){1,1000}){1,1000}){1,1000})b"))
-    assert seconds_worked() - begun < 1
+    assert seconds_worked() - begun < 10
 
 
 def test_products_have_limits() -> None:
@@ -75,7 +75,7 @@ def test_the_time_is_a_limit() -> None:
     begun = seconds_worked()
     with pytest.raises(LimitExceeded, match=r"more than 0\.3 seconds \(limit `seconds`\)"):
         compile_within(parse("(?:a|b)*a(?:a|b){60}"), Limits(states=10**9, table_bytes=1 << 33, seconds=0.3))
-    assert seconds_worked() - begun < 3
+    assert seconds_worked() - begun < 10
 
 
 def test_memory_is_a_limit() -> None:
@@ -101,7 +101,7 @@ def test_a_compilation_in_a_thread_can_be_cancelled() -> None:
     thread.start()
     time.sleep(0.2)
     cancellation.cancel()
-    thread.join(timeout=60)
+    thread.join(timeout=300)
     assert not thread.is_alive()
     assert len(caught) == 1
     # It stays cancelled, and stops others too.
@@ -151,12 +151,12 @@ def test_an_excerpt_is_short() -> None:
 
 def test_compiling_kernels_is_not_charged() -> None:
     before = seconds_compiling()
-    with Work(Limits(seconds=0.2)) as work:
-        while seconds_compiling() < before + 0.4:
+    with Work(Limits(seconds=1)) as work:
+        while seconds_compiling() < before + 1.5:
             fresh = numba.njit(lambda number: number + 1)
             assert fresh(1) == 2
         work.look_at_the_clock()
         assert work.stop[0] == 0
-        time.sleep(0.3)
+        time.sleep(1.2)
         work.look_at_the_clock()
         assert work.stop[0] != 0
