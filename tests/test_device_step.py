@@ -1,7 +1,7 @@
 """A whole step on a device, masks, sampling and advance: one graph, and nothing of it waits for a value.
 
 There need be no accelerator: tensors on torch's `meta` device have shapes and no values, so whatever reads one on the
-host is an error there, and so is an operation on tensors of two devices.
+host is an error there, and so is an operation on tensors of two devices. And a tape does what a CUDA graph does.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from tape import Tape
 
 import constraints
 import tokenfst
@@ -81,3 +82,45 @@ def test_masks_sampling_and_advance_are_one_graph(is_ambiguous: bool, sampling: 
         compiled_at, compiled_tokens = compiled(compiled_at, logits, remaining, noise)
         assert torch.equal(tokens, compiled_tokens)
         noise = noise.next()
+
+
+def written(arena: Arena, at: Sequences, remaining: torch.Tensor, noise: Noise, sampling: Sampling) -> torch.Tensor:
+    """What a model writes that knows the last token alone, `[B, 6]`; also leaves `at` where the texts end."""
+    weights = torch.sin(torch.arange(WIDTH * WIDTH, dtype=torch.float32) * 12.9898).view(WIDTH, WIDTH) * 3
+    tokens, found = torch.zeros_like(at.slot), []
+    for number in range(6):
+        after, tokens = step(arena, at, weights.index_select(0, tokens), remaining - number, noise, sampling)
+        at.copy_(after)
+        noise = noise.next()
+        found.append(tokens)
+    return torch.stack(found, 1)
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+@pytest.mark.parametrize("is_ambiguous", [False, True])
+def test_a_whole_loop_is_captured_once(
+    is_ambiguous: bool, sampling: Sampling, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Arena, "_on_cpu", False)
+    arena = arena_of(is_ambiguous=is_ambiguous)
+    at, remaining, noise = arena.starts([1, 2, 3, FREE_SLOT]), torch.tensor([9, 12, 8, 20]), Noise.of([1, 2, 3, 4])
+    with Tape() as tape:
+        tokens = written(arena, at, remaining, noise, sampling)
+    seen = set()
+    last = len(arena.slots) - 1
+    for number, slots in enumerate([[1, 2, 3, FREE_SLOT], [last, 1, 1, 2], [FREE_SLOT, 3, last, 1]]):
+        # Another batch, other limits, other seeds, and automata that lie elsewhere.
+        if number == 2:
+            arena.drop(2)
+            arena.compact()
+        starts = arena.starts(slots)
+        limits = torch.tensor([9, 12, 8, 20]) + number
+        seeds = torch.tensor([1, 2, 3, 4]) + 10 * number
+        at.copy_(starts)
+        remaining.copy_(limits)
+        noise.seeds.copy_(seeds)
+        tape.replay()
+        assert torch.equal(tokens, written(arena, starts, limits, Noise(seeds, torch.zeros_like(seeds)), sampling))
+        assert all(torch.equal(mine, other) for mine, other in zip(at, starts, strict=True))
+        seen.add(tuple(tokens.flatten().tolist()))
+    assert len(seen) == 3

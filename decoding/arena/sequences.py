@@ -11,7 +11,7 @@ SYMBOL, CONTEXT, COST = range(3)
 
 
 class Sequences(NamedTuple):
-    """Where each sequence of a batch stands; nothing is ever written in place, so to go back is to keep the old ones.
+    """Where each sequence of a batch stands; no step writes in place, so to go back is to keep the old ones.
 
     Attributes:
         slot: `[B]` int64, the automaton of each sequence.
@@ -33,3 +33,13 @@ class Sequences(NamedTuple):
     def index_select(self, rows: Tensor) -> Sequences:
         """Some of the sequences, any of them any number of times, `[n]` int64."""
         return Sequences(*(part.index_select(0, rows) for part in self))
+
+    def copy_(self, other: Sequences) -> Sequences:
+        """Takes over where as many others stand, in place: a program that was captured finds its tensors where they were.
+
+        Returns:
+            Itself.
+        """
+        for part, taken in zip(self, other, strict=True):
+            part.copy_(taken)
+        return self
