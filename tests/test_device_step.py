@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 import torch
 from tape import Tape
+from torch._dynamo.backends.common import aot_autograd
+from torch._functorch._aot_autograd.utils import make_boxed_func
 
 import constraints
 import tokenfst
@@ -25,11 +27,11 @@ PALINDROMES = constraints.grammar('start: "a" start "a" | "b" start "b" | ""', s
 SAMPLINGS = [Sampling(), Sampling(temperature=0), Sampling(temperature=0.8, top_k=3, top_p=0.9, min_p=0.01)]
 
 
-def arena_of(*, is_ambiguous: bool) -> Arena:
+def arena_of(*, is_ambiguous: bool, width: int = WIDTH) -> Arena:
     automata: list[Any] = [tokenfst.compile(pattern, VOCABULARY) for pattern in ("(ab)*b?", "(a|bb){3,200}", NESTED)]
     if is_ambiguous:
         automata.append(tokenfst.compile(PALINDROMES, VOCABULARY, ambiguity="parallel", max_configurations=4))
-    return Arena.of(automata, width=WIDTH)
+    return Arena.of(automata, width=width)
 
 
 def step(
@@ -84,6 +86,27 @@ def test_masks_sampling_and_advance_are_one_graph(is_ambiguous: bool, sampling: 
         noise = noise.next()
 
 
+def test_what_is_as_large_as_the_logits_is_elementwise() -> None:
+    # So that compilers make one kernel of it, which reads packed masks and writes logits.
+    arena = arena_of(is_ambiguous=True, width=3000)
+    seen: list[Any] = []
+
+    def inspect(graph: torch.fx.GraphModule, _: Any) -> Any:
+        for node in graph.graph.nodes:
+            value = node.meta.get("val")
+            if node.op == "call_function" and isinstance(value, torch.Tensor) and value.numel() >= logits.numel():
+                assert torch.Tag.pointwise in node.target.tags or node.target.is_view, node.target
+                seen.append(node.target)
+        return make_boxed_func(graph.forward)
+
+    at, logits = arena.starts([1, 2, 3, FREE_SLOT]), torch.randn(4, 3000)
+    expected = arena.apply_(logits.clone(), at)
+    torch._dynamo.reset()
+    compiled = torch.compile(arena.apply_, fullgraph=True, backend=aot_autograd(fw_compiler=inspect), dynamic=False)
+    assert torch.equal(compiled(logits.clone(), at), expected)
+    assert torch.ops.aten.bitwise_and.Scalar in seen
+
+
 def written(arena: Arena, at: Sequences, remaining: torch.Tensor, noise: Noise, sampling: Sampling) -> torch.Tensor:
     """What a model writes that knows the last token alone, `[B, 6]`; also leaves `at` where the texts end."""
     weights = torch.sin(torch.arange(WIDTH * WIDTH, dtype=torch.float32) * 12.9898).view(WIDTH, WIDTH) * 3
@@ -98,9 +121,7 @@ def written(arena: Arena, at: Sequences, remaining: torch.Tensor, noise: Noise, 
 
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 @pytest.mark.parametrize("is_ambiguous", [False, True])
-def test_a_whole_loop_is_captured_once(
-    is_ambiguous: bool, sampling: Sampling, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_whole_loop_is_captured_once(is_ambiguous: bool, sampling: Sampling, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Arena, "_on_cpu", False)
     arena = arena_of(is_ambiguous=is_ambiguous)
     at, remaining, noise = arena.starts([1, 2, 3, FREE_SLOT]), torch.tensor([9, 12, 8, 20]), Noise.of([1, 2, 3, 4])

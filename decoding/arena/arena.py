@@ -306,9 +306,17 @@ class Arena:
         if remaining is not None:
             limit = remaining[:, None] if isinstance(remaining, Tensor) else remaining
             return (distances(self._program, at) < limit).gather(1, self._classes(at))
-        words = self.bitmask(at).contiguous()
-        tokens = self._tokens_of_byte.index_select(0, words.view(torch.uint8).flatten().int())
-        return tokens.view(torch.bool).view(len(words), -1)[:, : self.end - self.begin]
+        return self._unpacked(self.bitmask(at))
+
+    def _unpacked(self, words: Tensor) -> Tensor:
+        """The bits of words, `[B, W]` int32, as bool, `[B, V]`."""
+        width = self.end - self.begin
+        if torch.compiler.is_compiling():
+            # Arithmetic becomes one kernel with whatever reads the mask; as steps of their own it is slow.
+            bits = words[:, :, None] >> torch.arange(32, dtype=torch.int32, device=self.device) & 1
+            return bits.flatten(1)[:, :width] != 0
+        tokens = self._tokens_of_byte.index_select(0, words.contiguous().view(torch.uint8).flatten().int())
+        return tokens.view(torch.bool).view(len(words), -1)[:, :width]
 
     def _classes(self, at: Sequences) -> Tensor:
         """The class of each token for each sequence, `[B, V]`."""

@@ -54,6 +54,7 @@ _BITS = {
 # Logits that are worth a thread.
 _LOGITS_PER_THREAD = 1 << 19
 _NO_LIMIT = FAR
+_EACH_BIT = (1 << np.arange(32, dtype=np.uint32)).view(np.int32)
 
 
 def mask_logits(program: Program, logits: Tensor, at: Sequences, remaining: Tensor | int | None, begin: int) -> None:
@@ -232,13 +233,9 @@ def _mask_by_words(words: Words, base: int, masks: Longs, chunk: Words, infinity
 
 @plain_kernel
 def _mask_word(word: int, infinity: int, logits: Longs) -> None:
-    """The 32 logits of a word; without branches, so that they are written several at a time."""
-    if word == 0:
-        for bit in range(32):
-            logits[bit] = infinity
-    else:
-        for bit in range(32):
-            logits[bit] = logits[bit] if (word >> bit) & 1 else infinity
+    """The 32 logits of a word, several at a time; shifts would be of 64 bits each, and one at a time."""
+    for bit in range(32):
+        logits[bit] = logits[bit] if word & _EACH_BIT[bit] else infinity
 
 
 @plain_kernel

@@ -35,7 +35,7 @@ class Sequences(NamedTuple):
         return Sequences(*(part.index_select(0, rows) for part in self))
 
     def copy_(self, other: Sequences) -> Sequences:
-        """Takes over where as many others stand, in place: a program that was captured finds its tensors where they were.
+        """Takes over where as many others stand, in place, so that a captured program finds its tensors.
 
         Returns:
             Itself.
