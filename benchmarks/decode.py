@@ -1,7 +1,8 @@
 """Decoding: what a step costs beside the model, for batches in which every sequence has its own constraint.
 
     python benchmarks/decode.py [--vocab FILE] [--sizes 32000,131072,262144] [--batches 1,16,64,256,512]
-                                [--engines tokenfst,budget,xgrammar,llguidance] [--steps N] [--json FILE]
+                                [--engines tokenfst,budget,xgrammar,llguidance] [--device cuda] [--steps N]
+                                [--dtype float32] [--json FILE]
 
 A step makes the masks of a batch, writes minus infinity over the logits of what is forbidden, in place, and goes on by
 a token for each sequence. Sequences take turns among the constraints below, each along a text of its own; so every
@@ -10,12 +11,16 @@ engine masks the same logits at the same places.
     floor       one `masked_fill_` of the same logits by a ready mask, `[B, V]` bool
     tokenfst    `decoding.arena.Arena`: one program for masks and logits, one for the steps
     budget      the same within a budget of tokens that does not bind
+    compiled    tokenfst's programs through `torch.compile`; takes a compiler, C++ or Triton
+    captured    tokenfst's programs, each captured in a CUDA graph; nothing but the graph may touch the device
     xgrammar    its functions for batches, and its own kernel for logits
     llguidance  likewise
 
 Vocabularies are the first tokens of a real one; where more are asked for, pairs of its tokens put together. Everything
 runs in one thread, and engines take turns step by step, so that whatever else the machine does meets all of them. Times
-are those of the processor, medians over the steps; what is compiled and prepared before the first step is not counted.
+are medians over the steps, those of the processor, or with a GPU from when it is idle until it is idle again. What is
+compiled and prepared before the first step is not counted. On a GPU the steps of `tokenfst`, `compiled` and `captured`
+run where waiting for the device is an error.
 """
 
 from __future__ import annotations
@@ -24,7 +29,8 @@ import argparse
 import json
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -82,36 +88,106 @@ class Engine(Protocol):
 
     name: str
 
-    def start(self, batch: int) -> None:
-        """Begins so many sequences."""
+    def start(self, logits: Tensor) -> None:
+        """Begins a sequence for each row, `[B, V]`; all their masks are for this tensor."""
 
-    def mask(self, logits: Tensor) -> None:
+    def mask(self) -> None:
         """Writes minus infinity over what is forbidden."""
 
-    def advance(self, tokens: Sequence[int]) -> None:
-        """Goes on by a token for each sequence."""
+    def advance(self, tokens: Tensor) -> None:
+        """Goes on by a token for each sequence, `[B]` int64."""
 
 
 class TokenFst:
     """This project; with or without a budget that does not bind."""
 
-    def __init__(self, vocabulary: Vocabulary, remaining: int | None = None) -> None:
+    def __init__(self, vocabulary: Vocabulary, device: str, remaining: int | None = None) -> None:
         self.name = "budget" if remaining else f"tokenfst {tokenfst.__version__}"
-        self.arena = Arena(vocabulary)
+        self.arena = Arena(vocabulary, device)
         self.remaining = remaining
         self.slots = [self.arena.add(_automaton(each, vocabulary)) for each in CONSTRAINTS]
 
-    def start(self, batch: int) -> None:
+    def start(self, logits: Tensor) -> None:
         """See `Engine`."""
-        self.at = self.arena.starts([self.slots[row % len(self.slots)] for row in range(batch)])
+        self.logits = logits
+        self.at = self.arena.starts([self.slots[row % len(self.slots)] for row in range(len(logits))])
 
-    def mask(self, logits: Tensor) -> None:
+    def mask(self) -> None:
         """See `Engine`."""
-        self.arena.apply_(logits, self.at, self.remaining)
+        with never_waiting(self.logits):
+            self.arena.apply_(self.logits, self.at, self.remaining)
 
-    def advance(self, tokens: Sequence[int]) -> None:
+    def advance(self, tokens: Tensor) -> None:
         """See `Engine`."""
-        self.at = self.arena.advance(self.at, torch.tensor(tokens))
+        with never_waiting(self.logits):
+            self.at = self.arena.advance(self.at, tokens)
+
+
+@contextmanager
+def never_waiting(tensor: Tensor) -> Iterator[None]:
+    """On a GPU, whatever waits for it is an error."""
+    if not tensor.is_cuda:
+        yield
+        return
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        yield
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+
+
+class Compiled(TokenFst):
+    """This project's programs, each compiled to kernels of its own."""
+
+    def __init__(self, vocabulary: Vocabulary, device: str) -> None:
+        super().__init__(vocabulary, device)
+        self.name = "compiled"
+        self._apply = torch.compile(self.arena.apply_, fullgraph=True, dynamic=False)
+        self._go_on = torch.compile(self.arena.advance, fullgraph=True, dynamic=False)
+
+    def mask(self) -> None:
+        """See `Engine`."""
+        with never_waiting(self.logits):
+            self._apply(self.logits, self.at)
+
+    def advance(self, tokens: Tensor) -> None:
+        """See `Engine`."""
+        with never_waiting(self.logits):
+            self.at = self._go_on(self.at, tokens)
+
+
+class Captured(TokenFst):
+    """This project's programs, each a CUDA graph that is captured once for a batch."""
+
+    def __init__(self, vocabulary: Vocabulary, device: str) -> None:
+        super().__init__(vocabulary, device)
+        self.name = "captured"
+
+    def start(self, logits: Tensor) -> None:
+        """See `Engine`."""
+        super().start(logits)
+        # Operations load their kernels when they are first done, which no capture allows.
+        super().mask()
+        self.tokens = torch.zeros_like(self.at.slot)
+        first = self.arena.starts(self.at.slot)
+        self.arena.advance(first, self.tokens)
+        self.masking, self.going_on = torch.cuda.CUDAGraph(), torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.masking):
+            self.arena.apply_(logits, self.at)
+        with torch.cuda.graph(self.going_on):
+            self.at.copy_(self.arena.advance(self.at, self.tokens))
+        self.at.copy_(first)
+
+    def mask(self) -> None:
+        """See `Engine`."""
+        with never_waiting(self.logits):
+            self.masking.replay()
+
+    def advance(self, tokens: Tensor) -> None:
+        """See `Engine`."""
+        with never_waiting(self.logits):
+            self.tokens.copy_(tokens)
+            self.going_on.replay()
 
 
 def _automaton(constraint: Constraint, vocabulary: Vocabulary) -> Any:
@@ -140,21 +216,22 @@ class XGrammarBatch:
         }
         self.compiled = [made[each.kind](each.value) for each in CONSTRAINTS]
 
-    def start(self, batch: int) -> None:
+    def start(self, logits: Tensor) -> None:
         """See `Engine`."""
+        self.logits, batch = logits, len(logits)
         self.batch = self.module.BatchGrammarMatcher(max_threads=1)
         compiled = [self.compiled[row % len(self.compiled)] for row in range(batch)]
         self.matchers = [self.module.GrammarMatcher(each) for each in compiled]
         self.words = self.module.allocate_token_bitmask(batch, self.size)
 
-    def mask(self, logits: Tensor) -> None:
+    def mask(self) -> None:
         """See `Engine`."""
         self.batch.batch_fill_next_token_bitmask(self.matchers, self.words)
-        self.module.apply_token_bitmask_inplace(logits, self.words)
+        self.module.apply_token_bitmask_inplace(self.logits, self.words.to(self.logits.device, non_blocking=True))
 
-    def advance(self, tokens: Sequence[int]) -> None:
+    def advance(self, tokens: Tensor) -> None:
         """See `Engine`."""
-        if not all(self.batch.batch_accept_token(self.matchers, list(tokens))):
+        if not all(self.batch.batch_accept_token(self.matchers, tokens.tolist())):
             raise ValueError("XGrammar refuses a token")
 
 
@@ -184,21 +261,23 @@ class LLGuidanceBatch:
             if each.get_error():
                 raise ValueError(each.get_error())
 
-    def start(self, batch: int) -> None:
+    def start(self, logits: Tensor) -> None:
         """See `Engine`."""
+        self.logits, batch = logits, len(logits)
         self.executor = self.module.LLExecutor(1)
         self.matchers = [self.compiled[row % len(self.compiled)].deep_copy() for row in range(batch)]
         self.places = list(zip(self.matchers, range(batch), strict=True))
         self.words = self.torch.allocate_token_bitmask(batch, self.tokenizer.vocab_size)
 
-    def mask(self, logits: Tensor) -> None:
+    def mask(self) -> None:
         """See `Engine`."""
         self.torch.fill_next_token_bitmask_par(self.executor, self.places, self.words)
-        self.torch.apply_token_bitmask_inplace(logits, self.words)
+        self.torch.apply_token_bitmask_inplace(self.logits, self.words.to(self.logits.device, non_blocking=True))
 
-    def advance(self, tokens: Sequence[int]) -> None:
+    def advance(self, tokens: Tensor) -> None:
         """See `Engine`."""
-        if not all(self.torch.consume_token_par(self.executor, list(zip(self.matchers, tokens, strict=True)))):
+        following = list(zip(self.matchers, tokens.tolist(), strict=True))
+        if not all(self.torch.consume_token_par(self.executor, following)):
             raise ValueError("llguidance refuses a token")
 
 
@@ -207,29 +286,31 @@ class Floor:
 
     name = "floor"
 
-    def __init__(self, engine: Engine, vocabulary: Vocabulary) -> None:
-        self.engine, self.size = engine, len(vocabulary)
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
 
-    def start(self, batch: int) -> None:
+    def start(self, logits: Tensor) -> None:
         """See `Engine`."""
-        self.engine.start(batch)
-        logits = torch.zeros(batch, self.size)
-        self.engine.mask(logits)
-        self.forbidden = logits.isinf()
+        masked = torch.zeros_like(logits)
+        self.engine.start(masked)
+        self.engine.mask()
+        self.logits, self.forbidden = logits, masked.isinf()
 
-    def mask(self, logits: Tensor) -> None:
+    def mask(self) -> None:
         """See `Engine`."""
-        logits.masked_fill_(self.forbidden, float("-inf"))
+        self.logits.masked_fill_(self.forbidden, float("-inf"))
 
-    def advance(self, tokens: Sequence[int]) -> None:
+    def advance(self, tokens: Tensor) -> None:
         """See `Engine`; there is nothing to go on."""
 
 
-ENGINES: dict[str, Callable[[Vocabulary], Engine]] = {
+ENGINES: dict[str, Callable[[Vocabulary, str], Engine]] = {
     "tokenfst": TokenFst,
-    "budget": lambda vocabulary: TokenFst(vocabulary, 100_000),
-    "xgrammar": XGrammarBatch,
-    "llguidance": LLGuidanceBatch,
+    "budget": lambda vocabulary, device: TokenFst(vocabulary, device, 100_000),
+    "compiled": Compiled,
+    "captured": Captured,
+    "xgrammar": lambda vocabulary, _: XGrammarBatch(vocabulary),
+    "llguidance": lambda vocabulary, _: LLGuidanceBatch(vocabulary),
 }
 
 
@@ -259,27 +340,34 @@ def texts(vocabulary: Vocabulary, batch: int, steps: int) -> list[list[int]]:
     return [[rows[row % len(rows)][step] for row in range(batch)] for step in range(steps)]
 
 
+def seconds_on(device: str) -> float:
+    """The processor's time; or the clock's, when a GPU has done all that it was asked for."""
+    if device == "cpu":
+        return time.process_time()
+    torch.cuda.synchronize(device)
+    return time.perf_counter()
+
+
 def measure(
-    engines: Sequence[Engine], vocabulary: Vocabulary, batch: int, steps: int, dtype: torch.dtype
+    engines: Sequence[Engine], vocabulary: Vocabulary, batch: int, steps: int, dtype: torch.dtype, device: str
 ) -> dict[str, tuple[float, float]]:
     """The seconds that masks and logits take, and those of the steps, medians for each engine."""
     taken: dict[str, tuple[list[float], list[float]]] = {engine.name: ([], []) for engine in engines}
-    following = texts(vocabulary, batch, steps)
-    logits = torch.randn(batch, len(vocabulary), dtype=dtype)
-    expected = torch.arange(batch), torch.tensor(following)
+    following = torch.tensor(texts(vocabulary, batch, steps), device=device)
+    logits = torch.randn(batch, len(vocabulary), dtype=dtype, device=device)
     # The first time through is not counted: masks are made, and kernels loaded.
     for counted in (False, True):
         for engine in engines:
-            engine.start(batch)
-        for step, tokens in enumerate(following):
+            engine.start(logits)
+        for tokens in following:
             for engine in engines:
-                logits[expected[0], expected[1][step]] = 1.0
-                first = time.process_time()
-                engine.mask(logits)
-                second = time.process_time()
+                logits.scatter_(1, tokens[:, None], 1.0)
+                first = seconds_on(device)
+                engine.mask()
+                second = seconds_on(device)
                 engine.advance(tokens)
-                third = time.process_time()
-                if engine.name != "floor" and bool(logits[expected[0], expected[1][step]].isinf().any()):
+                third = seconds_on(device)
+                if engine.name != "floor" and bool(logits.gather(1, tokens[:, None]).isinf().any()):
                     raise AssertionError(f"{engine.name} forbids a token of the texts")
                 if counted:
                     taken[engine.name][0].append(second - first)
@@ -292,7 +380,8 @@ def main() -> None:
     parser.add_argument("--vocab", help="a vocabulary that `tokenfst.load` reads; Tekken's if left out")
     parser.add_argument("--sizes", default="32000,131072,262144")
     parser.add_argument("--batches", default="1,16,64,256,512")
-    parser.add_argument("--engines", default=",".join(ENGINES))
+    parser.add_argument("--engines", default="tokenfst,budget,xgrammar,llguidance", help="of " + ", ".join(ENGINES))
+    parser.add_argument("--device", default="cpu", help="where the logits are: cpu, or cuda")
     parser.add_argument("--steps", type=int, default=16)
     parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16", "float16"])
     parser.add_argument("--json", type=Path, help="where the figures are written")
@@ -301,16 +390,17 @@ def main() -> None:
     rows: list[dict[str, Any]] = []
     for size in map(int, options.sizes.split(",")):
         vocabulary = vocabulary_of(size, options.vocab)
-        engines = [ENGINES[name](vocabulary) for name in options.engines.split(",")]
-        engines.insert(0, Floor(engines[0], vocabulary))
+        engines = [ENGINES[name](vocabulary, options.device) for name in options.engines.split(",")]
+        engines.insert(0, Floor(TokenFst(vocabulary, options.device)))
         for batch in map(int, options.batches.split(",")):
-            found = measure(engines, vocabulary, batch, options.steps, getattr(torch, options.dtype))
+            found = measure(engines, vocabulary, batch, options.steps, getattr(torch, options.dtype), options.device)
             floor = found["floor"][0]
             for name, (masks, steps) in found.items():
                 rows.append({"size": size, "batch": batch, "engine": name, "masks": masks, "steps": steps})
                 line = f"V {size:>7,}  B {batch:>3}  {name:<18} {1e6 * masks:>10,.0f} + {1e6 * steps:>8,.0f} us"
                 print(f"{line}  {(masks + steps) / floor:>6.2f} x floor", flush=True)
-    print(f"torch {torch.__version__}, {options.dtype}, one thread")
+    device = torch.cuda.get_device_name(options.device) if options.device != "cpu" else "one thread"
+    print(f"torch {torch.__version__}, {options.dtype}, {device}")
     if options.json:
         options.json.write_text(json.dumps(rows))
 

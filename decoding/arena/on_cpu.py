@@ -61,8 +61,8 @@ def mask_logits(program: Program, logits: Tensor, at: Sequences, remaining: Tens
     """Writes minus infinity over forbidden tokens; see `Arena.apply_`."""
     integers, infinity = _BITS[logits.dtype]
     bits = logits.detach().view(integers).numpy()
-    limit = torch.zeros(len(bits), dtype=torch.int64) + (_NO_LIMIT if remaining is None else remaining)
-    limits, least = limit.numpy(), bits.dtype.type(infinity)
+    limits, least = np.empty(len(bits), np.int64), bits.dtype.type(infinity)
+    limits[:] = _NO_LIMIT if remaining is None else remaining
 
     def mask(rows: tuple[int, int]) -> None:
         _mask(
