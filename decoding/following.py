@@ -24,7 +24,6 @@ from torch import Tensor
 from automata.errors import TokenNotAllowed, TooManyConfigurations, VocabularyError
 from decoding.arena import FREE_SLOT, Arena, Sequences
 from decoding.arena.arena import MAX_DEPTH
-from decoding.arena.layout import DEAD
 from tokenfst.automaton import TokenAutomaton
 from tokenfst.over_tokens import OverTokens
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
@@ -189,14 +188,14 @@ class Following:
             TooManyConfigurations: a row has more derivations side by side than are carried.
         """
         found = torch.tensor([state is _ASTRAY for state in states.host], device=self.device)
-        if states.device is None:
+        if self._arena is None or states.device is None:
             return found
         rows = states.device.overflowed.nonzero().flatten().tolist()
         if rows:
             raise TooManyConfigurations(
                 f"rows {rows} have more derivations side by side than are carried (`max_configurations`)"
             )
-        return found | (self._on_device & (states.device.row == DEAD).all(1))
+        return found | (self._on_device & self._arena.astray(states.device))
 
     def needs_more(self, states: States, row: int, remaining: int) -> bool:
         """Whether a row that is not astray cannot be completed within so many tokens, whatever the height of the stack.

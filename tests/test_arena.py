@@ -15,6 +15,8 @@ import tokenfst
 from automata import parse
 from automata.counted import compile_counted
 from automata.errors import LimitExceeded, TokenNotAllowed, VocabularyError
+from constraints.grammars.bundled import bundled
+from decoding import bundled_model, vocabulary_of
 from decoding.arena import FREE_SLOT, Arena
 from tokenfst import PushdownTokenAutomaton, TokenAutomaton, Vocabulary
 from tokenfst.counted.automaton import from_counted
@@ -240,3 +242,18 @@ def test_patterns_are_matched_by_whatever_is_drawn() -> None:
     for slot, row in zip(slots, torch.stack(written, 1).tolist(), strict=True):
         text = VOCABULARY.detokenize([token for token in row if token not in VOCABULARY.eos_ids])
         assert re.fullmatch(patterns[slot - 1], text.decode())
+
+
+def test_a_grammar_takes_as_much_as_its_nodes_and_not_as_the_paths_of_its_stacks() -> None:
+    # As paths, of which there are hundreds of thousands, these took 1.5 GB.
+    _, tokenizer = bundled_model()
+    automaton = tokenfst.compile(bundled("python_expression"), vocabulary_of(tokenizer))
+    arena = Arena.of([automaton])
+    assert arena.nbytes < 5 * automaton.nbytes
+    at, state = arena.starts([1]), automaton.start
+    text = "f(x, [i ** 2 for i in (1, 2, 3) if not i in {4: 5}], *args)(lambda y: y[1:2])"
+    for token in [*tokenizer(text)["input_ids"], *automaton.vocabulary.eos_ids]:
+        assert np.array_equal(arena.mask(at)[0].numpy(), automaton.mask(state))
+        assert np.array_equal(arena.mask(at, 12)[0].numpy(), automaton.mask(state, 12))
+        at, state = arena.advance(at, torch.tensor([token])), automaton.advance(state, token)
+    assert arena.ended(at).all()

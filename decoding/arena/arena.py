@@ -225,6 +225,8 @@ class Arena:
             cuts=int(machine.nodes[:, layout.NUM_CUTS].max()),
             classes=machine.num_classes,
             runs=int(machine.node_runs[:, 1].max(initial=0)),
+            parts=machine.parts,
+            at_once=machine.at_once,
         )
         shape = Shape(*map(max, needs, self._program.shape))
         self.generation += shape != self._program.shape
@@ -247,11 +249,11 @@ class Arena:
 
     def ended(self, at: Sequences) -> Tensor:
         """Which sequences have come to their end, `[B]` bool."""
-        return (at.row == ENDED).any(1)
+        return (at.row[:, :, 0] == ENDED).any(1)
 
     def astray(self, at: Sequences) -> Tensor:
         """Which sequences hold a token that was not allowed, or have overflowed, `[B]` bool."""
-        return (at.row == DEAD).all(1)
+        return (at.row[:, :, 0] == DEAD).all(1)
 
     def check(self, at: Sequences) -> None:
         """Looks whether a sequence has overflowed; waits for the device.

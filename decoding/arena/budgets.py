@@ -26,8 +26,8 @@ def distances(program: Program, at: Sequences) -> Tensor:
     classes = torch.arange(shape.classes, device=program.device)
     inside = classes < tables.number(layout.NUM_CLASSES)
     number = torch.where(inside, classes, 0).repeat(1, configurations)
-    move = program.moves(tables, at.row.repeat_interleave(shape.classes, 1), number).flatten(1)
-    times = shape.classes * shape.times
+    move = program.moves(tables, program.rows(at).repeat_interleave(shape.classes, 1), number).flatten(1)
+    times = shape.classes * shape.at_once
     pops, _, _, node, keeps, adds = program.effects(tables, move)
     # Entries of other classes may pop what is not there.
     base = (at.height.repeat_interleave(times, 1) - pops).clamp(min=0)
@@ -36,7 +36,7 @@ def distances(program: Program, at: Sequences) -> Tensor:
     if shape.runs:
         count = keeps * at.counter.repeat_interleave(times, 1) + adds
         rest = rest + _of_count(program, tables, node, count)
-    rest = rest.view(len(at.slot), configurations, shape.classes, shape.times).amin((1, 3))
+    rest = rest.view(len(at.slot), configurations, shape.classes, shape.at_once).amin((1, 3))
     return torch.where(inside, rest, FAR)
 
 

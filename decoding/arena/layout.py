@@ -9,16 +9,16 @@ by gathers.
     ROW_MASK    `[E]`                   where the chunks of each row's mask begin, as a place in the block
     MASKS       `[A, C]`                the places of the C chunks of each mask
     CHUNKS      `[.., CHUNK_WORDS]`     chunks of packed masks; no two are equal
-    ROW_FORCED  `[E]`                   the only token that a row allows, or -1
+    ROW_FORCED  `[E]`                   the only token that a row allows; -1 for several, -2 for none
     ROW_COMB    `[E]`                   where the comb of each row begins, in entries
     COMB        `[.., 2]`               row and outcome; the entry at ROW_COMB[row] + class counts if it names the row
     OUTCOMES    `[O, T]`                the moves of each outcome; outcome i is move i where none has more than one
     MOVES       `[M, 6]`                what a move does (`POPS` ... `ADDS`)
     PUSHES      `[..]`                  symbols pushed, from the bottom up
-    NODES       `[N, 4]`                how a node finds its row (`WALK_AT` ... `NUM_CUTS`)
+    NODES       `[N, 4]`                how a node finds its row, and the next node (`WALK_AT` ... `NUM_CUTS`)
     WALK        `[I, S + 1]`            from an inner node, by symbol, or S below the lowest one, to a node
-    NODE_ROWS   `[..]`                  the rows of leaves, interval by interval
-    CUTS        `[..]`                  where the intervals of leaves end
+    NODE_ROWS   `[..]`                  the rows of nodes, interval by interval
+    CUTS        `[..]`                  where the intervals of nodes end
     REST        `[H, M]`                the fewest tokens after a move, beyond what is counted for the stack
     NEXT, COST  `[H, S]`                the context with one symbol more on the stack, and what it costs
     NODE_RUNS   `[N, 2]`                where the runs of a node begin, and how many there are
@@ -40,10 +40,10 @@ FIELDS = 28
 # Columns of MOVES: how many symbols are popped and pushed, where the pushed ones begin, the node that follows; and the
 # count afterwards, which is KEEPS times what it was and ADDS.
 POPS, PUSHED, PUSH_AT, TARGET, KEEPS, ADDS = range(6)
-# Columns of NODES: where the row of an inner node begins in WALK, -1 for a leaf; where the rows of a leaf begin in
-# NODE_ROWS, where its cuts begin in CUTS, and how many there are.
+# Columns of NODES: where what an inner node leads to begins in WALK, -1 for one that reads nothing; where its rows
+# begin in NODE_ROWS, where its cuts begin in CUTS, and how many there are.
 WALK_AT, ROWS_AT, CUTS_AT, NUM_CUTS = range(4)
-# What the intervals of leaves are of: nothing, the count, or how many symbols are free above the stack.
+# What the intervals of nodes are of: nothing, the count, or how many symbols are free above the stack.
 NOTHING, COUNT, FREE = range(3)
 
 # Rows, and nodes, of every automaton: where nothing is allowed, and after the end.

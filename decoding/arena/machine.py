@@ -1,16 +1,16 @@
 """Machine: what every kind of automaton is to the arena.
 
-A sequence stands at a *row*: the classes that are allowed there, with what they do. A row is all that a mask needs. A
-token's class makes a *move* from a row: so many symbols are popped, some are pushed, the count changes, and a *node*
-follows. The node finds the next row by what is read of the stack, and by one number, the *gauge*:
+A sequence stands at *rows*: the classes that are allowed there, with what they do. Rows are all that a mask needs. A
+token's class makes a *move* from one of them: so many symbols are popped, some are pushed, the count changes, and a
+*node* follows. A node finds its row by one number, the *gauge*, and an inner node reads one symbol more from the top of
+the stack and goes on to another node, which adds a row of its own:
 
-    inner node   reads one symbol more from the top of the stack and goes on to another node
-    leaf         has a row for each interval of the gauge: of the count, where something is counted, or of how many
-                 symbols are free above the stack, since moves need room
+    gauge       the count, where something is counted; or how many symbols are free above the stack, since moves need
+                room. A node has a row for each interval of the gauge
 
-    of a regular automaton    every state is a leaf with one row, and no move pops, pushes or counts
-    of one with a register    every place is a leaf, with a row for each interval in which the same guards are open
-    of one with a stack       inner nodes are those of the context trees; leaves have a row for each level of room
+    of a regular automaton    every state is a node with one row, and no move pops, pushes or counts
+    of one with a register    every place is a node, with a row for each interval in which the same guards are open
+    of one with a stack       nodes are those of the context trees, with a row for each level of room
 
 So one program serves all of them, and one with a stack pays for the stack alone. Row and node 0 are dead, row and node
 1 are those after the end.
@@ -60,6 +60,8 @@ class Machine:
         is_ambiguous: whether a text may have several configurations.
         reads: how many symbols are read at most.
         longest: how many are pushed at most.
+        parts: how many rows a sequence stands at, at most.
+        at_once: how many moves a class makes from them, at most.
     """
 
     token_class: npt.NDArray[np.integer]
@@ -86,6 +88,8 @@ class Machine:
     is_ambiguous: bool = False
     reads: int = 0
     longest: int = 0
+    parts: int = 1
+    at_once: int = 1
 
     @property
     def num_rows(self) -> int:
@@ -98,7 +102,7 @@ class Machine:
 
 
 def leaves(first_row: Longs, first_cut: Longs, num_cuts: Longs) -> Longs:
-    """Nodes that read nothing, `[N, 4]`."""
+    """Nodes that read nothing from the stack, `[N, 4]`."""
     nodes = np.full((len(first_row), 4), -1, np.int64)
     nodes[:, ROWS_AT], nodes[:, CUTS_AT], nodes[:, NUM_CUTS] = first_row, first_cut, num_cuts
     return nodes

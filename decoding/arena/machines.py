@@ -8,12 +8,10 @@ import numpy as np
 
 from decoding.arena.layout import (
     COUNT,
-    CUTS_AT,
     DEAD,
     ENDED,
     FAR,
     FREE,
-    NUM_CUTS,
     POPS,
     PUSH_AT,
     PUSHED,
@@ -40,7 +38,7 @@ def machine_of(automaton: Automaton, max_depth: int) -> Machine:
         max_depth: the most symbols that a stack may hold.
 
     Raises:
-        LimitExceeded: the rows of context trees, or the distances, take more memory than they may.
+        LimitExceeded: the distances take more memory than they may.
     """
     if isinstance(automaton, PushdownTokenAutomaton):
         return of_pushdown(automaton, max_depth)
@@ -156,39 +154,43 @@ def _runs(automaton: CountedAutomaton, num_nodes: int) -> tuple[Longs, Longs]:
 
 
 def of_pushdown(automaton: PushdownTokenAutomaton, max_depth: int) -> Machine:
-    """Rows are those of `decoding.arena.pushdown_rows`, states there; nodes are the entries of its walk."""
+    """Node n of the context trees is node n + 2, but the state after the end is ENDED; rows are those of
+    `decoding.arena.pushdown_rows`."""
     tables, depths = automaton.tables, [max_depth, automaton.max_depth]
     rows, distance = make_rows(tables), automaton.distances
-    num_moves, num_leaves = len(tables.move_pops), len(rows.state_of)
-    offsets = rows.offsets + (np.arange(len(rows.offsets)) > ENDED)
+    num_moves, num_nodes = len(tables.move_pops), len(tables.child)
+    node = np.arange(num_nodes) + 2
+    node[tables.num_states - 1] = ENDED
     moves = np.zeros((num_moves + 2, 6), np.int64)
-    moves[:-2, POPS], moves[:-2, TARGET] = tables.move_pops, rows.root[tables.move_target]
+    moves[:-2, POPS], moves[:-2, TARGET] = tables.move_pops, node[tables.move_target]
     moves[:-2, PUSHED] = np.diff(tables.push_offsets)[tables.move_push]
     moves[:-2, PUSH_AT] = tables.push_offsets[tables.move_push]
     moves[-1, TARGET] = ENDED
-    none = np.full((2, rows.moves.shape[1]), num_moves)
+    none = np.full((2, rows.outcomes.shape[1]), num_moves)
     none[1, 0] += 1
-    outcomes = np.concatenate([rows.moves, none])
-    nodes = np.full((len(rows.walk), 4), -1, np.int64)
-    nodes[:num_leaves, ROWS_AT] = np.arange(num_leaves) * rows.state_of.shape[1]
-    nodes[:num_leaves, CUTS_AT], nodes[:num_leaves, NUM_CUTS] = 0, len(rows.needs)
-    nodes[num_leaves:, WALK_AT] = np.arange(len(rows.walk) - num_leaves) * rows.walk.shape[1]
+    outcomes = np.concatenate([rows.outcomes, none])
+    # The first two nodes have rows of their own, which come first.
+    nodes = leaves(*(np.append([0, 0], column) for column in (rows.rows_at + 2, rows.cuts_at, rows.num_cuts)))
+    nodes[ENDED, ROWS_AT] = ENDED
+    child = np.pad(tables.child, [(0, 0), (0, 1)], constant_values=-1)
+    inner = np.flatnonzero((child >= 0).any(1))
+    nodes[inner + 2, WALK_AT] = np.arange(len(inner)) * child.shape[1]
     return Machine(
         token_class=automaton.token_class,
         num_classes=tables.num_classes,
-        offsets=offsets,
+        offsets=rows.offsets + (np.arange(len(rows.offsets)) > ENDED),
         number=np.insert(rows.number, rows.offsets[ENDED], END),
         outcome=np.insert(rows.outcome, rows.offsets[ENDED], len(outcomes) - 1),
         outcomes=outcomes,
         moves=moves,
         pushes=tables.push_symbols.astype(np.int64),
         nodes=nodes,
-        walk=rows.walk[num_leaves:],
-        node_rows=rows.state_of.reshape(-1),
-        cuts=rows.needs,
+        walk=np.where(child[inner] >= 0, node[child[inner]], DEAD),
+        node_rows=np.append([DEAD, ENDED], rows.node_rows),
+        cuts=rows.cuts,
         gauge=FREE,
         depth=min(depth for depth in depths if depth is not None),
-        first=int(rows.root[tables.start]),
+        first=int(node[tables.start]),
         rest=with_last_two(distance.rest.astype(np.int64)),
         next=distance.next.astype(np.int64),
         cost=distance.cost.astype(np.int64),
@@ -196,4 +198,6 @@ def of_pushdown(automaton: PushdownTokenAutomaton, max_depth: int) -> Machine:
         is_ambiguous=tables.max_configurations > 1,
         reads=tables.max_pops,
         longest=int(moves[:, PUSHED].max()),
+        parts=rows.parts,
+        at_once=rows.at_once,
     )

@@ -31,7 +31,7 @@ def mask_chunks(machine: Machine, begin: int, end: int) -> tuple[Longs, Longs, W
 
     Returns:
         `[E]`, the number of each row's mask; `[A, C]`, the numbers of each mask's chunks; `[.., CHUNK_WORDS]` int32,
-        the chunks; `[E]`, the only token of the vocabulary that a row allows, or -1.
+        the chunks; `[E]`, the only token of the vocabulary that a row allows, -1 for several, -2 for none.
     """
     write = _Writer(machine, begin, end)
     numbers: dict[bytes, int] = {}
@@ -52,7 +52,8 @@ class _Writer:
     """Chunks by content."""
 
     def __init__(self, machine: Machine, begin: int, end: int) -> None:
-        self.known: dict[bytes, int] = {}
+        # Chunk 0 is empty, as most are.
+        self.known = {bytes(4 * CHUNK_WORDS): 0}
         self.begin, self.width = begin, end - begin
         classes = np.zeros(end, np.int64)
         size = min(end, len(machine.token_class))
@@ -74,9 +75,14 @@ class _Writer:
         """The numbers of the chunks of a mask."""
         words = mask_words(classes, self.offsets, self.runs, self.sizes, self.token_of_rank, self.all_words)
         parts = words.reshape(-1, CHUNK_WORDS)
-        return [self.known.setdefault(part.tobytes(), len(self.known)) for part in parts]
+        numbers = [0] * len(parts)
+        for place in np.flatnonzero(parts.any(1)).tolist():
+            numbers[place] = self.known.setdefault(parts[place].tobytes(), len(self.known))
+        return numbers
 
     def only_token(self, classes: Words) -> int:
-        """The only token of some classes, or -1."""
+        """The only token of some classes; -1 for several, -2 for none."""
         spelled = classes[self.class_size[classes] > 0]
-        return int(self.first_token[spelled[0]]) if len(spelled) == 1 and self.class_size[spelled[0]] == 1 else -1
+        if len(spelled) == 1 and self.class_size[spelled[0]] == 1:
+            return int(self.first_token[spelled[0]])
+        return -1 if len(spelled) else -2

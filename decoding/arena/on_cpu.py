@@ -1,7 +1,7 @@
 """The steps of an arena on the CPU: kernels that do for each sequence what `decoding.arena.program` does for a batch.
 
     mask_logits     chunk by chunk: nothing is touched where all 32 tokens of a word are allowed, and no mask is made
-    advance_rows    one look-up, the stack, the node, the row
+    advance_rows    a look-up in each row, the stack, the nodes, their rows
 
 Large batches are cut between threads, since what takes the time is writing logits.
 
@@ -96,7 +96,7 @@ def _threads(count: int) -> ThreadPoolExecutor:
 def advance_rows(program: Program, at: Sequences, tokens: Tensor) -> Sequences:
     """Where sequences with one configuration each stand after one more token; see `Arena.advance`."""
     after = Sequences(
-        at.slot, torch.empty_like(at.row), torch.empty_like(at.counter), torch.empty_like(at.height), at.stack.clone(),
+        at.slot, torch.zeros_like(at.row), torch.zeros_like(at.counter), torch.zeros_like(at.height), at.stack.clone(),
         at.overflowed,
     )  # fmt: skip
     _advance(
@@ -120,15 +120,14 @@ def _advance(
     words: Words, places: Longs, slot: Longs, rows: Longs, counts: Longs, heights: Longs, tokens: Longs,
     after_rows: Longs, after_counts: Longs, after_heights: Longs, stacks: Words,
 ) -> None:  # fmt: skip
+    """What comes after is all zeros before, which is dead."""
     for sequence in range(len(slot)):
         base = places[slot[sequence]]
-        row = rows[sequence, 0]
-        after_rows[sequence, 0] = ENDED if row == ENDED else DEAD
-        after_counts[sequence, 0] = after_heights[sequence, 0] = 0
-        number = words[base + words[base + layout.CLASSES] + tokens[sequence]]
-        entry = base + words[base + layout.COMB]
-        entry += 2 * np.int64(words[base + words[base + layout.ROW_COMB] + row] + number)
-        if row == ENDED or words[entry] != row:
+        if rows[sequence, 0, 0] == ENDED:
+            after_rows[sequence, 0, 0] = ENDED
+            continue
+        entry = _entry(words, base, rows[sequence, 0], tokens[sequence])
+        if entry < 0:
             continue
         move = base + words[base + layout.MOVES] + 6 * np.int64(words[entry + 1])
         count = words[move + KEEPS] * counts[sequence, 0] + words[move + ADDS]
@@ -137,8 +136,23 @@ def _advance(
         stack = stacks[sequence, 0]
         if height > left:
             _push(words, base, stack, left, words[move + PUSHED], words[move + PUSH_AT])
-        after_rows[sequence, 0] = _settled(words, base, words[move + TARGET], count, height, stack)
+        _settle(words, base, words[move + TARGET], count, height, stack, after_rows[sequence, 0])
         after_counts[sequence, 0], after_heights[sequence, 0] = count, height
+
+
+@plain_kernel
+def _entry(words: Words, base: int, rows: Longs, token: int) -> int:
+    """The entry of a token in the rows of a configuration, or -1."""
+    number = words[base + words[base + layout.CLASSES] + token]
+    for part in range(len(rows)):
+        row = rows[part]
+        if row == DEAD:
+            break
+        place = np.int64(words[base + words[base + layout.ROW_COMB] + row] + number)
+        entry: int = base + words[base + layout.COMB] + 2 * place
+        if words[entry] == row:
+            return entry
+    return -1
 
 
 @plain_kernel
@@ -159,16 +173,26 @@ def _push(words: Words, base: int, stack: Words, height: int, pushed: int, push_
 
 
 @plain_kernel
-def _settled(words: Words, base: int, node: int, count: int, height: int, stack: Words) -> int:
-    """The row of a node."""
-    at = base + words[base + layout.NODES] + 4 * np.int64(node)
-    below = height
-    while words[at + WALK_AT] >= 0:
+def _settle(words: Words, base: int, node: int, count: int, height: int, stack: Words, rows: Longs) -> None:
+    """Notes the rows of a node and of those that the stack leads on to."""
+    gauge = count if words[base + layout.GAUGE] == COUNT else words[base + layout.DEPTH] - height
+    below, found = height, 0
+    while True:
+        at = base + words[base + layout.NODES] + 4 * np.int64(node)
+        row = _row(words, base, at, gauge)
+        if row != DEAD:
+            rows[found] = row
+            found += 1
+        if words[at + WALK_AT] < 0:
+            break
         below -= 1
         symbol = stack[below, SYMBOL] if below >= 0 else words[base + layout.NUM_SYMBOLS]
         node = words[base + words[base + layout.WALK] + words[at + WALK_AT] + symbol]
-        at = base + words[base + layout.NODES] + 4 * np.int64(node)
-    gauge = count if words[base + layout.GAUGE] == COUNT else words[base + layout.DEPTH] - height
+
+
+@plain_kernel
+def _row(words: Words, base: int, at: int, gauge: int) -> int:
+    """The row of the node at a place by itself."""
     low, high = 0, words[at + NUM_CUTS]
     cuts = base + words[base + layout.CUTS] + words[at + CUTS_AT]
     while low < high:
@@ -186,21 +210,28 @@ def _mask(
     words: Words, places: Longs, slots: Longs, rows: Longs, counts: Longs, heights: Longs, stacks: Words,
     limits: Longs, num_classes: int, begin: int, infinity: int, bits: Longs, first: int, last: int,
 ) -> None:  # fmt: skip
-    fits, ways = np.empty(num_classes, np.bool_), rows.shape[1]
-    masks, chunk = np.empty(ways, np.int64), np.empty(CHUNK_WORDS, np.int32)
+    fits, ways, parts = np.empty(num_classes, np.bool_), rows.shape[1], rows.shape[2]
+    masks, chunk = np.empty(ways * parts, np.int64), np.empty(CHUNK_WORDS, np.int32)
     for sequence in range(first, last):
         base, logits, all_fit = places[slots[sequence]], bits[sequence], True
         if limits[sequence] < FAR:
             fits[:] = False
             for way in range(ways):
-                all_fit &= _fitting(
-                    words, base, rows[sequence, way], counts[sequence, way], heights[sequence, way],
-                    stacks[sequence, way], limits[sequence], fits,
-                )  # fmt: skip
+                for part in range(parts):
+                    all_fit &= _fitting(
+                        words, base, rows[sequence, way, part], counts[sequence, way], heights[sequence, way],
+                        stacks[sequence, way], limits[sequence], fits,
+                    )  # fmt: skip
         if all_fit:
+            found = 0
             for way in range(ways):
-                masks[way] = base + words[base + words[base + layout.ROW_MASK] + rows[sequence, way]]
-            _mask_by_words(words, base, masks, chunk, infinity, logits)
+                for part in range(parts):
+                    row = rows[sequence, way, part]
+                    # One mask at least.
+                    if row != DEAD or found == 0:
+                        masks[found] = base + words[base + words[base + layout.ROW_MASK] + row]
+                        found += 1
+            _mask_by_words(words, base, masks[:found], chunk, infinity, logits)
         else:
             classes = base + words[base + layout.CLASSES] + begin
             for token in range(len(logits)):

@@ -21,12 +21,13 @@ class Candidates(NamedTuple):
     """What one step may lead to: C = P x R candidates for each sequence, those of one configuration side by side.
 
     Attributes:
-        row, height: `[B, C]`.
+        node: `[B, C]`, the node of the move, or `DEAD` where nothing is allowed.
+        height: `[B, C]`.
         base: `[B, C]`, how many symbols of the old stack are left.
         near: `[B, C, N]`, the topmost symbols; no more than N are ever pushed.
     """
 
-    row: Tensor
+    node: Tensor
     height: Tensor
     base: Tensor
     near: Tensor
@@ -37,14 +38,14 @@ def choose(stack: Tensor, candidates: Candidates) -> tuple[Tensor, Tensor, Tenso
 
     Args:
         stack: `[B, P, D']`, the symbols of the old stacks; D' is a multiple of 8.
-        candidates: what may be kept; those at the dead row may not.
+        candidates: what may be kept; those at the dead node may not.
 
     Returns:
         `[B, P]` int64 and bool: candidates, those that are alive and differ first, and whether each is such a one;
         `[B]` bool, whether there were more of them than P.
     """
-    alive = candidates.row != DEAD
-    earlier = torch.ones(2 * candidates.row.shape[1:], dtype=torch.bool, device=stack.device).tril(-1)
+    alive = candidates.node != DEAD
+    earlier = torch.ones(2 * candidates.node.shape[1:], dtype=torch.bool, device=stack.device).tril(-1)
     repeats = _equal(stack, candidates) & earlier & alive[:, None]
     fresh = alive & ~repeats.any(2)
     order = (~fresh).to(torch.uint8).argsort(dim=1, stable=True)[:, : stack.shape[1]]
@@ -53,12 +54,12 @@ def choose(stack: Tensor, candidates: Candidates) -> tuple[Tensor, Tensor, Tenso
 
 def _equal(stack: Tensor, candidates: Candidates) -> Tensor:
     """Which candidates are the same configuration, `[B, C, C]` bool."""
-    row, height, base, near = candidates
-    times = row.shape[1] // stack.shape[1]
+    node, height, base, near = candidates
+    times = node.shape[1] // stack.shape[1]
     equal = common(stack)
     equal = equal.repeat_interleave(times, 1).repeat_interleave(times, 2)
     same = equal >= torch.minimum(base[:, :, None], base[:, None])
-    for part in (row, height):
+    for part in (node, height):
         same = same & (part[:, :, None] == part[:, None])
     return same & (near[:, :, None] == near[:, None]).all(3)
 

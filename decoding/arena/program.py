@@ -1,10 +1,10 @@
 """One step of a batch as tensor operations: every sequence by its own automaton, all by the same gathers.
 
     head        each sequence's block says where its tables lie                                   [B, FIELDS]
-    look up     class of the token; comb of the row -> outcome -> moves                           [B, P, T]
-    stack       what is left of it, with the pushes on top                                        [B, C, ..], C = P x T
-    settle      from the node of the move: read the stack, count the cuts below the gauge, row    [B, C]
-    choose      of equal candidates one, and the first P of them (`decoding.arena.parallel`)      [B, P]
+    look up     class of the token; combs of the rows -> outcomes -> moves                        [B, P, R]
+    stack       what is left of it, with the pushes on top                                        [B, C, ..], C = P x R
+    settle      from the node of the move on: count the cuts below the gauge, row; read the stack [B, C, L]
+    choose      of equal candidates one, and the first P of them (`decoding.arena.parallel`)      [B, P, L]
 
 Shapes depend on the batch and on `Shape` alone and no value is read on the host, so a step can stand in a CUDA graph
 and inside `torch.compile`. It is also the reference for the kernels (`decoding.arena.on_cpu`).
@@ -30,9 +30,11 @@ class Shape(NamedTuple):
         times: T, the moves of an outcome.
         reads: the symbols that a node reads.
         longest: N, the symbols that a move pushes.
-        cuts: the cuts of a leaf.
+        cuts: the cuts of a node.
         classes: K.
         runs: the runs of a node.
+        parts: L, the rows of a configuration.
+        at_once: R, the moves that a class makes from them.
     """
 
     times: int = 1
@@ -41,6 +43,8 @@ class Shape(NamedTuple):
     cuts: int = 0
     classes: int = 1
     runs: int = 0
+    parts: int = 1
+    at_once: int = 1
 
 
 class Program:
@@ -77,52 +81,85 @@ class Program:
         stack = torch.zeros((len(slot), 1, self.depth + 1, 3), dtype=torch.int32, device=self.device)
         symbols = tables.number(layout.NUM_SYMBOLS)[:, :, None].expand(-1, -1, self.shape.reads)
         row = self.settle(tables, tables.number(layout.FIRST), none, none, symbols)
-        more = configurations - 1
-        row = torch.nn.functional.pad(row, (0, more), value=DEAD)
+        row = torch.nn.functional.pad(row, (0, 0, 0, configurations - 1), value=DEAD)
         none, stack = none.expand(-1, configurations), stack.expand(-1, configurations, -1, -1)
         return Sequences(slot, row, none.contiguous(), none.contiguous(), stack.contiguous(), none[:, 0].bool())
 
     def settle(self, tables: Tables, node: Tensor, count: Tensor, height: Tensor, symbols: Tensor) -> Tensor:
-        """The row of a node, `[B, C]`.
+        """The rows of nodes and of those that the stack leads on to, `[B, C, L]`, what is dead behind the others.
 
         Args:
             tables: of the sequences.
             node, count, height: `[B, C]`.
             symbols: `[B, C, reads]`, the topmost symbols, the top first.
         """
-        nodes = tables.place(layout.NODES)
+        gauge = torch.where(tables.number(layout.GAUGE) == layout.COUNT, count, tables.number(layout.DEPTH) - height)
+        rows = [self._row(tables, node, gauge)]
         for symbol in symbols.unbind(2):
-            walk = self.read(nodes + 4 * node + WALK_AT)
+            walk = self.read(tables.place(layout.NODES) + 4 * node + WALK_AT)
             reached = self.read(tables.place(layout.WALK) + walk.clamp(min=0) + symbol)
-            node = torch.where(walk >= 0, reached, node)
-        rows = self.read(nodes + 4 * node + ROWS_AT)
+            node = torch.where(walk >= 0, reached, DEAD)
+            rows.append(self._row(tables, node, gauge))
+        found = torch.stack(rows, 2)
+        if len(rows) == 1:
+            return found
+        order = (found == DEAD).to(torch.uint8).argsort(dim=2, stable=True)
+        return found.gather(2, order[:, :, : self.shape.parts])
+
+    def _row(self, tables: Tables, node: Tensor, gauge: Tensor) -> Tensor:
+        """The row of each node by itself, `[B, C]`."""
+        at = tables.place(layout.NODES) + 4 * node
+        rows = self.read(at + ROWS_AT)
         if self.shape.cuts:
-            gauge = torch.where(
-                tables.number(layout.GAUGE) == layout.COUNT, count, tables.number(layout.DEPTH) - height
-            )
             place = torch.arange(self.shape.cuts, device=self.device)
-            first = tables.place(layout.CUTS) + self.read(nodes + 4 * node + CUTS_AT)
-            inside = place < self.read(nodes + 4 * node + NUM_CUTS)[:, :, None]
+            first = tables.place(layout.CUTS) + self.read(at + CUTS_AT)
+            inside = place < self.read(at + NUM_CUTS)[:, :, None]
             cuts = self.read(torch.where(inside, first[:, :, None] + place, 0))
             rows = rows + (inside & (cuts <= gauge[:, :, None])).sum(2)
         return self.read(tables.place(layout.NODE_ROWS) + rows)
 
+    def rows(self, at: Sequences) -> Tensor:
+        """The rows of sequences, which may have begun when no automaton had as many of them, `[B, P, L]`."""
+        return torch.nn.functional.pad(at.row, (0, self.shape.parts - at.row.shape[2]), value=DEAD)
+
     def moves(self, tables: Tables, row: Tensor, number: Tensor) -> Tensor:
-        """The moves that classes make from rows, as numbers, `[.., T]`.
+        """The moves that classes make from configurations, as numbers, `[B, n, R]`.
 
         Args:
             tables: of the sequences.
-            row, number: `[B, n]` each.
+            row: `[B, n, L]`.
+            number: `[B, n]`.
         """
-        entry = tables.place(layout.COMB) + 2 * (self.read(tables.place(layout.ROW_COMB) + row) + number)
-        outcome = torch.where(self.read(entry) == row, self.read(entry + 1), tables.number(layout.NO_OUTCOME))
-        if self.shape.times == 1:
-            return outcome[:, :, None]
-        times = tables.number(layout.TIMES)[:, :, None]
+        base, number = self.read(tables.place(layout.ROW_COMB)[:, :, None] + row), number[:, :, None]
+        entry = tables.place(layout.COMB)[:, :, None] + 2 * (base + number)
+        nothing = tables.number(layout.NO_OUTCOME)[:, :, None]
+        outcome = torch.where(self.read(entry) == row, self.read(entry + 1), nothing)
+        if self.shape.times > 1:
+            return self._at_once(tables, self._moves_of(tables, outcome).flatten(2))
+        # Then outcomes are moves.
+        return self._at_once(tables, outcome)
+
+    def _moves_of(self, tables: Tables, outcome: Tensor) -> Tensor:
+        """The moves of outcomes, `[B, n, L, T]`."""
+        times = tables.number(layout.TIMES)[:, :, None, None]
         place = torch.arange(self.shape.times, device=self.device)
+        first = tables.place(layout.OUTCOMES)[:, :, None, None] + outcome[..., None] * times
         # The last move but one leads nowhere.
-        move = self.read(tables.place(layout.OUTCOMES)[:, :, None] + outcome[:, :, None] * times + place % times)
-        return torch.where(place < times, move, tables.number(layout.NUM_MOVES)[:, :, None] - 2)
+        return torch.where(
+            place < times, self.read(first + place % times), tables.number(layout.NUM_MOVES)[:, :, None, None] - 2
+        )
+
+    def _at_once(self, tables: Tables, move: Tensor) -> Tensor:
+        """Of some moves those that lead anywhere, `[B, n, R]`."""
+        if move.shape[2] == self.shape.at_once:
+            return move
+        nowhere = tables.number(layout.NUM_MOVES)[:, :, None] - 2
+        found = torch.where(move == nowhere, -1, move)
+        if self.shape.at_once == 1:
+            found = found.amax(2, keepdim=True)
+        else:
+            found = found.sort(dim=2, descending=True).values[:, :, : self.shape.at_once]
+        return torch.where(found < 0, nowhere, found)
 
     def effects(self, tables: Tables, move: Tensor) -> list[Tensor]:
         """What moves do, column by column (`layout.POPS` ... `layout.ADDS`), each of the shape of `move`, `[B, n]`."""
@@ -132,9 +169,10 @@ class Program:
     def advance(self, at: Sequences, tokens: Tensor) -> Sequences:
         """Where each sequence stands after one more token, `[B]` int64."""
         tables, configurations = self.tables(at.slot), at.row.shape[1]
+        rows = self.rows(at)
         number = self.read(tables.place(layout.CLASSES) + tokens[:, None]).expand(-1, configurations)
-        move = self.moves(tables, at.row, number).flatten(1)
-        times = self.shape.times
+        move = self.moves(tables, rows, number).flatten(1)
+        times = self.shape.at_once
         pops, pushed, push_at, node, keeps, adds = self.effects(tables, move)
         base = at.height.repeat_interleave(times, 1) - pops
         height = base + pushed
@@ -143,13 +181,17 @@ class Program:
         symbols = self._top(tables, at, base, height, pushes, self.shape.reads)
         row = self.settle(tables, node, count, height, symbols)
         # What has ended stays, whatever comes.
-        row = torch.where(at.row.repeat_interleave(times, 1) == ENDED, ENDED, row)
+        rows = rows.repeat_interleave(times, 1)
+        has_ended = rows[:, :, 0] == ENDED
+        row = torch.where(has_ended[:, :, None], rows, row)
         overflowed, stack = at.overflowed, at.stack
         if configurations > 1:
             near = self._top(tables, at, base, height, pushes, max(self.shape.longest, 1))
-            order, kept, overflows = choose(stack[..., SYMBOL], Candidates(row, height, base, near))
+            node = torch.where(row[:, :, 0] == DEAD, DEAD, torch.where(has_ended, ENDED, node))
+            order, kept, overflows = choose(stack[..., SYMBOL], Candidates(node, height, base, near))
             overflowed = overflowed | overflows
-            row = torch.where(kept & ~overflowed[:, None], row.gather(1, order), DEAD)
+            row = row.gather(1, order[:, :, None].expand(-1, -1, row.shape[2]))
+            row = torch.where((kept & ~overflowed[:, None])[:, :, None], row, DEAD)
             height, base, count, pushed = (part.gather(1, order) for part in (height, base, count, pushed))
             pushes = pushes.gather(1, order[:, :, None].expand(-1, -1, pushes.shape[2]))
             stack = stack.gather(1, (order // times)[:, :, None, None].expand(-1, -1, *stack.shape[2:]))
@@ -176,7 +218,8 @@ class Program:
         bottom = tables.number(layout.NUM_SYMBOLS)[:, :, None]
         if not reads or not self.depth:
             return bottom.expand(place.shape)
-        old = at.stack[..., SYMBOL].repeat_interleave(self.shape.times, 1).gather(2, place.clamp(0, self.depth)).long()
+        old = at.stack[..., SYMBOL].repeat_interleave(self.shape.at_once, 1)
+        old = old.gather(2, place.clamp(0, self.depth)).long()
         symbols = torch.where(place >= 0, old, bottom)
         if self.shape.longest:
             above = place - base[:, :, None]
@@ -208,21 +251,24 @@ class Program:
     def mask_words(self, at: Sequences, num_chunks: int) -> Tensor:
         """Packed masks, `[B, num_chunks * CHUNK_WORDS]` int32."""
         tables = self.tables(at.slot)
-        mask = self.read(tables.place(layout.ROW_MASK) + at.row) + tables.base
-        place = mask[:, :, None] + torch.arange(num_chunks, device=self.device)
-        chunk = self.read(place) + tables.base[:, :, None]
-        words = self.words[chunk[..., None] + self._chunk].flatten(2)
-        united, *others = words.unbind(1)
+        mask = self.read(tables.place(layout.ROW_MASK) + at.row.flatten(1)) + tables.base
+        first, *others = mask.unbind(1)
+        united = self._words(tables, first, num_chunks)
         for other in others:
-            united = united | other
+            united = united | self._words(tables, other, num_chunks)
         return united
+
+    def _words(self, tables: Tables, mask: Tensor, num_chunks: int) -> Tensor:
+        """The words of one mask for each sequence, `[B]`, `[B, num_chunks * CHUNK_WORDS]`."""
+        chunk = self.read(mask[:, None] + torch.arange(num_chunks, device=self.device)) + tables.base
+        return self.words[chunk[:, :, None] + self._chunk].flatten(1)
 
     def forced(self, at: Sequences) -> Tensor:
         """The only token that each sequence may write, or -1, `[B]`."""
         tables = self.tables(at.slot)
-        found = self.read(tables.place(layout.ROW_FORCED) + at.row)
-        found = torch.where(at.row == DEAD, -2, found)
-        most, least = found.amax(1), torch.where(found == -2, found.amax(1, keepdim=True), found).amin(1)
+        found = self.read(tables.place(layout.ROW_FORCED) + at.row.flatten(1))
+        most = found.amax(1)
+        least = torch.where(found == -2, most[:, None], found).amin(1)
         return torch.where((most == least) & (most >= 0), most, -1)
 
 

@@ -15,7 +15,8 @@ class Sequences(NamedTuple):
 
     Attributes:
         slot: `[B]` int64, the automaton of each sequence.
-        row: `[B, P]` int64, where it stands in it; P configurations side by side, those that are not there are dead.
+        row: `[B, P, L]` int64, the rows at which it stands; P configurations side by side, those that are not there are
+            dead, and so is what is left of the L rows of each.
         counter: `[B, P]` int64, what it has counted.
         height: `[B, P]` int64, how many symbols are on the stack.
         stack: `[B, P, D + 1, 3]` int32, from the lowest symbol up: symbol, and what the stack up to it means for the

@@ -34,13 +34,15 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.errors import LimitExceeded
-from automata.jit import kernel
+from automata.jit import kernel, plain_kernel
 from tokenfst.loops import Ints
 from tokenfst.pushdown.tables import PushdownTables
 
 MAX_CONTEXTS = 1 << 12
 # More than any distance; two of them still fit.
 FAR = 1 << 29
+# Values that are looked at together.
+_BLOCK = 256
 
 
 class PushdownDistance(NamedTuple):
@@ -72,7 +74,7 @@ def distances(contexts: Contexts) -> PushdownDistance:
     while len(following) < len(contexts.vectors):
         if len(contexts.vectors) > MAX_CONTEXTS:
             raise LimitExceeded(f"stacks have more than {MAX_CONTEXTS:,} kinds of distances to the end")
-        found = [contexts.onto(len(following), symbol) for symbol in range(contexts.ways.tables.num_symbols)]
+        found = contexts.onto_each(len(following))
         following.append([number for number, _ in found])
         cost.append([least for _, least in found])
     shape = (len(following), contexts.ways.tables.num_symbols)
@@ -107,14 +109,24 @@ class Contexts:
         """The context of a stack with a symbol more, and its cost: 0 and `FAR` where no end can be reached."""
         known = self._onto.get((context, symbol))
         if known is None:
-            found = self.ways.onto(self.vectors[context], symbol)
-            least = int(found.min())
-            found = np.where(found < FAR, found - least, FAR).astype(np.int32)
-            number = 0 if least >= FAR else self._numbers.setdefault(found.tobytes(), len(self.vectors))
-            if number == len(self.vectors):
-                self.vectors.append(found)
-            known = self._onto[context, symbol] = number, least
+            found = self.ways.onto(self.vectors[context], range(symbol, symbol + 1))[0]
+            known = self._onto[context, symbol] = self._numbered(found)
         return known
+
+    def onto_each(self, context: int) -> list[tuple[int, int]]:
+        """The same for every symbol, which is not kept."""
+        return list(map(self._numbered, self.ways.onto(self.vectors[context], range(self.ways.tables.num_symbols))))
+
+    def _numbered(self, vector: npt.NDArray[np.int32]) -> tuple[int, int]:
+        """The context of a vector, and its least entry."""
+        least = int(vector.min())
+        if least >= FAR:
+            return 0, FAR
+        vector = np.where(vector < FAR, vector - least, FAR).astype(np.int32)
+        number = self._numbers.setdefault(vector.tobytes(), len(self.vectors))
+        if number == len(self.vectors):
+            self.vectors.append(vector)
+        return number, least
 
     def rest(self, context: int) -> npt.NDArray[np.int32]:
         """How many tokens follow each move onto a stack of a context, beyond those counted for it, `[M]`."""
@@ -165,13 +177,11 @@ class Ways:
             np.searchsorted(push, np.arange(len(self.pushes) + 1)).astype(np.int32),
         )
 
-    def onto(self, vector: npt.NDArray[np.int32], symbol: int) -> npt.NDArray[np.int32]:
-        """The vector of a stack with a symbol more, `[N]`."""
-        columns = slice(self.offsets[symbol], self.offsets[symbol + 1])
-        if columns.start == columns.stop:
-            return np.full_like(vector, FAR)
-        found: npt.NDArray[np.int32] = (self.across[:, columns] + vector[self.nodes[columns]]).min(1)
-        return np.minimum(found, FAR)
+    def onto(self, vector: npt.NDArray[np.int32], symbols: range) -> npt.NDArray[np.int32]:
+        """The vectors of stacks with each of some symbols more, `[.., N]`."""
+        found = np.empty((len(symbols), len(vector)), np.int32)
+        _onto(self.across, vector[self.nodes], self.offsets[symbols.start : symbols.stop + 1], found)
+        return found
 
     def over(self, target: int, pushes: Ints) -> tuple[Ints, Ints]:
         """The nodes that are reached once all pushes have been popped, and after how many tokens."""
@@ -194,11 +204,30 @@ class Ways:
         return np.concatenate(nodes), np.concatenate(costs), offsets.astype(np.int32)
 
 
+@plain_kernel
+def _onto(
+    across: npt.NDArray[np.int32], behind: npt.NDArray[np.int32], offsets: Ints, found: npt.NDArray[np.int32]
+) -> None:
+    """The least ways over symbols, `[.., N]`, with what lies behind each column, `[J]`."""
+    for node in range(len(across)):
+        for number in range(len(found)):
+            begin, end = offsets[number], offsets[number + 1]
+            found[number, node] = _least(across[node, begin:end], behind[begin:end])
+
+
+@plain_kernel
+def _least(costs: npt.NDArray[np.int32], behind: npt.NDArray[np.int32]) -> int:
+    least = np.int32(FAR)
+    for place in range(len(costs)):
+        least = min(least, np.int32(costs[place] + behind[place]))
+    return int(least)
+
+
 @kernel
 def _saturate(
     across: npt.NDArray[np.int32], offsets: Ints, nodes: Ints, steps: Ints, starts: Ints, sources: Ints, firsts: Ints
 ) -> None:
-    """Lowers `across` until nothing changes; only what depends on rows that have just changed is looked at again.
+    """Lowers `across` until nothing changes; only what has been lowered is looked at again, block by block.
 
     Args:
         across: `[N, J + 1]`, zero where a symbol is popped at once, and FAR elsewhere.
@@ -207,20 +236,29 @@ def _saturate(
         sources, firsts: `[F]`, `[G + 1]`: the nodes that have an edge with each push, by push.
     """
     columns, counts = across.shape[1], len(starts) - 1
-    way = np.empty((counts, columns), np.int32)
-    before, after = np.empty(len(across), np.int32), np.empty(len(across), np.int32)
-    changed, is_new = np.ones(len(across), np.bool_), np.zeros(counts, np.bool_)
+    blocks = -(-columns // _BLOCK)
+    # What each push leads to once it has been popped again, and what that took for the nodes of its last step.
+    way = np.full((counts, columns), FAR, np.int32)
+    ends = np.empty(counts + 1, np.int64)
+    ends[0] = 0
+    for number in range(counts):
+        last = steps[starts[number + 1] - 1]
+        size = offsets[last + 1] - offsets[last] if starts[number + 1] > starts[number] + 1 else 1
+        ends[number + 1] = ends[number] + size
+    paid = np.full(ends[counts], FAR, np.int32)
+    before, after = np.empty(max(len(nodes), 1), np.int32), np.empty(len(nodes), np.int32)
+    fresh, news = np.ones((len(across), blocks), np.bool_), np.ones((len(across), blocks), np.bool_)
+    changed, lowered = np.ones(len(across), np.bool_), np.empty((counts, blocks), np.bool_)
     while changed.any():
         # What pushes come to while they are popped again.
         beneath = False
         for node in nodes:
             beneath = beneath or changed[node]
+        lowered[:] = False
         for number in range(counts):
             begin, end = starts[number], starts[number + 1]
-            is_new[number] = changed[steps[begin]] or (beneath and end > begin + 1)
-            if not is_new[number]:
+            if not changed[steps[begin]] and not (beneath and end > begin + 1):
                 continue
-            way[number] = FAR
             # The nodes that the way has come to are a range of `nodes`, or the target alone.
             low, high = -1, 0
             before[0] = 0
@@ -228,28 +266,55 @@ def _saturate(
                 first, last = offsets[steps[place]], offsets[steps[place] + 1]
                 after[: last - first] = FAR
                 for at in range(low, high):
-                    node = nodes[at] if low >= 0 else steps[begin]
-                    cost = before[at - low]
-                    if cost >= FAR:
-                        continue
-                    way[number, columns - 1] = min(way[number, columns - 1], cost + across[node, columns - 1])
-                    for column in range(first, last):
-                        if cost + across[node, column] < after[column - first]:
-                            after[column - first] = cost + across[node, column]
+                    node, cost = nodes[at] if low >= 0 else steps[begin], before[at - low]
+                    if cost < FAR:
+                        _lower(after[: last - first], across[node, first:last], cost)
+                        # Where nothing below is needed.
+                        lowered[number, blocks - 1] |= _lower(
+                            way[number, columns - 1 :], across[node, columns - 1 :], cost
+                        )
                 low, high = first, last
                 before[: last - first] = after[: last - first]
             for at in range(low, high):
-                node = nodes[at] if low >= 0 else steps[begin]
-                cost = before[at - low]
-                if cost < FAR:
-                    for column in range(columns):
-                        if cost + across[node, column] < way[number, column]:
-                            way[number, column] = cost + across[node, column]
+                node, cost = nodes[at] if low >= 0 else steps[begin], before[at - low]
+                is_cheaper = cost < paid[ends[number] + at - low]
+                if cost < FAR and (is_cheaper or changed[node]):
+                    paid[ends[number] + at - low] = cost
+                    _lower_blocks(way[number], across[node], cost, is_cheaper, fresh[node], lowered[number])
         changed[:] = False
+        news[:] = False
         for number in range(counts):
-            for entry in range(firsts[number], firsts[number + 1] if is_new[number] else 0):
+            if not lowered[number].any():
+                continue
+            for entry in range(firsts[number], firsts[number + 1]):
                 source = sources[entry]
-                for column in range(columns):
-                    if way[number, column] + 1 < across[source, column]:
-                        across[source, column] = way[number, column] + 1
-                        changed[source] = True
+                changed[source] |= _lower_blocks(across[source], way[number], 1, False, lowered[number], news[source])
+        fresh, news = news, fresh
+
+
+@plain_kernel
+def _lower_blocks(
+    values: npt.NDArray[np.int32], bounds: npt.NDArray[np.int32], more: int, everywhere: bool,
+    looked_at: npt.NDArray[np.bool_], lowered: npt.NDArray[np.bool_],
+) -> bool:  # fmt: skip
+    """Lowers values to bounds and something more, in all blocks or in some; notes and says where there was need to."""
+    found = False
+    for block in range(len(lowered)):
+        if everywhere or looked_at[block]:
+            begin, end = _BLOCK * block, min(_BLOCK * block + _BLOCK, len(values))
+            if _lower(values[begin:end], bounds[begin:end], more):
+                found = lowered[block] = True
+    return found
+
+
+@plain_kernel
+def _lower(values: npt.NDArray[np.int32], bounds: npt.NDArray[np.int32], more: int) -> bool:
+    """Lowers values to bounds and something more; whether there was need to. Plain loops, sixteen values at a time."""
+    most = np.int32(0)
+    for place in range(len(values)):
+        most = max(most, np.int32(values[place] - np.int32(bounds[place] + more)))
+    if most > 0:
+        for place in range(len(values)):
+            bound = np.int32(bounds[place] + more)
+            values[place] = bound if bound < values[place] else values[place]
+    return bool(most > 0)
