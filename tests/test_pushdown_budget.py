@@ -15,9 +15,11 @@ from transformers import LlamaConfig, LlamaForCausalLM, LogitsProcessorList
 import constraints
 import tokenfst
 from automata import IncompleteOutput
-from decoding import ConstraintLogitsProcessor, bundled_model, generate
+from constraints.grammars.bundled import bundled
+from decoding import ConstraintLogitsProcessor, bundled_model, generate, vocabulary_of
 from decoding.arena import Arena
 from tokenfst import PushdownTokenAutomaton, Vocabulary
+from tokenfst.pushdown.distance import FAR, Ways
 
 CASES = {"nested": nested, "brackets": brackets, "json": json, "sums": sums, "ambiguous": ambiguous}
 # Tokens that close several brackets, or close some and open others, make distances depend on what lies deeper.
@@ -141,3 +143,40 @@ def test_a_limit_on_tokens_and_one_on_depth_that_do_not_go_together_are_noticed(
         assert torch.isfinite(masked[0]).nonzero().flatten().tolist() == allowed
     with pytest.raises(IncompleteOutput, match="within both"):
         ConstraintLogitsProcessor(automaton, max_new_tokens=6, max_depth=0)(prompt, scores)
+
+
+def test_ways_across_symbols_are_one_token_more_than_what_follows() -> None:
+    # Every edge costs a token, so only the least ways satisfy their equations, which are written out here.
+    automaton = tokenfst.compile(bundled("python_expression"), vocabulary_of(bundled_model()[1]))
+    tables, ways = automaton.tables, Ways(automaton.tables)
+    assert ways.across.shape[1] > 1000
+    expected = np.full_like(ways.across, FAR)
+    expected[tables.num_states - 1, -1] = 0
+    for symbol in range(tables.num_symbols):
+        for column in range(ways.offsets[symbol], ways.offsets[symbol + 1]):
+            expected[tables.child[:, symbol] == ways.nodes[column], column] = 0
+    following: dict[tuple[int, int], Any] = {}
+    for node in range(len(tables.child)):
+        for edge in range(tables.row_offsets[node], tables.row_offsets[node + 1]):
+            outcome = tables.edge_outcome[edge]
+            for move in range(tables.outcome_offsets[outcome], tables.outcome_offsets[outcome + 1]):
+                push = int(tables.move_target[move]), int(tables.move_push[move])
+                if push not in following:
+                    following[push] = after_push(ways, *push)
+                expected[node] = np.minimum(expected[node], 1 + following[push])
+    assert np.array_equal(ways.across, expected)
+
+
+def after_push(ways: Ways, target: int, push: int) -> Any:
+    """How many tokens it takes from a target to each column, over all that was pushed."""
+    bounds = ways.tables.push_offsets
+    nodes, costs, end = np.array([target]), np.zeros(1, np.int64), FAR
+    for symbol in ways.tables.push_symbols[bounds[push] : bounds[push + 1]][::-1].tolist():
+        columns = slice(ways.offsets[symbol], ways.offsets[symbol + 1])
+        end = min(end, int((ways.across[nodes, -1] + costs).min(initial=FAR)))
+        costs = (ways.across[nodes, columns] + costs[:, None]).min(0, initial=FAR)
+        nodes = ways.nodes[columns]
+    found = np.minimum((ways.across[nodes] + costs[:, None]).min(0, initial=FAR), FAR)
+    found[-1] = min(found[-1], end)
+    # One more is FAR.
+    return np.minimum(found, FAR - 1)
