@@ -88,7 +88,9 @@ def check_walks(arena: Arena, tables: PushdownTables, classes: list[int], seed: 
 
 
 def check_kernels(arena: Arena, at: Sequences, seed: int) -> None:
-    """What is written into logits, and where every token leads, is what the tensor operations say."""
+    """What is allowed, what is written into logits, and where every token leads, is what the tensor operations say."""
+    words = arena.bitmask(at)
+    assert torch.equal(words, arena._program.mask_words(at, 1)[:, : words.shape[1]])
     logits = torch.randn(len(at.slot), arena.width, generator=torch.Generator().manual_seed(seed))
     for remaining in (None, 3, torch.arange(len(at.slot)) % 5):
         mask = arena.mask(at, remaining)

@@ -29,7 +29,7 @@ from decoding.arena.layout import DEAD, ENDED
 from decoding.arena.machine import Machine
 from decoding.arena.machines import Automaton, machine_of, unconstrained
 from decoding.arena.mask_chunks import Words, num_chunks
-from decoding.arena.on_cpu import advance_rows, mask_logits
+from decoding.arena.on_cpu import advance_rows, mask_logits, mask_words
 from decoding.arena.program import Program, Shape
 from decoding.arena.sequences import Sequences
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
@@ -296,7 +296,9 @@ class Arena:
         """
         num_words = -(-(self.end - self.begin) // 32)
         if remaining is None:
-            return self._program.mask_words(at, num_chunks(self.end - self.begin))[:, :num_words]
+            chunks = num_chunks(self.end - self.begin)
+            make = mask_words if self._on_cpu else Program.mask_words
+            return make(self._program, at, chunks)[:, :num_words]
         tokens = self.mask(at, remaining)
         padded = torch.nn.functional.pad(tokens, (0, -tokens.shape[1] % 32)).unflatten(1, (-1, 32))
         weights = (1 << torch.arange(32, dtype=torch.int64, device=self.device)).to(torch.int32)

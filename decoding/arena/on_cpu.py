@@ -1,6 +1,7 @@
 """The steps of an arena on the CPU: kernels that do for each sequence what `decoding.arena.program` does for a batch.
 
     mask_logits     chunk by chunk: nothing is touched where all 32 tokens of a word are allowed, and no mask is made
+    mask_words      the same chunks, as they are
     advance_rows    a look-up in each row, the stack, the nodes, their rows
 
 Large batches are cut between threads, since what takes the time is writing logits.
@@ -91,6 +92,15 @@ def mask_logits(program: Program, logits: Tensor, at: Sequences, remaining: Tens
 @lru_cache(4)
 def _threads(count: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(count, thread_name_prefix="tokenfst-masks")
+
+
+def mask_words(program: Program, at: Sequences, num_chunks: int) -> Tensor:
+    """Packed masks; see `Program.mask_words`."""
+    written = torch.empty((len(at.slot), num_chunks * CHUNK_WORDS), dtype=torch.int32)
+    masks = np.empty(at.row.shape[1] * at.row.shape[2], np.int64)
+    tables = program.words.numpy(), program.places.numpy()
+    _write_words(*tables, at.slot.numpy(), at.row.numpy(), masks, num_chunks, written.numpy())
+    return written
 
 
 def advance_rows(program: Program, at: Sequences, tokens: Tensor) -> Sequences:
@@ -223,14 +233,7 @@ def _mask(
                         stacks[sequence, way], limits[sequence], fits,
                     )  # fmt: skip
         if all_fit:
-            found = 0
-            for way in range(ways):
-                for part in range(parts):
-                    row = rows[sequence, way, part]
-                    # One mask at least.
-                    if row != DEAD or found == 0:
-                        masks[found] = base + words[base + words[base + layout.ROW_MASK] + row]
-                        found += 1
+            found = _masks(words, base, rows[sequence], masks)
             _mask_by_words(words, base, masks[:found], chunk, infinity, logits)
         else:
             classes = base + words[base + layout.CLASSES] + begin
@@ -240,12 +243,44 @@ def _mask(
 
 
 @plain_kernel
+def _masks(words: Words, base: int, rows: Longs, masks: Longs) -> int:
+    """Notes where the masks of rows lie, `[P, L]`, one at least, and says how many there are."""
+    found = 0
+    for way in range(rows.shape[0]):
+        for part in range(rows.shape[1]):
+            if rows[way, part] != DEAD or found == 0:
+                masks[found] = base + words[base + words[base + layout.ROW_MASK] + rows[way, part]]
+                found += 1
+    return found
+
+
+@plain_kernel
+def _write_words(
+    words: Words, places: Longs, slots: Longs, rows: Longs, masks: Longs, num_chunks: int, written: Words
+) -> None:
+    """Masks of all sequences, `[B, num_chunks * CHUNK_WORDS]`."""
+    for sequence in range(len(slots)):
+        base = places[slots[sequence]]
+        found = _masks(words, base, rows[sequence], masks)
+        for number in range(num_chunks):
+            chunk = written[sequence, CHUNK_WORDS * number : CHUNK_WORDS * (number + 1)]
+            _unite(words, base, masks[:found], number, chunk)
+
+
+@plain_kernel
+def _unite(words: Words, base: int, masks: Longs, number: int, chunk: Words) -> None:
+    """One chunk of some masks together, `[CHUNK_WORDS]`."""
+    chunk[:] = 0
+    for mask in masks:
+        place = base + words[mask + number]
+        for at in range(CHUNK_WORDS):
+            chunk[at] |= words[place + at]
+
+
+@plain_kernel
 def _mask_by_words(words: Words, base: int, masks: Longs, chunk: Words, infinity: int, logits: Longs) -> None:
     for number in range(-(-len(logits) // (32 * CHUNK_WORDS))):
-        for way in range(len(masks)):
-            place = base + words[masks[way] + number]
-            for at in range(CHUNK_WORDS):
-                chunk[at] = words[place + at] | (chunk[at] if way else 0)
+        _unite(words, base, masks, number, chunk)
         first = 32 * CHUNK_WORDS * number
         whole = min(CHUNK_WORDS, (len(logits) - first) // 32)
         some = np.int32(0)
