@@ -8,7 +8,7 @@ by gathers.
     CLASSES     `[V]`                   the class of each token
     ROW_MASK    `[E]`                   where the chunks of each row's mask begin, as a place in the block
     MASKS       `[A, C]`                the places of the C chunks of each mask
-    CHUNKS      `[.., CHUNK_WORDS]`     chunks of packed masks; no two are equal
+    CHUNKS      `[.., CHUNK_WORDS]`     chunks of packed masks, the empty one first; no two are equal
     ROW_FORCED  `[E]`                   the only token that a row allows; -1 for several, -2 for none
     ROW_COMB    `[E]`                   where the comb of each row begins, in entries
     COMB        `[.., 2]`               row and outcome; the entry at ROW_COMB[row] + class counts if it names the row
@@ -36,6 +36,8 @@ CHUNK_WORDS = 64
  NEXT, COST, NODE_RUNS, RUNS, NO_OUTCOME, TIMES, NUM_CLASSES, NUM_SYMBOLS, NUM_MOVES, GAUGE, DEPTH, FIRST, LEAST,
  HAS_RUNS) = range(28)  # fmt: skip
 FIELDS = 28
+# Where the empty chunk lies, behind the head.
+EMPTY_CHUNK = FIELDS
 
 # Columns of MOVES: how many symbols are popped and pushed, where the pushed ones begin, the node that follows; and the
 # count afterwards, which is KEEPS times what it was and ADDS.

@@ -28,6 +28,7 @@ from decoding.arena.layout import (
     COUNT,
     CUTS_AT,
     DEAD,
+    EMPTY_CHUNK,
     ENDED,
     FAR,
     KEEPS,
@@ -270,11 +271,22 @@ def _write_words(
 @plain_kernel
 def _unite(words: Words, base: int, masks: Longs, number: int, chunk: Words) -> None:
     """One chunk of some masks together, `[CHUNK_WORDS]`."""
-    chunk[:] = 0
+    is_first = True
     for mask in masks:
-        place = base + words[mask + number]
-        for at in range(CHUNK_WORDS):
-            chunk[at] |= words[place + at]
+        begin = words[mask + number]
+        # Most chunks of most masks.
+        if begin == EMPTY_CHUNK:
+            continue
+        part = words[base + begin : base + begin + CHUNK_WORDS]
+        if is_first:
+            for at in range(CHUNK_WORDS):
+                chunk[at] = part[at]
+        else:
+            for at in range(CHUNK_WORDS):
+                chunk[at] |= part[at]
+        is_first = False
+    if is_first:
+        chunk[:] = 0
 
 
 @plain_kernel
