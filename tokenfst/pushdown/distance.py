@@ -235,18 +235,12 @@ def _saturate(
         steps, starts: `[..]`, `[G + 1]`: each push's target, and its symbols from the top down.
         sources, firsts: `[F]`, `[G + 1]`: the nodes that have an edge with each push, by push.
     """
-    columns, counts = across.shape[1], len(starts) - 1
-    blocks = -(-columns // _BLOCK)
+    counts, blocks = len(starts) - 1, -(-across.shape[1] // _BLOCK)
     # What each push leads to once it has been popped again, and what that took for the nodes of its last step.
-    way = np.full((counts, columns), FAR, np.int32)
-    ends = np.empty(counts + 1, np.int64)
-    ends[0] = 0
-    for number in range(counts):
-        last = steps[starts[number + 1] - 1]
-        size = offsets[last + 1] - offsets[last] if starts[number + 1] > starts[number] + 1 else 1
-        ends[number + 1] = ends[number] + size
+    way = np.full((counts, across.shape[1]), FAR, np.int32)
+    ends = _ends_of_last_steps(offsets, steps, starts)
     paid = np.full(ends[counts], FAR, np.int32)
-    before, after = np.empty(max(len(nodes), 1), np.int32), np.empty(len(nodes), np.int32)
+    costs, after = np.empty(max(len(nodes), 1), np.int32), np.empty(len(nodes), np.int32)
     fresh, news = np.ones((len(across), blocks), np.bool_), np.ones((len(across), blocks), np.bool_)
     changed, lowered = np.ones(len(across), np.bool_), np.empty((counts, blocks), np.bool_)
     while changed.any():
@@ -256,40 +250,73 @@ def _saturate(
             beneath = beneath or changed[node]
         lowered[:] = False
         for number in range(counts):
-            begin, end = starts[number], starts[number + 1]
-            if not changed[steps[begin]] and not (beneath and end > begin + 1):
-                continue
-            # The nodes that the way has come to are a range of `nodes`, or the target alone.
-            low, high = -1, 0
-            before[0] = 0
-            for place in range(begin + 1, end):
-                first, last = offsets[steps[place]], offsets[steps[place] + 1]
-                after[: last - first] = FAR
-                for at in range(low, high):
-                    node, cost = nodes[at] if low >= 0 else steps[begin], before[at - low]
-                    if cost < FAR:
-                        _lower(after[: last - first], across[node, first:last], cost)
-                        # Where nothing below is needed.
-                        lowered[number, blocks - 1] |= _lower(
-                            way[number, columns - 1 :], across[node, columns - 1 :], cost
-                        )
-                low, high = first, last
-                before[: last - first] = after[: last - first]
-            for at in range(low, high):
-                node, cost = nodes[at] if low >= 0 else steps[begin], before[at - low]
-                is_cheaper = cost < paid[ends[number] + at - low]
-                if cost < FAR and (is_cheaper or changed[node]):
-                    paid[ends[number] + at - low] = cost
-                    _lower_blocks(way[number], across[node], cost, is_cheaper, fresh[node], lowered[number])
+            order, before = steps[starts[number] : starts[number + 1]], paid[ends[number] : ends[number + 1]]
+            if changed[order[0]] or (beneath and len(order) > 1):
+                lowered[number, blocks - 1] = _pop(across, offsets, nodes, order, costs, after, way[number])
+                landed = nodes[offsets[order[-1]] :] if len(order) > 1 else order
+                _go_on(across, landed, costs, before, changed, fresh, way[number], lowered[number])
         changed[:] = False
         news[:] = False
         for number in range(counts):
-            if not lowered[number].any():
-                continue
-            for entry in range(firsts[number], firsts[number + 1]):
+            for entry in range(firsts[number], firsts[number + 1] if lowered[number].any() else 0):
                 source = sources[entry]
                 changed[source] |= _lower_blocks(across[source], way[number], 1, False, lowered[number], news[source])
         fresh, news = news, fresh
+
+
+@kernel
+def _ends_of_last_steps(offsets: Ints, steps: Ints, starts: Ints) -> npt.NDArray[np.int64]:
+    """Where the nodes that each push is popped into at last begin, if all lie side by side, `[G + 1]`."""
+    ends = np.zeros(len(starts), np.int64)
+    for number in range(len(starts) - 1):
+        last = steps[starts[number + 1] - 1]
+        # Where nothing is pushed it is the target alone.
+        size = offsets[last + 1] - offsets[last] if starts[number + 1] > starts[number] + 1 else 1
+        ends[number + 1] = ends[number] + size
+    return ends
+
+
+@plain_kernel
+def _pop(
+    across: npt.NDArray[np.int32], offsets: Ints, nodes: Ints, order: Ints, costs: Ints, after: Ints, way: Ints
+) -> bool:
+    """What it takes from a target over all symbols, top down, into each node below the last of them.
+
+    Args:
+        across, offsets, nodes: as for `_saturate`.
+        order: the target, and the symbols.
+        costs: where the result goes, in the order of the last symbol's columns.
+        after: room for as much.
+        way: lowered at its last place, by ways to the end that need nothing below; the result says whether it was.
+    """
+    found, end = False, len(way) - 1
+    costs[0], landed, count = 0, order, 1
+    for symbol in order[1:]:
+        begin, size = offsets[symbol], offsets[symbol + 1] - offsets[symbol]
+        after[:size] = FAR
+        for place in range(count):
+            if costs[place] < FAR:
+                row = across[landed[place]]
+                _lower(after[:size], row[begin : begin + size], costs[place])
+                found |= _lower(way[end:], row[end:], costs[place])
+        landed, count = nodes[begin:], size
+        for place in range(size):
+            costs[place] = after[place]
+    return found
+
+
+@plain_kernel
+def _go_on(
+    across: npt.NDArray[np.int32], landed: Ints, costs: Ints, before: Ints, changed: npt.NDArray[np.bool_],
+    fresh: npt.NDArray[np.bool_], way: Ints, lowered: npt.NDArray[np.bool_],
+) -> None:  # fmt: skip
+    """Goes on from where a push has landed: where it costs less than before in all blocks, else in fresh ones."""
+    for place in range(len(before)):
+        node, cost = landed[place], costs[place]
+        is_cheaper = cost < before[place]
+        if cost < FAR and (is_cheaper or changed[node]):
+            before[place] = cost
+            _lower_blocks(way, across[node], cost, is_cheaper, fresh[node], lowered)
 
 
 @plain_kernel
