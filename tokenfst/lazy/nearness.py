@@ -19,11 +19,11 @@ from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.stacks import SYMBOL
 from tokenfst.lazy.near_walk import UNSEEN, Near, distance, note_cells
-from tokenfst.lazy.network_distance import FAR, counted_bytes, distances_to_exits, lifted
+from tokenfst.lazy.network_distance import counted_bytes, distances_to_exits, lifted
 from tokenfst.lazy.program import Machine
 from tokenfst.loops import Ints
 from tokenfst.pushdown.compile import from_pushdown
-from tokenfst.pushdown.distance import Contexts, Ways
+from tokenfst.pushdown.distance import FAR, Contexts, Vectors, Ways
 from tokenfst.vocabulary import Vocabulary
 
 # How many pairs of context and symbol a walk may meet at a time before they are told.
@@ -114,8 +114,7 @@ class ByExits:
         # The whole text ends by the first exit, and then with the end token.
         first: Ints = np.full(self.num_exits, FAR, np.int32)
         first[0] = 1
-        self._vectors = [first]
-        self._numbers = {first.tobytes(): 0}
+        self._vectors = Vectors(first)
 
     def near(self, context: int, size: int) -> Ints:
         """See `Source`."""
@@ -123,19 +122,11 @@ class ByExits:
 
     def vector(self, context: int) -> Ints:
         """See `Source`."""
-        return self._vectors[context]
+        return self._vectors.known[context]
 
     def onto(self, machine: Machine, context: int, symbol: int) -> tuple[int, int]:
         """See `Source`."""
-        above = lifted(machine, symbol, self.far, self._vectors[context])
-        least = int(above.min())
-        if least >= FAR:
-            return 0, FAR
-        above = np.where(above < FAR, above - least, FAR).astype(np.int32)
-        number = self._numbers.setdefault(above.tobytes(), len(self._vectors))
-        if number == len(self._vectors):
-            self._vectors.append(above)
-        return number, least
+        return self._vectors.number(lifted(machine, symbol, self.far, self._vectors.known[context]))
 
 
 class Nearness:

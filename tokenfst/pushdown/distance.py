@@ -85,6 +85,29 @@ def distances(contexts: Contexts) -> PushdownDistance:
     )
 
 
+class Vectors:
+    """Vectors of distances, numbered in the order in which they come; those that differ by a constant are one.
+
+    Attributes:
+        known: the vectors by number.
+    """
+
+    def __init__(self, first: npt.NDArray[np.int32]) -> None:
+        self.known = [first]
+        self._numbers = {first.tobytes(): 0}
+
+    def number(self, vector: npt.NDArray[np.int32]) -> tuple[int, int]:
+        """The number of a vector less its least entry, and that entry; 0 and `FAR` where all of it is far."""
+        least = int(vector.min())
+        if least >= FAR:
+            return 0, FAR
+        vector = np.where(vector < FAR, vector - least, FAR).astype(np.int32)
+        number = self._numbers.setdefault(vector.tobytes(), len(self.known))
+        if number == len(self.known):
+            self.known.append(vector)
+        return number, least
+
+
 class Contexts:
     """The contexts of stacks, found as they are asked for.
 
@@ -95,8 +118,8 @@ class Contexts:
 
     def __init__(self, ways: Ways) -> None:
         self.ways = ways
-        self.vectors = [ways.across[:, -1].copy()]
-        self._numbers = {self.vectors[0].tobytes(): 0}
+        self._numbered = Vectors(ways.across[:, -1].copy())
+        self.vectors = self._numbered.known
         self._onto: dict[tuple[int, int], tuple[int, int]] = {}
         self._rest: dict[int, npt.NDArray[np.int32]] = {}
 
@@ -110,23 +133,13 @@ class Contexts:
         known = self._onto.get((context, symbol))
         if known is None:
             found = self.ways.onto(self.vectors[context], range(symbol, symbol + 1))[0]
-            known = self._onto[context, symbol] = self._numbered(found)
+            known = self._onto[context, symbol] = self._numbered.number(found)
         return known
 
     def onto_each(self, context: int) -> list[tuple[int, int]]:
         """The same for every symbol, which is not kept."""
-        return list(map(self._numbered, self.ways.onto(self.vectors[context], range(self.ways.tables.num_symbols))))
-
-    def _numbered(self, vector: npt.NDArray[np.int32]) -> tuple[int, int]:
-        """The context of a vector, and its least entry."""
-        least = int(vector.min())
-        if least >= FAR:
-            return 0, FAR
-        vector = np.where(vector < FAR, vector - least, FAR).astype(np.int32)
-        number = self._numbers.setdefault(vector.tobytes(), len(self.vectors))
-        if number == len(self.vectors):
-            self.vectors.append(vector)
-        return number, least
+        found = self.ways.onto(self.vectors[context], range(self.ways.tables.num_symbols))
+        return list(map(self._numbered.number, found))
 
     def rest(self, context: int) -> npt.NDArray[np.int32]:
         """How many tokens follow each move onto a stack of a context, beyond those counted for it, `[M]`."""
