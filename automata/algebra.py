@@ -14,19 +14,14 @@ Where an expression meets an automaton the result is an automaton, because an ex
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
 from typing import TypeAlias
 
-import numpy as np
-
+from automata import _native
 from automata import expr as ex
-from automata.byte_automaton import ByteAutomaton
+from automata.byte_automaton import DENSE_BYTES, SPARSE, ByteAutomaton
 from automata.compile import Compiler, compile_expr
 from automata.expr import Alternation, Expr
-from automata.from_ranges import from_state
 from automata.limits import Work
-from automata.sparse import SparseAutomaton
-from automata.tabulate import DENSE_BYTES, SPARSE, from_either
 
 Language: TypeAlias = ByteAutomaton | Expr
 Operand: TypeAlias = Language | str | bytes
@@ -87,12 +82,11 @@ def rest(automaton: ByteAutomaton, prefix: bytes) -> ByteAutomaton:
     if state < 0:
         return compile_expr(ex.EMPTY)
     if not automaton.labels:
-        ranges, is_sparse = np.stack(automaton.range_arcs(), axis=1), isinstance(automaton, SparseAutomaton)
-        return from_either(from_state(state, automaton.final, ranges, SPARSE if is_sparse else DENSE_BYTES), ())
+        dense_bytes = SPARSE if automaton.is_sparse else DENSE_BYTES
+        return ByteAutomaton(_native.from_state(automaton.tables, state, dense_bytes, Work().budget))
     # The same automaton from another start, and then without what cannot be reached any more.
-    moved = copy(automaton)
-    _set(moved, "start", state)
-    return _compiled(lambda part: Alternation((part,)), moved)
+    make, (_, *rest) = automaton.__reduce__()
+    return _compiled(lambda part: Alternation((part,)), make(state, *rest))
 
 
 class _StandIn(Expr):
@@ -126,8 +120,7 @@ def _compiled(operation: Callable[..., Expr], *operands: Operand) -> ByteAutomat
     for part in parts:
         if not isinstance(part, Expr | str | bytes):
             raise TypeError(f"an operand is an automaton, an expression or text, and not {type(part).__name__}")
-    with Work() as work:
-        # What explodes could not be found by compiling parts that hold stand-ins again.
-        compiler = Compiler(work, blames=False)
-        compiler.done |= {part: part.automaton for part in parts if isinstance(part, _StandIn)}
-        return compiler.compile(operation(*parts))
+    # What explodes could not be found by compiling parts that hold stand-ins again.
+    compiler = Compiler(Work(), blames=False)
+    compiler.done |= {part: part.automaton for part in parts if isinstance(part, _StandIn)}
+    return compiler.compile(operation(*parts))

@@ -1,7 +1,11 @@
-"""ByteAutomaton: a minimal deterministic trim automaton over bytes, as dense numpy tables.
+"""ByteAutomaton: a minimal deterministic trim automaton over bytes.
+
+Its tables are the native core's, dense or sparse (`native/automata/byte_tables.h`); the arrays here are views of them:
 
     byte_class  [256]    bytes that no state tells apart share a class
     next        [Q, C]   the state that a class leads to, or -1
+    offsets     [Q + 1]  where the arcs of each state begin, and
+    arcs        [A, 3]   first byte, last byte and target of each, where the automaton is sparse
     final       [Q]      whether a text may end here
     by_label    [Q, L]   the state that a label leads to, or -1
 
@@ -15,20 +19,24 @@ bytes need not know of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from automata import openfst
-from automata.jit import kernel, plain_kernel
-from automata.openfst import BoolArray, Fst, IntArray
+from automata._native import Budget, ByteTables
+from automata.arrays import BoolArray, ByteArray, IntArray
+from automata.errors import LimitExceeded
+from automata.limits import DEFAULT_LIMITS, Work
 
 if TYPE_CHECKING:
     from automata.algebra import Operand
+    from automata.openfst import Fst
 
-ByteArray = npt.NDArray[np.uint8]
+# The largest table `[Q, C]` that an automaton has of its own, in bytes; past it an automaton is sparse.
+DENSE_BYTES = 1 << 20
+# In its place, where automata are laid out elsewhere and nothing steps through them: no table is made.
+SPARSE = 0
 
 
 class RangeArcs(NamedTuple):
@@ -40,57 +48,136 @@ class RangeArcs(NamedTuple):
     target: IntArray
 
 
-@dataclass(frozen=True, eq=False, slots=True)
 class ByteAutomaton:
     """A minimal deterministic trim automaton over bytes; immutable.
 
     Attributes:
-        start: the state where every text begins, -1 where there is no state.
-        byte_class: `[256]` uint8, the class of each byte, below C.
-        next: `[Q, C]` int32, the state reached, or -1.
-        final: `[Q]` bool.
-        by_label: `[Q, L]` int32, the state that each label leads to, or -1.
+        tables: the tables of the native core.
         labels: L names in ascending order, each of which occurs in some text.
     """
 
-    start: int
-    byte_class: ByteArray
-    next: IntArray
-    final: BoolArray
-    by_label: IntArray
-    labels: tuple[str, ...] = ()
+    def __init__(self, tables: ByteTables, labels: tuple[str, ...] = ()) -> None:
+        self.tables = tables
+        self.labels = labels
 
-    def __post_init__(self) -> None:
-        for array in (self.byte_class, self.next, self.final, self.by_label):
-            array.setflags(write=False)
+    @staticmethod
+    def dense(
+        start: int,
+        byte_class: ByteArray,
+        next_: IntArray,
+        final: BoolArray,
+        by_label: IntArray | None = None,
+        labels: tuple[str, ...] = (),
+    ) -> ByteAutomaton:
+        """The automaton of a table; arguments as of the class.
+
+        Raises:
+            ValueError: a state or a class is out of range, or shapes do not match.
+        """
+        return ByteAutomaton(ByteTables.dense(start, byte_class, next_, final, _columns(by_label, final)), labels)
+
+    @staticmethod
+    def sparse(
+        start: int,
+        offsets: IntArray,
+        arcs: IntArray,
+        final: BoolArray,
+        by_label: IntArray | None = None,
+        labels: tuple[str, ...] = (),
+    ) -> ByteAutomaton:
+        """The automaton of arcs; arguments as of the class.
+
+        Raises:
+            ValueError: a state or a byte is out of range, arcs are not in order, or shapes do not match.
+        """
+        return ByteAutomaton(ByteTables.sparse(start, offsets, arcs, final, _columns(by_label, final)), labels)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        common = self.final, self.by_label, self.labels
+        if self.is_sparse:
+            return ByteAutomaton.sparse, (self.start, self.offsets, self.arcs, *common)
+        return ByteAutomaton.dense, (self.start, self.byte_class, self.next, *common)
+
+    @property
+    def start(self) -> int:
+        """The state where every text begins, -1 where there is no state."""
+        return self.tables.start
 
     @property
     def num_states(self) -> int:
         """Q."""
-        return len(self.final)
-
-    @property
-    def num_classes(self) -> int:
-        """C, the number of byte classes."""
-        return int(self.next.shape[1])
+        return self.tables.num_states
 
     @property
     def is_empty(self) -> bool:
         """Whether no text at all is accepted."""
-        return self.start < 0
+        return self.tables.start < 0
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the automaton has arcs in place of a table."""
+        return self.tables.is_sparse
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the tables, in bytes."""
+        return self.tables.num_bytes
+
+    @cached_property
+    def final(self) -> BoolArray:
+        """`[Q]`, whether a text may end in a state."""
+        return self.tables.final
+
+    @cached_property
+    def by_label(self) -> IntArray:
+        """`[Q, L]`, the state that each label leads to, or -1."""
+        return self.tables.by_label
+
+    @property
+    def offsets(self) -> IntArray:
+        """`[Q + 1]`, where the arcs of each state of a sparse automaton begin."""
+        return self.tables.offsets
+
+    @property
+    def arcs(self) -> IntArray:
+        """`[A, 3]`, first byte, last byte and target of each arc of a sparse automaton."""
+        return self.tables.arcs
+
+    @cached_property
+    def _dense(self) -> ByteTables:
+        if not self.tables.is_sparse:
+            return self.tables
+        try:
+            return self.tables.densified(_default_budget())
+        except LimitExceeded as error:
+            raise error.of(f"the table of {self.num_states:,} states") from None
+
+    @property
+    def num_classes(self) -> int:
+        """C, the number of byte classes; of a sparse automaton see `next`."""
+        return self._dense.num_classes
+
+    @cached_property
+    def byte_class(self) -> ByteArray:
+        """`[256]`, the class of each byte, below C; of a sparse automaton see `next`."""
+        return self._dense.byte_class
+
+    @cached_property
+    def next(self) -> IntArray:
+        """`[Q, C]`, the state that a class leads to, or -1. For a sparse automaton it is made when first asked for.
+
+        Raises:
+            LimitExceeded: the table of a sparse automaton takes more than `DEFAULT_LIMITS.memory`.
+        """
+        return self._dense.next
 
     def step(self, state: int, text: bytes) -> int:
         """The state reached from `state` by `text`, or -1."""
-        for byte in text:
-            if state < 0:
-                return -1
-            state = int(self.next[state, self.byte_class[byte]])
-        return state
+        return self.tables.walk(state, text)
 
     def accepts(self, text: bytes) -> bool:
         """Whether the text is in the language."""
-        state = self.step(self.start, text)
-        return state >= 0 and bool(self.final[state])
+        return self.tables.accepts(text)
 
     def edges(self) -> tuple[IntArray, IntArray]:
         """Source and target of every arc, over a run of bytes or a label, `[E]` each."""
@@ -98,19 +185,47 @@ class ByteAutomaton:
         source = np.concatenate([arcs.source, labelled.astype(np.int32)])
         return source, np.concatenate([arcs.target, self.by_label[labelled, number]])
 
-    def by_byte(self) -> IntArray:
-        """The transitions without classes, `[Q, 256]`."""
-        return self.next[:, self.byte_class]
+    def ranges(self) -> IntArray:
+        """The transitions over bytes as arcs over runs of bytes, `[A, 4]`: source, first byte, last byte, target."""
+        return self.tables.range_arcs(_default_budget())
 
     def range_arcs(self) -> RangeArcs:
-        """The transitions as arcs over runs of bytes that lead to one state."""
-        return RangeArcs(*_range_arcs(self.byte_class, self.next))
+        """The same, column by column."""
+        return RangeArcs(*np.ascontiguousarray(self.ranges().T))
+
+    def by_byte(self) -> IntArray:
+        """The transitions without classes, `[Q, 256]`.
+
+        Raises:
+            LimitExceeded: they take more than `DEFAULT_LIMITS.memory`.
+        """
+        _check_bytes(f"the table of {self.num_states:,} states by 256 bytes", 1024 * self.num_states)
+        return self.next[:, self.byte_class]
 
     def fst(self, labels: tuple[str, ...] | None = None) -> Fst:
         """The OpenFst acceptor. Its symbols are the bytes, and from 256 up the labels: this automaton's own, or those
-        given, which hold them, so that automata with different labels can be combined."""
-        arcs = self.symbol_arcs(self.by_byte(), self.labels if labels is None else labels)
-        return openfst.to_fst(self.start, self.final, *arcs)
+        given, which hold them, so that automata with different labels can be combined.
+
+        Raises:
+            LimitExceeded: its arcs, one for each byte, take more than `DEFAULT_LIMITS.memory`.
+        """
+        from automata import openfst
+
+        arcs = self.range_arcs()
+        width = arcs.high - arcs.low + 1
+        # An arc of OpenFst's takes 16 bytes.
+        _check_bytes("OpenFst's arcs", 16 * int(width.sum(dtype=np.int64)))
+        first = np.cumsum(width) - width
+        symbol = np.arange(int(width.sum()), dtype=np.int32) - np.repeat(first - arcs.low, width).astype(np.int32)
+        by_label = self.label_columns(self.labels if labels is None else labels)
+        labelled, label = np.nonzero(by_label >= 0)
+        return openfst.to_fst(
+            self.start,
+            self.final,
+            np.concatenate([np.repeat(arcs.source, width), labelled.astype(np.int32)]),
+            np.concatenate([symbol, 256 + label.astype(np.int32)]),
+            np.concatenate([np.repeat(arcs.target, width), by_label[labelled, label]]),
+        )
 
     def symbol_arcs(self, columns: IntArray, labels: tuple[str, ...]) -> IntArray:
         """The arcs `[3, A]` over the columns `[Q, P]`, whose symbols are below P, and over the labels, whose symbols
@@ -193,135 +308,16 @@ class ByteAutomaton:
         return self.repeat(0, 1)
 
 
-def from_tables(
-    start: int, final: BoolArray, byte_class: ByteArray, columns: IntArray, by_label: IntArray, labels: tuple[str, ...]
-) -> ByteAutomaton:
-    """The automaton of canonical tables, without labels that nothing takes."""
-    if labels:
-        kept = np.flatnonzero((by_label >= 0).any(axis=0))
-        by_label, labels = np.ascontiguousarray(by_label[:, kept]), tuple(labels[number] for number in kept)
-    return ByteAutomaton(min(start, 0), byte_class, columns, final, by_label, labels)
+def _columns(by_label: IntArray | None, final: BoolArray) -> IntArray:
+    return np.zeros((len(final), 0), np.int32) if by_label is None else by_label
 
 
-@kernel
-def canonical(
-    start: int, final: BoolArray, block_of: IntArray, table: IntArray, num_labels: int
-) -> tuple[BoolArray, ByteArray, IntArray, IntArray]:
-    """A minimal automaton with its states numbered breadth first, by ascending bytes and then labels, from the start,
-    which is 0; and with blocks of equal columns merged to byte classes. Equal languages have equal tables.
-
-    Args:
-        start: the start state, -1 where there is no state.
-        final: `[Q]`.
-        block_of: `[256]`, the block of each byte, below P.
-        table: `[Q, P + L]`, the state reached by each block and each label; every state can be reached.
-        num_labels: L.
-
-    Returns:
-        The final states `[Q]`, the class of each byte `[256]`, the table `[Q, C]` and that of labels `[Q, L]`.
-    """
-    num_states, num_columns = table.shape
-    num_blocks = num_columns - num_labels
-    by_first_byte, seen = np.empty(num_columns, np.int32), np.zeros(num_columns, np.bool_)
-    num_seen = 0
-    for byte in range(256):
-        if not seen[block_of[byte]]:
-            seen[block_of[byte]] = True
-            by_first_byte[num_seen] = block_of[byte]
-            num_seen += 1
-    for label in range(num_blocks, num_columns):
-        by_first_byte[num_seen] = label
-        num_seen += 1
-    number, order = np.full(num_states, -1, np.int32), np.empty(num_states, np.int32)
-    count = 0
-    if start >= 0:
-        number[start], order[0], count = 0, start, 1
-    at = 0
-    while at < count:
-        for block in by_first_byte[:num_seen]:
-            target = table[order[at], block]
-            if target >= 0 and number[target] < 0:
-                number[target] = count
-                order[count] = target
-                count += 1
-        at += 1
-    renumbered, ends = np.full((num_states, num_blocks), -1, np.int32), np.empty(num_states, np.bool_)
-    by_label = np.full((num_states, num_labels), -1, np.int32)
-    for state in range(num_states):
-        ends[state] = final[order[state]]
-        for block in range(num_blocks):
-            target = table[order[state], block]
-            if target >= 0:
-                renumbered[state, block] = number[target]
-        for label in range(num_labels):
-            target = table[order[state], num_blocks + label]
-            if target >= 0:
-                by_label[state, label] = number[target]
-    byte_class, columns = merge_columns(block_of, renumbered)
-    return ends, byte_class, columns, by_label
+def _default_budget() -> Budget:
+    return Work(DEFAULT_LIMITS).budget
 
 
-@kernel
-def merge_columns(block_of: IntArray, table: IntArray) -> tuple[ByteArray, IntArray]:
-    """The class of each byte `[256]` and the table `[Q, C]`, from the block of each byte and the table `[Q, P]` of
-    blocks: blocks with equal columns are one class."""
-    num_states, num_blocks = table.shape
-    class_of, first_block = np.empty(num_blocks, np.int32), np.empty(num_blocks, np.int32)
-    num_classes = 0
-    for block in range(num_blocks):
-        found = 0
-        while found < num_classes and not _same_column(table, block, first_block[found]):
-            found += 1
-        if found == num_classes:
-            first_block[found] = block
-            num_classes += 1
-        class_of[block] = found
-    byte_class = np.empty(256, np.uint8)
-    for byte in range(256):
-        byte_class[byte] = class_of[block_of[byte]]
-    columns = np.empty((num_states, num_classes), np.int32)
-    for state in range(num_states):
-        for column in range(num_classes):
-            columns[state, column] = table[state, first_block[column]]
-    return byte_class, columns
-
-
-@plain_kernel
-def _same_column(table: IntArray, left: int, right: int) -> bool:
-    state = 0
-    while state < len(table) and table[state, left] == table[state, right]:
-        state += 1
-    return state == len(table)
-
-
-@kernel
-def _range_arcs(byte_class: ByteArray, table: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Source, first byte, last byte and target of the arcs of a table of classes; runs are as long as they can be."""
-    first = np.empty(257, np.int32)
-    num_runs = 0
-    for byte in range(256):
-        if byte == 0 or byte_class[byte] != byte_class[byte - 1]:
-            first[num_runs] = byte
-            num_runs += 1
-    first[num_runs] = 256
-    num_arcs = 0
-    for state in range(len(table)):
-        before = -1
-        for run in range(num_runs):
-            target = table[state, byte_class[first[run]]]
-            num_arcs += target >= 0 and target != before
-            before = target
-    source, low = np.empty(num_arcs, np.int32), np.empty(num_arcs, np.int32)
-    high, reached = np.empty(num_arcs, np.int32), np.empty(num_arcs, np.int32)
-    arc = -1
-    for state in range(len(table)):
-        before = -1
-        for run in range(num_runs):
-            target = table[state, byte_class[first[run]]]
-            if target >= 0 and target != before:
-                arc += 1
-                source[arc], low[arc], reached[arc] = state, first[run], target
-            if target >= 0:
-                high[arc] = first[run + 1] - 1
-            before = target
-    return source, low, high, reached
+def _check_bytes(what: str, amount: int) -> None:
+    if amount > DEFAULT_LIMITS.memory:
+        raise LimitExceeded(
+            f"{what} would take {amount:,} bytes, more than {DEFAULT_LIMITS.memory:,} (limit `memory`)", limit="memory"
+        )

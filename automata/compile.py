@@ -18,26 +18,23 @@ is what the tests compare with.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+
+from automata import _native
 from automata import expr as ex
+from automata._native import ByteTables
+from automata.arrays import IntArray
 from automata.assertions import holds_assertion, lookaround, simplified
 from automata.blame import excerpt, responsible
-from automata.byte_automaton import ByteAutomaton
-from automata.determinize import DONE, TOO_MANY_STATES, TOO_MUCH_MEMORY, Transitions, determinize
+from automata.byte_automaton import DENSE_BYTES, ByteAutomaton
 from automata.errors import LimitExceeded
 from automata.expr import Complement, Difference, Expr, Intersection, Strings, Substring
-from automata.intervals import over_intervals
-from automata.jit import kernel
-from automata.limits import Flag, Limits, Work, under_way
-from automata.minimize import minimize
-from automata.openfst import BoolArray, IntArray
-from automata.product import product
-from automata.sparse import by_state
-from automata.substring import substring_arcs
-from automata.tabulate import DENSE_BYTES, Tables, from_either, no_tables, tabulate
+from automata.limits import Limits, Work, under_way
+from automata.substring import substring_fragment
 from automata.thompson import AssertionMet, Fragment, Layout
-from automata.word_list import word_list
 
 # From this depth of intersections, differences and complements on, the innermost are compiled first.
 _MAX_DEPTH = 50
@@ -55,13 +52,12 @@ def compile_expr(expr: Expr, work: Work | None = None) -> ByteAutomaton:
         Cancelled: another thread cancelled the compilation.
         ExpressionError: raw bytes stand beside assertions.
     """
-    with under_way(work) as work:
-        compiler = Compiler(work)
-        # The whole is not looked up or kept: hashing it takes as long as laying it out.
-        try:
-            return compiler.construct(expr)
-        except AssertionMet:
-            return compiler.resolve(expr)
+    compiler = Compiler(under_way(work))
+    # The whole is not looked up or kept: hashing it takes as long as laying it out.
+    try:
+        return compiler.construct(expr)
+    except AssertionMet:
+        return compiler.resolve(expr)
 
 
 class Compiler:
@@ -138,141 +134,56 @@ class Compiler:
         if isinstance(expr, Complement):
             return self.combine(expr, self.compile(ex.ANY_TEXT), self.compile(expr.inner), difference=True)
         if isinstance(expr, Strings):
-            return self.made(expr, *word_list(expr.values, self.work.limits.table_bytes, self.work.stop), ())
+            return self.made(expr, lambda: _native.word_list(expr.values, DENSE_BYTES, self.work.budget))
         if isinstance(expr, Substring):
-            num_states, *arcs = substring_arcs(expr.text, expr.words, self.work)
-            fragment = Fragment(num_states=0)
-            fragment.copy_arcs(num_states, *arcs)
-            return self.determinize(expr, fragment)
+            return self.determinize(expr, substring_fragment(expr.text, expr.words, self.work))
         return self.determinize(expr, self.layout(self.part, self.work).lay(expr))
 
     def determinize(self, expr: Expr, fragment: Fragment) -> ByteAutomaton:
         """The automaton of what is laid out."""
-        labels, limits = tuple(sorted(fragment.labels)), self.work.limits
+        labels = tuple(sorted(fragment.labels))
         # Automata that were copied in have passed their own limits: twice their states is no explosion.
-        max_states = max(limits.states, 2 * fragment.num_copied_states)
-        ranges, epsilon = fragment.tables()
-        found = _minimal(
-            fragment.num_states,
-            ranges,
-            epsilon,
-            len(labels),
-            max_states,
-            limits.table_bytes,
-            DENSE_BYTES,
-            self.work.stop,
-        )
-        return self.made(expr, *found, labels)
+        max_states = max(self.work.limits.states, 2 * fragment.num_copied_states)
+        tables = *fragment.tables(), len(labels), max_states, DENSE_BYTES, self.work.budget
+        return self.made(expr, lambda: _native.minimal(fragment.num_states, *tables), labels)
 
     def combine(self, expr: Expr, left: ByteAutomaton, right: ByteAutomaton, *, difference: bool) -> ByteAutomaton:
         """The intersection or the difference."""
         if left.is_empty or right.is_empty:
             return left if difference or left.is_empty else right
-        labels, limits, stop = tuple(sorted({*left.labels, *right.labels})), self.work.limits, self.work.stop
-        found = _product(
-            *by_state(left),
-            left.final,
-            left.label_columns(labels),
-            *by_state(right),
-            right.final,
-            right.label_columns(labels),
-            difference,
-            max(limits.states, 2 * (left.num_states + right.num_states)),
-            limits.table_bytes,
-            DENSE_BYTES,
-            stop,
-        )
-        return self.made(expr, *found, labels)
+        labels = tuple(sorted({*left.labels, *right.labels}))
+        sides = left.tables, _numbers(labels, left), right.tables, _numbers(labels, right)
+        max_states = max(self.work.limits.states, 2 * (left.num_states + right.num_states))
+        rest = difference, max_states, DENSE_BYTES, self.work.budget
+        return self.made(expr, lambda: _native.product(*sides, *rest), labels)
 
-    def made(self, expr: Expr, status: int, tables: Tables, labels: tuple[str, ...]) -> ByteAutomaton:
-        """The automaton of a construction that ended with this status."""
-        self.work.check()
-        if status != DONE:
-            raise self.exceeded(expr, status)
-        return from_either(tables, labels)
+    def made(self, expr: Expr, construct: Callable[[], ByteTables], labels: tuple[str, ...] = ()) -> ByteAutomaton:
+        """The automaton of a construction.
 
-    def exceeded(self, expr: Expr, status: int) -> LimitExceeded:
-        """The error for a construction that ended with this status."""
-        limits = self.work.limits
-        reason = {
-            TOO_MANY_STATES: f"a deterministic automaton has more than {limits.states:,} states (limit `states`)",
-            TOO_MUCH_MEMORY: f"a construction takes more than {limits.table_bytes:,} bytes (limit `table_bytes`)",
-        }[status]
-        if not self.blames:
-            return LimitExceeded(reason)
-        trial = replace(limits, seconds=1)
-        part = responsible(expr, lambda inner: _explodes(inner, trial))
-        return LimitExceeded(f"{reason}; the part responsible is {excerpt(part)}")
+        Raises:
+            LimitExceeded: the construction has passed a limit; the message names the part of the expression.
+        """
+        try:
+            tables = construct()
+        except LimitExceeded as error:
+            if not self.blames or error.limit not in ("states", "memory"):
+                raise
+            trial = replace(self.work.limits, seconds=1)
+            part = responsible(expr, lambda inner: _explodes(inner, trial))
+            raise LimitExceeded(f"{error}; the part responsible is {excerpt(part)}", limit=error.limit) from None
+        if labels:
+            labels = tuple(labels[number] for number in tables.drop_unused_labels())
+        return ByteAutomaton(tables, labels)
+
+
+def _numbers(labels: tuple[str, ...], automaton: ByteAutomaton) -> IntArray:
+    """Which label of an automaton each of some labels is, -1 where it has it not, `[L]`."""
+    return np.array([automaton.labels.index(name) if name in automaton.labels else -1 for name in labels], np.int32)
 
 
 def _explodes(expr: Expr, limits: Limits) -> bool:
     try:
-        with Work(limits) as work:
-            Compiler(work, blames=False).compile(expr)
+        Compiler(Work(limits), blames=False).compile(expr)
     except LimitExceeded:
         return True
     return False
-
-
-@kernel
-def _minimal(
-    num_states: int,
-    ranges: IntArray,
-    epsilon: IntArray,
-    num_labels: int,
-    max_states: int,
-    max_bytes: int,
-    dense_bytes: int,
-    stop: Flag,
-) -> tuple[int, Tables]:
-    """How the construction ended, and the tables of the minimal automaton of a fragment."""
-    interval, written, arcs = over_intervals(ranges, num_labels, max_bytes)
-    if not written:
-        return TOO_MUCH_MEMORY, no_tables()
-    status, automaton = determinize(
-        num_states, interval[-1] + 1, arcs, epsilon.T.copy(), 1, max_states, max_bytes, stop
-    )
-    if status != DONE:
-        return status, no_tables()
-    start, minimal = minimize(automaton, stop)
-    return DONE, tabulate(start, minimal, interval, num_labels, dense_bytes)
-
-
-@kernel
-def _product(
-    left_offsets: IntArray,
-    left_arcs: IntArray,
-    left_final: BoolArray,
-    left_labels: IntArray,
-    right_offsets: IntArray,
-    right_arcs: IntArray,
-    right_final: BoolArray,
-    right_labels: IntArray,
-    difference: bool,
-    max_states: int,
-    max_bytes: int,
-    dense_bytes: int,
-    stop: Flag,
-) -> tuple[int, Tables]:
-    """How the construction ended, and the tables of the minimal automaton of a product."""
-    status, final, ranges = product(
-        left_offsets,
-        left_arcs,
-        left_final,
-        left_labels,
-        right_offsets,
-        right_arcs,
-        right_final,
-        right_labels,
-        difference,
-        max_states,
-        max_bytes,
-        stop,
-    )
-    if status != DONE:
-        return status, no_tables()
-    interval, written, arcs = over_intervals(ranges, left_labels.shape[1], max_bytes)
-    if not written:
-        return TOO_MUCH_MEMORY, no_tables()
-    start, minimal = minimize(Transitions(final, arcs[0], arcs[1], arcs[2]), stop)
-    return DONE, tabulate(start, minimal, interval, left_labels.shape[1], dense_bytes)

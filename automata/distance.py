@@ -1,41 +1,30 @@
-"""Shortest distances over the edges of an automaton, by breadth-first search."""
+"""Distances and orders over the edges of a graph, by breadth-first search (`native/automata/distance.h`)."""
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
-from automata.grouping import grouped
-from automata.jit import kernel
-from automata.openfst import IntArray
+from automata import _native
+from automata.arrays import BoolArray, IntArray
+from automata.limits import DEFAULT_LIMITS, Work
 
 
-@kernel
-def distances(source: IntArray, target: IntArray, goal: npt.NDArray[np.bool_]) -> IntArray:
+def distances(source: IntArray, target: IntArray, goal: BoolArray, work: Work | None = None) -> IntArray:
     """The least number of edges from each state to a goal, `[Q]`, or -1 where none can be reached.
 
     Args:
         source, target: `[E]` each, in any order. Exchanged, the result is the distance from the goals.
         goal: `[Q]`.
+        work: the compilation that it is part of; without it, the default limits.
     """
-    num_states = len(goal)
-    offsets, entering = grouped(num_states, target)
-    distance = np.full(num_states, -1, np.int32)
-    queue = np.empty(num_states, np.int32)
-    end = 0
-    for state in range(num_states):
-        if goal[state]:
-            distance[state] = 0
-            queue[end] = state
-            end += 1
-    begin = 0
-    while begin < end:
-        state = queue[begin]
-        begin += 1
-        for at in range(offsets[state], offsets[state + 1]):
-            before = source[entering[at]]
-            if distance[before] < 0:
-                distance[before] = distance[state] + 1
-                queue[end] = before
-                end += 1
-    return distance
+    return _native.distances(source, target, goal, (work or Work(DEFAULT_LIMITS)).budget)
+
+
+def bottom_up(num_states: int, source: IntArray, target: IntArray, work: Work | None = None) -> IntArray:
+    """The states from which no loop can be reached, each behind all that it has edges to (Kahn 1962). All states, if no
+    edge is on a loop.
+
+    Args:
+        num_states: Q.
+        source, target: `[E]` each, in any order.
+        work: the compilation that it is part of; without it, the default limits.
+    """
+    return _native.bottom_up(num_states, source, target, (work or Work(DEFAULT_LIMITS)).budget)

@@ -138,7 +138,36 @@ class LabelledLanguage(TokenfstError, ValueError):
 
 
 class LimitExceeded(TokenfstError, RuntimeError):
-    """A construction grew past a limit; the message names the limit and the amount."""
+    """A construction grew past a limit; the message names the limit and the amount.
+
+    Attributes:
+        limit: the field of `automata.limits.Limits` that was hit; "" for a bound of another kind.
+        reason: what it took too much of, without saying what "it" is; "" where the message is a sentence of its own.
+    """
+
+    def __init__(self, message: str, *, limit: str = "", reason: str = "") -> None:
+        super().__init__(message)
+        self.limit, self.reason = limit, reason
+
+    def of(self, subject: str) -> LimitExceeded:
+        """The same error, with what grew too large as the subject of its message."""
+        return LimitExceeded(f"{subject} {self.reason}", limit=self.limit, reason=self.reason) if self.reason else self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _limit_exceeded, (str(self), self.limit, self.reason)
+
+
+def _limit_exceeded(message: str, limit: str, reason: str) -> LimitExceeded:
+    return LimitExceeded(message, limit=limit, reason=reason)
+
+
+def limit_exceeded(limit: str, amount: float) -> LimitExceeded:
+    """The error for a limit that the native core has hit; `amount` is what it allows."""
+    if limit == "seconds":
+        return LimitExceeded(f"compiling takes more than {amount:g} seconds (limit `seconds`)", limit=limit)
+    has, unit = {"memory": ("takes", "bytes"), "states": ("has", "states")}[limit]
+    reason = f"{has} more than {int(amount):,} {unit} (limit `{limit}`)"
+    return LimitExceeded(f"a construction {reason}", limit=limit, reason=reason)
 
 
 class Cancelled(TokenfstError, RuntimeError):

@@ -8,8 +8,10 @@ The binary form (OpenFst 1.8, `fst/fst.h`, `FstHeader::Write`): magic number, ty
 properties, start, number of states, number of arcs; then for `vector` each state's weight, number of arcs and its
 arcs, for `const` all states and then all arcs. An arc is input label, output label, weight, next state.
 
-Rejected: `add_arc` (a microsecond an arc), text with `Compiler` (slower still), and array operations in place of the
-two small kernels (ten numpy calls cost more than the automata of everyday patterns).
+`pywrapfst` is imported where an automaton crosses, since most work needs no OpenFst and importing it takes longer than
+compiling a pattern.
+
+Rejected: `add_arc` (a microsecond an arc), text with `Compiler` (slower still).
 """
 
 from __future__ import annotations
@@ -18,15 +20,12 @@ import struct
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
-import pywrapfst
 
-from automata.jit import kernel
+from automata import _native
+from automata.arrays import BoolArray, IntArray
 
 # pywrapfst has no types of its own.
 Fst: TypeAlias = Any
-IntArray: TypeAlias = npt.NDArray[np.int32]
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 EPSILON = -1
 
@@ -47,39 +46,15 @@ def to_fst(start: int, final: BoolArray, source: IntArray, symbol: IntArray, tar
         final: `[Q]`.
         source, symbol, target: `[A]` each, in any order; `EPSILON` for an arc that reads nothing.
     """
-    header = _VECTOR_HEADER.pack(
-        _MAGIC, 6, b"vector", 8, b"standard", 2, 0, _EXPANDED_MUTABLE_ACCEPTOR, start, len(final), len(source)
-    )
-    return pywrapfst.Fst.read_from_string(header + _vector_words(final, source, symbol, target).tobytes())
-
-
-@kernel
-def _vector_words(final: BoolArray, source: IntArray, symbol: IntArray, target: IntArray) -> IntArray:
-    """The body of a `vector` automaton as 4-byte words: 3 at the head of a state (weight, number of arcs in 8 bytes),
-    then 4 for each of its arcs."""
-    num_states, num_arcs = len(final), len(source)
-    count = np.zeros(num_states, np.int32)
-    for arc in range(num_arcs):
-        count[source[arc]] += 1
-    words = np.zeros(3 * num_states + 4 * num_arcs, np.int32)
-    place = np.empty(num_states, np.int64)
-    head = 0
-    for state in range(num_states):
-        words[head] = 0 if final[state] else _INFINITY
-        words[head + 1] = count[state]
-        place[state] = head + 3
-        head += 3 + 4 * count[state]
-    for arc in range(num_arcs):
-        at = place[source[arc]]
-        words[at] = words[at + 1] = symbol[arc] + 1
-        words[at + 3] = target[arc]
-        place[source[arc]] = at + 4
-    return words
+    arcs = np.stack([source, symbol, symbol, target], axis=1).astype(np.int32)
+    return _read(_EXPANDED_MUTABLE_ACCEPTOR, start, final, arcs)
 
 
 def _const_words(fst: Fst) -> tuple[int, int, IntArray]:
     """The start state (-1 for none), the number of states and the body of the `const` form: 5 words for a state
     (weight, first arc, number of arcs, two counts of epsilon arcs), then 4 for an arc."""
+    import pywrapfst
+
     data = pywrapfst.convert(fst, "const").write_to_string()
     *_, start, num_states, _ = _CONST_HEADER.unpack_from(data)
     # The slice is a copy, and so aligned to 4 bytes, which the header's 65 bytes are not.
@@ -97,14 +72,15 @@ def to_transducer(
         source, ilabel, olabel, target: `[A]` each, in any order; `EPSILON` where an arc reads or writes
             nothing.
     """
-    words = _vector_words(final, source, ilabel, target)
-    # Arcs lie by source in the order given; the words of an arc are input label, output label, ...
-    order = np.argsort(source, kind="stable")
-    words[3 * (source[order] + 1) + 4 * np.arange(len(source)) + 1] = olabel[order] + 1
-    header = _VECTOR_HEADER.pack(
-        _MAGIC, 6, b"vector", 8, b"standard", 2, 0, _EXPANDED_MUTABLE, start, len(final), len(source)
-    )
-    return pywrapfst.Fst.read_from_string(header + words.tobytes())
+    return _read(_EXPANDED_MUTABLE, start, final, np.stack([source, ilabel, olabel, target], axis=1).astype(np.int32))
+
+
+def _read(properties: int, start: int, final: BoolArray, arcs: IntArray) -> Fst:
+    """The automaton with these arcs `[A, 4]`: source, input symbol, output symbol and target."""
+    import pywrapfst
+
+    header = _VECTOR_HEADER.pack(_MAGIC, 6, b"vector", 8, b"standard", 2, 0, properties, start, len(final), len(arcs))
+    return pywrapfst.Fst.read_from_string(header + _native.fst_words(final, arcs).tobytes())
 
 
 def to_arcs(fst: Fst) -> tuple[int, BoolArray, IntArray]:

@@ -39,7 +39,7 @@ from automata.expr import (
 )
 from automata.intervals import FIRST_LABEL
 from automata.limits import Work
-from automata.openfst import IntArray
+from automata.arrays import IntArray
 from automata.ranges import Ranges
 from automata.utf8 import character_arcs
 

@@ -20,7 +20,6 @@ import numpy as np
 
 from automata.byte_automaton import ByteAutomaton
 from automata.expr import Expr
-from automata.sparse import SparseAutomaton
 from tokenfst.lazy import Layered
 
 # What stands for a value, and is written as no other is: plain values and tuples stand for themselves, and a list of a
@@ -73,7 +72,7 @@ class _Forms:
             return ["array", value.dtype.str, value.shape, data]
         if isinstance(value, Mapping):
             return ["mapping", self.of(list(value.items()))]
-        if isinstance(value, SparseAutomaton):
+        if value.is_sparse:
             return ["sparse", _digest(self.of(value.__reduce__()[1]))]
         # Dataclasses of other packages may be more than their fields say.
         if isinstance(value, ByteAutomaton) or (is_dataclass(value) and type(value).__module__.startswith("automata.")):

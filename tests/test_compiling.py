@@ -30,7 +30,7 @@ BYTES = Vocabulary(
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "array"}}, "required": ["a"]}
 # Seconds that nothing here takes: kernels may have to be compiled first, on a busy machine.
 PATIENCE = 300
-GENEROUS = Limits(states=10**9, table_bytes=1 << 33, seconds=30)
+GENEROUS = Limits(states=10**9, memory=1 << 33, seconds=30)
 ENDLESS = "(?:a|b)*a(?:a|b){60}"
 
 

@@ -19,7 +19,7 @@ from automata.compile import compile_expr
 from automata.determinize import Transitions
 from automata.errors import LimitExceeded, TokenNotAllowed
 from automata.expr import Expr
-from automata.minimize import minimize
+from automata.transition.minimize import minimize
 from automata.nested import (
     Counted,
     CountedPaths,

@@ -37,7 +37,7 @@ from automata import (
 from automata.extensions import substring_of
 from automata.limits import Work
 from automata.queries import equivalent
-from automata.sparse import SparseAutomaton, by_state
+from automata.transition.sparse import by_state
 from constraints import choice
 from decoding.arena import Arena
 from tokenfst import TokenAutomaton, Vocabulary, from_tekken
@@ -49,10 +49,10 @@ from tokenfst.token_classes import token_classes
 FEW = settings(max_examples=100)
 
 
-def sparse(expr: Expr) -> SparseAutomaton:
+def sparse(expr: Expr) -> ByteAutomaton:
     with all_sparse():
         automaton = compile_expr(expr)
-    assert isinstance(automaton, SparseAutomaton)
+    assert automaton.is_sparse
     return automaton
 
 
@@ -177,7 +177,7 @@ def test_substrings_are_linear_in_the_text(text: str) -> None:
 def test_sparse_and_dense_automata_answer_alike(expr: Expr, text: bytes) -> None:
     expr = expr | Label("mark") + "a"
     dense, other = compile_expr(expr), sparse(expr)
-    assert not isinstance(dense, SparseAutomaton)
+    assert not dense.is_sparse
     assert same(dense, other)
     assert (dense.num_states, dense.num_classes, dense.is_empty) == (
         other.num_states,
@@ -200,16 +200,16 @@ def test_sparse_and_dense_automata_answer_alike(expr: Expr, text: bytes) -> None
 def test_what_would_eat_the_machine_is_refused() -> None:
     names = choice(names_of(3000))
     for expr in (names, "<" + names, substring_of("ab" * 1000), names & parse("[A-M].*"), ~names):
-        with pytest.raises(LimitExceeded, match="limit `table_bytes`"), Work(Limits(table_bytes=20_000)) as work:
+        with pytest.raises(LimitExceeded, match="limit `memory`"), Work(Limits(memory=20_000)) as work:
             compile_expr(expr, work)
     with pytest.raises(LimitExceeded, match="limit `arcs`"), Work(Limits(arcs=20_000)) as work:
         compile_expr((names + ",").repeat(1, 4), work)
     automaton = sparse(names)
-    with mock.patch("automata.sparse.DEFAULT_LIMITS", Limits(table_bytes=1000)):
+    with mock.patch("automata.byte_automaton.DEFAULT_LIMITS", Limits(memory=1000)):
         for ask in (lambda: automaton.next, automaton.by_byte, automaton.fst):
-            with pytest.raises(LimitExceeded, match="limit `table_bytes`"):
+            with pytest.raises(LimitExceeded, match="limit `memory`"):
                 ask()
-    with pytest.raises(LimitExceeded, match="limit `table_bytes`"), Work(Limits(table_bytes=1000)) as work:
+    with pytest.raises(LimitExceeded, match="limit `memory`"), Work(Limits(memory=1000)) as work:
         relation_classes(automaton, Vocabulary([b"A", b"a", b"b", b"ab"]), work)
 
 
@@ -402,7 +402,7 @@ def test_a_large_list_within_an_object(
     quoted = parse(r'"(?:[^"\\\x00-\x1f\x7f]|\\["\\/bfnrt])*"')
     expr = '{"name": "' + names + '", "said": ' + quoted + "}"
     byte_automaton = compile_expr(expr)
-    assert isinstance(byte_automaton, SparseAutomaton)
+    assert byte_automaton.is_sparse
     assert is_list_like(byte_automaton, vocabulary)
     automaton = tokenfst.compile(expr, vocabulary)
     for name in lists["names"][::5000]:

@@ -84,10 +84,10 @@ def test_limits_hold_where_something_is_counted() -> None:
     part = re.escape("; the part responsible is (?:a|b)*a(?:a|b){60}") + "$"
     with pytest.raises(LimitExceeded, match=rf"more than 2,000 states \(limit `states`\){part}"):
         tokenfst.compile(explosive, vocabulary, limits=Limits(states=2000))
-    with pytest.raises(LimitExceeded, match=rf"takes more than 1,000,000 bytes \(limit `table_bytes`\){part}"):
-        tokenfst.compile(explosive, vocabulary, limits=Limits(table_bytes=1_000_000))
+    with pytest.raises(LimitExceeded, match=rf"takes more than 1,000,000 bytes \(limit `memory`\){part}"):
+        tokenfst.compile(explosive, vocabulary, limits=Limits(memory=1_000_000))
     with pytest.raises(LimitExceeded, match=r"states that count takes more than 1,000,000 bytes"):
-        tokenfst.compile("a" * 5000 + "b{1000}", vocabulary, limits=Limits(table_bytes=1_000_000))
+        tokenfst.compile("a" * 5000 + "b{1000}", vocabulary, limits=Limits(memory=1_000_000))
     cancellation = Cancellation()
     cancellation.cancel()
     with pytest.raises(Cancelled):

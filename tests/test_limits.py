@@ -74,16 +74,16 @@ def test_products_have_limits() -> None:
 def test_the_time_is_a_limit() -> None:
     begun = seconds_worked()
     with pytest.raises(LimitExceeded, match=r"more than 0\.3 seconds \(limit `seconds`\)"):
-        compile_within(parse("(?:a|b)*a(?:a|b){60}"), Limits(states=10**9, table_bytes=1 << 33, seconds=0.3))
+        compile_within(parse("(?:a|b)*a(?:a|b){60}"), Limits(states=10**9, memory=1 << 33, seconds=0.3))
     assert seconds_worked() - begun < 10
 
 
 def test_memory_is_a_limit() -> None:
-    with pytest.raises(LimitExceeded, match=r"takes more than 1,000,000 bytes \(limit `table_bytes`\)"):
-        compile_within(parse("(?:a|b)*a(?:a|b){60}"), Limits(table_bytes=1_000_000))
+    with pytest.raises(LimitExceeded, match=r"takes more than 1,000,000 bytes \(limit `memory`\)"):
+        compile_within(parse("(?:a|b)*a(?:a|b){60}"), Limits(memory=1_000_000))
     vocabulary = Vocabulary([b"a" * length for length in range(1, 65)])
     with pytest.raises(LimitExceeded, match=r"what tokens do to 5,001 states takes more than 1,000,000 bytes"):
-        tokenfst.compile("a" * 5000, vocabulary, limits=Limits(table_bytes=1_000_000))
+        tokenfst.compile("a" * 5000, vocabulary, limits=Limits(memory=1_000_000))
 
 
 def test_a_compilation_in_a_thread_can_be_cancelled() -> None:

@@ -270,7 +270,7 @@ def test_limits() -> None:
     for limits, message in (
         (Limits(states=1000), "more than 1,000 states"),
         (Limits(arcs=10), "`arcs`"),
-        (Limits(table_bytes=1000), "more than 1,000 bytes"),
+        (Limits(memory=1000), "more than 1,000 bytes"),
     ):
         with pytest.raises(LimitExceeded, match=message), Work(limits) as work:
             compile_nested(around(wide), work=work)

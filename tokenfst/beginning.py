@@ -26,7 +26,6 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.byte_automaton import ByteAutomaton
-from automata.sparse import SparseAutomaton
 from tokenfst.loops import Ints
 from tokenfst.terminals import Terminals, token_set
 from tokenfst.text_start import SPACE, TextStart
@@ -53,9 +52,9 @@ def with_beginning(automaton: ByteAutomaton, rule: TextStart) -> tuple[ByteAutom
     final = np.concatenate([automaton.final, automaton.final[origins]])
     by_label, labels = _twice(automaton, origins)
     begin = automaton.num_states
-    if isinstance(automaton, SparseAutomaton):
+    if automaton.is_sparse:
         offsets, arcs = _rows_of_arcs(automaton, rule, origins)
-        return SparseAutomaton(begin, final, offsets, arcs, by_label, labels), origins
+        return ByteAutomaton.sparse(begin, offsets, arcs, final, by_label, labels), origins
     table, byte_class = automaton.next, automaton.byte_class
     space = byte_class[SPACE[0]]
     if (byte_class == space).sum() > 1:
@@ -69,10 +68,10 @@ def with_beginning(automaton: ByteAutomaton, rule: TextStart) -> tuple[ByteAutom
         if after_prefix >= 0:
             row[:] = table[after_prefix]
         row[space] = origin
-    return ByteAutomaton(begin, byte_class, np.concatenate([table, rows]), final, by_label, labels), origins
+    return ByteAutomaton.dense(begin, byte_class, np.concatenate([table, rows]), final, by_label, labels), origins
 
 
-def _rows_of_arcs(automaton: SparseAutomaton, rule: TextStart, origins: list[int]) -> tuple[Ints, Ints]:
+def _rows_of_arcs(automaton: ByteAutomaton, rule: TextStart, origins: list[int]) -> tuple[Ints, Ints]:
     """The offsets `[Q + P + 1]` and the arcs `[A, 3]` of a sparse automaton with a row for each twin."""
     space, offsets, rows = SPACE[0], automaton.offsets.tolist(), []
     for origin in origins:

@@ -24,7 +24,8 @@ from typing import Literal, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
-from automata.byte_automaton import ByteArray, ByteAutomaton
+from automata.arrays import ByteArray
+from automata.byte_automaton import ByteAutomaton
 from automata.compilable import Compilable
 from automata.compile import compile_expr
 from automata.counted import compile_counted
@@ -37,7 +38,7 @@ from automata.pattern import parse
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.compile import Ambiguity, compile_grammar
 from automata.pushdown.grammar import Grammar
-from automata.sparse import HIGH, LOW, SparseAutomaton
+from automata.transition.sparse import HIGH, LOW
 from tokenfst.automaton import TokenAutomaton
 from tokenfst.beginning import split_terminals, with_beginning, with_exceptions
 from tokenfst.canonical import CanonicalAutomaton, canonical_from_bytes
@@ -260,7 +261,7 @@ def from_bytes(
 
 def _spells_all(automaton: ByteAutomaton, is_token_byte: npt.NDArray[np.bool_]) -> bool:
     """Whether every byte that the automaton reads is a token by itself."""
-    if isinstance(automaton, SparseAutomaton):
+    if automaton.is_sparse:
         lacking = np.append(0, np.cumsum(~is_token_byte))
         return not (lacking[automaton.arcs[:, HIGH] + 1] > lacking[automaton.arcs[:, LOW]]).any()
     return _table_spells_all(automaton.next, automaton.byte_class, is_token_byte)

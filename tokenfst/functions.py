@@ -21,7 +21,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from automata.byte_automaton import ByteArray
+from automata.arrays import ByteArray
 from automata.jit import kernel, plain_kernel
 from tokenfst.loops import DEAD, LOOP_WORDS, MIXED, NUM_PENDING, UNKNOWN, Ints, after_character
 

@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from automata.byte_automaton import ByteArray
+from automata.arrays import ByteArray
 from automata.jit import kernel, plain_kernel
 from tokenfst.trie import HIGH_BYTE_BELOW
 

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from automata.errors import LimitExceeded
 from automata.jit import kernel, plain_kernel
 from automata.limits import Flag, Work
-from automata.sparse import HIGH, LOW, REACHED, SparseAutomaton
+from automata.transition.sparse import HIGH, LOW, REACHED
 from tokenfst.functions import SOURCE_SHIFT, TARGET, Pairs
 from tokenfst.loops import Ints
 from tokenfst.token_classes import FIRST_CLASS, NEVER, TokenClasses
@@ -42,14 +42,14 @@ _HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _PAIRS, _CLASSES, _RUNS = range(3)
 
 
-def is_list_like(automaton: SparseAutomaton, vocabulary: Vocabulary) -> bool:
+def is_list_like(automaton: ByteAutomaton, vocabulary: Vocabulary) -> bool:
     """Whether the walk here is the better one: where few states allow nearly every token."""
     read = np.append(0, np.cumsum(automaton.arcs[:, HIGH] - automaton.arcs[:, LOW] + 1, dtype=np.int64))
     wide = int((np.diff(read[automaton.offsets]) > _WIDE).sum())
     return wide * len(vocabulary.token_of_rank) <= _MAX_WIDE_EDGES
 
 
-def relation_classes(automaton: SparseAutomaton, vocabulary: Vocabulary, work: Work) -> TokenClasses:
+def relation_classes(automaton: ByteAutomaton, vocabulary: Vocabulary, work: Work) -> TokenClasses:
     """Sorts the tokens of a vocabulary into classes; see `tokenfst.token_classes.token_classes`."""
     max_bytes = work.limits.table_bytes
     classes = _walk(

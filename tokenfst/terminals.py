@@ -23,11 +23,11 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.byte_automaton import ByteAutomaton
-from automata.determinize import DONE, determinize
+from automata.transition.determinize import DONE, determinize
 from automata.errors import EmptyLanguage, LimitExceeded, UnknownTerminal, VocabularyError
 from automata.extensions import PARAGRAPH_TOKEN, TEXT_TOKEN
 from automata.limits import Work
-from automata.minimize import minimize
+from automata.transition.minimize import minimize
 from tokenfst.loops import Ints
 from tokenfst.token_classes import END, FIRST_CLASS, NEVER, TokenClasses
 from tokenfst.token_ids import ids_by_number, others

@@ -31,11 +31,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from automata.byte_automaton import ByteArray, ByteAutomaton
+from automata.arrays import ByteArray
+from automata.byte_automaton import ByteAutomaton
 from automata.errors import LimitExceeded
 from automata.jit import kernel, plain_kernel
 from automata.limits import Flag, Work
-from automata.sparse import SparseAutomaton
 from tokenfst.functions import (
     CLASS,
     IDENTITY,
@@ -101,7 +101,7 @@ def token_classes(automaton: ByteAutomaton, vocabulary: Vocabulary, work: Work) 
         LimitExceeded: the functions together take too much memory, or the time is up.
         Cancelled: the compilation was cancelled.
     """
-    if isinstance(automaton, SparseAutomaton):
+    if automaton.is_sparse:
         from tokenfst import relations
 
         if relations.is_list_like(automaton, vocabulary):

@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from automata.grouping import grouped
+from automata.transition.grouping import grouped
 from automata.jit import kernel
 from tokenfst.counted.transitions import Counted
 from tokenfst.loops import Ints

@@ -36,19 +36,19 @@ from itertools import pairwise
 import numpy as np
 
 from automata.blame import excerpt
-from automata.byte_automaton import ByteArray
+from automata.arrays import ByteArray
 from automata.compile import Compiler
 from automata.counted.layout import CountedLayout, choose, counts, size_without
 from automata.counted.product import Marked
 from automata.counted.register_distance import joined, live_parts, pieces_by_distance
 from automata.counted.subsets import ACTION, FROM, SOURCE, SYMBOL, TARGET, UPTO, counted_subsets
-from automata.determinize import DONE, Transitions
+from automata.transition.determinize import DONE, Transitions
 from automata.errors import LimitExceeded
 from automata.expr import Expr
-from automata.intervals import over_intervals
+from automata.transition.intervals import over_intervals
 from automata.limits import Work, under_way
-from automata.minimize import minimize
-from automata.openfst import IntArray
+from automata.transition.minimize import minimize
+from automata.arrays import IntArray
 from automata.thompson import AssertionMet
 
 # Leaves of a repetition, written out, from which on it is counted.

@@ -17,7 +17,7 @@ from automata.byte_automaton import ByteAutomaton
 from automata.errors import LimitExceeded
 from automata.expr import Repetition
 from automata.limits import Work
-from automata.openfst import IntArray
+from automata.arrays import IntArray
 
 # Memory of one pair of arcs.
 _PAIR_BYTES = 16

@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.errors import LimitExceeded
-from automata.grouping import grouped
+from automata.transition.grouping import grouped
 from automata.jit import kernel, plain_kernel
-from automata.openfst import IntArray
+from automata.arrays import IntArray
 
 # Pieces at most: 16 MiB.
 MAX_PIECES = 1 << 20

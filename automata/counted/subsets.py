@@ -15,11 +15,11 @@ from __future__ import annotations
 import numpy as np
 
 from automata.counted.layout import ENTER, FEWER, HIGH, ITERATE, LOW, NEITHER, PLAIN, PREFERS, UNBOUNDED
-from automata.determinize import DONE, STOPPED, TOO_MANY_STATES, TOO_MUCH_MEMORY, Sets, find, with_room
-from automata.grouping import grouped
+from automata.transition.determinize import DONE, STOPPED, TOO_MANY_STATES, TOO_MUCH_MEMORY, Sets, find, with_room
+from automata.transition.grouping import grouped
 from automata.jit import kernel
 from automata.limits import Flag
-from automata.openfst import IntArray
+from automata.arrays import IntArray
 
 # How an element's count compares with the register: outside of loops; 1; the same; one more. Ascending by count.
 _OUTSIDE, _ENTERED, _SAME, _NEXT = range(4)

@@ -14,11 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from automata.byte_automaton import ByteArray, merge_columns
-from automata.determinize import Transitions
-from automata.grouping import grouped
+from automata.arrays import ByteArray
+from automata.transition.byte_automaton import merge_columns
+from automata.transition.determinize import Transitions
+from automata.transition.grouping import grouped
 from automata.jit import kernel, plain_kernel
-from automata.openfst import IntArray
+from automata.arrays import IntArray
 
 # What may be wrong with a network; the two rules that it is about come with it.
 RIGHT, TWO_RULES, READ_ON, TWO_EXITS, AT_ONCE = range(5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from automata.byte_automaton import ByteAutomaton
-from automata.determinize import DONE, TOO_MANY_STATES
+from automata.transition.determinize import DONE, TOO_MANY_STATES
 from automata.errors import EmptyLanguage, LimitExceeded
 from automata.limits import Work, under_way
 from automata.nested.assembly import (
@@ -25,9 +25,9 @@ from automata.nested.headroom import headrooms
 from automata.nested.inlining import check_calls, to_inline
 from automata.nested.laying import Layout, lay_out
 from automata.nested.network import NestedNetwork
-from automata.openfst import BoolArray, IntArray
+from automata.arrays import BoolArray, IntArray
 from automata.pushdown.automaton import PushdownAutomaton
-from automata.tabulate import DENSE_BYTES, from_either
+from automata.transition.tabulate import DENSE_BYTES, from_either
 
 # The most states of an automaton without a stack that rules are written out to.
 MAX_INLINED_STATES = 4000

@@ -15,12 +15,12 @@ import numpy as np
 
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import LimitExceeded
-from automata.from_ranges import tables_of
+from automata.transition.from_ranges import tables_of
 from automata.limits import DEFAULT_LIMITS
 from automata.nested.paths import CountedPaths, counted_paths
-from automata.openfst import BoolArray, IntArray
-from automata.queries.topology import bottom_up
-from automata.tabulate import SPARSE, from_either
+from automata.arrays import BoolArray, IntArray
+from automata.distance import bottom_up
+from automata.transition.tabulate import SPARSE, from_either
 
 
 @dataclass(frozen=True, slots=True)

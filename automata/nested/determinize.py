@@ -19,16 +19,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from automata.determinize import DONE, TOO_MANY_STATES, TOO_MUCH_MEMORY, Transitions, determinize
-from automata.intervals import FIRST_LABEL, over_intervals
+from automata.transition.determinize import DONE, TOO_MANY_STATES, TOO_MUCH_MEMORY, Transitions, determinize
+from automata.transition.intervals import FIRST_LABEL, over_intervals
 from automata.jit import kernel, plain_kernel
 from automata.limits import Flag
-from automata.minimize import minimize
+from automata.transition.minimize import minimize
 from automata.nested.laying import FIRST, LAST, Chains, Copies, lay
 from automata.nested.merging import merged
 from automata.nested.productive import productive
-from automata.openfst import BoolArray, IntArray
-from automata.tabulate import Tables, no_tables, tabulate
+from automata.arrays import BoolArray, IntArray
+from automata.transition.tabulate import Tables, no_tables, tabulate
 
 
 class Deterministic(NamedTuple):

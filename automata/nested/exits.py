@@ -10,13 +10,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from automata.determinize import Transitions
+from automata.transition.determinize import Transitions
 from automata.distance import distances
 from automata.errors import LimitExceeded
 from automata.limits import Work
-from automata.minimize import minimize
+from automata.transition.minimize import minimize
 from automata.nested.assembly import Symbols
-from automata.openfst import IntArray
+from automata.arrays import IntArray
 
 # A rule and the exits that are wanted of it.
 Wanted = tuple[int, frozenset[int]]

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from automata.byte_automaton import ByteArray
+from automata.arrays import ByteArray
 from automata.errors import LimitExceeded
 from automata.expr import Concatenation, Expr, Literal, Repetition
-from automata.intervals import FIRST_LABEL
+from automata.transition.intervals import FIRST_LABEL
 from automata.jit import kernel, plain_kernel
 from automata.limits import Work
 from automata.nested.counted import Counted
@@ -26,7 +26,7 @@ from automata.nested.inlining import reached
 from automata.nested.network import Language, NestedNetwork, NestedRule
 from automata.nested.paths import CountedPaths
 from automata.nested.pieces import CountedPiece, Piece, counted_piece, piece_of
-from automata.openfst import IntArray
+from automata.arrays import IntArray
 
 # The state that leads to the start of each rule, and the one that is reached from each end.
 FIRST, LAST = 0, 1

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from automata.determinize import Transitions
-from automata.grouping import grouped
+from automata.transition.determinize import Transitions
+from automata.transition.grouping import grouped
 from automata.jit import kernel, plain_kernel
-from automata.openfst import BoolArray, IntArray
+from automata.arrays import BoolArray, IntArray
 
 _ROUNDS = 2
 _HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)

@@ -21,17 +21,17 @@ from functools import lru_cache
 import numpy as np
 
 from automata.byte_automaton import ByteAutomaton
-from automata.determinize import Transitions
+from automata.transition.determinize import Transitions
 from automata.errors import LimitExceeded
-from automata.grouping import grouped
-from automata.intervals import over_intervals
+from automata.transition.grouping import grouped
+from automata.transition.intervals import over_intervals
 from automata.jit import kernel, plain_kernel
 from automata.limits import DEFAULT_LIMITS, Flag, under_way
-from automata.minimize import minimize
-from automata.openfst import BoolArray, IntArray
-from automata.queries.topology import bottom_up
-from automata.sparse import HIGH, LOW, REACHED, by_state
-from automata.tabulate import SPARSE, Tables, from_either, no_tables, tabulate
+from automata.transition.minimize import minimize
+from automata.arrays import BoolArray, IntArray
+from automata.distance import bottom_up
+from automata.transition.sparse import HIGH, LOW, REACHED, by_state
+from automata.transition.tabulate import SPARSE, Tables, from_either, no_tables, tabulate
 
 # The most that a state may be followed by, where there is no bound.
 ENDLESS = (1 << 31) - 1

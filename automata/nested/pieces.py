@@ -15,14 +15,14 @@ import numpy as np
 from automata.byte_automaton import ByteAutomaton
 from automata.compile import Compiler
 from automata.expr import Expr
-from automata.intervals import FIRST_LABEL
+from automata.transition.intervals import FIRST_LABEL
 from automata.jit import kernel
 from automata.limits import Work
 from automata.nested.counted import Counted
 from automata.nested.network import Language
 from automata.nested.paths import CountedPaths
-from automata.openfst import BoolArray, IntArray
-from automata.sparse import by_state
+from automata.arrays import BoolArray, IntArray
+from automata.transition.sparse import by_state
 from automata.thompson import AssertionMet, Layout
 
 # Pieces with more arcs than this are not kept, nor are more pieces than this.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from automata.grouping import grouped
+from automata.transition.grouping import grouped
 from automata.jit import kernel, plain_kernel
-from automata.openfst import BoolArray, IntArray
+from automata.arrays import BoolArray, IntArray
 
 
 @kernel

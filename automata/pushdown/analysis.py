@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from automata.errors import EmptyLanguage
-from automata.grouping import grouped
+from automata.transition.grouping import grouped
 from automata.jit import kernel, plain_kernel
 from automata.limits import Flag, Work, under_way
-from automata.openfst import BoolArray, IntArray
+from automata.arrays import BoolArray, IntArray
 from automata.pushdown.grammar import Grammar
 from automata.pushdown.laying import lay_rules
 from automata.pushdown.naming import check_names, error

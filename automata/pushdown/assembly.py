@@ -13,7 +13,7 @@ import numpy as np
 from automata.distance import distances
 from automata.errors import GrammarError
 from automata.limits import Work
-from automata.openfst import BoolArray, IntArray
+from automata.arrays import BoolArray, IntArray
 from automata.pushdown.ambiguity import rule_name, shortest_text, shown
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.completion import MAX_LOOKS, Undecided, completed

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from automata.byte_automaton import ByteArray, ByteAutomaton
+from automata.arrays import ByteArray
+from automata.byte_automaton import ByteAutomaton
 from automata.errors import TooManyConfigurations
 from automata.limits import Work
-from automata.openfst import BoolArray, IntArray
+from automata.arrays import BoolArray, IntArray
 from automata.pushdown.reading import accepted
 
 if TYPE_CHECKING:

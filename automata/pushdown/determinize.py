@@ -40,7 +40,7 @@ import numpy as np
 
 from automata.errors import LimitExceeded
 from automata.limits import Work
-from automata.openfst import IntArray
+from automata.arrays import IntArray
 from automata.pushdown.places import Leaf, Places, Stack
 from automata.pushdown.steps import Steps
 

@@ -27,7 +27,7 @@ import numpy as np
 
 from automata.errors import LimitExceeded
 from automata.limits import Work
-from automata.openfst import IntArray
+from automata.arrays import IntArray
 from automata.pushdown.analysis import components, reachable
 from automata.pushdown.parts import END, START, Part, Rules, rows
 

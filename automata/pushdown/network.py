@@ -15,15 +15,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from automata.byte_automaton import ByteArray, merge_columns
-from automata.determinize import DONE, TOO_MANY_STATES, TOO_MUCH_MEMORY, Transitions, determinize
+from automata.arrays import ByteArray
+from automata.transition.byte_automaton import merge_columns
+from automata.transition.determinize import DONE, TOO_MANY_STATES, TOO_MUCH_MEMORY, Transitions, determinize
 from automata.errors import LimitExceeded
-from automata.grouping import grouped
-from automata.intervals import FIRST_LABEL, over_intervals
+from automata.transition.grouping import grouped
+from automata.transition.intervals import FIRST_LABEL, over_intervals
 from automata.jit import kernel
 from automata.limits import Flag, Work
-from automata.minimize import minimize
-from automata.openfst import BoolArray, IntArray
+from automata.transition.minimize import minimize
+from automata.arrays import BoolArray, IntArray
 from automata.pushdown import analysis, recursion
 from automata.pushdown.grammar import Grammar
 from automata.pushdown.inlining import Joined, inline

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from automata.openfst import BoolArray, IntArray
+from automata.arrays import BoolArray, IntArray
 
 START, END = 0, 1
 

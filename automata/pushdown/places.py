@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from automata.openfst import BoolArray, IntArray
+from automata.arrays import BoolArray, IntArray
 from automata.pushdown.network import Network
 
 # Symbols from the bottom up.

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from automata.byte_automaton import ByteArray
+from automata.arrays import ByteArray
 from automata.jit import kernel, plain_kernel
-from automata.openfst import IntArray
+from automata.arrays import IntArray
 from automata.pushdown.stacks import BELOW, SYMBOL, cell_on, with_room
 
 

@@ -26,7 +26,7 @@ import numpy as np
 
 from automata.errors import LimitExceeded
 from automata.limits import Work
-from automata.openfst import IntArray
+from automata.arrays import IntArray
 from automata.pushdown.analysis import components
 from automata.pushdown.grammar import Grammar
 from automata.pushdown.naming import error

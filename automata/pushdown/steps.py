@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from automata.openfst import IntArray
+from automata.arrays import IntArray
 from automata.pushdown.places import Stack, unpacked
 
 

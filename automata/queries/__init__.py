@@ -23,18 +23,18 @@ import random
 from collections.abc import Iterator
 from itertools import islice
 
-import pywrapfst
-
 from automata.algebra import Language, automaton_of, difference
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import EmptyLanguage, InfiniteLanguage, LabelledLanguage
 from automata.queries.counting import Numbered, lengths, total
-from automata.queries.topology import bottom_up
+from automata.distance import bottom_up
 from automata.queries.walks import Walks
 
 
 def equivalent(left: Language, right: Language) -> bool:
     """Whether both are the same language."""
+    import pywrapfst
+
     a, b = automaton_of(left), automaton_of(right)
     labels = tuple(sorted({*a.labels, *b.labels}))
     return bool(pywrapfst.equivalent(a.fst(labels), b.fst(labels)))

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from automata.errors import TokenNotAllowed
-from automata.grouping import grouped
+from automata.transition.grouping import grouped
 from automata.jit import kernel
 from tokenfst.canonical.derivations import Flags
 from tokenfst.canonical.liveness import NO_END

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.errors import VocabularyError
-from automata.grouping import grouped
+from automata.transition.grouping import grouped
 from automata.limits import Work
 from tokenfst.canonical.prepared import Prepared
 from tokenfst.canonical.product import Product

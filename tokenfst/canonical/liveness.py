@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from automata.errors import LimitExceeded
-from automata.grouping import grouped
+from automata.transition.grouping import grouped
 from automata.jit import kernel, plain_kernel
 from automata.limits import Flag, Work
 from tokenfst.canonical.derivations import Flags, Longs

@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from automata.grouping import grouped
+from automata.transition.grouping import grouped
 from automata.jit import kernel
 from tokenfst.canonical.derivations import Derivations, Flags, Longs
 from tokenfst.loops import Ints

@@ -109,7 +109,7 @@ def product(automaton: ByteAutomaton, pieces: PieceBytes, words: WholePieces, wo
     number[:-1][~live] = -1
     bytes_of = byte_class.reshape(-1).astype(np.uint8)
     no_labels = np.zeros((int(live.sum()), 0), np.int32)
-    trimmed = ByteAutomaton(0, bytes_of, number[table[live]], final[live], no_labels)
+    trimmed = ByteAutomaton.dense(0, bytes_of, number[table[live]], final[live])
     return Product(trimmed, number[split[live]], begins[live], number[whole[live]], number[by_label[live]])
 
 

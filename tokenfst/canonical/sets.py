@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from automata.determinize import Sets, find, with_room
+from automata.transition.determinize import Sets, find, with_room
 from automata.errors import LimitExceeded
 from automata.jit import kernel
 from automata.limits import Flag, Work

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from automata.byte_automaton import ByteArray
-from automata.grouping import grouped
+from automata.arrays import ByteArray
+from automata.transition.grouping import grouped
 from automata.jit import kernel
 from automata.nested.laying import Chains, Copies
 from automata.nested.paths import ENDLESS
 from automata.nested.productive import leading_on, productive
-from automata.openfst import BoolArray
+from automata.arrays import BoolArray
 from tokenfst.loops import Ints
 
 # Columns of counters.

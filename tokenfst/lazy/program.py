@@ -16,7 +16,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from automata.byte_automaton import ByteArray, ByteAutomaton
+from automata.arrays import ByteArray
+from automata.byte_automaton import ByteAutomaton
 from automata.jit import kernel, plain_kernel
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.reading import sequences

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from automata.byte_automaton import ByteArray
+from automata.arrays import ByteArray
 from automata.jit import plain_kernel
 from automata.pushdown.stacks import HEIGHT, SYMBOL, kept
 from tokenfst.lazy.program import ASCII_WORDS, Machine, Unnamed, stack_step

@@ -27,7 +27,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from automata.byte_automaton import ByteArray
+from automata.arrays import ByteArray
 from automata.jit import kernel
 from tokenfst.loops import AFTER_CONTINUATION, AFTER_LEAD, NEXT_HIGH, NEXT_LOW, WHOLE, Ints
 from tokenfst.trie import CHILDREN, Nodes, build_trie

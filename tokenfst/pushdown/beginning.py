@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 
 from automata.errors import UnsupportedTokenizer
-from automata.openfst import IntArray
+from automata.arrays import IntArray
 from automata.pushdown.automaton import Configuration, PushdownAutomaton
 from tokenfst.beginning import moved_runs
 from tokenfst.pushdown.contexts import CLASS, SOURCE

@@ -18,7 +18,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from automata.openfst import IntArray
+from automata.arrays import IntArray
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from automata.byte_automaton import ByteArray
+from automata.arrays import ByteArray
 from automata.jit import kernel, plain_kernel
 from tokenfst.loops import DEAD, LOOP_WORDS, MIXED, NUM_PENDING, UNKNOWN, Ints, state_loops
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from automata.byte_automaton import ByteArray
+from automata.arrays import ByteArray
 from automata.errors import LimitExceeded
 from automata.jit import kernel, plain_kernel
 from automata.limits import Flag, Work

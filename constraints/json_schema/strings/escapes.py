@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.jit import kernel, plain_kernel
-from automata.openfst import IntArray
+from automata.arrays import IntArray
 from constraints.json_schema.strings.runs import FIRST, LAST, TARGET, add_run, cut_run, value_at
 
 # More than the arcs and nodes that one more run can take.

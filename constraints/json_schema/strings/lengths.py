@@ -13,14 +13,14 @@ import numpy as np
 from automata import expr as ex
 from automata.byte_automaton import ByteAutomaton
 from automata.compile import compile_expr
-from automata.from_ranges import tables_of
+from automata.transition.from_ranges import tables_of
 from automata.jit import kernel
 from automata.nested import CountedPaths, counted_paths
 from automata.nested.counted import Counted, counted_arcs
-from automata.openfst import BoolArray, IntArray
+from automata.arrays import BoolArray, IntArray
 from automata.ranges import ALL_CHARACTERS, Ranges
-from automata.sparse import LOW, REACHED, by_state
-from automata.tabulate import SPARSE, from_either
+from automata.transition.sparse import LOW, REACHED, by_state
+from automata.transition.tabulate import SPARSE, from_either
 from constraints.json_schema.strings.lists import every_spelling
 from constraints.json_schema.strings.spelling import spelled
 from constraints.json_schema.strings.trees import Every

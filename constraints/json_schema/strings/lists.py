@@ -29,11 +29,11 @@ from automata import expr as ex
 from automata.byte_automaton import ByteAutomaton
 from automata.compile import compile_expr
 from automata.errors import LimitExceeded
-from automata.from_ranges import breadth_first
+from automata.transition.from_ranges import breadth_first
 from automata.jit import kernel, plain_kernel
 from automata.limits import DEFAULT_LIMITS
-from automata.openfst import BoolArray, IntArray
-from automata.sparse import HIGH, LOW, REACHED, SparseAutomaton, by_state
+from automata.arrays import BoolArray, IntArray
+from automata.transition.sparse import HIGH, LOW, REACHED, by_state
 from constraints.json_schema.strings.spelling import spelled
 from constraints.json_schema.strings.trees import (
     MOST_ASCII_NODES,
@@ -123,7 +123,7 @@ def _made(texts: list[str], every: Every, *, besides: bool) -> ByteAutomaton:
     offsets = np.array([0, *map(len, ascending)], np.int32).cumsum(dtype=np.int32)
     codes = np.frombuffer(text.encode("utf-32-le") or b"\0\0\0\0", np.int32)
     final, begins, arcs = _written(codes, offsets, room, every, besides)
-    return SparseAutomaton(0, final, begins, arcs, np.zeros((len(final), 0), np.int32))
+    return ByteAutomaton.sparse(0, begins, arcs, final)
 
 
 @kernel

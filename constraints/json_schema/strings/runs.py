@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from automata.jit import kernel, plain_kernel
-from automata.openfst import IntArray
+from automata.arrays import IntArray
 
 FIRST, LAST, TARGET = range(3)
 

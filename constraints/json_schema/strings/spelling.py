@@ -22,11 +22,11 @@ from __future__ import annotations
 import numpy as np
 
 from automata.byte_automaton import ByteAutomaton
-from automata.from_ranges import tables_of
+from automata.transition.from_ranges import tables_of
 from automata.jit import kernel, plain_kernel
-from automata.openfst import BoolArray, IntArray
-from automata.sparse import HIGH, LOW, REACHED, by_state
-from automata.tabulate import SPARSE, Tables, from_either
+from automata.arrays import BoolArray, IntArray
+from automata.transition.sparse import HIGH, LOW, REACHED, by_state
+from automata.transition.tabulate import SPARSE, Tables, from_either
 from constraints.json_schema.strings.escapes import ROOM, Counts, Nodes, add_arc, escapes, with_room
 from constraints.json_schema.strings.runs import TARGET, add_run
 

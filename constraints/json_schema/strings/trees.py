@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.jit import kernel, plain_kernel
-from automata.openfst import BoolArray, IntArray
+from automata.arrays import BoolArray, IntArray
 from constraints.json_schema.strings.escapes import SHORT
 
 Counts = npt.NDArray[np.int64]

@@ -10,12 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from automata.byte_automaton import ByteArray, ByteAutomaton, canonical, from_tables
-from automata.determinize import Transitions
+from automata.arrays import ByteArray
+from automata.transition.byte_automaton import canonical
+from automata.transition.determinize import Transitions
 from automata.jit import kernel
-from automata.minimize import table_of
-from automata.openfst import BoolArray, IntArray
-from automata.sparse import SparseAutomaton, canonical_arcs
+from automata.transition.minimize import table_of
+from automata.arrays import BoolArray, IntArray
+from automata.transition.sparse import canonical_arcs
 
 # The largest table `[Q, P]` of states and cut bytes that is made, in bytes; past it an automaton is sparse.
 DENSE_BYTES = 1 << 20
@@ -62,12 +63,13 @@ def no_tables() -> Tables:
     return Tables(-1, np.zeros(0, np.bool_), np.zeros(0, np.uint8), table, ints, table, table)
 
 
-def from_either(tables: Tables, labels: tuple[str, ...]) -> ByteAutomaton:
-    """The automaton of canonical tables, without labels that nothing takes."""
+def from_either(tables: Tables, labels: tuple[str, ...]):
+    from automata._native import ByteTables
+    from automata.byte_automaton import ByteAutomaton
     start, final, byte_class, columns, offsets, arcs, by_label = tables
+    start = min(start, 0)
     if not len(offsets):
-        return from_tables(start, final, byte_class, columns, by_label, labels)
-    if labels:
-        kept = np.flatnonzero((by_label >= 0).any(axis=0))
-        by_label, labels = np.ascontiguousarray(by_label[:, kept]), tuple(labels[number] for number in kept)
-    return SparseAutomaton(min(start, 0), final, offsets, arcs, by_label, labels)
+        t = ByteTables.dense(start, byte_class, np.ascontiguousarray(columns), final, np.ascontiguousarray(by_label))
+    else:
+        t = ByteTables.sparse(start, offsets, np.ascontiguousarray(arcs), final, np.ascontiguousarray(by_label))
+    return ByteAutomaton(t, labels)

@@ -19,14 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from automata import openfst
-from automata.byte_automaton import ByteArray, ByteAutomaton, RangeArcs, merge_columns
-from automata.determinize import Transitions
+from automata.arrays import ByteArray
+from automata.transition.byte_automaton import merge_columns
+from automata.transition.determinize import Transitions
 from automata.errors import LimitExceeded
-from automata.grouping import grouped
+from automata.transition.grouping import grouped
 from automata.jit import kernel
 from automata.limits import DEFAULT_LIMITS
-from automata.openfst import BoolArray, Fst, IntArray
+from automata.arrays import BoolArray, IntArray
 
 # Columns of arcs.
 LOW, HIGH, REACHED = range(3)
@@ -34,128 +34,11 @@ LOW, HIGH, REACHED = range(3)
 _set = object.__setattr__
 
 
-class SparseAutomaton(ByteAutomaton):
-    """A minimal deterministic trim automaton over bytes, as arcs; immutable.
-
-    Attributes:
-        offsets: `[Q + 1]` int32, where each state's arcs begin.
-        arcs: `[A, 3]` int32, first byte, last byte and target.
-    """
-
-    __slots__ = ("_tables", "arcs", "offsets")
-    offsets: IntArray
-    arcs: IntArray
-    _tables: tuple[ByteArray, IntArray] | None
-
-    def __init__(
-        self,
-        start: int,
-        final: BoolArray,
-        offsets: IntArray,
-        arcs: IntArray,
-        by_label: IntArray,
-        labels: tuple[str, ...] = (),
-    ) -> None:
-        _set(self, "start", start)
-        _set(self, "final", final)
-        _set(self, "offsets", offsets)
-        _set(self, "arcs", arcs)
-        _set(self, "by_label", by_label)
-        _set(self, "labels", labels)
-        _set(self, "_tables", None)
-        for array in (final, offsets, arcs, by_label):
-            array.setflags(write=False)
-
-    def __reduce__(self) -> tuple[type[SparseAutomaton], tuple[Any, ...]]:
-        return SparseAutomaton, (self.start, self.final, self.offsets, self.arcs, self.by_label, self.labels)
-
-    @property
-    def nbytes(self) -> int:
-        """Memory of the arcs and states, in bytes."""
-        return self.offsets.nbytes + self.arcs.nbytes + self.final.nbytes + self.by_label.nbytes
-
-    @property
-    def byte_class(self) -> ByteArray:
-        """`[256]`, as of a dense automaton; see `next`."""
-        return self._dense()[0]
-
-    @property
-    def next(self) -> IntArray:
-        """The table `[Q, C]` of a dense automaton, made when first asked for.
-
-        Raises:
-            LimitExceeded: it would take more than `DEFAULT_LIMITS.table_bytes`.
-        """
-        return self._dense()[1]
-
-    def _dense(self) -> tuple[ByteArray, IntArray]:
-        if self._tables is None:
-            interval = cut_bytes(self.arcs)
-            _check_table(self.num_states, int(interval[-1]) + 1)
-            byte_class, columns = _dense_tables(self.offsets, self.arcs, interval)
-            byte_class.setflags(write=False)
-            columns.setflags(write=False)
-            _set(self, "_tables", (byte_class, columns))
-        assert self._tables is not None
-        return self._tables
-
-    def by_byte(self) -> IntArray:
-        """The transitions without classes, `[Q, 256]`.
-
-        Raises:
-            LimitExceeded: they would take more than `DEFAULT_LIMITS.table_bytes`.
-        """
-        _check_table(self.num_states, 256)
-        return super().by_byte()
-
-    def step(self, state: int, text: bytes) -> int:
-        """The state reached from `state` by `text`, or -1."""
-        for byte in text:
-            if state < 0:
-                return -1
-            arcs = self.arcs_of(state)
-            place = int(np.searchsorted(arcs[:, HIGH], byte))
-            state = int(arcs[place, REACHED]) if place < len(arcs) and arcs[place, LOW] <= byte else -1
-        return state
-
-    def arcs_of(self, state: int) -> IntArray:
-        """The arcs of a state, `[n, 3]`."""
-        return self.arcs[self.offsets[state] : self.offsets[state + 1]]
-
-    def range_arcs(self) -> RangeArcs:
-        """The transitions as arcs over runs of bytes that lead to one state."""
-        source = np.repeat(np.arange(self.num_states, dtype=np.int32), np.diff(self.offsets))
-        return RangeArcs(source, *(np.ascontiguousarray(self.arcs[:, column]) for column in (LOW, HIGH, REACHED)))
-
-    def fst(self, labels: tuple[str, ...] | None = None) -> Fst:
-        """The OpenFst acceptor; see `ByteAutomaton.fst`.
-
-        Raises:
-            LimitExceeded: its arcs, one for each byte, would take more than `DEFAULT_LIMITS.table_bytes`.
-        """
-        arcs = self.range_arcs()
-        width = arcs.high - arcs.low + 1
-        # An arc of OpenFst's takes 16 bytes.
-        _check_bytes("OpenFst's arcs", 16 * int(width.sum(dtype=np.int64)))
-        first = np.cumsum(width) - width
-        symbol = np.arange(int(width.sum()), dtype=np.int32) - np.repeat(first - arcs.low, width).astype(np.int32)
-        source, target = np.repeat(arcs.source, width), np.repeat(arcs.target, width)
-        by_label = self.label_columns(self.labels if labels is None else labels)
-        labelled, label = np.nonzero(by_label >= 0)
-        return openfst.to_fst(
-            self.start,
-            self.final,
-            np.concatenate([source, labelled.astype(np.int32)]),
-            np.concatenate([symbol, 256 + label.astype(np.int32)]),
-            np.concatenate([target, by_label[labelled, label]]),
-        )
-
-
-def by_state(automaton: ByteAutomaton) -> tuple[IntArray, IntArray]:
-    """The arcs over bytes of any automaton: where those of each state begin, `[Q + 1]`, and `[A, 3]`."""
-    if isinstance(automaton, SparseAutomaton):
-        return automaton.offsets, automaton.arcs
-    return _arcs_by_state(automaton.byte_class, automaton.next)
+def by_state(automaton):
+    a = automaton.ranges()
+    offsets = np.zeros(automaton.num_states + 1, np.int32)
+    np.cumsum(np.bincount(a[:, 0], minlength=automaton.num_states), out=offsets[1:])
+    return offsets, np.ascontiguousarray(a[:, 1:])
 
 
 @kernel
@@ -181,17 +64,6 @@ def _arcs_by_state(byte_class: ByteArray, table: IntArray) -> tuple[IntArray, In
             low, before = last[run] + 1, reached
         offsets[state + 1] = size
     return offsets, arcs[:size].copy()
-
-
-def _check_table(num_states: int, num_columns: int) -> None:
-    _check_bytes(f"the table of {num_states:,} states by {num_columns} classes of bytes", 4 * num_states * num_columns)
-
-
-def _check_bytes(what: str, amount: int) -> None:
-    if amount > DEFAULT_LIMITS.table_bytes:
-        raise LimitExceeded(
-            f"{what} would take {amount:,} bytes, more than {DEFAULT_LIMITS.table_bytes:,} (limit `table_bytes`)"
-        )
 
 
 @kernel

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from automata.byte_automaton import canonical
-from automata.grouping import grouped
+from automata.transition.byte_automaton import canonical
+from automata.transition.grouping import grouped
 from automata.jit import kernel
-from automata.openfst import BoolArray, IntArray
-from automata.sparse import HIGH, LOW, REACHED
-from automata.tabulate import Tables
+from automata.arrays import BoolArray, IntArray
+from automata.transition.sparse import HIGH, LOW, REACHED
+from automata.transition.tabulate import Tables
 
 # Columns of ranges.
 _SOURCE, _FROM, _UPTO, _TARGET = range(4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from automata.jit import kernel
-from automata.openfst import IntArray
+from automata.arrays import BoolArray, IntArray
 
 
 @kernel

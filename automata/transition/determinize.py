@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from automata.grouping import grouped
+from automata.transition.grouping import grouped
 from automata.jit import kernel, plain_kernel
 from automata.limits import Flag
-from automata.openfst import BoolArray, IntArray
+from automata.arrays import BoolArray, IntArray
 
 # How a construction ended.
 DONE, TOO_MANY_STATES, TOO_MUCH_MEMORY, STOPPED = range(4)

@@ -1,0 +1,88 @@
+// Bindings of what works on plain transitions: distances, orders, minimization, OpenFst's binary form.
+#include "automata/bindings.h"
+#include "automata/distance.h"
+#include "automata/intervals.h"
+#include "automata/minimize.h"
+#include "automata/vector_fst.h"
+#include "bindings/arrays.h"
+#include "bindings/errors.h"
+
+namespace automata {
+
+namespace {
+
+using namespace bindings;
+using namespace nanobind::literals;
+
+// Edges given as two arrays.
+struct EdgeColumns {
+  std::span<const int32_t> source, target;
+  size_t size() const { return source.size(); }
+  Edge operator[](size_t edge) const { return {source[edge], target[edge]}; }
+};
+
+EdgeColumns edges_of(Values<int32_t> source, Values<int32_t> target, size_t num_states) {
+  require(source.size() == target.size(), "an edge has a source and a target");
+  require_countable(source.size(), "edges");
+  require_countable(num_states, "states");
+  require_within(source, 0, static_cast<int64_t>(num_states), "source");
+  require_within(target, 0, static_cast<int64_t>(num_states), "target");
+  return {source, target};
+}
+
+auto distances_of(Values<int32_t> source, Values<int32_t> target, Values<bool> goal, Budget& budget) {
+  const EdgeColumns edges = edges_of(source, target, goal.size());
+  const auto num_states = static_cast<int32_t>(goal.size());
+  const auto goals = std::views::iota(0, num_states) | std::views::filter([&](int32_t state) { return goal[state]; });
+  const Vector<int32_t> found = unlocked([&] { return distances(num_states, edges, goals, budget); });
+  return array_of(found);
+}
+
+auto bottom_up_of(int32_t num_states, Values<int32_t> source, Values<int32_t> target, Budget& budget) {
+  require(num_states >= 0, "there are no negative numbers of states");
+  const EdgeColumns edges = edges_of(source, target, num_states);
+  const auto all = std::views::iota(size_t{0}, edges.size()) | std::views::transform([&](size_t edge) { return edges[edge]; });
+  const Vector<int32_t> found = unlocked([&] { return bottom_up(num_states, all, budget); });
+  return array_of(found);
+}
+
+// The start state and the arrays of minimal transitions.
+nb::tuple minimized(Values<bool> final, Rows<Arc> arcs, Budget& budget) {
+  const auto num_states = static_cast<int64_t>(final.size());
+  require(num_states > 0, "there is no state 0");
+  require_countable(final.size(), "states");
+  require_countable(arcs.size(), "arcs");
+  int32_t num_symbols = 0;
+  for (const Arc& arc : arcs) {
+    require_within(std::array{arc.source, arc.target}, 0, num_states, "state");
+    require(0 <= arc.symbol && arc.symbol < (1 << 30), "a symbol is out of range");
+    num_symbols = std::max(num_symbols, arc.symbol + 1);
+  }
+  Transitions automaton(budget);
+  automaton.final.assign(final.begin(), final.end());
+  automaton.arcs.assign(arcs.begin(), arcs.end());
+  const Minimal found = unlocked([&] { return minimize(automaton, budget); });
+  return nb::make_tuple(found.start, flags(found.automaton.final), rows(found.automaton.arcs));
+}
+
+auto fst_words(Values<bool> final, Rows<FstArc> arcs) {
+  for (const FstArc& arc : arcs) {
+    require_within(std::array{arc.source, arc.target}, 0, static_cast<int64_t>(final.size()), "state");
+    require_within(std::array{arc.input, arc.output}, kNone, (int64_t{1} << 31) - 1, "symbol");
+  }
+  return array(vector_fst_words({reinterpret_cast<const uint8_t*>(final.data()), final.size()}, arcs));
+}
+
+}  // namespace
+
+void bind_graphs(nb::module_& m) {
+  m.def("distances", &distances_of, "source"_a, "target"_a, "goal"_a, "budget"_a,
+        "The least number of edges from each state to a goal, `[Q]`, or -1.");
+  m.def("bottom_up", &bottom_up_of, "num_states"_a, "source"_a, "target"_a, "budget"_a,
+        "The states from which no loop can be reached, each behind all that it has edges to.");
+  m.def("minimize", &minimized, "final"_a, "arcs"_a, "budget"_a,
+        "The start, -1 for none, the final states and the arcs of the minimal automaton of transitions from state 0.");
+  m.def("fst_words", &fst_words, "final"_a, "arcs"_a, "The body of OpenFst's binary form of a `vector` automaton.");
+}
+
+}  // namespace automata

@@ -1,0 +1,82 @@
+// ByteTables: a deterministic automaton over bytes and labels, as the tables that are stepped through.
+//
+// Small automata have a dense table, the fastest to step through:
+//
+//     byte_class  [256]    bytes that no state tells apart share a class
+//     next        [Q, C]   the state that a class leads to, or kNone
+//
+// Where a table would mostly say that there is no transition, as of a list of a million names, automata are sparse: they
+// have arcs over runs of bytes, ascending within a state, 12 bytes for each.
+//
+//     offsets     [Q + 1]  where the arcs of each state begin
+//     arcs        [A]
+//
+// Both have
+//
+//     final       [Q]      whether a text may end here
+//     by_label    [Q, L]   the state that a label leads to, or kNone
+//
+// Minimal automata are numbered breadth first by ascending bytes and then labels, so that equal languages have equal tables
+// (`automata/canonical.h`).
+//
+// Rejected: arcs for each class of bytes in place of runs (a complement, `[^"]` or an automaton with one child a state have
+// few runs and dozens of classes); hashing state and byte (as fast as the search by halves, and four times the memory).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "automata/arcs.h"
+
+namespace automata {
+
+using ByteClasses = std::array<uint8_t, 256>;
+
+struct ByteTables {
+  int32_t start = kNone;
+  int32_t num_labels = 0;
+  bool is_sparse = false;
+  std::vector<uint8_t> final;
+  ByteClasses byte_class{};
+  int32_t num_classes = 0;
+  std::vector<int32_t> next;
+  std::vector<int32_t> offsets;
+  std::vector<ByteArc> arcs;
+  std::vector<int32_t> by_label;
+
+  int32_t num_states() const { return static_cast<int32_t>(final.size()); }
+  std::span<const ByteArc> arcs_of(int32_t state) const {
+    return {arcs.data() + offsets[state], arcs.data() + offsets[state + 1]};
+  }
+  int32_t label_target(int32_t state, int32_t label) const { return by_label[static_cast<size_t>(state) * num_labels + label]; }
+  size_t num_bytes() const;
+
+  // The state that a byte leads to, or kNone.
+  int32_t step(int32_t state, uint8_t byte) const;
+  // The state that a text leads to, or kNone.
+  int32_t walk(int32_t state, std::span<const uint8_t> text) const;
+  bool accepts(std::span<const uint8_t> text) const;
+};
+
+// Arcs by state, in runs as long as they can be; those of a sparse automaton are its own.
+class ArcsByState {
+ public:
+  ArcsByState(const ByteTables& tables, Budget& budget);
+
+  std::span<const ByteArc> operator[](int32_t state) const { return {arcs_.data() + offsets_[state], arcs_.data() + offsets_[state + 1]}; }
+  std::span<const int32_t> offsets() const { return offsets_; }
+  std::span<const ByteArc> all() const { return arcs_; }
+
+ private:
+  Vector<int32_t> own_offsets_;
+  Vector<ByteArc> own_arcs_;
+  std::span<const int32_t> offsets_;
+  std::span<const ByteArc> arcs_;
+};
+
+// The dense form: the same states, with a table of classes. Throws LimitExceeded where it takes too much memory.
+ByteTables densified(const ByteTables& sparse, Budget& budget);
+
+}  // namespace automata

@@ -1,0 +1,70 @@
+// Breadth-first distances and orders over the edges of a graph.
+//
+// Graphs are given as any range of records with a source and a target: arcs, ranges and edges are such.
+#pragma once
+
+#include <cstdint>
+#include <ranges>
+#include <utility>
+
+#include "automata/arcs.h"
+#include "support/csr.h"
+
+namespace automata {
+
+// The edges by target, with their sources.
+template <class Edges>
+support::Groups entering(int32_t num_states, const Edges& edges, Budget& budget) {
+  return support::grouped(num_states, edges.size(), [&](size_t e) { return edges[e].target; }, budget);
+}
+
+// The least number of edges from each state to one of the goals, kNone where none can be reached.
+template <class Edges, class Goals>
+Vector<int32_t> distances(int32_t num_states, const Edges& edges, Goals goals, Budget& budget) {
+  const support::Groups into = entering(num_states, edges, budget);
+  Vector<int32_t> distance(num_states, kNone, budget), queue(budget);
+  queue.reserve(num_states);
+  for (int32_t state : goals) {
+    if (distance[state] != kNone) continue;
+    distance[state] = 0;
+    queue.push_back(state);
+  }
+  for (size_t at = 0; at < queue.size(); ++at) {
+    const int32_t state = queue[at];
+    budget.spend(1 + static_cast<int64_t>(into[state].size()));
+    for (int32_t edge : into[state]) {
+      const int32_t before = edges[edge].source;
+      if (distance[before] != kNone) continue;
+      distance[before] = distance[state] + 1;
+      queue.push_back(before);
+    }
+  }
+  return distance;
+}
+
+// The states from which no loop can be reached, each behind all that it has edges to (Kahn 1962).
+template <class Edges>
+Vector<int32_t> bottom_up(int32_t num_states, const Edges& edges, Budget& budget) {
+  const support::Groups into = entering(num_states, edges, budget);
+  Vector<int32_t> left(num_states, 0, budget), order(budget);  // edges to states that are not in the order yet
+  for (const auto& edge : edges) ++left[edge.source];
+  order.reserve(num_states);
+  for (int32_t state = 0; state < num_states; ++state) {
+    if (left[state] == 0) order.push_back(state);
+  }
+  for (size_t at = 0; at < order.size(); ++at) {
+    budget.spend(1 + static_cast<int64_t>(into[order[at]].size()));
+    for (int32_t edge : into[order[at]]) {
+      if (--left[edges[edge].source] == 0) order.push_back(edges[edge].source);
+    }
+  }
+  return order;
+}
+
+// The states of whose flags one is set.
+inline auto flagged(const Vector<uint8_t>& flags) {
+  return std::views::iota(0, static_cast<int32_t>(flags.size())) |
+         std::views::filter([&](int32_t state) { return flags[state] != 0; });
+}
+
+}  // namespace automata

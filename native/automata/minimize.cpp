@@ -1,0 +1,154 @@
+#include "automata/minimize.h"
+
+#include <algorithm>
+#include <array>
+#include <ranges>
+#include <span>
+
+#include "automata/distance.h"
+
+namespace automata {
+
+namespace {
+
+// Elements grouped into sets, which are runs of a permutation of the elements. Marked elements are moved to the front of
+// their set, and a split makes them, or the others, a set of their own.
+class Partition {
+ public:
+  // All elements in one set.
+  Partition(int32_t size, Budget& budget) : elements_(size, budget), place_of_(size, budget), owner_of_(size, 0, budget), sets_(budget), touched_(budget) {
+    for (int32_t element = 0; element < size; ++element) elements_[element] = place_of_[element] = element;
+    if (size) sets_.push_back({0, size, 0});
+  }
+  // A set for each symbol that some arc has.
+  Partition(const Vector<Arc>& arcs, int32_t num_symbols, Budget& budget) : Partition(0, budget) {
+    const support::Groups groups = support::grouped(num_symbols, arcs.size(), [&](size_t a) { return arcs[a].symbol; }, budget);
+    elements_ = groups.order;
+    place_of_.resize(arcs.size());
+    owner_of_.resize(arcs.size());
+    for (int32_t symbol = 0; symbol < num_symbols; ++symbol) {
+      if (groups[symbol].empty()) continue;
+      for (int32_t at = groups.offsets[symbol]; at < groups.offsets[symbol + 1]; ++at) {
+        place_of_[elements_[at]] = at;
+        owner_of_[elements_[at]] = num_sets();
+      }
+      sets_.push_back({groups.offsets[symbol], groups.offsets[symbol + 1], 0});
+    }
+  }
+
+  int32_t num_sets() const { return static_cast<int32_t>(sets_.size()); }
+  int32_t owner(int32_t element) const { return owner_of_[element]; }
+  std::span<const int32_t> operator[](int32_t set) const {
+    return {elements_.data() + sets_[set].first, elements_.data() + sets_[set].last};
+  }
+
+  void mark(int32_t element) {
+    Set& set = sets_[owner_of_[element]];
+    const int32_t old = place_of_[element], front = set.first + set.num_marked;
+    if (old < front) return;  // marked before
+    const int32_t other = elements_[front];
+    elements_[old] = other, place_of_[other] = old;
+    elements_[front] = element, place_of_[element] = front;
+    if (set.num_marked++ == 0) touched_.push_back(owner_of_[element]);
+  }
+  // Makes the smaller of the marked and the unmarked part of every set with marks a new set.
+  void split() {
+    for (; !touched_.empty(); touched_.pop_back()) {
+      const int32_t owner = touched_.back();
+      Set& set = sets_[owner];
+      const int32_t first = set.first, last = set.last, middle = first + set.num_marked;
+      set.num_marked = 0;
+      if (middle == last) continue;
+      const bool marked_are_fewer = middle - first <= last - middle;
+      (marked_are_fewer ? set.first : set.last) = middle;
+      const Set split_off = marked_are_fewer ? Set{first, middle, 0} : Set{middle, last, 0};
+      for (int32_t at = split_off.first; at < split_off.last; ++at) owner_of_[elements_[at]] = num_sets();
+      sets_.push_back(split_off);
+    }
+  }
+
+ private:
+  struct Set {
+    int32_t first, last, num_marked;
+  };
+  Vector<int32_t> elements_, place_of_, owner_of_;
+  Vector<Set> sets_;
+  Vector<int32_t> touched_;  // sets with marked elements
+};
+
+struct Trimmed {
+  int32_t start;
+  Transitions automaton;
+};
+
+// The automaton without states that cannot be reached from state 0 or do not reach an end.
+Trimmed trimmed(const Transitions& automaton, Budget& budget) {
+  const int32_t num_states = automaton.num_states();
+  const auto& arcs = automaton.arcs;
+  Vector<int32_t> number(num_states, kNone, budget);
+  {
+    const Vector<int32_t> ahead = distances(num_states, arcs, flagged(automaton.final), budget);
+    const auto reversed = std::views::transform(arcs, [](const Arc& arc) { return Edge{arc.target, arc.source}; });
+    const Vector<int32_t> behind = distances(num_states, reversed, std::array{0}, budget);
+    int32_t kept = 0;
+    for (int32_t state = 0; state < num_states; ++state) {
+      if (ahead[state] != kNone && behind[state] != kNone) number[state] = kept++;
+    }
+  }
+  Trimmed found{number[0], Transitions(budget)};
+  for (int32_t state = 0; state < num_states; ++state) {
+    if (number[state] != kNone) found.automaton.final.push_back(automaton.final[state]);
+  }
+  found.automaton.arcs.reserve(arcs.size());
+  for (const Arc& arc : arcs) {
+    if (number[arc.source] == kNone || number[arc.target] == kNone) continue;
+    found.automaton.arcs.push_back({number[arc.source], arc.symbol, number[arc.target]});
+  }
+  return found;
+}
+
+// The arcs of one state of each block are the arcs of the block.
+Minimal of_blocks(const Trimmed& trim, const Partition& blocks, Budget& budget) {
+  Minimal found{blocks.owner(trim.start), Transitions(budget)};
+  Vector<int32_t> chosen(budget);
+  for (int32_t block = 0; block < blocks.num_sets(); ++block) {
+    chosen.push_back(blocks[block].front());
+    found.automaton.final.push_back(trim.automaton.final[chosen.back()]);
+  }
+  for (const Arc& arc : trim.automaton.arcs) {
+    const int32_t block = blocks.owner(arc.source);
+    if (chosen[block] == arc.source) found.automaton.arcs.push_back({block, arc.symbol, blocks.owner(arc.target)});
+  }
+  return found;
+}
+
+}  // namespace
+
+Minimal minimize(const Transitions& automaton, Budget& budget) {
+  const Trimmed trim = trimmed(automaton, budget);
+  if (trim.start == kNone) return {kNone, Transitions(budget)};
+  const auto& arcs = trim.automaton.arcs;
+  const int32_t num_states = trim.automaton.num_states();
+  int32_t num_symbols = 0;
+  for (const Arc& arc : arcs) num_symbols = std::max(num_symbols, arc.symbol + 1);
+  Partition blocks(num_states, budget), cords(arcs, num_symbols, budget);
+  for (int32_t state : flagged(trim.automaton.final)) blocks.mark(state);
+  blocks.split();
+  const support::Groups into = entering(num_states, arcs, budget);
+  int32_t block = 1;
+  for (int32_t cord = 0; cord < cords.num_sets(); ++cord) {
+    budget.spend(4 * static_cast<int64_t>(cords[cord].size()));
+    for (int32_t arc : cords[cord]) blocks.mark(arcs[arc].source);
+    blocks.split();
+    for (; block < blocks.num_sets(); ++block) {
+      for (int32_t state : blocks[block]) {
+        budget.spend(1 + 4 * static_cast<int64_t>(into[state].size()));
+        for (int32_t arc : into[state]) cords.mark(arc);
+      }
+      cords.split();
+    }
+  }
+  return of_blocks(trim, blocks, budget);
+}
+
+}  // namespace automata

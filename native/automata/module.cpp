@@ -1,0 +1,10 @@
+// The extension `automata._native`.
+#include "automata/bindings.h"
+#include "bindings/errors.h"
+
+NB_MODULE(_native, m) {
+  bindings::translate_errors();
+  automata::bind_budget(m);
+  automata::bind_byte_tables(m);
+  automata::bind_graphs(m);
+}

@@ -1,0 +1,45 @@
+// Errors across the boundary: what the core throws becomes the exception of `automata.errors` that means it.
+//
+// Each extension calls `translate_errors` once. Signals are looked for by `check_signals`, which budgets call: what a signal
+// handler raises, KeyboardInterrupt say, travels through the core as any other exception does.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <exception>
+
+#include "support/budget.h"
+
+namespace bindings {
+
+namespace nb = nanobind;
+
+inline void check_signals() {
+  nb::gil_scoped_acquire lock;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+inline void translate(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const support::LimitExceeded& error) {
+    const char* const names[] = {"memory", "states", "seconds"};
+    nb::object exceeded = nb::module_::import_("automata.errors").attr("limit_exceeded");
+    nb::object made = exceeded(names[static_cast<int>(error.limit())], error.amount());
+    PyErr_SetObject(made.type().ptr(), made.ptr());
+  } catch (const support::Cancelled&) {
+    nb::object cancelled = nb::module_::import_("automata.errors").attr("Cancelled");
+    PyErr_SetString(cancelled.ptr(), "the compilation was cancelled");
+  }
+}
+
+// Calls a function of the core without Python's lock.
+template <class Function>
+auto unlocked(Function function) {
+  nb::gil_scoped_release release;
+  return function();
+}
+
+inline void translate_errors() { nb::register_exception_translator(translate); }
+
+}  // namespace bindings

@@ -1,0 +1,26 @@
+// Bits: sets of small numbers as 32-bit words. Bit `i & 31` of word `i >> 5` is number i, the layout of token masks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace support {
+
+constexpr size_t words_for(size_t count) { return (count + 31) / 32; }
+
+inline bool has_bit(std::span<const uint32_t> words, uint32_t number) { return words[number >> 5] >> (number & 31) & 1; }
+inline void set_bit(std::span<uint32_t> words, uint32_t number) { words[number >> 5] |= 1u << (number & 31); }
+inline void clear_bit(std::span<uint32_t> words, uint32_t number) { words[number >> 5] &= ~(1u << (number & 31)); }
+inline void flip_bit(std::span<uint32_t> words, uint32_t number) { words[number >> 5] ^= 1u << (number & 31); }
+
+// A set of bytes.
+struct ByteSet {
+  uint32_t words[8] = {};
+
+  bool operator[](uint8_t byte) const { return has_bit(words, byte); }
+  void add(uint8_t byte) { set_bit(words, byte); }
+  bool operator==(const ByteSet&) const = default;
+};
+
+}  // namespace support

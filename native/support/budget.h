@@ -1,0 +1,127 @@
+// Budget: how much memory and time one piece of work may take, and how it is stopped.
+//
+//     LimitExceeded   thrown where a limit was hit: which one, and how much it allows
+//     Cancelled       thrown where another thread asked the work to stop
+//     Budget          counts bytes; looks at the clock, at the stop flag and at signals once in a while
+//     Allocator       charges a budget for what a standard container allocates
+//     Vector          std::vector with that allocator
+//
+// Everything that grows with its input lives in a Vector, so that peak memory is known and bounded, and every loop calls
+// `spend` with the number of elementary steps that it has made. A step takes a few nanoseconds; after kCredit of them the
+// budget looks at the clock, which keeps the time between two looks well below a millisecond.
+//
+// A budget belongs to one thread at a time. Only `cancel` may be called from another one.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <vector>
+
+namespace support {
+
+enum class Limit { kMemory, kStates, kSeconds };
+
+class LimitExceeded : public std::exception {
+ public:
+  // `amount` is what the limit allows: bytes, states or seconds.
+  LimitExceeded(Limit limit, double amount) : limit_(limit), amount_(amount) {}
+  Limit limit() const { return limit_; }
+  double amount() const { return amount_; }
+  const char* what() const noexcept override { return "a limit was exceeded"; }
+
+ private:
+  Limit limit_;
+  double amount_;
+};
+
+class Cancelled : public std::exception {
+ public:
+  const char* what() const noexcept override { return "the work was cancelled"; }
+};
+
+class Budget {
+ public:
+  // Called every few milliseconds of work; throws to stop it. Bindings look for signals here.
+  using Interrupt = void (*)();
+
+  Budget(int64_t max_bytes, double max_seconds, Interrupt interrupt);
+  Budget(const Budget&) = delete;
+  Budget& operator=(const Budget&) = delete;
+
+  // Throws LimitExceeded where `bytes` more would pass the limit.
+  void charge(size_t bytes) {
+    const int64_t used = used_ + static_cast<int64_t>(bytes);
+    if (bytes > static_cast<size_t>(max_bytes_) || used > max_bytes_) {
+      throw LimitExceeded(Limit::kMemory, static_cast<double>(max_bytes_));
+    }
+    used_ = used;
+    if (used > peak_) peak_ = used;
+  }
+  void release(size_t bytes) noexcept { used_ -= static_cast<int64_t>(bytes); }
+
+  // Accounts for elementary steps of work. Throws LimitExceeded, Cancelled, or what the interrupt throws.
+  void spend(int64_t steps) {
+    if ((credit_ -= steps) <= 0) look();
+  }
+  // Looks at the stop flag, the clock and, every few milliseconds, at signals.
+  void look();
+
+  // Makes `look` throw Cancelled from now on. Safe to call from any thread.
+  void cancel() noexcept { cancelled_.store(true, std::memory_order_relaxed); }
+
+  int64_t used_bytes() const { return used_; }
+  int64_t peak_bytes() const { return peak_; }
+  int64_t max_bytes() const { return max_bytes_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr int64_t kCredit = 1 << 15;
+  static constexpr std::chrono::milliseconds kBetweenInterrupts{10};
+
+  int64_t credit_ = kCredit;
+  int64_t used_ = 0, peak_ = 0;
+  const int64_t max_bytes_;
+  const double max_seconds_;
+  Clock::time_point deadline_, next_interrupt_;
+  std::atomic<bool> cancelled_{false};
+  const Interrupt interrupt_;
+};
+
+template <class T>
+class Allocator {
+ public:
+  using value_type = T;
+  using propagate_on_container_move_assignment = std::true_type;
+  using propagate_on_container_swap = std::true_type;
+
+  Allocator(Budget& budget) : budget_(&budget) {}  // NOLINT: budgets stand for their allocators
+  template <class U>
+  Allocator(const Allocator<U>& other) : budget_(other.budget()) {}
+
+  T* allocate(size_t count) {
+    budget_->charge(count * sizeof(T));
+    try {
+      return std::allocator<T>().allocate(count);
+    } catch (...) {
+      budget_->release(count * sizeof(T));
+      throw;
+    }
+  }
+  void deallocate(T* data, size_t count) noexcept {
+    std::allocator<T>().deallocate(data, count);
+    budget_->release(count * sizeof(T));
+  }
+  Budget* budget() const { return budget_; }
+  friend bool operator==(const Allocator&, const Allocator&) = default;
+
+ private:
+  Budget* budget_;
+};
+
+template <class T>
+using Vector = std::vector<T, Allocator<T>>;
+
+}  // namespace support

@@ -1,0 +1,35 @@
+// Matrix: rows of equal width in one block.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "support/budget.h"
+
+namespace support {
+
+template <class T>
+class Matrix {
+ public:
+  Matrix(size_t rows, size_t columns, const T& value, Budget& budget)
+      : columns_(columns), values_(product(rows, columns), value, budget) {}
+
+  size_t rows() const { return columns_ ? values_.size() / columns_ : 0; }
+  size_t columns() const { return columns_; }
+  std::span<T> operator[](size_t row) { return {values_.data() + row * columns_, columns_}; }
+  std::span<const T> operator[](size_t row) const { return {values_.data() + row * columns_, columns_}; }
+  void add_row(const T& value) { values_.resize(values_.size() + columns_, value); }
+  const Vector<T>& values() const { return values_; }
+
+ private:
+  // More than any budget holds where the product would overflow.
+  static size_t product(size_t rows, size_t columns) {
+    constexpr size_t kMost = size_t{1} << 48;
+    return columns && rows > kMost / columns ? kMost : rows * columns;
+  }
+
+  size_t columns_;
+  Vector<T> values_;
+};
+
+}  // namespace support
