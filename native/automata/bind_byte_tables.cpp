@@ -31,7 +31,8 @@ void require_ranges(std::span<const Range> ranges, int32_t num_states, int32_t n
     const bool is_label = range.low >= kFirstLabel;
     const bool in_order = is_label ? range.low == range.high && range.high < kFirstLabel + num_labels
                                    : 0 <= range.low && range.low <= range.high && range.high < kFirstLabel;
-    require(in_order, "an arc from " + std::to_string(range.low) + " to " + std::to_string(range.high) + " is over no bytes or label");
+    require(in_order, "an arc from " + std::to_string(range.low) + " to " + std::to_string(range.high) +
+                          " is over no bytes or label");
     require(0 <= range.source && range.source < num_states && 0 <= range.target && range.target < num_states,
             "an arc leads outside of the states");
   }
@@ -39,8 +40,8 @@ void require_ranges(std::span<const Range> ranges, int32_t num_states, int32_t n
 
 // Minimal automata.
 
-ByteTables minimal_of(int32_t num_states, Rows<Range> ranges, Rows<Edge> epsilon, int32_t num_labels, int64_t max_states,
-                      int64_t dense_bytes, Budget& budget) {
+ByteTables minimal_of(int32_t num_states, Rows<Range> ranges, Rows<Edge> epsilon, int32_t num_labels,
+                      int64_t max_states, int64_t dense_bytes, Budget& budget) {
   require(num_states >= 2 && num_labels >= 0, "a fragment has a start, an end and labels");
   require_countable(epsilon.size(), "epsilon");
   require_ranges(ranges, num_states, num_labels);
@@ -55,14 +56,16 @@ ByteTables minimal_of(int32_t num_states, Rows<Range> ranges, Rows<Edge> epsilon
   });
 }
 
-ByteTables product_of(const ByteTables& left, Values<int32_t> left_labels, const ByteTables& right, Values<int32_t> right_labels,
-                      bool difference, int64_t max_states, int64_t dense_bytes, Budget& budget) {
+ByteTables product_of(const ByteTables& left, Values<int32_t> left_labels, const ByteTables& right,
+                      Values<int32_t> right_labels, bool difference, int64_t max_states, int64_t dense_bytes,
+                      Budget& budget) {
   require(left.start != kNone && right.start != kNone, "a side of a product has no state");
   require(left_labels.size() == right_labels.size(), "both sides have the labels of the product");
   require_within(left_labels, kNone, left.num_labels, "label");
   require_within(right_labels, kNone, right.num_labels, "label");
   const auto operation = difference ? Operation::kDifference : Operation::kIntersection;
-  return unlocked([&] { return product({left, left_labels}, {right, right_labels}, operation, max_states, dense_bytes, budget); });
+  return unlocked(
+      [&] { return product({left, left_labels}, {right, right_labels}, operation, max_states, dense_bytes, budget); });
 }
 
 ByteTables word_list_of(const nb::tuple& strings, int64_t dense_bytes, Budget& budget) {
@@ -100,7 +103,8 @@ ByteTables from_state_of(const ByteTables& tables, int32_t state, int64_t dense_
 nb::tuple substrings_of(const nb::bytes& text, Rows<Chunk> chunks, Values<int32_t> numbers, Budget& budget) {
   const auto bytes = bytes_of(text);
   for (const Chunk& chunk : chunks) {
-    require(chunk.size > 0 && chunk.begin >= 0 && static_cast<size_t>(chunk.begin) + chunk.size <= bytes.size(), "a chunk lies outside of the text");
+    require(chunk.size > 0 && chunk.begin >= 0 && static_cast<size_t>(chunk.begin) + chunk.size <= bytes.size(),
+            "a chunk lies outside of the text");
   }
   require_countable(3 * numbers.size(), "numbers");
   require_within(numbers, 0, static_cast<int64_t>(chunks.size()), "chunk");
@@ -127,7 +131,8 @@ ByteTables common(int32_t start, Values<bool> final, Grid<int32_t> by_label) {
   return tables;
 }
 
-ByteTables dense_tables(int32_t start, Values<uint8_t> byte_class, Grid<int32_t> next, Values<bool> final, Grid<int32_t> by_label) {
+ByteTables dense_tables(int32_t start, Values<uint8_t> byte_class, Grid<int32_t> next, Values<bool> final,
+                        Grid<int32_t> by_label) {
   ByteTables tables = common(start, final, by_label);
   require(byte_class.size() == 256, "`byte_class` has a class for each byte");
   require(next.rows == final.size() && next.columns <= 256, "`next` has a row for each state and at most 256 columns");
@@ -139,7 +144,8 @@ ByteTables dense_tables(int32_t start, Values<uint8_t> byte_class, Grid<int32_t>
   return tables;
 }
 
-ByteTables sparse_tables(int32_t start, Values<int32_t> offsets, Rows<ByteArc> arcs, Values<bool> final, Grid<int32_t> by_label) {
+ByteTables sparse_tables(int32_t start, Values<int32_t> offsets, Rows<ByteArc> arcs, Values<bool> final,
+                         Grid<int32_t> by_label) {
   ByteTables tables = common(start, final, by_label);
   require_offsets(offsets, final.size(), arcs.size(), "`offsets`");
   for (const ByteArc& arc : arcs) {
@@ -151,7 +157,8 @@ ByteTables sparse_tables(int32_t start, Values<int32_t> offsets, Rows<ByteArc> a
   tables.arcs.assign(arcs.begin(), arcs.end());
   for (int32_t state = 0; state < tables.num_states(); ++state) {
     const auto own = tables.arcs_of(state);
-    for (size_t at = 1; at < own.size(); ++at) require(own[at - 1].high < own[at].low, "the arcs of a state do not ascend");
+    for (size_t at = 1; at < own.size(); ++at)
+      require(own[at - 1].high < own[at].low, "the arcs of a state do not ascend");
   }
   return tables;
 }
@@ -201,42 +208,57 @@ void bind_byte_tables(nb::module_& m) {
       .def_ro("num_classes", &ByteTables::num_classes)
       .def_ro("num_labels", &ByteTables::num_labels)
       .def_prop_ro("num_bytes", &ByteTables::num_bytes)
-      .def_prop_ro("final", [](nb::handle_t<ByteTables> self) {
-        const auto& tables = nb::cast<const ByteTables&>(self);
-        return view(reinterpret_cast<const bool*>(tables.final.data()), {tables.final.size()}, self);
-      })
-      .def_prop_ro("byte_class", [](nb::handle_t<ByteTables> self) {
-        return view(nb::cast<const ByteTables&>(self).byte_class.data(), {256}, self);
-      })
-      .def_prop_ro("next", [](nb::handle_t<ByteTables> self) {
-        const auto& tables = nb::cast<const ByteTables&>(self);
-        return view(tables.next.data(), {tables.final.size(), static_cast<size_t>(tables.num_classes)}, self);
-      })
-      .def_prop_ro("offsets", [](nb::handle_t<ByteTables> self) {
-        const auto& tables = nb::cast<const ByteTables&>(self);
-        return view(tables.offsets.data(), {tables.offsets.size()}, self);
-      })
-      .def_prop_ro("arcs", [](nb::handle_t<ByteTables> self) {
-        const auto& tables = nb::cast<const ByteTables&>(self);
-        return view(reinterpret_cast<const int32_t*>(tables.arcs.data()), {tables.arcs.size(), 3}, self);
-      })
-      .def_prop_ro("by_label", [](nb::handle_t<ByteTables> self) {
-        const auto& tables = nb::cast<const ByteTables&>(self);
-        return view(tables.by_label.data(), {tables.final.size(), static_cast<size_t>(tables.num_labels)}, self);
-      })
+      .def_prop_ro("final",
+                   [](nb::handle_t<ByteTables> self) {
+                     const auto& tables = nb::cast<const ByteTables&>(self);
+                     return view(reinterpret_cast<const bool*>(tables.final.data()), {tables.final.size()}, self);
+                   })
+      .def_prop_ro("byte_class",
+                   [](nb::handle_t<ByteTables> self) {
+                     return view(nb::cast<const ByteTables&>(self).byte_class.data(), {256}, self);
+                   })
+      .def_prop_ro("next",
+                   [](nb::handle_t<ByteTables> self) {
+                     const auto& tables = nb::cast<const ByteTables&>(self);
+                     return view(tables.next.data(), {tables.final.size(), static_cast<size_t>(tables.num_classes)},
+                                 self);
+                   })
+      .def_prop_ro("offsets",
+                   [](nb::handle_t<ByteTables> self) {
+                     const auto& tables = nb::cast<const ByteTables&>(self);
+                     return view(tables.offsets.data(), {tables.offsets.size()}, self);
+                   })
+      .def_prop_ro("arcs",
+                   [](nb::handle_t<ByteTables> self) {
+                     const auto& tables = nb::cast<const ByteTables&>(self);
+                     return view(reinterpret_cast<const int32_t*>(tables.arcs.data()), {tables.arcs.size(), 3}, self);
+                   })
+      .def_prop_ro("by_label",
+                   [](nb::handle_t<ByteTables> self) {
+                     const auto& tables = nb::cast<const ByteTables&>(self);
+                     return view(tables.by_label.data(), {tables.final.size(), static_cast<size_t>(tables.num_labels)},
+                                 self);
+                   })
       .def("walk", &walk, "state"_a, "text"_a, "The state that a text leads to, or -1.")
-      .def("accepts", [](const ByteTables& tables, const nb::bytes& text) { return tables.accepts(bytes_of(text)); }, "text"_a)
+      .def(
+          "accepts", [](const ByteTables& tables, const nb::bytes& text) { return tables.accepts(bytes_of(text)); },
+          "text"_a)
       .def("range_arcs", &range_arcs, "budget"_a, "The arcs over runs of bytes, `[A, 4]`.")
-      .def("densified", [](const ByteTables& tables, Budget& budget) {
-        require(tables.is_sparse, "the tables are dense");
-        return unlocked([&] { return densified(tables, budget); });
-      }, "budget"_a)
-      .def("drop_unused_labels", &drop_unused_labels, "Remove labels that no state takes; return the numbers of the others.");
-  m.def("minimal", &minimal_of, "num_states"_a, "ranges"_a, "epsilon"_a, "num_labels"_a, "max_states"_a, "dense_bytes"_a, "budget"_a,
-        "The minimal automaton of a fragment from state 0 to state 1.");
-  m.def("product", &product_of, "left"_a, "left_labels"_a, "right"_a, "right_labels"_a, "difference"_a, "max_states"_a, "dense_bytes"_a,
-        "budget"_a, "The minimal automaton of an intersection or a difference.");
-  m.def("word_list", &word_list_of, "strings"_a, "dense_bytes"_a, "budget"_a, "The minimal automaton of strings that ascend.");
+      .def(
+          "densified",
+          [](const ByteTables& tables, Budget& budget) {
+            require(tables.is_sparse, "the tables are dense");
+            return unlocked([&] { return densified(tables, budget); });
+          },
+          "budget"_a)
+      .def("drop_unused_labels", &drop_unused_labels,
+           "Remove labels that no state takes; return the numbers of the others.");
+  m.def("minimal", &minimal_of, "num_states"_a, "ranges"_a, "epsilon"_a, "num_labels"_a, "max_states"_a,
+        "dense_bytes"_a, "budget"_a, "The minimal automaton of a fragment from state 0 to state 1.");
+  m.def("product", &product_of, "left"_a, "left_labels"_a, "right"_a, "right_labels"_a, "difference"_a, "max_states"_a,
+        "dense_bytes"_a, "budget"_a, "The minimal automaton of an intersection or a difference.");
+  m.def("word_list", &word_list_of, "strings"_a, "dense_bytes"_a, "budget"_a,
+        "The minimal automaton of strings that ascend.");
   m.def("from_ranges", &from_ranges, "start"_a, "final"_a, "ranges"_a, "dense_bytes"_a, "budget"_a,
         "The tables of arcs that are minimal as they are.");
   m.def("from_state", &from_state_of, "tables"_a, "state"_a, "dense_bytes"_a, "budget"_a,

@@ -41,7 +41,8 @@ auto distances_of(Values<int32_t> source, Values<int32_t> target, Values<bool> g
 auto bottom_up_of(int32_t num_states, Values<int32_t> source, Values<int32_t> target, Budget& budget) {
   require(num_states >= 0, "there are no negative numbers of states");
   const EdgeColumns edges = edges_of(source, target, num_states);
-  const auto all = std::views::iota(size_t{0}, edges.size()) | std::views::transform([&](size_t edge) { return edges[edge]; });
+  const auto all =
+      std::views::iota(size_t{0}, edges.size()) | std::views::transform([&](size_t edge) { return edges[edge]; });
   const Vector<int32_t> found = unlocked([&] { return bottom_up(num_states, all, budget); });
   return array_of(found);
 }

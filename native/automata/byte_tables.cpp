@@ -8,7 +8,8 @@
 namespace automata {
 
 size_t ByteTables::num_bytes() const {
-  return final.size() + byte_class.size() + 4 * (next.size() + offsets.size() + by_label.size()) + sizeof(ByteArc) * arcs.size();
+  return final.size() + byte_class.size() + 4 * (next.size() + offsets.size() + by_label.size()) +
+         sizeof(ByteArc) * arcs.size();
 }
 
 int32_t ByteTables::step(int32_t state, uint8_t byte) const {

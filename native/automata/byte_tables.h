@@ -5,8 +5,8 @@
 //     byte_class  [256]    bytes that no state tells apart share a class
 //     next        [Q, C]   the state that a class leads to, or kNone
 //
-// Where a table would mostly say that there is no transition, as of a list of a million names, automata are sparse: they
-// have arcs over runs of bytes, ascending within a state, 12 bytes for each.
+// Where a table would mostly say that there is no transition, as of a list of a million names, automata are sparse:
+// they have arcs over runs of bytes, ascending within a state, 12 bytes for each.
 //
 //     offsets     [Q + 1]  where the arcs of each state begin
 //     arcs        [A]
@@ -16,11 +16,13 @@
 //     final       [Q]      whether a text may end here
 //     by_label    [Q, L]   the state that a label leads to, or kNone
 //
-// Minimal automata are numbered breadth first by ascending bytes and then labels, so that equal languages have equal tables
+// Minimal automata are numbered breadth first by ascending bytes and then labels, so that equal languages have equal
+// tables
 // (`automata/canonical.h`).
 //
-// Rejected: arcs for each class of bytes in place of runs (a complement, `[^"]` or an automaton with one child a state have
-// few runs and dozens of classes); hashing state and byte (as fast as the search by halves, and four times the memory).
+// Rejected: arcs for each class of bytes in place of runs (a complement, `[^"]` or an automaton with one child a state
+// have few runs and dozens of classes); hashing state and byte (as fast as the search by halves, and four times the
+// memory).
 #pragma once
 
 #include <array>
@@ -50,7 +52,9 @@ struct ByteTables {
   std::span<const ByteArc> arcs_of(int32_t state) const {
     return {arcs.data() + offsets[state], arcs.data() + offsets[state + 1]};
   }
-  int32_t label_target(int32_t state, int32_t label) const { return by_label[static_cast<size_t>(state) * num_labels + label]; }
+  int32_t label_target(int32_t state, int32_t label) const {
+    return by_label[static_cast<size_t>(state) * num_labels + label];
+  }
   size_t num_bytes() const;
 
   // The state that a byte leads to, or kNone.
@@ -65,7 +69,9 @@ class ArcsByState {
  public:
   ArcsByState(const ByteTables& tables, Budget& budget);
 
-  std::span<const ByteArc> operator[](int32_t state) const { return {arcs_.data() + offsets_[state], arcs_.data() + offsets_[state + 1]}; }
+  std::span<const ByteArc> operator[](int32_t state) const {
+    return {arcs_.data() + offsets_[state], arcs_.data() + offsets_[state + 1]};
+  }
   std::span<const int32_t> offsets() const { return offsets_; }
   std::span<const ByteArc> all() const { return arcs_; }
 

@@ -38,7 +38,8 @@ Groups rows(const Transitions& automaton, int32_t num_symbols, Budget& budget) {
 }
 
 // The columns of a table of blocks and labels in the order in which their first bytes come.
-Vector<int32_t> columns_in_order(std::span<const int32_t> block_of, size_t num_columns, int32_t num_blocks, Budget& budget) {
+Vector<int32_t> columns_in_order(std::span<const int32_t> block_of, size_t num_columns, int32_t num_blocks,
+                                 Budget& budget) {
   Vector<int32_t> columns(budget);
   Vector<uint8_t> seen(num_columns, false, budget);
   for (int32_t block : block_of.first(256)) {
@@ -51,8 +52,8 @@ Vector<int32_t> columns_in_order(std::span<const int32_t> block_of, size_t num_c
 }
 
 // Canonical tables from the table `[Q, P + L]` of the state that each block of bytes and each label leads to.
-ByteTables dense(int32_t start, std::span<const uint8_t> final, std::span<const int32_t> block_of, const Matrix<int32_t>& table,
-                 int32_t num_labels, Budget& budget) {
+ByteTables dense(int32_t start, std::span<const uint8_t> final, std::span<const int32_t> block_of,
+                 const Matrix<int32_t>& table, int32_t num_labels, Budget& budget) {
   const auto num_states = static_cast<int32_t>(final.size());
   const auto num_blocks = static_cast<int32_t>(table.columns()) - num_labels;
   BreadthFirst search(num_states, start, budget);
@@ -80,7 +81,8 @@ ByteTables dense(int32_t start, std::span<const uint8_t> final, std::span<const 
 
 // Appends an arc to those of the state being written, or lengthens the last one of them.
 void append(std::vector<ByteArc>& arcs, int32_t begin, const ByteArc& arc) {
-  const bool continues = static_cast<int32_t>(arcs.size()) > begin && arcs.back().high + 1 == arc.low && arcs.back().target == arc.target;
+  const bool continues =
+      static_cast<int32_t>(arcs.size()) > begin && arcs.back().high + 1 == arc.low && arcs.back().target == arc.target;
   if (continues) {
     arcs.back().high = arc.high;
   } else {
@@ -131,7 +133,8 @@ struct ByteRows {
 };
 
 ByteRows rows_of(int32_t num_states, std::span<const Range> ranges, Budget& budget) {
-  const Groups by_state = support::grouped(num_states, ranges.size(), [&](size_t r) { return ranges[r].source; }, budget);
+  const Groups by_state =
+      support::grouped(num_states, ranges.size(), [&](size_t r) { return ranges[r].source; }, budget);
   ByteRows rows;
   Vector<ByteArc> own(budget);
   budget.charge(sizeof(ByteArc) * ranges.size() + 4 * static_cast<size_t>(num_states));
@@ -175,7 +178,8 @@ ByteTables sparse(int32_t start, std::span<const uint8_t> final, const ByteRows&
 
 }  // namespace
 
-void merge_columns(std::span<const int32_t> block_of, const Matrix<int32_t>& table, ByteTables& tables, Budget& budget) {
+void merge_columns(std::span<const int32_t> block_of, const Matrix<int32_t>& table, ByteTables& tables,
+                   Budget& budget) {
   const size_t num_states = table.rows();
   Vector<int32_t> class_of(table.columns(), budget), first_block(budget);
   const auto same = [&](size_t left, size_t right) {
@@ -200,8 +204,8 @@ void merge_columns(std::span<const int32_t> block_of, const Matrix<int32_t>& tab
   }
 }
 
-ByteTables tabulated(const Minimal& minimal, std::span<const int32_t> interval_of, int32_t num_labels, int64_t dense_bytes,
-                     Budget& budget) {
+ByteTables tabulated(const Minimal& minimal, std::span<const int32_t> interval_of, int32_t num_labels,
+                     int64_t dense_bytes, Budget& budget) {
   const int64_t num_states = minimal.automaton.num_states(), num_symbols = interval_of.back() + 1;
   if (4 * num_states * num_symbols > dense_bytes) return sparse(minimal, interval_of, num_labels, budget);
   Matrix<int32_t> table(num_states, num_symbols, kNone, budget);

@@ -15,7 +15,10 @@ using support::Interner;
 // The targets of each symbol while one set is expanded, as linked lists that are emptied as they are read.
 class TargetsBySymbol {
  public:
-  TargetsBySymbol(int32_t num_symbols, Budget& budget) : first_(num_symbols, kNone, budget), links_(budget), met_(budget) {}
+  TargetsBySymbol(int32_t num_symbols, Budget& budget)
+      : first_(num_symbols, kNone, budget),
+        links_(budget),
+        met_(budget) {}
 
   void add(int32_t symbol, int32_t target) {
     if (first_[symbol] == kNone) met_.push_back(symbol);
@@ -48,7 +51,8 @@ class TargetsBySymbol {
 }  // namespace
 
 Transitions determinize(const Nfa& nfa, int64_t max_states, Budget& budget) {
-  const Groups arcs = support::grouped(nfa.num_states, nfa.arcs.size(), [&](size_t a) { return nfa.arcs[a].source; }, budget);
+  const Groups arcs =
+      support::grouped(nfa.num_states, nfa.arcs.size(), [&](size_t a) { return nfa.arcs[a].source; }, budget);
   const Groups epsilon =
       support::grouped(nfa.num_states, nfa.epsilon.size(), [&](size_t e) { return nfa.epsilon[e].source; }, budget);
   Transitions found(budget);
@@ -59,7 +63,8 @@ Transitions determinize(const Nfa& nfa, int64_t max_states, Budget& budget) {
   sets.push(0);
   sets.close();
   for (int32_t state = 0; state < sets.size(); ++state) {
-    if (sets.size() > max_states) throw support::LimitExceeded(support::Limit::kStates, static_cast<double>(max_states));
+    if (sets.size() > max_states)
+      throw support::LimitExceeded(support::Limit::kStates, static_cast<double>(max_states));
     const auto members = sets[state];
     closure.assign(members.begin(), members.end());
     for (int32_t member : closure) seen[member] = state;

@@ -5,7 +5,8 @@ namespace automata {
 Intervals over_intervals(std::span<const Range> ranges, int32_t num_labels, Budget& budget) {
   Intervals found{Vector<int32_t>(256 + num_labels, budget), Vector<Arc>(budget)};
   cut_bytes(ranges, found.of);
-  for (int32_t label = kFirstLabel; label < kFirstLabel + num_labels; ++label) found.of[label] = found.of[label - 1] + 1;
+  for (int32_t label = kFirstLabel; label < kFirstLabel + num_labels; ++label)
+    found.of[label] = found.of[label - 1] + 1;
   size_t num_arcs = 0;
   for (const Range& range : ranges) num_arcs += found.of[range.high] - found.of[range.low] + 1;
   budget.spend(static_cast<int64_t>(ranges.size() + num_arcs));

@@ -1,6 +1,7 @@
 // Intervals: bytes that no arc tells apart are one symbol.
 //
-// An automaton with `[^"]` has some twenty intervals where it has 256 bytes. Labels are symbols of their own behind them.
+// An automaton with `[^"]` has some twenty intervals where it has 256 bytes. Labels are symbols of their own behind
+// them.
 #pragma once
 
 #include <span>

@@ -11,18 +11,24 @@ namespace automata {
 
 namespace {
 
-// Elements grouped into sets, which are runs of a permutation of the elements. Marked elements are moved to the front of
-// their set, and a split makes them, or the others, a set of their own.
+// Elements grouped into sets, which are runs of a permutation of the elements. Marked elements are moved to the front
+// of their set, and a split makes them, or the others, a set of their own.
 class Partition {
  public:
   // All elements in one set.
-  Partition(int32_t size, Budget& budget) : elements_(size, budget), place_of_(size, budget), owner_of_(size, 0, budget), sets_(budget), touched_(budget) {
+  Partition(int32_t size, Budget& budget)
+      : elements_(size, budget),
+        place_of_(size, budget),
+        owner_of_(size, 0, budget),
+        sets_(budget),
+        touched_(budget) {
     for (int32_t element = 0; element < size; ++element) elements_[element] = place_of_[element] = element;
     if (size) sets_.push_back({0, size, 0});
   }
   // A set for each symbol that some arc has.
   Partition(const Vector<Arc>& arcs, int32_t num_symbols, Budget& budget) : Partition(0, budget) {
-    const support::Groups groups = support::grouped(num_symbols, arcs.size(), [&](size_t a) { return arcs[a].symbol; }, budget);
+    const support::Groups groups =
+        support::grouped(num_symbols, arcs.size(), [&](size_t a) { return arcs[a].symbol; }, budget);
     elements_ = groups.order;
     place_of_.resize(arcs.size());
     owner_of_.resize(arcs.size());

@@ -24,14 +24,22 @@ int32_t label_target(const Operand& operand, int32_t state, int32_t label) {
 class Product {
  public:
   Product(const Operand& left, const Operand& right, Operation operation, Budget& budget)
-      : final(budget), ranges(budget), left_(left), right_(right), is_difference_(operation == Operation::kDifference),
-        left_arcs_(left.tables, budget), right_arcs_(right.tables, budget), pairs_(budget), budget_(budget) {
+      : final(budget),
+        ranges(budget),
+        left_(left),
+        right_(right),
+        is_difference_(operation == Operation::kDifference),
+        left_arcs_(left.tables, budget),
+        right_arcs_(right.tables, budget),
+        pairs_(budget),
+        budget_(budget) {
     number({left.tables.start, right.tables.start});
   }
 
   void expand_all(int64_t max_states) {
     for (int32_t state = 0; state < pairs_.size(); ++state) {
-      if (pairs_.size() > max_states) throw support::LimitExceeded(support::Limit::kStates, static_cast<double>(max_states));
+      if (pairs_.size() > max_states)
+        throw support::LimitExceeded(support::Limit::kStates, static_cast<double>(max_states));
       expand(state);
     }
   }
@@ -81,8 +89,8 @@ class Product {
 
 }  // namespace
 
-ByteTables product(const Operand& left, const Operand& right, Operation operation, int64_t max_states, int64_t dense_bytes,
-                   Budget& budget) {
+ByteTables product(const Operand& left, const Operand& right, Operation operation, int64_t max_states,
+                   int64_t dense_bytes, Budget& budget) {
   const auto num_labels = static_cast<int32_t>(left.label_of.size());
   Transitions pairs(budget);
   Vector<int32_t> interval_of(budget);

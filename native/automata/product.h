@@ -3,11 +3,11 @@
 //     intersection    both go on
 //     difference      the left one goes on, and the right one goes on or has died, which is state kNone
 //
-// The arcs of a pair are those of both states, cut where either of them changes, so the work is the arcs of the pairs and
-// not a look at every byte. (Hopcroft, Motwani & Ullman 4.2.1.)
+// The arcs of a pair are those of both states, cut where either of them changes, so the work is the arcs of the pairs
+// and not a look at every byte. (Hopcroft, Motwani & Ullman 4.2.1.)
 //
-// Rejected: OpenFst's `intersect` and `difference`, which are what the tests compare with: an arc for each class of bytes,
-// objects and streams at the boundary, ten times the time for a hundred thousand strings.
+// Rejected: OpenFst's `intersect` and `difference`, which are what the tests compare with: an arc for each class of
+// bytes, objects and streams at the boundary, ten times the time for a hundred thousand strings.
 #pragma once
 
 #include <span>
@@ -25,7 +25,7 @@ struct Operand {
 };
 
 // The minimal automaton of a product. Throws LimitExceeded past `max_states` pairs.
-ByteTables product(const Operand& left, const Operand& right, Operation operation, int64_t max_states, int64_t dense_bytes,
-                   Budget& budget);
+ByteTables product(const Operand& left, const Operand& right, Operation operation, int64_t max_states,
+                   int64_t dense_bytes, Budget& budget);
 
 }  // namespace automata

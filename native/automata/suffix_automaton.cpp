@@ -19,7 +19,10 @@ class SuffixAutomaton {
     int32_t source, chunk, target, next_edge;
   };
 
-  SuffixAutomaton(size_t length, Budget& budget) : states(budget), edges(budget), slots_(num_slots(length), kNone, budget) {
+  SuffixAutomaton(size_t length, Budget& budget)
+      : states(budget),
+        edges(budget),
+        slots_(num_slots(length), kNone, budget) {
     states.push_back({0, kNone, kNone, kNone});
     states.reserve(2 * length + 1);
     edges.reserve(3 * length + 1);
@@ -53,8 +56,10 @@ class SuffixAutomaton {
   // Where the edge of a state over a chunk is, or would be.
   size_t slot(int32_t state, int32_t chunk) const {
     const size_t mask = slots_.size() - 1;
-    size_t at = support::finished(support::mixed(static_cast<uint64_t>(state) << 32, static_cast<uint32_t>(chunk))) & mask;
-    while (slots_[at] != kNone && (edges[slots_[at]].source != state || edges[slots_[at]].chunk != chunk)) at = (at + 1) & mask;
+    size_t at =
+        support::finished(support::mixed(static_cast<uint64_t>(state) << 32, static_cast<uint32_t>(chunk))) & mask;
+    while (slots_[at] != kNone && (edges[slots_[at]].source != state || edges[slots_[at]].chunk != chunk))
+      at = (at + 1) & mask;
     return at;
   }
   int32_t edge(int32_t state, int32_t chunk) const { return slots_[slot(state, chunk)]; }
@@ -63,7 +68,8 @@ class SuffixAutomaton {
     edges.push_back({state, chunk, target, states[state].first_edge});
     states[state].first_edge = static_cast<int32_t>(edges.size()) - 1;
   }
-  // The state for the longest suffix that ends elsewhere, too: the target of an edge, or a part of it that is split off.
+  // The state for the longest suffix that ends elsewhere, too: the target of an edge, or a part of it that is split
+  // off.
   int32_t split(int32_t state, int32_t known, int32_t chunk) {
     const int32_t other = edges[known].target;
     if (states[other].longest == states[state].longest + 1) return other;
@@ -87,8 +93,8 @@ class SuffixAutomaton {
 
 }  // namespace
 
-SpelledSubstrings substrings(std::span<const uint8_t> text, std::span<const Chunk> chunks, std::span<const int32_t> numbers,
-                             Budget& budget) {
+SpelledSubstrings substrings(std::span<const uint8_t> text, std::span<const Chunk> chunks,
+                             std::span<const int32_t> numbers, Budget& budget) {
   SuffixAutomaton automaton(numbers.size(), budget);
   for (int32_t number : numbers) {
     automaton.append(number);

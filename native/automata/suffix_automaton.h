@@ -2,12 +2,12 @@
 //
 //     chunk              what a substring does not cut: a character, or a word
 //     suffix automaton   over chunks; a state is the set of places where a string of chunks ends in the text (Blumer,
-//                        Blumer, Haussler, Ehrenfeucht, Chen & Seiferas 1985): at most 2 N states and 3 N transitions for
-//                        N chunks, built chunk by chunk
+//                        Blumer, Haussler, Ehrenfeucht, Chen & Seiferas 1985): at most 2 N states and 3 N transitions
+//                        for N chunks, built chunk by chunk
 //     spelled            all transitions into a state read one chunk, whose bytes are one chain in front of the state
 //
-// All states are final, the first one too: the empty string is a substring. Chunks that begin with the same bytes make the
-// spelled automaton non-deterministic, a little, so it is determinized and minimized like everything else.
+// All states are final, the first one too: the empty string is a substring. Chunks that begin with the same bytes make
+// the spelled automaton non-deterministic, a little, so it is determinized and minimized like everything else.
 #pragma once
 
 #include <span>
@@ -30,7 +30,7 @@ struct SpelledSubstrings {
 };
 
 // All substrings of the text whose chunks are these, by number.
-SpelledSubstrings substrings(std::span<const uint8_t> text, std::span<const Chunk> chunks, std::span<const int32_t> numbers,
-                             Budget& budget);
+SpelledSubstrings substrings(std::span<const uint8_t> text, std::span<const Chunk> chunks,
+                             std::span<const int32_t> numbers, Budget& budget);
 
 }  // namespace automata

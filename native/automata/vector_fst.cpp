@@ -7,7 +7,8 @@ namespace automata {
 
 std::vector<int32_t> vector_fst_words(std::span<const uint8_t> final, std::span<const FstArc> arcs) {
   constexpr size_t kHead = 3, kArc = 4;
-  constexpr auto kInfinity = std::bit_cast<int32_t>(std::numeric_limits<float>::infinity());  // of a state that is not final
+  constexpr auto kInfinity =
+      std::bit_cast<int32_t>(std::numeric_limits<float>::infinity());  // of a state that is not final
   std::vector<int32_t> words(kHead * final.size() + kArc * arcs.size());
   std::vector<size_t> place(final.size());
   for (const FstArc& arc : arcs) ++place[arc.source];

@@ -18,7 +18,12 @@ struct Entry {
 
 class Builder {
  public:
-  explicit Builder(Budget& budget) : register_(budget), path_(budget), begins_(1, 0, budget), ends_(1, false, budget), budget_(budget) {}
+  explicit Builder(Budget& budget)
+      : register_(budget),
+        path_(budget),
+        begins_(1, 0, budget),
+        ends_(1, false, budget),
+        budget_(budget) {}
 
   void add(std::span<const uint8_t> word, size_t shared) {
     finish_below(shared);
@@ -58,15 +63,16 @@ class Builder {
   }
 
   support::Interner<Entry> register_;
-  Vector<Entry> path_;       // the arcs of the path's states, one state's behind the other's, the deepest last
-  Vector<int32_t> begins_;   // where the arcs of each state of the path begin
-  Vector<uint8_t> ends_;     // whether each is final
+  Vector<Entry> path_;      // the arcs of the path's states, one state's behind the other's, the deepest last
+  Vector<int32_t> begins_;  // where the arcs of each state of the path begin
+  Vector<uint8_t> ends_;    // whether each is final
   Budget& budget_;
 };
 
 }  // namespace
 
-ByteTables word_list(std::span<const uint8_t> text, std::span<const int64_t> offsets, int64_t dense_bytes, Budget& budget) {
+ByteTables word_list(std::span<const uint8_t> text, std::span<const int64_t> offsets, int64_t dense_bytes,
+                     Budget& budget) {
   Builder builder(budget);
   std::span<const uint8_t> before;
   for (size_t string = 0; string + 1 < offsets.size(); ++string) {
@@ -80,7 +86,8 @@ ByteTables word_list(std::span<const uint8_t> text, std::span<const int64_t> off
   bool occurs[257] = {};
   for (uint8_t byte : text.first(offsets.back())) occurs[byte] = true;
   int32_t interval_of[256] = {};
-  for (int32_t byte = 1; byte < 256; ++byte) interval_of[byte] = interval_of[byte - 1] + (occurs[byte] || occurs[byte - 1]);
+  for (int32_t byte = 1; byte < 256; ++byte)
+    interval_of[byte] = interval_of[byte - 1] + (occurs[byte] || occurs[byte - 1]);
   for (int32_t state = 0; state < states.size(); ++state) {
     const auto entries = states[state];
     minimal.automaton.final.push_back(entries[0].byte != 0);

@@ -5,9 +5,9 @@
 //     Grid<T>     a two-dimensional array `[n, m]` of T
 //     Output<T>   a one-dimensional array that is written to
 //
-// An argument of another type, number of dimensions or layout is a TypeError, and nothing is ever converted: a copy made on
-// the way would hide a slow call, and writes to it would be lost. What values may be is for the binding to check, with
-// `require`.
+// An argument of another type, number of dimensions or layout is a TypeError, and nothing is ever converted: a copy
+// made on the way would hide a slow call, and writes to it would be lost. What values may be is for the binding to
+// check, with `require`.
 //
 //     array(values), rows(records), grid(values, columns)   numpy arrays that own what they are given
 #pragma once
@@ -17,7 +17,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <array>
-
 #include <cstdint>
 #include <ranges>
 #include <span>
@@ -60,8 +59,8 @@ inline void require(bool condition, const std::string& otherwise) {
 template <std::ranges::input_range Numbers>
 void require_within(const Numbers& numbers, int64_t low, int64_t end, const char* what) {
   for (int64_t number : numbers) {
-    require(low <= number && number < end,
-            std::string(what) + " " + std::to_string(number) + " is not between " + std::to_string(low) + " and " + std::to_string(end - 1));
+    require(low <= number && number < end, std::string(what) + " " + std::to_string(number) + " is not between " +
+                                               std::to_string(low) + " and " + std::to_string(end - 1));
   }
 }
 
@@ -69,8 +68,10 @@ void require_within(const Numbers& numbers, int64_t low, int64_t end, const char
 template <class Offsets>
 void require_offsets(const Offsets& offsets, size_t num_rows, size_t num_elements, const char* what) {
   const std::string name(what);
-  require(offsets.size() == num_rows + 1, name + " has " + std::to_string(offsets.size()) + " offsets for " + std::to_string(num_rows) + " rows");
-  require(offsets[0] == 0 && offsets[num_rows] == static_cast<int64_t>(num_elements), name + " does not span its elements");
+  require(offsets.size() == num_rows + 1,
+          name + " has " + std::to_string(offsets.size()) + " offsets for " + std::to_string(num_rows) + " rows");
+  require(offsets[0] == 0 && offsets[num_rows] == static_cast<int64_t>(num_elements),
+          name + " does not span its elements");
   for (size_t row = 0; row < num_rows; ++row) require(offsets[row] <= offsets[row + 1], name + " does not ascend");
 }
 
@@ -167,7 +168,8 @@ struct type_caster<bindings::Rows<S>>
 };
 
 template <class T>
-struct type_caster<bindings::Grid<T>> : strict_array_caster<bindings::Grid<T>, ndarray<const T, ndim<2>, c_contig, device::cpu>> {
+struct type_caster<bindings::Grid<T>>
+    : strict_array_caster<bindings::Grid<T>, ndarray<const T, ndim<2>, c_contig, device::cpu>> {
   bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
     if (!this->load(source, flags, cleanup)) return false;
     const auto& array = this->array.value;
@@ -177,7 +179,8 @@ struct type_caster<bindings::Grid<T>> : strict_array_caster<bindings::Grid<T>, n
 };
 
 template <class T>
-struct type_caster<bindings::Output<T>> : strict_array_caster<bindings::Output<T>, ndarray<T, ndim<1>, c_contig, device::cpu>> {
+struct type_caster<bindings::Output<T>>
+    : strict_array_caster<bindings::Output<T>, ndarray<T, ndim<1>, c_contig, device::cpu>> {
   bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
     if (!this->load(source, flags, cleanup)) return false;
     this->value = bindings::Output<T>(this->array.value.data(), this->array.value.size());

@@ -1,7 +1,7 @@
 // Errors across the boundary: what the core throws becomes the exception of `automata.errors` that means it.
 //
-// Each extension calls `translate_errors` once. Signals are looked for by `check_signals`, which budgets call: what a signal
-// handler raises, KeyboardInterrupt say, travels through the core as any other exception does.
+// Each extension calls `translate_errors` once. Signals are looked for by `check_signals`, which budgets call: what a
+// signal handler raises, KeyboardInterrupt say, travels through the core as any other exception does.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -9,7 +9,9 @@ namespace support {
 
 constexpr size_t words_for(size_t count) { return (count + 31) / 32; }
 
-inline bool has_bit(std::span<const uint32_t> words, uint32_t number) { return words[number >> 5] >> (number & 31) & 1; }
+inline bool has_bit(std::span<const uint32_t> words, uint32_t number) {
+  return words[number >> 5] >> (number & 31) & 1;
+}
 inline void set_bit(std::span<uint32_t> words, uint32_t number) { words[number >> 5] |= 1u << (number & 31); }
 inline void clear_bit(std::span<uint32_t> words, uint32_t number) { words[number >> 5] &= ~(1u << (number & 31)); }
 inline void flip_bit(std::span<uint32_t> words, uint32_t number) { words[number >> 5] ^= 1u << (number & 31); }

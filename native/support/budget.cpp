@@ -12,7 +12,9 @@ constexpr double kNever = 1e9;
 }  // namespace
 
 Budget::Budget(int64_t max_bytes, double max_seconds, Interrupt interrupt)
-    : max_bytes_(max_bytes), max_seconds_(max_seconds), interrupt_(interrupt) {
+    : max_bytes_(max_bytes),
+      max_seconds_(max_seconds),
+      interrupt_(interrupt) {
   const auto now = Clock::now();
   const std::chrono::duration<double> allowed(std::clamp(max_seconds, 0.0, kNever));
   deadline_ = now + std::chrono::duration_cast<Clock::duration>(allowed);

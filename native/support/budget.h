@@ -6,9 +6,9 @@
 //     Allocator       charges a budget for what a standard container allocates
 //     Vector          std::vector with that allocator
 //
-// Everything that grows with its input lives in a Vector, so that peak memory is known and bounded, and every loop calls
-// `spend` with the number of elementary steps that it has made. A step takes a few nanoseconds; after kCredit of them the
-// budget looks at the clock, which keeps the time between two looks well below a millisecond.
+// Everything that grows with its input lives in a Vector, so that peak memory is known and bounded, and every loop
+// calls `spend` with the number of elementary steps that it has made. A step takes a few nanoseconds; after kCredit of
+// them the budget looks at the clock, which keeps the time between two looks well below a millisecond.
 //
 // A budget belongs to one thread at a time. Only `cancel` may be called from another one.
 #pragma once

@@ -1,6 +1,7 @@
 // Hash: a multiplicative hash of 64-bit words, for tables with a power of two of slots.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -18,19 +19,23 @@ constexpr uint64_t mixed(uint64_t hash, uint64_t word) {
 // The high bits of a product are its best.
 constexpr uint32_t finished(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
 
-// The bits of a value of at most eight bytes. Wider ones overload it.
+// Mixes in a value word by word. Values are plain records without padding.
 template <class T>
-  requires(sizeof(T) <= 8 && std::has_unique_object_representations_v<T>)
-uint64_t hash_word(const T& value) {
-  uint64_t word = 0;
-  std::memcpy(&word, &value, sizeof(T));
-  return word;
+  requires std::has_unique_object_representations_v<T>
+uint64_t mixed_value(uint64_t hash, const T& value) {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(&value);
+  for (size_t at = 0; at < sizeof(T); at += sizeof(uint64_t)) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes + at, std::min(sizeof(T) - at, sizeof(uint64_t)));
+    hash = mixed(hash, word);
+  }
+  return hash;
 }
 
 template <class T>
 uint32_t hash_of(std::span<const T> values) {
   uint64_t hash = values.size();
-  for (const T& value : values) hash = mixed(hash, hash_word(value));
+  for (const T& value : values) hash = mixed_value(hash, value);
   return finished(mixed(hash, 0));
 }
 

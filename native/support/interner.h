@@ -4,9 +4,9 @@
 //     interner.close()            its number, and whether it is new; a span that is known is dropped again
 //     interner[number]            the span
 //
-// Equal spans have equal numbers, so equality of sets, functions or trees is a comparison of two integers. Numbers count
-// from 0 in the order of first appearance. Whatever `push` and `close` throw, the spans closed before are unharmed:
-// `discard` drops what was being written.
+// Equal spans have equal numbers, so equality of sets, functions or trees is a comparison of two integers. Numbers
+// count from 0 in the order of first appearance. Whatever `push` and `close` throw, the spans closed before are
+// unharmed: `discard` drops what was being written.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,10 @@ template <class T>
 class Interner {
  public:
   explicit Interner(Budget& budget)
-      : values_(budget), begins_(1, 0, budget), hashes_(budget), slots_(kFirstSlots, kFree, budget) {}
+      : values_(budget),
+        begins_(1, 0, budget),
+        hashes_(budget),
+        slots_(kFirstSlots, kFree, budget) {}
 
   int32_t size() const { return static_cast<int32_t>(hashes_.size()); }
   // How many values all spans have together.

@@ -12,7 +12,8 @@ template <class T>
 class Matrix {
  public:
   Matrix(size_t rows, size_t columns, const T& value, Budget& budget)
-      : columns_(columns), values_(product(rows, columns), value, budget) {}
+      : columns_(columns),
+        values_(product(rows, columns), value, budget) {}
 
   size_t rows() const { return columns_ ? values_.size() / columns_ : 0; }
   size_t columns() const { return columns_; }

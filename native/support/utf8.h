@@ -6,8 +6,8 @@
 
 namespace support {
 
-// What is pending: one more byte; two, the first of them narrowed after E0 and after ED; three, narrowed after F0 and F4;
-// or nothing.
+// What is pending: one more byte; two, the first of them narrowed after E0 and after ED; three, narrowed after F0 and
+// F4; or nothing.
 enum Pending : uint8_t { kOne, kTwoE0, kTwo, kTwoEd, kThreeF0, kThree, kThreeF4, kWhole };
 
 constexpr int kNumPending = 7;  // without kWhole
@@ -23,7 +23,11 @@ constexpr std::array<int, kNumPending + 1> kToCome{1, 2, 2, 2, 3, 3, 3, 0};
 constexpr std::array<Pending, 256> kAfterLead = [] {
   std::array<Pending, 256> pending{};
   for (int byte = 0; byte < 256; ++byte) {
-    pending[byte] = byte < kFirstLead ? kWhole : byte < 0xE0 ? kOne : byte < 0xF0 ? kTwo : byte < kLeadEnd ? kThree : kWhole;
+    pending[byte] = byte < kFirstLead ? kWhole
+                    : byte < 0xE0     ? kOne
+                    : byte < 0xF0     ? kTwo
+                    : byte < kLeadEnd ? kThree
+                                      : kWhole;
   }
   pending[0xE0] = kTwoE0;
   pending[0xED] = kTwoEd;

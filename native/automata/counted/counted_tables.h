@@ -1,0 +1,41 @@
+// CountedTables: a deterministic automaton over bytes with a register, for repetitions with large bounds.
+//
+// The register holds how often the loop that the text is inside of has been gone round, from 0 to `max_register`. An
+// arc has a guard, an interval that the register must lie in, and an action. Arcs of one state and class are in order
+// and do not overlap. (`automata/counted/__init__.py` says how such an automaton is made.)
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "automata/byte_tables.h"
+
+namespace automata {
+
+struct GuardedArc {
+  int32_t low, high;  // the least and the greatest register value
+  int32_t target;
+  int32_t action;  // n >= 0 adds n to the register, ~n sets it to n
+
+  int32_t after(int32_t value) const { return action >= 0 ? value + action : ~action; }
+};
+
+struct CountedTables {
+  int32_t start = kNone;  // with 0 in the register
+  int32_t max_register = 0;
+  int32_t num_classes = 0;
+  ByteClasses byte_class{};
+  std::vector<int32_t> offsets;  // [Q x C + 1], where the arcs of state q by class c begin, at q x C + c
+  std::vector<GuardedArc> guarded_arcs;
+  std::vector<int32_t>
+      final_from;  // [Q], a text may end with at least this in the register; kNone where it may not end
+
+  int32_t num_states() const { return static_cast<int32_t>(final_from.size()); }
+  std::span<const GuardedArc> arcs(int32_t state, int32_t column) const {
+    const size_t place = static_cast<size_t>(state) * num_classes + column;
+    return {guarded_arcs.data() + offsets[place], guarded_arcs.data() + offsets[place + 1]};
+  }
+};
+
+}  // namespace automata

@@ -1,0 +1,67 @@
+// Token classes: tokens that do the same to an automaton are one letter to it.
+//
+//     class 0, kNever      tokens that no state allows
+//     class 1, kEnd        the end of the sequence
+//     class 2 ..           the effects that tokens have, numbered in order of appearance
+//     run                  ranks that are neighbours and share a class
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "support/budget.h"
+
+namespace tokenfst {
+
+using support::Budget;
+using support::Vector;
+
+constexpr int32_t kNever = 0, kEnd = 1, kFirstClass = 2;
+
+struct Run {
+  int32_t end;     // one past the last rank
+  int32_t number;  // the class
+};
+
+// The runs of a walk, which comes to the ranks in order, and the classes that effects become.
+class Classes {
+ public:
+  explicit Classes(Budget& budget) : runs_(budget), class_of_(budget), effect_of_(kFirstClass, 0, budget) {}
+
+  // Gives the class of an effect to the ranks from `first` up to `end`.
+  void add(int32_t first, int32_t end, int32_t effect) {
+    if (static_cast<size_t>(effect) >= class_of_.size()) class_of_.resize(2 * static_cast<size_t>(effect) + 64, kNever);
+    int32_t& number = class_of_[effect];
+    if (number == kNever) {
+      effect_of_.push_back(effect);
+      number = static_cast<int32_t>(effect_of_.size()) - 1;
+    }
+    add_run(first, end, number);
+  }
+  // Covers the ranks up to `num_ranks`.
+  void finish(int32_t num_ranks) {
+    if (last_end() < num_ranks) runs_.push_back({num_ranks, kNever});
+  }
+
+  int32_t size() const { return static_cast<int32_t>(effect_of_.size()); }
+  // The effect of a class, which is at least kFirstClass.
+  int32_t effect(int32_t number) const { return effect_of_[number]; }
+  const Vector<Run>& runs() const { return runs_; }
+
+ private:
+  int32_t last_end() const { return runs_.empty() ? 0 : runs_.back().end; }
+  void add_run(int32_t first, int32_t end, int32_t number) {
+    if (last_end() < first) runs_.push_back({first, kNever});
+    if (!runs_.empty() && runs_.back().number == number) {
+      runs_.back().end = end;
+    } else {
+      runs_.push_back({end, number});
+    }
+  }
+
+  Vector<Run> runs_;
+  Vector<int32_t> class_of_;   // of each effect, kNever for those that no token has
+  Vector<int32_t> effect_of_;  // of each class
+};
+
+}  // namespace tokenfst

@@ -1,0 +1,72 @@
+#include "tokenfst/trie.h"
+
+#include <algorithm>
+
+#include "support/bits.h"
+
+namespace tokenfst {
+
+namespace {
+
+// How many different prefixes sorted tokens have, the empty one included.
+size_t num_prefixes(std::span<const uint8_t> data, std::span<const int64_t> offsets) {
+  size_t count = 1;
+  std::span<const uint8_t> before;
+  for (size_t token = 0; token + 1 < offsets.size(); ++token) {
+    const auto own = data.subspan(offsets[token], offsets[token + 1] - offsets[token]);
+    const auto differ = std::ranges::mismatch(before, own);
+    count += own.end() - differ.in2;
+    before = own;
+  }
+  return count;
+}
+
+}  // namespace
+
+Trie::Trie(std::span<const uint8_t> data, std::span<const int64_t> offsets, int32_t first_rank) {
+  nodes_.reserve(num_prefixes(data, offsets));
+  std::vector<int32_t> parent{0}, depth{0}, open{0};
+  nodes_.push_back({});
+  nodes_[0].end_rank = static_cast<int32_t>(offsets.size()) - 1;
+  const auto length = [&](int32_t rank) { return offsets[rank + 1] - offsets[rank]; };
+  while (!open.empty()) {
+    const int32_t node = open.back(), at = depth[node];
+    open.pop_back();
+    int32_t rank = nodes_[node].first_rank;
+    const int32_t end = nodes_[node].end_rank;
+    while (rank < end && length(rank) == at) ++rank;
+    const auto first = static_cast<int32_t>(nodes_.size());
+    while (rank < end) {
+      TrieNode child{};
+      child.byte = data[offsets[rank] + at];
+      child.first_rank = rank;
+      while (rank < end && data[offsets[rank] + at] == child.byte) ++rank;
+      child.end_rank = rank;
+      nodes_.push_back(child);
+      parent.push_back(node);
+      depth.push_back(at + 1);
+    }
+    const auto last = static_cast<int32_t>(nodes_.size());
+    nodes_[node].children = last > first ? first : 0;
+    nodes_[node].num_children = static_cast<uint16_t>(last - first);
+    // The first child is next, so that a subtree's blocks are neighbours as well.
+    for (int32_t child = last; child-- > first;) open.push_back(child);
+  }
+  for (size_t node = nodes_.size(); node-- > 1;) {
+    TrieNode& above = nodes_[parent[node]];
+    const TrieNode& own = nodes_[node];
+    for (int word = 0; word < 4; ++word) above.ascii_below[word] |= own.ascii_below[word];
+    above.high_below |= own.high_below | (own.byte >= 0x80);
+    if (own.byte < 0x80) support::set_bit(above.ascii_below, own.byte);
+  }
+  for (TrieNode& node : nodes_) node.first_rank += first_rank, node.end_rank += first_rank;
+}
+
+int32_t Trie::child(const TrieNode& node, uint8_t byte) const {
+  const auto children = std::span(nodes_).subspan(node.children, node.num_children);
+  const auto found = std::ranges::lower_bound(children, byte, {}, &TrieNode::byte);
+  return found != children.end() && found->byte == byte ? static_cast<int32_t>(found - children.begin()) + node.children
+                                                        : 0;
+}
+
+}  // namespace tokenfst

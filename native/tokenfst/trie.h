@@ -1,0 +1,53 @@
+// Trie: the tokens of a vocabulary sorted by their bytes, laid out so that a walk reads siblings one after the other.
+//
+//     rank    position of a token in sorted order; tokens with equal bytes are neighbours
+//     node    a prefix of some token; the tokens below it are a run of ranks, and its own tokens are the first of them
+//
+// A walk looks at many nodes without entering their subtrees, and fetching them is most of what it does, so siblings
+// lie side by side and a node is half a cache line. (Nodes in depth-first order, each sibling behind a whole subtree,
+// took the walk half as long again.)
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "support/budget.h"
+
+namespace tokenfst {
+
+using support::Budget;
+using support::Vector;
+
+struct TrieNode {
+  uint32_t ascii_below[4];  // the ASCII bytes that occur below the node (not its own byte)
+  int32_t children;         // the first of its children, which are neighbours, ascending; 0 for none
+  int32_t first_rank;       // of its subtree: its own tokens are the ranks from here up to its first child's
+  int32_t end_rank;         // one past the last rank of its subtree
+  uint8_t byte;
+  uint8_t high_below;  // whether some byte of 0x80 or more occurs below
+  uint16_t num_children;
+};
+static_assert(sizeof(TrieNode) == 32);
+
+class Trie {
+ public:
+  // The trie of sorted, non-empty tokens, token i being data[offsets[i]] up to data[offsets[i + 1]]; the first one has
+  // rank `first_rank`.
+  Trie(std::span<const uint8_t> data, std::span<const int64_t> offsets, int32_t first_rank);
+
+  const TrieNode& operator[](int32_t node) const { return nodes_[node]; }
+  const TrieNode& root() const { return nodes_[0]; }
+  std::span<const TrieNode> nodes() const { return nodes_; }
+  // One past the last of a node's own ranks.
+  int32_t own_end(const TrieNode& node) const {
+    return node.children ? nodes_[node.children].first_rank : node.end_rank;
+  }
+  // The child of a node with a byte, 0 for none.
+  int32_t child(const TrieNode& node, uint8_t byte) const;
+
+ private:
+  std::vector<TrieNode> nodes_;  // children come after their parents
+};
+
+}  // namespace tokenfst
