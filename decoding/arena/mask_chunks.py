@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from decoding.arena.layout import CHUNK_WORDS
 from decoding.arena.machine import Longs, Machine
-from tokenfst.masks import mask_words
+from tokenfst.transition.masks import mask_words
 
 CHUNK_TOKENS = 32 * CHUNK_WORDS
 

@@ -3,7 +3,7 @@
 //     Values<T>   a one-dimensional array `[n]` of T, as a span
 //     Rows<S>     an int32 array `[n, sizeof(S) / 4]` as a span of records S
 //     Grid<T>     a two-dimensional array `[n, m]` of T
-//     Output<T>   a one-dimensional array that is written to
+//     Output<T>, OutputGrid<T>   arrays of one and two dimensions that are written to
 //
 // An argument of another type, number of dimensions or layout is a TypeError, and nothing is ever converted: a copy
 // made on the way would hide a slow call, and writes to it would be lost. What values may be is for the binding to
@@ -48,6 +48,12 @@ struct Grid {
 template <class T>
 struct Output : std::span<T> {
   using std::span<T>::span;
+};
+
+template <class T>
+struct OutputGrid {
+  std::span<T> values;
+  size_t rows = 0, columns = 0;
 };
 
 // Throws ValueError.
@@ -184,6 +190,17 @@ struct type_caster<bindings::Output<T>>
   bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
     if (!this->load(source, flags, cleanup)) return false;
     this->value = bindings::Output<T>(this->array.value.data(), this->array.value.size());
+    return true;
+  }
+};
+
+template <class T>
+struct type_caster<bindings::OutputGrid<T>>
+    : strict_array_caster<bindings::OutputGrid<T>, ndarray<T, ndim<2>, c_contig, device::cpu>> {
+  bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
+    if (!this->load(source, flags, cleanup)) return false;
+    const auto& array = this->array.value;
+    this->value = {{array.data(), array.size()}, array.shape(0), array.shape(1)};
     return true;
   }
 };

@@ -29,7 +29,7 @@ from tokenfst.canonical.liveness import NO_END
 from tokenfst.canonical.pairs import Pairs
 from tokenfst.canonical.sets import Rows
 from tokenfst.kept import Kept
-from tokenfst.loops import Ints
+from tokenfst.transition.loops import Ints
 from tokenfst.over_tokens import OverTokens
 from tokenfst.vocabulary import Vocabulary
 

@@ -26,7 +26,7 @@ import numpy.typing as npt
 from automata.errors import UnsupportedTokenizer
 from automata.jit import kernel, plain_kernel
 from tokenfst.bpe import BPE
-from tokenfst.loops import Ints
+from tokenfst.transition.loops import Ints
 from tokenfst.vocabulary import Vocabulary
 
 Longs = npt.NDArray[np.int64]

@@ -19,9 +19,9 @@ from automata.transition.grouping import grouped
 from automata.limits import Work
 from tokenfst.canonical.prepared import Prepared
 from tokenfst.canonical.product import Product
-from tokenfst.loops import Ints
+from tokenfst.transition.loops import Ints
 from tokenfst.terminals import Terminals, token_set
-from tokenfst.token_classes import NEVER, TokenClasses, token_classes
+from tokenfst.transition.token_classes import NEVER, TokenClasses, token_classes
 from tokenfst.vocabulary import Vocabulary
 
 

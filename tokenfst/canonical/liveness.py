@@ -27,7 +27,7 @@ from tokenfst.canonical.derivations import Flags, Longs
 from tokenfst.canonical.edges import Edges
 from tokenfst.canonical.pairs import Pairs
 from tokenfst.canonical.product import Product
-from tokenfst.loops import Ints
+from tokenfst.transition.loops import Ints
 
 NO_END = np.iinfo(np.int32).max
 

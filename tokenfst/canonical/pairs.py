@@ -32,7 +32,7 @@ import numpy as np
 from automata.transition.grouping import grouped
 from automata.jit import kernel
 from tokenfst.canonical.derivations import Derivations, Flags, Longs
-from tokenfst.loops import Ints
+from tokenfst.transition.loops import Ints
 
 
 class Pairs(NamedTuple):

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokenfst.canonical.pieces import Pieces
-from tokenfst.loops import Ints
+from tokenfst.transition.loops import Ints
 
 
 class PieceBytes(NamedTuple):

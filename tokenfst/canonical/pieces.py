@@ -31,7 +31,7 @@ import numpy.typing as npt
 from automata.errors import UnsupportedTokenizer
 from tokenfst.canonical import characters as chars
 from tokenfst.canonical.pattern_reader import Fork, Match, Program, Read, read_pattern
-from tokenfst.loops import Ints
+from tokenfst.transition.loops import Ints
 
 MAX_STATES = 5_000
 

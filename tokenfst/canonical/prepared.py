@@ -15,7 +15,7 @@ from tokenfst.canonical.pairs import Pairs, pairs
 from tokenfst.canonical.piece_bytes import PieceBytes, piece_bytes
 from tokenfst.canonical.pieces import pieces
 from tokenfst.canonical.product import OUT, ROOT, WholePieces
-from tokenfst.loops import Ints
+from tokenfst.transition.loops import Ints
 from tokenfst.vocabulary import Vocabulary
 
 

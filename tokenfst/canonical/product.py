@@ -28,7 +28,7 @@ from automata.jit import kernel, plain_kernel
 from automata.limits import Flag, Work
 from tokenfst.canonical.derivations import Flags, Longs
 from tokenfst.canonical.piece_bytes import PieceBytes
-from tokenfst.loops import Ints
+from tokenfst.transition.loops import Ints
 
 # Nodes of every trie: no whole piece begins like this; nothing has been read since the boundary.
 OUT, ROOT = 0, 1

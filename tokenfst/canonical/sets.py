@@ -23,7 +23,7 @@ from automata.jit import kernel
 from automata.limits import Flag, Work
 from tokenfst.canonical.liveness import NO_END, LiveEdges
 from tokenfst.canonical.product import Product
-from tokenfst.loops import Ints
+from tokenfst.transition.loops import Ints
 
 
 class Rows(NamedTuple):

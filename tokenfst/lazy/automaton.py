@@ -38,7 +38,7 @@ from tokenfst.lazy.program import Machine, program_of
 from tokenfst.lazy.rows import fill
 from tokenfst.lazy.subset_program import subset_program
 from tokenfst.lazy.walker import STACK_SHIFT, STATE, Row, Walker
-from tokenfst.loops import DEAD, Ints
+from tokenfst.transition.loops import DEAD, Ints
 from tokenfst.over_tokens import OverTokens
 from tokenfst.pushdown import beginning as stacked_beginning
 from tokenfst.text_start import TextStart

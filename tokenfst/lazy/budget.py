@@ -20,7 +20,7 @@ from tokenfst.kept import Kept
 from tokenfst.lazy.near_walk import walk, words_of_runs
 from tokenfst.lazy.nearness import Nearness
 from tokenfst.lazy.network_distance import none_missing
-from tokenfst.loops import Ints
+from tokenfst.transition.loops import Ints
 
 if TYPE_CHECKING:
     from tokenfst.lazy.automaton import LazyAutomaton

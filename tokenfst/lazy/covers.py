@@ -21,8 +21,8 @@ from tokenfst.lazy.rows import COUNT, DONE, FINAL, LOWEST, NEEDS_ROOM, allowed_o
 from tokenfst.lazy.sets import SET_FULL
 from tokenfst.lazy.subsets import has_row
 from tokenfst.lazy.walk import TO_COME, Tries, allowed_tokens
-from tokenfst.loops import AFTER_CONTINUATION, AFTER_LEAD, NEXT_HIGH, NEXT_LOW, Ints
-from tokenfst.trie import Nodes
+from tokenfst.transition.loops import AFTER_CONTINUATION, AFTER_LEAD, NEXT_HIGH, NEXT_LOW, Ints
+from tokenfst.transition.trie import Nodes
 
 # Covers that tokens are sorted by; a search goes no farther, and looks at no more than so many states.
 COVERS = (8, 16, 32)

@@ -27,8 +27,8 @@ from tokenfst.lazy.program import Machine
 from tokenfst.lazy.sets import NO_ROOM
 from tokenfst.lazy.subsets import special_step
 from tokenfst.lazy.walk import find_loops, loops_below
-from tokenfst.loops import DEAD, Ints
-from tokenfst.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, Nodes
+from tokenfst.transition.loops import DEAD, Ints
+from tokenfst.transition.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, Nodes
 
 UNSEEN = -1
 

@@ -21,7 +21,7 @@ from automata.pushdown.stacks import SYMBOL
 from tokenfst.lazy.near_walk import UNSEEN, Near, distance, note_cells
 from tokenfst.lazy.network_distance import counted_bytes, distances_to_exits, lifted
 from tokenfst.lazy.program import Machine
-from tokenfst.loops import Ints
+from tokenfst.transition.loops import Ints
 from tokenfst.pushdown.compile import from_pushdown
 from tokenfst.pushdown.distance import FAR, Contexts, Vectors, Ways
 from tokenfst.vocabulary import Vocabulary

@@ -20,7 +20,7 @@ from automata.nested.laying import Chains, Copies
 from automata.nested.paths import ENDLESS
 from automata.nested.productive import leading_on, productive
 from automata.arrays import BoolArray
-from tokenfst.loops import Ints
+from tokenfst.transition.loops import Ints
 
 # Columns of counters.
 (COUNTER_TARGET, COUNTER_PIECE, COUNTER_ENTRY, COUNTER_LOW, COUNTER_HIGH, COUNTER_NUMBERS, COUNTER_SLACK,

@@ -59,8 +59,8 @@ from tokenfst.lazy.net import (
 from tokenfst.lazy.program import Machine
 from tokenfst.lazy.readings import counted
 from tokenfst.lazy.sets import SET_BEGIN, SET_POOL, SET_RULES
-from tokenfst.loops import Ints
-from tokenfst.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, Nodes
+from tokenfst.transition.loops import Ints
+from tokenfst.transition.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, Nodes
 
 # More than any distance; three of them still fit.
 FAR = 1 << 29

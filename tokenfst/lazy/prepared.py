@@ -10,7 +10,7 @@ import numpy as np
 from tokenfst.lazy.program import ASCII_WORDS
 from tokenfst.lazy.text import Text
 from tokenfst.lazy.walk import PATH_COLUMNS, Tries
-from tokenfst.loops import Ints
+from tokenfst.transition.loops import Ints
 from tokenfst.vocabulary import Vocabulary
 
 # A set of characters is prepared when it is met for this time, and so many sets are kept.

@@ -22,7 +22,7 @@ from automata.jit import kernel, plain_kernel
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.reading import sequences
 from automata.pushdown.stacks import BELOW, HEIGHT, SYMBOL
-from tokenfst.loops import DEAD, Ints
+from tokenfst.transition.loops import DEAD, Ints
 
 # Columns of steps.
 POP_BEGIN, POPS, PUSH_BEGIN, PUSHES, STEP_TARGET, MORE = range(6)

@@ -47,7 +47,7 @@ from tokenfst.lazy.net import (
     NUMBER_MOST,
 )
 from tokenfst.lazy.sets import BELOW, FIXED_BLOCKS, NO_ROOM, SET_BLOCK_ROOM, SET_BLOCKS, SET_NUM_BLOCKS, WITHIN, no_room
-from tokenfst.loops import Ints
+from tokenfst.transition.loops import Ints
 
 
 @plain_kernel

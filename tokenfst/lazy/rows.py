@@ -15,8 +15,8 @@ from tokenfst.lazy.program import ASCII_WORDS, Machine, Unnamed, stack_step
 from tokenfst.lazy.sets import SET_FULL
 from tokenfst.lazy.subsets import has_row, special_step
 from tokenfst.lazy.walk import Tries, allowed_tokens, characters_lead_to, differing_tokens
-from tokenfst.loops import DEAD, LOOP_WORDS, Ints
-from tokenfst.trie import Nodes
+from tokenfst.transition.loops import DEAD, LOOP_WORDS, Ints
+from tokenfst.transition.trie import Nodes
 
 # What a row has come to: a row, or a text-like state, or no room for more cells.
 DONE, TEXT, NEEDS_ROOM = range(3)

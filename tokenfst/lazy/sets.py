@@ -13,7 +13,7 @@ import numpy as np
 from automata.jit import plain_kernel
 from tokenfst.lazy.net import NET_NUM_COUNTERS, NET_STATES, NET_WIDTH
 from tokenfst.lazy.program import Machine
-from tokenfst.loops import Ints
+from tokenfst.transition.loops import Ints
 
 NO_ROOM = -3
 

@@ -41,7 +41,7 @@ from tokenfst.lazy.sets import (
     no_room,
     slot_of,
 )
-from tokenfst.loops import DEAD, Ints
+from tokenfst.transition.loops import DEAD, Ints
 
 UNKNOWN = -(1 << 31)
 

@@ -29,8 +29,8 @@ import numpy.typing as npt
 
 from automata.arrays import ByteArray
 from automata.jit import kernel
-from tokenfst.loops import AFTER_CONTINUATION, AFTER_LEAD, NEXT_HIGH, NEXT_LOW, WHOLE, Ints
-from tokenfst.trie import CHILDREN, Nodes, build_trie
+from tokenfst.transition.loops import AFTER_CONTINUATION, AFTER_LEAD, NEXT_HIGH, NEXT_LOW, WHOLE, Ints
+from tokenfst.transition.trie import CHILDREN, Nodes, build_trie
 
 # More tokens with a rest than this, and there is no short cut.
 _MOST_BEGUN = 1 << 13

@@ -19,8 +19,8 @@ from automata.jit import plain_kernel
 from tokenfst.lazy.program import Machine
 from tokenfst.lazy.sets import NO_ROOM, SET_FULL
 from tokenfst.lazy.subsets import has_row, special_step
-from tokenfst.loops import AFTER_LEAD, DEAD, NEXT_HIGH, NEXT_LOW, Ints
-from tokenfst.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, HIGH_BYTE_BELOW, Nodes
+from tokenfst.transition.loops import AFTER_LEAD, DEAD, NEXT_HIGH, NEXT_LOW, Ints
+from tokenfst.transition.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, HIGH_BYTE_BELOW, Nodes
 
 PATH_COLUMNS = 8
 

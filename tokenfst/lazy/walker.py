@@ -35,7 +35,7 @@ from tokenfst.lazy.rows import (
 )
 from tokenfst.lazy.sets import grown
 from tokenfst.lazy.subsets import far_set
-from tokenfst.loops import DEAD, Ints
+from tokenfst.transition.loops import DEAD, Ints
 
 # A row with more tokens than this has words of its own.
 _MOST_FLIPS = 1 << 12

@@ -22,15 +22,15 @@ import numpy.typing as npt
 
 from automata.errors import AutomatonFileError, EmptyLanguage, TokenNotAllowed, TooManyConfigurations, VocabularyError
 from tokenfst.kept import Kept
-from tokenfst.loops import Ints
-from tokenfst.masks import ClassRuns, expand_runs, group_runs, mask_words
+from tokenfst.transition.loops import Ints
+from tokenfst.transition.masks import ClassRuns, expand_runs, group_runs, mask_words
 from tokenfst.over_tokens import OverTokens
 from tokenfst.pushdown.distance import PushdownDistance
 from tokenfst.pushdown.paths import NEEDED, Configuration, ContextPath, Move, Paths
 from tokenfst.pushdown.stack import Cell, symbols
 from tokenfst.pushdown.stack_distance import StackDistance
 from tokenfst.pushdown.tables import PushdownTables
-from tokenfst.token_classes import END, NEVER
+from tokenfst.transition.token_classes import END, NEVER
 from tokenfst.vocabulary import Vocabulary
 
 # Masks kept for paths that have been visited; 16 KiB each with a vocabulary of 128,000 tokens.

@@ -24,7 +24,7 @@ from tokenfst.pushdown.contexts import CLASS, SOURCE
 from tokenfst.pushdown.planting import ways, with_tree
 from tokenfst.pushdown.walk import TokenEffects
 from tokenfst.text_start import SPACE, TextStart
-from tokenfst.token_classes import NEVER
+from tokenfst.transition.token_classes import NEVER
 from tokenfst.vocabulary import Vocabulary
 
 _Reached: TypeAlias = frozenset[Configuration]

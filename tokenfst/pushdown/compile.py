@@ -12,7 +12,7 @@ import numpy as np
 
 from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
-from tokenfst.loops import Ints
+from tokenfst.transition.loops import Ints
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 from tokenfst.pushdown.beginning import with_beginning, with_exceptions
 from tokenfst.pushdown.contexts import CLASS, context_tables
@@ -21,7 +21,7 @@ from tokenfst.pushdown.terminals import all_have_tokens, check_deterministic, wi
 from tokenfst.pushdown.trim import spells_all, trimmed
 from tokenfst.pushdown.walk import TokenEffects, column_entries, token_effects
 from tokenfst.terminals import Terminals
-from tokenfst.token_classes import END
+from tokenfst.transition.token_classes import END
 from tokenfst.vocabulary import Vocabulary
 
 

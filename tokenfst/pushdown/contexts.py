@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.jit import kernel, plain_kernel
-from tokenfst.loops import Ints
+from tokenfst.transition.loops import Ints
 from tokenfst.pushdown.tables import PushdownTables
 from tokenfst.pushdown.trees import (
     CHILDREN_BEGIN,

@@ -35,7 +35,7 @@ import numpy.typing as npt
 
 from automata.errors import LimitExceeded
 from automata.jit import kernel, plain_kernel
-from tokenfst.loops import Ints
+from tokenfst.transition.loops import Ints
 from tokenfst.pushdown.tables import PushdownTables
 
 MAX_CONTEXTS = 1 << 12

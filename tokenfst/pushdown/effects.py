@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from automata.jit import kernel, plain_kernel
-from tokenfst.functions import (
+from tokenfst.transition.functions import (
     CLASS,
     HASH,
     LOOP,
@@ -27,7 +27,7 @@ from tokenfst.functions import (
     hash_pairs,
     take_slot,
 )
-from tokenfst.loops import DEAD, LOOP_WORDS, MIXED, UNKNOWN, Ints
+from tokenfst.transition.loops import DEAD, LOOP_WORDS, MIXED, UNKNOWN, Ints
 from tokenfst.pushdown.following import resolved
 from tokenfst.pushdown.trees import FOLLOWED, LATER, LIVE, LIVE_BITS, LOOPS, Steps, Trees
 

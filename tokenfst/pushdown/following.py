@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from automata.jit import kernel, plain_kernel
-from tokenfst.loops import DEAD, MIXED, Ints, after_character
+from tokenfst.transition.loops import DEAD, MIXED, Ints, after_character
 from tokenfst.pushdown.planting import planted
 from tokenfst.pushdown.trees import (
     CHILDREN,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from automata.jit import kernel, plain_kernel
-from tokenfst.loops import Ints
+from tokenfst.transition.loops import Ints
 from tokenfst.pushdown.trees import (
     CHILDREN_BEGIN,
     CHILDREN_END,

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tokenfst.kept import Kept
-from tokenfst.loops import Ints
+from tokenfst.transition.loops import Ints
 from tokenfst.pushdown.distance import FAR, Contexts, PushdownDistance, Ways, distances
 from tokenfst.pushdown.paths import Configuration, ContextPath
 from tokenfst.pushdown.stack import Cell, Stack

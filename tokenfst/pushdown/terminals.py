@@ -11,12 +11,12 @@ import numpy as np
 
 from automata.errors import NondeterministicGrammar
 from automata.pushdown.automaton import PushdownAutomaton
-from tokenfst.loops import Ints
+from tokenfst.transition.loops import Ints
 from tokenfst.pushdown.contexts import CLASS
 from tokenfst.pushdown.tables import PushdownTables
 from tokenfst.pushdown.walk import TokenEffects, column_entries
 from tokenfst.terminals import Terminals, members, refined, token_set
-from tokenfst.token_classes import FIRST_CLASS
+from tokenfst.transition.token_classes import FIRST_CLASS
 from tokenfst.vocabulary import Vocabulary
 
 

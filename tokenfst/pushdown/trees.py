@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from automata.arrays import ByteArray
 from automata.jit import kernel, plain_kernel
-from tokenfst.loops import DEAD, LOOP_WORDS, MIXED, NUM_PENDING, UNKNOWN, Ints, state_loops
+from tokenfst.transition.loops import DEAD, LOOP_WORDS, MIXED, NUM_PENDING, UNKNOWN, Ints, state_loops
 
 # Not found yet. Positive, unlike DEAD and MIXED, so that what is not known counts as alive.
 LATER = 1 << 30

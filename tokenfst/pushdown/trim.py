@@ -22,13 +22,13 @@ import numpy.typing as npt
 from automata.errors import EmptyLanguage, GrammarError
 from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
-from tokenfst.loops import DEAD
+from tokenfst.transition.loops import DEAD
 from tokenfst.pushdown.completion import Completion
 from tokenfst.pushdown.contexts import CLASS, SOURCE, TREE
 from tokenfst.pushdown.planting import ways, with_tree
 from tokenfst.pushdown.tables import PushdownTables
 from tokenfst.pushdown.walk import TokenEffects
-from tokenfst.token_classes import END, FIRST_CLASS, NEVER
+from tokenfst.transition.token_classes import END, FIRST_CLASS, NEVER
 
 _Live = frozenset[int]
 # Source, what is popped from the top down, what is pushed, target.

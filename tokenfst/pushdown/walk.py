@@ -19,7 +19,7 @@ from automata.errors import LimitExceeded
 from automata.jit import kernel, plain_kernel
 from automata.limits import Flag, Work
 from automata.pushdown.automaton import PushdownAutomaton
-from tokenfst.functions import (
+from tokenfst.transition.functions import (
     CLASS,
     IDENTITY,
     LOOP,
@@ -34,12 +34,12 @@ from tokenfst.functions import (
     is_full,
     num_pairs,
 )
-from tokenfst.loops import AFTER_CONTINUATION, AFTER_LEAD, DEAD, UNKNOWN, WHOLE, Ints
+from tokenfst.transition.loops import AFTER_CONTINUATION, AFTER_LEAD, DEAD, UNKNOWN, WHOLE, Ints
 from tokenfst.pushdown.effects import followed, identity_alone, passed
 from tokenfst.pushdown.following import resolved
 from tokenfst.pushdown.trees import FOLLOWED, Steps, Trees, grown, num_bytes, states_alone
-from tokenfst.token_classes import FIRST_CLASS, NEVER
-from tokenfst.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, HIGH_BYTE_BELOW, Nodes
+from tokenfst.transition.token_classes import FIRST_CLASS, NEVER
+from tokenfst.transition.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, HIGH_BYTE_BELOW, Nodes
 from tokenfst.vocabulary import Vocabulary
 
 # Memory of one (source, tree) pair of a function.

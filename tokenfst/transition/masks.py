@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.jit import kernel, plain_kernel
-from tokenfst.loops import Ints
-from tokenfst.token_classes import NEVER
+from tokenfst.transition.loops import Ints
+from tokenfst.transition.token_classes import NEVER
 
 
 class ClassRuns(NamedTuple):

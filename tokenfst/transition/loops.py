@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from automata.arrays import ByteArray
 from automata.jit import kernel, plain_kernel
-from tokenfst.trie import HIGH_BYTE_BELOW
+from tokenfst.transition.trie import HIGH_BYTE_BELOW
 
 Ints: TypeAlias = npt.NDArray[np.int32]
 

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from automata.arrays import ByteArray
 from automata.jit import kernel, plain_kernel
-from tokenfst.loops import DEAD, LOOP_WORDS, MIXED, NUM_PENDING, UNKNOWN, Ints, after_character
+from tokenfst.transition.loops import DEAD, LOOP_WORDS, MIXED, NUM_PENDING, UNKNOWN, Ints, after_character
 
 IDENTITY = 0
 LOOP = 0

@@ -24,10 +24,10 @@ from automata.errors import LimitExceeded
 from automata.jit import kernel, plain_kernel
 from automata.limits import Flag, Work
 from automata.transition.sparse import HIGH, LOW, REACHED
-from tokenfst.functions import SOURCE_SHIFT, TARGET, Pairs
-from tokenfst.loops import Ints
-from tokenfst.token_classes import FIRST_CLASS, NEVER, TokenClasses
-from tokenfst.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, Nodes
+from tokenfst.transition.functions import SOURCE_SHIFT, TARGET, Pairs
+from tokenfst.transition.loops import Ints
+from tokenfst.transition.token_classes import FIRST_CLASS, NEVER, TokenClasses
+from tokenfst.transition.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, Nodes
 from tokenfst.vocabulary import Vocabulary
 
 # Memory of an edge: source, class and target.
