@@ -174,7 +174,10 @@ class TokenAutomaton(OverTokens[int]):
 
     def fill_bitmask(self, state: int, out: npt.NDArray[np.int32], remaining: int | None = None) -> None:
         """Write the mask of a state as packed words; see `OverTokens.fill_bitmask`."""
-        self.core.fill_bitmask(state, out, remaining)
+        if remaining is None:
+            self.core.fill_bitmask(state, out)
+        else:
+            self.core.fill_within(state, out, remaining)
 
     # Classes
 

@@ -74,12 +74,11 @@ nb::tuple minimal_over_symbols(int32_t num_states, int32_t num_symbols, Rows<Arc
   require_countable(arcs.size() + epsilon.size(), "arcs");
   for (const Arc& arc : arcs) {
     require_within(std::array{arc.source, arc.target}, 0, num_states, "state");
-    require_within(std::array{arc.symbol}, 0, num_symbols, "symbol");
+    require_within(arc.symbol, 0, num_symbols, "symbol");
   }
   for (const Edge& edge : epsilon) require_within(std::array{edge.source, edge.target}, 0, num_states, "state");
-  const Minimal found = unlocked([&] {
-    return minimize(determinize({num_states, num_symbols, arcs, epsilon, 1}, max_states, budget), budget);
-  });
+  const Minimal found = unlocked(
+      [&] { return minimize(determinize({num_states, num_symbols, arcs, epsilon, 1}, max_states, budget), budget); });
   return nb::make_tuple(found.start, flags(found.automaton.final), rows(found.automaton.arcs));
 }
 

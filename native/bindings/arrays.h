@@ -21,6 +21,8 @@
 #include <ranges>
 #include <span>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -56,34 +58,49 @@ struct OutputGrid {
   size_t rows = 0, columns = 0;
 };
 
-// Throws ValueError.
-inline void require(bool condition, const std::string& otherwise) {
-  if (!condition) throw nb::value_error(otherwise.c_str());
+// Throws ValueError where a condition does not hold. A message that takes time is made by a function.
+template <class Message>
+void require(bool condition, const Message& otherwise) {
+  if (condition) return;
+  if constexpr (std::is_invocable_v<const Message&>) {
+    throw nb::value_error(std::string(otherwise()).c_str());
+  } else {
+    static_assert(std::is_convertible_v<const Message&, const char*>, "a message is a literal or a function");
+    throw nb::value_error(otherwise);
+  }
 }
 
 // Requires all values to be at least `low` and below `end`.
 template <std::ranges::input_range Numbers>
 void require_within(const Numbers& numbers, int64_t low, int64_t end, const char* what) {
   for (int64_t number : numbers) {
-    require(low <= number && number < end, std::string(what) + " " + std::to_string(number) + " is not between " +
-                                               std::to_string(low) + " and " + std::to_string(end - 1));
+    require(low <= number && number < end, [&] {
+      return std::string(what) + " " + std::to_string(number) + " is not between " + std::to_string(low) + " and " +
+             std::to_string(end - 1);
+    });
   }
+}
+inline void require_within(int64_t number, int64_t low, int64_t end, const char* what) {
+  require_within(std::array{number}, low, end, what);
 }
 
 // Requires offsets of rows: they begin with 0, ascend, and end with the number of elements.
 template <class Offsets>
 void require_offsets(const Offsets& offsets, size_t num_rows, size_t num_elements, const char* what) {
-  const std::string name(what);
-  require(offsets.size() == num_rows + 1,
-          name + " has " + std::to_string(offsets.size()) + " offsets for " + std::to_string(num_rows) + " rows");
+  require(offsets.size() == num_rows + 1, [&] {
+    return std::string(what) + " has " + std::to_string(offsets.size()) + " offsets for " + std::to_string(num_rows) +
+           " rows";
+  });
   require(offsets[0] == 0 && offsets[num_rows] == static_cast<int64_t>(num_elements),
-          name + " does not span its elements");
-  for (size_t row = 0; row < num_rows; ++row) require(offsets[row] <= offsets[row + 1], name + " does not ascend");
+          [&] { return std::string(what) + " does not span its elements"; });
+  for (size_t row = 0; row < num_rows; ++row) {
+    require(offsets[row] <= offsets[row + 1], [&] { return std::string(what) + " does not ascend"; });
+  }
 }
 
 // Arrays with more elements than this could not be numbered by int32.
 inline void require_countable(size_t size, const char* what) {
-  require(size < (size_t{1} << 31) - 1, std::string(what) + " has too many elements");
+  require(size < (size_t{1} << 31) - 1, [&] { return std::string(what) + " has too many elements"; });
 }
 
 template <class T>
@@ -140,67 +157,106 @@ nb::ndarray<nb::numpy, const T> view(const T* data, std::initializer_list<size_t
 
 }  // namespace bindings
 
+namespace bindings {
+
+// The memory of an array, as Python's buffer protocol shows it.
+class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer() { release(); }
+
+  // Whether an object is a contiguous array of T with `ndim` dimensions, which may be written to where T is not const.
+  template <class T>
+  bool load(nb::handle source, int ndim) noexcept {
+    release();
+    const int flags = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (std::is_const_v<T> ? 0 : PyBUF_WRITABLE);
+    if (PyObject_GetBuffer(source.ptr(), &buffer_, flags) != 0) {
+      PyErr_Clear();
+      return false;
+    }
+    return buffer_.ndim == ndim && buffer_.itemsize == sizeof(T) && is_format<std::remove_const_t<T>>(buffer_.format) &&
+           reinterpret_cast<uintptr_t>(buffer_.buf) % alignof(T) == 0;
+  }
+  template <class T>
+  T* data() const {
+    return static_cast<T*>(buffer_.buf);
+  }
+  size_t shape(int dimension) const { return static_cast<size_t>(buffer_.shape[dimension]); }
+
+ private:
+  void release() {
+    if (buffer_.obj) PyBuffer_Release(&buffer_);
+  }
+  template <class T>
+  static bool is_format(const char* format) {
+    if (!format) return std::is_same_v<T, uint8_t>;
+    if (*format == '@' || *format == '=' || *format == '<') ++format;
+    if (format[0] == 0 || format[1] != 0) return false;
+    const std::string_view signed_letters = "bhilq", unsigned_letters = "BHILQ";
+    if constexpr (std::is_same_v<T, bool>) return *format == '?';
+    return (std::is_signed_v<T> ? signed_letters : unsigned_letters).find(*format) != std::string_view::npos;
+  }
+
+  Py_buffer buffer_{};
+};
+
+}  // namespace bindings
+
 namespace nanobind::detail {
 
-// Casters like those of nanobind's own arrays, with conversions switched off.
-template <class Value_, class Array>
-struct strict_array_caster {
-  NB_TYPE_CASTER(Value_, make_caster<Array>::Name)
-  make_caster<Array> array;
-
-  bool load(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
-    return array.from_python(source, flags & ~static_cast<uint32_t>(cast_flags::convert), cleanup);
-  }
+// An argument that is an array of T.
+template <class Value_, class T>
+struct array_caster {
+  NB_TYPE_CASTER(Value_,
+                 const_name("numpy.typing.NDArray[numpy.") + dtype_name<std::remove_const_t<T>>::name + const_name("]"))
+  bindings::Buffer buffer;
 };
 
 template <class T>
-struct type_caster<bindings::Values<T>>
-    : strict_array_caster<bindings::Values<T>, ndarray<const T, ndim<1>, c_contig, device::cpu>> {
-  bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
-    if (!this->load(source, flags, cleanup)) return false;
-    this->value = bindings::Values<T>(this->array.value.data(), this->array.value.size());
+struct type_caster<bindings::Values<T>> : array_caster<bindings::Values<T>, const T> {
+  bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
+    if (!this->buffer.template load<const T>(source, 1)) return false;
+    this->value = bindings::Values<T>(this->buffer.template data<const T>(), this->buffer.shape(0));
     return true;
   }
 };
 
 template <class S>
-struct type_caster<bindings::Rows<S>>
-    : strict_array_caster<bindings::Rows<S>, ndarray<const int32_t, shape<-1, sizeof(S) / 4>, c_contig, device::cpu>> {
-  bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
-    if (!this->load(source, flags, cleanup)) return false;
-    this->value = bindings::Rows<S>(reinterpret_cast<const S*>(this->array.value.data()), this->array.value.shape(0));
+struct type_caster<bindings::Rows<S>> : array_caster<bindings::Rows<S>, const int32_t> {
+  bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
+    if (!this->buffer.template load<const int32_t>(source, 2) || this->buffer.shape(1) != sizeof(S) / 4) return false;
+    this->value = bindings::Rows<S>(this->buffer.template data<const S>(), this->buffer.shape(0));
     return true;
   }
 };
 
 template <class T>
-struct type_caster<bindings::Grid<T>>
-    : strict_array_caster<bindings::Grid<T>, ndarray<const T, ndim<2>, c_contig, device::cpu>> {
-  bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
-    if (!this->load(source, flags, cleanup)) return false;
-    const auto& array = this->array.value;
-    this->value = {{array.data(), array.size()}, array.shape(0), array.shape(1)};
+struct type_caster<bindings::Grid<T>> : array_caster<bindings::Grid<T>, const T> {
+  bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
+    if (!this->buffer.template load<const T>(source, 2)) return false;
+    const size_t rows = this->buffer.shape(0), columns = this->buffer.shape(1);
+    this->value = {{this->buffer.template data<const T>(), rows * columns}, rows, columns};
     return true;
   }
 };
 
 template <class T>
-struct type_caster<bindings::Output<T>>
-    : strict_array_caster<bindings::Output<T>, ndarray<T, ndim<1>, c_contig, device::cpu>> {
-  bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
-    if (!this->load(source, flags, cleanup)) return false;
-    this->value = bindings::Output<T>(this->array.value.data(), this->array.value.size());
+struct type_caster<bindings::Output<T>> : array_caster<bindings::Output<T>, T> {
+  bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
+    if (!this->buffer.template load<T>(source, 1)) return false;
+    this->value = bindings::Output<T>(this->buffer.template data<T>(), this->buffer.shape(0));
     return true;
   }
 };
 
 template <class T>
-struct type_caster<bindings::OutputGrid<T>>
-    : strict_array_caster<bindings::OutputGrid<T>, ndarray<T, ndim<2>, c_contig, device::cpu>> {
-  bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
-    if (!this->load(source, flags, cleanup)) return false;
-    const auto& array = this->array.value;
-    this->value = {{array.data(), array.size()}, array.shape(0), array.shape(1)};
+struct type_caster<bindings::OutputGrid<T>> : array_caster<bindings::OutputGrid<T>, T> {
+  bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
+    if (!this->buffer.template load<T>(source, 2)) return false;
+    const size_t rows = this->buffer.shape(0), columns = this->buffer.shape(1);
+    this->value = {{this->buffer.template data<T>(), rows * columns}, rows, columns};
     return true;
   }
 };

@@ -18,13 +18,14 @@ using namespace nanobind::literals;
 using SharedVocabulary = std::shared_ptr<const Vocabulary>;
 using SharedAutomaton = std::shared_ptr<FiniteAutomaton>;
 
-void require_state(const Automaton& automaton, int64_t state) {
-  require(automaton.has_state(state), "state " + std::to_string(state) + " is none of the automaton's");
+void require_state(const FiniteAutomaton& automaton, int64_t state) {
+  require(automaton.has_state(state), [&] { return "state " + std::to_string(state) + " is none of the automaton's"; });
 }
 
 void require_words(const Automaton& automaton, size_t width) {
   const size_t needed = automaton.vocabulary().num_words();
-  require(width >= needed, "a mask takes " + std::to_string(needed) + " words, and there are " + std::to_string(width));
+  require(width >= needed,
+          [&] { return "a mask takes " + std::to_string(needed) + " words, and there are " + std::to_string(width); });
 }
 
 void require_runs(std::span<const Run> runs, const Vocabulary& vocabulary) {
@@ -46,7 +47,7 @@ SharedAutomaton from_classes(SharedVocabulary vocabulary, int32_t start, Values<
                              const TokenClasses& classes, int64_t dense_bytes, int64_t max_masks, Budget& budget) {
   const auto end_state = static_cast<int32_t>(final.size());
   require_countable(final.size() + 1, "final");
-  require_within(std::span(&start, 1), 0, end_state, "start");
+  require_within(start, 0, end_state, "start");
   require_runs(classes.runs, *vocabulary);
   for (const TokenEdge& edge : classes.edges) {
     require(edge.source < end_state && edge.target < end_state, "an edge leads outside of the states");
@@ -72,7 +73,7 @@ FiniteAutomaton::Tables common_tables(const Vocabulary& vocabulary, int64_t star
   int32_t before = 0;
   for (const Run& run : runs) {
     require(before < run.end, "runs do not ascend");
-    require_within(std::span(&run.number, 1), 0, num_classes, "class");
+    require_within(run.number, 0, num_classes, "class");
     before = run.end;
   }
   require_runs(runs, vocabulary);
@@ -98,7 +99,7 @@ SharedAutomaton sparse(SharedVocabulary vocabulary, int64_t start, Values<bool> 
     int32_t before = -1;
     for (int64_t edge = offsets[place]; edge < offsets[place + 1]; ++edge) {
       require(before < edges[edge].number && edges[edge].number < num_classes, "the classes of a state do not ascend");
-      require_within(std::span(&edges[edge].target, 1), 0, static_cast<int64_t>(final.size()), "state");
+      require_within(edges[edge].target, 0, static_cast<int64_t>(final.size()), "state");
       before = edges[edge].number;
     }
   }
@@ -117,8 +118,8 @@ SharedAutomaton guarded(SharedVocabulary vocabulary, int64_t start, Values<bool>
     std::pair<int32_t, int32_t> before{-1, -1};  // class and greatest value
     for (int64_t at = offsets[place]; at < offsets[place + 1]; ++at) {
       const auto& edge = edges[at];
-      require_within(std::array{edge.number}, 0, num_classes, "class");
-      require_within(std::array{edge.target}, 0, static_cast<int64_t>(final.size()), "place");
+      require_within(edge.number, 0, num_classes, "class");
+      require_within(edge.target, 0, static_cast<int64_t>(final.size()), "place");
       const int64_t after = edge.action >= 0 ? int64_t{edge.high} + edge.action : ~edge.action;
       require(0 <= edge.low && edge.low <= edge.high && edge.high <= max_register && after <= max_register,
               "a guard or an action leaves the register");
@@ -144,12 +145,26 @@ int64_t advance(const FiniteAutomaton& automaton, int64_t state, int64_t token) 
                                                              : -1;
 }
 
-void fill_bitmask(FiniteAutomaton& automaton, int64_t state, Output<int32_t> out, std::optional<int64_t> remaining) {
+bool is_final(const FiniteAutomaton& automaton, int64_t state) {
+  require_state(automaton, state);
+  return automaton.is_final(state);
+}
+
+int64_t min_tokens(FiniteAutomaton& automaton, int64_t state) {
+  require_state(automaton, state);
+  if (!automaton.has_distances()) unlocked([&] { automaton.min_tokens_by_state(); });
+  return automaton.min_tokens_by_state()[state];
+}
+
+void fill_within(FiniteAutomaton& automaton, int64_t state, Output<int32_t> out, int64_t remaining) {
   require_state(automaton, state);
   require_words(automaton, out.size());
   const std::span<uint32_t> words(reinterpret_cast<uint32_t*>(out.data()), out.size());
-  const int64_t limit = remaining.value_or(kUnlimited);
-  if (!automaton.fill_known(state, limit, words)) unlocked([&] { automaton.fill(state, limit, words); });
+  if (!automaton.fill_known(state, remaining, words)) unlocked([&] { automaton.fill(state, remaining, words); });
+}
+
+void fill_bitmask(FiniteAutomaton& automaton, int64_t state, Output<int32_t> out) {
+  fill_within(automaton, state, out, kUnlimited);
 }
 
 // The transitions as arrays: a table, or offsets and edges.
@@ -224,7 +239,8 @@ void bind_automata(nb::module_& m) {
   m.def("fill_bitmasks", &fill_bitmasks, "automata"_a, "states"_a, "out"_a, "remaining"_a = nb::none(),
         "num_threads"_a = 1, "Write the mask of each state of a batch, a row of words each, without Python's lock.");
   nb::class_<FiniteAutomaton, Automaton>(m, "FiniteAutomaton", "A deterministic automaton over tokens without a stack.")
-      .def_static("from_classes", &from_classes, "vocabulary"_a, "start"_a, "final"_a, "classes"_a, "dense_bytes"_a, "max_masks"_a, "budget"_a)
+      .def_static("from_classes", &from_classes, "vocabulary"_a, "start"_a, "final"_a, "classes"_a, "dense_bytes"_a,
+                  "max_masks"_a, "budget"_a)
       .def_static("dense", &dense, "vocabulary"_a, "start"_a, "final"_a, "runs"_a, "next"_a, "max_masks"_a,
                   "max_bytes"_a)
       .def_static("sparse", &sparse, "vocabulary"_a, "start"_a, "final"_a, "runs"_a, "num_classes"_a, "offsets"_a,
@@ -248,15 +264,12 @@ void bind_automata(nb::module_& m) {
       .def_prop_ro("transitions", &transitions,
                    "The table; or offsets and edges, and the greatest value of the register.")
       .def_prop_ro("token_class", &token_class, nb::rv_policy::move, "The class of every token, `[V]`.")
-      .def(
-          "is_final",
-          [](const FiniteAutomaton& a, int64_t state) {
-            require_state(a, state);
-            return a.is_final(state);
-          },
-          "state"_a)
-      .def("advance", &advance, "state"_a, "token"_a, "The state after one more token, -1 where it is not allowed.")
-      .def("fill_bitmask", &fill_bitmask, "state"_a, "out"_a, "remaining"_a = nb::none(), "Write the mask of a state.")
+      // Called at every step: positional, since names take nanobind longer than the step.
+      .def("is_final", &is_final, "Whether the text may end in a state.")
+      .def("advance", &advance, "The state after a state and one more token, -1 where it is not allowed.")
+      .def("fill_bitmask", &fill_bitmask, "Write the mask of a state.")
+      .def("fill_within", &fill_within, "Write the mask of a state within a budget of tokens.")
+      .def("min_tokens", &min_tokens, "The least number of tokens from a state to the end of the text.")
       .def("moves", &moves, "state"_a, "The classes that a state allows, ascending, and the states that they lead to.")
       .def(
           "alike",
@@ -265,14 +278,6 @@ void bind_automata(nb::module_& m) {
             return a.alike(state);
           },
           "state"_a, "A state with the same mask.")
-      .def(
-          "min_tokens",
-          [](FiniteAutomaton& a, int64_t state) {
-            require_state(a, state);
-            if (!a.has_distances()) unlocked([&] { a.min_tokens_by_state(); });
-            return a.min_tokens_by_state()[state];
-          },
-          "state"_a, "The least number of tokens to the end of the text.")
       .def_prop_ro(
           "min_tokens_by_state",
           [](FiniteAutomaton& a) { return array_of(unlocked([&] { return a.min_tokens_by_state(); })); },

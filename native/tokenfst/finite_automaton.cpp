@@ -10,9 +10,6 @@ namespace tokenfst {
 
 namespace {
 
-// The level of a mask without a budget.
-constexpr int64_t kNoLevel = -1;
-
 struct Edge {
   int32_t source, target;
 };
@@ -35,12 +32,9 @@ FiniteAutomaton::FiniteAutomaton(std::shared_ptr<const Vocabulary> vocabulary, T
                                  Budget::Interrupt interrupt)
     : Automaton(std::move(vocabulary)),
       tables_(std::move(tables)),
-      masks_(room.max_masks),
+      num_states_(std::visit([](const auto& form) { return form.num_states(); }, tables_.transitions)),
+      masks_(room.max_masks, num_states_),
       budget_(room.max_bytes, std::numeric_limits<double>::infinity(), interrupt) {}
-
-int64_t FiniteAutomaton::num_states() const {
-  return std::visit([](const auto& form) { return form.num_states(); }, tables_.transitions);
-}
 
 size_t FiniteAutomaton::num_bytes() const {
   const size_t transitions = std::visit([](const auto& form) { return form.num_bytes(); }, tables_.transitions);
@@ -75,7 +69,7 @@ int64_t FiniteAutomaton::alike(int64_t state) const {
 
 bool FiniteAutomaton::has_state(const State& state) const {
   const auto* number = std::get_if<int64_t>(&state);
-  return number && 0 <= *number && *number < num_states();
+  return number && has_state(*number);
 }
 
 std::span<const int32_t> FiniteAutomaton::min_tokens_by_state() {
@@ -125,9 +119,7 @@ FiniteAutomaton::Allowed FiniteAutomaton::allowed_within(int64_t state, int64_t 
 bool FiniteAutomaton::fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out) const {
   if (remaining != kUnlimited && !has_distances()) return false;
   const MaskKey key = remaining == kUnlimited ? MaskKey{alike(state), kNoLevel} : allowed_within(state, remaining).key;
-  const auto known = masks_.find(key);
-  if (known) copy_mask(*known, out);
-  return known != nullptr;
+  return masks_.copy(key, out);
 }
 
 void FiniteAutomaton::fill(const State& state, int64_t remaining, std::span<uint32_t> out) {
@@ -135,7 +127,7 @@ void FiniteAutomaton::fill(const State& state, int64_t remaining, std::span<uint
   if (fill_known(number, remaining, out)) return;
   if (remaining != kUnlimited) min_tokens_by_state();
   const Allowed made = remaining == kUnlimited ? allowed(number) : allowed_within(number, remaining);
-  copy_mask(*masks_.keep(made.key, class_masks().mask(made.numbers)), out);
+  masks_.keep(made.key, class_masks().mask(made.numbers), out);
 }
 
 }  // namespace tokenfst

@@ -38,8 +38,9 @@ class FiniteAutomaton : public Automaton {
   FiniteAutomaton(std::shared_ptr<const Vocabulary> vocabulary, Tables tables, Room room, Budget::Interrupt interrupt);
 
   const Tables& tables() const { return tables_; }
-  int64_t num_states() const;
-  int64_t end_state() const { return num_states() - 1; }
+  int64_t num_states() const { return num_states_; }
+  int64_t end_state() const { return num_states_ - 1; }
+  bool has_state(int64_t state) const { return 0 <= state && state < num_states_; }
   size_t num_bytes() const;
   int32_t class_of(int32_t token) const;
 
@@ -69,6 +70,7 @@ class FiniteAutomaton : public Automaton {
   const ClassMasks& class_masks();
 
   const Tables tables_;
+  const int64_t num_states_;
   MaskCache masks_;
   std::mutex mutex_;  // of what is made at the first call
   Budget budget_;     // of the same

@@ -58,22 +58,44 @@ Words ClassMasks::mask(std::span<const int32_t> allowed) const {
 
 size_t MaskKeyHash::operator()(const MaskKey& key) const { return support::mixed_value(0, key); }
 
-std::shared_ptr<const Words> MaskCache::find(const MaskKey& key) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = masks_.find(key);
-  return found == masks_.end() ? nullptr : found->second;
+MaskCache::MaskCache(size_t most, int64_t num_states)
+    : most_(most),
+      slots_(num_states <= static_cast<int64_t>(most) ? num_states : 0) {}
+
+MaskCache::~MaskCache() {
+  for (const auto& slot : slots_) delete slot.load();
 }
 
-std::shared_ptr<const Words> MaskCache::keep(const MaskKey& key, Words&& words) {
-  auto kept = std::make_shared<const Words>(std::move(words));
+bool MaskCache::copy(const MaskKey& key, std::span<uint32_t> out) const {
+  if (has_slot(key)) {
+    const Words* known = slots_[key.state].load(std::memory_order_acquire);
+    if (known) copy_mask(*known, out);
+    return known;
+  }
+  std::shared_ptr<const Words> known;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = masks_.find(key);
+    if (found != masks_.end()) known = found->second;
+  }
+  if (known) copy_mask(*known, out);
+  return known != nullptr;
+}
+
+void MaskCache::keep(const MaskKey& key, Words&& words, std::span<uint32_t> out) {
+  copy_mask(words, out);
+  auto kept = std::make_unique<const Words>(std::move(words));
+  if (has_slot(key)) {
+    const Words* none = nullptr;
+    if (slots_[key.state].compare_exchange_strong(none, kept.get(), std::memory_order_acq_rel)) kept.release();
+    return;
+  }
   const std::lock_guard lock(mutex_);
   while (order_.size() >= most_) {
     masks_.erase(order_.front());
     order_.pop_front();
   }
-  const auto [place, is_new] = masks_.try_emplace(key, kept);
-  if (is_new) order_.push_back(key);
-  return place->second;
+  if (masks_.try_emplace(key, std::move(kept)).second) order_.push_back(key);
 }
 
 }  // namespace tokenfst

@@ -5,6 +5,7 @@
 //     MaskCache    masks that were asked for before; the oldest go first
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -46,7 +47,10 @@ class ClassMasks {
   std::vector<int32_t> sizes_;  // [K], how many tokens each class has
 };
 
-// A state, and what else a mask depends on, a level of a budget say.
+// The level of a mask without a budget.
+constexpr int64_t kNoLevel = -1;
+
+// A state, and the level of a budget.
 struct MaskKey {
   int64_t state, level;
   bool operator==(const MaskKey&) const = default;
@@ -58,14 +62,20 @@ struct MaskKeyHash {
 
 class MaskCache {
  public:
-  explicit MaskCache(size_t most) : most_(most) {}
+  // Keeps at most so many masks. If no more can be asked for, those without a level are found without a lock.
+  MaskCache(size_t most, int64_t num_states);
+  ~MaskCache();
 
-  // The mask, null where it is not kept. Safe to call from several threads, as is `keep`.
-  std::shared_ptr<const Words> find(const MaskKey& key) const;
-  std::shared_ptr<const Words> keep(const MaskKey& key, Words&& words);
+  // Writes a mask that is kept; says whether it is. Safe to call from several threads, as is `keep`.
+  bool copy(const MaskKey& key, std::span<uint32_t> out) const;
+  // Keeps a mask and writes it.
+  void keep(const MaskKey& key, Words&& words, std::span<uint32_t> out);
 
  private:
+  bool has_slot(const MaskKey& key) const { return key.level == kNoLevel && !slots_.empty(); }
+
   const size_t most_;
+  std::vector<std::atomic<const Words*>> slots_;  // by state
   mutable std::mutex mutex_;
   std::unordered_map<MaskKey, std::shared_ptr<const Words>, MaskKeyHash> masks_;
   std::deque<MaskKey> order_;
