@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from automata import _native
 from automata.arrays import BoolArray, IntArray
 from automata.limits import DEFAULT_LIMITS, Work
@@ -15,7 +17,7 @@ def distances(source: IntArray, target: IntArray, goal: BoolArray, work: Work | 
         goal: `[Q]`.
         work: the compilation that it is part of; without it, the default limits.
     """
-    return _native.distances(source, target, goal, (work or Work(DEFAULT_LIMITS)).budget)
+    return _native.distances(np.ascontiguousarray(source), np.ascontiguousarray(target), np.ascontiguousarray(goal), (work or Work(DEFAULT_LIMITS)).budget)
 
 
 def bottom_up(num_states: int, source: IntArray, target: IntArray, work: Work | None = None) -> IntArray:
