@@ -334,9 +334,10 @@ class Arena:
         return self._program.forced(at)
 
     def advance(self, at: Sequences, tokens: Tensor) -> Sequences:
-        """Where each sequence stands after one more token, `[B]` integers below V; a new object, and `at` stays as it is.
+        """Where each sequence stands after one more token, `[B]` integers below V.
 
-        A token that is not allowed leads to where nothing is allowed; behind the end any token stays there.
+        A new object, and `at` stays as it is. A token that is not allowed leads to where nothing is allowed; behind the
+        end any token stays there.
 
         Raises:
             TypeError, ValueError: there are too many or too few tokens, or on the CPU one that is not below V.
@@ -349,7 +350,7 @@ class Arena:
         self._check_all(at)
         check_vector("tokens", tokens, len(at.slot), self._places.device)
         if steps is not None:
-            return steps.advance(at, tokens.long())
+            return steps.advance(at, tokens.long().contiguous())
         self._check_tokens(tokens)
         return self._program.advance(at, tokens.long())
 

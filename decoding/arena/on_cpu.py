@@ -54,11 +54,11 @@ class OnCpu:
         if logits.dtype in _BITS:
             bits = bits.view(_BITS[logits.dtype])
         threads = min(torch.get_num_threads(), max(logits.numel() // _LOGITS_PER_THREAD, 1))
-        how = _INFINITY.get(logits.dtype, 0), threads, bits.numpy()
+        how = _INFINITY[logits.dtype], threads, bits.numpy()
         if remaining is None:
             self._memory.mask_logits(at.slot.numpy(), at.row.numpy(), *how)
         else:
-            limits = np.full(len(at.slot), remaining) if isinstance(remaining, int) else remaining.numpy()
+            limits = np.full(len(at.slot), remaining, np.int64) if isinstance(remaining, int) else remaining.numpy()
             self._memory.mask_logits_within(*_arrays(at), limits, *how)
         return logits
 
@@ -70,7 +70,8 @@ class OnCpu:
 
     def advance(self, at: Sequences, tokens: Tensor) -> Sequences:
         """Where sequences with one configuration each stand after one more token, `[B]` int64; see `Arena.advance`."""
-        slot, row, counter, height, stack = before = _arrays(at)
+        before = _arrays(at)
+        row, counter, height, stack = before[1:]
         after = np.empty_like(row), np.empty_like(counter), np.empty_like(height), stack.copy()
         self._memory.advance(*before, tokens.numpy(), *after)
         return Sequences(at.slot, *map(torch.from_numpy, after), at.overflowed)
@@ -80,7 +81,7 @@ def tried(step: Callable[..., T], *arguments: object) -> T | None:
     """What a step returns, or None where it refuses what it is given. So what is right is checked once."""
     try:
         return step(*arguments)
-    except (TypeError, ValueError, AttributeError, OverflowError, RuntimeError):
+    except (TypeError, ValueError, KeyError, AttributeError, OverflowError, RuntimeError):
         return None
 
 
