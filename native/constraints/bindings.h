@@ -7,4 +7,6 @@ namespace constraints {
 
 namespace nb = nanobind;
 
+void bind_strings(nb::module_& m);
+
 }  // namespace constraints

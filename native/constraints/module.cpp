@@ -5,4 +5,5 @@
 NB_MODULE(_native, m) {
   nanobind::module_::import_("automata._native");  // the types that functions here take
   bindings::prepare(m);
+  constraints::bind_strings(m);
 }

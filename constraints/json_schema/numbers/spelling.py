@@ -57,9 +57,8 @@ def number_automaton(formula: Formula) -> ByteAutomaton:
     """
     spelling = _Spelling(formula)
     spelling.explore()
-    with Work() as work:
-        fragment = Fragment(spelling.num_states, spelling.arcs, spelling.epsilon)
-        return Compiler(work, blames=False).determinize(EMPTY, fragment)
+    fragment = Fragment(spelling.num_states, spelling.arcs, spelling.epsilon)
+    return Compiler(Work(), blames=False).determinize(EMPTY, fragment)
 
 
 class _Spelling:

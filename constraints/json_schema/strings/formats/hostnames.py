@@ -34,8 +34,7 @@ _PREFIX = ("Xx", "Nn", "-", "-")
 
 
 def hostname() -> ByteAutomaton:
-    with Work() as work:
-        return Compiler(work).determinize(ex.EPSILON, _names())
+    return Compiler(Work()).determinize(ex.EPSILON, _names())
 
 
 def hostname_at_most() -> Expr:
