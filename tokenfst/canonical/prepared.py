@@ -8,15 +8,19 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from automata.arrays import IntArray
 from automata.errors import UnsupportedTokenizer
+from tokenfst import _native
+from tokenfst._native import Pairs, WholePieces
 from tokenfst.bpe import NotBPE
 from tokenfst.canonical.derivations import derivations
-from tokenfst.canonical.pairs import Pairs, pairs
-from tokenfst.canonical.piece_bytes import PieceBytes, piece_bytes
+from tokenfst.canonical.pairs import pairs
+from tokenfst.canonical.piece_bytes import piece_bytes
 from tokenfst.canonical.pieces import pieces
-from tokenfst.canonical.product import OUT, ROOT, WholePieces
-from tokenfst.transition.loops import Ints
 from tokenfst.vocabulary import Vocabulary
+
+# Nodes of every trie: no whole piece begins like this; nothing has been read since the boundary.
+OUT, ROOT = 0, 1
 
 
 class Prepared(NamedTuple):
@@ -30,9 +34,9 @@ class Prepared(NamedTuple):
     """
 
     pairs: Pairs
-    pieces: PieceBytes
+    pieces: _native.PieceBytes
     words: WholePieces
-    never: Ints
+    never: IntArray
 
 
 _prepared: WeakKeyDictionary[Vocabulary, Prepared] = WeakKeyDictionary()
@@ -70,23 +74,25 @@ def _prepare(vocabulary: Vocabulary) -> Prepared:
 
 
 @lru_cache(maxsize=16)
-def _piece_bytes(pattern: str | None) -> PieceBytes:
-    return piece_bytes(pieces(pattern))
+def _piece_bytes(pattern: str | None) -> _native.PieceBytes:
+    return _native.PieceBytes(*piece_bytes(pieces(pattern)))
 
 
 def _trie(words: dict[bytes, int]) -> WholePieces:
+    """The tokens that only whole pieces are, as a trie: T nodes by C classes of bytes."""
     if not words:
-        no_bytes = np.zeros(256, np.int32)
+        no_bytes = np.zeros(256, np.uint8)
         return WholePieces(no_bytes, np.zeros((1, 1), np.int32), np.zeros(1, np.bool_), np.zeros(0, np.int32))
     nodes: dict[bytes, int] = {b"": ROOT}
     for word in words:
         for length in range(1, len(word) + 1):
             nodes.setdefault(word[:length], len(nodes) + 1)
-    # Bytes that are in no word share a column.
+    # Bytes that are in no word share a column, the first one, if there are any.
     used = sorted({byte for word in words for byte in word})
-    byte_class = np.zeros(256, np.int32)
-    byte_class[used] = np.arange(1, len(used) + 1)
-    table = np.full((len(nodes) + 1, len(used) + 1), OUT, np.int32)
+    first = int(len(used) < 256)
+    byte_class = np.zeros(256, np.uint8)
+    byte_class[used] = np.arange(first, first + len(used))
+    table = np.full((len(nodes) + 1, first + len(used)), OUT, np.int32)
     spells = np.zeros(len(nodes) + 1, np.bool_)
     for prefix, node in nodes.items():
         if prefix:
