@@ -7,8 +7,8 @@ pair, packed into one integer, and the two parts are kept apart:
     token    the last token, where what may come next depends on it; 0 elsewhere
     mask     the classes that the row allows apart, and of those that it allows besides, what may follow the token
 
-The native core holds the tables and steps through them (`native/tokenfst/canonical/automaton.h`). They never change, and
-masks of rows that were asked for are kept in a bounded cache, so automata may be shared by threads.
+The native core holds the tables and steps through them (`native/tokenfst/canonical/automaton.h`). They never change,
+and masks of rows that were asked for are kept in a bounded cache, so automata may be shared by threads.
 """
 
 from __future__ import annotations

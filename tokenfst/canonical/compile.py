@@ -1,9 +1,9 @@
 """From the bytes of a constraint to its canonical automaton.
 
-    product     the constraint's bytes and the pieces at once              native/tokenfst/canonical/product.h
-    edges       what tokens do to it                                       edges.h
-    live edges  what of it leads on to an end, and in how many tokens      liveness.h
-    rows        states of the text, with two targets for each class        rows.h
+product     the constraint's bytes and the pieces at once              native/tokenfst/canonical/product.h
+edges       what tokens do to it                                       edges.h
+live edges  what of it leads on to an end, and in how many tokens      liveness.h
+rows        states of the text, with two targets for each class        rows.h
 """
 
 from __future__ import annotations

@@ -57,9 +57,7 @@ def counted_length(low: int, high: int | None, ranges: Ranges = ALL_CHARACTERS) 
     return Counted(_character(ranges), low, high, b'"', b'"')
 
 
-def counted_texts(
-    language: ByteAutomaton, low: int, high: int | None, work: Work | None = None
-) -> CountedPaths | None:
+def counted_texts(language: ByteAutomaton, low: int, high: int | None, work: Work | None = None) -> CountedPaths | None:
     """The spellings of the strings of a language that have so many characters, not written out; None where that is not
     exact, or there are none.
 
