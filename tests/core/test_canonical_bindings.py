@@ -43,9 +43,9 @@ def automaton(num_states: int, arcs: list[tuple[int, int, int, int]], labels: in
 
 # From state 0 to state 1.
 ANY = automaton(2, [(0, 97, 99, 1), (1, 97, 99, 1)])
-# Pieces of any text: one that goes on and on, whose end may be decided anywhere.
-ONE_PIECE = (np.zeros(256, np.uint8), np.array([[1], [1], [1]], np.int32), np.array([-1, 2, -1], np.int32),
-             np.array([False, True, False]))  # fmt: skip
+# Pieces of any text: a piece goes on and on, and its end may be decided anywhere, also before the first byte.
+ONE_PIECE = (np.zeros(256, np.uint8), np.array([[-1], [1], [1]], np.int32), np.array([2, 2, -1], np.int32),
+             np.array([True, True, False]))  # fmt: skip
 PIECES = _native.PieceBytes(*ONE_PIECE)
 NO_WORDS = _native.WholePieces(np.zeros(256, np.uint8), np.zeros((1, 1), np.int32), np.zeros(1, np.bool_),
                                np.zeros(0, np.int32))  # fmt: skip
@@ -139,6 +139,12 @@ def pieces(draw: Any) -> Any:
     size, columns = draw(st.integers(1, 4)), draw(st.integers(1, 3))
     states = st.integers(-1, size - 1)
     flag = st.integers(0, 1)
+    if draw(st.booleans()):
+        # Right in all but what it says.
+        flags = np.array([draw(flag) for _ in range(size)], np.bool_)
+        table = np.array([draw(states) for _ in range(size * columns)], np.int32).reshape(size, columns)
+        byte_class = np.arange(256) % columns
+        return byte_class.astype(np.uint8), table, np.array([draw(states) for _ in range(size)], np.int32), flags
     byte_class = draw(arrays(np.uint8, (256,), st.just(columns - 1)))
     table = draw(arrays(np.int32, (size, columns), draw(st.sampled_from([states, wild]))))
     return byte_class, table, draw(arrays(np.int32, (size,), states)), draw(arrays(np.bool_, (size,), flag))
@@ -175,7 +181,9 @@ def test_every_step_of_a_compilation(
     made = _native.pairs(_native.derivations(words, None, budget()), budget())
     piece_bytes = refused_or_done(_native.PieceBytes, *some_pieces) or PIECES
     whole = refused_or_done(_native.WholePieces, *some_words) or NO_WORDS
-    max_states = data.draw(st.sampled_from([-1, 0, 1, 1000, 1000]))
+    if not data.draw(st.booleans()):
+        piece_bytes = PIECES
+    max_states = data.draw(st.sampled_from([*[1000] * 12, 0, -1, 3]))
     found = refused_or_done(_native.canonical_product, constraint, piece_bytes, whole, max_states, budget())
     if found is None:
         return
