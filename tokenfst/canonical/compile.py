@@ -41,7 +41,8 @@ def canonical_from_bytes(
     """
     if automaton.is_empty:
         raise EmptyLanguage("the constraint allows no text at all")
-    prepared, work = prepare(vocabulary), under_way(work)
+    work = under_way(work)
+    prepared = prepare(vocabulary, work)
     labelled = labelled_tokens(automaton.labels, vocabulary, terminals or {})
     max_states, budget = work.limits.states, work.budget
     try:

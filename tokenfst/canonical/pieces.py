@@ -30,6 +30,7 @@ import numpy.typing as npt
 
 from automata.arrays import IntArray
 from automata.errors import UnsupportedTokenizer
+from automata.limits import Work, under_way
 from tokenfst.canonical import characters as chars
 from tokenfst.canonical.pattern_reader import Fork, Match, Program, Read, read_pattern
 
@@ -68,17 +69,19 @@ class Pieces(NamedTuple):
     final: npt.NDArray[np.bool_]
 
 
-def pieces(pattern: str | None) -> Pieces:
+def pieces(pattern: str | None, work: Work | None = None) -> Pieces:
     """The automaton of a pre-tokenizer's pattern.
 
     Raises:
         UnsupportedTokenizer: the pattern has something that is not modelled, or leaves characters out of all pieces.
+        LimitExceeded, Cancelled: the compilation has to stop.
     """
+    work = under_way(work)
     program = read_pattern(pattern)
     kind, members = _kinds(program)
     machine = _Machine(program, members)
-    automaton = _merged(*_live(*machine.explore()))
-    _require_cover(automaton, pattern)
+    automaton = _merged(*_live(*machine.explore(work)))
+    _require_cover(automaton, pattern, work)
     return Pieces(kind, *automaton)
 
 
@@ -179,12 +182,13 @@ class _Machine:
         ends = any(self.is_match(place) and self.holds[place] & self.end for place in state.items)
         return not state.ended and bool(state.allowed & self.end) and ends
 
-    def explore(self) -> tuple[IntArray, IntArray, npt.NDArray[np.bool_]]:
+    def explore(self, work: Work) -> tuple[IntArray, IntArray, npt.NDArray[np.bool_]]:
         """All states that can be reached: next `[N, kinds]`, split `[N]`, final `[N]`."""
         number = {self.start: 0}
         order = [self.start]
         rows: list[list[int]] = []
         for state in order:
+            work.check()
             row = []
             for target in (*(self.step(state, kind) for kind in range(self.num_kinds)), self.split(state)):
                 if target is not None and target not in number:
@@ -238,12 +242,13 @@ def _merged(table: IntArray, split: IntArray, final: npt.NDArray[np.bool_]) -> _
     return renumbered[:, :-1].copy(), renumbered[:, -1].copy(), final[owner[order]]
 
 
-def _require_cover(automaton: _Tables, pattern: str | None) -> None:
+def _require_cover(automaton: _Tables, pattern: str | None, work: Work) -> None:
     """Every text is cut into pieces with nothing between them."""
     table, split, final = automaton
     waiting = [frozenset({0})]
     known = set(waiting)
     while waiting:
+        work.check()
         states = waiting.pop()
         if not any(final[state] for state in states):
             raise UnsupportedTokenizer(f"the matches of {pattern!r} leave out parts of some texts")

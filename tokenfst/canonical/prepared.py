@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from automata.arrays import IntArray
 from automata.errors import UnsupportedTokenizer
+from automata.limits import Work, under_way
 from tokenfst import _native
 from tokenfst._native import Pairs, WholePieces
 from tokenfst.bpe import NotBPE
@@ -40,27 +40,35 @@ class Prepared(NamedTuple):
 
 
 _prepared: WeakKeyDictionary[Vocabulary, Prepared] = WeakKeyDictionary()
+# Those of the patterns that came last.
+_pieces: dict[str | None, _native.PieceBytes] = {}
+_MOST_PATTERNS = 16
 
 
-def prepare(vocabulary: Vocabulary) -> Prepared:
+def prepare(vocabulary: Vocabulary, work: Work | None = None) -> Prepared:
     """The tables of a vocabulary's encoder, made once.
+
+    Args:
+        vocabulary: the tokens.
+        work: the compilation that it is part of, if it is the first one.
 
     Raises:
         UnsupportedTokenizer: the encoder is not known, or does something that is not modelled.
+        LimitExceeded, Cancelled: the compilation has to stop.
     """
     found = _prepared.get(vocabulary)
     if found is None:
-        found = _prepared[vocabulary] = _prepare(vocabulary)
+        found = _prepared[vocabulary] = _prepare(vocabulary, under_way(work))
     return found
 
 
-def _prepare(vocabulary: Vocabulary) -> Prepared:
+def _prepare(vocabulary: Vocabulary, work: Work) -> Prepared:
     bpe = vocabulary.bpe
     if isinstance(bpe, NotBPE):
         raise UnsupportedTokenizer(f"canonical tokenization needs the encoder of the vocabulary: {bpe.reason}")
     if vocabulary.text_start is not None:
         raise UnsupportedTokenizer("byte-level BPE writes the same at the start of a text; this vocabulary does not")
-    made = derivations(vocabulary, bpe)
+    made = derivations(vocabulary, bpe, work)
     # Of two tokens with equal bytes, an encoder looks up the one that it could also make.
     others = [t for t in np.flatnonzero(~made.made).tolist() if vocabulary.tokens[t]]
     spelled = {vocabulary.tokens[t] for t in np.flatnonzero(made.made).tolist()}
@@ -70,12 +78,18 @@ def _prepare(vocabulary: Vocabulary) -> Prepared:
             if vocabulary.tokens[token] not in spelled:
                 words.setdefault(vocabulary.tokens[token], token)
     never = np.array(sorted(set(others) - set(words.values())), np.int32)
-    return Prepared(pairs(made), _piece_bytes(bpe.pattern), _trie(words), never)
+    return Prepared(pairs(made, work), _pieces_of(bpe.pattern, work), _trie(words), never)
 
 
-@lru_cache(maxsize=16)
-def _piece_bytes(pattern: str | None) -> _native.PieceBytes:
-    return _native.PieceBytes(*piece_bytes(pieces(pattern)))
+def _pieces_of(pattern: str | None, work: Work) -> _native.PieceBytes:
+    """The pieces of a pre-tokenizer, which many vocabularies share."""
+    found = _pieces.get(pattern)
+    if found is None:
+        found = _native.PieceBytes(*piece_bytes(pieces(pattern, work)))
+        while len(_pieces) >= _MOST_PATTERNS:
+            _pieces.pop(next(iter(_pieces)), None)
+        _pieces[pattern] = found
+    return found
 
 
 def _trie(words: dict[bytes, int]) -> WholePieces:
