@@ -51,6 +51,14 @@ Groups children(Tokens tokens, Budget& budget) {
   return by_left(tokens, ordered_by(tokens, key, budget), budget);
 }
 
+// Makes the ends of tokens those of all that is below them.
+void lengthen(Tokens tokens, DepthFirst& order) {
+  for (size_t at = order.token_at.size(); at-- > 0;) {
+    const int32_t token = order.token_at[at], parent = tokens[token].left;
+    if (parent != kNoToken) order.end[parent] = std::max(order.end[parent], order.end[token]);
+  }
+}
+
 DepthFirst depth_first(Tokens tokens, Budget& budget) {
   const auto num_tokens = static_cast<int32_t>(tokens.size());
   const Groups below = children(tokens, budget);
@@ -71,10 +79,7 @@ DepthFirst depth_first(Tokens tokens, Budget& budget) {
       waiting.insert(waiting.end(), own.rbegin(), own.rend());
     }
   }
-  for (size_t at = found.token_at.size(); at-- > 0;) {
-    const int32_t token = found.token_at[at], parent = tokens[token].left;
-    if (parent != kNoToken) found.end[parent] = std::max(found.end[parent], found.end[token]);
-  }
+  lengthen(tokens, found);
   for (int32_t token = 0; token < num_tokens; ++token) {
     if (!tokens[token].made) place(token);
   }
