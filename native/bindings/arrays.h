@@ -17,6 +17,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <ranges>
 #include <span>
@@ -50,34 +51,53 @@ struct Output : std::span<T> {
   using std::span<T>::span;
 };
 
-// Throws ValueError.
-inline void require(bool condition, const std::string& otherwise) {
-  if (!condition) throw nb::value_error(otherwise.c_str());
+// Throws ValueError. Where arrays are gone through, give a literal or a function that makes the message, which costs
+// nothing as long as all is right.
+inline void require(bool condition, const char* otherwise) {
+  if (!condition) throw nb::value_error(otherwise);
+}
+inline void require(bool condition, const std::string& otherwise) { require(condition, otherwise.c_str()); }
+template <std::invocable Message>
+void require(bool condition, Message otherwise) {
+  if (!condition) throw nb::value_error(otherwise().c_str());
 }
 
 // Requires all values to be at least `low` and below `end`.
 template <std::ranges::input_range Numbers>
 void require_within(const Numbers& numbers, int64_t low, int64_t end, const char* what) {
   for (int64_t number : numbers) {
-    require(low <= number && number < end, std::string(what) + " " + std::to_string(number) + " is not between " +
-                                               std::to_string(low) + " and " + std::to_string(end - 1));
+    require(low <= number && number < end, [&] {
+      return std::string(what) + " " + std::to_string(number) + " is not between " + std::to_string(low) + " and " +
+             std::to_string(end - 1);
+    });
   }
+}
+// The same for one value.
+inline void require_one_within(int64_t number, int64_t low, int64_t end, const char* what) {
+  require_within(std::array{number}, low, end, what);
 }
 
 // Requires offsets of rows: they begin with 0, ascend, and end with the number of elements.
 template <class Offsets>
 void require_offsets(const Offsets& offsets, size_t num_rows, size_t num_elements, const char* what) {
-  const std::string name(what);
-  require(offsets.size() == num_rows + 1,
-          name + " has " + std::to_string(offsets.size()) + " offsets for " + std::to_string(num_rows) + " rows");
+  require(offsets.size() == num_rows + 1, [&] {
+    return std::string(what) + " has " + std::to_string(offsets.size()) + " offsets for " + std::to_string(num_rows) +
+           " rows";
+  });
   require(offsets[0] == 0 && offsets[num_rows] == static_cast<int64_t>(num_elements),
-          name + " does not span its elements");
-  for (size_t row = 0; row < num_rows; ++row) require(offsets[row] <= offsets[row + 1], name + " does not ascend");
+          [&] { return std::string(what) + " does not span its elements"; });
+  for (size_t row = 0; row < num_rows; ++row) {
+    require(offsets[row] <= offsets[row + 1], [&] { return std::string(what) + " does not ascend"; });
+  }
 }
 
 // Arrays with more elements than this could not be numbered by int32.
 inline void require_countable(size_t size, const char* what) {
-  require(size < (size_t{1} << 31) - 1, std::string(what) + " has too many elements");
+  require(size < (size_t{1} << 31) - 1, [&] { return std::string(what) + " has too many elements"; });
+}
+
+inline std::span<const uint8_t> bytes_of(const nb::bytes& text) {
+  return {reinterpret_cast<const uint8_t*>(text.c_str()), text.size()};
 }
 
 template <class T>
