@@ -3,6 +3,7 @@
 //     LimitExceeded   thrown where a limit was hit: which one, and how much it allows
 //     Cancelled       thrown where another thread asked the work to stop
 //     Budget          counts bytes; looks at the clock, at the stop flag and at signals once in a while
+//     Charge          bytes that are charged as long as it lasts
 //     Allocator       charges a budget for what a standard container allocates
 //     Vector          std::vector with that allocator
 //
@@ -88,6 +89,18 @@ class Budget {
   Clock::time_point deadline_, next_interrupt_;
   std::atomic<bool> cancelled_{false};
   const Interrupt interrupt_;
+};
+
+class Charge {
+ public:
+  Charge(Budget& budget, size_t bytes) : budget_(budget), bytes_(bytes) { budget.charge(bytes); }
+  ~Charge() { budget_.release(bytes_); }
+  Charge(const Charge&) = delete;
+  Charge& operator=(const Charge&) = delete;
+
+ private:
+  Budget& budget_;
+  const size_t bytes_;
 };
 
 template <class T>

@@ -29,7 +29,7 @@ from automata.limits import Work, under_way
 from automata.nested.compile import compile_nested
 from automata.nested.network import NestedNetwork
 from automata.pushdown.automaton import PushdownAutomaton
-from automata.pushdown.stacks import BELOW, SYMBOL
+from automata.transition.stacks import BELOW, SYMBOL
 from tokenfst import beginning
 from tokenfst.lazy.budget import Budget
 from tokenfst.lazy.nearness import ByBytes, ByExits, ByStack, Nearness

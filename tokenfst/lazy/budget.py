@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from automata.pushdown.stacks import BELOW, SYMBOL
+from automata.transition.stacks import BELOW, SYMBOL
 from tokenfst.kept import Kept
 from tokenfst.lazy.near_walk import walk, words_of_runs
 from tokenfst.lazy.nearness import Nearness

@@ -15,7 +15,7 @@ all allowed, and a walk over the others. For `[0-9]{16}` anywhere in a text that
 from __future__ import annotations
 
 from automata.jit import plain_kernel
-from automata.pushdown.stacks import HEIGHT, SYMBOL
+from automata.transition.stacks import HEIGHT, SYMBOL
 from tokenfst.lazy.program import ASCII_WORDS, Machine, Unnamed
 from tokenfst.lazy.rows import COUNT, DONE, FINAL, LOWEST, NEEDS_ROOM, allowed_of, may_end
 from tokenfst.lazy.sets import SET_FULL

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.jit import plain_kernel
-from automata.pushdown.stacks import BELOW, SYMBOL
+from automata.transition.stacks import BELOW, SYMBOL
 from tokenfst.lazy.network_distance import FAR, set_distance
 from tokenfst.lazy.program import Machine
 from tokenfst.lazy.sets import NO_ROOM

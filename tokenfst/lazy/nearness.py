@@ -17,7 +17,7 @@ import numpy as np
 from automata.distance import distances
 from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
-from automata.pushdown.stacks import SYMBOL
+from automata.transition.stacks import SYMBOL
 from tokenfst.lazy.near_walk import UNSEEN, Near, distance, note_cells
 from tokenfst.lazy.network_distance import counted_bytes, distances_to_exits, lifted
 from tokenfst.lazy.program import Machine

@@ -16,9 +16,9 @@ import numpy as np
 from automata.arrays import ByteArray
 from automata.transition.grouping import grouped
 from automata.jit import kernel
-from automata.nested.laying import Chains, Copies
+from automata.transition.nested import Chains, Copies
 from automata.nested.paths import ENDLESS
-from automata.nested.productive import leading_on, productive
+from automata.transition.productive import leading_on, productive
 from automata.arrays import BoolArray
 from tokenfst.transition.loops import Ints
 

@@ -7,7 +7,7 @@
                       whether another step of the same cell follows. Pops are written from the top of the stack down.
     symbols  [..]     what steps pop and push
 
-Stacks are cells (`automata.pushdown.stacks`), so that a configuration is two integers.
+Stacks are cells (`automata.transition.stacks`), so that a configuration is two integers.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from automata.arrays import ByteArray
 from automata.byte_automaton import ByteAutomaton
 from automata.jit import kernel, plain_kernel
 from automata.pushdown.automaton import PushdownAutomaton
-from automata.pushdown.reading import sequences
-from automata.pushdown.stacks import BELOW, HEIGHT, SYMBOL
+from automata.transition.reading import sequences
+from automata.transition.stacks import BELOW, HEIGHT, SYMBOL
 from tokenfst.transition.loops import DEAD, Ints
 
 # Columns of steps.

@@ -10,7 +10,8 @@ one block in common (`far_state`).
 from __future__ import annotations
 
 from automata.jit import plain_kernel
-from automata.nested.paths import ENDLESS, leads_on
+from automata.nested.paths import ENDLESS
+from automata.transition.nested import leads_on
 from tokenfst.lazy.net import (
     COUNTER_COLUMNS,
     COUNTER_ENDLESS,

@@ -10,7 +10,7 @@ import numpy as np
 
 from automata.arrays import ByteArray
 from automata.jit import plain_kernel
-from automata.pushdown.stacks import HEIGHT, SYMBOL, kept
+from automata.transition.stacks import HEIGHT, SYMBOL, kept
 from tokenfst.lazy.program import ASCII_WORDS, Machine, Unnamed, stack_step
 from tokenfst.lazy.sets import SET_FULL
 from tokenfst.lazy.subsets import has_row, special_step

@@ -9,6 +9,7 @@ from automata.limits import Work
 from automata.nested.inlining import check_calls
 from automata.nested.laying import lay_out
 from automata.nested.network import NestedNetwork
+from automata.transition.nested import chains_of, copies_of
 from tokenfst.lazy.net import NET_STATES, net_of
 from tokenfst.lazy.program import Machine, Program, class_members
 from tokenfst.lazy.sets import grown, new_sets
@@ -27,21 +28,22 @@ def subset_program(network: NestedNetwork, work: Work) -> Program | None:
         Cancelled: the compilation was cancelled.
     """
     check_calls(network)
-    layout = lay_out(network, frozenset(), work, written=False)
-    if layout.labels:
+    laid = lay_out(network, frozenset(), work, written=False)
+    if laid.labels:
         return None
+    layout = laid.tables
     exact, has_text, net, byte_class, num_classes = net_of(
         layout.num_states,
-        layout.chains,
-        layout.copies,
-        layout.epsilon,
-        layout.starts,
-        layout.first_exit,
-        layout.calls,
-        layout.targets,
-        layout.ends,
-        layout.counters,
-        layout.numbers,
+        chains_of(layout),
+        copies_of(layout),
+        layout.epsilon.copy(),
+        layout.starts.copy(),
+        layout.first_exit.copy(),
+        layout.calls.copy(),
+        layout.targets.copy(),
+        layout.ends.copy(),
+        layout.counters.copy(),
+        layout.numbers.copy(),
     )
     if not has_text:
         raise EmptyLanguage("the rules have no text")
@@ -61,6 +63,6 @@ def subset_program(network: NestedNetwork, work: Work) -> Program | None:
         new_sets(net, num_rules, room, 8 * room),
         np.empty((room, most_exits), np.int32),
     )
-    while (start := first_sets(layout.starts, machine)) < 0:
+    while (start := first_sets(layout.starts.copy(), machine)) < 0:
         machine = grown(machine)
     return Program(machine, start, most_pushed=1, counts=len(layout.counters) > 0)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from automata.jit import kernel, plain_kernel
-from automata.pushdown.stacks import BELOW, HEIGHT, SYMBOL
+from automata.transition.stacks import BELOW, HEIGHT, SYMBOL
 from tokenfst.lazy.net import NET_CALL, NET_CALLS, NET_END, NET_EXITS, NET_MOST, NET_OUTER, NET_RULE, NET_TARGETS
 from tokenfst.lazy.program import POPS, Machine, stack_step
 from tokenfst.lazy.readings import arcs_of, far_state, reads, unread_of

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from automata.arrays import ByteArray
-from automata.pushdown.stacks import HEIGHT, SYMBOL, with_room
+from automata.transition.stacks import HEIGHT, SYMBOL, with_room
 from tokenfst.lazy.covers import COVERS, find_cover, find_covered
 from tokenfst.lazy.prepared import QUOTED, Prepared
 from tokenfst.lazy.program import Program
