@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from automata.blame import excerpt, largest
+from automata.blame import excerpt, largest, numeral
 from automata.byte_automaton import ByteAutomaton, RangeArcs
 from automata.errors import ExpressionError, LimitExceeded
 from automata.expr import (
@@ -171,7 +171,7 @@ class Layout:
         if expr.size > limit:
             part = largest(expr, limit)
             raise LimitExceeded(
-                f"{excerpt(part)} has {part.size:,} leaves with its repetitions written out, more than {limit:,} "
+                f"{excerpt(part)} has {numeral(part.size)} leaves with its repetitions written out, more than {limit:,} "
                 "(limit `arcs`)"
             )
         self.shared = repeated(expr)

@@ -38,7 +38,8 @@ from automata.ranges import MAX_CODE_POINT
 MAX_STATES = 100_000
 # The owner of states that belong to no assertion.
 TEXT = -1
-_LOOK_EVERY = 64
+# What looking at one place of a text takes, in the steps of a few nanoseconds that budgets count.
+_STEPS_OF_PLACE = 10_000
 # An expression to be laid, and between which states.
 _Task = tuple[Expr, int, int]
 
@@ -83,8 +84,15 @@ class Budget:
                 f"resolving the assertions of {excerpt(self.expr)} takes more than {self.states:,} states over "
                 "characters (limit `states`)"
             )
-        if num_states % _LOOK_EVERY == 0:
-            self.work.check()
+        self.spend()
+
+    def spend(self) -> None:
+        """Account for looking at one place of a text.
+
+        Raises:
+            LimitExceeded, Cancelled: as `check`.
+        """
+        self.work.budget.spend(_STEPS_OF_PLACE)
 
 
 class Skeleton:
