@@ -145,8 +145,7 @@ class Assembly:
         num_states = len(self.found.elements)
         begins = np.zeros(num_states, np.bool_)
         begins[start] = True
-        ahead, behind = np.ascontiguousarray(steps[4]), np.ascontiguousarray(steps[0])
-        kept = distances(ahead, behind, begins, self.work) >= 0
+        kept = distances(steps[4], steps[0], begins, self.work) >= 0
         kept[end] = False
         numbers = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
         numbers[end] = kept.sum()

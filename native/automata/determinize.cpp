@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "automata/targets_by_symbol.h"
 #include "support/csr.h"
 #include "support/interner.h"
 
@@ -12,42 +13,6 @@ namespace {
 using support::Groups;
 using support::Interner;
 
-// The targets of each symbol while one set is expanded, as linked lists that are emptied as they are read.
-class TargetsBySymbol {
- public:
-  TargetsBySymbol(int32_t num_symbols, Budget& budget)
-      : first_(num_symbols, kNone, budget),
-        links_(budget),
-        met_(budget) {}
-
-  void add(int32_t symbol, int32_t target) {
-    if (first_[symbol] == kNone) met_.push_back(symbol);
-    links_.push_back({target, first_[symbol]});
-    first_[symbol] = static_cast<int32_t>(links_.size()) - 1;
-  }
-  // Calls `each(symbol, targets)` for every symbol met; `targets(visit)` visits its targets.
-  template <class Each>
-  void drain(Each each) {
-    for (int32_t symbol : met_) {
-      const int32_t head = first_[symbol];
-      first_[symbol] = kNone;
-      each(symbol, [&](auto visit) {
-        for (int32_t link = head; link != kNone; link = links_[link].next) visit(links_[link].target);
-      });
-    }
-    met_.clear();
-    links_.clear();
-  }
-
- private:
-  struct Link {
-    int32_t target, next;
-  };
-  Vector<int32_t> first_;
-  Vector<Link> links_;
-  Vector<int32_t> met_;
-};
-
 }  // namespace
 
 Transitions determinize(const Nfa& nfa, int64_t max_states, Budget& budget) {
@@ -57,7 +22,7 @@ Transitions determinize(const Nfa& nfa, int64_t max_states, Budget& budget) {
       support::grouped(nfa.num_states, nfa.epsilon.size(), [&](size_t e) { return nfa.epsilon[e].source; }, budget);
   Transitions found(budget);
   Interner<int32_t> sets(budget);
-  TargetsBySymbol targets(nfa.num_symbols, budget);
+  TargetsBySymbol<int32_t> targets(nfa.num_symbols, budget);
   Vector<int32_t> seen(nfa.num_states, kNone, budget), gathered(nfa.num_states, kNone, budget), closure(budget);
   int32_t stamp = 0;
   sets.push(0);
