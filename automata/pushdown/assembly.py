@@ -6,7 +6,7 @@ filled.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Hashable, Mapping, Sequence
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from automata.pushdown.completion import MAX_LOOKS, Undecided, completed
 from automata.pushdown.determinize import Determinizer
 from automata.pushdown.grammar import Place
 from automata.pushdown.headroom import headrooms, needed
-from automata.pushdown.leading_on import Move
+from automata.pushdown.leading_on import Move, SymbolsBelow, doubtful_states
 from automata.pushdown.places import Stack
 from automata.pushdown.steps import unique
 from automata.pushdown.under import UnderSymbols, by_kinds
@@ -46,22 +46,41 @@ class Assembly:
     def complete(self) -> None:
         """Takes out what leads to no end."""
         found, places = self.found, self.found.places
-        sequences = list(found.steps.sequences.number)
-        moves = [(state, sequences[p], sequences[v], target) for state, p, v, target in self.moves()]
+        sharing: dict[int, list[int]] = {}
+        for state, other in found.steps.shared:
+            sharing.setdefault(other, []).append(state)
+        own = unique(self.own[[0, 2, 3, 4]])
+        shared = np.array([(state, 0, 0, other) for state, other in found.steps.shared], np.int32).reshape(-1, 4)
         start, end = found.place(places.start), found.place(places.end_state)
-        tops = [found.symbols_under(elements) for elements in found.elements]
-        under = {symbol: found.symbols_below(symbol) for symbol in found.steps.sequences.symbol}
+        below, sequences = self.below(sharing), found.steps.sequences
+        doubtful = doubtful_states(np.concatenate([own.T, shared]), sequences, end, below, self.work)
+        doubtful.difference_update(found.too_many)
+        if doubtful <= sharing.keys():
+            return
+        stacks = list(sequences.number)
+        moves = [(state, stacks[p], stacks[v], target) for state, p, v, target in self.work.watched(own.T.tolist())]
         try:
-            replaced = completed(moves, found.steps.shared, start, end, found.too_many, under, tops, self.work)
+            replaced = completed(moves, sharing, start, end, doubtful, below, self.work)
         except Undecided as undecided:
             raise self.undecided(undecided) from None
         if replaced:
             self.replace(replaced)
 
-    def moves(self) -> list[list[int]]:
-        """The steps of each state alone, without their columns and each once."""
-        moves: list[list[int]] = unique(self.own[[0, 2, 3, 4]]).T.tolist()
-        return moves
+    def below(self, sharing: Mapping[int, Collection[int]]) -> SymbolsBelow:
+        """Which symbols may lie under states and symbols: those that may lie under all rules at the bottom of their
+        stacks; under a state that others share the moves of, whatever may lie under one of these."""
+        found, watched = self.found, self.work.watched
+        of_state: list[Hashable] = [frozenset(found.lowest_rules(elements)) for elements in watched(found.elements)]
+        of_symbol: dict[int, Hashable] = {
+            symbol: found.rules_below(symbol) for symbol in watched(found.steps.sequences.symbol)
+        }
+        kinds = {*of_state, *of_symbol.values()}
+        below: dict[Hashable, Sequence[int]] = {kind: found.under_all(kind) for kind in watched(kinds)}
+        for state, states in sharing.items():
+            of_state[state] = kind = "any of", frozenset(of_state[each] for each in states)
+            if kind not in below:
+                below[kind] = sorted(set[int]().union(*(below[each] for each in kind[1])))
+        return SymbolsBelow(of_state, of_symbol, below)
 
     def replace(self, replaced: Mapping[Move, list[tuple[Stack, Stack]]]) -> None:
         """Replaces the steps of some moves."""

@@ -4,6 +4,7 @@
 #include "automata/bindings.h"
 #include "automata/fixpoint.h"
 #include "automata/pushdown/headroom.h"
+#include "automata/pushdown/leading_on.h"
 #include "automata/pushdown/pushdown_tables.h"
 #include "automata/pushdown/rule_tables.h"
 #include "bindings/arrays.h"
@@ -84,8 +85,8 @@ void require_steps(const PushdownTables& tables) {
   require_offsets(tables.step_offsets, num_cells, tables.steps.size(), "`step_offsets`");
   for (const PushdownStep& step : tables.steps) {
     require_state(step.target, tables.num_states);
-    require_one_within(step.pops, 0, tables.num_sequences(), "sequence");
-    require_one_within(step.pushes, 0, tables.num_sequences(), "sequence");
+    require_one_within(step.pops, 0, tables.sequences.size(), "sequence");
+    require_one_within(step.pushes, 0, tables.sequences.size(), "sequence");
   }
 }
 
@@ -122,9 +123,42 @@ PushdownTables pushdown_tables(int32_t num_states, int32_t start, Values<uint8_t
   for (size_t step = 0; step < targets.size(); ++step) {
     tables.steps.push_back({pops[step], pushes[step], targets[step]});
   }
-  write_sequences(parent, symbol, tables, budget);
+  tables.sequences = sequences_of(parent, symbol, budget);
   require_steps(tables);
   return tables;
+}
+
+auto doubtful_of(Rows<Move> moves, Values<int32_t> parent, Values<int32_t> symbol, int32_t end,
+                 Values<int32_t> state_kind, Values<int32_t> symbol_kind, Values<int32_t> below_offsets,
+                 Values<int32_t> below, Budget& budget) {
+  const auto num_kinds = static_cast<int64_t>(below_offsets.size()) - 1;
+  const auto num_symbols = static_cast<int32_t>(symbol_kind.size());
+  for (size_t size : {moves.size(), parent.size(), state_kind.size(), symbol_kind.size(), below.size()}) {
+    require_countable(size, "an array");
+  }
+  require(num_kinds >= 0, "`below_offsets` is empty");
+  require_offsets(below_offsets, num_kinds, below.size(), "`below_offsets`");
+  require_trie(parent, symbol, num_symbols);
+  require_within(state_kind, 0, num_kinds, "kind");
+  require_within(symbol_kind, 0, num_kinds, "kind");
+  require_within(below, 0, num_symbols, "symbol");
+  for (int64_t kind = 0; kind < num_kinds; ++kind) {
+    for (int32_t at = below_offsets[kind] + 1; at < below_offsets[kind + 1]; ++at) {
+      require(below[at - 1] < below[at], "symbols of a kind do not ascend");
+    }
+  }
+  require_state(end, static_cast<int32_t>(state_kind.size()));
+  for (const Move& move : moves) {
+    require_state(move.state, static_cast<int32_t>(state_kind.size()));
+    require_state(move.target, static_cast<int32_t>(state_kind.size()));
+    require_one_within(move.pops, 0, static_cast<int64_t>(parent.size()), "sequence");
+    require_one_within(move.pushes, 0, static_cast<int64_t>(parent.size()), "sequence");
+  }
+  const Vector<uint8_t> found = unlocked([&] {
+    const Sequences sequences = sequences_of(parent, symbol, budget);
+    return doubtful_states({moves, sequences, end, state_kind, symbol_kind, below_offsets, below}, budget);
+  });
+  return flags(found);
 }
 
 nb::tuple read(const PushdownTables& tables, const nb::bytes& text, Budget& budget) {
@@ -149,6 +183,9 @@ void bind_pushdown(nb::module_& m) {
            "Whether a text is accepted, and how many bytes lead to more configurations than may be carried, or -1.");
   m.def("productive_exits", &productive_exits_of, "num_states"_a, "num_exits"_a, "edges"_a, "returns"_a, "starts"_a,
         "ends"_a, "budget"_a, "Which exits of rules some text ends in, `[X]`.");
+  m.def("doubtful_states", &doubtful_of, "moves"_a, "parent"_a, "symbol"_a, "end"_a, "state_kind"_a, "symbol_kind"_a,
+        "below_offsets"_a, "below"_a, "budget"_a,
+        "Which states have no simple reason to lead on to the end of a text, `[Q]`.");
   m.def("rule_tables", &rule_tables_of, "num_states"_a, "ranges"_a, "epsilon"_a, "num_rules"_a, "num_labels"_a,
         "max_states"_a, "budget"_a,
         "The classes, the table, the rules and the starts of the minimal automata of rules, and their other arcs.");

@@ -187,7 +187,8 @@ CountedAutomaton compile(const CountedLayout& layout, int64_t max_states, int64_
   if (!found.automaton) return {std::nullopt, found.clash};
   if (layout.is_product && !trim(*found.automaton, layout.max_register, budget)) return {};
   merge_guards(found.automaton->arcs, budget);
-  return {tables_of(minimized(std::move(*found.automaton), budget), over.of, layout.max_register, budget), std::nullopt};
+  return {tables_of(minimized(std::move(*found.automaton), budget), over.of, layout.max_register, budget),
+          std::nullopt};
 }
 
 }  // namespace automata
