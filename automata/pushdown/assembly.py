@@ -70,11 +70,13 @@ class Assembly:
         """Which symbols may lie under states and symbols: those that may lie under all rules at the bottom of their
         stacks; under a state that others share the moves of, whatever may lie under one of these."""
         found, watched = self.found, self.work.watched
-        of_state: list[Hashable] = [frozenset(found.lowest_rules(elements)) for elements in watched(found.elements)]
+        kinds: dict[frozenset[int], frozenset[int]] = {}  # equal ones are one
+        rules = (found.lowest_rules(elements) for elements in watched(found.elements))
+        of_state: list[Hashable] = [kinds.setdefault(kind, kind) for kind in map(frozenset, rules)]
         of_symbol: dict[int, Hashable] = {
-            symbol: found.rules_below(symbol) for symbol in watched(found.steps.sequences.symbol)
+            symbol: kinds.setdefault(kind := found.rules_below(symbol), kind)
+            for symbol in watched(found.steps.sequences.symbol)
         }
-        kinds = {*of_state, *of_symbol.values()}
         below: dict[Hashable, Sequence[int]] = {kind: found.under_all(kind) for kind in watched(kinds)}
         for state, states in sharing.items():
             of_state[state] = kind = "any of", frozenset(of_state[each] for each in states)
@@ -143,10 +145,14 @@ class Assembly:
     def headroom(self, numbers: IntArray, num_states: int) -> tuple[IntArray, IntArray]:
         """That of each state and each symbol: the least of their elements' and their stacks'."""
         found, room = self.found, headrooms(self.found.places, self.work)
+        # Nearly all states are one of the network alone.
+        alone, own = (np.array(list(each), np.int32) for each in (found.state_of_place, found.state_of_place.values()))
+        every = np.full(len(numbers), -1, np.int32)
+        every[own] = np.maximum(np.array(room, np.int32)[alone], 0)
+        for state in self.work.watched(np.flatnonzero(every < 0).tolist()):
+            every[state] = min(needed(room, *element) for element in found.elements[state])
         by_state = np.zeros(num_states, np.int32)
-        for number, elements in self.work.watched(zip(numbers.tolist(), found.elements, strict=True)):
-            if number >= 0:
-                by_state[number] = min(needed(room, *element) for element in elements)
+        by_state[numbers[numbers >= 0]] = every[numbers >= 0]
         stacks = [found.stacks(symbol) for symbol in found.steps.sequences.symbol]
         by_symbol = [min(needed(room, each[:-1], each[-1]) for each in some) for some in stacks]
         return by_state, np.array(by_symbol, np.int32)

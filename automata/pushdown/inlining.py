@@ -20,6 +20,7 @@ What is inlined is laid from the outside in, each piece once where it will be: t
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
@@ -29,7 +30,7 @@ from automata.errors import LimitExceeded
 from automata.limits import Work
 from automata.arrays import IntArray
 from automata.pushdown.analysis import components, reachable
-from automata.pushdown.parts import END, START, Part, Rules, rows
+from automata.pushdown.parts import END, START, Part, Rules, copies, rows
 
 # A rule is inlined where all its copies together add no more arcs than this.
 _MAX_GROWTH = 1024
@@ -38,6 +39,8 @@ _MAX_TOTAL_GROWTH = 50_000
 _FREE_SIZE = 8
 # How often the rules that stay are looked for among those that call each other, before all of them do.
 _MAX_ROUNDS = 16
+# What it takes to lay a part, in steps of the budget.
+_LAYING_STEPS = 1000
 
 
 @dataclass(slots=True)
@@ -80,6 +83,11 @@ class _Calls:
     other: list[tuple[int, int, int]]
     loops: bool  # whether arcs leave the end
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to be laid within the part."""
+        return not (self.tail or self.other)
+
 
 @dataclass(slots=True)
 class _Frame:
@@ -94,8 +102,8 @@ def inline(rules: Rules, work: Work) -> Joined:
         LimitExceeded: they take more arcs than allowed, or the time is up.
     """
     used = sorted(reachable(rules))
-    calls = {number: _sorted_calls(rules.parts[number]) for number in used}
-    return _Joining(rules, calls, _that_stay(rules, calls), work).joined()
+    calls = {number: _sorted_calls(rules.parts[number]) for number in work.watched(used)}
+    return _Joining(rules, calls, _that_stay(rules, calls, work), work).joined()
 
 
 def _sorted_calls(part: Part) -> _Calls:
@@ -125,15 +133,15 @@ def _behind(into: dict[int, list[int]], states: list[int]) -> set[int]:
     return seen
 
 
-def _that_stay(rules: Rules, calls: dict[int, _Calls]) -> set[int]:
+def _that_stay(rules: Rules, calls: dict[int, _Calls], work: Work) -> set[int]:
     """The rules that are not inlined where they are called."""
-    stay = _recursive(rules, calls)
+    stay = _recursive(rules, calls, work)
     num_calls = Counter(callee for found in calls.values() for _, callee, _ in (*found.tail, *found.other))
     num_calls[rules.text] += 1
     successors = _graph(rules, calls, stay)
     size: dict[int, int] = {}
     budget = _MAX_TOTAL_GROWTH + sum(rules.parts[number].size for number in calls)
-    for members in components(successors):
+    for members in work.watched(components(successors, work)):
         group = set(members)
         if group & stay or not group <= calls.keys():
             continue
@@ -151,13 +159,13 @@ def _that_stay(rules: Rules, calls: dict[int, _Calls]) -> set[int]:
     return stay
 
 
-def _recursive(rules: Rules, calls: dict[int, _Calls]) -> set[int]:
+def _recursive(rules: Rules, calls: dict[int, _Calls], work: Work) -> set[int]:
     """Rules such that every recursion passes one of them."""
     stay = {number for number, found in calls.items() if any(callee == number for _, callee, _ in found.other)}
     num_calls = Counter(callee for found in calls.values() for _, callee, _ in found.other)
     for round_ in range(_MAX_ROUNDS):
         added = set()
-        for members in components(_graph(rules, calls, stay)):
+        for members in work.watched(components(_graph(rules, calls, stay), work)):
             group = set(members)
             if len(members) > 1 and _pushes(calls, group):
                 best = max(members, key=lambda member: (num_calls[member], rules.parts[member].size))
@@ -194,10 +202,9 @@ class _Joining:
         self.parts, self.calls, self.stay, self.work = rules.parts, calls, stay, work
         order = [rules.text, *sorted(stay - {rules.text})]
         self.result = Joined(order, [], [], 2, rows([], 4), rows([], 2), [], rows([], 3))
-        self.arcs: list[IntArray] = []
-        self.epsilon: list[IntArray] = []
-        self.marks: list[IntArray] = []
-        self.more_epsilon: list[tuple[int, int]] = []
+        # Where the states of each part begin, as often as it was laid; its arcs are written in the end.
+        self.shifts: dict[int, list[int]] = {}
+        self.more_epsilon = array("i")  # source and target in turn
         self.left = work.limits.arcs
         # Parts that are still to be laid, where each begins, and the frame it is in.
         self.waiting: list[tuple[int, int, _Frame]] = []
@@ -211,9 +218,11 @@ class _Joining:
             self.begin(number, start, _Frame(end))
             while self.waiting:
                 self.lay(*self.waiting.pop())
-        result.arcs = np.concatenate([result.arcs, *self.arcs])
-        result.epsilon = np.concatenate([rows(self.more_epsilon, 2), *self.epsilon])
-        result.marks = np.concatenate([result.marks, *self.marks])
+        laid = [(self.parts[number], np.array(shifts, np.int32)) for number, shifts in self.shifts.items()]
+        epsilon = np.array(self.more_epsilon).reshape(-1, 2)
+        result.arcs = np.concatenate([result.arcs, *(copies(part.arcs, shifts) for part, shifts in laid)])
+        result.epsilon = np.concatenate([epsilon, *(copies(part.epsilon, shifts) for part, shifts in laid)])
+        result.marks = np.concatenate([result.marks, *(copies(part.marks, shifts) for part, shifts in laid)])
         return result
 
     def state(self) -> int:
@@ -223,26 +232,16 @@ class _Joining:
     def begin(self, number: int, source: int, frame: _Frame) -> None:
         """A part between a state and the end of a frame, once in each frame."""
         if number in frame.begun:
-            self.more_epsilon.append((source, frame.begun[number]))
+            self.more_epsilon.extend((source, frame.begun[number]))
             return
         start = frame.begun[number] = self.state()
-        self.more_epsilon.append((source, start))
+        self.more_epsilon.extend((source, start))
         self.waiting.append((number, start, frame))
 
     def lay(self, number: int, start: int, frame: _Frame) -> None:
         """Lays a part, and puts off what is inlined in it."""
-        part, calls, result = self.parts[number], self.calls[number], self.result
-        shift = result.num_states
-        result.num_states += part.num_states
-        self.left -= part.size
-        self.work.check()
-        if self.left < 0:
-            raise LimitExceeded(f"the grammar's rules take more than {self.work.limits.arcs:,} arcs (limit `arcs`)")
-        self.arcs.append(part.arcs + np.array([shift, 0, 0, shift], np.int32))
-        self.epsilon.append(part.epsilon + np.int32(shift))
-        self.more_epsilon += ((start, shift + START), (shift + END, frame.end))
-        if len(part.marks):
-            self.marks.append(part.marks + np.array([shift, 0, shift], np.int32))
+        calls, result = self.calls[number], self.result
+        shift = self.copy(number, start, frame.end)
         if calls.loops:
             frame = _Frame(shift + END, {number: shift + START})
         for source, callee, target in calls.tail:
@@ -253,5 +252,24 @@ class _Joining:
         for source, callee, target in calls.other:
             if callee in self.stay:
                 result.calls.append((source + shift, callee, target + shift))
+            elif self.calls[callee].is_empty:
+                start = self.state()
+                self.more_epsilon.extend((source + shift, start))
+                self.copy(callee, start, target + shift)
             else:
                 self.begin(callee, source + shift, _Frame(target + shift))
+
+    def copy(self, number: int, start: int, end: int) -> int:
+        """Lays the states of a part between two states; how far they are shifted."""
+        part, result = self.parts[number], self.result
+        shift = result.num_states
+        result.num_states += part.num_states
+        self.left -= part.size
+        self.work.budget.spend(_LAYING_STEPS)
+        if self.left < 0:
+            raise LimitExceeded(
+                f"the grammar's rules take more than {self.work.limits.arcs:,} arcs (limit `arcs`)", limit="arcs"
+            )
+        self.shifts.setdefault(number, []).append(shift)
+        self.more_epsilon.extend((start, shift + START, shift + END, end))
+        return shift

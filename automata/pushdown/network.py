@@ -89,7 +89,7 @@ def build_network(grammar: Grammar, work: Work) -> Network:
     check_names(grammar)
     rules = lay_rules(grammar, work)
     have_text = analysis.productive(rules.parts, work)
-    recursion.check_left_recursion(grammar, rules, have_text)
+    recursion.check_left_recursion(grammar, rules, have_text, work)
     analysis.check_texts(grammar, rules, have_text)
     analysis.drop_calls(rules.parts, have_text)
     matches_empty = analysis.nullable(rules.parts, work)
@@ -97,7 +97,7 @@ def build_network(grammar: Grammar, work: Work) -> Network:
         rules.text = rules.names.index(grammar.start)
     text_is_empty = matches_empty[rules.text]
     if any(matches_empty):
-        recursion.without_empty_texts(rules.parts, matches_empty)
+        recursion.without_empty_texts(rules.parts, matches_empty, work)
         analysis.drop_calls(rules.parts, analysis.productive(rules.parts, work))
     recursion.solve_left_recursion(rules, work)
     joined = inline(rules, work)

@@ -134,3 +134,11 @@ def _from_start(arcs: IntArray, first: BoolArray) -> IntArray:
     begun = arcs[first[arcs[:, 0]]]
     begun[:, 0] = START
     return np.concatenate([begun, arcs[arcs[:, 0] != START]])
+
+
+def copies(arcs: IntArray, shifts: IntArray) -> IntArray:
+    """The rows of a part, as often as there are shifts: their first and last columns are states, which are shifted."""
+    copied = np.repeat(arcs[None], len(shifts), axis=0)
+    copied[:, :, 0] += shifts[:, None]
+    copied[:, :, -1] += shifts[:, None]
+    return copied.reshape(-1, arcs.shape[1])

@@ -33,10 +33,10 @@ from automata.pushdown.naming import error
 from automata.pushdown.parts import END, START, Part, Rules, closure, fresh_start, rows
 
 
-def without_empty_texts(parts: list[Part], matches_empty: Sequence[bool]) -> None:
+def without_empty_texts(parts: list[Part], matches_empty: Sequence[bool], work: Work) -> None:
     """Lets calls of rules that match the empty text be skipped, and takes it from those rules."""
     skipped = np.array(matches_empty)
-    for number, part in enumerate(parts):
+    for number, part in enumerate(work.watched(parts)):
         skips = part.calls[skipped[part.calls[:, 1]]]
         if len(skips):
             part.epsilon = np.concatenate([part.epsilon, skips[:, ::2]])
@@ -55,9 +55,9 @@ def solve_left_recursion(rules: Rules, work: Work) -> None:
         LimitExceeded: the solutions take more arcs than allowed, or the time is up.
     """
     parts = rules.parts
-    first = [first_calls(part) for part in parts]
+    first = [first_calls(part) for part in work.watched(parts)]
     system: dict[int, list[int]] = {}
-    for members in components(first):
+    for members in components(first, work):
         if len(members) > 1 or members[0] in first[members[0]]:
             system.update(dict.fromkeys(members, members))
     if not system:
@@ -113,17 +113,19 @@ def _moved(arcs: IntArray, shift: int) -> IntArray:
     return moved
 
 
-def check_left_recursion(grammar: Grammar, rules: Rules, have_text: Sequence[bool]) -> None:
+def check_left_recursion(grammar: Grammar, rules: Rules, have_text: Sequence[bool], work: Work) -> None:
     """Goes on where no rule without a text begins with a call of itself.
 
     Raises:
         GrammarError: one does.
+        LimitExceeded, Cancelled: the time is up, or the compilation was cancelled.
     """
     lost = [number for number in range(len(grammar.rules)) if not have_text[number]]
     if not lost:
         return
-    first = [set() if has_text else first_calls(part) for part, has_text in zip(rules.parts, have_text, strict=True)]
-    for members in components(first):
+    parts = work.watched(zip(rules.parts, have_text, strict=True))
+    first = [set() if has_text else first_calls(part) for part, has_text in parts]
+    for members in components(first, work):
         if len(members) > 1 or members[0] in first[members[0]]:
             reason = "the rule calls itself before anything is read, and never comes to an end"
             raise error(grammar, reason, rules.names[min(members)])
