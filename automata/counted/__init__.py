@@ -133,8 +133,7 @@ class CountedByteAutomaton:
 
     def step(self, state: int, register: int, byte: int) -> tuple[int, int] | None:
         """The state and the register after a byte."""
-        reached: tuple[int, int] | None = self.tables.step(state, register, byte)
-        return reached
+        return self.tables.step(state, register, byte)
 
     def accepts(self, text: bytes) -> bool:
         """Whether the text is in the language."""
@@ -183,7 +182,7 @@ def _deterministic(
     """The minimal automaton of a layout; or two loops that would need counts of their own at the same time; or None
     where a product leads on with so many separate counts, or what is around the loops explodes so, that nothing is won.
     """
-    found: CountedTables | tuple[int, int] | None = _native.counted(
+    return _native.counted(
         marked.ranges,
         marked.epsilon,
         marked.loop_of,
@@ -194,4 +193,3 @@ def _deterministic(
         work.limits.memory // SHARE,
         work.budget,
     )
-    return found

@@ -48,9 +48,8 @@ def pieces_by_distance(
         LimitExceeded: there are more than `MAX_PIECES`, or they take too much memory or time.
         Cancelled: the compilation was cancelled.
     """
-    pieces: IntArray | None = _native.pieces_by_distance(
-        num_states, max_register, edges, goals, MAX_PIECES, under_way(work).budget
-    )
+    budget = under_way(work).budget
+    pieces = _native.pieces_by_distance(num_states, max_register, edges, goals, MAX_PIECES, budget)
     if pieces is None:
         raise LimitExceeded(f"the least numbers of tokens change more than {MAX_PIECES:,} times with the count")
     return pieces
@@ -79,5 +78,4 @@ def live_parts(
         max_parts: where to stop.
         work: the compilation that it is part of; without it, the default limits.
     """
-    parts: IntArray | None = _native.live_parts(num_states, edges, live, max_parts, under_way(work).budget)
-    return parts
+    return _native.live_parts(num_states, edges, live, max_parts, under_way(work).budget)

@@ -79,9 +79,10 @@ class Assembly:
         }
         below: dict[Hashable, Sequence[int]] = {kind: found.under_all(kind) for kind in watched(kinds)}
         for state, states in sharing.items():
-            of_state[state] = kind = "any of", frozenset(of_state[each] for each in states)
-            if kind not in below:
-                below[kind] = sorted(set[int]().union(*(below[each] for each in kind[1])))
+            shared = frozenset(of_state[each] for each in states)
+            of_state[state] = "any of", shared
+            if of_state[state] not in below:
+                below[of_state[state]] = sorted(set[int]().union(*(below[each] for each in shared)))
         return SymbolsBelow(of_state, of_symbol, below)
 
     def replace(self, replaced: Mapping[Move, list[tuple[Stack, Stack]]]) -> None:
@@ -161,7 +162,10 @@ class Assembly:
         """Which symbols may lie directly under which: those that may lie under all rules at the bottom of a symbol."""
         found, symbols = self.found, self.found.steps.sequences.symbol
         kinds = [found.rules_below(symbol) for symbol in self.work.watched(symbols)]
-        below = {kind: [symbols[each] for each in found.under_all(kind) if each in symbols] for kind in kinds}
+        below = {
+            kind: [symbols[each] for each in found.under_all(kind) if each in symbols]
+            for kind in self.work.watched(dict.fromkeys(kinds))
+        }
         return by_kinds(kinds, below)
 
     def numbers(self, steps: IntArray) -> IntArray:

@@ -38,9 +38,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from automata.arrays import IntArray
 from automata.errors import LimitExceeded
 from automata.limits import Work
-from automata.arrays import IntArray
 from automata.pushdown.places import Leaf, Places, Stack
 from automata.pushdown.steps import Steps
 

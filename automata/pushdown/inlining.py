@@ -26,9 +26,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from automata.arrays import IntArray
 from automata.errors import LimitExceeded
 from automata.limits import Work
-from automata.arrays import IntArray
 from automata.pushdown.analysis import components, reachable
 from automata.pushdown.parts import END, START, Part, Rules, copies, rows
 

@@ -9,12 +9,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from automata.arrays import IntArray
 from automata.byte_automaton import ByteAutomaton
 from automata.compile import Compiler
 from automata.expr import Call, Expr
 from automata.intervals import FIRST_LABEL
 from automata.limits import Work
-from automata.arrays import IntArray
 from automata.pushdown.flattening import flattened
 from automata.pushdown.grammar import Grammar
 from automata.pushdown.naming import RESERVED, calls_and_labels, error

@@ -1,7 +1,9 @@
-"""States that lead on to the end of a text for a reason that is simple to find (`native/automata/pushdown/leading_on.h`).
+"""States that lead on to the end of a text for a reason that is simple to find.
 
-    Move            a step without its column
-    SymbolsBelow    by kind of a state or a symbol, the symbols that may lie directly under it
+They are found by `native/automata/pushdown/leading_on.h`.
+
+Move            a step without its column
+SymbolsBelow    by kind of a state or a symbol, the symbols that may lie directly under it
 """
 
 from __future__ import annotations

@@ -146,7 +146,13 @@ def _network(rules: Rules, joined: Joined, matches_empty: bool, work: Work) -> N
     num_labels = 3 * num_rules + len(rules.words) + len(rules.labels)
     try:
         tables = _native.rule_tables(
-            joined.num_states, ranges, np.ascontiguousarray(joined.epsilon), num_rules, num_labels, work.limits.states, work.budget
+            joined.num_states,
+            ranges,
+            np.ascontiguousarray(joined.epsilon),
+            num_rules,
+            num_labels,
+            work.limits.states,
+            work.budget,
         )
     except LimitExceeded as error:
         raise error.of("the automaton of the grammar's rules") from None

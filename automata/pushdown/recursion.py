@@ -24,9 +24,9 @@ from itertools import accumulate
 
 import numpy as np
 
+from automata.arrays import IntArray
 from automata.errors import LimitExceeded
 from automata.limits import Work
-from automata.arrays import IntArray
 from automata.pushdown.analysis import components
 from automata.pushdown.grammar import Grammar
 from automata.pushdown.naming import error

@@ -1,5 +1,14 @@
 // Bindings of automata with a register: their tables, what makes them, and distances.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
+
 #include <algorithm>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <variant>
 
 #include "automata/bindings.h"
 #include "automata/counted/compile.h"
@@ -60,12 +69,14 @@ CountedTables tables_of(int32_t start, int32_t max_register, int32_t num_classes
   return tables;
 }
 
-nb::object step(const CountedTables& tables, int32_t state, int32_t value, int32_t byte) {
+std::optional<std::pair<int32_t, int32_t>> step(const CountedTables& tables, int32_t state, int32_t value,
+                                                int32_t byte) {
   require_one_within(state, 0, tables.num_states(), "state");
   require_one_within(value, 0, int64_t{tables.max_register} + 1, "register value");
   require_one_within(byte, 0, 256, "byte");
   const auto reached = tables.step({state, value}, static_cast<uint8_t>(byte));
-  return reached.state == kNone ? nb::none() : nb::object(nb::make_tuple(reached.state, reached.value));
+  if (reached.state == kNone) return std::nullopt;
+  return std::pair(reached.state, reached.value);
 }
 
 // Construction.
@@ -99,8 +110,9 @@ void require_inside_loops(std::span<const Range> ranges, std::span<const int32_t
   }
 }
 
-nb::object counted_of(Rows<Range> ranges, Rows<MarkedEdge> epsilon, Values<int32_t> loop_of, Rows<Loop> loops,
-                      int32_t max_register, bool is_product, int64_t max_states, int64_t max_bytes, Budget& budget) {
+std::optional<std::variant<CountedTables, std::pair<int32_t, int32_t>>> counted_of(
+    Rows<Range> ranges, Rows<MarkedEdge> epsilon, Values<int32_t> loop_of, Rows<Loop> loops, int32_t max_register,
+    bool is_product, int64_t max_states, int64_t max_bytes, Budget& budget) {
   require(loop_of.size() >= 2, "a layout has a start and an end");
   require_marked(epsilon, loop_of, loops);
   require_ranges(ranges, static_cast<int32_t>(loop_of.size()), 0);
@@ -109,12 +121,13 @@ nb::object counted_of(Rows<Range> ranges, Rows<MarkedEdge> epsilon, Values<int32
   for (const Loop& loop : loops) require(std::max(loop.low, loop.high) <= max_register, "a loop counts further");
   const CountedLayout layout{ranges, epsilon, loop_of, loops, max_register, is_product};
   CountedAutomaton found = unlocked([&] { return compile(layout, max_states, max_bytes, budget); });
-  if (found.tables) return nb::cast(std::move(*found.tables));
-  return found.clash ? nb::object(nb::make_tuple(found.clash->first, found.clash->second)) : nb::none();
+  if (found.tables) return std::move(*found.tables);
+  if (found.clash) return std::pair(found.clash->first, found.clash->second);
+  return std::nullopt;
 }
 
-nb::tuple paired_of(Rows<Range> ranges, Rows<MarkedEdge> epsilon, int32_t num_states, const ByteTables& automaton,
-                    Budget& budget) {
+auto paired_of(Rows<Range> ranges, Rows<MarkedEdge> epsilon, int32_t num_states, const ByteTables& automaton,
+               Budget& budget) {
   require(num_states >= 0, "there are no negative numbers of states");
   require_countable(static_cast<size_t>(num_states) * automaton.num_states(), "pairs of states");
   // Arcs over labels are in no language of bytes.
@@ -124,7 +137,7 @@ nb::tuple paired_of(Rows<Range> ranges, Rows<MarkedEdge> epsilon, int32_t num_st
     require_one_within(edge.target, 0, num_states, "state");
   }
   const PairedArcs found = unlocked([&] { return paired(ranges, epsilon, automaton, budget); });
-  return nb::make_tuple(rows(found.ranges), rows(found.epsilon));
+  return std::tuple(rows(found.ranges), rows(found.epsilon));
 }
 
 // Distances.
@@ -152,22 +165,22 @@ void require_guarded(std::span<const GuardedEdge> edges, int32_t num_states, int
   }
 }
 
-nb::object pieces_of(int32_t num_states, int32_t max_register, Rows<GuardedEdge> edges, Rows<StateValues> goals,
-                     int64_t max_pieces, Budget& budget) {
+auto pieces_of(int32_t num_states, int32_t max_register, Rows<GuardedEdge> edges, Rows<StateValues> goals,
+               int64_t max_pieces, Budget& budget) {
   require_register(num_states, max_register);
   require(max_pieces >= 0, "there are no negative numbers of pieces");
   require_guarded(edges, num_states, max_register);
   require_values(goals, num_states, max_register);
   const auto found =
       unlocked([&] { return pieces_by_distance(num_states, max_register, edges, goals, max_pieces, budget); });
-  return found ? nb::cast(rows(*found)) : nb::none();
+  return found ? std::optional(rows(*found)) : std::nullopt;
 }
 
-nb::tuple distance_steps_of(int32_t num_states, int32_t max_register, Rows<RegisterPiece> pieces, Budget& budget) {
+auto distance_steps_of(int32_t num_states, int32_t max_register, Rows<RegisterPiece> pieces, Budget& budget) {
   require_register(num_states, max_register);
   require_values(pieces, num_states, max_register);
   DistanceSteps found = unlocked([&] { return distance_steps(num_states, max_register, pieces, budget); });
-  return nb::make_tuple(array(std::move(found.key)), array(std::move(found.value)));
+  return std::tuple(array(std::move(found.key)), array(std::move(found.value)));
 }
 
 auto joined_of(Rows<RegisterPiece> pieces, Budget& budget) {
@@ -177,13 +190,13 @@ auto joined_of(Rows<RegisterPiece> pieces, Budget& budget) {
   return rows(found);
 }
 
-nb::object live_parts_of(int32_t num_states, Rows<GuardedEdge> edges, Rows<StateValues> live, int64_t max_parts,
-                         Budget& budget) {
+auto live_parts_of(int32_t num_states, Rows<GuardedEdge> edges, Rows<StateValues> live, int64_t max_parts,
+                   Budget& budget) {
   require(num_states >= 0 && max_parts >= 0, "a number is negative");
   require_guarded(edges, num_states, kMostRegister);
   require_values(live, num_states, kMostRegister);
   const auto found = unlocked([&] { return live_parts(num_states, edges, live, max_parts, budget); });
-  return found ? nb::cast(rows(*found)) : nb::none();
+  return found ? std::optional(rows(*found)) : std::nullopt;
 }
 
 // A read-only view of some member.

@@ -1,5 +1,8 @@
 // Bindings of grammars: what is productive, the automata of rules, headroom, and pushdown automata to step through.
+#include <nanobind/stl/tuple.h>
+
 #include <algorithm>
+#include <tuple>
 
 #include "automata/bindings.h"
 #include "automata/fixpoint.h"
@@ -42,8 +45,8 @@ auto productive_exits_of(int32_t num_states, int32_t num_exits, Rows<Edge> edges
   return flags(found);
 }
 
-nb::tuple rule_tables_of(int32_t num_states, Rows<Range> ranges, Rows<Edge> epsilon, int32_t num_rules,
-                         int32_t num_labels, int64_t max_states, Budget& budget) {
+auto rule_tables_of(int32_t num_states, Rows<Range> ranges, Rows<Edge> epsilon, int32_t num_rules, int32_t num_labels,
+                    int64_t max_states, Budget& budget) {
   require(num_states >= 2 && 0 <= num_rules && 2 * int64_t{num_rules} <= num_labels,
           "there are two states at least, and a label for each start and end of a rule");
   require_countable(kFirstLabel + static_cast<size_t>(num_labels), "labels");
@@ -61,8 +64,8 @@ nb::tuple rule_tables_of(int32_t num_states, Rows<Range> ranges, Rows<Edge> epsi
   const RuleParts parts{num_states, num_rules, num_labels, ranges, epsilon};
   RuleTables found = unlocked([&] { return rule_tables(parts, max_states, budget); });
   const size_t num_found = found.rule_of.size(), num_classes = found.num_classes;
-  return nb::make_tuple(array_of(found.byte_class), owned(std::move(found.next), {num_found, num_classes}),
-                        array(std::move(found.rule_of)), array(std::move(found.rule_start)), rows(found.others));
+  return std::tuple(array_of(found.byte_class), owned(std::move(found.next), {num_found, num_classes}),
+                    array(std::move(found.rule_of)), array(std::move(found.rule_start)), rows(found.others));
 }
 
 auto headrooms_of(int32_t num_states, Rows<Edge> edges, Rows<PushingCall> calls, Values<int32_t> ends, Budget& budget) {
@@ -161,9 +164,9 @@ auto doubtful_of(Rows<Move> moves, Values<int32_t> parent, Values<int32_t> symbo
   return flags(found);
 }
 
-nb::tuple read(const PushdownTables& tables, const nb::bytes& text, Budget& budget) {
+auto read(const PushdownTables& tables, const nb::bytes& text, Budget& budget) {
   const auto answer = unlocked([&] { return tables.read(bytes_of(text), budget); });
-  return nb::make_tuple(answer.accepts, answer.too_many_after);
+  return std::tuple(answer.accepts, answer.too_many_after);
 }
 
 }  // namespace
