@@ -49,7 +49,7 @@ def report(grammar: Grammar, work: Work | None = None) -> Report:
         LimitExceeded: a rule is larger than allowed, or the time is up.
     """
     work = under_way(work)
-    check_names(grammar)
+    check_names(grammar, work)
     rules = lay_rules(grammar, work)
     have_text = productive(rules.parts, work)
     drop_calls(rules.parts, have_text)

@@ -72,15 +72,15 @@ class Places:
         self.rule_of: list[int] = network.rule_of.tolist()
         self.final: list[bool] = network.final.tolist()
         self.rule_start: list[int] = network.rule_start.tolist()
-        self.calls = _pairs(network.call_offsets, network.call_rule, network.call_return)
-        self.words = _pairs(network.word_offsets, network.word, network.word_target)
+        self.calls = _pairs(network.call_offsets, network.call_rule, network.call_return, work)
+        self.words = _pairs(network.word_offsets, network.word, network.word_target, work)
         num_classes, num_labels = network.next.shape[1], len(network.labels)
         self.end_column, self.num_columns = num_classes, num_classes + 1 + num_labels
         reads = np.concatenate([network.next, network.by_label], axis=1).max(axis=1, initial=-1) >= 0
         moves: list[bool] = reads.tolist()
         self.returns_at_once = [
             self.final[state] and not (moves[state] or self.calls[state] or self.words[state])
-            for state in range(len(self.final))
+            for state in work.watched(range(len(self.final)))
         ]
         self.start = self.rule_start[network.start_rule]
         self._find_callers()
@@ -90,10 +90,13 @@ class Places:
         self.end_state = len(self.final)
         self._add_state(network.start_rule)
         self.go = self._table()
+        work.check()
         self.columns = bits(self.go >= 0)
         self.is_plain = [
             not (calls or words or (final and self.under[rule]))
-            for calls, words, final, rule in zip(self.calls, self.words, self.final, self.rule_of, strict=True)
+            for calls, words, final, rule in work.watched(
+                zip(self.calls, self.words, self.final, self.rule_of, strict=True)
+            )
         ]
         self._target_offsets, self._targets = _targets(self.go)
         self._closures: dict[int, Closure] = {}
@@ -154,7 +157,7 @@ class Places:
         table = np.full((len(self.final), self.num_columns), -1, np.int32)
         table[: network.num_states, : self.end_column] = network.next
         table[: network.num_states, self.end_column + 1 :] = network.by_label
-        for state, final in enumerate(self.final):
+        for state, final in enumerate(self.work.watched(self.final)):
             if final and self.at_bottom[self.rule_of[state]]:
                 table[state, self.end_column] = self.end_state
         return table
@@ -250,10 +253,10 @@ def _reached(edges: list[set[int]], start: int) -> set[int]:
     return seen
 
 
-def _pairs(offsets: IntArray, left: IntArray, right: IntArray) -> list[tuple[tuple[int, int], ...]]:
+def _pairs(offsets: IntArray, left: IntArray, right: IntArray, work: Work) -> list[tuple[tuple[int, int], ...]]:
     """By state, its pairs in order; most have none, and share the empty tuple."""
     found: list[tuple[tuple[int, int], ...]] = [()] * (len(offsets) - 1)
-    for state in np.flatnonzero(np.diff(offsets)).tolist():
+    for state in work.watched(np.flatnonzero(np.diff(offsets)).tolist()):
         begin, end = offsets[state], offsets[state + 1]
         found[state] = tuple(sorted(zip(left[begin:end].tolist(), right[begin:end].tolist(), strict=True)))
     return found
