@@ -32,6 +32,9 @@ from automata._native import Budget
 
 T = TypeVar("T")
 
+_WATCHED_EVERY = 1000
+_SEQUENCES = (list, tuple, range)
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -90,11 +93,13 @@ class Work:
 
     Attributes:
         limits: its bounds.
+        cancellation: what stops it, if anything.
         budget: what the native core takes memory and time from.
     """
 
     def __init__(self, limits: Limits = DEFAULT_LIMITS, cancellation: Cancellation | None = None) -> None:
         self.limits = limits
+        self.cancellation = cancellation
         outer = _current.get()
         self.budget = Budget(limits.memory, limits.seconds, outer.budget if outer else None)
         self.stop = np.zeros(1, np.uint8)  # TRANSITION
@@ -130,14 +135,18 @@ class Work:
         """
         self.budget.check()
 
-    def watched(self, items: Iterable[T]) -> Iterator[T]:
+    def watched(self, items: Iterable[T]) -> Iterable[T]:
         """The items, for a loop that may be long: every thousand of them it is seen to that the compilation may go on.
 
         Raises: as `check`.
         """
+        is_short = type(items) in _SEQUENCES and len(items) < _WATCHED_EVERY  # type: ignore[arg-type]
+        return items if is_short else self._watched(items)
+
+    def _watched(self, items: Iterable[T]) -> Iterator[T]:
         for number, item in enumerate(items, 1):
             yield item
-            if not number & 1023:
+            if not number % _WATCHED_EVERY:
                 self.budget.check()
 
 

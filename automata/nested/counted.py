@@ -23,7 +23,6 @@ from automata.kept import Kept
 from automata.limits import Work, under_way
 from automata.nested.paths import CountedPaths, counted_paths
 
-
 # Memory of a copy of an arc, and of what is made of it on the way.
 _COPY_BYTES = 40
 
