@@ -73,8 +73,8 @@ def responsible(
         found.append(inner)
     last = found[-1]
     if isinstance(last, Concatenation):
-        narrowed = concat(*_narrowed(last.parts, fails))
-        found += [narrowed] if narrowed != last else []
+        narrowed = _narrowed(last.parts, fails)
+        found += [concat(*narrowed)] if len(narrowed) < len(last.parts) else []
     while len(found) > 1 and not (time.monotonic() < until and confirmed(found[-1])):
         found.pop()
     return found[-1]
