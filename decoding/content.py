@@ -75,9 +75,9 @@ class _Forms:
             return ["mapping", self.of(list(value.items()))]
         if isinstance(value, ByteAutomaton):
             # Its arrays are made anew whenever they are asked for, and are known by identity.
-            parts = value.__reduce__()[1]
+            parts = [value.is_sparse, *value.__reduce__()[1]]
             self.made.append(parts)
-            return ["sparse" if value.is_sparse else "dense", _digest(self.of(parts))]
+            return ["ByteAutomaton", _digest(self.of(parts))]
         # Dataclasses of other packages may be more than their fields say.
         if is_dataclass(value) and type(value).__module__.startswith("automata."):
             parts = [getattr(value, field.name) for field in fields(value)]

@@ -11,15 +11,15 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from test_lazy import byte_vocabulary
 
+from automata import _native
 from automata import expr as ex
 from automata import parse
 from automata.algebra import alternation, concatenation
 from automata.byte_automaton import ByteAutomaton
 from automata.compile import compile_expr
-from automata.determinize import Transitions
-from automata.errors import LimitExceeded, TokenNotAllowed
+from automata.errors import Cancelled, LimitExceeded, TokenNotAllowed
 from automata.expr import Expr
-from automata.transition.minimize import minimize
+from automata.limits import Cancellation, Work
 from automata.nested import (
     Counted,
     CountedPaths,
@@ -247,11 +247,16 @@ def test_what_is_no_count(pattern: str, low: int, high: int | None) -> None:
         Counted(_unit(pattern), low, high)
 
 
-def test_stopped_minimization_leaves_nothing() -> None:
+def test_minimization_is_stopped() -> None:
     size = 1000
     states = np.arange(size, dtype=np.int32)
-    final = np.zeros(size + 1, np.bool_)
-    final[size] = True
-    start, left = minimize(Transitions(final, states, np.zeros(size, np.int32), states + 1), np.ones(1, np.uint8))
-    assert start == -1
-    assert len(left.final) == len(left.source) == 0
+    final = np.arange(size + 1) == size
+    arcs = np.stack([states, np.zeros(size, np.int32), states + 1], axis=1).astype(np.int32)
+    cancellation = Cancellation()
+    work = Work(cancellation=cancellation)
+    start, ends, found = _native.minimize(final, arcs, work.budget)
+    assert (start >= 0, len(ends), len(found)) == (True, size + 1, size)
+    cancellation.cancel()
+    with pytest.raises(Cancelled):
+        while True:
+            _native.minimize(final, arcs, work.budget)

@@ -8,5 +8,6 @@ NB_MODULE(_native, m) {
   tokenfst::bind_vocabulary(m);
   tokenfst::bind_classes(m);
   tokenfst::bind_automata(m);
+  tokenfst::bind_lazy(m);
   tokenfst::bind_canonical(m);
 }

@@ -1,6 +1,7 @@
 #include "tokenfst/canonical/automaton.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "support/bits.h"
 #include "tokenfst/masks.h"
@@ -43,11 +44,6 @@ size_t CanonicalAutomaton::num_bytes() const {
   const size_t rows = sizeof(RowEdge) * tables_.rows.edges.size() + 4 * tables_.rows.offsets.size();
   return rows + 2 * tables_.rows.final.size() +
          4 * (tables_.class_of.size() + member_offsets_.size() + members_.size());
-}
-
-bool CanonicalAutomaton::has_state(const State& state) const {
-  const auto* number = std::get_if<int64_t>(&state);
-  return number && has_state(*number);
 }
 
 int64_t CanonicalAutomaton::advance(int64_t state, int32_t token) const {
@@ -156,11 +152,12 @@ bool CanonicalAutomaton::fill_known(int64_t state, int64_t remaining, std::span<
 }
 
 void CanonicalAutomaton::fill(const State& state, int64_t remaining, std::span<uint32_t> out) {
-  const int64_t number = std::get<int64_t>(state);
-  const Key key = key_of(row_of(number), remaining);
+  const auto* number = std::get_if<int64_t>(&state);
+  if (!number || !has_state(*number)) throw std::invalid_argument("a state is none of its automaton's");
+  const Key key = key_of(row_of(*number), remaining);
   auto masks = masks_.get(key);
   if (!masks) masks = masks_.keep(key, made(key));
-  write(*masks, token_of(number), out);
+  write(*masks, token_of(*number), out);
 }
 
 }  // namespace tokenfst::canonical

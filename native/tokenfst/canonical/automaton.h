@@ -50,7 +50,6 @@ class CanonicalAutomaton : public Automaton {
   // The least number of tokens to the end of the text, the end token counted.
   int32_t min_tokens(int64_t state) const;
 
-  bool has_state(const State& state) const override;
   void fill(const State& state, int64_t remaining, std::span<uint32_t> out) override;
   // Does the same if the masks of the row are at hand, and nothing if they are not: never waits for another thread.
   bool fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out) const;

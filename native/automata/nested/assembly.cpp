@@ -1,0 +1,284 @@
+#include "automata/nested/assembly.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "automata/column_classes.h"
+#include "support/csr.h"
+
+namespace automata {
+
+namespace {
+
+// What is laid for a place where more than bytes and labels are: the last of its symbols says so.
+enum class Kind { kPlain, kCall, kEnd };
+
+constexpr int64_t kMostSteps = int64_t{1} << 30;
+
+class PlaceSearch {
+ public:
+  PlaceSearch(const DeterministicRules& rules, Budget& budget)
+      : found{{},
+              Vector<int32_t>(rules.rows.num_states(), kNone, budget),
+              Vector<int32_t>(budget),
+              Vector<int32_t>(rules.rows.num_states(), kNone, budget),
+              Vector<CallSymbol>(budget),
+              support::Matrix<int32_t>(0, most_exits(rules.symbols), kNone, budget),
+              Vector<int32_t>(rules.symbols.num_rules, kNone, budget)},
+        rows_(rules.rows),
+        symbols_(rules.symbols),
+        rule_of_(budget),
+        budget_(budget) {
+    for (const Arc& arc : rows_[rules.start]) found.rule_start[arc.symbol - symbols_.first_start()] = arc.target;
+  }
+
+  void run() {
+    reach(found.rule_start[0], 0);
+    for (size_t at = 0; at < found.states.size() && found.wrong.fault == Fault::kNone; ++at) {
+      expand(found.states[at], rule_of_[at]);
+    }
+  }
+
+  Places found;
+
+ private:
+  static size_t most_exits(const RuleSymbols& symbols) {
+    int32_t most = 1;
+    for (int32_t rule = 0; rule < symbols.num_rules; ++rule) most = std::max(most, symbols.num_exits(rule));
+    return most;
+  }
+  void reach(int32_t state, int32_t rule) {
+    if (found.number[state] != kNone) return;
+    found.number[state] = static_cast<int32_t>(found.states.size());
+    found.states.push_back(state);
+    rule_of_.push_back(rule);
+  }
+  void note(Fault fault, int32_t rule, int32_t other) {
+    if (found.wrong.fault == Fault::kNone) found.wrong = {fault, rule, other};
+  }
+  Kind kind(int32_t state) const {
+    const int32_t last = rows_[state].back().symbol;
+    return last >= symbols_.first_exit() ? Kind::kEnd : last >= symbols_.first_call() ? Kind::kCall : Kind::kPlain;
+  }
+  // The symbol before the last one of a state, kNone where there is only one.
+  int32_t other_symbol(int32_t state) const {
+    const auto row = rows_[state];
+    return row.size() > 1 ? row[row.size() - 2].symbol : kNone;
+  }
+
+  void expand(int32_t state, int32_t rule) {
+    int32_t before = kNone;
+    for (const Arc& arc : rows_[state]) {
+      if (arc.symbol >= symbols_.first_exit()) {
+        if (rule != 0) note(Fault::kAtOnce, rule, rule);
+      } else if (arc.symbol >= symbols_.first_start()) {
+        note(Fault::kAtOnce, rule, arc.symbol - symbols_.first_call());
+      } else if (arc.target != before) {
+        read(arc.target, rule);
+      }
+      before = arc.target;
+      if (found.wrong.fault != Fault::kNone) return;
+    }
+    budget_.spend(1 + 2 * static_cast<int64_t>(rows_[state].size()));
+  }
+  // Reaches what reading a byte or a label leads to.
+  void read(int32_t reached, int32_t rule) {
+    const Kind reads = kind(reached);
+    const int32_t other = other_symbol(reached);
+    if (reads == Kind::kPlain) {
+      reach(reached, rule);
+    } else if (reads == Kind::kCall) {
+      const int32_t callee = rows_[reached].back().symbol - symbols_.first_call();
+      if (other != kNone) {
+        note(other >= symbols_.first_call() ? Fault::kTwoRules : Fault::kReadOn, callee,
+             std::max(other - symbols_.first_call(), kNone));
+        return;
+      }
+      note_symbol(rows_[reached].front().target, {callee, rule});
+      reach(found.rule_start[callee], callee);
+    } else if (rule != 0) {
+      if (other != kNone) note(other >= symbols_.first_exit() ? Fault::kTwoExits : Fault::kReadOn, rule, rule);
+    } else {
+      reach(reached, rule);
+    }
+  }
+  // Makes what follows a call a symbol, and reaches it.
+  void note_symbol(int32_t follows, CallSymbol symbol) {
+    if (found.symbol_of[follows] != kNone) return;
+    const size_t number = found.symbols.size();
+    found.symbol_of[follows] = static_cast<int32_t>(number);
+    found.symbols.push_back(symbol);
+    found.returns.add_row(kNone);
+    for (const Arc& arc : rows_[follows]) {
+      const int32_t exit = arc.symbol - symbols_.first_exit() - symbols_.exit_offsets[symbol.callee];
+      found.returns[number][exit] = arc.target;
+      reach(arc.target, symbol.caller);
+    }
+  }
+
+  const ArcRows& rows_;
+  const RuleSymbols& symbols_;
+  Vector<int32_t> rule_of_;  // [N]
+  Budget& budget_;
+};
+
+// Writes steps in three passes over the places: which bytes are told apart, how many steps there are, and the steps.
+class StepWriter {
+ public:
+  StepWriter(const DeterministicRules& rules, const Places& places, Budget& budget)
+      : found(budget),
+        rows_(rules.rows),
+        places_(places),
+        symbols_(rules.symbols),
+        row_(rules.symbols.first_start(), kNone, budget),
+        class_column_(budget),
+        calls_of_(support::grouped(
+            symbols_.num_rules, places.symbols.size(), [&](size_t s) { return places.symbols[s].callee; }, budget)),
+        exits_(budget),
+        budget_(budget) {
+    find_classes(rules.interval_of);
+    for (int32_t rule = 0; rule < symbols_.num_rules; ++rule) {
+      for (int32_t way = 0; way < symbols_.num_exits(rule); ++way)
+        exits_.push_back({rule, way, num_returns(rule, way)});
+    }
+  }
+
+  void write() {
+    const size_t num_states = places_.states.size() + 1;
+    budget_.charge(sizeof(int32_t) * (num_states * num_columns() + 1));
+    count(num_states);
+    const auto num_steps = static_cast<size_t>(found.offsets.back());
+    budget_.charge(3 * sizeof(int32_t) * num_steps);
+    for (auto* column : {&found.pops, &found.pushes, &found.targets}) column->reserve(num_steps);
+    for (size_t place = 0; place < places_.states.size(); ++place) write_place(static_cast<int32_t>(place));
+  }
+
+  PlaceSteps found;
+
+ private:
+  struct Exit {
+    int32_t rule, way, num_returns;
+  };
+
+  size_t num_columns() const { return class_column_.size() + 1 + symbols_.num_labels; }
+  int32_t last_symbol(int32_t state) const { return rows_[state].back().symbol; }
+  const Exit& exit_of(int32_t symbol) const { return exits_[symbol - symbols_.first_exit()]; }
+  bool is_return(int32_t symbol) const { return symbol > symbols_.first_exit(); }
+
+  int32_t num_returns(int32_t rule, int32_t way) const {
+    int32_t count = 0;
+    for (int32_t symbol : calls_of_[rule]) count += places_.returns[symbol][way] != kNone;
+    return count;
+  }
+  // Fills the row with the states that blocks and labels lead to from a place.
+  void read(size_t place) {
+    std::ranges::fill(row_, kNone);
+    for (const Arc& arc : rows_[places_.states[place]]) {
+      if (arc.symbol < symbols_.first_start()) row_[arc.symbol] = arc.target;
+    }
+    budget_.spend(static_cast<int64_t>(row_.size()));
+  }
+  void find_classes(std::span<const int32_t> interval_of) {
+    ColumnClasses classes(symbols_.num_blocks, budget_);
+    for (size_t place = 0; place < places_.states.size(); ++place) {
+      read(place);
+      classes.refine(std::span(row_).first(symbols_.num_blocks));
+    }
+    class_column_ = classes.number(interval_of, found.byte_class, budget_);
+  }
+  // Calls `each(reached)` for the columns of the row in turn, with kNone where nothing is read.
+  template <class Each>
+  void for_columns(Each each) const {
+    for (int32_t block : class_column_) each(row_[block]);
+    each(kNone);
+    for (int32_t label = 0; label < symbols_.num_labels; ++label) each(row_[symbols_.num_blocks + label]);
+  }
+
+  void count(size_t num_states) {
+    found.offsets.reserve(num_states * num_columns() + 1);
+    found.offsets.push_back(0);
+    int64_t count = 0;
+    for (size_t place = 0; place < places_.states.size(); ++place) {
+      read(place);
+      const bool may_end = last_symbol(places_.states[place]) == symbols_.first_exit();
+      const size_t end_column = found.offsets.size() - 1 + class_column_.size();
+      for_columns([&](int32_t reached) {
+        if (reached != kNone) {
+          count += is_return(last_symbol(reached)) ? exit_of(last_symbol(reached)).num_returns : 1;
+        } else if (may_end && found.offsets.size() - 1 == end_column) {
+          ++count;
+        }
+        found.offsets.push_back(static_cast<int32_t>(count));
+      });
+      if (count > kMostSteps) throw std::length_error("there are more steps than 32 bits can number");
+    }
+    found.offsets.resize(num_states * num_columns() + 1, found.offsets.back());
+  }
+
+  void add(int32_t pops, int32_t pushes, int32_t target) {
+    found.pops.push_back(pops), found.pushes.push_back(pushes), found.targets.push_back(target);
+  }
+  void write_place(int32_t place) {
+    read(place);
+    const bool may_end = last_symbol(places_.states[place]) == symbols_.first_exit();
+    const auto num_classes = static_cast<int32_t>(class_column_.size());
+    int32_t before = kNone, column = 0;
+    for_columns([&](int32_t reached) {
+      if (column++ == num_classes && may_end) {
+        add(0, 0, static_cast<int32_t>(places_.states.size()));
+        found.ends.push_back({place, 0});
+      }
+      if (reached == kNone) return;
+      write_steps(place, reached, reached != before);
+      before = reached;
+    });
+  }
+  // The steps of a column that leads to a state; what they lead to is noted where it is new.
+  void write_steps(int32_t place, int32_t reached, bool is_new) {
+    const int32_t last = last_symbol(reached);
+    if (is_return(last)) {
+      write_returns(place, exit_of(last), is_new);
+    } else if (symbols_.first_call() <= last && last < symbols_.first_exit()) {
+      const int32_t pushed = places_.symbol_of[rows_[reached].front().target];
+      add(0, pushed + 1, places_.number[places_.rule_start[last - symbols_.first_call()]]);
+      if (is_new) found.calls.push_back({place, pushed});
+    } else {
+      add(0, 0, places_.number[reached]);
+      if (is_new) found.edges.push_back({place, places_.number[reached]});
+    }
+  }
+  void write_returns(int32_t place, const Exit& exit, bool is_new) {
+    for (int32_t symbol : calls_of_[exit.rule]) {
+      const int32_t after = places_.returns[symbol][exit.way];
+      if (after != kNone) add(symbol + 1, 0, places_.number[after]);
+    }
+    budget_.spend(2 * static_cast<int64_t>(calls_of_[exit.rule].size()));
+    if (is_new) found.ends.push_back({place, exit.way});
+  }
+
+  const ArcRows& rows_;
+  const Places& places_;
+  const RuleSymbols& symbols_;
+  Vector<int32_t> row_;             // of the place at hand, by block and label
+  Vector<int32_t> class_column_;    // [C], a block of each class
+  const support::Groups calls_of_;  // the symbols of the calls of each rule
+  Vector<Exit> exits_;              // [X]
+  Budget& budget_;
+};
+
+}  // namespace
+
+Places places_of(const DeterministicRules& rules, Budget& budget) {
+  PlaceSearch search(rules, budget);
+  search.run();
+  return std::move(search.found);
+}
+
+PlaceSteps steps_of(const DeterministicRules& rules, const Places& places, Budget& budget) {
+  StepWriter writer(rules, places, budget);
+  writer.write();
+  return std::move(writer.found);
+}
+
+}  // namespace automata
