@@ -22,7 +22,8 @@ TokenClasses state_classes(const automata::ByteTables& automaton, const Vocabula
   const automata::ByteTables* dense = &automaton;
   automata::ByteTables made;
   if (automaton.is_sparse) dense = &(made = automata::densified(automaton, budget));
-  StateFunctions functions({dense->next.data(), dense->num_states(), dense->num_classes, dense->byte_class}, budget);
+  States states({dense->next.data(), dense->num_states(), dense->num_classes, dense->byte_class}, budget);
+  StateFunctions functions(states, dense->num_states(), dense->num_classes, budget);
   Classes classes(budget);
   walk(vocabulary.whole(), true, dense->byte_class, functions, classes, budget);
   walk(vocabulary.partial(), false, dense->byte_class, functions, classes, budget);
