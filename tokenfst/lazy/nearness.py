@@ -23,7 +23,7 @@ from tokenfst.lazy.network_distance import counted_bytes, distances_to_exits, li
 from tokenfst.lazy.program import Machine
 from tokenfst.transition.loops import Ints
 from tokenfst.pushdown.compile import from_pushdown
-from tokenfst.pushdown.distance import FAR, Contexts, Vectors, Ways
+from tokenfst.transition.pushdown_distance import FAR, Contexts, Vectors, Ways
 from tokenfst.vocabulary import Vocabulary
 
 # How many pairs of context and symbol a walk may meet at a time before they are told.
