@@ -14,13 +14,17 @@ clock that is looked at once in a while costs less, and does not wait for Python
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 from weakref import WeakSet
 
 import numpy as np
 import numpy.typing as npt
 
 from automata._native import Budget
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,16 @@ class Work:
             LimitExceeded: the time is up.
         """
         self.budget.check()
+
+    def watched(self, items: Iterable[T]) -> Iterator[T]:
+        """The items, for a loop that may be long: every thousand of them it is seen to that the compilation may go on.
+
+        Raises: as `check`.
+        """
+        for number, item in enumerate(items, 1):
+            yield item
+            if not number & 1023:
+                self.budget.check()
 
 
 def under_way(work: Work | None) -> Work:

@@ -72,10 +72,10 @@ class _Forms:
             return ["array", value.dtype.str, value.shape, data]
         if isinstance(value, Mapping):
             return ["mapping", self.of(list(value.items()))]
-        if value.is_sparse:
-            return ["sparse", _digest(self.of(value.__reduce__()[1]))]
+        if isinstance(value, ByteAutomaton):
+            return ["ByteAutomaton", _digest(self.of([value.is_sparse, *value.__reduce__()[1]]))]
         # Dataclasses of other packages may be more than their fields say.
-        if isinstance(value, ByteAutomaton) or (is_dataclass(value) and type(value).__module__.startswith("automata.")):
+        if is_dataclass(value) and type(value).__module__.startswith("automata."):
             parts = [getattr(value, field.name) for field in fields(value)]
             return [type(value).__name__, _digest(self.of(parts))]
         raise _Opaque

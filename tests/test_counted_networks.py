@@ -16,10 +16,8 @@ from automata import parse
 from automata.algebra import alternation, concatenation
 from automata.byte_automaton import ByteAutomaton
 from automata.compile import compile_expr
-from automata.determinize import Transitions
 from automata.errors import LimitExceeded, TokenNotAllowed
 from automata.expr import Expr
-from automata.transition.minimize import minimize
 from automata.nested import (
     Counted,
     CountedPaths,
@@ -245,13 +243,3 @@ def test_bounds_cost_nothing(bound: int) -> None:
 def test_what_is_no_count(pattern: str, low: int, high: int | None) -> None:
     with pytest.raises(ValueError, match=r"unit's texts|counts from"):
         Counted(_unit(pattern), low, high)
-
-
-def test_stopped_minimization_leaves_nothing() -> None:
-    size = 1000
-    states = np.arange(size, dtype=np.int32)
-    final = np.zeros(size + 1, np.bool_)
-    final[size] = True
-    start, left = minimize(Transitions(final, states, np.zeros(size, np.int32), states + 1), np.ones(1, np.uint8))
-    assert start == -1
-    assert len(left.final) == len(left.source) == 0

@@ -95,6 +95,11 @@ class Vocabulary:
             kind = type(self.tokens[wrong]).__name__
             raise VocabularyError(f"token {wrong} is a {kind}, not bytes") from None
 
+    @cached_property
+    def texts(self) -> native.TextLibrary:
+        """What lazy automata over this vocabulary share."""
+        return native.TextLibrary(self.native)
+
     @property
     def num_whole(self) -> int:
         """How many tokens are whole UTF-8 characters; theirs are the first ranks."""

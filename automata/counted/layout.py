@@ -34,7 +34,7 @@ from automata.expr import (
     difference,
     whole,
 )
-from automata.transition.intervals import FIRST_LABEL
+from automata.intervals import FIRST_LABEL
 from automata.limits import Work
 from automata.thompson import Layout, repeated
 

@@ -9,18 +9,22 @@ without a construction that would look for what is minimal already.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from typing import Final
 
 import numpy as np
 
-from automata.byte_automaton import ByteAutomaton
-from automata.errors import LimitExceeded
-from automata.transition.from_ranges import tables_of
-from automata.limits import DEFAULT_LIMITS
-from automata.nested.paths import CountedPaths, counted_paths
+from automata import _native
 from automata.arrays import BoolArray, IntArray
+from automata.byte_automaton import SPARSE, ByteAutomaton
 from automata.distance import bottom_up
-from automata.transition.tabulate import SPARSE, from_either
+from automata.errors import LimitExceeded
+from automata.kept import Kept
+from automata.limits import Work, under_way
+from automata.nested.paths import CountedPaths, counted_paths
+
+
+# Memory of a copy of an arc, and of what is made of it on the way.
+_COPY_BYTES = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +65,25 @@ class Counted:
         """How many states it takes to write it out, or some more."""
         return (max(self.low, self.high or 0) + 2) * self.unit.num_states + len(self.opening) + len(self.closing)
 
-    def expanded(self) -> ByteAutomaton:
+    def expanded(self, work: Work | None = None) -> ByteAutomaton:
         """The automaton, minimal where units are the spellings of characters; kept for those used last.
 
         Raises:
-            LimitExceeded: a bound takes too many states.
+            LimitExceeded: a bound takes too many states, or too much memory.
+            Cancelled: the compilation was cancelled.
         """
-        return _expanded(self)
+        return _expanded.made(self, lambda: _written_out(self, under_way(work)))
 
-    def paths(self) -> CountedPaths:
-        """The same by states that are counted: those behind each unit."""
-        return _paths(self)
+    def paths(self, work: Work | None = None) -> CountedPaths:
+        """The same by states that are counted: those behind each unit; kept for those used last."""
+        return _paths.made(self, lambda: _as_paths(self, under_way(work)))
 
 
-@lru_cache(maxsize=256)
-def _paths(counted: Counted) -> CountedPaths:
+_expanded: Final = Kept[Counted, ByteAutomaton](64)
+_paths: Final = Kept[Counted, CountedPaths](256)
+
+
+def _as_paths(counted: Counted, work: Work) -> CountedPaths:
     unit = counted.unit
     arcs, num_states = _around(unit)
     before = _chain(counted.opening, num_states)
@@ -87,15 +95,18 @@ def _paths(counted: Counted) -> CountedPaths:
     num_states += len(before) + len(behind)
     start = num_states - len(behind) - len(before) if counted.opening else 0
     final = np.arange(num_states) == (num_states - 1 if counted.closing else 0)
-    automaton = from_either(tables_of(start, final, ranges, SPARSE), ())
+    automaton = _automaton(start, final, ranges, work)
     is_between = np.arange(num_states) == automaton.step(automaton.start, counted.opening)
     # What opens leads to the first state between two units.
     more = len(counted.opening) > 0
-    paths = counted_paths(
-        automaton, is_between, counted.low + more, None if counted.high is None else counted.high + more
-    )
+    high = None if counted.high is None else counted.high + more
+    paths = counted_paths(automaton, is_between, counted.low + more, high, work)
     assert paths is not None, "any number of units can be read"
     return paths
+
+
+def _automaton(start: int, final: BoolArray, ranges: IntArray, work: Work) -> ByteAutomaton:
+    return ByteAutomaton(_native.from_ranges(start, final, ranges, SPARSE, work.budget))
 
 
 def _around(unit: ByteAutomaton) -> tuple[IntArray, int]:
@@ -109,9 +120,8 @@ def _around(unit: ByteAutomaton) -> tuple[IntArray, int]:
     return arcs, unit.num_states - 1
 
 
-@lru_cache(maxsize=64)
-def _expanded(counted: Counted) -> ByteAutomaton:
-    ranges, final = counted_arcs(*_around(counted.unit), counted.low, counted.high)
+def _written_out(counted: Counted, work: Work) -> ByteAutomaton:
+    ranges, final = counted_arcs(*_around(counted.unit), counted.low, counted.high, work)
     num_states, start = len(final), 0
     if counted.opening:
         before = _chain(counted.opening, num_states)
@@ -125,7 +135,7 @@ def _expanded(counted: Counted) -> ByteAutomaton:
         first[:, 0] = ends
         ranges, num_states = np.concatenate([ranges, first, behind[1:]]), num_states + len(behind)
         final = np.arange(num_states) == num_states - 1
-    return from_either(tables_of(start, final, ranges, SPARSE), ())
+    return _automaton(start, final, ranges, work)
 
 
 def _chain(text: bytes, first: int) -> IntArray:
@@ -134,24 +144,40 @@ def _chain(text: bytes, first: int) -> IntArray:
     return np.stack([states, letters, letters, states + 1], axis=1).astype(np.int32)
 
 
-def counted_arcs(arcs: IntArray, num_states: int, low: int, high: int | None) -> tuple[IntArray, BoolArray]:
+def counted_arcs(
+    arcs: IntArray, num_states: int, low: int, high: int | None, work: Work | None = None
+) -> tuple[IntArray, BoolArray]:
     """The arcs `[A, 4]` and final states `[Q]` of a count of units, from state 0.
 
     Args:
         arcs: `[A, 4]`, source, lowest and highest byte, and target; in state 0 units begin and end.
         num_states: how many states a unit takes.
         low, high: the bounds.
+        work: the limits; without it, the default limits.
 
     Raises:
-        LimitExceeded: there are more arcs than an expression may have.
+        LimitExceeded: there are more arcs than an expression may have, or they take too much memory.
     """
+    work = under_way(work)
     # Without an upper bound, the last unit that is counted is inside like any that follows.
     num_copies = max(low - 1, 0) if high is None else high
-    if num_copies * len(arcs) > DEFAULT_LIMITS.arcs:
-        most = DEFAULT_LIMITS.arcs // len(arcs)
+    if num_copies * len(arcs) > work.limits.arcs:
+        most = work.limits.arcs // len(arcs)
         raise LimitExceeded(
-            f"counting to {max(low, high or 0):,} takes too many states; at most {most:,} are written out"
+            f"counting to {max(low, high or 0):,} takes too many states; at most {most:,} are written out", limit="arcs"
         )
+    # The copies, and what is made of them on the way.
+    num_bytes = _COPY_BYTES * num_copies * len(arcs)
+    work.budget.charge(num_bytes)
+    try:
+        return _counted_arcs(arcs, num_states, num_copies, low, high)
+    finally:
+        work.budget.release(num_bytes)
+
+
+def _counted_arcs(
+    arcs: IntArray, num_states: int, num_copies: int, low: int, high: int | None
+) -> tuple[IntArray, BoolArray]:
     copies = np.tile(arcs, (num_copies, 1)) if num_copies else arcs[:0]
     copy = np.repeat(np.arange(num_copies, dtype=np.int32), len(arcs))
     copies[:, 0] += copy * num_states

@@ -1,100 +1,54 @@
-"""The rules of a network as one non-deterministic automaton over byte ranges, in flat arrays.
+"""The rules of a network as one non-deterministic automaton, in which what is read is not written out.
 
-    Layout      what stands where, as numbers: chains of bytes, copies of pieces, epsilon arcs, calls and ends
-    lay         a kernel that writes the arcs of it all
+    Layout      what stands where: chains of bytes, copies of pieces, epsilon arcs, calls and ends
 
-Python sees each arc of the network once and no byte of it.
+Python sees each arc of the network once and no byte of it; the native core writes out what is read.
 """
 
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import NamedTuple
 
 import numpy as np
 
-from automata.arrays import ByteArray
+from automata._native import NestedLayout
+from automata.arrays import IntArray
 from automata.errors import LimitExceeded
 from automata.expr import Concatenation, Expr, Literal, Repetition
-from automata.transition.intervals import FIRST_LABEL
-from automata.jit import kernel, plain_kernel
+from automata.intervals import FIRST_LABEL
 from automata.limits import Work
 from automata.nested.counted import Counted
 from automata.nested.inlining import reached
 from automata.nested.network import Language, NestedNetwork, NestedRule
 from automata.nested.paths import CountedPaths
 from automata.nested.pieces import CountedPiece, Piece, counted_piece, piece_of
-from automata.arrays import IntArray
 
-# The state that leads to the start of each rule, and the one that is reached from each end.
-FIRST, LAST = 0, 1
+# States 0 and 1 lead to the starts of all rules, and are reached from their ends.
+_FIRST_STATE = 2
+
+# Memory of a number in a list, and of the object that it is.
+_NUMBER_BYTES = 40
 
 # Bounds of counts are cut to what a number of a state can be, as any text with so many units is.
 _MOST_COUNTED = (1 << 31) - 2
 
 
-class Chains(NamedTuple):
-    """Literal texts: chain i is `text[offsets[i] : offsets[i + 1]]`, from `source[i]` to `target[i]`."""
-
-    text: ByteArray
-    offsets: IntArray
-    source: IntArray
-    target: IntArray
-
-
-class Copies(NamedTuple):
-    """Copies of pieces: copy i is of `piece[i]`, from `source[i]` to `target[i]`; piece p has its arcs and epsilon arcs
-    at the offsets p, and `num_states[p]` states."""
-
-    piece: IntArray
-    source: IntArray
-    target: IntArray
-    num_states: IntArray
-    arc_offsets: IntArray
-    arcs: IntArray  # [A, 4]
-    epsilon_offsets: IntArray
-    epsilon: IntArray  # [E, 2]
-
-
 @dataclass(frozen=True, eq=False, slots=True)
 class Layout:
-    """The states of all rules, numbered through behind the first two; R rules, X exits, L labels.
+    """A network that has been laid out.
 
     Attributes:
         rules: R numbers of the network, the start first.
-        num_states: how many states there are without those within chains and copies.
-        starts: `[R]`, where each rule begins.
-        first_exit: `[R + 1]`, the number of the first exit of each rule: exits are numbered through.
-        chains, copies: what is read.
-        epsilon: `[E, 2]`, source and target.
-        calls: `[C, 3]`, source, rule and where its targets begin.
-        targets: `[T]`, for each call the state after each exit of the rule, or -1.
-        ends: `[N, 2]`, state and exit.
         labels: L names, ascending.
-        prepared: `[P, 2]`, places of rules in `rules`, and pieces: such a rule is its piece from where it begins to its
-            one end, which is to be put in place of the epsilon arc that stands for it. Pieces are deterministic.
-        counters: `[K, 7]`, what is counted where it is not written out: the state where it is entered, from which
-            nothing else leads, and the one where it ends; its piece, and where texts begin in it; the bounds, -1 for
-            none; and where the numbers of its piece begin.
-        numbers: `[N, 3]`, see `CountedPiece`.
+        tables: the layout itself, see `native/automata/nested/layout.h`.
     """
 
     rules: tuple[int, ...]
-    num_states: int
-    starts: IntArray
-    first_exit: IntArray
-    chains: Chains
-    copies: Copies
-    epsilon: IntArray
-    calls: IntArray
-    targets: IntArray
-    ends: IntArray
     labels: tuple[str, ...]
-    prepared: IntArray
-    counters: IntArray
-    numbers: IntArray
+    tables: NestedLayout
 
 
 def lay_out(network: NestedNetwork, inlined: frozenset[int], work: Work, *, written: bool = True) -> Layout:
@@ -104,19 +58,19 @@ def lay_out(network: NestedNetwork, inlined: frozenset[int], work: Work, *, writ
         network: the network; its calls are in order (`check_calls`).
         inlined: the rules that are laid where they are called, none of which calls itself, by way of others or not.
         work: the limits, and how the compilation is stopped.
-        written: whether it is to be written out by `lay`, so that its arcs are limited; and so is what is counted.
+        written: whether it is to be written out, so that its arcs are limited; and so is what is counted.
 
     Raises:
-        LimitExceeded: it has more arcs than allowed, or the time is up.
+        LimitExceeded: it has more arcs than allowed, takes too much memory, or the time is up.
         Cancelled: the compilation was cancelled.
     """
     laying = _Laying(network, inlined, work, written)
     for rule in laying.rules:
         laying.lay(rule)
-    layout = laying.layout()
-    if written:
-        _look(layout, work)
-    return layout
+    try:
+        return laying.layout()
+    finally:
+        work.budget.release(laying.num_charged)
 
 
 class _Laying:
@@ -126,7 +80,8 @@ class _Laying:
         self.network, self.inlined, self.work, self.written = network, inlined, work, written
         self.rules = [rule for rule in reached(network) if rule not in inlined]
         self.place = {rule: place for place, rule in enumerate(self.rules)}
-        self.num_states = LAST + 1
+        self.num_states = _FIRST_STATE
+        self.num_charged = 0
         self.starts: list[int] = []
         self.first_exit = [0]
         self.texts: list[bytes] = []
@@ -179,10 +134,10 @@ class _Laying:
 
     def states(self, number: int) -> list[tuple[int, int, list[int]]]:
         """Lays the states of a rule, all but its ends; the calls that are still to be laid: source, rule, targets."""
-        rule, first = self.network.rules[number], self.num_states
+        rule, first, work = self.network.rules[number], self.num_states, self.work
         self.num_states += rule.num_states
         chains, copies, known = self.chains, self.copies, self.known
-        for source, language, target in rule.arcs:
+        for source, language, target in work.watched(rule.arcs):
             piece = known.get(id(language))
             if piece is not None:
                 copies += (piece, first + source, first + target)
@@ -192,20 +147,21 @@ class _Laying:
             elif type(language) is Concatenation and all(map(_is_spelled, language.parts)):
                 self.spell(language.parts, first + source, first + target)
             elif isinstance(language, Counted | CountedPaths) and not self.written:
-                paths = language.paths() if isinstance(language, Counted) else language
+                paths = language.paths(work) if isinstance(language, Counted) else language
                 self.count(paths, first + source, first + target)
             else:
                 copies += (self.piece(language), first + source, first + target)
-        for source, target in rule.epsilon:
+        for source, target in work.watched(rule.epsilon):
             self.epsilon += (first + source, first + target)
         inside = []
-        for call in rule.calls:
+        for call in work.watched(rule.calls):
             targets = [first + target if target >= 0 else -1 for target in call.targets]
             if call.rule in self.inlined:
                 inside.append((first + call.source, call.rule, targets))
             else:
                 self.calls += (first + call.source, self.place[call.rule], len(self.targets))
                 self.targets += targets
+        self.charge()
         return inside
 
     def spell(self, parts: tuple[Expr, ...], source: int, target: int) -> None:
@@ -233,7 +189,7 @@ class _Laying:
         entered = self.num_states
         self.num_states += 1
         self.epsilon += (source, entered)
-        counted = counted_piece(language)
+        counted = counted_piece(language, self.work)
         number, first = self.counted(counted)
         high = -1 if language.high is None else min(language.high, _MOST_COUNTED)
         self.counters += (entered, target, number, counted.entry, min(language.low, _MOST_COUNTED), high, first)
@@ -248,40 +204,51 @@ class _Laying:
             self.counted_pieces.append(counted)
         return known
 
+    def charge(self) -> None:
+        """Accounts for the numbers that have been written since the last time."""
+        lists = self.chains, self.copies, self.epsilon, self.calls, self.targets, self.ends
+        num_bytes = _NUMBER_BYTES * sum(map(len, lists))
+        self.work.budget.charge(num_bytes - self.num_charged)
+        self.num_charged = num_bytes
+
     def layout(self) -> Layout:
         """What has been written."""
+        self.work.check()
         pieces = self.pieces
+        text, copies = np.frombuffer(b"".join(self.texts), np.uint8), _rows(self.copies, 3)
         arcs, labels = _labelled(pieces)
-        return Layout(
-            tuple(self.rules),
-            self.num_states,
-            _ints(self.starts),
-            _ints(self.first_exit),
-            Chains(
-                np.frombuffer(b"".join(self.texts), np.uint8),
-                _offsets(list(map(len, self.texts))),
-                _ints(self.chains[::2]),
-                _ints(self.chains[1::2]),
-            ),
-            Copies(
-                _ints(self.copies[::3]),
-                _ints(self.copies[1::3]),
-                _ints(self.copies[2::3]),
-                _ints([piece.num_states for piece in pieces]),
-                _offsets([len(piece.arcs) for piece in pieces]),
-                np.concatenate([np.zeros((0, 4), np.int32), *arcs]),
-                _offsets([len(piece.epsilon) for piece in pieces]),
-                np.concatenate([np.zeros((0, 2), np.int32), *(piece.epsilon for piece in pieces)]),
-            ),
-            _ints(self.epsilon).reshape(-1, 2),
-            _ints(self.calls).reshape(-1, 3),
-            _ints(self.targets),
-            _ints(self.ends).reshape(-1, 2),
-            labels,
-            _ints(self.prepared).reshape(-1, 2),
-            _ints(self.counters).reshape(-1, 7),
-            np.concatenate([np.zeros((0, 3), np.int32), *self.numbers]),
+        if self.written:
+            self.check_arcs(len(text), copies)
+        tables = NestedLayout(
+            num_states=self.num_states,
+            num_labels=len(labels),
+            starts=_ints(self.starts),
+            first_exit=_ints(self.first_exit),
+            text=text,
+            text_offsets=_offsets(map(len, self.texts)),
+            chains=_rows(self.chains, 2),
+            piece_states=_ints([piece.num_states for piece in pieces]),
+            piece_arc_offsets=_offsets([len(piece.arcs) for piece in pieces]),
+            piece_arcs=_together(arcs, 4),
+            piece_epsilon_offsets=_offsets([len(piece.epsilon) for piece in pieces]),
+            piece_epsilon=_together([piece.epsilon for piece in pieces], 2),
+            copies=copies,
+            epsilon=_rows(self.epsilon, 2),
+            calls=_rows(self.calls, 3),
+            targets=_ints(self.targets),
+            ends=_rows(self.ends, 2),
+            prepared=_rows(self.prepared, 2),
+            counters=_rows(self.counters, 7),
+            numbers=_together(self.numbers, 3),
+            budget=self.work.budget,
         )
+        return Layout(tuple(self.rules), labels, tables)
+
+    def check_arcs(self, num_bytes: int, copies: IntArray) -> None:
+        """Goes on where there are not too many arcs once all is written out."""
+        sizes, limit = np.array([len(piece.arcs) for piece in self.pieces], np.int64), self.work.limits.arcs
+        if num_bytes + int(sizes[copies[:, 0]].sum()) > limit:
+            raise LimitExceeded(f"laying out the rules takes more than {limit:,} arcs (limit `arcs`)", limit="arcs")
 
 
 def _is_spelled(part: Expr) -> bool:
@@ -293,8 +260,16 @@ def _ints(values: list[int]) -> IntArray:
     return np.array(array("i", values))
 
 
-def _offsets(sizes: list[int]) -> IntArray:
+def _rows(values: list[int], width: int) -> IntArray:
+    return _ints(values).reshape(-1, width)
+
+
+def _offsets(sizes: Iterable[int]) -> IntArray:
     return _ints([0, *accumulate(sizes)])
+
+
+def _together(tables: list[IntArray], width: int) -> IntArray:
+    return np.concatenate(tables) if tables else np.zeros((0, width), np.int32)
 
 
 def _labelled(pieces: list[Piece]) -> tuple[list[IntArray], tuple[str, ...]]:
@@ -310,61 +285,3 @@ def _renamed(piece: Piece, labels: tuple[str, ...]) -> IntArray:
     arcs = piece.arcs.copy()
     arcs[:, 1:3] = symbols[arcs[:, 1:3]]
     return arcs
-
-
-def _look(layout: Layout, work: Work) -> None:
-    work.check()
-    copies, limit = layout.copies, work.limits.arcs
-    num_arcs = len(layout.chains.text) + int(np.diff(copies.arc_offsets)[copies.piece].sum(dtype=np.int64))
-    if num_arcs > limit:
-        raise LimitExceeded(f"laying out the rules takes more than {limit:,} arcs (limit `arcs`)")
-
-
-@kernel
-def lay(layout: Chains, copies: Copies, epsilon: IntArray, num_states: int) -> tuple[int, IntArray, IntArray]:
-    """How many states there are with those within chains and copies, all arcs over bytes and labels `[A, 4]`, and all
-    epsilon arcs `[E, 2]`."""
-    num_arcs, num_epsilon = len(layout.text), len(epsilon)
-    for chain in range(len(layout.source)):
-        num_epsilon += layout.offsets[chain] == layout.offsets[chain + 1]
-    for copy in range(len(copies.piece)):
-        piece = copies.piece[copy]
-        num_arcs += copies.arc_offsets[piece + 1] - copies.arc_offsets[piece]
-        num_epsilon += copies.epsilon_offsets[piece + 1] - copies.epsilon_offsets[piece]
-    arcs, unread = np.empty((num_arcs, 4), np.int32), np.empty((num_epsilon, 2), np.int32)
-    unread[: len(epsilon)] = epsilon
-    at, at_unread = 0, len(epsilon)
-    for chain in range(len(layout.source)):
-        state, end = layout.source[chain], layout.offsets[chain + 1]
-        if layout.offsets[chain] == end:
-            unread[at_unread, 0], unread[at_unread, 1] = state, layout.target[chain]
-            at_unread += 1
-        for place in range(layout.offsets[chain], end):
-            arcs[at, 0], arcs[at, 1], arcs[at, 2] = state, layout.text[place], layout.text[place]
-            if place + 1 < end:
-                state = num_states
-                num_states += 1
-            else:
-                state = layout.target[chain]
-            arcs[at, 3] = state
-            at += 1
-    for copy in range(len(copies.piece)):
-        piece = copies.piece[copy]
-        # States 0 and 1 are those that it is copied between; the others are new.
-        base = num_states - 2
-        num_states += copies.num_states[piece] - 2
-        for row in range(copies.arc_offsets[piece], copies.arc_offsets[piece + 1]):
-            arcs[at, 0] = _copied(copies.arcs[row, 0], base, copies.source[copy], copies.target[copy])
-            arcs[at, 1], arcs[at, 2] = copies.arcs[row, 1], copies.arcs[row, 2]
-            arcs[at, 3] = _copied(copies.arcs[row, 3], base, copies.source[copy], copies.target[copy])
-            at += 1
-        for row in range(copies.epsilon_offsets[piece], copies.epsilon_offsets[piece + 1]):
-            unread[at_unread, 0] = _copied(copies.epsilon[row, 0], base, copies.source[copy], copies.target[copy])
-            unread[at_unread, 1] = _copied(copies.epsilon[row, 1], base, copies.source[copy], copies.target[copy])
-            at_unread += 1
-    return num_states, arcs, unread
-
-
-@plain_kernel
-def _copied(state: int, base: int, source: int, target: int) -> int:
-    return source if state == 0 else target if state == 1 else base + state

@@ -1,7 +1,7 @@
 """What is known about the rules of a grammar before they are compiled.
 
     productive(parts)           which rules have a text at all
-    nullable(parts)             which rules match the empty text
+    nullable(parts)             which rules match the empty text; both by `native/automata/fixpoint.h`
     components(successors)      rules that call each other, those called first
     report(grammar)             rules without a text, and rules that the start never reaches
 
@@ -15,11 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from automata import _native
+from automata.arrays import IntArray
 from automata.errors import EmptyLanguage
-from automata.transition.grouping import grouped
-from automata.jit import kernel, plain_kernel
-from automata.limits import Flag, Work, under_way
-from automata.arrays import BoolArray, IntArray
+from automata.limits import Work, under_way
 from automata.pushdown.grammar import Grammar
 from automata.pushdown.laying import lay_rules
 from automata.pushdown.naming import check_names, error
@@ -46,17 +45,17 @@ def report(grammar: Grammar, work: Work | None = None) -> Report:
         GrammarError: the grammar means nothing.
         LimitExceeded: a rule is larger than allowed, or the time is up.
     """
-    with under_way(work) as work:
-        check_names(grammar)
-        rules = lay_rules(grammar, work)
-        have_text = productive(rules.parts, work)
-        drop_calls(rules.parts, have_text)
-        called = {rules.names[part] for part in reachable(rules)}
-        names = range(rules.num_rules)
-        return Report(
-            tuple(rules.names[rule] for rule in names if not have_text[rule]),
-            tuple(rules.names[rule] for rule in names if have_text[rule] and rules.names[rule] not in called),
-        )
+    work = under_way(work)
+    check_names(grammar)
+    rules = lay_rules(grammar, work)
+    have_text = productive(rules.parts, work)
+    drop_calls(rules.parts, have_text)
+    called = {rules.names[part] for part in reachable(rules)}
+    names = range(rules.num_rules)
+    return Report(
+        tuple(rules.names[rule] for rule in names if not have_text[rule]),
+        tuple(rules.names[rule] for rule in names if have_text[rule] and rules.names[rule] not in called),
+    )
 
 
 def productive(parts: Sequence[Part], work: Work) -> list[bool]:
@@ -73,56 +72,16 @@ def _finished(parts: Sequence[Part], steps: Sequence[tuple[IntArray, ...]], work
     """Which parts lead from their start to their end by some steps, `[n, 2]`, and by calls of other parts that do."""
     first = np.zeros(len(parts) + 1, np.int32)
     np.cumsum([part.num_states for part in parts], out=first[1:])
-    moved = [row + begin for rows, begin in zip(steps, first, strict=False) for row in rows]
+    edges = [rows + begin for part, begin in zip(steps, first, strict=False) for rows in part]
     calls = [part.calls + np.array([begin, 0, begin], np.int32) for part, begin in zip(parts, first, strict=False)]
-    finished = _finish(first, np.concatenate(moved), np.concatenate(calls), work.stop)
-    work.check()
-    return [bool(each) for each in finished.tolist()]
-
-
-@kernel
-def _finish(first: IntArray, steps: IntArray, calls: IntArray, stop: Flag) -> BoolArray:
-    """The same, `[R]`, for the states of all parts numbered through: `[R + 1]` is where those of each begin."""
-    num_states, num_parts = first[-1], len(first) - 1
-    step_offsets, step_order = grouped(num_states, steps[:, 0])
-    call_offsets, call_order = grouped(num_states, calls[:, 0])
-    of_callee, callee_order = grouped(num_parts, calls[:, 1])
-    rule_at_end, finished = np.full(num_states, -1, np.int32), np.zeros(num_parts, np.bool_)
-    seen, waiting = np.zeros(num_states, np.bool_), np.empty(num_states, np.int32)
-    count = 0
-    for part in range(num_parts):
-        rule_at_end[first[part] + END] = part
-        waiting[count] = first[part] + START
-        seen[waiting[count]] = True
-        count += 1
-    at = 0
-    while at < count and stop[0] == 0:
-        state = waiting[at]
-        at += 1
-        for place in range(step_offsets[state], step_offsets[state + 1]):
-            count = _reach(steps[step_order[place], 1], seen, waiting, count)
-        for place in range(call_offsets[state], call_offsets[state + 1]):
-            if finished[calls[call_order[place], 1]]:
-                count = _reach(calls[call_order[place], 2], seen, waiting, count)
-        part = rule_at_end[state]
-        if part >= 0:
-            # From now on a call of this part is a step like any other.
-            finished[part] = True
-            for place in range(of_callee[part], of_callee[part + 1]):
-                call = callee_order[place]
-                if seen[calls[call, 0]]:
-                    count = _reach(calls[call, 2], seen, waiting, count)
-    return finished
-
-
-@plain_kernel
-def _reach(state: int, seen: BoolArray, waiting: IntArray, count: int) -> int:
-    """How many states wait, or have waited, with one more."""
-    if seen[state]:
-        return count
-    seen[state] = True
-    waiting[count] = state
-    return count + 1
+    # A part has one end, in its own exit.
+    ends = np.stack([first[:-1] + END, np.arange(len(parts), dtype=np.int32)], axis=1).astype(np.int32)
+    starts = first[:-1] + np.int32(START)
+    finished = _native.productive_exits(
+        int(first[-1]), len(parts), np.concatenate(edges), np.concatenate(calls), starts, ends, work.budget
+    )
+    found: list[bool] = finished.tolist()
+    return found
 
 
 def drop_calls(parts: Sequence[Part], have_text: Sequence[bool]) -> None:

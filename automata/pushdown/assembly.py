@@ -10,10 +10,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from automata.arrays import IntArray
 from automata.distance import distances
 from automata.errors import GrammarError
 from automata.limits import Work
-from automata.arrays import BoolArray, IntArray
 from automata.pushdown.ambiguity import rule_name, shortest_text, shown
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.completion import MAX_LOOKS, Undecided, completed
@@ -23,6 +23,7 @@ from automata.pushdown.headroom import headrooms, needed
 from automata.pushdown.leading_on import Move
 from automata.pushdown.places import Stack
 from automata.pushdown.steps import unique
+from automata.pushdown.under import UnderSymbols, by_kinds
 
 
 class Assembly:
@@ -109,8 +110,8 @@ class Assembly:
             labels=places.network.labels,
             num_symbols=len(sequences.symbol),
             step_offsets=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
-            step_pops=steps[2],
-            step_pushes=steps[3],
+            step_pops=np.ascontiguousarray(steps[2]),
+            step_pushes=np.ascontiguousarray(steps[3]),
             step_target=numbers[steps[4]],
             parent=np.array(sequences.parent, np.int32),
             symbol=np.array(sequences.last, np.int32),
@@ -122,22 +123,21 @@ class Assembly:
 
     def headroom(self, numbers: IntArray, num_states: int) -> tuple[IntArray, IntArray]:
         """That of each state and each symbol: the least of their elements' and their stacks'."""
-        found, room = self.found, headrooms(self.found.places)
+        found, room = self.found, headrooms(self.found.places, self.work)
         by_state = np.zeros(num_states, np.int32)
-        for number, elements in zip(numbers.tolist(), found.elements, strict=True):
+        for number, elements in self.work.watched(zip(numbers.tolist(), found.elements, strict=True)):
             if number >= 0:
                 by_state[number] = min(needed(room, *element) for element in elements)
         stacks = [found.stacks(symbol) for symbol in found.steps.sequences.symbol]
         by_symbol = [min(needed(room, each[:-1], each[-1]) for each in some) for some in stacks]
         return by_state, np.array(by_symbol, np.int32)
 
-    def may_lie_under(self) -> BoolArray:
-        """`[S, S]`, whether symbol j may lie directly under symbol i."""
-        symbols = self.found.steps.sequences.symbol
-        table = np.zeros((len(symbols), len(symbols)), np.bool_)
-        for row, symbol in zip(table, symbols, strict=True):
-            row[[symbols[each] for each in self.found.symbols_below(symbol) if each in symbols]] = True
-        return table
+    def may_lie_under(self) -> UnderSymbols:
+        """Which symbols may lie directly under which: those that may lie under all rules at the bottom of a symbol."""
+        found, symbols = self.found, self.found.steps.sequences.symbol
+        kinds = [found.rules_below(symbol) for symbol in self.work.watched(symbols)]
+        below = {kind: [symbols[each] for each in found.under_all(kind) if each in symbols] for kind in kinds}
+        return by_kinds(kinds, below)
 
     def numbers(self, steps: IntArray) -> IntArray:
         """The final number of each state that can be reached; the state after the end of the text comes last."""
@@ -145,7 +145,8 @@ class Assembly:
         num_states = len(self.found.elements)
         begins = np.zeros(num_states, np.bool_)
         begins[start] = True
-        kept = distances(steps[4], steps[0], begins) >= 0
+        ahead, behind = np.ascontiguousarray(steps[4]), np.ascontiguousarray(steps[0])
+        kept = distances(ahead, behind, begins, self.work) >= 0
         kept[end] = False
         numbers = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
         numbers[end] = kept.sum()

@@ -14,17 +14,18 @@ Sequences of symbols are in one trie, so that each is one number: 0 is the empty
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from automata.arrays import ByteArray
+from automata._native import PushdownTables
+from automata.arrays import BoolArray, ByteArray, IntArray
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import TooManyConfigurations
 from automata.limits import Work
-from automata.arrays import BoolArray, IntArray
-from automata.pushdown.reading import accepted
+from automata.pushdown.under import UnderSymbols
 
 if TYPE_CHECKING:
     from automata.drawing import Drawing
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 Configuration = tuple[int, tuple[int, ...]]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class PushdownAutomaton:
     """A pushdown automaton over bytes; Q states, S symbols, C byte classes, L labels, P sequences, E steps.
 
@@ -54,8 +55,8 @@ class PushdownAutomaton:
             empty one, is its own parent.
         headroom: `[Q]` int32: the least number of symbols above the present top that some way to the end of the
             rules at hand needs; and `symbol_headroom`: `[S]`, the same for going on after a symbol has been popped.
-        may_lie_under: `[S, S]` bool: whether symbol j can lie directly under symbol i in some reachable stack
-            (the truth, or more than the truth).
+        may_lie_under: `may_lie_under[i, j]` says whether symbol j can lie directly under symbol i in some reachable
+            stack (the truth, or more than the truth): pairs of kinds of symbols, or a table `[S, S]`.
         max_configurations: 1 where the automaton is deterministic, otherwise how many configurations are carried.
     """
 
@@ -71,8 +72,31 @@ class PushdownAutomaton:
     symbol: IntArray
     headroom: IntArray
     symbol_headroom: IntArray
-    may_lie_under: BoolArray
+    may_lie_under: UnderSymbols | BoolArray
     max_configurations: int = 1
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    def tables(self) -> PushdownTables:
+        """The same as the tables of the native core, which are stepped through."""
+        return PushdownTables(
+            num_states=self.num_states,
+            start=self.start,
+            byte_class=self.byte_class,
+            num_classes=self.num_classes,
+            num_labels=len(self.labels),
+            num_symbols=self.num_symbols,
+            step_offsets=self.step_offsets,
+            pops=self.step_pops,
+            pushes=self.step_pushes,
+            targets=self.step_target,
+            parent=self.parent,
+            symbol=self.symbol,
+            max_configurations=self.max_configurations,
+            budget=Work().budget,
+        )
 
     @property
     def num_states(self) -> int:
@@ -179,20 +203,7 @@ class PushdownAutomaton:
         Raises:
             TooManyConfigurations: see `configurations`.
         """
-        accepts, too_many = accepted(
-            np.frombuffer(bytearray(text), np.uint8),
-            self.start,
-            self.byte_class,
-            self.num_classes,
-            self.num_columns,
-            self.step_offsets,
-            self.step_pops,
-            self.step_pushes,
-            self.step_target,
-            self.parent,
-            self.symbol,
-            self.max_configurations,
-        )
+        accepts, too_many = self.tables.read(text, Work().budget)
         if too_many >= 0:
             raise self._too_many(too_many)
         return accepts

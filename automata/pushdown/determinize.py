@@ -284,13 +284,20 @@ class Determinizer:
 
     def symbols_under(self, elements: Iterable[Element]) -> list[int]:
         """The symbols that may lie under all of some elements."""
-        rules = self.lowest_rules(elements)
+        return self.under_all(self.lowest_rules(elements))
+
+    def under_all(self, rules: Iterable[int]) -> list[int]:
+        """The symbols that may lie under all of some rules."""
         first, *others = [{*self.places.under[rule], *self.choices_under[rule]} for rule in rules]
         return sorted(first.intersection(*others))
 
     def symbols_below(self, symbol: int) -> list[int]:
         """The symbols that may lie under a symbol."""
-        return self.symbols_under([(stack[:-1], stack[-1]) for stack in self.stacks(symbol)])
+        return self.under_all(self.rules_below(symbol))
+
+    def rules_below(self, symbol: int) -> frozenset[int]:
+        """The rules that a symbol is pushed in."""
+        return frozenset(self.lowest_rules((stack[:-1], stack[-1]) for stack in self.stacks(symbol)))
 
     def lowest_rules(self, elements: Iterable[Element]) -> set[int]:
         """The rules that lie directly on the stack."""

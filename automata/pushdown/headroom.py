@@ -14,47 +14,45 @@ stays below D may need more than the number says.
 
 The number for a state of the network is the least, over its ways to an end of its rule, of the greatest, over the
 calls on the way, of one more than the number for the start of the rule that is called and the number for the state
-that the call returns to; a tail call pushes nothing (Knuth 1977, "A generalization of Dijkstra's algorithm").
+that the call returns to; a tail call pushes nothing (`native/automata/pushdown/headroom.h`).
 """
 
 from __future__ import annotations
 
-import heapq
+from array import array
 
 import numpy as np
 
+from automata import _native
+from automata.limits import Work
 from automata.pushdown.places import Places, Stack
 
 
-def headrooms(places: Places) -> list[int]:
+def headrooms(places: Places, work: Work) -> list[int]:
     """The headroom of each state of the network."""
-    before: list[list[int]] = [[] for _ in places.final]
-    calls: list[list[tuple[int, int, int, int]]] = [[] for _ in places.final]
     source, column = np.nonzero(places.go >= 0)
-    for state, target in set(zip(source.tolist(), places.go[source, column].tolist(), strict=True)):
-        before[target].append(state)
-    for state in range(len(places.final)):
+    edges = np.stack([source, places.go[source, column]], axis=1).astype(np.int32)
+    # Neighbouring columns mostly lead to the same state.
+    edges = edges[np.append(True, (edges[1:] != edges[:-1]).any(axis=1))[: len(edges)]]
+    words, calls = array("i"), array("i")
+    for state in work.watched(range(len(places.final))):
         for _, target in places.words[state]:
-            before[target].append(state)
+            words.extend((state, target))
         for rule, back in places.calls[state]:
-            call = (state, places.rule_start[rule], back, 0 if places.returns_at_once[back] else 1)
-            calls[call[1]].append(call)
-            calls[back].append(call)
-    room = [-1] * len(before)
-    heap = [(0, state) for state, final in enumerate(places.final) if final or state == places.end_state]
-    while heap:
-        height, state = heapq.heappop(heap)
-        if room[state] >= 0:
-            continue
-        room[state] = height
-        for other in before[state]:
-            heapq.heappush(heap, (height, other))
-        for caller, begin, back, pushed in calls[state]:
-            if room[begin] >= 0 and room[back] >= 0:
-                heapq.heappush(heap, (max(room[begin] + pushed, room[back]), caller))
-    return room
+            calls.extend((state, places.rule_start[rule], back, not places.returns_at_once[back]))
+    ends = [state for state, final in enumerate(places.final) if final or state == places.end_state]
+    found: list[int] = _native.headrooms(
+        len(places.final),
+        np.concatenate([edges, np.array(words).reshape(-1, 2)]),
+        np.array(calls).reshape(-1, 4),
+        np.array(ends, np.int32),
+        work.budget,
+    ).tolist()
+    return found
 
 
 def needed(room: list[int], stack: Stack, state: int) -> int:
     """The headroom of an element."""
+    if not stack:
+        return max(room[state], 0)
     return max(len(stack) + room[state], *(height + room[symbol] for height, symbol in enumerate(stack)), 0)

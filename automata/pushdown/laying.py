@@ -12,7 +12,7 @@ import numpy as np
 from automata.byte_automaton import ByteAutomaton
 from automata.compile import Compiler
 from automata.expr import Call, Expr
-from automata.transition.intervals import FIRST_LABEL
+from automata.intervals import FIRST_LABEL
 from automata.limits import Work
 from automata.arrays import IntArray
 from automata.pushdown.flattening import flattened

@@ -11,20 +11,14 @@ final   at a state: the rule may end here, and its caller goes on
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
-from automata.arrays import ByteArray
-from automata.transition.byte_automaton import merge_columns
-from automata.transition.determinize import DONE, TOO_MANY_STATES, TOO_MUCH_MEMORY, Transitions, determinize
+from automata import _native
+from automata.arrays import BoolArray, ByteArray, IntArray
 from automata.errors import LimitExceeded
-from automata.transition.grouping import grouped
-from automata.transition.intervals import FIRST_LABEL, over_intervals
-from automata.jit import kernel
-from automata.limits import Flag, Work
-from automata.transition.minimize import minimize
-from automata.arrays import BoolArray, IntArray
+from automata.intervals import FIRST_LABEL
+from automata.limits import Work
 from automata.pushdown import analysis, recursion
 from automata.pushdown.grammar import Grammar
 from automata.pushdown.inlining import Joined, inline
@@ -139,7 +133,7 @@ def _network(rules: Rules, joined: Joined, matches_empty: bool, work: Work) -> N
     One more state leads to the start of each rule, by a symbol of its own, and one is reached from its end by another.
     So no two states of different rules are ever the same, and a state where its rule may end is one with such an arc.
     """
-    num_rules, limits = len(joined.rules), work.limits
+    num_rules = len(joined.rules)
     place = {number: index for index, number in enumerate(joined.rules)}
     ends, calls, marks = (FIRST_LABEL + count * num_rules for count in (1, 2, 3))
     symbols = [(_FIRST, FIRST_LABEL + rule, start) for rule, start in enumerate(joined.starts)]
@@ -148,39 +142,29 @@ def _network(rules: Rules, joined: Joined, matches_empty: bool, work: Work) -> N
     if matches_empty:
         symbols.append((joined.starts[0], ends, _LAST))
     over_symbols = np.concatenate([joined.marks + np.array([0, marks, 0], np.int32), rows(symbols, 3)])
-    ranges = np.concatenate([joined.arcs, over_symbols[:, [0, 1, 1, 2]]])
+    ranges = np.ascontiguousarray(np.concatenate([joined.arcs, over_symbols[:, [0, 1, 1, 2]]]))
     num_labels = 3 * num_rules + len(rules.words) + len(rules.labels)
-    status, tables = _tables(
-        joined.num_states,
-        ranges,
-        joined.epsilon,
-        num_rules,
-        num_labels,
-        limits.states,
-        limits.table_bytes,
-        work.stop,
-    )
-    work.check()
-    if status != DONE:
-        most = {TOO_MANY_STATES: f"have more than {limits.states:,} states (limit `states`)"}
-        too_large = f"take more than {limits.table_bytes:,} bytes (limit `table_bytes`)"
-        raise LimitExceeded(f"the automata of the grammar's rules {most.get(status, too_large)}")
-    byte_class, table, rule_of, rule_start, others = tables
-    return _from_tables(rules, joined, byte_class, table, rule_of, rule_start, others)
+    try:
+        tables = _native.rule_tables(
+            joined.num_states, ranges, np.ascontiguousarray(joined.epsilon), num_rules, num_labels, work.limits.states, work.budget
+        )
+    except LimitExceeded as error:
+        raise error.of("the automaton of the grammar's rules") from None
+    return _from_tables(rules, joined, *tables)
 
 
 def _from_tables(
     rules: Rules,
     joined: Joined,
     byte_class: ByteArray,
-    table: IntArray,
+    next_: IntArray,
     rule_of: IntArray,
     rule_start: IntArray,
     others: IntArray,
 ) -> Network:
-    """The network, from the arcs over other symbols than bytes, `[3, A]`, by source and then by symbol."""
+    """The network, from the arcs over other symbols than bytes, `[A, 3]`, by source and then by symbol."""
     num_states, num_rules, num_words = len(rule_of), len(joined.rules), len(rules.words)
-    source, symbol, target = others
+    source, symbol, target = np.ascontiguousarray(others.T)
     kind = np.minimum(symbol // num_rules, 3)
     symbol = symbol - kind * num_rules
     final = np.zeros(num_states, np.bool_)
@@ -191,7 +175,7 @@ def _from_tables(
     by_label[source[is_label], symbol[is_label] - num_words] = target[is_label]
     return Network(
         byte_class=byte_class,
-        next=table,
+        next=next_,
         final=final,
         rule_of=rule_of,
         rule_names=tuple(rules.names[number] for number in joined.rules),
@@ -214,86 +198,3 @@ def _offsets(num_states: int, source: IntArray) -> IntArray:
     offsets = np.zeros(num_states + 1, np.int32)
     np.cumsum(np.bincount(source, minlength=num_states), out=offsets[1:])
     return offsets
-
-
-class _Tables(NamedTuple):
-    """The automata of all rules, their states numbered through."""
-
-    byte_class: ByteArray
-    table: IntArray
-    rule_of: IntArray
-    rule_start: IntArray
-    others: IntArray
-
-
-@kernel
-def _tables(
-    num_states: int,
-    ranges: IntArray,
-    epsilon: IntArray,
-    num_rules: int,
-    num_labels: int,
-    max_states: int,
-    max_bytes: int,
-    stop: Flag,
-) -> tuple[int, _Tables]:
-    """How the construction ended, and the minimal automata of all rules."""
-    interval, written, arcs = over_intervals(ranges, num_labels, max_bytes)
-    if not written:
-        return TOO_MUCH_MEMORY, _no_tables()
-    status, automaton = determinize(
-        num_states, interval[-1] + 1, arcs, epsilon.T.copy(), 1, max_states, max_bytes, stop
-    )
-    if status != DONE:
-        return status, _no_tables()
-    start, minimal = minimize(automaton, stop)
-    num_blocks = interval[255] + 1
-    if 4 * len(minimal.final) * num_blocks > max_bytes:
-        return TOO_MUCH_MEMORY, _no_tables()
-    return DONE, _numbered(start, minimal, interval, num_rules)
-
-
-@kernel
-def _no_tables() -> _Tables:
-    """In place of the tables of a construction that was stopped."""
-    ints, table = np.zeros(0, np.int32), np.zeros((0, 0), np.int32)
-    return _Tables(np.zeros(0, np.uint8), table, ints, ints, table)
-
-
-@kernel
-def _numbered(start: int, minimal: Transitions, interval: IntArray, num_rules: int) -> _Tables:
-    """The states numbered rule by rule, from the start of each breadth first."""
-    num_blocks = interval[255] + 1
-    _, by_symbol = grouped(interval[-1] + 1, minimal.symbol)
-    offsets, rows = grouped(len(minimal.final), minimal.source[by_symbol])
-    order = by_symbol[rows]
-    symbol, target = minimal.symbol[order] - num_blocks, minimal.target[order]
-    number, states = np.full(len(offsets) - 1, -1, np.int32), np.empty(len(offsets) - 1, np.int32)
-    rule_of, rule_start = np.empty(len(offsets) - 1, np.int32), np.full(num_rules, -1, np.int32)
-    count, at, num_others = 0, 0, 0
-    for begun in range(offsets[start], offsets[start + 1]):
-        rule = symbol[begun]
-        rule_start[rule] = number[target[begun]] = count
-        states[count] = target[begun]
-        count += 1
-        while at < count:
-            rule_of[at] = rule
-            for arc in range(offsets[states[at]], offsets[states[at] + 1]):
-                num_others += symbol[arc] >= 0
-                # The symbols from `num_rules` on are the ends of rules, which lead to one state beyond them.
-                if not num_rules <= symbol[arc] < 2 * num_rules and number[target[arc]] < 0:
-                    number[target[arc]] = count
-                    states[count] = target[arc]
-                    count += 1
-            at += 1
-    table = np.full((count, num_blocks), -1, np.int32)
-    others, at = np.empty((3, num_others), np.int32), 0
-    for state in range(count):
-        for arc in range(offsets[states[state]], offsets[states[state] + 1]):
-            if symbol[arc] < 0:
-                table[state, symbol[arc] + num_blocks] = number[target[arc]]
-            else:
-                others[0, at], others[1, at], others[2, at] = state, symbol[arc], number[target[arc]]
-                at += 1
-    byte_class, columns = merge_columns(interval[:256], table)
-    return _Tables(byte_class, columns, rule_of[:count].copy(), rule_start, others)

@@ -21,36 +21,13 @@ namespace {
 using namespace bindings;
 using namespace nanobind::literals;
 
-std::span<const uint8_t> bytes_of(const nb::bytes& text) {
-  return {reinterpret_cast<const uint8_t*>(text.c_str()), text.size()};
-}
-
-void require_ranges(std::span<const Range> ranges, int32_t num_states, int32_t num_labels) {
-  require_countable(ranges.size(), "ranges");
-  for (const Range& range : ranges) {
-    const bool is_label = range.low >= kFirstLabel;
-    const bool in_order = is_label ? range.low == range.high && range.high < kFirstLabel + num_labels
-                                   : 0 <= range.low && range.low <= range.high && range.high < kFirstLabel;
-    require(in_order, [&] {
-      return "an arc from " + std::to_string(range.low) + " to " + std::to_string(range.high) +
-             " is over no bytes or label";
-    });
-    require(0 <= range.source && range.source < num_states && 0 <= range.target && range.target < num_states,
-            "an arc leads outside of the states");
-  }
-}
-
 // Minimal automata.
 
 ByteTables minimal_of(int32_t num_states, Rows<Range> ranges, Rows<Edge> epsilon, int32_t num_labels,
                       int64_t max_states, int64_t dense_bytes, Budget& budget) {
   require(num_states >= 2 && num_labels >= 0, "a fragment has a start, an end and labels");
-  require_countable(epsilon.size(), "epsilon");
   require_ranges(ranges, num_states, num_labels);
-  for (const Edge& edge : epsilon) {
-    require(0 <= edge.source && edge.source < num_states && 0 <= edge.target && edge.target < num_states,
-            "an epsilon arc leads outside of the states");
-  }
+  require_edges(epsilon, num_states);
   return unlocked([&] {
     const Intervals over = over_intervals(ranges, num_labels, budget);
     const Nfa nfa{num_states, over.num_symbols(), over.arcs, epsilon, 1};

@@ -3,12 +3,43 @@
 
 #include <nanobind/nanobind.h>
 
+#include <span>
+
+#include "automata/arcs.h"
+#include "bindings/arrays.h"
+
 namespace automata {
 
 namespace nb = nanobind;
 
+// Requires arcs between states over bytes or over labels.
+inline void require_ranges(std::span<const Range> ranges, int32_t num_states, int32_t num_labels) {
+  bindings::require_countable(ranges.size(), "ranges");
+  for (const Range& range : ranges) {
+    const bool is_label = range.low >= kFirstLabel;
+    const bool in_order = is_label ? range.low == range.high && range.high - kFirstLabel < num_labels
+                                   : 0 <= range.low && range.low <= range.high && range.high < kFirstLabel;
+    bindings::require(in_order, [&] {
+      return "an arc from " + std::to_string(range.low) + " to " + std::to_string(range.high) +
+             " is over no bytes or label";
+    });
+    bindings::require(0 <= range.source && range.source < num_states && 0 <= range.target && range.target < num_states,
+                      "an arc leads outside of the states");
+  }
+}
+
+inline void require_edges(std::span<const Edge> edges, int32_t num_states) {
+  bindings::require_countable(edges.size(), "epsilon arcs");
+  for (const Edge& edge : edges) {
+    bindings::require(0 <= edge.source && edge.source < num_states && 0 <= edge.target && edge.target < num_states,
+                      "an epsilon arc leads outside of the states");
+  }
+}
+
 void bind_budget(nb::module_& m);
 void bind_byte_tables(nb::module_& m);
 void bind_graphs(nb::module_& m);
+void bind_nested(nb::module_& m);
+void bind_pushdown(nb::module_& m);
 
 }  // namespace automata

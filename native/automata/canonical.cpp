@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "automata/arc_rows.h"
 #include "support/csr.h"
 
 namespace automata {
@@ -12,9 +13,9 @@ using support::Groups;
 using support::Matrix;
 
 // The states in the order in which a search from the start comes to them, and the number that each gets.
-class BreadthFirst {
+class Numbering {
  public:
-  BreadthFirst(int32_t num_states, int32_t start, Budget& budget) : number(num_states, kNone, budget), order(budget) {
+  Numbering(int32_t num_states, int32_t start, Budget& budget) : number(num_states, kNone, budget), order(budget) {
     order.reserve(num_states);
     if (start != kNone) reach(start);
   }
@@ -26,16 +27,6 @@ class BreadthFirst {
 
   Vector<int32_t> number, order;
 };
-
-// Arcs by state and then by symbol.
-Groups rows(const Transitions& automaton, int32_t num_symbols, Budget& budget) {
-  const auto& arcs = automaton.arcs;
-  const Groups by_symbol = support::grouped(num_symbols, arcs.size(), [&](size_t a) { return arcs[a].symbol; }, budget);
-  Groups found = support::grouped(
-      automaton.num_states(), arcs.size(), [&](size_t place) { return arcs[by_symbol.order[place]].source; }, budget);
-  for (int32_t& place : found.order) place = by_symbol.order[place];
-  return found;
-}
 
 // The columns of a table of blocks and labels in the order in which their first bytes come.
 Vector<int32_t> columns_in_order(std::span<const int32_t> block_of, size_t num_columns, int32_t num_blocks,
@@ -56,7 +47,7 @@ ByteTables dense(int32_t start, std::span<const uint8_t> final, std::span<const 
                  const Matrix<int32_t>& table, int32_t num_labels, Budget& budget) {
   const auto num_states = static_cast<int32_t>(final.size());
   const auto num_blocks = static_cast<int32_t>(table.columns()) - num_labels;
-  BreadthFirst search(num_states, start, budget);
+  Numbering search(num_states, start, budget);
   const Vector<int32_t> columns = columns_in_order(block_of, table.columns(), num_blocks, budget);
   for (size_t at = 0; at < search.order.size(); ++at) {
     const auto row = table[search.order[at]];
@@ -91,12 +82,11 @@ void append(std::vector<ByteArc>& arcs, int32_t begin, const ByteArc& arc) {
 }
 
 ByteTables sparse(const Minimal& minimal, std::span<const int32_t> interval_of, int32_t num_labels, Budget& budget) {
-  const auto& arcs = minimal.automaton.arcs;
   const int32_t num_states = minimal.automaton.num_states(), num_symbols = interval_of.back() + 1;
-  const Groups by_state = rows(minimal.automaton, num_symbols, budget);
-  BreadthFirst search(num_states, minimal.start, budget);
+  const ArcRows by_state = arc_rows(num_states, minimal.automaton.arcs, budget);
+  Numbering search(num_states, minimal.start, budget);
   for (size_t at = 0; at < search.order.size(); ++at) {
-    for (int32_t arc : by_state[search.order[at]]) search.reach(arcs[arc].target);
+    for (const Arc& arc : by_state[search.order[at]]) search.reach(arc.target);
     budget.spend(1 + static_cast<int64_t>(by_state[search.order[at]].size()));
   }
   Vector<int32_t> first(num_symbols, 0, budget), last(num_symbols, 0, budget);
@@ -104,19 +94,19 @@ ByteTables sparse(const Minimal& minimal, std::span<const int32_t> interval_of, 
   for (int32_t byte = 0; byte < kFirstLabel + num_labels; ++byte) last[interval_of[byte]] = byte;
   ByteTables found;
   found.start = std::min(minimal.start, 0), found.num_labels = num_labels, found.is_sparse = true;
-  budget.charge(sizeof(ByteArc) * arcs.size() + (5 + 4 * static_cast<size_t>(num_labels)) * num_states);
-  found.arcs.reserve(arcs.size());
+  budget.charge(sizeof(ByteArc) * by_state.arcs.size() + (5 + 4 * static_cast<size_t>(num_labels)) * num_states);
+  found.arcs.reserve(by_state.arcs.size());
   found.by_label.assign(static_cast<size_t>(num_states) * num_labels, kNone);
   for (int32_t state = 0; state < num_states; ++state) {
     const auto begin = static_cast<int32_t>(found.arcs.size());
     found.offsets.push_back(begin);
     found.final.push_back(minimal.automaton.final[search.order[state]]);
-    for (int32_t a : by_state[search.order[state]]) {
-      const int32_t low = first[arcs[a].symbol], target = search.number[arcs[a].target];
+    for (const Arc& arc : by_state[search.order[state]]) {
+      const int32_t low = first[arc.symbol], target = search.number[arc.target];
       if (low >= kFirstLabel) {
         found.by_label[static_cast<size_t>(state) * num_labels + low - kFirstLabel] = target;
       } else {
-        append(found.arcs, begin, {low, last[arcs[a].symbol], target});
+        append(found.arcs, begin, {low, last[arc.symbol], target});
       }
     }
     budget.spend(1 + static_cast<int64_t>(by_state[search.order[state]].size()));
@@ -132,7 +122,7 @@ struct ByteRows {
   std::vector<ByteArc> arcs;
 };
 
-ByteRows rows_of(int32_t num_states, std::span<const Range> ranges, Budget& budget) {
+ByteRows byte_rows(int32_t num_states, std::span<const Range> ranges, Budget& budget) {
   const Groups by_state =
       support::grouped(num_states, ranges.size(), [&](size_t r) { return ranges[r].source; }, budget);
   ByteRows rows;
@@ -157,7 +147,7 @@ std::span<const ByteArc> row(const ByteRows& rows, int32_t state) {
 
 ByteTables sparse(int32_t start, std::span<const uint8_t> final, const ByteRows& rows, Budget& budget) {
   const auto num_states = static_cast<int32_t>(final.size());
-  BreadthFirst search(num_states, start, budget);
+  Numbering search(num_states, start, budget);
   ByteTables found;
   found.start = std::min(start, 0), found.is_sparse = true;
   budget.charge(sizeof(ByteArc) * rows.arcs.size() + 5 * static_cast<size_t>(num_states));
@@ -216,7 +206,7 @@ ByteTables tabulated(const Minimal& minimal, std::span<const int32_t> interval_o
 ByteTables tabulated(int32_t start, std::span<const uint8_t> final, std::span<const Range> ranges, int64_t dense_bytes,
                      Budget& budget) {
   const auto num_states = static_cast<int32_t>(final.size());
-  const ByteRows by_state = rows_of(num_states, ranges, budget);
+  const ByteRows by_state = byte_rows(num_states, ranges, budget);
   int32_t interval_of[256];
   cut_bytes(by_state.arcs, interval_of);
   const int64_t num_blocks = interval_of[255] + 1;
@@ -232,7 +222,7 @@ ByteTables tabulated(int32_t start, std::span<const uint8_t> final, std::span<co
 
 ByteTables from_state(const ByteTables& tables, int32_t state, int64_t dense_bytes, Budget& budget) {
   const ArcsByState arcs(tables, budget);
-  BreadthFirst search(tables.num_states(), state, budget);
+  Numbering search(tables.num_states(), state, budget);
   Vector<uint8_t> final(budget);
   Vector<Range> ranges(budget);
   for (size_t at = 0; at < search.order.size(); ++at) {

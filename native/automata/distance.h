@@ -18,28 +18,40 @@ support::Groups entering(int32_t num_states, const Edges& edges, Budget& budget)
   return support::grouped(num_states, edges.size(), [&](size_t e) { return edges[e].target; }, budget);
 }
 
-// The least number of edges from each state to one of the goals, kNone where none can be reached.
+// A search against the direction of edges.
+struct BreadthFirst {
+  Vector<int32_t> distance;  // the least number of edges from each state to a goal, kNone where none can be reached
+  Vector<int32_t> order;     // the states that lead to a goal, the nearest first
+};
+
 template <class Edges, class Goals>
-Vector<int32_t> distances(int32_t num_states, const Edges& edges, Goals goals, Budget& budget) {
+BreadthFirst breadth_first(int32_t num_states, const Edges& edges, Goals goals, Budget& budget) {
   const support::Groups into = entering(num_states, edges, budget);
-  Vector<int32_t> distance(num_states, kNone, budget), queue(budget);
-  queue.reserve(num_states);
+  BreadthFirst search{Vector<int32_t>(num_states, kNone, budget), Vector<int32_t>(budget)};
+  auto& [distance, order] = search;
+  order.reserve(num_states);
   for (int32_t state : goals) {
     if (distance[state] != kNone) continue;
     distance[state] = 0;
-    queue.push_back(state);
+    order.push_back(state);
   }
-  for (size_t at = 0; at < queue.size(); ++at) {
-    const int32_t state = queue[at];
+  for (size_t at = 0; at < order.size(); ++at) {
+    const int32_t state = order[at];
     budget.spend(1 + static_cast<int64_t>(into[state].size()));
     for (int32_t edge : into[state]) {
       const int32_t before = edges[edge].source;
       if (distance[before] != kNone) continue;
       distance[before] = distance[state] + 1;
-      queue.push_back(before);
+      order.push_back(before);
     }
   }
-  return distance;
+  return search;
+}
+
+// The least number of edges from each state to one of the goals, kNone where none can be reached.
+template <class Edges, class Goals>
+Vector<int32_t> distances(int32_t num_states, const Edges& edges, Goals goals, Budget& budget) {
+  return breadth_first(num_states, edges, goals, budget).distance;
 }
 
 // The states from which no loop can be reached, each behind all that it has edges to (Kahn 1962).

@@ -7,4 +7,6 @@ NB_MODULE(_native, m) {
   automata::bind_budget(m);
   automata::bind_byte_tables(m);
   automata::bind_graphs(m);
+  automata::bind_nested(m);
+  automata::bind_pushdown(m);
 }

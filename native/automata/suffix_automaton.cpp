@@ -1,6 +1,7 @@
 #include "automata/suffix_automaton.h"
 
 #include "support/hash.h"
+#include "support/hash_index.h"
 
 namespace automata {
 
@@ -19,10 +20,7 @@ class SuffixAutomaton {
     int32_t source, chunk, target, next_edge;
   };
 
-  SuffixAutomaton(size_t length, Budget& budget)
-      : states(budget),
-        edges(budget),
-        slots_(num_slots(length), kNone, budget) {
+  SuffixAutomaton(size_t length, Budget& budget) : states(budget), edges(budget), index_(budget) {
     states.push_back({0, kNone, kNone, kNone});
     states.reserve(2 * length + 1);
     edges.reserve(3 * length + 1);
@@ -44,29 +42,24 @@ class SuffixAutomaton {
   Vector<TrieEdge> edges;
 
  private:
-  static size_t num_slots(size_t length) {
-    size_t slots = 16;
-    while (slots < 6 * length) slots *= 2;
-    return slots;
-  }
   int32_t add_state(int32_t longest, int32_t chunk) {
     states.push_back({longest, kNone, chunk, kNone});
     return static_cast<int32_t>(states.size()) - 1;
   }
-  // Where the edge of a state over a chunk is, or would be.
-  size_t slot(int32_t state, int32_t chunk) const {
-    const size_t mask = slots_.size() - 1;
-    size_t at =
-        support::finished(support::mixed(static_cast<uint64_t>(state) << 32, static_cast<uint32_t>(chunk))) & mask;
-    while (slots_[at] != kNone && (edges[slots_[at]].source != state || edges[slots_[at]].chunk != chunk))
-      at = (at + 1) & mask;
-    return at;
+  static uint32_t hash(int32_t state, int32_t chunk) {
+    return support::finished(support::mixed(static_cast<uint64_t>(state) << 32, static_cast<uint32_t>(chunk)));
   }
-  int32_t edge(int32_t state, int32_t chunk) const { return slots_[slot(state, chunk)]; }
+  // The edge of a state over a chunk, or kNone.
+  int32_t edge(int32_t state, int32_t chunk) const {
+    return index_.find(hash(state, chunk),
+                       [&](int32_t number) { return edges[number].source == state && edges[number].chunk == chunk; });
+  }
   void add_edge(int32_t state, int32_t chunk, int32_t target) {
-    slots_[slot(state, chunk)] = static_cast<int32_t>(edges.size());
+    const auto number = static_cast<int32_t>(edges.size());
+    index_.reserve_one();
     edges.push_back({state, chunk, target, states[state].first_edge});
-    states[state].first_edge = static_cast<int32_t>(edges.size()) - 1;
+    index_.add(hash(state, chunk));
+    states[state].first_edge = number;
   }
   // The state for the longest suffix that ends elsewhere, too: the target of an edge, or a part of it that is split
   // off.
@@ -87,7 +80,7 @@ class SuffixAutomaton {
     return clone;
   }
 
-  Vector<int32_t> slots_;
+  support::HashIndex index_;  // of the edges
   int32_t last_ = 0;
 };
 

@@ -103,6 +103,10 @@ inline void require_countable(size_t size, const char* what) {
   require(size < (size_t{1} << 31) - 1, [&] { return std::string(what) + " has too many elements"; });
 }
 
+inline std::span<const uint8_t> bytes_of(const nb::bytes& text) {
+  return {reinterpret_cast<const uint8_t*>(text.c_str()), text.size()};
+}
+
 template <class T>
 nb::ndarray<nb::numpy, T> owned(std::vector<T>&& values, std::initializer_list<size_t> shape) {
   auto* kept = new std::vector<T>(std::move(values));

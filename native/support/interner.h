@@ -11,11 +11,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <span>
 
 #include "support/budget.h"
 #include "support/hash.h"
+#include "support/hash_index.h"
 
 namespace support {
 
@@ -27,13 +27,9 @@ struct Interned {
 template <class T>
 class Interner {
  public:
-  explicit Interner(Budget& budget)
-      : values_(budget),
-        begins_(1, 0, budget),
-        hashes_(budget),
-        slots_(kFirstSlots, kFree, budget) {}
+  explicit Interner(Budget& budget) : values_(budget), begins_(1, 0, budget), index_(budget) {}
 
-  int32_t size() const { return static_cast<int32_t>(hashes_.size()); }
+  int32_t size() const { return static_cast<int32_t>(begins_.size()) - 1; }
   // How many values all spans have together.
   int64_t num_values() const { return begins_.back(); }
 
@@ -51,20 +47,16 @@ class Interner {
   Interned close() {
     const std::span<const T> written = open();
     const uint32_t hash = hash_of(written);
-    size_t slot = hash & mask();
-    for (; slots_[slot] != kFree; slot = (slot + 1) & mask()) {
-      const int32_t known = slots_[slot];
-      if (hashes_[known] == hash && std::ranges::equal((*this)[known], written)) {
-        discard();
-        return {known, false};
-      }
+    const int32_t known =
+        index_.find(hash, [&](int32_t number) { return std::ranges::equal((*this)[number], written); });
+    if (known != HashIndex::kAbsent) {
+      discard();
+      return {known, false};
     }
     const int32_t number = size();
-    reserve_one();
-    hashes_.push_back(hash);
+    index_.reserve_one();
     begins_.push_back(static_cast<int64_t>(values_.size()));
-    for (slot = hash & mask(); slots_[slot] != kFree;) slot = (slot + 1) & mask();
-    slots_[slot] = number;
+    index_.add(hash);
     return {number, true};
   }
 
@@ -75,32 +67,9 @@ class Interner {
   }
 
  private:
-  static constexpr int32_t kFree = -1;
-  static constexpr size_t kFirstSlots = 256;
-
-  size_t mask() const { return slots_.size() - 1; }
-
-  // Room for one more span, so that what follows does not throw.
-  void reserve_one() {
-    if (hashes_.size() == hashes_.capacity()) hashes_.reserve(std::max<size_t>(64, 2 * hashes_.size()));
-    if (begins_.size() == begins_.capacity()) begins_.reserve(2 * begins_.size());
-    if (2 * (hashes_.size() + 1) > slots_.size()) grow();
-  }
-  void grow() {
-    Vector<int32_t> larger(2 * slots_.size(), kFree, slots_.get_allocator());
-    const size_t larger_mask = larger.size() - 1;
-    for (int32_t number = 0; number < size(); ++number) {
-      size_t slot = hashes_[number] & larger_mask;
-      while (larger[slot] != kFree) slot = (slot + 1) & larger_mask;
-      larger[slot] = number;
-    }
-    slots_ = std::move(larger);
-  }
-
   Vector<T> values_;
   Vector<int64_t> begins_;
-  Vector<uint32_t> hashes_;
-  Vector<int32_t> slots_;  // open addressing
+  HashIndex index_;
 };
 
 }  // namespace support

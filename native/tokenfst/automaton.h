@@ -35,9 +35,8 @@ class Automaton {
   const Vocabulary& vocabulary() const { return *vocabulary_; }
   const std::shared_ptr<const Vocabulary>& shared_vocabulary() const { return vocabulary_; }
 
-  // Whether a state is one of this automaton; the other functions take no others.
-  virtual bool has_state(const State& state) const = 0;
-  // Writes the mask of a state; words past the vocabulary are cleared. Safe to call from several threads.
+  // Writes the mask of a state; words past the vocabulary are cleared. Safe to call from several threads, without
+  // Python's lock. Throws std::invalid_argument where the state is none of this automaton's.
   virtual void fill(const State& state, int64_t remaining, std::span<uint32_t> out) = 0;
 
  private:

@@ -199,7 +199,6 @@ void fill_bitmasks(const nb::sequence& automata, const nb::sequence& states, Out
     require_words(each, out.columns);
     jobs.push_back({&each, state_of(state),
                     remaining && jobs.size() < remaining->size() ? (*remaining)[jobs.size()] : kUnlimited});
-    require(each.has_state(jobs.back().state), "a state is none of its automaton's");
     ++automaton;
   }
   require(automaton == automata.end(), "there are more automata than states");

@@ -12,5 +12,6 @@ void bind_classes(nb::module_& m);
 void bind_automata(nb::module_& m);
 void bind_pushdown_tables(nb::module_& m);
 void bind_pushdown_automata(nb::module_& m);
+void bind_lazy(nb::module_& m);
 
 }  // namespace tokenfst

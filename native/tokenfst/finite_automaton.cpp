@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <stdexcept>
 
 #include "automata/distance.h"
 #include "tokenfst/character_steps.h"
@@ -65,11 +66,6 @@ int64_t FiniteAutomaton::alike(int64_t state) const {
   return std::visit([&](const auto& form) { return form.alike(state); }, tables_.transitions);
 }
 
-bool FiniteAutomaton::has_state(const State& state) const {
-  const auto* number = std::get_if<int64_t>(&state);
-  return number && has_state(*number);
-}
-
 std::span<const int32_t> FiniteAutomaton::min_tokens_by_state() {
   if (has_distances()) return min_tokens_;
   const std::lock_guard lock(mutex_);
@@ -121,7 +117,9 @@ bool FiniteAutomaton::fill_known(int64_t state, int64_t remaining, std::span<uin
 }
 
 void FiniteAutomaton::fill(const State& state, int64_t remaining, std::span<uint32_t> out) {
-  const int64_t number = std::get<int64_t>(state);
+  const auto* known = std::get_if<int64_t>(&state);
+  if (!known || !has_state(*known)) throw std::invalid_argument("a state is none of its automaton's");
+  const int64_t number = *known;
   if (fill_known(number, remaining, out)) return;
   if (remaining != kUnlimited) min_tokens_by_state();
   const Allowed made = remaining == kUnlimited ? allowed(number) : allowed_within(number, remaining);

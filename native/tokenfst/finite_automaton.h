@@ -54,7 +54,6 @@ class FiniteAutomaton : public Automaton {
   std::span<const int32_t> min_tokens_by_state();
   bool has_distances() const { return has_distances_.load(std::memory_order_acquire); }
 
-  bool has_state(const State& state) const override;
   void fill(const State& state, int64_t remaining, std::span<uint32_t> out) override;
   // Does the same if the mask is at hand, and nothing if it is not: never waits for another thread.
   bool fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out) const;

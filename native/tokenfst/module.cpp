@@ -10,4 +10,5 @@ NB_MODULE(_native, m) {
   tokenfst::bind_automata(m);
   tokenfst::bind_pushdown_tables(m);
   tokenfst::bind_pushdown_automata(m);
+  tokenfst::bind_lazy(m);
 }

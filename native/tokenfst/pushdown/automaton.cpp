@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <stdexcept>
 
 #include "tokenfst/token_classes.h"
 
@@ -219,15 +220,11 @@ bool PushdownAutomaton::fill(const PushdownState& state, int64_t remaining, std:
   return true;
 }
 
-bool PushdownAutomaton::has_state(const State& state) const {
-  const auto* object = std::get_if<std::shared_ptr<const StateObject>>(&state);
-  const auto* own = object ? dynamic_cast<const PushdownState*>(object->get()) : nullptr;
-  return own && has_state(*own);
-}
-
 void PushdownAutomaton::fill(const State& state, int64_t remaining, std::span<uint32_t> out) {
-  const auto& object = std::get<std::shared_ptr<const StateObject>>(state);
-  fill(static_cast<const PushdownState&>(*object), remaining, out, true);
+  const auto* object = std::get_if<std::shared_ptr<const StateObject>>(&state);
+  const auto* known = object ? dynamic_cast<const PushdownState*>(object->get()) : nullptr;
+  if (!known || !has_state(*known)) throw std::invalid_argument("a state is none of its automaton's");
+  fill(*known, remaining, out, true);
 }
 
 }  // namespace tokenfst

@@ -69,7 +69,6 @@ class PushdownAutomaton : public Automaton {
   // Writes a mask; says whether it did.
   bool fill(const PushdownState& state, int64_t remaining, std::span<uint32_t> out, bool may_wait);
 
-  bool has_state(const State& state) const override;
   void fill(const State& state, int64_t remaining, std::span<uint32_t> out) override;
 
  private:

@@ -1,0 +1,65 @@
+"""UnderSymbols: which symbols may lie directly under which on a stack.
+
+There may be a hundred thousand symbols, but few different answers: what lies under a symbol depends on the rule that
+was called. So symbols are of kinds, and each kind has one list of symbols that may lie under it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
+
+from automata.arrays import IntArray
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class UnderSymbols:
+    """Pairs of symbols; `pairs[i, j]` says whether symbol j may lie directly under symbol i.
+
+    Attributes:
+        kind: `[S]` int32, below K.
+        offsets, symbols: `[K + 1]` and `[N]` int32: under kind k may lie the symbols from `offsets[k]` to
+            `offsets[k + 1]`, which ascend.
+    """
+
+    kind: IntArray
+    offsets: IntArray
+    symbols: IntArray
+
+    def __getitem__(self, pair: tuple[int, int]) -> bool:
+        upper, lower = pair
+        kind = self.kind[upper]
+        below = self.symbols[self.offsets[kind] : self.offsets[kind + 1]]
+        place = int(np.searchsorted(below, lower))
+        return place < len(below) and int(below[place]) == lower
+
+
+def by_rules(caller: IntArray, callee: IntArray) -> UnderSymbols:
+    """Symbols that are calls: one lies under another if it called the rule that the other is called in.
+
+    Args:
+        caller, callee: `[S]` each, the rule in which each symbol was pushed, and the rule that was called.
+    """
+    num_rules = int(max(caller.max(initial=-1), callee.max(initial=-1))) + 1
+    offsets = np.zeros(num_rules + 1, np.int32)
+    np.cumsum(np.bincount(callee, minlength=num_rules), out=offsets[1:])
+    return UnderSymbols(caller, offsets, np.argsort(callee, kind="stable").astype(np.int32))
+
+
+def by_kinds(kinds: Iterable[Hashable], below: Mapping[Hashable, Iterable[int]]) -> UnderSymbols:
+    """Symbols of kinds.
+
+    Args:
+        kinds: S of them.
+        below: for each kind, the symbols that may lie under it.
+    """
+    number = {kind: place for place, kind in enumerate(below)}
+    lists = [sorted(symbols) for symbols in below.values()]
+    return UnderSymbols(
+        np.array([number[kind] for kind in kinds], np.int32),
+        np.array([0, *accumulate(map(len, lists))], np.int32),
+        np.array([symbol for symbols in lists for symbol in symbols], np.int32),
+    )

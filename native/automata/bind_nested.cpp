@@ -1,0 +1,260 @@
+// Bindings of networks of nested rules: their layout, what is made of it, and what is counted in them.
+#include <algorithm>
+
+#include "automata/bindings.h"
+#include "automata/nested/compile.h"
+#include "automata/nested/paths.h"
+#include "automata/nested/pieces.h"
+#include "bindings/arrays.h"
+#include "bindings/errors.h"
+
+namespace automata {
+
+namespace {
+
+using namespace bindings;
+using namespace nanobind::literals;
+
+// Layouts.
+
+// Requires pairs of states to lie within one rule each; rules are runs of states.
+class RulesOfStates {
+ public:
+  explicit RulesOfStates(const NestedLayout& layout) : num_states_(layout.num_states) {
+    const auto& starts = layout.starts;
+    require(!starts.empty() && starts.front() == kLastState + 1, "there is no first rule, or it begins elsewhere");
+    for (size_t rule = 1; rule < starts.size(); ++rule)
+      require(starts[rule - 1] < starts[rule], "`starts` do not ascend");
+    require(starts.back() < num_states_, "a rule has no state");
+    rule_of_.resize(num_states_, kNone);
+    for (size_t rule = 0; rule < starts.size(); ++rule) {
+      const int32_t end = rule + 1 < starts.size() ? starts[rule + 1] : num_states_;
+      std::fill(rule_of_.begin() + starts[rule], rule_of_.begin() + end, static_cast<int32_t>(rule));
+    }
+  }
+  int32_t operator[](int32_t state) const {
+    require(kLastState < state && state < num_states_, "a state is out of range");
+    return rule_of_[state];
+  }
+  void require_edge(int32_t source, int32_t target) const {
+    require((*this)[source] == (*this)[target], "an arc leads from one rule to another");
+  }
+
+ private:
+  int32_t num_states_;
+  std::vector<int32_t> rule_of_;
+};
+
+void require_pieces(const NestedLayout& layout) {
+  const size_t num_pieces = layout.piece_states.size();
+  require_offsets(layout.piece_arc_offsets, num_pieces, layout.piece_arcs.size(), "`piece_arc_offsets`");
+  require_offsets(layout.piece_epsilon_offsets, num_pieces, layout.piece_epsilon.size(), "`piece_epsilon_offsets`");
+  for (int32_t piece = 0; piece < layout.num_pieces(); ++piece) {
+    const int32_t num_states = layout.piece_states[piece];
+    require(num_states >= 2, "a piece has a start and an end");
+    require_ranges(layout.arcs_of(piece), num_states, layout.num_labels);
+    require_edges(layout.epsilon_of(piece), num_states);
+    const auto is_apart = [](const auto& arc) { return arc.source != 1 && arc.target != 0; };
+    require(
+        std::ranges::all_of(layout.arcs_of(piece), is_apart) && std::ranges::all_of(layout.epsilon_of(piece), is_apart),
+        "an arc of a piece leads into its start or out of its end");
+  }
+}
+
+void require_calls(const NestedLayout& layout, const RulesOfStates& rules) {
+  const auto num_targets = static_cast<int64_t>(layout.targets.size());
+  for (const Call& call : layout.calls) {
+    require_within(call.rule, 1, layout.num_rules(), "rule that is called");
+    const int64_t num_exits = layout.first_exit[call.rule + 1] - layout.first_exit[call.rule];
+    require(0 <= call.first_target && call.first_target + num_exits <= num_targets, "a call has no targets");
+    for (int32_t target : layout.targets_of(call)) {
+      if (target != kNone) rules.require_edge(call.source, target);
+    }
+    rules.require_edge(call.source, call.source);
+  }
+  for (const RuleEnd& end : layout.ends) {
+    require_within(end.exit, 0, layout.num_exits(), "exit");
+    const int32_t rule = rules[end.state];
+    require(layout.first_exit[rule] <= end.exit && end.exit < layout.first_exit[rule + 1],
+            "a rule ends in an exit of another one");
+  }
+}
+
+void require_counters(const NestedLayout& layout, const RulesOfStates& rules) {
+  const auto num_numbers = static_cast<int64_t>(layout.numbers.size());
+  for (const Counter& counter : layout.counters) {
+    rules.require_edge(counter.entered, counter.end);
+    require_within(counter.piece, 0, layout.num_pieces(), "piece");
+    const int64_t num_states = layout.piece_states[counter.piece];
+    require_within(counter.entry, 0, num_states, "entry");
+    require(counter.low >= 0 && counter.high >= kNone, "a bound is negative");
+    require(0 <= counter.first_number && counter.first_number + num_states <= num_numbers, "a counter has no numbers");
+  }
+}
+
+void require_numbers(std::span<const CountedState> numbers) {
+  for (const CountedState& number : numbers) {
+    require(number.is_counted == 0 || number.is_counted == 1, "a state is counted once or not at all");
+    require(0 <= number.least && 0 <= number.most, "a number is negative");
+  }
+}
+
+void require_layout(const NestedLayout& layout) {
+  const RulesOfStates rules(layout);
+  require(layout.num_labels >= 0, "there are no negative numbers of labels");
+  require(layout.first_exit.size() == layout.starts.size() + 1 && layout.first_exit[0] == 0 && layout.first_exit[1] > 0,
+          "`first_exit` has a number for each rule and one more");
+  for (int32_t rule = 0; rule < layout.num_rules(); ++rule) {
+    require(layout.first_exit[rule] <= layout.first_exit[rule + 1], "`first_exit` does not ascend");
+  }
+  require_countable(kFirstLabel + static_cast<size_t>(layout.num_labels) + 2 * layout.starts.size() +
+                        static_cast<size_t>(layout.num_exits()),
+                    "symbols");
+  require_offsets(layout.text_offsets, layout.chains.size(), layout.text.size(), "`text_offsets`");
+  for (const Edge& chain : layout.chains) rules.require_edge(chain.source, chain.target);
+  for (const Edge& edge : layout.epsilon) rules.require_edge(edge.source, edge.target);
+  require_pieces(layout);
+  for (const Copy& copy : layout.copies) {
+    require_within(copy.piece, 0, layout.num_pieces(), "piece");
+    rules.require_edge(copy.source, copy.target);
+  }
+  require_calls(layout, rules);
+  for (const Prepared& prepared : layout.prepared) {
+    require_within(prepared.rule, 1, layout.num_rules(), "prepared rule");
+    require_within(prepared.piece, 0, layout.num_pieces(), "piece");
+  }
+  require_counters(layout, rules);
+  require_numbers(layout.numbers);
+}
+
+template <class Records>
+auto copied(const Records& records) {
+  require_countable(records.size(), "an array");
+  return std::vector(records.begin(), records.end());
+}
+
+NestedLayout layout_of(int32_t num_states, int32_t num_labels, Values<int32_t> starts, Values<int32_t> first_exit,
+                       Values<uint8_t> text, Values<int32_t> text_offsets, Rows<Edge> chains,
+                       Values<int32_t> piece_states, Values<int32_t> piece_arc_offsets, Rows<Range> piece_arcs,
+                       Values<int32_t> piece_epsilon_offsets, Rows<Edge> piece_epsilon, Rows<Copy> copies,
+                       Rows<Edge> epsilon, Rows<Call> calls, Values<int32_t> targets, Rows<RuleEnd> ends,
+                       Rows<Prepared> prepared, Rows<Counter> counters, Rows<CountedState> numbers, Budget& budget) {
+  budget.charge(text.size() + 16 * piece_arcs.size() + 8 * (chains.size() + piece_epsilon.size() + epsilon.size()) +
+                12 * (copies.size() + calls.size() + numbers.size()) + 4 * targets.size() +
+                4 * static_cast<size_t>(std::max(num_states, 0)));
+  NestedLayout layout;
+  layout.num_states = num_states, layout.num_labels = num_labels;
+  layout.starts = copied(starts), layout.first_exit = copied(first_exit);
+  layout.text = copied(text), layout.text_offsets = copied(text_offsets), layout.chains = copied(chains);
+  layout.piece_states = copied(piece_states);
+  layout.piece_arc_offsets = copied(piece_arc_offsets), layout.piece_arcs = copied(piece_arcs);
+  layout.piece_epsilon_offsets = copied(piece_epsilon_offsets), layout.piece_epsilon = copied(piece_epsilon);
+  layout.copies = copied(copies), layout.epsilon = copied(epsilon);
+  layout.calls = copied(calls), layout.targets = copied(targets), layout.ends = copied(ends);
+  layout.prepared = copied(prepared), layout.counters = copied(counters), layout.numbers = copied(numbers);
+  require_layout(layout);
+  return layout;
+}
+
+// Automata.
+
+ByteTables regular_of(const NestedLayout& layout, int64_t max_states, int64_t dense_bytes, Budget& budget) {
+  require(layout.num_rules() == 1 && layout.counters.empty(), "there are several rules, or something is counted");
+  return unlocked([&] { return regular(layout, max_states, dense_bytes, budget); });
+}
+
+// What is wrong (0 for nothing, and two rules), whether there is a text, and the tables of the automaton.
+nb::tuple compile_of(const NestedLayout& layout, int64_t max_states, Budget& budget) {
+  require(layout.counters.empty(), "something is counted");
+  NestedAutomaton found = unlocked([&] { return compile(layout, max_states, budget); });
+  const auto [fault, rule, other] = found.wrong;
+  return nb::make_tuple(nb::make_tuple(static_cast<int32_t>(fault), rule, other), found.has_text, found.num_states,
+                        array_of(found.byte_class), array(std::move(found.step_offsets)), array(std::move(found.pops)),
+                        array(std::move(found.pushes)), array(std::move(found.targets)), rows(found.symbols),
+                        array(std::move(found.headroom)), array(std::move(found.symbol_headroom)));
+}
+
+// What is counted.
+
+void require_paths(const ByteTables& automaton, size_t num_counted) {
+  require(automaton.num_labels == 0, "the automaton has labels");
+  require(num_counted == automaton.final.size(), "each state is counted or not");
+}
+
+nb::tuple path_numbers_of(const ByteTables& automaton, Values<bool> is_counted, Budget& budget) {
+  require_paths(automaton, is_counted.size());
+  const std::span<const uint8_t> counted(reinterpret_cast<const uint8_t*>(is_counted.data()), is_counted.size());
+  const PathNumbers found = unlocked([&] { return path_numbers(automaton, counted, budget); });
+  return nb::make_tuple(found.is_exact, array_of(found.least), array_of(found.most));
+}
+
+ByteTables expanded_paths_of(const ByteTables& automaton, Rows<CountedState> numbers, int32_t start, int32_t low,
+                             int32_t high, int64_t dense_bytes, Budget& budget) {
+  require_paths(automaton, numbers.size());
+  require_numbers(numbers);
+  require_within(start, 0, automaton.num_states(), "start");
+  require(low >= 0 && high >= kNone && low < kEndless && high < kEndless, "a bound is out of range");
+  return unlocked([&] { return expanded_paths(automaton, numbers, start, {low, high}, dense_bytes, budget); });
+}
+
+nb::tuple piece_of_automaton(const ByteTables& automaton, int32_t start, Budget& budget) {
+  require_within(start, 0, automaton.num_states(), "start");
+  Piece piece = piece_of(automaton, start, budget);
+  return nb::make_tuple(piece.num_states, rows(piece.arcs), rows(piece.epsilon), array(std::move(piece.state_of)));
+}
+
+// A read-only view of one of a layout's arrays.
+template <auto Member>
+auto values_of(nb::handle_t<NestedLayout> self) {
+  const auto& values = nb::cast<const NestedLayout&>(self).*Member;
+  return view(values.data(), {values.size()}, self);
+}
+template <auto Member>
+auto rows_of_layout(nb::handle_t<NestedLayout> self) {
+  const auto& records = nb::cast<const NestedLayout&>(self).*Member;
+  constexpr size_t kWidth = sizeof(records[0]) / sizeof(int32_t);
+  return view(reinterpret_cast<const int32_t*>(records.data()), {records.size(), kWidth}, self);
+}
+
+}  // namespace
+
+void bind_nested(nb::module_& m) {
+  nb::class_<NestedLayout>(m, "NestedLayout", "The rules of a network as one non-deterministic automaton.")
+      .def(nb::new_(&layout_of), "num_states"_a, "num_labels"_a, "starts"_a, "first_exit"_a, "text"_a, "text_offsets"_a,
+           "chains"_a, "piece_states"_a, "piece_arc_offsets"_a, "piece_arcs"_a, "piece_epsilon_offsets"_a,
+           "piece_epsilon"_a, "copies"_a, "epsilon"_a, "calls"_a, "targets"_a, "ends"_a, "prepared"_a, "counters"_a,
+           "numbers"_a, "budget"_a)
+      .def_ro("num_states", &NestedLayout::num_states)
+      .def_ro("num_labels", &NestedLayout::num_labels)
+      .def_prop_ro("starts", &values_of<&NestedLayout::starts>)
+      .def_prop_ro("first_exit", &values_of<&NestedLayout::first_exit>)
+      .def_prop_ro("text", &values_of<&NestedLayout::text>)
+      .def_prop_ro("text_offsets", &values_of<&NestedLayout::text_offsets>)
+      .def_prop_ro("chains", &rows_of_layout<&NestedLayout::chains>)
+      .def_prop_ro("piece_states", &values_of<&NestedLayout::piece_states>)
+      .def_prop_ro("piece_arc_offsets", &values_of<&NestedLayout::piece_arc_offsets>)
+      .def_prop_ro("piece_arcs", &rows_of_layout<&NestedLayout::piece_arcs>)
+      .def_prop_ro("piece_epsilon_offsets", &values_of<&NestedLayout::piece_epsilon_offsets>)
+      .def_prop_ro("piece_epsilon", &rows_of_layout<&NestedLayout::piece_epsilon>)
+      .def_prop_ro("copies", &rows_of_layout<&NestedLayout::copies>)
+      .def_prop_ro("epsilon", &rows_of_layout<&NestedLayout::epsilon>)
+      .def_prop_ro("calls", &rows_of_layout<&NestedLayout::calls>)
+      .def_prop_ro("targets", &values_of<&NestedLayout::targets>)
+      .def_prop_ro("ends", &rows_of_layout<&NestedLayout::ends>)
+      .def_prop_ro("prepared", &rows_of_layout<&NestedLayout::prepared>)
+      .def_prop_ro("counters", &rows_of_layout<&NestedLayout::counters>)
+      .def_prop_ro("numbers", &rows_of_layout<&NestedLayout::numbers>);
+  m.def("regular", &regular_of, "layout"_a, "max_states"_a, "dense_bytes"_a, "budget"_a,
+        "The minimal automaton of a layout of one rule.");
+  m.def("compile_nested", &compile_of, "layout"_a, "max_states"_a, "budget"_a,
+        "What is wrong, whether there is a text, and the number of states, the classes, the steps, the symbols and the "
+        "headroom of the pushdown automaton of a layout.");
+  m.def("path_numbers", &path_numbers_of, "automaton"_a, "is_counted"_a, "budget"_a,
+        "Whether numbers of counted states are exact, and the least and the most from each state, `[Q]` each.");
+  m.def("expanded_paths", &expanded_paths_of, "automaton"_a, "numbers"_a, "start"_a, "low"_a, "high"_a, "dense_bytes"_a,
+        "budget"_a, "The minimal automaton of texts that enter so many counted states.");
+  m.def("piece_of_automaton", &piece_of_automaton, "automaton"_a, "start"_a, "budget"_a,
+        "The number of states, the arcs and the epsilon arcs of a piece, and its state for each of the automaton's.");
+}
+
+}  // namespace automata

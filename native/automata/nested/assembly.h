@@ -1,0 +1,71 @@
+// From the deterministic automaton of all rules to a pushdown automaton, at once: there is nothing to be searched for.
+//
+//     a byte that leads to a place where rule r is called     pushes the symbol of the place, leads to the start of r
+//     a byte that leads to where rule r ends in exit i        pops, for each symbol of a place where r is called, that
+//                                                             symbol, and leads to where the place goes on after exit i
+//
+// The symbol of a place is the state that its call leads to: what may follow, exit by exit. So places where the same
+// rule is called and the text goes on in the same way share theirs, and no two steps apply at once.
+#pragma once
+
+#include "automata/arc_rows.h"
+#include "automata/nested/determinize.h"
+#include "support/matrix.h"
+
+namespace automata {
+
+// What may be wrong with a network.
+enum class Fault : int32_t {
+  kNone,
+  kTwoRules,  // two rules are called where the same text was read
+  kReadOn,    // where a rule is called or ends, something else can be read
+  kTwoExits,  // a rule ends in two exits where the same text was read
+  kAtOnce,    // nothing is read between two calls, or before a rule's first call or its end
+};
+
+struct Wrong {
+  Fault fault = Fault::kNone;
+  int32_t rule = 0, other = 0;  // what it is about
+};
+
+// A symbol of the stack: a rule that is called, and the rule that calls it.
+struct CallSymbol {
+  int32_t callee, caller;
+};
+
+// The N states that stay, numbered breadth first from the start, and the S symbols of the stack.
+struct Places {
+  Wrong wrong;                       // if anything is, the rest is not complete
+  Vector<int32_t> number;            // [Q], of each state, or kNone
+  Vector<int32_t> states;            // [N]
+  Vector<int32_t> symbol_of;         // [Q], the symbol whose meaning a state is, or kNone
+  Vector<CallSymbol> symbols;        // [S]
+  support::Matrix<int32_t> returns;  // [S, M], the state where the text goes on after each exit, or kNone
+  Vector<int32_t> rule_start;        // [R], a state
+};
+
+// The places of transitions without states that lead nowhere, from their first state.
+Places places_of(int32_t start, const ArcRows& rows, const RuleSymbols& symbols, Budget& budget);
+
+// A step of a pushdown automaton, whose sequences are empty or one symbol: symbol s is sequence s + 1.
+struct PlaceStep {
+  int32_t pops, pushes, target;
+};
+
+// The steps between places, by state and column: a class of bytes, the end of the text, or a label.
+struct PlaceSteps {
+  explicit PlaceSteps(Budget& budget) : offsets(budget), steps(budget), edges(budget), calls(budget), ends(budget) {}
+
+  ByteClasses byte_class{};
+  int32_t num_classes = 0;
+  Vector<int32_t> offsets;  // [(N + 1) x (C + 1 + L) + 1]; the last state is behind the end of the text
+  Vector<PlaceStep> steps;
+  Vector<Edge> edges;    // steps that leave the stack as it is
+  Vector<Edge> calls;    // steps that push: the state and the symbol
+  Vector<RuleEnd> ends;  // steps that pop, and the end of the text: the state and how the rule ends
+};
+
+PlaceSteps steps_of(const ArcRows& rows, const Places& places, const RuleSymbols& symbols,
+                    std::span<const int32_t> interval_of, Budget& budget);
+
+}  // namespace automata

@@ -1,0 +1,25 @@
+// The pushdown automaton of a network that has been laid out: determinized, assembled, and its headroom found.
+#pragma once
+
+#include <vector>
+
+#include "automata/nested/headroom.h"
+
+namespace automata {
+
+// The tables of `automata/pushdown/pushdown_tables.h`, whose sequences are empty or one symbol: symbol s is sequence
+// s + 1.
+struct NestedAutomaton {
+  Wrong wrong;             // if anything is, the rest is empty
+  bool has_text = false;   // if there is none, the rest is empty
+  int32_t num_states = 0;  // with the one behind the end of the text; the start is state 0
+  ByteClasses byte_class{};
+  std::vector<int32_t> step_offsets, pops, pushes, targets;
+  std::vector<CallSymbol> symbols;
+  std::vector<int32_t> headroom, symbol_headroom;
+};
+
+// Throws LimitExceeded past `max_states`.
+NestedAutomaton compile(const NestedLayout& layout, int64_t max_states, Budget& budget);
+
+}  // namespace automata

@@ -1,0 +1,89 @@
+#include "automata/nested/layout.h"
+
+#include <limits>
+
+namespace automata {
+
+namespace {
+
+struct Sizes {
+  int64_t states, arcs, epsilon;
+};
+
+Sizes sizes_of(const NestedLayout& layout) {
+  Sizes sizes{layout.num_states, static_cast<int64_t>(layout.text.size()), static_cast<int64_t>(layout.epsilon.size())};
+  for (size_t chain = 0; chain < layout.chains.size(); ++chain) {
+    const auto size = static_cast<int64_t>(layout.text_of(chain).size());
+    size ? sizes.states += size - 1 : sizes.epsilon += 1;
+  }
+  for (const Copy& copy : layout.copies) {
+    sizes.states += layout.piece_states[copy.piece] - 2;
+    sizes.arcs += static_cast<int64_t>(layout.arcs_of(copy.piece).size());
+    sizes.epsilon += static_cast<int64_t>(layout.epsilon_of(copy.piece).size());
+  }
+  return sizes;
+}
+
+void write_chains(const NestedLayout& layout, WrittenLayout& found) {
+  for (size_t chain = 0; chain < layout.chains.size(); ++chain) {
+    auto [state, end] = layout.chains[chain];
+    const auto text = layout.text_of(chain);
+    if (text.empty()) found.epsilon.push_back({state, end});
+    for (size_t place = 0; place < text.size(); ++place) {
+      const int32_t target = place + 1 < text.size() ? found.num_states++ : end;
+      found.arcs.push_back({state, text[place], text[place], target});
+      state = target;
+    }
+  }
+}
+
+void write_copies(const NestedLayout& layout, WrittenLayout& found, Budget& budget) {
+  for (const Copy& copy : layout.copies) {
+    // States 0 and 1 are those that it is copied between; the others are new.
+    const int32_t base = found.num_states - 2;
+    const auto copied = [&](int32_t state) {
+      return state == 0 ? copy.source : state == 1 ? copy.target : base + state;
+    };
+    for (const Range& arc : layout.arcs_of(copy.piece)) {
+      found.arcs.push_back({copied(arc.source), arc.low, arc.high, copied(arc.target)});
+    }
+    for (const Edge& edge : layout.epsilon_of(copy.piece)) {
+      found.epsilon.push_back({copied(edge.source), copied(edge.target)});
+    }
+    found.num_states += layout.piece_states[copy.piece] - 2;
+    budget.spend(1 + static_cast<int64_t>(layout.arcs_of(copy.piece).size()));
+  }
+}
+
+}  // namespace
+
+Vector<Return> returns_of(const NestedLayout& layout, Budget& budget) {
+  Vector<Return> returns(budget);
+  for (const Call& call : layout.calls) {
+    int32_t exit = layout.first_exit[call.rule];
+    for (int32_t target : layout.targets_of(call)) {
+      if (target != kNone) returns.push_back({call.source, exit, target});
+      ++exit;
+    }
+    budget.spend(2);
+  }
+  return returns;
+}
+
+WrittenLayout written(const NestedLayout& layout, size_t num_more_arcs, Budget& budget) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max() - 2;
+  const Sizes sizes = sizes_of(layout);
+  // Each call takes one more when it is determinized.
+  if (sizes.states + static_cast<int64_t>(layout.calls.size()) > kMost)
+    throw support::LimitExceeded(support::Limit::kStates, static_cast<double>(kMost));
+  WrittenLayout found{layout.num_states, Vector<Range>(budget), Vector<Edge>(budget)};
+  found.arcs.reserve(sizes.arcs + num_more_arcs);
+  found.epsilon.reserve(sizes.epsilon);
+  found.epsilon.assign(layout.epsilon.begin(), layout.epsilon.end());
+  budget.spend(static_cast<int64_t>(layout.text.size() + layout.epsilon.size()));
+  write_chains(layout, found);
+  write_copies(layout, found, budget);
+  return found;
+}
+
+}  // namespace automata

@@ -1,0 +1,109 @@
+// NestedLayout: the rules of a network as one non-deterministic automaton, in which what is read is not written out.
+//
+//     chain      a literal text between two states: text[text_offsets[i]] up to text[text_offsets[i + 1]]
+//     piece      an automaton from its state 0 to its state 1, laid out once; nothing leads into 0 or out of 1
+//     copy       a piece between two states
+//     counter    a piece between two states, while some of its states are counted whenever they are entered
+//     call       a state where a rule is read; for each exit of the rule, targets[first_target + i] is where the text
+//                goes on after it ended in exit i, or kNone
+//     prepared   a rule that is one deterministic piece: it stands as an epsilon arc between its start and its one end,
+//                in place of which the states of the piece are put in the end
+//
+// States are numbered through behind the first two, which lead to the starts of all rules and are reached from their
+// ends. Exits are numbered through as well. Symbols of arcs are bytes and, from kFirstLabel up, labels.
+// (`automata/nested/network.py` says what a network is, `automata/nested/laying.py` makes the layout.)
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "automata/arcs.h"
+#include "automata/fixpoint.h"
+
+namespace automata {
+
+// The state that leads to the start of each rule, and the one that is reached from each end.
+constexpr int32_t kFirstState = 0, kLastState = 1;
+// In place of the most that is counted from a state on, where there is no bound.
+constexpr int32_t kEndless = INT32_MAX;
+
+struct Copy {
+  int32_t piece, source, target;
+};
+
+struct Call {
+  int32_t source, rule, first_target;
+};
+
+struct Prepared {
+  int32_t rule, piece;
+};
+
+struct Counter {
+  int32_t entered;       // where it begins; nothing else leads away from there
+  int32_t end;           // the state behind it
+  int32_t piece, entry;  // what is read, and where in the piece
+  int32_t low, high;     // how many counted states are entered at least and at most; kNone for no bound
+  int32_t first_number;  // where the numbers of its piece begin
+};
+
+// A state of a piece that is counted in.
+struct CountedState {
+  int32_t is_counted;   // whether entering it counts, 0 or 1
+  int32_t least, most;  // how many counted states are entered from here on; kEndless for no bound
+};
+
+struct NestedLayout {
+  int32_t num_states = 0;  // without those within chains and copies
+  int32_t num_labels = 0;
+  std::vector<int32_t> starts;      // [R], where each rule begins; rule 0 is the whole
+  std::vector<int32_t> first_exit;  // [R + 1]
+  std::vector<uint8_t> text;
+  std::vector<int32_t> text_offsets;
+  std::vector<Edge> chains;
+  std::vector<int32_t> piece_states;  // [P], how many each piece has
+  std::vector<int32_t> piece_arc_offsets, piece_epsilon_offsets;
+  std::vector<Range> piece_arcs;
+  std::vector<Edge> piece_epsilon;
+  std::vector<Copy> copies;
+  std::vector<Edge> epsilon;
+  std::vector<Call> calls;
+  std::vector<int32_t> targets;
+  std::vector<RuleEnd> ends;
+  std::vector<Prepared> prepared;
+  std::vector<Counter> counters;
+  std::vector<CountedState> numbers;
+
+  int32_t num_rules() const { return static_cast<int32_t>(starts.size()); }
+  int32_t num_exits() const { return first_exit.back(); }
+  int32_t num_pieces() const { return static_cast<int32_t>(piece_states.size()); }
+  std::span<const uint8_t> text_of(size_t chain) const {
+    return {text.data() + text_offsets[chain], text.data() + text_offsets[chain + 1]};
+  }
+  std::span<const Range> arcs_of(int32_t piece) const {
+    return {piece_arcs.data() + piece_arc_offsets[piece], piece_arcs.data() + piece_arc_offsets[piece + 1]};
+  }
+  std::span<const Edge> epsilon_of(int32_t piece) const {
+    return {piece_epsilon.data() + piece_epsilon_offsets[piece],
+            piece_epsilon.data() + piece_epsilon_offsets[piece + 1]};
+  }
+  // Where a call goes on, exit by exit of its rule.
+  std::span<const int32_t> targets_of(const Call& call) const {
+    return {targets.data() + call.first_target, static_cast<size_t>(first_exit[call.rule + 1] - first_exit[call.rule])};
+  }
+};
+
+// The returns of all calls, those that lead nowhere left out.
+Vector<Return> returns_of(const NestedLayout& layout, Budget& budget);
+
+// All arcs, with the states within chains and copies behind those of the network, and room for some more arcs.
+// Counters are not written.
+struct WrittenLayout {
+  int32_t num_states;
+  Vector<Range> arcs;
+  Vector<Edge> epsilon;
+};
+WrittenLayout written(const NestedLayout& layout, size_t num_more_arcs, Budget& budget);
+
+}  // namespace automata

@@ -1,0 +1,105 @@
+#include "automata/nested/merging.h"
+
+#include "automata/arc_rows.h"
+#include "automata/distance.h"
+#include "support/interner.h"
+
+namespace automata {
+
+namespace {
+
+constexpr int kRounds = 2;
+
+// What a state is known by: its transitions; the first entry says whether it is final.
+struct Entry {
+  int32_t symbol, target;
+  bool operator==(const Entry&) const = default;
+};
+
+class Merging {
+ public:
+  Merging(const Transitions& automaton, Budget& budget)
+      : final_(automaton.final),
+        rows_(arc_rows(automaton.num_states(), automaton.arcs, budget)),
+        from_the_end_(breadth_first(automaton.num_states(), rows_.arcs, flagged(final_), budget).order),
+        standing_(automaton.num_states(), kNone, budget),
+        budget_(budget) {
+    for (int32_t state : from_the_end_) standing_[state] = state;
+    drop_dead_ends();
+  }
+
+  // Finds for each state one that stands for it, by the transitions, which then lead to such states.
+  void merge() {
+    support::Interner<Entry> known(budget_);
+    Vector<int32_t> first(budget_);  // the state of each row
+    for (int32_t state : from_the_end_) {
+      if (standing_[state] != state) continue;
+      known.push({final_[state] ? 1 : 0, kNone});
+      for (int32_t at = rows_.offsets[state]; at < rows_.offsets[state + 1]; ++at) {
+        Arc& arc = rows_.arcs[at];
+        arc.target = standing_[arc.target];
+        known.push({arc.symbol, arc.target});
+      }
+      budget_.spend(8 + 2 * static_cast<int64_t>(rows_[state].size()));
+      const auto [number, is_new] = known.close();
+      if (is_new) first.push_back(state);
+      standing_[state] = first[number];
+    }
+  }
+
+  // The states that stand for themselves.
+  Minimal renumbered() const {
+    const int32_t num_states = rows_.num_states();
+    Vector<int32_t> number(num_states, kNone, budget_);
+    int32_t count = 0;
+    for (int32_t state = 0; state < num_states; ++state) {
+      if (standing_[state] == state) number[state] = count++;
+    }
+    for (int32_t state = 0; state < num_states; ++state) {
+      if (standing_[state] != kNone) number[state] = number[standing_for(state)];
+    }
+    Minimal found{number[0], Transitions(budget_)};
+    for (int32_t state = 0; state < num_states; ++state) {
+      if (standing_[state] != state) continue;
+      found.automaton.final.push_back(final_[state]);
+      for (const Arc& arc : rows_[state]) {
+        found.automaton.arcs.push_back({number[state], arc.symbol, number[arc.target]});
+      }
+    }
+    return found;
+  }
+
+ private:
+  void drop_dead_ends() {
+    int32_t kept = 0, begin = 0;
+    for (int32_t state = 0; state < rows_.num_states(); ++state) {
+      const int32_t end = rows_.offsets[state + 1];
+      rows_.offsets[state] = kept;
+      for (int32_t at = begin; at < end && standing_[state] != kNone; ++at) {
+        if (standing_[rows_.arcs[at].target] != kNone) rows_.arcs[kept++] = rows_.arcs[at];
+      }
+      begin = end;
+    }
+    rows_.offsets.back() = kept;
+  }
+  int32_t standing_for(int32_t state) const {
+    while (standing_[state] != state) state = standing_[state];
+    return state;
+  }
+
+  const Vector<uint8_t>& final_;
+  ArcRows rows_;
+  const Vector<int32_t> from_the_end_;  // the states that lead to an end, those nearest to one first
+  Vector<int32_t> standing_;            // [Q], kNone for states that lead nowhere
+  Budget& budget_;
+};
+
+}  // namespace
+
+Minimal merged(const Transitions& automaton, Budget& budget) {
+  Merging merging(automaton, budget);
+  for (int round = 0; round < kRounds; ++round) merging.merge();
+  return merging.renumbered();
+}
+
+}  // namespace automata

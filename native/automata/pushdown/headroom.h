@@ -1,0 +1,50 @@
+// Headroom: the least number of symbols on the stack, above the present top, with which the rule at hand can be ended.
+//
+// For a state it is the least, over its ways to an end of its rule, of the greatest, over the calls on the way, of what
+// the call pushes plus the number for the start of the rule that is called, and of the number for the state that the
+// call returns to: a problem of shortest paths with two premises at calls (Knuth, "A generalization of Dijkstra's
+// algorithm", Information Processing Letters 6, 1977). Numbers grow by one at most from one step to the next, so two
+// lists take the place of a heap. (`automata/pushdown/headroom.py` says what headroom is for.)
+#pragma once
+
+#include "automata/distance.h"
+
+namespace automata {
+
+struct PushingCall {
+  int32_t source, begin, back;  // a call at `source` of a rule that begins at `begin` returns to `back`
+  int32_t pushed;               // how many symbols it pushes, 0 or 1
+};
+
+// The headroom of each state, kNone where no end can be reached. Edges are records with a source and a target.
+template <class Edges, class States>
+Vector<int32_t> headrooms(int32_t num_states, const Edges& edges, std::span<const PushingCall> calls,
+                          const States& ends, Budget& budget) {
+  const support::Groups before = entering(num_states, edges, budget);
+  const support::Groups beginning =
+      support::grouped(num_states, calls.size(), [&](size_t c) { return calls[c].begin; }, budget);
+  const support::Groups returning =
+      support::grouped(num_states, calls.size(), [&](size_t c) { return calls[c].back; }, budget);
+  Vector<int32_t> room(num_states, kNone, budget), now(budget), later(budget);
+  for (int32_t state : ends) now.push_back(state);
+  for (int32_t height = 0; !now.empty(); ++height) {
+    const auto look = [&](const PushingCall& call) {
+      if (room[call.begin] == kNone || room[call.back] == kNone) return;
+      (room[call.begin] + call.pushed > height ? later : now).push_back(call.source);
+    };
+    while (!now.empty()) {
+      const int32_t state = now.back();
+      now.pop_back();
+      if (room[state] != kNone) continue;
+      room[state] = height;
+      for (int32_t edge : before[state]) now.push_back(edges[edge].source);
+      for (int32_t call : beginning[state]) look(calls[call]);
+      for (int32_t call : returning[state]) look(calls[call]);
+      budget.spend(4 + static_cast<int64_t>(before[state].size() + beginning[state].size() + returning[state].size()));
+    }
+    std::swap(now, later);
+  }
+  return room;
+}
+
+}  // namespace automata

@@ -1,0 +1,95 @@
+#include "automata/pushdown/pushdown_tables.h"
+
+#include <algorithm>
+
+namespace automata {
+
+namespace {
+
+struct Configuration {
+  int32_t state, top;
+  bool operator==(const Configuration&) const = default;
+};
+
+// The configurations that a text leads to, each once.
+class Reading {
+ public:
+  Reading(const PushdownTables& tables, Budget& budget)
+      : tables_(tables),
+        stacks_(budget),
+        found_(1, Configuration{tables.start, Stacks::kEmpty}, budget),
+        before_(budget),
+        budget_(budget) {}
+
+  // Reads one byte; false where more configurations are reached than may be carried.
+  bool read(uint8_t byte) {
+    std::swap(found_, before_);
+    found_.clear();
+    const int32_t column = tables_.byte_class[byte];
+    for (const Configuration& configuration : before_) {
+      for (const PushdownStep& step : tables_.steps_of(configuration.state, column)) {
+        budget_.spend(1 + static_cast<int64_t>(found_.size()));
+        const int32_t below = popped(stacks_, tables_.sequence(step.pops), configuration.top);
+        if (below == kNone) continue;
+        const Configuration reached{step.target, pushed(step, below)};
+        if (std::ranges::find(found_, reached) == found_.end()) found_.push_back(reached);
+      }
+      if (found_.size() > static_cast<size_t>(tables_.max_configurations)) return false;
+    }
+    return true;
+  }
+  bool may_end() const {
+    return std::ranges::any_of(found_, [&](const Configuration& configuration) {
+      return std::ranges::any_of(tables_.steps_of(configuration.state, tables_.end_column()), [&](const auto& step) {
+        return popped(stacks_, tables_.sequence(step.pops), configuration.top) != kNone;
+      });
+    });
+  }
+
+ private:
+  int32_t pushed(const PushdownStep& step, int32_t top) {
+    for (int32_t symbol : tables_.sequence(step.pushes)) top = stacks_.push(symbol, top);
+    return top;
+  }
+
+  const PushdownTables& tables_;
+  Stacks stacks_;
+  Vector<Configuration> found_, before_;
+  Budget& budget_;
+};
+
+}  // namespace
+
+PushdownTables::Answer PushdownTables::read(std::span<const uint8_t> text, Budget& budget) const {
+  Reading reading(*this, budget);
+  for (size_t place = 0; place < text.size(); ++place) {
+    if (!reading.read(text[place])) return {false, static_cast<int64_t>(place) + 1};
+    budget.spend(4);
+  }
+  return {reading.may_end(), -1};
+}
+
+void write_sequences(std::span<const int32_t> parent, std::span<const int32_t> symbol, PushdownTables& tables,
+                     Budget& budget) {
+  Vector<int32_t> length(parent.size(), 0, budget);
+  int64_t total = 0;
+  for (size_t sequence = 1; sequence < parent.size(); ++sequence) {
+    length[sequence] = length[parent[sequence]] + 1;
+    total += length[sequence];
+    budget.spend(2);
+  }
+  budget.charge(sizeof(int32_t) * (total + parent.size() + 1));
+  tables.sequence_offsets.reserve(parent.size() + 1);
+  tables.sequence_offsets.push_back(0);
+  tables.sequence_symbols.resize(total);
+  for (size_t sequence = 0; sequence < parent.size(); ++sequence) {
+    const int32_t begin = tables.sequence_offsets.back(), end = begin + length[sequence];
+    for (int32_t at = static_cast<int32_t>(sequence), place = end; place-- > begin; at = parent[at]) {
+      tables.sequence_symbols[place] = symbol[at];
+    }
+    budget.spend(1 + end - begin);
+    tables.sequence_offsets.push_back(end);
+  }
+}
+
+}  // namespace automata

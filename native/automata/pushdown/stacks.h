@@ -1,0 +1,76 @@
+// Stacks: all stacks of a run as one trie of cells, which grows from its root.
+//
+//     cell    a symbol on another cell; cell 0 is the empty stack
+//     kept    cells that stay. Equal ones are one number, so a configuration is two integers, and equal configurations
+//             are equal integers. A hundred thousand different stacks take some megabytes
+//     temporary    cells of a walk, numbered behind those that are kept and dropped again. Making one looks for no
+//             equal one, so equal stacks may be different numbers while they last
+//
+// A walk notes `end()`, pushes temporary cells on any others, and drops them by `drop_from` what it noted. `keep` makes
+// the stack that it has come to one that stays.
+#pragma once
+
+#include <cstdint>
+
+#include "automata/arcs.h"
+#include "support/hash.h"
+#include "support/hash_index.h"
+
+namespace automata {
+
+class Stacks {
+ public:
+  struct Cell {
+    int32_t symbol, below, height;
+  };
+  static constexpr int32_t kEmpty = 0;
+
+  explicit Stacks(Budget& budget) : cells_(1, Cell{kNone, kEmpty, 0}, budget), index_(budget), symbols_(budget) {}
+
+  // Cells below this number are kept, those from it up to `end` temporary.
+  int32_t num_kept() const { return num_kept_; }
+  int32_t end() const { return static_cast<int32_t>(cells_.size()); }
+  const Cell& operator[](int32_t cell) const { return cells_[cell]; }
+
+  // The kept cell with a symbol on a kept cell. Drops temporary cells.
+  int32_t push(int32_t symbol, int32_t below) {
+    drop_from(num_kept_);
+    const uint32_t hash = hash_of(symbol, below);
+    const int32_t known = index_.find(hash, [&](int32_t number) {
+      const Cell& cell = cells_[number + 1];
+      return cell.symbol == symbol && cell.below == below;
+    });
+    if (known != support::HashIndex::kAbsent) return known + 1;
+    index_.reserve_one();
+    cells_.push_back({symbol, below, cells_[below].height + 1});
+    index_.add(hash);
+    return num_kept_++;
+  }
+  // A new temporary cell with a symbol on any cell.
+  int32_t push_temporary(int32_t symbol, int32_t below) {
+    cells_.push_back({symbol, below, cells_[below].height + 1});
+    return end() - 1;
+  }
+  // Drops the temporary cells from a number on, which is at least `num_kept`.
+  void drop_from(int32_t end) noexcept { cells_.erase(cells_.begin() + end, cells_.end()); }
+  // The same stack in kept cells. Drops temporary cells.
+  int32_t keep(int32_t top) {
+    symbols_.clear();
+    for (; top >= num_kept_; top = cells_[top].below) symbols_.push_back(cells_[top].symbol);
+    for (; !symbols_.empty(); symbols_.pop_back()) top = push(symbols_.back(), top);
+    drop_from(num_kept_);
+    return top;
+  }
+
+ private:
+  static uint32_t hash_of(int32_t symbol, int32_t below) {
+    return support::finished(support::mixed(static_cast<uint64_t>(below) << 32, static_cast<uint32_t>(symbol)));
+  }
+
+  Vector<Cell> cells_;
+  support::HashIndex index_;  // of kept cells, numbered from cell 1
+  Vector<int32_t> symbols_;   // scratch of `keep`
+  int32_t num_kept_ = 1;
+};
+
+}  // namespace automata

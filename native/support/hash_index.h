@@ -1,0 +1,62 @@
+// HashIndex: finds elements that are stored elsewhere and numbered from 0, by their hashes.
+//
+//     index.find(hash, is_it)       the number of an element with that hash of which `is_it(number)` holds, or kAbsent
+//     index.reserve_one()           makes room for one more; the only one of these that throws
+//     index.add(hash)               adds an element that is not there yet; numbers come in order, from 0
+//
+// Open addressing with linear probing, in a power of two of slots at most half of which are taken. Hashes are kept
+// apart from the slots, in order of numbers: most slots that are looked at are free.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "support/budget.h"
+
+namespace support {
+
+class HashIndex {
+ public:
+  static constexpr int32_t kAbsent = -1;
+
+  explicit HashIndex(Budget& budget) : hashes_(budget), slots_(kFirstSlots, kAbsent, budget) {}
+
+  template <class IsIt>
+  int32_t find(uint32_t hash, IsIt is_it) const {
+    const size_t mask = slots_.size() - 1;
+    for (size_t at = hash & mask;; at = (at + 1) & mask) {
+      const int32_t number = slots_[at];
+      if (number == kAbsent || (hashes_[number] == hash && is_it(number))) return number;
+    }
+  }
+  void reserve_one() {
+    if (hashes_.size() == hashes_.capacity()) hashes_.reserve(std::max<size_t>(64, 2 * hashes_.size()));
+    if (2 * (hashes_.size() + 1) > slots_.size()) grow();
+  }
+  void add(uint32_t hash) noexcept {
+    take(slots_, hash, static_cast<int32_t>(hashes_.size()));
+    hashes_.push_back(hash);
+  }
+
+ private:
+  static constexpr size_t kFirstSlots = 256;
+
+  static void take(Vector<int32_t>& slots, uint32_t hash, int32_t number) noexcept {
+    const size_t mask = slots.size() - 1;
+    size_t at = hash & mask;
+    while (slots[at] != kAbsent) at = (at + 1) & mask;
+    slots[at] = number;
+  }
+  void grow() {
+    Vector<int32_t> larger(2 * slots_.size(), kAbsent, slots_.get_allocator());
+    for (size_t number = 0; number < hashes_.size(); ++number) {
+      take(larger, hashes_[number], static_cast<int32_t>(number));
+    }
+    slots_ = std::move(larger);
+  }
+
+  Vector<uint32_t> hashes_;  // by number
+  Vector<int32_t> slots_;
+};
+
+}  // namespace support
