@@ -69,20 +69,7 @@ def token_effects(automaton: PushdownAutomaton, vocabulary: Vocabulary, work: Wo
         Cancelled: the compilation was cancelled.
     """
     try:
-        return _native.token_effects(
-            automaton.num_states,
-            len(automaton.labels),
-            automaton.num_symbols,
-            automaton.byte_class,
-            automaton.step_offsets,
-            automaton.step_pops,
-            automaton.step_pushes,
-            automaton.step_target,
-            automaton.parent,
-            automaton.symbol,
-            vocabulary.native,
-            work.budget,
-        )
+        return _native.token_effects(automaton.tables, vocabulary.native, work.budget)
     except LimitExceeded as error:
         raise error.of(f"what tokens do to {automaton.num_states:,} states and their stacks") from None
 

@@ -30,45 +30,6 @@ constexpr int32_t kMostRoom = 1 << 30;
 
 // Effects.
 
-void require_steps(const ByteSteps& steps) {
-  const auto num_steps = static_cast<int64_t>(steps.target.size());
-  require(steps.num_states > 0 && steps.num_classes > 0 && steps.num_labels >= 0 && steps.num_symbols >= 0,
-          "there are states and classes of bytes");
-  require_countable(steps.offsets.size(), "the offsets of steps");
-  require_countable(steps.target.size(), "steps");
-  require_countable(steps.parent.size(), "sequences");
-  require(int64_t{steps.num_classes} + steps.num_labels < INT32_MAX - 16, "there are too many columns");
-  const int64_t cells = int64_t{steps.num_states} * steps.num_columns();
-  require(static_cast<int64_t>(steps.offsets.size()) == cells + 1, "there are steps for each state and column");
-  require_offsets(steps.offsets, static_cast<size_t>(cells), steps.target.size(), "the offsets of steps");
-  require(static_cast<int64_t>(steps.pops.size()) == num_steps && static_cast<int64_t>(steps.pushes.size()) == num_steps,
-          "a step has pops, pushes and a target");
-  const auto num_sequences = static_cast<int64_t>(steps.parent.size());
-  require(num_sequences > 0 && steps.symbol.size() == steps.parent.size(), "a sequence has a parent and a symbol");
-  require_within(steps.pops, 0, num_sequences, "sequence");
-  require_within(steps.pushes, 0, num_sequences, "sequence");
-  require_within(steps.target, 0, steps.num_states, "state");
-  require_within(steps.symbol.subspan(1), 0, steps.num_symbols, "symbol");
-  for (int64_t sequence = 1; sequence < num_sequences; ++sequence) {
-    require_within(steps.parent[sequence], 0, sequence, "the parent of a sequence");
-  }
-}
-
-TokenEffects effects_of(int32_t num_states, int32_t num_labels, int32_t num_symbols, Values<uint8_t> byte_class,
-                        Values<int32_t> offsets, Values<int32_t> pops, Values<int32_t> pushes, Values<int32_t> target,
-                        Values<int32_t> parent, Values<int32_t> symbol, const Vocabulary& vocabulary, Budget& budget) {
-  require(byte_class.size() == 256, "`byte_class` has a class for each byte");
-  require(num_states > 0 && !offsets.empty(), "there are states");
-  const int64_t num_columns = (static_cast<int64_t>(offsets.size()) - 1) / num_states;
-  require(num_labels >= 0 && num_columns < INT32_MAX, "there are too many columns");
-  ByteSteps steps{num_states, static_cast<int32_t>(num_columns - 1 - num_labels), num_labels, num_symbols, {},
-                  offsets,    pops, pushes, target, parent, symbol};
-  require_steps(steps);
-  require_within(byte_class, 0, steps.num_classes, "class");
-  std::ranges::copy(byte_class, steps.byte_class.begin());
-  return unlocked([&] { return token_effects(steps, vocabulary, budget); });
-}
-
 TokenEffects make_effects(Values<int32_t> run_end, Values<int32_t> run_class, int32_t num_classes,
                           Rows<TokenEffect> entries, SharedTrees trees, Grid<int32_t> column_trees) {
   require(num_classes >= kFirstClass, "there are at least the classes of no token and of the end");
@@ -131,9 +92,7 @@ std::pair<SharedTrees, std::vector<int32_t>> planted(const Trees& trees, const s
       require_within(popped, 0, trees.num_symbols, "symbol");
       require_within(pushed, 0, trees.num_symbols, "symbol");
       require_within(state, 0, trees.num_states, "state");
-      int32_t sequence = Sequences::kEmpty;
-      for (int32_t symbol : pushed) sequence = pool.sequences().extended(sequence, symbol);
-      paths.add(popped, Part::leaf(sequence, state));
+      paths.add(popped, Part::leaf(pool.sequences().extended(Sequences::kEmpty, pushed), state));
     }
     planting.plant(paths, pool, parts);
     numbers.push_back(pool.tree(parts));
@@ -324,9 +283,12 @@ void bind_effects(nb::module_& m) {
           "column_trees",
           [](const TokenEffects& e) { return grid(e.column_trees, e.trees->num_states, e.num_columns); },
           nb::rv_policy::move, "The tree of each state followed by the end of the text and by each label, `[Q, 1 + L]`.");
-  m.def("token_effects", &effects_of, "num_states"_a, "num_labels"_a, "num_symbols"_a, "byte_class"_a, "offsets"_a,
-        "pops"_a, "pushes"_a, "target"_a, "parent"_a, "symbol"_a, "vocabulary"_a, "budget"_a,
-        "Sort the tokens of a vocabulary into classes by what they do to a state and a stack.");
+  m.def(
+      "token_effects",
+      [](const automata::PushdownTables& automaton, const Vocabulary& vocabulary, Budget& budget) {
+        return unlocked([&] { return token_effects(automaton, vocabulary, budget); });
+      },
+      "automaton"_a, "vocabulary"_a, "budget"_a, "Sort the tokens of a vocabulary into classes by what they do to a state and a stack.");
 }
 
 }  // namespace

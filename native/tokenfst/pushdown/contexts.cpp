@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "support/interner.h"
+#include "support/numbered.h"
 
 namespace tokenfst {
 
@@ -142,7 +143,7 @@ class Outcomes {
   int32_t size() const { return outcomes_.size(); }
   int32_t num_moves() const { return moves_.size(); }
   std::span<const int32_t> operator[](int32_t outcome) const { return outcomes_[outcome]; }
-  const Move& move(int32_t number) const { return moves_[number][0]; }
+  const Move& move(int32_t number) const { return moves_[number]; }
   int64_t num_moves_of_all() const { return outcomes_.num_values(); }
 
  private:
@@ -151,7 +152,7 @@ class Outcomes {
     for (const Item& item : items) {
       for (const Part& part : trees_[item.tree]) {
         if (!part.is_leaf()) break;
-        found_.push_back(moves_.intern(std::array{Move{depth_, part.pushed, part.to}}).number);
+        found_.push_back(moves_.number({depth_, part.pushed, part.to}).number);
       }
     }
     budget_.spend(8 * static_cast<int64_t>(found_.size()) + 16);
@@ -163,7 +164,7 @@ class Outcomes {
 
   const Trees& trees_;
   Budget& budget_;
-  Interner<Move> moves_;
+  support::Numbered<Move> moves_;
   Interner<int32_t> outcomes_;
   int32_t depth_ = 0;
   Vector<int32_t> of_tree_;  // of a class with one tree, at this depth

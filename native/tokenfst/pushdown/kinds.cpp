@@ -1,7 +1,6 @@
 #include "tokenfst/pushdown/kinds.h"
 
 #include <algorithm>
-#include <array>
 #include <ranges>
 #include <utility>
 
@@ -63,15 +62,11 @@ void Kinds::find_children(const PushdownTables& tables, Budget& budget) {
 }
 
 Pushes::Pushes(const PushdownTables& tables, const Kinds& kinds, Budget& budget) : longer_(budget), of_move_(budget) {
-  Interner<Longer> known(budget);
-  const auto number = [&](Longer longer) {
-    const auto [found, is_new] = known.intern(std::array{longer});
-    if (is_new) longer_.push_back(longer);
-    return found;
-  };
   for (const PushdownTables::Move& move : tables.moves) {
-    int32_t push = number({~kinds.of(move.target), kNoSymbol});
-    for (int32_t symbol : std::views::reverse(tables.pushed(move.push))) push = number({push, symbol});
+    int32_t push = longer_.number({~kinds.of(move.target), kNoSymbol}).number;
+    for (int32_t symbol : std::views::reverse(tables.pushed(move.push))) {
+      push = longer_.number({push, symbol}).number;
+    }
     of_move_.push_back(push);
     budget.spend(8 * static_cast<int64_t>(tables.pushed(move.push).size()) + 8);
   }

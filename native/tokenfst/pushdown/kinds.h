@@ -15,6 +15,7 @@
 #include <span>
 
 #include "support/matrix.h"
+#include "support/numbered.h"
 #include "tokenfst/pushdown/tables.h"
 
 namespace tokenfst {
@@ -55,13 +56,13 @@ class Pushes {
 
   Pushes(const PushdownTables& tables, const Kinds& kinds, Budget& budget);
 
-  int32_t size() const { return static_cast<int32_t>(longer_.size()); }
+  int32_t size() const { return longer_.size(); }
   const Longer& operator[](int32_t push) const { return longer_[push]; }
   int32_t of_move(int32_t move) const { return of_move_[move]; }
 
  private:
-  Vector<Longer> longer_;    // what is before a push has a lower number
-  Vector<int32_t> of_move_;  // [M]
+  support::Numbered<Longer> longer_;  // what is before a push has a lower number
+  Vector<int32_t> of_move_;           // [M]
 };
 
 class PushRows {

@@ -4,28 +4,28 @@
 
 namespace tokenfst {
 
-Vector<int32_t> FollowedTrees::plain_table(const ByteSteps& steps, Budget& budget) {
-  Vector<int32_t> plain(static_cast<size_t>(steps.num_states) * steps.num_classes, kDead, budget);
-  budget.spend(static_cast<int64_t>(plain.size()));
-  for (int32_t state = 0; state < steps.num_states; ++state) {
-    for (int32_t column = 0; column < steps.num_classes; ++column) {
-      const int32_t begin = steps.offsets[steps.cell(state, column)], end = steps.offsets[steps.cell(state, column) + 1];
-      if (begin == end) continue;
-      const bool is_plain = end - begin == 1 && steps.pops[begin] == Sequences::kEmpty &&
-                            steps.pushes[begin] == Sequences::kEmpty;
-      plain[static_cast<size_t>(state) * steps.num_classes + column] = is_plain ? steps.target[begin] : kMixed;
+Vector<int32_t> FollowedTrees::plain_table(const automata::PushdownTables& automaton, Budget& budget) {
+  Vector<int32_t> plain(budget);
+  plain.reserve(static_cast<size_t>(automaton.num_states) * automaton.num_classes);
+  for (int32_t state = 0; state < automaton.num_states; ++state) {
+    for (int32_t column = 0; column < automaton.num_classes; ++column) {
+      const auto steps = automaton.steps_of(state, column);
+      const bool is_plain =
+          steps.size() == 1 && steps[0].pops == Sequences::kEmpty && steps[0].pushes == Sequences::kEmpty;
+      plain.push_back(is_plain ? steps[0].target : steps.empty() ? kDead : kMixed);
     }
+    budget.spend(automaton.num_classes);
   }
   return plain;
 }
 
-FollowedTrees::FollowedTrees(const ByteSteps& steps, Budget& budget)
-    : steps_(steps),
+FollowedTrees::FollowedTrees(const automata::PushdownTables& automaton, Budget& budget)
+    : automaton_(automaton),
       budget_(budget),
-      num_columns_(steps.num_columns()),
-      plain_(plain_table(steps, budget)),
-      characters_({plain_.data(), steps.num_states, steps.num_classes, steps.byte_class}, budget),
-      pool_(steps.num_states, steps.num_symbols, budget),
+      num_columns_(automaton.num_columns()),
+      plain_(plain_table(automaton, budget)),
+      characters_({plain_.data(), automaton.num_states, automaton.num_classes, automaton.byte_class}, budget),
+      pool_(automaton.num_states, automaton.num_symbols, budget),
       sequence_of_(budget),
       after_(num_columns_ + support::kNumPending, Vector<int32_t>(budget), budget),
       live_(0, support::words_for(num_columns_ + support::kNumPending), 0, budget),
@@ -33,24 +33,20 @@ FollowedTrees::FollowedTrees(const ByteSteps& steps, Budget& budget)
       planting_(budget),
       paths_(budget),
       parts_(budget),
-      waiting_(budget),
-      popped_(budget),
-      pushed_(budget) {
-  sequence_of_.push_back(Sequences::kEmpty);
-  for (size_t sequence = 1; sequence < steps.parent.size(); ++sequence) {
-    sequence_of_.push_back(pool_.sequences().extended(sequence_of_[steps.parent[sequence]], steps.symbol[sequence]));
+      waiting_(budget) {
+  for (int32_t sequence = 0; sequence < automaton.num_sequences(); ++sequence) {
+    sequence_of_.push_back(pool_.sequences().extended(Sequences::kEmpty, automaton.sequence(sequence)));
+    budget.spend(8 * static_cast<int64_t>(automaton.sequence(sequence).size()) + 1);
   }
-  budget.spend(8 * static_cast<int64_t>(steps.parent.size()));
   add_states();
 }
 
 void FollowedTrees::add_states() {
   Vector<uint32_t> live(live_.columns(), 0, budget_);
-  for (int32_t state = 0; state < steps_.num_states; ++state) {
+  for (int32_t state = 0; state < automaton_.num_states; ++state) {
     std::ranges::fill(live, 0u);
     for (int32_t column = 0; column < num_columns_; ++column) {
-      const size_t cell = steps_.cell(state, column);
-      if (steps_.offsets[cell] < steps_.offsets[cell + 1]) support::set_bit(live, static_cast<uint32_t>(column));
+      if (!automaton_.steps_of(state, column).empty()) support::set_bit(live, static_cast<uint32_t>(column));
     }
     for (int32_t pending = 0; pending < support::kNumPending; ++pending) {
       support::set_bit(live, static_cast<uint32_t>(num_columns_ + pending));
@@ -121,44 +117,30 @@ int32_t FollowedTrees::followed(int32_t tree, int32_t column) {
 }
 
 void FollowedTrees::follow_leaf(const Part& leaf, int32_t column) {
-  if (column < steps_.num_classes) {
-    const int32_t plain = plain_[static_cast<size_t>(leaf.to) * steps_.num_classes + column];
+  if (column < automaton_.num_classes) {
+    const int32_t plain = plain_[static_cast<size_t>(leaf.to) * automaton_.num_classes + column];
     if (plain >= 0) {
       parts_.push_back(Part::leaf(leaf.pushed, plain));
       return;
     }
   }
   paths_.clear();
-  const size_t cell = steps_.cell(leaf.to, column);
-  for (int32_t step = steps_.offsets[cell]; step < steps_.offsets[cell + 1]; ++step) add_step(leaf, step);
+  for (const automata::PushdownStep& step : automaton_.steps_of(leaf.to, column)) add_step(leaf, step);
   if (paths_.size()) planting_.plant(paths_, pool_, parts_);
 }
 
-void FollowedTrees::add_step(const Part& leaf, int32_t step) {
-  popped_.clear();
-  for (int32_t pops = steps_.pops[step]; pops != Sequences::kEmpty; pops = steps_.parent[pops]) {
-    popped_.push_back(steps_.symbol[pops]);
-  }
-  std::ranges::reverse(popped_);
-  budget_.spend(static_cast<int64_t>(popped_.size()) + 4);
+void FollowedTrees::add_step(const Part& leaf, const automata::PushdownStep& step) {
+  const auto popped = automaton_.sequence(step.pops), pushed = automaton_.sequence(step.pushes);
+  budget_.spend(static_cast<int64_t>(popped.size() + pushed.size()) + 4);
   // What the leaf has pushed is popped first.
-  const Sequences& sequences = pool_.sequences();
+  Sequences& sequences = pool_.sequences();
   size_t taken = 0;
   int32_t left = leaf.pushed;
-  for (; taken < popped_.size() && left != Sequences::kEmpty; ++taken, left = sequences[left].before) {
-    if (sequences[left].symbol != popped_[taken]) return;
+  for (; taken < popped.size() && left != Sequences::kEmpty; ++taken, left = sequences[left].before) {
+    if (sequences[left].symbol != popped[taken]) return;
   }
-  pushed_.clear();
-  const int32_t added = sequence_of_[steps_.pushes[step]];
-  if (left == Sequences::kEmpty) {
-    left = added;
-  } else {
-    for (int32_t pushes = added; pushes != Sequences::kEmpty; pushes = sequences[pushes].before) {
-      pushed_.push_back(sequences[pushes].symbol);
-    }
-    for (; !pushed_.empty(); pushed_.pop_back()) left = pool_.sequences().extended(left, pushed_.back());
-  }
-  paths_.add(std::span(popped_).subspan(taken), Part::leaf(left, steps_.target[step]));
+  left = left == Sequences::kEmpty ? sequence_of_[step.pushes] : sequences.extended(left, pushed);
+  paths_.add(popped.subspan(taken), Part::leaf(left, step.target));
 }
 
 int32_t FollowedTrees::passed(int32_t tree, int32_t column) {

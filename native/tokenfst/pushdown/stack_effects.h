@@ -12,9 +12,9 @@
 #include <cstdint>
 #include <span>
 
+#include "automata/pushdown/pushdown_tables.h"
 #include "support/matrix.h"
 #include "tokenfst/functions.h"
-#include "tokenfst/pushdown/byte_steps.h"
 #include "tokenfst/pushdown/planting.h"
 #include "tokenfst/pushdown/trees.h"
 
@@ -22,7 +22,7 @@ namespace tokenfst {
 
 class FollowedTrees {
  public:
-  FollowedTrees(const ByteSteps& steps, Budget& budget);
+  FollowedTrees(const automata::PushdownTables& automaton, Budget& budget);
 
   int32_t after(int32_t tree, int32_t column) {
     const int32_t known = after_[column][tree];
@@ -36,7 +36,7 @@ class FollowedTrees {
 
  private:
   // The states that steps lead to which neither pop nor push, and whose column has no other; kMixed for other steps.
-  static Vector<int32_t> plain_table(const ByteSteps& steps, Budget& budget);
+  static Vector<int32_t> plain_table(const automata::PushdownTables& automaton, Budget& budget);
 
   void add_states();
   // What is known at once of trees that are new: what their parts all loop on, and the columns that none can take.
@@ -47,23 +47,23 @@ class FollowedTrees {
   int32_t followed(int32_t tree, int32_t column);
   // The parts of the tree of a leaf followed by a column, added to the others.
   void follow_leaf(const Part& leaf, int32_t column);
-  void add_step(const Part& leaf, int32_t step);
+  void add_step(const Part& leaf, const automata::PushdownStep& step);
   int32_t passed(int32_t tree, int32_t column);
 
-  const ByteSteps& steps_;
+  const automata::PushdownTables& automaton_;
   Budget& budget_;
-  const int32_t num_columns_;  // those of steps
+  const int32_t num_columns_;  // of the automaton over bytes
   Vector<int32_t> plain_;      // [Q, C]
   CharacterSteps characters_;
   TreePool pool_;
-  Vector<int32_t> sequence_of_;        // of the pool, by sequences of steps
+  Vector<int32_t> sequence_of_;        // of the pool, by sequences of the automaton
   Vector<Vector<int32_t>> after_;      // [columns and pending][T]
   support::Matrix<uint32_t> live_;     // [T, columns and pending as bits]
   Vector<Loops> loops_;                // [T]
   Planting planting_;
   Paths paths_;
   Vector<Part> parts_;                 // of the tree that is being made
-  Vector<int32_t> waiting_, popped_, pushed_;
+  Vector<int32_t> waiting_;
 };
 
 using StackEffects = Functions<FollowedTrees>;

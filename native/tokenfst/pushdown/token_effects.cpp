@@ -23,13 +23,13 @@ std::vector<TokenEffect> entries_of(const StackEffects& effects, const Classes& 
   return entries;
 }
 
-std::vector<int32_t> column_trees_of(FollowedTrees& trees, const ByteSteps& steps, Budget& budget) {
-  const int32_t width = steps.num_columns() - steps.num_classes;
-  budget.charge(4 * static_cast<size_t>(steps.num_states) * width);
+std::vector<int32_t> column_trees_of(FollowedTrees& trees, const automata::PushdownTables& automaton, Budget& budget) {
+  const int32_t width = automaton.num_columns() - automaton.num_classes;
+  budget.charge(4 * static_cast<size_t>(automaton.num_states) * width);
   std::vector<int32_t> found;
-  found.reserve(static_cast<size_t>(steps.num_states) * width);
-  for (int32_t state = 0; state < steps.num_states; ++state) {
-    for (int32_t column = steps.num_classes; column < steps.num_columns(); ++column) {
+  found.reserve(static_cast<size_t>(automaton.num_states) * width);
+  for (int32_t state = 0; state < automaton.num_states; ++state) {
+    for (int32_t column = automaton.num_classes; column < automaton.num_columns(); ++column) {
       found.push_back(trees.after(state, column));
     }
     budget.spend(width);
@@ -39,16 +39,16 @@ std::vector<int32_t> column_trees_of(FollowedTrees& trees, const ByteSteps& step
 
 }  // namespace
 
-TokenEffects token_effects(const ByteSteps& steps, const Vocabulary& vocabulary, Budget& budget) {
-  FollowedTrees trees(steps, budget);
-  StackEffects effects(trees, steps.num_states, steps.num_classes, budget);
+TokenEffects token_effects(const automata::PushdownTables& automaton, const Vocabulary& vocabulary, Budget& budget) {
+  FollowedTrees trees(automaton, budget);
+  StackEffects effects(trees, automaton.num_states, automaton.num_classes, budget);
   Classes classes(budget);
-  walk(vocabulary.whole(), true, steps.byte_class, effects, classes, budget);
-  walk(vocabulary.partial(), false, steps.byte_class, effects, classes, budget);
+  walk(vocabulary.whole(), true, automaton.byte_class, effects, classes, budget);
+  walk(vocabulary.partial(), false, automaton.byte_class, effects, classes, budget);
   classes.finish(vocabulary.num_ranks());
-  auto columns = column_trees_of(trees, steps, budget);
+  auto columns = column_trees_of(trees, automaton, budget);
   auto entries = entries_of(effects, classes, budget);
-  const auto width = static_cast<size_t>(steps.num_columns() - steps.num_classes);
+  const auto width = static_cast<size_t>(automaton.num_columns() - automaton.num_classes);
   return {{classes.runs().begin(), classes.runs().end()}, classes.size(), std::move(entries), std::make_shared<const Trees>(trees.pool().finish()),
           width, std::move(columns)};
 }

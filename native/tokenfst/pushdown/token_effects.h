@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "automata/pushdown/pushdown_tables.h"
 #include "tokenfst/classes.h"
-#include "tokenfst/pushdown/byte_steps.h"
 #include "tokenfst/pushdown/trees.h"
 #include "tokenfst/vocabulary.h"
 
@@ -30,6 +30,6 @@ struct TokenEffects {
   std::vector<int32_t> column_trees;    // [Q, columns], the tree of each state followed by one of these, or kDead
 };
 
-TokenEffects token_effects(const ByteSteps& steps, const Vocabulary& vocabulary, Budget& budget);
+TokenEffects token_effects(const automata::PushdownTables& automaton, const Vocabulary& vocabulary, Budget& budget);
 
 }  // namespace tokenfst

@@ -1,6 +1,7 @@
 #include "tokenfst/pushdown/trees.h"
 
 #include <algorithm>
+#include <array>
 
 namespace tokenfst {
 

@@ -18,13 +18,13 @@
 // are as many as the ways.
 #pragma once
 
-#include <array>
 #include <compare>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "support/interner.h"
+#include "support/numbered.h"
 #include "tokenfst/trie.h"
 
 namespace tokenfst {
@@ -52,16 +52,19 @@ class Sequences {
  public:
   static constexpr int32_t kEmpty = 0;
 
-  explicit Sequences(Budget& budget) : longer_(budget) { extended(kEmpty, Part::kNoSymbol); }
+  explicit Sequences(Budget& budget) : longer_(budget) { longer_.number({kEmpty, Part::kNoSymbol}); }
 
   int32_t size() const { return longer_.size(); }
-  const LongerSequence& operator[](int32_t sequence) const { return longer_[sequence][0]; }
-  int32_t extended(int32_t sequence, int32_t symbol) {
-    return longer_.intern(std::array{LongerSequence{sequence, symbol}}).number;
+  const LongerSequence& operator[](int32_t sequence) const { return longer_[sequence]; }
+  // A sequence with one symbol or several behind it.
+  int32_t extended(int32_t sequence, int32_t symbol) { return longer_.number({sequence, symbol}).number; }
+  int32_t extended(int32_t sequence, std::span<const int32_t> symbols) {
+    for (int32_t symbol : symbols) sequence = extended(sequence, symbol);
+    return sequence;
   }
 
  private:
-  support::Interner<LongerSequence> longer_;
+  support::Numbered<LongerSequence> longer_;
 };
 
 // Trees 0 up to the number of states are leaves that push nothing: the states.

@@ -7,6 +7,7 @@
 #include "support/bits.h"
 #include "support/csr.h"
 #include "support/interner.h"
+#include "support/numbered.h"
 #include "tokenfst/classes.h"
 #include "tokenfst/pushdown/planting.h"
 
@@ -43,7 +44,7 @@ class LiveSets {
       above_[set][symbol] = found;
     }
     const int32_t found = above_[set][symbol];
-    const auto [pair, is_new] = pairs_.intern(std::array{SetAndSymbol{found, symbol, set}});
+    const auto [pair, is_new] = pairs_.number({found, symbol, set});
     if (is_new) below_[static_cast<size_t>(found) * num_symbols() + symbol].push_back(set);
     return found;
   }
@@ -85,7 +86,7 @@ class LiveSets {
   Budget& budget_;
   Interner<int32_t> sets_;
   support::Matrix<int32_t> above_;  // [sets, S]
-  Interner<SetAndSymbol> pairs_;
+  support::Numbered<SetAndSymbol> pairs_;
   Vector<Vector<int32_t>> below_;  // [sets x S]
 };
 
@@ -114,13 +115,13 @@ class Search {
     const int32_t start = ways.tables().start;
     if (ways.to_end(ways.kinds().of(start)) >= kFar) return Trim::kEmpty;
     const auto by_source = sorted(ways.tables().num_states, is_overflow);
-    reached_.intern(std::array{Place{start, live_.first()}});
+    reached_.number({start, live_.first()});
     // What lies below is found on the way, so all is looked at again until nothing is new.
     int32_t num_reached = 0, num_pairs = -1;
     while (num_reached != reached_.size() || num_pairs != live_.num_pairs()) {
       num_reached = reached_.size(), num_pairs = live_.num_pairs();
       for (int32_t place = 0; place < num_reached; ++place) {
-        const Place from = reached_[place][0];
+        const Place from = reached_[place];
         for (int32_t move : by_source[from.state]) take(move, from);
       }
     }
@@ -153,7 +154,7 @@ class Search {
     for (int32_t set : sets_) {
       if (live_.contains_state(set, target(move))) {
         is_alive_[move] = true;
-        reached_.intern(std::array{Place{target(move), set}});
+        reached_.number({target(move), set});
       } else {
         is_dead_[move] = true;
       }
@@ -191,7 +192,7 @@ class Search {
   Budget& budget_;
   LiveSets live_;
   Vector<uint8_t> is_alive_, is_dead_;
-  Interner<Place> reached_;
+  support::Numbered<Place> reached_;
   Vector<int32_t> sets_, following_;
 };
 
@@ -202,7 +203,7 @@ struct Distinct {
     int32_t source, tree;
     bool operator==(const Pair&) const = default;
   };
-  Interner<Pair> pairs;
+  support::Numbered<Pair> pairs;
   Vector<int32_t> number;  // of each entry
   Vector<Move> moves;      // by pair
   Vector<size_t> end_of_pair;
@@ -211,7 +212,7 @@ struct Distinct {
 
 void find_distinct(const TokenEffects& effects, Distinct& distinct, Budget& budget) {
   for (const TokenEffect& entry : effects.entries) {
-    const auto [number, is_new] = distinct.pairs.intern(std::array{Distinct::Pair{entry.source, entry.tree}});
+    const auto [number, is_new] = distinct.pairs.number({entry.source, entry.tree});
     distinct.number.push_back(number);
     if (is_new) add_paths(*effects.trees, entry.tree, distinct.paths, budget);
     while (static_cast<int32_t>(distinct.moves.size()) < distinct.paths.size()) {
@@ -236,7 +237,7 @@ Vector<int32_t> trees_left(const Distinct& distinct, const Search& search, TreeP
       const int32_t path = distinct.moves[move].path;
       if (search.is_alive(move)) paths.add(distinct.paths.symbols(path), distinct.paths.leaf(path));
     }
-    const int32_t tree = distinct.pairs[pair][0].tree;
+    const int32_t tree = distinct.pairs[pair].tree;
     parts.clear();
     const bool is_whole = static_cast<size_t>(paths.size()) == end - begin;
     if (!is_whole && paths.size()) planting.plant(paths, pool, parts);
