@@ -23,13 +23,11 @@ from automata.limits import DEFAULT_LIMITS
 from tokenfst import _native
 from tokenfst._native import PushdownState, PushdownTables
 from tokenfst.over_tokens import OverTokens
-from tokenfst.pushdown.distance import PushdownDistance, distances
+from tokenfst.pushdown.distance import PushdownDistance, distances, stack_distance
 from tokenfst.vocabulary import Vocabulary
 
 # Masks kept for paths that have been visited; 16 KiB each with a vocabulary of 128,000 tokens.
 MAX_CACHED_MASKS = 4096
-# Bytes of what is known of distances, before all is forgotten and found anew.
-MAX_CONTEXT_BYTES = 1 << 26
 
 State: TypeAlias = PushdownState
 
@@ -112,9 +110,8 @@ class PushdownTokenAutomaton(OverTokens[State]):
             EmptyLanguage, VocabularyError: as of the class.
             ValueError: the tables do not fit together.
         """
-        distance = _native.StackDistance(tables, max_bytes, MAX_CONTEXT_BYTES)
-        runs = run_end, run_class
-        core = _native.PushdownAutomaton(vocabulary.native, tables, *runs, distance, _NO_MAX_DEPTH, MAX_CACHED_MASKS)
+        parts = vocabulary.native, tables, run_end, run_class, stack_distance(tables, max_bytes)
+        core = _native.PushdownAutomaton(*parts, _NO_MAX_DEPTH, MAX_CACHED_MASKS)
         return cls(vocabulary, core, at_text_start=at_text_start, max_depth=max_depth, lacks_bytes=lacks_bytes)
 
     def __repr__(self) -> str:

@@ -12,11 +12,14 @@ from typing import NamedTuple
 
 from automata.arrays import IntArray
 from automata.errors import LimitExceeded
-from automata.limits import Work
+from automata.limits import DEFAULT_LIMITS, Work
 from tokenfst import _native
 from tokenfst._native import PushdownTables, StackDistance
 
+# Contexts that tensors may have.
 MAX_CONTEXTS = 1 << 12
+# Bytes of contexts on the host, before all are forgotten and found anew.
+MAX_BYTES = 1 << 26
 # More than any distance; two of them still fit.
 FAR = 1 << 29
 
@@ -36,6 +39,11 @@ class PushdownDistance(NamedTuple):
     cost: IntArray
     rest: IntArray
     first: int
+
+
+def stack_distance(tables: PushdownTables, max_bytes: int = DEFAULT_LIMITS.memory) -> StackDistance:
+    """The distances of some tables, which are found when they are first asked for, in so many bytes."""
+    return StackDistance(tables, max_bytes, MAX_BYTES)
 
 
 def distances(distance: StackDistance) -> PushdownDistance:
