@@ -11,6 +11,8 @@
 
 namespace tokenfst {
 
+namespace nb = nanobind;
+
 inline void require_words(const Automaton& automaton, size_t width) {
   const size_t needed = automaton.vocabulary().num_words();
   bindings::require(width >= needed, [&] {
@@ -32,6 +34,14 @@ inline void require_runs(std::span<const Run> runs, int32_t num_classes, const V
     before = run.end;
   }
   require_covered(runs, vocabulary);
+}
+
+// An object as a T, or TypeError.
+template <class T>
+T taken(nb::handle object, const char* otherwise) {
+  T value{};
+  if (!nb::try_cast(object, value)) throw nb::type_error(otherwise);
+  return value;
 }
 
 // One member of records.

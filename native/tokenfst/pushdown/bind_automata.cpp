@@ -28,20 +28,18 @@ using SharedAutomaton = std::shared_ptr<PushdownAutomaton>;
 // States.
 
 int32_t number_of(nb::handle object, const char* what) {
-  const auto number = nb::cast<int64_t>(object);
+  const auto number = taken<int64_t>(object, "a state or a symbol is no number");
   require_within(number, 0, INT32_MAX, what);
   return static_cast<int32_t>(number);
 }
 
-void make_state(PushdownState* self, const nb::sequence& configurations) {
+void make_state(PushdownState* self, const nb::iterable& configurations) {
   std::vector<Configuration> found;
-  for (nb::handle each : configurations) {
-    const auto pair = nb::cast<nb::sequence>(each);
-    require(nb::len(pair) == 2, "a configuration is a state and the symbols of a stack");
-    Configuration& configuration = found.emplace_back(number_of(nb::object(pair[0]), "state"), Stack());
-    for (nb::handle symbol : nb::cast<nb::sequence>(nb::object(pair[1]))) {
-      configuration.stack.push(number_of(symbol, "symbol"));
-    }
+  for (nb::handle each : nb::iter(configurations)) {
+    const nb::tuple pair(each);
+    require(pair.size() == 2, "a configuration is a state and the symbols of a stack");
+    Configuration& configuration = found.emplace_back(number_of(pair[0], "state"), Stack());
+    for (nb::handle symbol : nb::iter(pair[1])) configuration.stack.push(number_of(symbol, "symbol"));
   }
   require(!found.empty(), "a state has a configuration");
   new (self) PushdownState(std::move(found));

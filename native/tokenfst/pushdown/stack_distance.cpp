@@ -96,9 +96,7 @@ std::shared_ptr<const Behind> StackDistance::made(std::span<const int32_t> path,
   for (size_t depth = 0; depth < path.size(); ++depth) {
     add_node(path[depth], {depths[depth].number, depths[depth].cost - depths.back().cost}, *behind);
   }
-  for (const Behind::Class& each : behind->classes) {
-    if (each.least < kFar) behind->levels.push_back(each.least);
-  }
+  for (const Behind::Class& each : behind->classes) behind->levels.push_back(each.least);
   std::ranges::sort(behind->levels);
   const auto repeated = std::ranges::unique(behind->levels);
   behind->levels.erase(repeated.begin(), repeated.end());

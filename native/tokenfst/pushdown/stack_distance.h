@@ -33,7 +33,7 @@ struct Behind {
     int32_t least;   // the fewest tokens to the end behind it, less what is counted for the stack below
   };
   std::vector<Class> classes;
-  std::vector<int32_t> levels;  // the different distances, ascending; those without an end are left out
+  std::vector<int32_t> levels;  // the different distances, ascending; kFar where there is no way to the end
 };
 
 class StackDistance {
