@@ -143,13 +143,13 @@ def mask_of(automaton: native.PushdownAutomaton, state: native.PushdownState, re
     return {token for token in range(len(TOKENS)) if words[0] >> token & 1}
 
 
-@settings(max_examples=250)
+@settings(max_examples=250, deadline=None)
 @given(machines(), st.booleans(), st.randoms(use_true_random=False))
 def test_deterministic_ones_do_what_their_steps_do(machine: Machine, has_end: bool, dice: Any) -> None:
     check_walk(machine, has_end, dice)
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(machines(most=40), st.booleans(), st.randoms(use_true_random=False))
 def test_ambiguous_ones_do_what_their_steps_do(machine: Machine, has_end: bool, dice: Any) -> None:
     check_walk(machine, has_end, dice)
@@ -179,7 +179,7 @@ def check_walk(machine: Machine, has_end: bool, dice: Any) -> None:
         state, expected = automaton.advance(state, token), after[token]
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(machines(), st.booleans())
 def test_least_numbers_of_tokens_are_found_by_going_everywhere(machine: Machine, has_end: bool) -> None:
     automaton, depth = compiled(machine, has_end), 4
@@ -208,7 +208,7 @@ def test_least_numbers_of_tokens_are_found_by_going_everywhere(machine: Machine,
     assert automaton.min_tokens(automaton.end_state) == 0
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(machines())
 def test_ways_satisfy_their_equations(machine: Machine) -> None:
     effects = effects_of(machine)
@@ -253,6 +253,7 @@ stacks = st.lists(st.integers(0, 9), max_size=5)
 configurations = st.lists(st.tuples(st.integers(0, 9), stacks), min_size=1, max_size=4)
 
 
+@settings(deadline=None)
 @given(configurations, configurations)
 def test_states_are_sets_of_configurations(left: Any, right: Any) -> None:
     one, other = native.PushdownState(left), native.PushdownState(right)
@@ -287,12 +288,13 @@ anything = st.one_of(
 )  # fmt: skip
 
 
+@settings(deadline=None)
 @given(anything)
 def test_states_of_anything(given_: Any) -> None:
     refused_or_done(native.PushdownState, given_)
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(machines(), st.one_of(configurations, configurations.map(lambda found: [(at % 5, [s % 3 for s in own]) for at, own in found])), anything, anything)  # fmt: skip
 def test_steps_from_any_state(machine: Machine, found: Any, token: Any, other: Any) -> None:
     automaton = compiled(machine)
@@ -368,7 +370,7 @@ def parts_of(tables: native.PushdownTables) -> dict[str, Any]:
     return arrays | {name: getattr(tables, name) for name in NUMBERS}
 
 
-@settings(max_examples=400)
+@settings(max_examples=400, deadline=None)
 @given(st.one_of(machines(), machines(most=6)), st.randoms(use_true_random=False), st.integers(1, 3))
 def test_tables_of_any_arrays(machine: Machine, dice: Any, count: int) -> None:
     effects = effects_of(machine)
@@ -404,7 +406,7 @@ def use_tables(tables: native.PushdownTables, runs: tuple[Any, Any], dice: Any) 
             states += [reached] * (reached is not None)
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(machines(num_labels=1), st.randoms(use_true_random=False), st.integers(1, 3))
 def test_effects_of_any_arrays(machine: Machine, dice: Any, count: int) -> None:
     effects = effects_of(machine)
@@ -429,7 +431,7 @@ def trim_and_use(machine: Machine, effects: native.TokenEffects, tables: native.
         use_tables(left, (found[1].run_end, found[1].run_class), dice)
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(st.one_of(machines(), machines(most=5)), st.randoms(use_true_random=False))
 def test_what_is_trimmed_leads_on(machine: Machine, dice: Any) -> None:
     effects = effects_of(machine)
@@ -467,7 +469,7 @@ def reaches_end(automaton: native.PushdownAutomaton, configuration: Configuratio
 ways = st.tuples(stacks.map(lambda own: [s % 3 for s in own]), stacks.map(lambda own: [s % 3 for s in own]), st.integers(0, 2))  # fmt: skip
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(machines(), st.lists(st.lists(ways, min_size=1, max_size=6), max_size=4), anything)
 def test_trees_say_what_was_planted(machine: Machine, said: Any, other: Any) -> None:
     trees = effects_of(machine).trees
@@ -499,7 +501,7 @@ BRACKETS = Machine(
 )  # fmt: skip
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(machines(), st.integers(0, 1 << 15))
 def test_memory_that_is_not_there_is_an_error(machine: Machine, most: int) -> None:
     refused_or_done(native.token_effects, machine.native, vocabulary(), budget(most))
