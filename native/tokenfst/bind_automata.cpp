@@ -198,8 +198,8 @@ void fill_bitmasks(const nb::sequence& automata, const nb::sequence& states, Out
     auto* each = taken<Automaton*>(kept.back(), "an object is no automaton");
     require(each, "an object is no automaton");
     require_words(*each, out.columns);
-    jobs.push_back({each, state_of(state),
-                    remaining && jobs.size() < remaining->size() ? (*remaining)[jobs.size()] : kUnlimited});
+    jobs.push_back(
+        {each, state_of(state), remaining && jobs.size() < remaining->size() ? (*remaining)[jobs.size()] : kUnlimited});
     ++automaton;
   }
   require(automaton == automata.end(), "there are more automata than states");

@@ -156,9 +156,7 @@ def _from_beginning(effects: TokenEffects, begin: int, work: Work) -> dict[int, 
     return {number: frozenset(reached) for number, reached in found.items() if reached}
 
 
-def _move(
-    effects: TokenEffects, begin: int, moved: dict[tuple[int, _Reached], list[int]], work: Work
-) -> TokenEffects:
+def _move(effects: TokenEffects, begin: int, moved: dict[tuple[int, _Reached], list[int]], work: Work) -> TokenEffects:
     """Makes a class of each list of ranks: their old one, but for the entries from the beginning."""
     said = [[((), stack, target) for target, stack in sorted(reached)] for _, reached in moved if reached]
     trees, planted = effects.trees.planted(said, work.budget)

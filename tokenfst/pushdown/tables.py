@@ -25,8 +25,8 @@ read-only views. Q states, S symbols, N nodes, K classes, E edges, O outcomes, M
     edge_class, edge_outcome    `[E]` int32 each, by class ascending within a node
     outcome_offsets     `[O + 1]` int32, an outcome's moves; all outcomes have one where `max_configurations` is 1
     move_pops, move_push, move_target, move_room    `[M]` int32: how many symbols are popped, the number of the sequence
-                        pushed, the state that follows, and how many symbols beyond the height after popping must be free
-                        so that the text can be completed after this move without a higher stack
+                        pushed, the state that follows, and how many symbols beyond the height after popping must be
+                        free so that the text can be completed after this move without a higher stack
     push_offsets, push_symbols  `[P + 1]`, `[..]` int32: sequences of pushed symbols, the last one on top. Number 0 is
                         the empty sequence
     max_configurations  1 where the automaton is deterministic, otherwise how many configurations are carried

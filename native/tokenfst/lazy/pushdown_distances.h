@@ -1,7 +1,7 @@
 // PushdownDistances: distances of a pushdown automaton with its stack, where every byte is a token.
 //
-// They are those of an automaton over tokens (`tokenfst/pushdown/distance.h`) whose vocabulary has a token for each byte
-// and one for the end.
+// They are those of an automaton over tokens (`tokenfst/pushdown/distance.h`) whose vocabulary has a token for each
+// byte and one for the end.
 #pragma once
 
 #include "automata/pushdown/pushdown_tables.h"

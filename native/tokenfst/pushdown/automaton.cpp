@@ -22,9 +22,7 @@ PushdownAutomaton::PushdownAutomaton(std::shared_ptr<const Vocabulary> vocabular
   for (const PushdownTables::Move& move : tables().moves) most_needed_ = std::max(most_needed_, move.room - move.pops);
 }
 
-int32_t PushdownAutomaton::class_of(int32_t token) const {
-  return tokenfst::class_of(token, vocabulary(), runs());
-}
+int32_t PushdownAutomaton::class_of(int32_t token) const { return tokenfst::class_of(token, vocabulary(), runs()); }
 
 bool PushdownAutomaton::has_state(const PushdownState& state) const {
   return std::ranges::all_of(state.configurations(), [&](const Configuration& each) {

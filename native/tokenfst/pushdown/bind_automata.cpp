@@ -98,11 +98,13 @@ void bind_states(nb::module_& m) {
       .def_prop_ro("tops", &tops_of, "States, each with the symbol on top of its stack, -1 for none.")
       .def("__len__", &PushdownState::size)
       .def("__hash__", [](const PushdownState& state) { return static_cast<int64_t>(state.hash()); })
-      .def("__eq__", [](const PushdownState& left, const PushdownState& right) { return left == right; },
-           nb::is_operator())
+      .def(
+          "__eq__", [](const PushdownState& left, const PushdownState& right) { return left == right; },
+          nb::is_operator())
       .def("__repr__", &shown_state)
       .def("__copy__", [](nb::handle_t<PushdownState> self) { return nb::borrow(self); })
-      .def("__deepcopy__", [](nb::handle_t<PushdownState> self, nb::handle) { return nb::borrow(self); }, "memo"_a)
+      .def(
+          "__deepcopy__", [](nb::handle_t<PushdownState> self, nb::handle) { return nb::borrow(self); }, "memo"_a)
       .def("__reduce__", [](nb::handle_t<PushdownState> self) {
         return nb::make_tuple(self.type(), nb::make_tuple(configurations_of(nb::cast<const PushdownState&>(self))));
       });
@@ -112,8 +114,8 @@ void bind_states(nb::module_& m) {
 
 SharedDistance make_distance(SharedTables tables, int64_t max_bytes, int64_t max_context_bytes) {
   require(max_bytes >= 0 && max_context_bytes >= 0, "a limit is negative");
-  return std::make_shared<StackDistance>(std::move(tables), StackDistance::Room{max_bytes, static_cast<size_t>(max_context_bytes)},
-                                         check_signals);
+  return std::make_shared<StackDistance>(
+      std::move(tables), StackDistance::Room{max_bytes, static_cast<size_t>(max_context_bytes)}, check_signals);
 }
 
 // By context and symbol, by context and symbol, by context and move; and from the start.
@@ -222,26 +224,29 @@ void bind_pushdown_automata(nb::module_& m) {
       .def_prop_ro("end_state", [](const PushdownAutomaton& a) { return a.end(); })
       .def_prop_ro("tables", [](const PushdownAutomaton& a) { return a.parts().tables; })
       .def_prop_ro("distance", [](const PushdownAutomaton& a) { return a.parts().distance; })
-      .def_prop_ro("run_end", [](const PushdownAutomaton& a) { return array(column(*a.parts().runs, &Run::end)); },
-                   nb::rv_policy::move)
-      .def_prop_ro("run_class", [](const PushdownAutomaton& a) { return array(column(*a.parts().runs, &Run::number)); },
-                   nb::rv_policy::move)
+      .def_prop_ro(
+          "run_end", [](const PushdownAutomaton& a) { return array(column(*a.parts().runs, &Run::end)); },
+          nb::rv_policy::move)
+      .def_prop_ro(
+          "run_class", [](const PushdownAutomaton& a) { return array(column(*a.parts().runs, &Run::number)); },
+          nb::rv_policy::move)
       .def_prop_ro("num_bytes", &PushdownAutomaton::num_bytes)
-      .def_prop_ro("token_class",
-                   [](const PushdownAutomaton& a) { return array(class_of_tokens(a.vocabulary(), a.runs())); },
-                   nb::rv_policy::move, "The class of every token, `[V]`.")
+      .def_prop_ro(
+          "token_class", [](const PushdownAutomaton& a) { return array(class_of_tokens(a.vocabulary(), a.runs())); },
+          nb::rv_policy::move, "The class of every token, `[V]`.")
       // Called at every step: positional, since names take nanobind longer than the step.
       .def("is_final", &is_final, "Whether the text may end in a state.")
       .def("advance", &advance, "The state after a state and one more token, none where it is not allowed.")
       .def("fill_bitmask", &fill_bitmask, "Write the mask of a state.")
       .def("fill_within", &fill_within, "Write the mask of a state within a budget of tokens.")
       .def("min_tokens", &min_tokens, "The least number of tokens from a state to the end of the text.")
-      .def("allows_any",
-           [](const PushdownAutomaton& automaton, const PushdownState& state) {
-             require_state(automaton, state);
-             return automaton.allows_any(state);
-           },
-           "state"_a, "Whether a state allows a token or the end.");
+      .def(
+          "allows_any",
+          [](const PushdownAutomaton& automaton, const PushdownState& state) {
+            require_state(automaton, state);
+            return automaton.allows_any(state);
+          },
+          "state"_a, "Whether a state allows a token or the end.");
 }
 
 }  // namespace tokenfst

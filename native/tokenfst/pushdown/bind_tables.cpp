@@ -102,8 +102,8 @@ std::pair<SharedTrees, std::vector<int32_t>> planted(const Trees& trees, const s
 
 // Tables.
 
-SharedTables tables_of(const TokenEffects& effects, int32_t start, int32_t max_configurations,
-                       Values<int32_t> headroom, Values<int32_t> symbol_headroom, Budget& budget) {
+SharedTables tables_of(const TokenEffects& effects, int32_t start, int32_t max_configurations, Values<int32_t> headroom,
+                       Values<int32_t> symbol_headroom, Budget& budget) {
   const Trees& trees = *effects.trees;
   require_within(start, 0, trees.num_states, "start");
   require(max_configurations >= 1, "there is at least one configuration");
@@ -172,11 +172,10 @@ void require_depths(const PushdownTables& tables) {
 }
 
 SharedTables make_tables(int32_t num_states, int32_t num_symbols, int32_t num_classes, int32_t start,
-                         Grid<int32_t> child, int32_t max_pops, Values<int32_t> row_offsets,
-                         Values<int32_t> edge_class, Values<int32_t> edge_outcome, Values<int32_t> outcome_offsets,
-                         Values<int32_t> move_pops, Values<int32_t> move_push, Values<int32_t> move_target,
-                         Values<int32_t> move_room, Values<int32_t> push_offsets, Values<int32_t> push_symbols,
-                         int32_t max_configurations) {
+                         Grid<int32_t> child, int32_t max_pops, Values<int32_t> row_offsets, Values<int32_t> edge_class,
+                         Values<int32_t> edge_outcome, Values<int32_t> outcome_offsets, Values<int32_t> move_pops,
+                         Values<int32_t> move_push, Values<int32_t> move_target, Values<int32_t> move_room,
+                         Values<int32_t> push_offsets, Values<int32_t> push_symbols, int32_t max_configurations) {
   for (const size_t size : {child.rows, child.values.size(), edge_class.size(), move_pops.size(), push_symbols.size(),
                             outcome_offsets.size(), push_offsets.size()}) {
     require_countable(size, "a table");
@@ -188,14 +187,15 @@ SharedTables make_tables(int32_t num_states, int32_t num_symbols, int32_t num_cl
   require(child.columns == static_cast<size_t>(std::max(num_symbols, 0)) && row_offsets.size() == child.rows + 1,
           "there are children and edges for each node");
   require(!outcome_offsets.empty() && !push_offsets.empty(), "offsets begin with 0");
-  PushdownTables tables{num_states, num_symbols, num_classes, start, max_pops, max_configurations, {}, {}, {}, {}, {},
-                        {}, {}};
+  PushdownTables tables{num_states, num_symbols, num_classes, start, max_pops, max_configurations, {}, {},
+                        {},         {},          {},          {},    {}};
   tables.child.assign(child.values.begin(), child.values.end());
   tables.row_offsets.assign(row_offsets.begin(), row_offsets.end());
   tables.outcome_offsets.assign(outcome_offsets.begin(), outcome_offsets.end());
   tables.push_offsets.assign(push_offsets.begin(), push_offsets.end());
   tables.push_symbols.assign(push_symbols.begin(), push_symbols.end());
-  for (size_t edge = 0; edge < edge_class.size(); ++edge) tables.edges.push_back({edge_class[edge], edge_outcome[edge]});
+  for (size_t edge = 0; edge < edge_class.size(); ++edge)
+    tables.edges.push_back({edge_class[edge], edge_outcome[edge]});
   for (size_t move = 0; move < move_pops.size(); ++move) {
     tables.moves.push_back({move_pops[move], move_push[move], move_target[move], move_room[move]});
   }
@@ -273,22 +273,27 @@ void bind_effects(nb::module_& m) {
   nb::class_<TokenEffects>(m, "TokenEffects", "What each class of a vocabulary does under a pushdown automaton.")
       .def(nb::new_(&make_effects), "run_end"_a, "run_class"_a, "num_classes"_a, "entries"_a, "trees"_a,
            "column_trees"_a)
-      .def_prop_ro("run_end", [](const TokenEffects& e) { return array(column(e.runs, &Run::end)); }, nb::rv_policy::move)
-      .def_prop_ro("run_class", [](const TokenEffects& e) { return array(column(e.runs, &Run::number)); }, nb::rv_policy::move)
+      .def_prop_ro(
+          "run_end", [](const TokenEffects& e) { return array(column(e.runs, &Run::end)); }, nb::rv_policy::move)
+      .def_prop_ro(
+          "run_class", [](const TokenEffects& e) { return array(column(e.runs, &Run::number)); }, nb::rv_policy::move)
       .def_ro("num_classes", &TokenEffects::num_classes)
-      .def_prop_ro("entries", [](const TokenEffects& e) { return rows(e.entries); }, nb::rv_policy::move,
-                   "Class, source and tree, `[E, 3]`.")
+      .def_prop_ro(
+          "entries", [](const TokenEffects& e) { return rows(e.entries); }, nb::rv_policy::move,
+          "Class, source and tree, `[E, 3]`.")
       .def_prop_ro("trees", [](const TokenEffects& e) { return e.trees; })
       .def_prop_ro(
           "column_trees",
           [](const TokenEffects& e) { return grid(e.column_trees, e.trees->num_states, e.num_columns); },
-          nb::rv_policy::move, "The tree of each state followed by the end of the text and by each label, `[Q, 1 + L]`.");
+          nb::rv_policy::move,
+          "The tree of each state followed by the end of the text and by each label, `[Q, 1 + L]`.");
   m.def(
       "token_effects",
       [](const automata::PushdownTables& automaton, const Vocabulary& vocabulary, Budget& budget) {
         return unlocked([&] { return token_effects(automaton, vocabulary, budget); });
       },
-      "automaton"_a, "vocabulary"_a, "budget"_a, "Sort the tokens of a vocabulary into classes by what they do to a state and a stack.");
+      "automaton"_a, "vocabulary"_a, "budget"_a,
+      "Sort the tokens of a vocabulary into classes by what they do to a state and a stack.");
 }
 
 }  // namespace
@@ -325,8 +330,8 @@ void bind_pushdown_tables(nb::module_& m) {
       .def_prop_ro("move_room", shown_column(&PushdownTables::moves, &Move::room))
       .def_prop_ro("push_offsets", shown([](const PushdownTables& t) -> const auto& { return t.push_offsets; }))
       .def_prop_ro("push_symbols", shown([](const PushdownTables& t) -> const auto& { return t.push_symbols; }));
-  m.def("context_tables", &tables_of, "effects"_a, "start"_a, "max_configurations"_a, "headroom"_a,
-        "symbol_headroom"_a, "budget"_a, "The tables of effects and of the end.");
+  m.def("context_tables", &tables_of, "effects"_a, "start"_a, "max_configurations"_a, "headroom"_a, "symbol_headroom"_a,
+        "budget"_a, "The tables of effects and of the end.");
   m.def("trimmed", &trim, "effects"_a, "tables"_a, "overflow"_a, "budget"_a,
         "Keep the effects after which tokens lead on to an end: whether it could be done, and the effects.");
   m.def(

@@ -87,7 +87,8 @@ class ContextNodes {
     by_symbol_.resize(count);
     int32_t end = 0;
     for (int32_t& offset : offsets_) end += offset, offset = end;
-    for_each_child(node, [&](int32_t number, const Part& part) { by_symbol_[--offsets_[part.popped]] = {number, part.to}; });
+    for_each_child(node,
+                   [&](int32_t number, const Part& part) { by_symbol_[--offsets_[part.popped]] = {number, part.to}; });
     return count;
   }
   // From the last to the first.

@@ -19,8 +19,8 @@ void for_each_bit(uint64_t word, Visit visit) {
 
 }  // namespace
 
-Saturation::Saturation(const Kinds& kinds, int32_t end, const Columns& columns, const Pushes& pushes, const PushRows& rows,
-                       int32_t num_symbols, Budget& budget)
+Saturation::Saturation(const Kinds& kinds, int32_t end, const Columns& columns, const Pushes& pushes,
+                       const PushRows& rows, int32_t num_symbols, Budget& budget)
     : kinds_(kinds),
       end_(end),
       columns_(columns),
@@ -147,7 +147,8 @@ void Saturation::meet(int32_t distance) {
     for (size_t at = 0; at < levels_[after].landed.size(); ++at) {
       const Landed landed = levels_[after].landed[at];
       const int32_t block = block_of_row_[rows_.of(landed.kind)];
-      if (block != kDead) go_on(landed, std::span(fresh_).subspan(levels_[distance - after].first_bits + block * words, words), distance);
+      if (block != kDead)
+        go_on(landed, std::span(fresh_).subspan(levels_[distance - after].first_bits + block * words, words), distance);
     }
     for (int32_t row : levels_[distance - after].rows) block_of_row_[row] = kDead;
     budget_.spend(2 * static_cast<int64_t>(levels_[after].landed.size() + levels_[distance - after].rows.size()));

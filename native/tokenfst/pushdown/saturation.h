@@ -7,8 +7,8 @@
 //     landed[d]    pushes, and the kinds where they land after d tokens
 //     way[push]    the columns that are crossed from where a push lands, as bits
 //
-//     landed[c] (push, kind) and fresh[d - c] (row of kind)    after d tokens: columns of way[push], and landings of the
-//                                                              pushes with one symbol more under it
+//     landed[c] (push, kind) and fresh[d - c] (row of kind)    after d tokens: columns of way[push], and landings of
+//                                                              the pushes with one symbol more under it
 //     new columns of way[push] after d tokens                  fresh[d + 1] in all rows that have the push
 //
 // What is fresh after no token are the children of the kind itself. The end of the sequence is a column of all that is
@@ -83,21 +83,21 @@ class Saturation {
   const int32_t num_symbols_;
   Budget& budget_;
 
-  support::Groups longer_;             // of a push, those with one symbol more under it
-  Vector<uint8_t> is_left_behind_;     // [pushes], by some move
-  Vector<int32_t> word_offsets_;       // [S + 1]
+  support::Groups longer_;          // of a push, those with one symbol more under it
+  Vector<uint8_t> is_left_behind_;  // [pushes], by some move
+  Vector<int32_t> word_offsets_;    // [S + 1]
   Vector<ColumnWord> column_words_;
-  Bits zeros_;                         // [kinds], the columns of their children
+  Bits zeros_;  // [kinds], the columns of their children
   support::Matrix<int32_t> lowest_;
 
-  Vector<Level> levels_;               // [distance]
+  Vector<Level> levels_;  // [distance]
   Vector<uint64_t> fresh_;
-  Vector<int32_t> block_of_row_;       // of the rows that are fresh at the distance at hand, kDead for the others
-  Vector<int64_t> landed_offsets_;     // [pushes]
-  Vector<uint64_t> has_landed_;        // of each push, the columns of its last symbol that it has crossed, word by word
+  Vector<int32_t> block_of_row_;    // of the rows that are fresh at the distance at hand, kDead for the others
+  Vector<int64_t> landed_offsets_;  // [pushes]
+  Vector<uint64_t> has_landed_;     // of each push, the columns of its last symbol that it has crossed, word by word
   Vector<uint8_t> has_ended_;
-  Bits known_, new_known_;             // [rows], what has been fresh
-  Bits way_, new_way_;                 // [pushes]
+  Bits known_, new_known_;  // [rows], what has been fresh
+  Bits way_, new_way_;      // [pushes]
   Vector<int32_t> changed_pushes_, changed_rows_, ending_;
   Vector<uint8_t> is_changed_, is_row_changed_;
   int32_t last_fresh_ = 0, last_landed_ = 0;

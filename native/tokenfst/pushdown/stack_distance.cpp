@@ -108,7 +108,8 @@ void StackDistance::add_node(int32_t node, const Context& context, Behind& behin
   const auto edges = tables_->edges_of(node);
   for (const PushdownTables::Edge& edge : edges) {
     int32_t least = kFar;
-    for (int32_t move = tables_->outcome_offsets[edge.outcome]; move < tables_->outcome_offsets[edge.outcome + 1]; ++move) {
+    for (int32_t move = tables_->outcome_offsets[edge.outcome]; move < tables_->outcome_offsets[edge.outcome + 1];
+         ++move) {
       least = std::min(least, contexts_->rest(context.number, ways_->pushes().of_move(move)));
     }
     behind.classes.push_back({edge.number, least < kFar ? least + context.cost : kFar});

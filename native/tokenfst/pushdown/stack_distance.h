@@ -39,8 +39,8 @@ struct Behind {
 class StackDistance {
  public:
   struct Room {
-    int64_t max_bytes;          // of all
-    size_t max_context_bytes;   // of contexts, before they are forgotten
+    int64_t max_bytes;         // of all
+    size_t max_context_bytes;  // of contexts, before they are forgotten
   };
   struct Found {
     std::shared_ptr<const Behind> behind;

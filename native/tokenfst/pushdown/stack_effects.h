@@ -56,13 +56,13 @@ class FollowedTrees {
   Vector<int32_t> plain_;      // [Q, C]
   CharacterSteps characters_;
   TreePool pool_;
-  Vector<int32_t> sequence_of_;        // of the pool, by sequences of the automaton
-  Vector<Vector<int32_t>> after_;      // [columns and pending][T]
-  support::Matrix<uint32_t> live_;     // [T, columns and pending as bits]
-  Vector<Loops> loops_;                // [T]
+  Vector<int32_t> sequence_of_;     // of the pool, by sequences of the automaton
+  Vector<Vector<int32_t>> after_;   // [columns and pending][T]
+  support::Matrix<uint32_t> live_;  // [T, columns and pending as bits]
+  Vector<Loops> loops_;             // [T]
   Planting planting_;
   Paths paths_;
-  Vector<Part> parts_;                 // of the tree that is being made
+  Vector<Part> parts_;  // of the tree that is being made
   Vector<int32_t> waiting_;
 };
 

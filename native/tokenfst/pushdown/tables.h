@@ -31,10 +31,10 @@ struct PushdownTables {
   };
 
   int32_t num_states, num_symbols, num_classes;
-  int32_t start;               // with an empty stack
-  int32_t max_pops;            // the depth of the deepest node
-  int32_t max_configurations;  // 1 where the automaton is deterministic, otherwise how many are carried
-  std::vector<int32_t> child;  // [N, S], kDead where no deeper node has an edge
+  int32_t start;                         // with an empty stack
+  int32_t max_pops;                      // the depth of the deepest node
+  int32_t max_configurations;            // 1 where the automaton is deterministic, otherwise how many are carried
+  std::vector<int32_t> child;            // [N, S], kDead where no deeper node has an edge
   std::vector<int32_t> row_offsets;      // [N + 1]
   std::vector<Edge> edges;               // [E]
   std::vector<int32_t> outcome_offsets;  // [O + 1]; each outcome has a move

@@ -49,8 +49,8 @@ TokenEffects token_effects(const automata::PushdownTables& automaton, const Voca
   auto columns = column_trees_of(trees, automaton, budget);
   auto entries = entries_of(effects, classes, budget);
   const auto width = static_cast<size_t>(automaton.num_columns() - automaton.num_classes);
-  return {{classes.runs().begin(), classes.runs().end()}, classes.size(), std::move(entries), std::make_shared<const Trees>(trees.pool().finish()),
-          width, std::move(columns)};
+  return {{classes.runs().begin(), classes.runs().end()},       classes.size(), std::move(entries),
+          std::make_shared<const Trees>(trees.pool().finish()), width,          std::move(columns)};
 }
 
 }  // namespace tokenfst

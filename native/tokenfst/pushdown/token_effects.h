@@ -22,12 +22,12 @@ struct TokenEffect {
 };
 
 struct TokenEffects {
-  std::vector<Run> runs;                // cover all ranks in order
-  int32_t num_classes;                  // kNever and kEnd included
-  std::vector<TokenEffect> entries;     // by class, and then by source
+  std::vector<Run> runs;             // cover all ranks in order
+  int32_t num_classes;               // kNever and kEnd included
+  std::vector<TokenEffect> entries;  // by class, and then by source
   std::shared_ptr<const Trees> trees;
-  size_t num_columns;                   // of the end of the text, and of labels
-  std::vector<int32_t> column_trees;    // [Q, columns], the tree of each state followed by one of these, or kDead
+  size_t num_columns;                 // of the end of the text, and of labels
+  std::vector<int32_t> column_trees;  // [Q, columns], the tree of each state followed by one of these, or kDead
 };
 
 TokenEffects token_effects(const automata::PushdownTables& automaton, const Vocabulary& vocabulary, Budget& budget);

@@ -198,7 +198,12 @@ class Search {
 
 // The different pairs of a state and a tree, and all ways through them.
 struct Distinct {
-  explicit Distinct(Budget& budget) : pairs(budget), number(budget), moves(budget), end_of_pair(budget), paths(budget) {}
+  explicit Distinct(Budget& budget)
+      : pairs(budget),
+        number(budget),
+        moves(budget),
+        end_of_pair(budget),
+        paths(budget) {}
   struct Pair {
     int32_t source, tree;
     bool operator==(const Pair&) const = default;
@@ -270,8 +275,12 @@ TokenEffects merged(const TokenEffects& effects, const Distinct& distinct, std::
   budget.charge(sizeof(TokenEffect) * entries.size() + sizeof(Run) * effects.runs.size());
   std::vector<Run> runs;
   for (const Run& run : effects.runs) runs.push_back({run.end, number[run.number]});
-  return {std::move(runs), kFirstClass + known.size(), {entries.begin(), entries.end()}, std::make_shared<const Trees>(pool.finish()),
-          effects.num_columns, effects.column_trees};
+  return {std::move(runs),
+          kFirstClass + known.size(),
+          {entries.begin(), entries.end()},
+          std::make_shared<const Trees>(pool.finish()),
+          effects.num_columns,
+          effects.column_trees};
 }
 
 }  // namespace

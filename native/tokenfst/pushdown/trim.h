@@ -2,9 +2,9 @@
 //
 // Every configuration of the automaton over bytes leads on to an end. Over tokens that need not be so: where a byte is
 // no token by itself, a text may come to where only that byte could follow. Whether a state is such a dead end depends
-// on its stack. The kinds of nodes that are coaccessible with a stack are one set, and the sets follow each other: that for
-// one symbol more is made of the symbol and the set below. There are few of them, so the stack is forgotten but for its
-// set:
+// on its stack. The kinds of nodes that are coaccessible with a stack are one set, and the sets follow each other: that
+// for one symbol more is made of the symbol and the set below. There are few of them, so the stack is forgotten but for
+// its set:
 //
 //     LiveSets         sets of kinds by number; which one lies above another one, and which ones below
 //     configuration    (state, set): a state, and which kinds are coaccessible with its stack

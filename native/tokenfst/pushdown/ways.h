@@ -52,8 +52,8 @@ class Ways {
   }
 
   int32_t num_rows() const { return static_cast<int32_t>(lowest_.columns()); }
-  // How far the end is from nodes of each kind with a symbol on a stack for which `vector` says so. `by_row` is room for
-  // a number for each row.
+  // How far the end is from nodes of each kind with a symbol on a stack for which `vector` says so. `by_row` is room
+  // for a number for each row.
   void onto(std::span<const int32_t> vector, int32_t symbol, std::span<int32_t> by_row, std::span<int32_t> found) const;
 
  private:
