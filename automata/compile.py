@@ -28,7 +28,7 @@ from automata import expr as ex
 from automata._native import ByteTables
 from automata.arrays import IntArray
 from automata.assertions import holds_assertion, lookaround, simplified
-from automata.blame import excerpt, responsible
+from automata.blame import excerpt, numeral, responsible
 from automata.byte_automaton import DENSE_BYTES, ByteAutomaton
 from automata.errors import LimitExceeded
 from automata.expr import Complement, Difference, Expr, Intersection, Strings, Substring
@@ -36,6 +36,9 @@ from automata.limits import Limits, Work, under_way
 from automata.substring import substring_fragment
 from automata.thompson import AssertionMet, Fragment, Layout
 
+# What is tried to find the part that explodes, and how long it may take to see that it does.
+_TRIAL = Limits(states=20_000, memory=1 << 26, seconds=0.1)
+_CONFIRMING_SECONDS = 0.2
 # From this depth of intersections, differences and complements on, the innermost are compiled first.
 _MAX_DEPTH = 50
 
@@ -137,6 +140,12 @@ class Compiler:
             return self.made(expr, lambda: _native.word_list(expr.values, DENSE_BYTES, self.work.budget))
         if isinstance(expr, Substring):
             return self.determinize(expr, substring_fragment(expr.text, expr.words, self.work))
+        if expr.least >= self.work.limits.states:
+            raise LimitExceeded(
+                f"{excerpt(expr)} has texts of {numeral(expr.least)} bytes at least, and so more than "
+                f"{self.work.limits.states:,} states (limit `states`)",
+                limit="states",
+            )
         return self.determinize(expr, self.layout(self.part, self.work).lay(expr))
 
     def determinize(self, expr: Expr, fragment: Fragment) -> ByteAutomaton:
@@ -168,22 +177,24 @@ class Compiler:
         except LimitExceeded as error:
             if not self.blames or error.limit not in ("states", "memory"):
                 raise
-            trial = replace(self.work.limits, seconds=1)
-            part = responsible(expr, lambda inner: _explodes(inner, trial))
+            limits, little = self.work.limits, _TRIAL
+            few = replace(little, states=min(little.states, limits.states), memory=min(little.memory, limits.memory))
+            full = replace(limits, seconds=_CONFIRMING_SECONDS)
+            part = responsible(expr, lambda part: self.explodes(part, few), lambda part: self.explodes(part, full))
             raise LimitExceeded(f"{error}; the part responsible is {excerpt(part)}", limit=error.limit) from None
         if labels:
             labels = tuple(labels[number] for number in tables.drop_unused_labels())
         return ByteAutomaton(tables, labels)
 
+    def explodes(self, expr: Expr, limits: Limits) -> bool:
+        """Whether an expression passes limits of its own."""
+        try:
+            Compiler(Work(limits, self.work.cancellation), blames=False).compile(expr)
+        except LimitExceeded:
+            return True
+        return False
+
 
 def _numbers(labels: tuple[str, ...], automaton: ByteAutomaton) -> IntArray:
     """Which label of an automaton each of some labels is, -1 where it has it not, `[L]`."""
     return np.array([automaton.labels.index(name) if name in automaton.labels else -1 for name in labels], np.int32)
-
-
-def _explodes(expr: Expr, limits: Limits) -> bool:
-    try:
-        Compiler(Work(limits), blames=False).compile(expr)
-    except LimitExceeded:
-        return True
-    return False

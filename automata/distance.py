@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from automata import _native
 from automata.arrays import BoolArray, IntArray
-from automata.limits import DEFAULT_LIMITS, Work
+from automata.limits import Work, under_way
 
 
 def distances(source: IntArray, target: IntArray, goal: BoolArray, work: Work | None = None) -> IntArray:
@@ -15,7 +17,7 @@ def distances(source: IntArray, target: IntArray, goal: BoolArray, work: Work | 
         goal: `[Q]`.
         work: the compilation that it is part of; without it, the default limits.
     """
-    return _native.distances(source, target, goal, (work or Work(DEFAULT_LIMITS)).budget)
+    return _native.distances(*_columns(source, target), goal, under_way(work).budget)
 
 
 def bottom_up(num_states: int, source: IntArray, target: IntArray, work: Work | None = None) -> IntArray:
@@ -27,4 +29,9 @@ def bottom_up(num_states: int, source: IntArray, target: IntArray, work: Work | 
         source, target: `[E]` each, in any order.
         work: the compilation that it is part of; without it, the default limits.
     """
-    return _native.bottom_up(num_states, source, target, (work or Work(DEFAULT_LIMITS)).budget)
+    return _native.bottom_up(num_states, *_columns(source, target), under_way(work).budget)
+
+
+def _columns(source: IntArray, target: IntArray) -> tuple[IntArray, IntArray]:
+    """Columns of tables lie apart; the native core takes them in one piece."""
+    return np.ascontiguousarray(source), np.ascontiguousarray(target)

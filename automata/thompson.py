@@ -21,7 +21,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from automata.blame import excerpt, largest
+from automata.arrays import IntArray
+from automata.blame import excerpt, largest, numeral
 from automata.byte_automaton import ByteAutomaton, RangeArcs
 from automata.errors import ExpressionError, LimitExceeded
 from automata.expr import (
@@ -39,12 +40,15 @@ from automata.expr import (
 )
 from automata.intervals import FIRST_LABEL
 from automata.limits import Work
-from automata.arrays import IntArray
 from automata.ranges import Ranges
 from automata.utf8 import character_arcs
 
-# How many expressions are laid between two looks at the flag that stops the work.
-_LOOK_EVERY = 1024
+# How many expressions are laid between two looks at the limits.
+_LOOK_EVERY = 256
+# Literals from this size on are written as rows.
+_LONG = 1024
+# Memory of an arc in lists of numbers, and of an expression that is still to be laid.
+_ARC_BYTES, _TASK_BYTES = 64, 100
 # Below this size laying an expression out again is cheaper than a minimal automaton of it.
 SHARED_SIZE = 64
 
@@ -76,6 +80,9 @@ class Fragment:
         if not value:
             self.epsilon += (start, end)
             return
+        if len(value) >= _LONG:
+            self.long_chain(value, start, end)
+            return
         state, arcs = self.num_states, self.arcs
         for byte in value[:-1]:
             arcs += (start, byte, byte, state)
@@ -83,6 +90,17 @@ class Fragment:
             state += 1
         self.num_states = state
         arcs += (start, value[-1], value[-1], end)
+
+    def long_chain(self, value: bytes, start: int, end: int) -> None:
+        """The same for a literal with more arcs than lists should hold."""
+        states = np.arange(self.num_states, self.num_states + len(value) - 1, dtype=np.int32)
+        letters = np.frombuffer(value, np.uint8)
+        rows = np.stack(
+            [np.append(np.int32(start), states), letters, letters, np.append(states, np.int32(end))], axis=1
+        )
+        self.num_states += len(states)
+        self.num_copied_arcs += len(rows)
+        self.copied_arcs.append(rows.astype(np.int32))
 
     def characters(self, ranges: Ranges, start: int, end: int) -> None:
         """The arcs over one character of a set."""
@@ -110,6 +128,7 @@ class Fragment:
             arcs[:, 1:3] = symbols[arcs[:, 1:3]]
         if self.copied_arcs:
             arcs = np.concatenate([arcs, *self.copied_arcs])
+        if self.copied_epsilon:
             epsilon = np.concatenate([epsilon, *self.copied_epsilon])
         return arcs, epsilon
 
@@ -147,6 +166,7 @@ class Layout:
         self.compiled = compiled
         self.work = work
         self.shared: set[Expr] = set()
+        self.num_charged = 0
         # What is still to be laid, between which states; the next one is last.
         self.tasks: list[tuple[Expr, int, int]] = []
 
@@ -171,8 +191,9 @@ class Layout:
         if expr.size > limit:
             part = largest(expr, limit)
             raise LimitExceeded(
-                f"{excerpt(part)} has {part.size:,} leaves with its repetitions written out, more than {limit:,} "
-                "(limit `arcs`)"
+                f"{excerpt(part)} has {numeral(part.size)} leaves with its repetitions written out, more than {limit:,} "
+                "(limit `arcs`)",
+                limit="arcs",
             )
         self.shared = repeated(expr)
         self.between(expr, start, end, whole=True)
@@ -180,20 +201,30 @@ class Layout:
 
     def finish(self, expr: Expr) -> None:
         """Lays what was put off of an expression."""
-        tasks, until_look = self.tasks, _LOOK_EVERY
-        while tasks:
-            self.between(*tasks.pop())
-            until_look -= 1
-            if not until_look or not tasks:
-                self.look(expr)
-                until_look = _LOOK_EVERY
+        tasks, between, until_look = self.tasks, self.between, _LOOK_EVERY
+        try:
+            while tasks:
+                between(*tasks.pop())
+                until_look -= 1
+                if not until_look or not tasks:
+                    self.look(expr)
+                    until_look = _LOOK_EVERY
+        finally:
+            self.work.budget.release(self.num_charged)
+            self.num_charged = 0
 
     def look(self, expr: Expr) -> None:
         """Goes on with an expression, or not."""
-        self.work.check()
-        limit = self.work.limits.arcs
-        if len(self.fragment.arcs) // 4 + self.fragment.num_copied_arcs > limit:
-            raise LimitExceeded(f"laying out {excerpt(expr)} takes more than {limit:,} arcs (limit `arcs`)")
+        work, fragment, limit = self.work, self.fragment, self.work.limits.arcs
+        work.check()
+        if len(fragment.arcs) // 4 + fragment.num_copied_arcs > limit:
+            raise LimitExceeded(
+                f"laying out {excerpt(expr)} takes more than {limit:,} arcs (limit `arcs`)", limit="arcs"
+            )
+        num_arcs = len(fragment.arcs) // 4 + len(fragment.epsilon) // 2 + fragment.num_copied_arcs
+        num_bytes = _ARC_BYTES * num_arcs + _TASK_BYTES * len(self.tasks)
+        work.budget.charge(max(num_bytes - self.num_charged, 0))
+        self.num_charged = max(num_bytes, self.num_charged)
 
     def between(self, expr: Expr, start: int, end: int, *, whole: bool = False) -> None:
         """Lays `expr` between two states, or puts off its parts; the whole is never copied from itself."""
@@ -204,17 +235,19 @@ class Layout:
             fragment.characters(expr.ranges, start, end)
         elif self.shared and not whole and expr in self.shared:
             fragment.copy_of(self.compiled(expr), start, end)
-        elif isinstance(expr, Concatenation):
-            for part in expr.parts[:-1]:
-                middle = fragment.state()
-                self.put(part, start, middle)
-                start = middle
-            self.put(expr.parts[-1], start, end)
-        elif isinstance(expr, Alternation):
-            for part in expr.parts:
-                self.put(part, start, end)
         elif isinstance(expr, Repetition):
             self.repetition(expr, start, end)
+        elif isinstance(expr, Concatenation):
+            put = self.put
+            for part in self.work.watched(expr.parts[:-1]):
+                middle = fragment.state()
+                put(part, start, middle)
+                start = middle
+            put(expr.parts[-1], start, end)
+        elif isinstance(expr, Alternation):
+            put = self.put
+            for part in self.work.watched(expr.parts):
+                put(part, start, end)
         elif isinstance(expr, Label):
             fragment.label(expr.name, start, end)
         elif isinstance(expr, ByteSet):
@@ -241,13 +274,13 @@ class Layout:
     def repetition(self, expr: Repetition, start: int, end: int) -> None:
         fragment, inner = self.fragment, expr.inner
         if expr.high is None:
-            for _ in range(expr.low - 1):
+            for _ in self.work.watched(range(expr.low - 1)):
                 middle = fragment.state()
                 self.put(inner, start, middle)
                 start = middle
             self.loop(inner, start, end, at_least_once=expr.low > 0)
             return
-        for count in range(expr.high):
+        for count in self.work.watched(range(expr.high)):
             if count >= expr.low:
                 fragment.epsilon += (start, end)
             middle = fragment.state() if count + 1 < expr.high else end

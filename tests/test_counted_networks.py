@@ -11,13 +11,15 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from test_lazy import byte_vocabulary
 
+from automata import _native
 from automata import expr as ex
 from automata import parse
 from automata.algebra import alternation, concatenation
 from automata.byte_automaton import ByteAutomaton
 from automata.compile import compile_expr
-from automata.errors import LimitExceeded, TokenNotAllowed
+from automata.errors import Cancelled, LimitExceeded, TokenNotAllowed
 from automata.expr import Expr
+from automata.limits import Cancellation, Work
 from automata.nested import (
     Counted,
     CountedPaths,
@@ -243,3 +245,18 @@ def test_bounds_cost_nothing(bound: int) -> None:
 def test_what_is_no_count(pattern: str, low: int, high: int | None) -> None:
     with pytest.raises(ValueError, match=r"unit's texts|counts from"):
         Counted(_unit(pattern), low, high)
+
+
+def test_minimization_is_stopped() -> None:
+    size = 1000
+    states = np.arange(size, dtype=np.int32)
+    final = np.arange(size + 1) == size
+    arcs = np.stack([states, np.zeros(size, np.int32), states + 1], axis=1).astype(np.int32)
+    cancellation = Cancellation()
+    work = Work(cancellation=cancellation)
+    start, ends, found = _native.minimize(final, arcs, work.budget)
+    assert (start >= 0, len(ends), len(found)) == (True, size + 1, size)
+    cancellation.cancel()
+    with pytest.raises(Cancelled):
+        while True:
+            _native.minimize(final, arcs, work.budget)

@@ -32,6 +32,7 @@ from automata.distance import distances
 from automata.errors import EmptyLanguage
 from automata.expr import Expr
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work, under_way
+from automata.nested.network import NestedNetwork
 from automata.pattern import parse
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.compile import Ambiguity, compile_grammar
@@ -181,26 +182,39 @@ def compile(  # noqa: A001
         raise ValueError("only grammars are ambiguous: what a regular expression allows is one automaton")
     if lazy and (tokenization == "canonical" or ambiguity != "error" or terminals):
         raise ValueError("lazy automata are for all tokenizations, and for what is deterministic and has no terminals")
-    work = Work(limits, cancellation)
-    if lazy and isinstance(constraint, Layered):
-        return LazyAutomaton(constraint.to_network(), vocabulary, at_text_start=at_text_start, work=work)
-    if isinstance(constraint, Compilable):
-        constraint = constraint.to_automaton(work)
-    if lazy:
-        if isinstance(constraint, Grammar | PushdownAutomaton):
-            stacked = to_pushdown(constraint, ambiguity, max_configurations, work)
-            return LazyAutomaton(stacked, vocabulary, at_text_start=at_text_start)
-        return LazyAutomaton(to_bytes(constraint, work), vocabulary, at_text_start=at_text_start)
-    if isinstance(constraint, Grammar | PushdownAutomaton):
+    with Work(limits, cancellation).current() as work:
+        if lazy:
+            return _lazily(constraint, vocabulary, at_text_start, work)
+        known = constraint.to_automaton(work) if isinstance(constraint, Compilable) else constraint
+        if not isinstance(known, Grammar | PushdownAutomaton):
+            return _without_stack(known, vocabulary, at_text_start, terminals, tokenization, work)
         if tokenization == "canonical":
             raise ValueError("canonical tokenization is not known for grammars; tokenization='any' allows all")
-        return from_pushdown(
-            to_pushdown(constraint, ambiguity, max_configurations, work),
-            vocabulary,
-            at_text_start=at_text_start,
-            terminals=terminals,
-            work=work,
-        )
+        stacked = to_pushdown(known, ambiguity, max_configurations, work)
+        return from_pushdown(stacked, vocabulary, at_text_start=at_text_start, terminals=terminals, work=work)
+
+
+def _lazily(
+    constraint: Constraint | Nested | Compilable, vocabulary: Vocabulary, at_text_start: bool, work: Work
+) -> LazyAutomaton:
+    made: NestedNetwork | PushdownAutomaton | ByteAutomaton
+    if isinstance(constraint, Layered):
+        made = constraint.to_network()
+    else:
+        known = constraint.to_automaton(work) if isinstance(constraint, Compilable) else constraint
+        stacked = isinstance(known, Grammar | PushdownAutomaton)
+        made = to_pushdown(known, "error", 1, work) if stacked else to_bytes(known, work)
+    return LazyAutomaton(made, vocabulary, at_text_start=at_text_start, work=work)
+
+
+def _without_stack(
+    constraint: Constraint,
+    vocabulary: Vocabulary,
+    at_text_start: bool,
+    terminals: Terminals | None,
+    tokenization: Literal["any", "canonical"],
+    work: Work,
+) -> TokenAutomaton | CanonicalAutomaton:
     expr = parse(constraint) if isinstance(constraint, str) else constraint
     if tokenization == "canonical":
         return canonical_from_bytes(to_bytes(expr, work), vocabulary, terminals=terminals, work=work)

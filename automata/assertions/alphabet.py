@@ -6,6 +6,7 @@ million characters. Labels are classes of their own, behind those of characters.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
@@ -72,18 +73,19 @@ class Alphabet:
                 labels.add(leaf.name)
             elif isinstance(leaf, Literal | ByteSet):
                 raise ExpressionError("assertions (look-around, anchors) see characters, and raw bytes are none")
-        self.ranges = _classes([*sets, *(((code, code),) for code in sorted(singles))])
+        self.ranges = _classes([*sets], singles)
         self.labels = {name: len(self.ranges) + number for number, name in enumerate(sorted(labels))}
         self.size = len(self.ranges) + len(labels)
+        self.firsts = [members[0][0] for members in self.ranges]  # which ascend
         self.known: dict[Ranges, tuple[int, ...]] = {}
 
     def classes(self, ranges: Ranges) -> tuple[int, ...]:
-        """The classes that make up a set of the expression."""
+        """The classes that make up a set of the expression: those whose first character is in it."""
         found = self.known.get(ranges)
         if found is None:
-            found = self.known[ranges] = tuple(
-                number for number, members in enumerate(self.ranges) if rg.intersect(members[:1], ranges)
-            )
+            firsts = self.firsts
+            runs = (range(bisect_left(firsts, low), bisect_right(firsts, high)) for low, high in ranges)
+            found = self.known[ranges] = tuple(chain.from_iterable(runs))
         return found
 
     def symbols(self, expr: Expr) -> Iterator[int]:
@@ -102,18 +104,21 @@ class Alphabet:
         return ranges, [name for name, number in self.labels.items() if number in classes]
 
 
-def _classes(sets: list[Ranges]) -> list[Ranges]:
-    """The coarsest classes of which every set is made; in the order of their first members."""
-    borders: dict[int, int] = {}
+def _classes(sets: list[Ranges], singles: set[int]) -> list[Ranges]:
+    """The coarsest classes of which every set and every one of some characters is made, together all of the sets; in
+    the order of their first members."""
+    borders = dict.fromkeys([*singles, *(code + 1 for code in singles)], 0)
     for number, ranges in enumerate(sets):
         for low, high in ranges:
             borders[low] = borders.get(low, 0) ^ 1 << number
             borders[high + 1] = borders.get(high + 1, 0) ^ 1 << number
-    members: dict[int, list[tuple[int, int]]] = {}
+    # By the sets that they are in, and the one character that they are, if any.
+    members: dict[tuple[int, int], list[tuple[int, int]]] = {}
     inside, before = 0, 0
     for border in sorted(borders):
         if inside:
-            members.setdefault(inside, []).append((before, border - 1))
+            single = before if before in singles else -1
+            members.setdefault((inside, single), []).append((before, border - 1))
         inside ^= borders[border]
         before = border
     return [tuple(pairs) for pairs in members.values()]

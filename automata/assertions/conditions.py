@@ -16,12 +16,15 @@ Rejected: decision diagrams (canonical, but nearly all conditions here are TRUE 
 from __future__ import annotations
 
 from automata.errors import LimitExceeded
+from automata.limits import Work
 
 Condition = frozenset[int]
 
 TRUE: Condition = frozenset({0})
 FALSE: Condition = frozenset()
 MAX_ALTERNATIVES = 4096
+# What it takes to compare two alternatives, in steps of the budget.
+_COMPARING_STEPS = 10
 
 
 def can(state: int) -> Condition:
@@ -32,30 +35,6 @@ def can(state: int) -> Condition:
 def cannot(state: int) -> Condition:
     """The rest of the text cannot be read from a state."""
     return frozenset({2 << 2 * state})
-
-
-def either(left: Condition, right: Condition) -> Condition:
-    """One of two conditions holds."""
-    if left == right or not right:
-        return left
-    return right if not left else _reduced(left | right)
-
-
-def both(left: Condition, right: Condition) -> Condition:
-    """Both conditions hold."""
-    if left == TRUE or not right:
-        return right
-    if right == TRUE or not left:
-        return left
-    return _reduced({a | b for a in left for b in right})
-
-
-def negation(condition: Condition) -> Condition:
-    """The condition does not hold."""
-    result = TRUE
-    for alternative in condition:
-        result = both(result, frozenset(1 << (bit ^ 1) for bit in bits(alternative)))
-    return result
 
 
 def bits(alternative: int) -> list[int]:
@@ -73,17 +52,53 @@ def holds_at_end(condition: Condition) -> bool:
     return any(not any(bit % 2 == 0 for bit in bits(alternative)) for alternative in condition)
 
 
-def _reduced(alternatives: set[int] | frozenset[int]) -> Condition:
-    if len(alternatives) > MAX_ALTERNATIVES:
-        raise LimitExceeded(f"the assertions leave more than {MAX_ALTERNATIVES:,} alternatives open at one place")
-    kept: list[int] = []
-    for alternative in sorted(alternatives, key=int.bit_count):
-        if not _contradicts(alternative) and not any(known & alternative == known for known in kept):
-            kept.append(alternative)
-    return TRUE if kept == [0] else frozenset(kept)
-
-
 def _contradicts(alternative: int) -> bool:
     """Whether both 2k and 2k + 1 are among the obligations."""
     neighbours = alternative & alternative >> 1
     return any(bit % 2 == 0 for bit in bits(neighbours)) if neighbours else False
+
+
+class Conditions:
+    """What can be made of conditions; the work that it is part of is stopped in between."""
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+
+    def either(self, left: Condition, right: Condition) -> Condition:
+        """One of two conditions holds."""
+        if left == right or not right:
+            return left
+        return right if not left else self._reduced(left | right)
+
+    def both(self, left: Condition, right: Condition) -> Condition:
+        """Both conditions hold."""
+        if left == TRUE or not right:
+            return right
+        if right == TRUE or not left:
+            return left
+        together: set[int] = set()
+        for alternative in self.work.watched(left):
+            together.update([alternative | other for other in right])
+            _check_number(together)
+        return self._reduced(together)
+
+    def negation(self, condition: Condition) -> Condition:
+        """The condition does not hold."""
+        result = TRUE
+        for alternative in condition:
+            result = self.both(result, frozenset(1 << (bit ^ 1) for bit in bits(alternative)))
+        return result
+
+    def _reduced(self, alternatives: set[int] | frozenset[int]) -> Condition:
+        _check_number(alternatives)
+        kept: list[int] = []
+        for alternative in sorted(alternatives, key=int.bit_count):
+            self.work.budget.spend(_COMPARING_STEPS * (1 + len(kept)))
+            if not _contradicts(alternative) and not any(known & alternative == known for known in kept):
+                kept.append(alternative)
+        return TRUE if kept == [0] else frozenset(kept)
+
+
+def _check_number(alternatives: set[int] | frozenset[int]) -> None:
+    if len(alternatives) > MAX_ALTERNATIVES:
+        raise LimitExceeded(f"the assertions leave more than {MAX_ALTERNATIVES:,} alternatives open at one place")

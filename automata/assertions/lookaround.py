@@ -44,13 +44,11 @@ from automata.assertions.conditions import (
     FALSE,
     TRUE,
     Condition,
+    Conditions,
     bits,
-    both,
     can,
     cannot,
-    either,
     holds_at_end,
-    negation,
 )
 from automata.assertions.skeleton import TEXT, Budget, Characters, Guard, Skeleton
 from automata.byte_automaton import ByteAutomaton
@@ -59,6 +57,8 @@ from automata.limits import Work
 from automata.thompson import Fragment
 
 _Reached = dict[int, Condition]
+# What an arc takes, in steps of the budget.
+_ARC_STEPS = 50
 
 
 def fragment(expr: Expr, work: Work, compiled: Callable[[Expr], ByteAutomaton]) -> Fragment:
@@ -75,6 +75,13 @@ def fragment(expr: Expr, work: Work, compiled: Callable[[Expr], ByteAutomaton]) 
         ExpressionError: raw bytes stand beside assertions.
     """
     budget = Budget(expr, work)
+    try:
+        return _fragment(expr, budget, compiled)
+    finally:
+        budget.release()
+
+
+def _fragment(expr: Expr, budget: Budget, compiled: Callable[[Expr], ByteAutomaton]) -> Fragment:
     others = {leaf: compiled(leaf) for leaf in leaves(expr) if not isinstance(leaf, PLAIN_LEAVES)}
     arcs = {leaf: _lifted(automaton, budget) for leaf, automaton in others.items()}
     alphabet = Alphabet([expr, *(over for rows in arcs.values() for row in rows.values() for over in row.values())])
@@ -83,7 +90,7 @@ def fragment(expr: Expr, work: Work, compiled: Callable[[Expr], ByteAutomaton]) 
     result = Fragment()
     # States 0 and 1 are the start and the end.
     names = [0, *(result.state() for _ in automaton.final[1:])]
-    for source, row in enumerate(automaton.next):
+    for source, row in enumerate(budget.work.watched(automaton.next)):
         by_target: dict[int, list[int]] = {}
         for symbol, target in row.items():
             by_target.setdefault(target, []).append(symbol)
@@ -153,6 +160,7 @@ def _combined(left: Characters, right: Characters, budget: Budget, *, difference
                 numbers[pair] = len(pairs)
                 pairs.append(pair)
             row[symbol] = numbers[pair]
+        budget.charge(len(row) + 1)
         result.next.append(row)
         result.final.append(left.final[a] and (b >= 0 and right.final[b]) != difference)
     return result
@@ -163,6 +171,7 @@ class _Subsets:
 
     def __init__(self, skeleton: Skeleton) -> None:
         self.skeleton = skeleton
+        self.conditions = Conditions(skeleton.budget.work)
         self.timeless: dict[int, Condition] = {}
         self.stepped: dict[tuple[Condition, int], Condition] = {}
         self.ends = {assertion.end for assertion in skeleton.assertions if not assertion.behind}
@@ -179,9 +188,11 @@ class _Subsets:
                 closed = self.closed(following)
                 key = frozenset(closed.items())
                 if key not in numbers:
+                    self.skeleton.budget.charge(2 * len(closed) + 1)
                     numbers[key] = len(maps)
                     maps.append(closed)
                 row[symbol] = numbers[key]
+            self.skeleton.budget.charge(len(row) + 1)
             result.next.append(row)
             result.final.append(holds_at_end(reached.get(self.skeleton.end, FALSE)))
         return result
@@ -190,7 +201,9 @@ class _Subsets:
         """What is reached by each class, by owner; only where something of the text itself is."""
         result: dict[int, dict[int, _Reached]] = {}
         owner, arcs = self.skeleton.owner, self.skeleton.arcs
+        spend = self.conditions.work.budget.spend
         for state, condition in reached.items():
+            spend(_ARC_STEPS * len(arcs[state]))
             for symbol, targets in arcs[state].items():
                 after = condition if condition is TRUE else self.step(condition, symbol)
                 if not after:
@@ -198,7 +211,9 @@ class _Subsets:
                 by_owner = result.setdefault(symbol, {}).setdefault(owner[state], {})
                 for target in targets:
                     before = by_owner.get(target)
-                    by_owner[target] = after if before is None or before is after else either(before, after)
+                    by_owner[target] = (
+                        after if before is None or before is after else self.conditions.either(before, after)
+                    )
         return {symbol: by_owner for symbol, by_owner in result.items() if TEXT in by_owner}
 
     def step(self, condition: Condition, symbol: int) -> Condition:
@@ -209,8 +224,8 @@ class _Subsets:
             for alternative in condition:
                 left = TRUE
                 for bit in bits(alternative):
-                    left = both(left, self.obligation_after(bit, symbol))
-                known = either(known, left)
+                    left = self.conditions.both(left, self.obligation_after(bit, symbol))
+                known = self.conditions.either(known, left)
             self.stepped[condition, symbol] = known
         return known
 
@@ -220,12 +235,15 @@ class _Subsets:
             return FALSE if bit % 2 else TRUE
         result = TRUE if bit % 2 else FALSE
         for target in targets:
-            result = both(result, cannot(target)) if bit % 2 else either(result, can(target))
+            result = (
+                self.conditions.both(result, cannot(target)) if bit % 2 else self.conditions.either(result, can(target))
+            )
         return result
 
     def closed(self, entered: dict[int, _Reached]) -> _Reached:
         """All that is reached at one place without reading more, from the states entered there (by owner); states
         that no character leaves are left out, but for the last one of the text."""
+        self.skeleton.budget.spend()
         return _Place(self, entered).reached()
 
 
@@ -234,6 +252,7 @@ class _Place:
 
     def __init__(self, subsets: _Subsets, entered: dict[int, _Reached]) -> None:
         self.subsets, self.skeleton, self.entered = subsets, subsets.skeleton, entered
+        self.conditions = subsets.conditions
         self.behind: dict[int, Condition] = {}  # of the assertions that look back
         self.ahead: dict[int, Condition] = {}  # of states of the assertions that look ahead
 
@@ -254,18 +273,19 @@ class _Place:
     def spread(self, entered: _Reached) -> _Reached:
         """Adds what can be reached by jumps."""
         reached: _Reached = {}
-        stack = [*entered.items()]
+        stack, spend = [*entered.items()], self.conditions.work.budget.spend
         while stack:
+            spend(_ARC_STEPS)
             state, condition = stack.pop()
             before = reached.get(state)
             if before is None:
                 reached[state] = condition
-            elif before is condition or (after := either(before, condition)) == before:
+            elif before is condition or (after := self.conditions.either(before, condition)) == before:
                 continue
             else:
                 reached[state] = after
             for guard, target in self.skeleton.jumps[state]:
-                passed = condition if guard is None else both(condition, self.holds(guard))
+                passed = condition if guard is None else self.conditions.both(condition, self.holds(guard))
                 if passed:
                     stack.append((target, passed))
         return reached
@@ -273,7 +293,7 @@ class _Place:
     def holds(self, guard: Guard) -> Condition:
         assertion = self.skeleton.assertions[guard.assertion]
         condition = self.behind[guard.assertion] if assertion.behind else self.readable(assertion.start)
-        return negation(condition) if guard.negated else condition
+        return self.conditions.negation(condition) if guard.negated else condition
 
     def readable(self, state: int) -> Condition:
         """When the rest of the text can be read from a state of a lookahead; obligations are then about states that
@@ -284,9 +304,9 @@ class _Place:
             result = FALSE
             for other, condition in self.spread({state: TRUE}).items():
                 if other == assertion.end:
-                    result = either(result, condition)
+                    result = self.conditions.either(result, condition)
                 elif self.skeleton.arcs[other]:
-                    result = either(result, both(condition, can(other)))
+                    result = self.conditions.either(result, self.conditions.both(condition, can(other)))
             known[state] = result
         return known[state]
 
@@ -302,8 +322,8 @@ class _Place:
                 left = TRUE
                 for bit in bits(alternative):
                     readable = self.readable(bit // 2)
-                    left = both(left, negation(readable) if bit % 2 else readable)
-                total = either(total, left)
+                    left = self.conditions.both(left, self.conditions.negation(readable) if bit % 2 else readable)
+                total = self.conditions.either(total, left)
             if total:
                 result[state] = total
         return result

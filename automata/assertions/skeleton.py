@@ -38,7 +38,10 @@ from automata.ranges import MAX_CODE_POINT
 MAX_STATES = 100_000
 # The owner of states that belong to no assertion.
 TEXT = -1
-_LOOK_EVERY = 64
+# What looking at one place of a text takes, in the steps of a few nanoseconds that budgets count.
+_STEPS_OF_PLACE = 10_000
+# The memory of an entry of a table.
+_ENTRY_BYTES = 200
 # An expression to be laid, and between which states.
 _Task = tuple[Expr, int, int]
 
@@ -70,6 +73,7 @@ class Budget:
     def __init__(self, expr: Expr, work: Work) -> None:
         self.expr, self.work = expr, work
         self.states = min(work.limits.states, MAX_STATES)
+        self.num_entries = 0
 
     def check(self, num_states: int) -> None:
         """Goes on, or not.
@@ -83,8 +87,25 @@ class Budget:
                 f"resolving the assertions of {excerpt(self.expr)} takes more than {self.states:,} states over "
                 "characters (limit `states`)"
             )
-        if num_states % _LOOK_EVERY == 0:
-            self.work.check()
+        self.spend()
+
+    def spend(self) -> None:
+        """Account for looking at one place of a text.
+
+        Raises:
+            LimitExceeded, Cancelled: as `check`.
+        """
+        self.work.budget.spend(_STEPS_OF_PLACE)
+
+    def charge(self, num_entries: int) -> None:
+        """Accounts for entries of tables, as long as the construction lasts."""
+        self.work.budget.charge(_ENTRY_BYTES * num_entries)
+        self.num_entries += num_entries
+
+    def release(self) -> None:
+        """Gives back what was charged."""
+        self.work.budget.release(_ENTRY_BYTES * self.num_entries)
+        self.num_entries = 0
 
 
 class Skeleton:
@@ -118,9 +139,10 @@ class Skeleton:
         return len(self.arcs) - 1
 
     def arc(self, start: int, classes: Iterable[int], end: int) -> None:
-        arcs = self.arcs[start]
+        arcs, before = self.arcs[start], len(self.arcs[start])
         for number in classes:
             arcs.setdefault(number, []).append(end)
+        self.budget.charge(len(arcs) - before)
 
     def lay(self, expr: Expr, start: int, end: int) -> None:
         """Lays an expression between two states: no arc enters the first and none leaves the last. What is still to be

@@ -235,7 +235,8 @@ class CountedLayout(Layout):
         plain = np.column_stack([plain, np.full(len(plain), PLAIN, np.int32)])
         epsilon = np.concatenate([plain, np.array(marks, np.int32).reshape(-1, 3)])
         repetitions = tuple(loop.repetition for loop in self._loops)
-        return _trimmed(_with_products(Marked(ranges, epsilon, loop_of, loops, repetitions), self.products))
+        marked = _with_products(Marked(ranges, epsilon, loop_of, loops, repetitions), self.products)
+        return _trimmed(marked, self.work)
 
 
 def _with_products(marked: Marked, products: list[_Product]) -> Marked:
@@ -253,11 +254,11 @@ def _with_products(marked: Marked, products: list[_Product]) -> Marked:
     return marked
 
 
-def _trimmed(marked: Marked) -> Marked:
+def _trimmed(marked: Marked, work: Work) -> Marked:
     """A layout without arcs into states from which its end cannot be reached."""
     ranges, epsilon = marked.ranges, marked.epsilon
     source, target = np.append(ranges[:, 0], epsilon[:, 0]), np.append(ranges[:, 3], epsilon[:, 1])
-    live = distances(source, target, np.arange(len(marked.loop_of)) == 1) >= 0
+    live = distances(source, target, np.arange(len(marked.loop_of)) == 1, work) >= 0
     return marked._replace(ranges=ranges[live[ranges[:, 3]]], epsilon=epsilon[live[epsilon[:, 1]]])
 
 

@@ -55,12 +55,13 @@ def _regular(layout: Layout, work: Work) -> ByteAutomaton:
 
 
 def _pushdown(layout: Layout, work: Work) -> PushdownAutomaton:
-    wrong, has_text, num_states, *tables = _native.compile_nested(layout.tables, work.limits.states, work.budget)
+    wrong, has_text, byte_class, step_offsets, pops, pushes, target, symbols, headroom, symbol_headroom = (
+        _native.compile_nested(layout.tables, work.limits.states, work.budget)
+    )
     if wrong[0]:
         raise _error(*wrong, layout.rules)
     if not has_text:
         raise EmptyLanguage("the rules have no text")
-    byte_class, step_offsets, pops, pushes, target, symbols, headroom, symbol_headroom = tables
     num_symbols, (callee, caller) = len(symbols), np.ascontiguousarray(symbols.T)
     return PushdownAutomaton(
         start=0,

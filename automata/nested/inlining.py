@@ -71,11 +71,11 @@ def to_inline(network: NestedNetwork, max_states: int, work: Work) -> frozenset[
         return frozenset()
     numbers = reached(network)
     place = {number: index for index, number in enumerate(numbers)}
-    callees = [[place[call.rule] for call in network.rules[number].calls] for number in numbers]
+    callees = [[place[call.rule] for call in network.rules[number].calls] for number in work.watched(numbers)]
     callers = Counter(callee for row in callees for callee in row)
     sizes = [0] * len(numbers)
     inlined: set[int] = set()
-    for component in components(callees):
+    for component in components(callees, work):
         for index in component:
             inside = sum(sizes[callee] for callee in callees[index] if callee in inlined)
             sizes[index] = _size(network.rules[numbers[index]], work) + inside

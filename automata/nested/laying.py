@@ -16,7 +16,7 @@ import numpy as np
 
 from automata._native import NestedLayout
 from automata.arrays import IntArray
-from automata.errors import LimitExceeded
+from automata.errors import LimitExceeded, limit_exceeded
 from automata.expr import Concatenation, Expr, Literal, Repetition
 from automata.intervals import FIRST_LABEL
 from automata.limits import Work
@@ -216,9 +216,9 @@ class _Laying:
         self.work.check()
         pieces = self.pieces
         text, copies = np.frombuffer(b"".join(self.texts), np.uint8), _rows(self.copies, 3)
-        arcs, labels = _labelled(pieces)
         if self.written:
-            self.check_arcs(len(text), copies)
+            self.check_size(len(text), copies)
+        arcs, labels = _labelled(pieces)
         tables = NestedLayout(
             num_states=self.num_states,
             num_labels=len(labels),
@@ -244,11 +244,15 @@ class _Laying:
         )
         return Layout(tuple(self.rules), labels, tables)
 
-    def check_arcs(self, num_bytes: int, copies: IntArray) -> None:
-        """Goes on where there are not too many arcs once all is written out."""
-        sizes, limit = np.array([len(piece.arcs) for piece in self.pieces], np.int64), self.work.limits.arcs
-        if num_bytes + int(sizes[copies[:, 0]].sum()) > limit:
-            raise LimitExceeded(f"laying out the rules takes more than {limit:,} arcs (limit `arcs`)", limit="arcs")
+    def check_size(self, num_bytes: int, copies: IntArray) -> None:
+        """Goes on where there are not too many arcs once all is written out, nor states of prepared rules."""
+        sizes, limits = np.array([len(piece.arcs) for piece in self.pieces], np.int64), self.work.limits
+        if num_bytes + int(sizes[copies[:, 0]].sum()) > limits.arcs:
+            raise LimitExceeded(
+                f"laying out the rules takes more than {limits.arcs:,} arcs (limit `arcs`)", limit="arcs"
+            )
+        if sum(self.pieces[piece].num_states - 1 for piece in self.prepared[1::2]) > limits.states:
+            raise limit_exceeded("states", limits.states).of("the automaton of the rules")
 
 
 def _is_spelled(part: Expr) -> bool:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from automata.errors import NondeterministicGrammar
 from automata.arrays import IntArray
+from automata.errors import NondeterministicGrammar
 from automata.pushdown.automaton import Configuration, PushdownAutomaton
 from automata.pushdown.determinize import Determinizer, Element, Unbounded
 from automata.pushdown.grammar import Place

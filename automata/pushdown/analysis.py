@@ -24,6 +24,9 @@ from automata.pushdown.laying import lay_rules
 from automata.pushdown.naming import check_names, error
 from automata.pushdown.parts import END, START, Part, Rules
 
+# What a visit of a node takes, in steps of the budget.
+_VISIT_STEPS = 100
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -46,7 +49,7 @@ def report(grammar: Grammar, work: Work | None = None) -> Report:
         LimitExceeded: a rule is larger than allowed, or the time is up.
     """
     work = under_way(work)
-    check_names(grammar)
+    check_names(grammar, work)
     rules = lay_rules(grammar, work)
     have_text = productive(rules.parts, work)
     drop_calls(rules.parts, have_text)
@@ -124,8 +127,14 @@ def _listed(names: Sequence[str]) -> str:
     return ("rule " if len(names) == 1 else "rules ") + shown + (" and others" if len(names) > 5 else "")
 
 
-def components(successors: Sequence[Iterable[int]]) -> list[list[int]]:
-    """The strongly connected components of a graph, each after those that it leads to (Tarjan 1972)."""
+def components(successors: Sequence[Iterable[int]], work: Work | None = None) -> list[list[int]]:
+    """The strongly connected components of a graph, each after those that it leads to (Tarjan 1972).
+
+    Args:
+        successors: by node, the nodes that edges lead to.
+        work: how the compilation that it is part of is stopped.
+    """
+    work = under_way(work)
     index = [-1] * len(successors)
     low = [0] * len(successors)
     on_path = [False] * len(successors)
@@ -141,6 +150,7 @@ def components(successors: Sequence[Iterable[int]]) -> list[list[int]]:
         path.append(root)
         on_path[root] = True
         while waiting:
+            work.budget.spend(_VISIT_STEPS)
             node, rest = waiting[-1]
             for target in rest:
                 if index[target] < 0:

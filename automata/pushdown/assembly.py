@@ -6,7 +6,7 @@ filled.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Hashable, Mapping, Sequence
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from automata.pushdown.completion import MAX_LOOKS, Undecided, completed
 from automata.pushdown.determinize import Determinizer
 from automata.pushdown.grammar import Place
 from automata.pushdown.headroom import headrooms, needed
-from automata.pushdown.leading_on import Move
+from automata.pushdown.leading_on import Move, SymbolsBelow, doubtful_states
 from automata.pushdown.places import Stack
 from automata.pushdown.steps import unique
 from automata.pushdown.under import UnderSymbols, by_kinds
@@ -46,22 +46,44 @@ class Assembly:
     def complete(self) -> None:
         """Takes out what leads to no end."""
         found, places = self.found, self.found.places
-        sequences = list(found.steps.sequences.number)
-        moves = [(state, sequences[p], sequences[v], target) for state, p, v, target in self.moves()]
+        sharing: dict[int, list[int]] = {}
+        for state, other in found.steps.shared:
+            sharing.setdefault(other, []).append(state)
+        own = unique(self.own[[0, 2, 3, 4]])
+        shared = np.array([(state, 0, 0, other) for state, other in found.steps.shared], np.int32).reshape(-1, 4)
         start, end = found.place(places.start), found.place(places.end_state)
-        tops = [found.symbols_under(elements) for elements in found.elements]
-        under = {symbol: found.symbols_below(symbol) for symbol in found.steps.sequences.symbol}
+        below, sequences = self.below(sharing), found.steps.sequences
+        doubtful = doubtful_states(np.concatenate([own.T, shared]), sequences, end, below, self.work)
+        doubtful.difference_update(found.too_many)
+        if doubtful <= sharing.keys():
+            return
+        stacks = list(sequences.number)
+        moves = [(state, stacks[p], stacks[v], target) for state, p, v, target in self.work.watched(own.T.tolist())]
         try:
-            replaced = completed(moves, found.steps.shared, start, end, found.too_many, under, tops, self.work)
+            replaced = completed(moves, sharing, start, end, doubtful, below, self.work)
         except Undecided as undecided:
             raise self.undecided(undecided) from None
         if replaced:
             self.replace(replaced)
 
-    def moves(self) -> list[list[int]]:
-        """The steps of each state alone, without their columns and each once."""
-        moves: list[list[int]] = unique(self.own[[0, 2, 3, 4]]).T.tolist()
-        return moves
+    def below(self, sharing: Mapping[int, Collection[int]]) -> SymbolsBelow:
+        """Which symbols may lie under states and symbols: those that may lie under all rules at the bottom of their
+        stacks; under a state that others share the moves of, whatever may lie under one of these."""
+        found, watched = self.found, self.work.watched
+        kinds: dict[frozenset[int], frozenset[int]] = {}  # equal ones are one
+        rules = (found.lowest_rules(elements) for elements in watched(found.elements))
+        of_state: list[Hashable] = [kinds.setdefault(kind, kind) for kind in map(frozenset, rules)]
+        of_symbol: dict[int, Hashable] = {
+            symbol: kinds.setdefault(kind := found.rules_below(symbol), kind)
+            for symbol in watched(found.steps.sequences.symbol)
+        }
+        below: dict[Hashable, Sequence[int]] = {kind: found.under_all(kind) for kind in watched(kinds)}
+        for state, states in sharing.items():
+            shared = frozenset(of_state[each] for each in states)
+            of_state[state] = "any of", shared
+            if of_state[state] not in below:
+                below[of_state[state]] = sorted(set[int]().union(*(below[each] for each in shared)))
+        return SymbolsBelow(of_state, of_symbol, below)
 
     def replace(self, replaced: Mapping[Move, list[tuple[Stack, Stack]]]) -> None:
         """Replaces the steps of some moves."""
@@ -124,10 +146,14 @@ class Assembly:
     def headroom(self, numbers: IntArray, num_states: int) -> tuple[IntArray, IntArray]:
         """That of each state and each symbol: the least of their elements' and their stacks'."""
         found, room = self.found, headrooms(self.found.places, self.work)
+        # Nearly all states are one of the network alone.
+        alone, own = (np.array(list(each), np.int32) for each in (found.state_of_place, found.state_of_place.values()))
+        every = np.full(len(numbers), -1, np.int32)
+        every[own] = np.maximum(np.array(room, np.int32)[alone], 0)
+        for state in self.work.watched(np.flatnonzero(every < 0).tolist()):
+            every[state] = min(needed(room, *element) for element in found.elements[state])
         by_state = np.zeros(num_states, np.int32)
-        for number, elements in self.work.watched(zip(numbers.tolist(), found.elements, strict=True)):
-            if number >= 0:
-                by_state[number] = min(needed(room, *element) for element in elements)
+        by_state[numbers[numbers >= 0]] = every[numbers >= 0]
         stacks = [found.stacks(symbol) for symbol in found.steps.sequences.symbol]
         by_symbol = [min(needed(room, each[:-1], each[-1]) for each in some) for some in stacks]
         return by_state, np.array(by_symbol, np.int32)
@@ -136,7 +162,10 @@ class Assembly:
         """Which symbols may lie directly under which: those that may lie under all rules at the bottom of a symbol."""
         found, symbols = self.found, self.found.steps.sequences.symbol
         kinds = [found.rules_below(symbol) for symbol in self.work.watched(symbols)]
-        below = {kind: [symbols[each] for each in found.under_all(kind) if each in symbols] for kind in kinds}
+        below = {
+            kind: [symbols[each] for each in found.under_all(kind) if each in symbols]
+            for kind in self.work.watched(dict.fromkeys(kinds))
+        }
         return by_kinds(kinds, below)
 
     def numbers(self, steps: IntArray) -> IntArray:
@@ -145,8 +174,7 @@ class Assembly:
         num_states = len(self.found.elements)
         begins = np.zeros(num_states, np.bool_)
         begins[start] = True
-        ahead, behind = np.ascontiguousarray(steps[4]), np.ascontiguousarray(steps[0])
-        kept = distances(ahead, behind, begins, self.work) >= 0
+        kept = distances(steps[4], steps[0], begins, self.work) >= 0
         kept[end] = False
         numbers = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
         numbers[end] = kept.sum()

@@ -68,9 +68,9 @@ def compile_network(
     """
     with under_way(work) as work:
         if ambiguity == "error":
-            found, max_configurations = Determinizer(Places(network), work), 1
+            found, max_configurations = Determinizer(Places(network, work), work), 1
         elif ambiguity == "parallel" and max_configurations >= 1:
-            found = SideBySide(Places(network), work, max_configurations)
+            found = SideBySide(Places(network, work), work, max_configurations)
         else:
             raise ValueError('`ambiguity` is "error" or "parallel", and `max_configurations` at least 1')
         try:

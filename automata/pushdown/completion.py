@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 
 from automata.errors import EmptyLanguage
 from automata.limits import Work
-from automata.pushdown.leading_on import Move, doubtful_states
+from automata.pushdown.leading_on import Move, SymbolsBelow
 from automata.pushdown.places import Stack, transposed
 
 # How deep a step may look for it alone.
@@ -84,7 +84,7 @@ class Completion:
         self.through: dict[int, int] = {}
         for state in always:
             self._add(state, _DONE)
-        for state, pops, pushes, target in moves:
+        for state, pops, pushes, target in work.watched(moves):
             if not self.always >> state & 1:
                 self._read(state, self._rest(pops, pushes, target))
         self._add(end, _ENDS)
@@ -166,13 +166,16 @@ class Contexts:
         by_top: the others by their symbols.
     """
 
-    def __init__(self, completion: Completion, lowest: Iterable[int], over: Mapping[int, Iterable[int]]) -> None:
+    def __init__(
+        self, completion: Completion, lowest: Iterable[int], over: Mapping[int, Iterable[int]], work: Work
+    ) -> None:
         """Finds them.
 
         Args:
             completion: what can be completed.
             lowest: the symbols that may be the only one on the stack.
             over: by symbol, those that may lie directly on it.
+            work: how the compilation is stopped.
         """
         self.completion = completion
         self.empty = Context(-1, completion.at_bottom())
@@ -181,6 +184,7 @@ class Contexts:
         found: dict[tuple[int, int], Context] = {}
         waiting = [(self.empty, symbol) for symbol in lowest]
         while waiting:
+            work.check()
             below, symbol = waiting.pop()
             key = symbol, self.on(symbol, below.good)
             context = found.get(key)
@@ -266,43 +270,34 @@ def each(bits: int) -> list[int]:
 
 def completed(
     moves: Sequence[Move],
-    shared: Sequence[tuple[int, int]],
+    sharing: Mapping[int, Sequence[int]],
     start: int,
     end: int,
-    always: Collection[int],
-    under: Mapping[int, Collection[int]],
-    tops: Sequence[Collection[int]],
+    doubtful: Collection[int],
+    below: SymbolsBelow,
     work: Work,
 ) -> dict[Move, list[tuple[Stack, Stack]]]:
     """What is to be replaced, and by which pops and pushes, so that every configuration can be completed.
 
     Args:
         moves: the moves.
-        shared: pairs of states: all moves of the second one are moves of the first one as well. The second is no state
-            of any configuration.
+        sharing: states that all moves of another one are moves of as well, by the other, which is no state of any
+            configuration.
         start, end: states.
-        always: states that count as complete.
-        under: by symbol, those that may lie directly under it; for the lowest ones, none.
-        tops: by state, the symbols that may lie under it.
+        doubtful: the states that may not be complete, with whatever lies under them.
+        below: what may lie under states and symbols.
         work: how the compilation is stopped.
 
     Raises:
         EmptyLanguage: no text ends.
         Undecided: that takes more looks at the stack than `MAX_LOOKS`.
     """
-    sharing: dict[int, list[int]] = {}
-    for state, other in shared:
-        sharing.setdefault(other, []).append(state)
-    tops = [
-        set[int]().union(*(tops[each] for each in sharing[state])) if state in sharing else symbols
-        for state, symbols in enumerate(tops)
-    ]
-    all_moves = [*moves, *((state, (), (), other) for state, other in shared)]
-    doubtful = doubtful_states(all_moves, end, tops, under, work) - set(always)
-    if not doubtful - set(sharing):
-        return {}
-    completion = Completion(len(tops), all_moves, end, [*set(range(len(tops))) - doubtful - {end}], work)
-    contexts = Contexts(completion, [symbol for symbol, lower in under.items() if not lower], lying_over(under))
+    tops, under = below.tops(), below.under()
+    shared = [(state, (), (), other) for other, states in sharing.items() for state in states]
+    always = {*range(len(tops))}.difference(doubtful, (end,))
+    completion = Completion(len(tops), [*moves, *shared], end, always, work)
+    lowest = [symbol for symbol, lower in under.items() if not lower]
+    contexts = Contexts(completion, lowest, lying_over(under, work), work)
     if not contexts.leads_on(contexts.empty.good, (), start):
         raise EmptyLanguage("the grammar has no text: a word that must end can always be read on (longest match)")
     return replacements(contexts, moves, sharing, tops, work)
@@ -334,10 +329,10 @@ def replacements(
     return found
 
 
-def lying_over(under: Mapping[int, Collection[int]]) -> dict[int, list[int]]:
+def lying_over(under: Mapping[int, Collection[int]], work: Work) -> dict[int, list[int]]:
     """By symbol, those that may lie directly on it."""
     over: dict[int, list[int]] = {}
-    for symbol, lower in under.items():
+    for symbol, lower in work.watched(under.items()):
         for each_lower in lower:
             over.setdefault(each_lower, []).append(symbol)
     return over

@@ -33,14 +33,14 @@ construction that need not end, in place of an answer).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from automata.arrays import IntArray
 from automata.errors import LimitExceeded
 from automata.limits import Work
-from automata.arrays import IntArray
 from automata.pushdown.places import Leaf, Places, Stack
 from automata.pushdown.steps import Steps
 
@@ -52,6 +52,8 @@ MAX_LOCAL_STACK = 64
 MAX_ELEMENTS = 64
 MAX_POPS = 64
 MAX_SETS = 10_000
+# What a visit of a state takes, in steps of the budget.
+_VISIT_STEPS = 500
 
 
 class Unbounded(Exception):
@@ -139,18 +141,34 @@ class Determinizer:
     def run(self, start: int) -> None:
         """Finds all states that the start leads to, and their steps."""
         self.place(start)
+        is_plain, spend = self.places.is_plain, self.work.budget.spend
         while self.waiting or self.look_again:
-            self.work.check()
+            spend(_VISIT_STEPS)
             if self.waiting:
                 self.at = self.waiting.pop()
-                self.explore(self.elements[self.at], (), (1 << self.places.num_columns) - 1)
+                elements = self.elements[self.at]
+                if len(elements) == 1 and is_plain[elements[0][1]]:
+                    self.read_on(elements[0][1])
+                else:
+                    self.explore(elements, (), (1 << self.places.num_columns) - 1)
             else:
                 look = self.look_again.pop()
                 self.at = look.state
                 self.branch(look)
 
-    def explore(self, elements: Iterable[Element], popped: Stack, columns: int) -> None:
+    def read_on(self, state: int) -> None:
+        """Adds the steps from a state of the network that does nothing but read, as most do."""
+        places, known = self.places, self.state_of_place
+        self.steps.groups.append((self.at, 0, 0, state, places.columns[state]))
+        for target in places.targets(state):
+            if target not in known:
+                self.place(target)
+
+    def explore(self, elements: Sequence[Element], popped: Stack, columns: int) -> None:
         """Finds the steps over some columns once some symbols have been popped, from the top of the stack down."""
+        if len(elements) == 1 and self.places.is_plain[elements[0][1]]:
+            self.emit([Leaf(*elements[0], self.places.columns[elements[0][1]])], popped, columns)
+            return
         leaves, ends = self.leaves(elements)
         if self.places.any_lazy(leaf.state for leaf in leaves):
             self.end_words(leaves, popped, columns)
@@ -197,17 +215,20 @@ class Determinizer:
         """Adds the steps over columns that one place reads, each."""
         if not columns:
             return
-        sequences = self.steps.sequences
+        sequences, known = self.steps.sequences, self.state_of_place
         for leaf in leaves:
             reads = leaf.columns & columns
             if reads:
                 pops, pushes = sequences.of(popped), sequences.of(leaf.pushed)
                 self.steps.groups.append((self.at, pops, pushes, leaf.state, reads))
                 for target in self.reached(leaf.state, reads):
-                    self.place(target)
+                    if target not in known:
+                        self.place(target)
 
     def reached(self, state: int, columns: int) -> list[int]:
         """The states of the network that some columns lead to."""
+        if columns == self.places.columns[state]:
+            return self.places.targets(state)
         found = self._reached.get((state, columns))
         if found is None:
             row = self.row(state)
@@ -269,6 +290,7 @@ class Determinizer:
     def branch(self, look: _Look) -> None:
         """Adds the branches that are not there yet."""
         for symbol in self.symbols_under(look.elements):
+            self.work.budget.spend(_VISIT_STEPS)
             if symbol not in look.done:
                 look.done.add(symbol)
                 self.explore(self.over(symbol, look.elements), (*look.popped, symbol), look.columns)
@@ -301,11 +323,13 @@ class Determinizer:
 
     def lowest_rules(self, elements: Iterable[Element]) -> set[int]:
         """The rules that lie directly on the stack."""
-        return {self.places.rule_of[stack[0] if stack else state] for stack, state in elements}
+        rule_of = self.places.rule_of
+        return {rule_of[stack[0] if stack else state] for stack, state in elements}
 
     def end_words(self, leaves: Iterable[Leaf], popped: Stack, columns: int) -> None:
         """Ends the words of the highest priority, over columns that go on with none."""
-        ending = [(word, leaf.pushed, target) for leaf in leaves for word, target in self.places.words[leaf.state]]
+        words = self.places.words
+        ending = [(word, leaf.pushed, target) for leaf in leaves for word, target in words[leaf.state]]
         if ending:
             best = min(ending)[0]
             elements = tuple(sorted({(pushed, target) for word, pushed, target in ending if word == best}))

@@ -20,16 +20,18 @@ What is inlined is laid from the outside in, each piece once where it will be: t
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from automata.arrays import IntArray
+from automata.distance import distances
 from automata.errors import LimitExceeded
 from automata.limits import Work
-from automata.arrays import IntArray
 from automata.pushdown.analysis import components, reachable
-from automata.pushdown.parts import END, START, Part, Rules, rows
+from automata.pushdown.parts import END, START, Part, Rules, copies, rows
 
 # A rule is inlined where all its copies together add no more arcs than this.
 _MAX_GROWTH = 1024
@@ -38,6 +40,8 @@ _MAX_TOTAL_GROWTH = 50_000
 _FREE_SIZE = 8
 # How often the rules that stay are looked for among those that call each other, before all of them do.
 _MAX_ROUNDS = 16
+# What it takes to lay a part, in steps of the budget.
+_LAYING_STEPS = 1000
 
 
 @dataclass(slots=True)
@@ -47,6 +51,7 @@ class Joined:
     Attributes:
         rules: the numbers of the parts that stay, the whole text first.
         starts, ends: where each of them begins and ends.
+        calls: `[C, 3]`, source, the part called, and target.
     """
 
     rules: list[int]
@@ -55,20 +60,19 @@ class Joined:
     num_states: int
     arcs: IntArray
     epsilon: IntArray
-    calls: list[tuple[int, int, int]]
+    calls: IntArray
     marks: IntArray
 
     def only(self, places: set[int]) -> Joined:
         """The same without the rules at other places, which nothing that matters calls."""
         kept = sorted(places)
         rules = [self.rules[place] for place in kept]
-        called = set(rules)
         return replace(
             self,
             rules=rules,
             starts=[self.starts[place] for place in kept],
             ends=[self.ends[place] for place in kept],
-            calls=[call for call in self.calls if call[1] in called],
+            calls=self.calls[np.isin(self.calls[:, 1], rules)],
         )
 
 
@@ -79,6 +83,11 @@ class _Calls:
     tail: list[tuple[int, int, int]]
     other: list[tuple[int, int, int]]
     loops: bool  # whether arcs leave the end
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to be laid within the part."""
+        return not (self.tail or self.other)
 
 
 @dataclass(slots=True)
@@ -94,46 +103,39 @@ def inline(rules: Rules, work: Work) -> Joined:
         LimitExceeded: they take more arcs than allowed, or the time is up.
     """
     used = sorted(reachable(rules))
-    calls = {number: _sorted_calls(rules.parts[number]) for number in used}
-    return _Joining(rules, calls, _that_stay(rules, calls), work).joined()
+    calls = {number: _sorted_calls(rules.parts[number], work) for number in work.watched(used)}
+    return _Joining(rules, calls, _that_stay(rules, calls, work), work).joined()
 
 
-def _sorted_calls(part: Part) -> _Calls:
-    epsilon = part.epsilon.tolist()
-    loops = any(source == END for source, _ in epsilon)
+def _sorted_calls(part: Part, work: Work) -> _Calls:
+    loops = bool((part.epsilon[:, 0] == END).any())
     if not len(part.calls):
         return _Calls([], [], loops)
-    into: dict[int, list[int]] = {}
-    for source, target in epsilon:
-        if source != END:
-            into.setdefault(target, []).append(source)
-    ends = _behind(into, [END]) - _behind(
-        into, [state for arcs in (part.arcs, part.calls, part.marks) for state in arcs[:, 0].tolist()]
-    )
-    calls = [(source, callee, target) for source, callee, target in part.calls.tolist()]
-    return _Calls([call for call in calls if call[2] in ends], [call for call in calls if call[2] not in ends], loops)
+    inner = part.epsilon[part.epsilon[:, 0] != END]
+    ends, goes_on = np.zeros(part.num_states, np.bool_), np.zeros(part.num_states, np.bool_)
+    ends[END] = True
+    for arcs in (part.arcs, part.calls, part.marks):
+        goes_on[arcs[:, 0]] = True
+    to_end, on = (distances(inner[:, 0], inner[:, 1], goal, work) >= 0 for goal in (ends, goes_on))
+    is_tail = (to_end & ~on)[part.calls[:, 2]]
+    return _Calls(_tuples(part.calls[is_tail]), _tuples(part.calls[~is_tail]), loops)
 
 
-def _behind(into: dict[int, list[int]], states: list[int]) -> set[int]:
-    """The states that epsilon arcs lead from to some states, and those states."""
-    seen, waiting = set(states), list(set(states))
-    while waiting:
-        for source in into.get(waiting.pop(), ()):
-            if source not in seen:
-                seen.add(source)
-                waiting.append(source)
-    return seen
+def _tuples(calls: IntArray) -> list[tuple[int, int, int]]:
+    return list(zip(*calls.T.tolist(), strict=True))
 
 
-def _that_stay(rules: Rules, calls: dict[int, _Calls]) -> set[int]:
+def _that_stay(rules: Rules, calls: dict[int, _Calls], work: Work) -> set[int]:
     """The rules that are not inlined where they are called."""
-    stay = _recursive(rules, calls)
+    stay = _recursive(rules, calls, work)
+    work.check()
     num_calls = Counter(callee for found in calls.values() for _, callee, _ in (*found.tail, *found.other))
     num_calls[rules.text] += 1
     successors = _graph(rules, calls, stay)
+    work.check()
     size: dict[int, int] = {}
     budget = _MAX_TOTAL_GROWTH + sum(rules.parts[number].size for number in calls)
-    for members in components(successors):
+    for members in work.watched(components(successors, work)):
         group = set(members)
         if group & stay or not group <= calls.keys():
             continue
@@ -151,13 +153,14 @@ def _that_stay(rules: Rules, calls: dict[int, _Calls]) -> set[int]:
     return stay
 
 
-def _recursive(rules: Rules, calls: dict[int, _Calls]) -> set[int]:
+def _recursive(rules: Rules, calls: dict[int, _Calls], work: Work) -> set[int]:
     """Rules such that every recursion passes one of them."""
     stay = {number for number, found in calls.items() if any(callee == number for _, callee, _ in found.other)}
+    work.check()
     num_calls = Counter(callee for found in calls.values() for _, callee, _ in found.other)
     for round_ in range(_MAX_ROUNDS):
         added = set()
-        for members in components(_graph(rules, calls, stay)):
+        for members in work.watched(components(_graph(rules, calls, stay), work)):
             group = set(members)
             if len(members) > 1 and _pushes(calls, group):
                 best = max(members, key=lambda member: (num_calls[member], rules.parts[member].size))
@@ -193,11 +196,11 @@ class _Joining:
     def __init__(self, rules: Rules, calls: dict[int, _Calls], stay: set[int], work: Work) -> None:
         self.parts, self.calls, self.stay, self.work = rules.parts, calls, stay, work
         order = [rules.text, *sorted(stay - {rules.text})]
-        self.result = Joined(order, [], [], 2, rows([], 4), rows([], 2), [], rows([], 3))
-        self.arcs: list[IntArray] = []
-        self.epsilon: list[IntArray] = []
-        self.marks: list[IntArray] = []
-        self.more_epsilon: list[tuple[int, int]] = []
+        self.result = Joined(order, [], [], 2, rows([], 4), rows([], 2), rows([], 3), rows([], 3))
+        self.kept_calls = array("i")  # as `Joined.calls`, in turn
+        # Where the states of each part begin, as often as it was laid; its arcs are written in the end.
+        self.shifts: dict[int, list[int]] = {}
+        self.more_epsilon = array("i")  # source and target in turn
         self.left = work.limits.arcs
         # Parts that are still to be laid, where each begins, and the frame it is in.
         self.waiting: list[tuple[int, int, _Frame]] = []
@@ -211,9 +214,12 @@ class _Joining:
             self.begin(number, start, _Frame(end))
             while self.waiting:
                 self.lay(*self.waiting.pop())
-        result.arcs = np.concatenate([result.arcs, *self.arcs])
-        result.epsilon = np.concatenate([rows(self.more_epsilon, 2), *self.epsilon])
-        result.marks = np.concatenate([result.marks, *self.marks])
+        laid = [(self.parts[number], np.array(shifts, np.int32)) for number, shifts in self.shifts.items()]
+        result.calls = np.array(self.kept_calls).reshape(-1, 3)
+        epsilon = np.array(self.more_epsilon).reshape(-1, 2)
+        result.arcs = np.concatenate([result.arcs, *(copies(part.arcs, shifts) for part, shifts in laid)])
+        result.epsilon = np.concatenate([epsilon, *(copies(part.epsilon, shifts) for part, shifts in laid)])
+        result.marks = np.concatenate([result.marks, *(copies(part.marks, shifts) for part, shifts in laid)])
         return result
 
     def state(self) -> int:
@@ -223,35 +229,44 @@ class _Joining:
     def begin(self, number: int, source: int, frame: _Frame) -> None:
         """A part between a state and the end of a frame, once in each frame."""
         if number in frame.begun:
-            self.more_epsilon.append((source, frame.begun[number]))
+            self.more_epsilon.extend((source, frame.begun[number]))
             return
         start = frame.begun[number] = self.state()
-        self.more_epsilon.append((source, start))
+        self.more_epsilon.extend((source, start))
         self.waiting.append((number, start, frame))
 
     def lay(self, number: int, start: int, frame: _Frame) -> None:
         """Lays a part, and puts off what is inlined in it."""
-        part, calls, result = self.parts[number], self.calls[number], self.result
-        shift = result.num_states
-        result.num_states += part.num_states
-        self.left -= part.size
-        self.work.check()
-        if self.left < 0:
-            raise LimitExceeded(f"the grammar's rules take more than {self.work.limits.arcs:,} arcs (limit `arcs`)")
-        self.arcs.append(part.arcs + np.array([shift, 0, 0, shift], np.int32))
-        self.epsilon.append(part.epsilon + np.int32(shift))
-        self.more_epsilon += ((start, shift + START), (shift + END, frame.end))
-        if len(part.marks):
-            self.marks.append(part.marks + np.array([shift, 0, shift], np.int32))
+        calls = self.calls[number]
+        shift = self.copy(number, start, frame.end)
         if calls.loops:
             frame = _Frame(shift + END, {number: shift + START})
-        for source, callee, target in calls.tail:
+        for source, callee, target in self.work.watched(calls.tail):
             if callee in frame.begun or callee not in self.stay:
                 self.begin(callee, source + shift, frame)
             else:
-                result.calls.append((source + shift, callee, target + shift))
-        for source, callee, target in calls.other:
+                self.kept_calls.extend((source + shift, callee, target + shift))
+        for source, callee, target in self.work.watched(calls.other):
             if callee in self.stay:
-                result.calls.append((source + shift, callee, target + shift))
+                self.kept_calls.extend((source + shift, callee, target + shift))
+            elif self.calls[callee].is_empty:
+                start = self.state()
+                self.more_epsilon.extend((source + shift, start))
+                self.copy(callee, start, target + shift)
             else:
                 self.begin(callee, source + shift, _Frame(target + shift))
+
+    def copy(self, number: int, start: int, end: int) -> int:
+        """Lays the states of a part between two states; how far they are shifted."""
+        part, result = self.parts[number], self.result
+        shift = result.num_states
+        result.num_states += part.num_states
+        self.left -= part.size
+        self.work.budget.spend(_LAYING_STEPS)
+        if self.left < 0:
+            raise LimitExceeded(
+                f"the grammar's rules take more than {self.work.limits.arcs:,} arcs (limit `arcs`)", limit="arcs"
+            )
+        self.shifts.setdefault(number, []).append(shift)
+        self.more_epsilon.extend((start, shift + START, shift + END, end))
+        return shift

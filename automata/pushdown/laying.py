@@ -9,12 +9,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from automata.arrays import IntArray
 from automata.byte_automaton import ByteAutomaton
 from automata.compile import Compiler
 from automata.expr import Call, Expr
 from automata.intervals import FIRST_LABEL
 from automata.limits import Work
-from automata.arrays import IntArray
 from automata.pushdown.flattening import flattened
 from automata.pushdown.grammar import Grammar
 from automata.pushdown.naming import RESERVED, calls_and_labels, error
@@ -44,9 +44,9 @@ def lay_rules(grammar: Grammar, work: Work) -> Rules:
     place = {name: word for word, name in enumerate(words)}
     # Behind those with names: what stands between words, the whole text, and the words that may stand between others.
     between, first_ignored = len(names), len(names) + 2
-    ignored = [word_of(parts[number[name]], place[name], -1) for name in dict.fromkeys(grammar.ignored)]
+    ignored = [word_of(parts[number[name]], place[name], -1, work) for name in dict.fromkeys(grammar.ignored)]
     for name in grammar.lexical:
-        parts[number[name]] = word_of(parts[number[name]], place[name], between if ignored else -1)
+        parts[number[name]] = word_of(parts[number[name]], place[name], between if ignored else -1, work)
     parts += [loop_of(first_ignored, len(ignored)), in_a_row([between, number[grammar.start]]), *ignored]
     all_names = [*names, "(ignored)", grammar.start, *dict.fromkeys(grammar.ignored)]
     num_lazy = sum(rule.lazy for rule in grammar.lexical.values())

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from automata.errors import GrammarError
 from automata.expr import Call, Complement, Difference, Expr, Intersection, Label, Literal, Lookahead, Lookbehind
+from automata.limits import Work, under_way
 from automata.pushdown.grammar import Grammar
 
 # What no name of a user's label may begin with: in layouts, calls are labels with this before the rule's name.
@@ -27,14 +28,16 @@ def error(grammar: Grammar, reason: str, rule: str | None = None) -> GrammarErro
     return GrammarError(reason, rule=rule, line=place.line, column=place.column)
 
 
-def check_names(grammar: Grammar) -> None:
+def check_names(grammar: Grammar, work: Work | None = None) -> None:
     """Goes on where every name has one meaning.
 
     Raises:
         GrammarError: the start, an ignored word or a called rule is not defined; a name is that of a rule and of a
             lexical rule; a call stands in a lexical rule, in an operand of an intersection, difference or complement,
             or in an assertion; a label's name is reserved.
+        LimitExceeded, Cancelled: the time is up, or the compilation was cancelled.
     """
+    work = under_way(work)
     if grammar.start not in grammar.rules and grammar.start not in grammar.lexical:
         raise GrammarError(f"the start rule {grammar.start!r} is not defined")
     for name in grammar.lexical:
@@ -44,16 +47,16 @@ def check_names(grammar: Grammar) -> None:
         if name not in grammar.lexical:
             raise GrammarError(f"{name!r} is ignored between words and is no lexical rule")
     for name, expr in grammar.rules.items():
-        _check_calls(grammar, name, expr)
+        _check_calls(grammar, name, expr, work)
     for name, lexical in grammar.lexical.items():
-        for part, _ in calls_and_labels(lexical.expr):
+        for part, _ in work.watched(calls_and_labels(lexical.expr)):
             if isinstance(part, Call):
                 raise error(grammar, f"a lexical rule cannot call another rule, {part.name!r}", name)
             _check_label(grammar, name, part)
 
 
-def _check_calls(grammar: Grammar, name: str, expr: Expr) -> None:
-    for part, compared in calls_and_labels(expr):
+def _check_calls(grammar: Grammar, name: str, expr: Expr, work: Work) -> None:
+    for part, compared in work.watched(calls_and_labels(expr)):
         if not isinstance(part, Call):
             _check_label(grammar, name, part)
         elif part.name not in grammar.rules and part.name not in grammar.lexical:

@@ -86,10 +86,10 @@ def build_network(grammar: Grammar, work: Work) -> Network:
         LimitExceeded: a limit was passed.
         Cancelled: the compilation was cancelled.
     """
-    check_names(grammar)
+    check_names(grammar, work)
     rules = lay_rules(grammar, work)
     have_text = analysis.productive(rules.parts, work)
-    recursion.check_left_recursion(grammar, rules, have_text)
+    recursion.check_left_recursion(grammar, rules, have_text, work)
     analysis.check_texts(grammar, rules, have_text)
     analysis.drop_calls(rules.parts, have_text)
     matches_empty = analysis.nullable(rules.parts, work)
@@ -97,8 +97,9 @@ def build_network(grammar: Grammar, work: Work) -> Network:
         rules.text = rules.names.index(grammar.start)
     text_is_empty = matches_empty[rules.text]
     if any(matches_empty):
-        recursion.without_empty_texts(rules.parts, matches_empty)
+        recursion.without_empty_texts(rules.parts, matches_empty, work)
         analysis.drop_calls(rules.parts, analysis.productive(rules.parts, work))
+    work.check()
     recursion.solve_left_recursion(rules, work)
     joined = inline(rules, work)
     network = _network(rules, joined, text_is_empty, work)
@@ -111,10 +112,11 @@ def build_network(grammar: Grammar, work: Work) -> Network:
 
 def _called(network: Network) -> set[int]:
     """The rules that are called, by way of others or not, from the start rule, and that one."""
-    caller = np.repeat(network.rule_of, np.diff(network.call_offsets)).tolist()
+    caller = np.repeat(network.rule_of, np.diff(network.call_offsets))
     calls: dict[int, set[int]] = {}
-    for rule, callee in zip(caller, network.call_rule.tolist(), strict=True):
-        calls.setdefault(rule, set()).add(callee)
+    num_rules = len(network.rule_start)
+    for pair in np.unique(caller.astype(np.int64) * num_rules + network.call_rule).tolist():
+        calls.setdefault(pair // num_rules, set()).add(pair % num_rules)
     seen, waiting = {network.start_rule}, [network.start_rule]
     while waiting:
         more = calls.get(waiting.pop(), set()) - seen
@@ -134,19 +136,27 @@ def _network(rules: Rules, joined: Joined, matches_empty: bool, work: Work) -> N
     So no two states of different rules are ever the same, and a state where its rule may end is one with such an arc.
     """
     num_rules = len(joined.rules)
-    place = {number: index for index, number in enumerate(joined.rules)}
+    place = np.zeros(len(rules.parts), np.int32)
+    place[joined.rules] = range(num_rules)
     ends, calls, marks = (FIRST_LABEL + count * num_rules for count in (1, 2, 3))
     symbols = [(_FIRST, FIRST_LABEL + rule, start) for rule, start in enumerate(joined.starts)]
     symbols += [(end, ends + rule, _LAST) for rule, end in enumerate(joined.ends)]
-    symbols += [(source, calls + place[callee], target) for source, callee, target in joined.calls]
     if matches_empty:
         symbols.append((joined.starts[0], ends, _LAST))
-    over_symbols = np.concatenate([joined.marks + np.array([0, marks, 0], np.int32), rows(symbols, 3)])
-    ranges = np.ascontiguousarray(np.concatenate([joined.arcs, over_symbols[:, [0, 1, 1, 2]]]))
+    called = joined.calls.copy()
+    called[:, 1] = calls + place[called[:, 1]]
+    over_symbols = [joined.marks + np.array([0, marks, 0], np.int32), rows(symbols, 3), called]
+    ranges = np.concatenate([joined.arcs, np.concatenate(over_symbols)[:, [0, 1, 1, 2]]])
     num_labels = 3 * num_rules + len(rules.words) + len(rules.labels)
     try:
         tables = _native.rule_tables(
-            joined.num_states, ranges, np.ascontiguousarray(joined.epsilon), num_rules, num_labels, work.limits.states, work.budget
+            joined.num_states,
+            np.ascontiguousarray(ranges),
+            np.ascontiguousarray(joined.epsilon),
+            num_rules,
+            num_labels,
+            work.limits.states,
+            work.budget,
         )
     except LimitExceeded as error:
         raise error.of("the automaton of the grammar's rules") from None

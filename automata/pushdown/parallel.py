@@ -14,7 +14,7 @@ anything, so that whoever runs the automaton notices.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from automata.errors import LimitExceeded
 from automata.limits import Work
@@ -29,7 +29,7 @@ class SideBySide(Determinizer):
         super().__init__(places, work)
         self.max_configurations = max_configurations
 
-    def explore(self, elements: Iterable[Element], popped: Stack, columns: int) -> None:
+    def explore(self, elements: Sequence[Element], popped: Stack, columns: int) -> None:
         """Finds the steps of each element over some columns, once some symbols have been popped."""
         for element in elements:
             leaves, ends = self.leaves([element])

@@ -22,8 +22,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from automata.arrays import BoolArray, IntArray
+from automata.limits import Work
 
 START, END = 0, 1
+# What a visit of a state takes, in steps of the budget.
+_VISIT_STEPS = 50
 
 
 @dataclass(slots=True)
@@ -92,11 +95,11 @@ def in_a_row(numbers: list[int]) -> Part:
     return Part(len(numbers) + 1, rows([], 4), rows([], 2), rows(calls, 3), rows([], 3))
 
 
-def word_of(part: Part, word: int, after: int) -> Part:
+def word_of(part: Part, word: int, after: int, work: Work) -> Part:
     """A word: a text of the part but the empty one, the mark of its end, and then the part `after`, if it is not -1."""
     end = part.num_states
-    if END in closure(part, [START]):
-        part = fresh_start(part)
+    if END in closure(part, [START], work):
+        part = fresh_start(part, work)
     moved = []
     for arcs in (part.arcs, part.epsilon, part.calls, part.marks):
         moved.append(arcs := arcs.copy())
@@ -107,13 +110,14 @@ def word_of(part: Part, word: int, after: int) -> Part:
     return Part(end + 2, arcs, epsilon, calls, marks)
 
 
-def closure(part: Part, states: list[int]) -> set[int]:
+def closure(part: Part, states: list[int], work: Work) -> set[int]:
     """The states that epsilon arcs lead to from some states, and those states."""
     after: dict[int, list[int]] = {}
-    for source, target in part.epsilon.tolist():
+    for source, target in work.watched(part.epsilon.tolist()):
         after.setdefault(source, []).append(target)
-    seen, waiting = set(states), list(states)
+    seen, waiting, spend = set(states), list(states), work.budget.spend
     while waiting:
+        spend(_VISIT_STEPS)
         for target in after.get(waiting.pop(), ()):
             if target not in seen:
                 seen.add(target)
@@ -121,10 +125,10 @@ def closure(part: Part, states: list[int]) -> set[int]:
     return seen
 
 
-def fresh_start(part: Part) -> Part:
+def fresh_start(part: Part, work: Work) -> Part:
     """The same texts but the empty one: the start takes the first steps of all states that lie behind epsilon arcs."""
     first = np.zeros(part.num_states, np.bool_)
-    first[list(closure(part, [START]))] = True
+    first[list(closure(part, [START], work))] = True
     arcs, calls, marks = (_from_start(arcs, first) for arcs in (part.arcs, part.calls, part.marks))
     return Part(part.num_states, arcs, part.epsilon[part.epsilon[:, 0] != START], calls, marks)
 
@@ -134,3 +138,11 @@ def _from_start(arcs: IntArray, first: BoolArray) -> IntArray:
     begun = arcs[first[arcs[:, 0]]]
     begun[:, 0] = START
     return np.concatenate([begun, arcs[arcs[:, 0] != START]])
+
+
+def copies(arcs: IntArray, shifts: IntArray) -> IntArray:
+    """The rows of a part, as often as there are shifts: their first and last columns are states, which are shifted."""
+    copied = np.repeat(arcs[None], len(shifts), axis=0)
+    copied[:, :, 0] += shifts[:, None]
+    copied[:, :, -1] += shifts[:, None]
+    return copied.reshape(-1, arcs.shape[1])

@@ -18,13 +18,16 @@ text pops it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from automata.arrays import BoolArray, IntArray
+from automata.limits import Work
 from automata.pushdown.network import Network
+
+# What a visit of a place takes, in steps of the budget.
+_VISIT_STEPS = 200
 
 # Symbols from the bottom up.
 Stack = tuple[int, ...]
@@ -56,26 +59,28 @@ class Places:
         end_state: the state after the end of the text.
         go: `[N, C + 1 + L]` int32, the state that a column leads to, or -1.
         columns: by state, the columns that it reads.
+        is_plain: by state, whether all that it does is to read: no word ends there, nor its rule, for which there are
+            callers to go on, and none is called.
         words: by state, the (word, target) pairs, by priority.
         under: by rule, the symbols that can lie directly under a call of it.
         called_last: by rule, itself and the rules that tail calls lead to.
         first: by rule, the columns with which the text may go on after it (the truth, or more).
     """
 
-    def __init__(self, network: Network) -> None:
-        self.network = network
+    def __init__(self, network: Network, work: Work) -> None:
+        self.network, self.work = network, work
         self.rule_of: list[int] = network.rule_of.tolist()
         self.final: list[bool] = network.final.tolist()
         self.rule_start: list[int] = network.rule_start.tolist()
-        self.calls = _pairs(network.call_offsets, network.call_rule, network.call_return)
-        self.words = [sorted(pairs) for pairs in _pairs(network.word_offsets, network.word, network.word_target)]
+        self.calls = _pairs(network.call_offsets, network.call_rule, network.call_return, work)
+        self.words = _pairs(network.word_offsets, network.word, network.word_target, work)
         num_classes, num_labels = network.next.shape[1], len(network.labels)
         self.end_column, self.num_columns = num_classes, num_classes + 1 + num_labels
         reads = np.concatenate([network.next, network.by_label], axis=1).max(axis=1, initial=-1) >= 0
         moves: list[bool] = reads.tolist()
         self.returns_at_once = [
             self.final[state] and not (moves[state] or self.calls[state] or self.words[state])
-            for state in range(len(self.final))
+            for state in work.watched(range(len(self.final)))
         ]
         self.start = self.rule_start[network.start_rule]
         self._find_callers()
@@ -85,9 +90,21 @@ class Places:
         self.end_state = len(self.final)
         self._add_state(network.start_rule)
         self.go = self._table()
+        work.check()
         self.columns = bits(self.go >= 0)
+        self.is_plain = [
+            not (calls or words or (final and self.under[rule]))
+            for calls, words, final, rule in work.watched(
+                zip(self.calls, self.words, self.final, self.rule_of, strict=True)
+            )
+        ]
+        self._target_offsets, self._targets = _targets(self.go)
         self._closures: dict[int, Closure] = {}
         self._find_first()
+
+    def targets(self, state: int) -> list[int]:
+        """The states that the columns of a state lead to, in the order of columns."""
+        return self._targets[self._target_offsets[state] : self._target_offsets[state + 1]]
 
     def any_lazy(self, states: Iterable[int]) -> bool:
         """Whether a lazy word may end at one of some states."""
@@ -100,22 +117,22 @@ class Places:
         self._add_state(len(self.rule_start))
         self._add_state(len(self.rule_start))
         self.rule_start.append(self.start)
-        self.calls[self.start].append((self.network.start_rule, self.start + 1))
+        self.calls[self.start] = ((self.network.start_rule, self.start + 1),)
         self.final[self.start + 1] = True
 
     def _add_state(self, rule: int) -> None:
         self.rule_of.append(rule)
         self.final.append(False)
         self.returns_at_once.append(False)
-        self.calls.append([])
-        self.words.append([])
+        self.calls.append(())
+        self.words.append(())
 
     def _find_callers(self) -> None:
         """Finds the symbols that can lie under each rule, and the rules that can stand at the bottom of the stack."""
         num_rules = len(self.rule_start)
         under: list[set[int]] = [set() for _ in range(num_rules)]
         tail: list[set[int]] = [set() for _ in range(num_rules)]
-        for state, calls in enumerate(self.calls):
+        for state, calls in enumerate(self.work.watched(self.calls)):
             for rule, back in calls:
                 if self.returns_at_once[back]:
                     tail[self.rule_of[state]].add(rule)
@@ -125,6 +142,7 @@ class Places:
         bottom[self.rule_of[self.start]] = True
         todo = list(range(num_rules))
         while todo:
+            self.work.budget.spend(_VISIT_STEPS)
             rule = todo.pop()
             for called in tail[rule]:
                 if not under[rule] <= under[called] or bottom[rule] > bottom[called]:
@@ -139,7 +157,7 @@ class Places:
         table = np.full((len(self.final), self.num_columns), -1, np.int32)
         table[: network.num_states, : self.end_column] = network.next
         table[: network.num_states, self.end_column + 1 :] = network.by_label
-        for state, final in enumerate(self.final):
+        for state, final in enumerate(self.work.watched(self.final)):
             if final and self.at_bottom[self.rule_of[state]]:
                 table[state, self.end_column] = self.end_state
         return table
@@ -152,11 +170,15 @@ class Places:
         return found
 
     def _closure(self, state: int) -> Closure:
+        if not self.calls[state] and not self.final[state]:
+            reads = self.columns[state] or self.words[state]
+            return Closure((Leaf((), state, self.columns[state]),) if reads else (), False)
         leaves: list[Leaf] = []
         ends = False
         seen: set[tuple[Stack, int]] = set()
         todo: list[tuple[Stack, int]] = [((), state)]
         while todo:
+            self.work.budget.spend(_VISIT_STEPS)
             place = todo.pop()
             if place in seen:
                 continue
@@ -184,7 +206,7 @@ class Places:
         changed = True
         while changed:
             changed = False
-            for rule, rules in enumerate(after):
+            for rule, rules in enumerate(self.work.watched(after)):
                 columns = own[rule]
                 for other in rules:
                     columns |= own[other]
@@ -197,6 +219,7 @@ class Places:
         columns, rules = 0, set[int]()
         todo, seen = [state], {state}
         while todo:
+            self.work.budget.spend(_VISIT_STEPS)
             at = todo.pop()
             closure = self.closure(at)
             if closure.ends:
@@ -212,6 +235,15 @@ class Places:
         return columns, rules
 
 
+def _targets(go: IntArray) -> tuple[list[int], list[int]]:
+    """Where the states that each row leads to begin, and these, in order; neighbours that are the same once."""
+    source, column = np.nonzero(go >= 0)
+    target = go[source, column]
+    is_new = np.append(True, (source[1:] != source[:-1]) | (target[1:] != target[:-1]))[: len(source)]
+    offsets = np.searchsorted(source[is_new], np.arange(len(go) + 1)).tolist()
+    return offsets, target[is_new].tolist()
+
+
 def _reached(edges: list[set[int]], start: int) -> set[int]:
     seen, todo = {start}, [start]
     while todo:
@@ -221,10 +253,13 @@ def _reached(edges: list[set[int]], start: int) -> set[int]:
     return seen
 
 
-def _pairs(offsets: IntArray, left: IntArray, right: IntArray) -> list[list[tuple[int, int]]]:
-    bounds = offsets.tolist()
-    pairs = list(zip(left.tolist(), right.tolist(), strict=True))
-    return [pairs[begin:end] for begin, end in pairwise(bounds)]
+def _pairs(offsets: IntArray, left: IntArray, right: IntArray, work: Work) -> list[tuple[tuple[int, int], ...]]:
+    """By state, its pairs in order; most have none, and share the empty tuple."""
+    found: list[tuple[tuple[int, int], ...]] = [()] * (len(offsets) - 1)
+    for state in work.watched(np.flatnonzero(np.diff(offsets)).tolist()):
+        begin, end = offsets[state], offsets[state + 1]
+        found[state] = tuple(sorted(zip(left[begin:end].tolist(), right[begin:end].tolist(), strict=True)))
+    return found
 
 
 def bits(table: BoolArray) -> list[int]:

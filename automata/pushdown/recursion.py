@@ -24,24 +24,24 @@ from itertools import accumulate
 
 import numpy as np
 
+from automata.arrays import IntArray
 from automata.errors import LimitExceeded
 from automata.limits import Work
-from automata.arrays import IntArray
 from automata.pushdown.analysis import components
 from automata.pushdown.grammar import Grammar
 from automata.pushdown.naming import error
 from automata.pushdown.parts import END, START, Part, Rules, closure, fresh_start, rows
 
 
-def without_empty_texts(parts: list[Part], matches_empty: Sequence[bool]) -> None:
+def without_empty_texts(parts: list[Part], matches_empty: Sequence[bool], work: Work) -> None:
     """Lets calls of rules that match the empty text be skipped, and takes it from those rules."""
     skipped = np.array(matches_empty)
-    for number, part in enumerate(parts):
+    for number, part in enumerate(work.watched(parts)):
         skips = part.calls[skipped[part.calls[:, 1]]]
         if len(skips):
             part.epsilon = np.concatenate([part.epsilon, skips[:, ::2]])
         if matches_empty[number]:
-            parts[number] = fresh_start(part)
+            parts[number] = fresh_start(part, work)
 
 
 def solve_left_recursion(rules: Rules, work: Work) -> None:
@@ -55,9 +55,9 @@ def solve_left_recursion(rules: Rules, work: Work) -> None:
         LimitExceeded: the solutions take more arcs than allowed, or the time is up.
     """
     parts = rules.parts
-    first = [first_calls(part) for part in parts]
+    first = [first_calls(part, work) for part in work.watched(parts)]
     system: dict[int, list[int]] = {}
-    for members in components(first):
+    for members in components(first, work):
         if len(members) > 1 or members[0] in first[members[0]]:
             system.update(dict.fromkeys(members, members))
     if not system:
@@ -67,7 +67,7 @@ def solve_left_recursion(rules: Rules, work: Work) -> None:
     while waiting:
         number = waiting.pop()
         if number in system:
-            parts[number] = _solved(number, system[number], unsolved)
+            parts[number] = _solved(number, system[number], unsolved, work)
             left -= parts[number].size
             work.check()
             if left < 0:
@@ -80,19 +80,20 @@ def solve_left_recursion(rules: Rules, work: Work) -> None:
         waiting += more
 
 
-def first_calls(part: Part) -> set[int]:
+def first_calls(part: Part, work: Work) -> set[int]:
     """The rules that may be called before anything is read."""
     if not len(part.calls):
         return set()
-    first = closure(part, [START])
-    return {callee for source, callee, _ in part.calls.tolist() if source in first}
+    work.check()
+    first = closure(part, [START], work)
+    return {callee for source, callee, _ in work.watched(part.calls.tolist()) if source in first}
 
 
-def _solved(number: int, members: Sequence[int], parts: Sequence[Part]) -> Part:
+def _solved(number: int, members: Sequence[int], parts: Sequence[Part], work: Work) -> Part:
     """The solution of a system for one of its rules."""
     # Its own states come first, so that its start and end are those of the solution.
     order = [number, *(member for member in members if member != number)]
-    begun = [fresh_start(parts[member]) for member in order]
+    begun = [fresh_start(parts[member], work) for member in order]
     offsets = [0, *accumulate(part.num_states for part in begun)]
     end_of = {member: shift + END for member, shift in zip(order, offsets, strict=False)}
     tables = [
@@ -113,17 +114,19 @@ def _moved(arcs: IntArray, shift: int) -> IntArray:
     return moved
 
 
-def check_left_recursion(grammar: Grammar, rules: Rules, have_text: Sequence[bool]) -> None:
+def check_left_recursion(grammar: Grammar, rules: Rules, have_text: Sequence[bool], work: Work) -> None:
     """Goes on where no rule without a text begins with a call of itself.
 
     Raises:
         GrammarError: one does.
+        LimitExceeded, Cancelled: the time is up, or the compilation was cancelled.
     """
     lost = [number for number in range(len(grammar.rules)) if not have_text[number]]
     if not lost:
         return
-    first = [set() if has_text else first_calls(part) for part, has_text in zip(rules.parts, have_text, strict=True)]
-    for members in components(first):
+    parts = work.watched(zip(rules.parts, have_text, strict=True))
+    first = [set() if has_text else first_calls(part, work) for part, has_text in parts]
+    for members in components(first, work):
         if len(members) > 1 or members[0] in first[members[0]]:
             reason = "the rule calls itself before anything is read, and never comes to an end"
             raise error(grammar, reason, rules.names[min(members)])

@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import TypeVar
 
 import numpy as np
 
 from automata.arrays import IntArray
+
+K = TypeVar("K", bound=Hashable)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -49,7 +52,7 @@ def by_rules(caller: IntArray, callee: IntArray) -> UnderSymbols:
     return UnderSymbols(caller, offsets, np.argsort(callee, kind="stable").astype(np.int32))
 
 
-def by_kinds(kinds: Iterable[Hashable], below: Mapping[Hashable, Iterable[int]]) -> UnderSymbols:
+def by_kinds(kinds: Iterable[K], below: Mapping[K, Iterable[int]]) -> UnderSymbols:
     """Symbols of kinds.
 
     Args:

@@ -25,9 +25,9 @@ from itertools import islice
 
 from automata.algebra import Language, automaton_of, difference
 from automata.byte_automaton import ByteAutomaton
+from automata.distance import bottom_up
 from automata.errors import EmptyLanguage, InfiniteLanguage, LabelledLanguage
 from automata.queries.counting import Numbered, lengths, total
-from automata.distance import bottom_up
 from automata.queries.walks import Walks
 
 

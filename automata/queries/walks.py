@@ -13,9 +13,9 @@ from functools import cached_property
 
 import numpy as np
 
+from automata.arrays import IntArray
 from automata.byte_automaton import ByteAutomaton
 from automata.distance import distances
-from automata.arrays import IntArray
 
 # Lowest byte, highest byte, and the state that each of them leads to.
 Run = tuple[int, int, int]

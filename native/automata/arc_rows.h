@@ -1,4 +1,4 @@
-// ArcRows: transitions by state and then by symbol, in two counting passes.
+// ArcRows: transitions by state and then by symbol, in two counting passes where they are not in this order already.
 #pragma once
 
 #include <span>
@@ -17,6 +17,6 @@ struct ArcRows {
   }
 };
 
-ArcRows arc_rows(int32_t num_states, std::span<const Arc> arcs, Budget& budget);
+ArcRows arc_rows(int32_t num_states, Vector<Arc> arcs, Budget& budget);
 
 }  // namespace automata

@@ -1,5 +1,8 @@
 // Bindings of networks of nested rules: their layout, what is made of it, and what is counted in them.
+#include <nanobind/stl/tuple.h>
+
 #include <algorithm>
+#include <tuple>
 
 #include "automata/bindings.h"
 #include "automata/nested/compile.h"
@@ -164,14 +167,14 @@ ByteTables regular_of(const NestedLayout& layout, int64_t max_states, int64_t de
 }
 
 // What is wrong (0 for nothing, and two rules), whether there is a text, and the tables of the automaton.
-nb::tuple compile_of(const NestedLayout& layout, int64_t max_states, Budget& budget) {
+auto compile_of(const NestedLayout& layout, int64_t max_states, Budget& budget) {
   require(layout.counters.empty(), "something is counted");
   NestedAutomaton found = unlocked([&] { return compile(layout, max_states, budget); });
   const auto [fault, rule, other] = found.wrong;
-  return nb::make_tuple(nb::make_tuple(static_cast<int32_t>(fault), rule, other), found.has_text, found.num_states,
-                        array_of(found.byte_class), array(std::move(found.step_offsets)), array(std::move(found.pops)),
-                        array(std::move(found.pushes)), array(std::move(found.targets)), rows(found.symbols),
-                        array(std::move(found.headroom)), array(std::move(found.symbol_headroom)));
+  return std::tuple(std::tuple(static_cast<int32_t>(fault), rule, other), found.has_text,
+                    array_of(found.byte_class), array(std::move(found.step_offsets)), array(std::move(found.pops)),
+                    array(std::move(found.pushes)), array(std::move(found.targets)), rows(found.symbols),
+                    array(std::move(found.headroom)), array(std::move(found.symbol_headroom)));
 }
 
 // What is counted.
@@ -181,11 +184,11 @@ void require_paths(const ByteTables& automaton, size_t num_counted) {
   require(num_counted == automaton.final.size(), "each state is counted or not");
 }
 
-nb::tuple path_numbers_of(const ByteTables& automaton, Values<bool> is_counted, Budget& budget) {
+auto path_numbers_of(const ByteTables& automaton, Values<bool> is_counted, Budget& budget) {
   require_paths(automaton, is_counted.size());
   const std::span<const uint8_t> counted(reinterpret_cast<const uint8_t*>(is_counted.data()), is_counted.size());
   const PathNumbers found = unlocked([&] { return path_numbers(automaton, counted, budget); });
-  return nb::make_tuple(found.is_exact, array_of(found.least), array_of(found.most));
+  return std::tuple(found.is_exact, array_of(found.least), array_of(found.most));
 }
 
 ByteTables expanded_paths_of(const ByteTables& automaton, Rows<CountedState> numbers, int32_t start, int32_t low,
@@ -197,10 +200,10 @@ ByteTables expanded_paths_of(const ByteTables& automaton, Rows<CountedState> num
   return unlocked([&] { return expanded_paths(automaton, numbers, start, {low, high}, dense_bytes, budget); });
 }
 
-nb::tuple piece_of_automaton(const ByteTables& automaton, int32_t start, Budget& budget) {
+auto piece_of_automaton(const ByteTables& automaton, int32_t start, Budget& budget) {
   require_within(start, 0, automaton.num_states(), "start");
   Piece piece = piece_of(automaton, start, budget);
-  return nb::make_tuple(piece.num_states, rows(piece.arcs), rows(piece.epsilon), array(std::move(piece.state_of)));
+  return std::tuple(piece.num_states, rows(piece.arcs), rows(piece.epsilon), array(std::move(piece.state_of)));
 }
 
 // A read-only view of one of a layout's arrays.
@@ -247,8 +250,8 @@ void bind_nested(nb::module_& m) {
   m.def("regular", &regular_of, "layout"_a, "max_states"_a, "dense_bytes"_a, "budget"_a,
         "The minimal automaton of a layout of one rule.");
   m.def("compile_nested", &compile_of, "layout"_a, "max_states"_a, "budget"_a,
-        "What is wrong, whether there is a text, and the number of states, the classes, the steps, the symbols and the "
-        "headroom of the pushdown automaton of a layout.");
+        "What is wrong, whether there is a text, and the classes, the steps, the symbols and the headroom of the "
+        "pushdown automaton of a layout.");
   m.def("path_numbers", &path_numbers_of, "automaton"_a, "is_counted"_a, "budget"_a,
         "Whether numbers of counted states are exact, and the least and the most from each state, `[Q]` each.");
   m.def("expanded_paths", &expanded_paths_of, "automaton"_a, "numbers"_a, "start"_a, "low"_a, "high"_a, "dense_bytes"_a,

@@ -1,9 +1,13 @@
 // Bindings of grammars: what is productive, the automata of rules, headroom, and pushdown automata to step through.
+#include <nanobind/stl/tuple.h>
+
 #include <algorithm>
+#include <tuple>
 
 #include "automata/bindings.h"
 #include "automata/fixpoint.h"
 #include "automata/pushdown/headroom.h"
+#include "automata/pushdown/leading_on.h"
 #include "automata/pushdown/pushdown_tables.h"
 #include "automata/pushdown/rule_tables.h"
 #include "bindings/arrays.h"
@@ -41,8 +45,8 @@ auto productive_exits_of(int32_t num_states, int32_t num_exits, Rows<Edge> edges
   return flags(found);
 }
 
-nb::tuple rule_tables_of(int32_t num_states, Rows<Range> ranges, Rows<Edge> epsilon, int32_t num_rules,
-                         int32_t num_labels, int64_t max_states, Budget& budget) {
+auto rule_tables_of(int32_t num_states, Rows<Range> ranges, Rows<Edge> epsilon, int32_t num_rules, int32_t num_labels,
+                    int64_t max_states, Budget& budget) {
   require(num_states >= 2 && 0 <= num_rules && 2 * int64_t{num_rules} <= num_labels,
           "there are two states at least, and a label for each start and end of a rule");
   require_countable(kFirstLabel + static_cast<size_t>(num_labels), "labels");
@@ -60,8 +64,8 @@ nb::tuple rule_tables_of(int32_t num_states, Rows<Range> ranges, Rows<Edge> epsi
   const RuleParts parts{num_states, num_rules, num_labels, ranges, epsilon};
   RuleTables found = unlocked([&] { return rule_tables(parts, max_states, budget); });
   const size_t num_found = found.rule_of.size(), num_classes = found.num_classes;
-  return nb::make_tuple(array_of(found.byte_class), owned(std::move(found.next), {num_found, num_classes}),
-                        array(std::move(found.rule_of)), array(std::move(found.rule_start)), rows(found.others));
+  return std::tuple(array_of(found.byte_class), owned(std::move(found.next), {num_found, num_classes}),
+                    array(std::move(found.rule_of)), array(std::move(found.rule_start)), rows(found.others));
 }
 
 auto headrooms_of(int32_t num_states, Rows<Edge> edges, Rows<PushingCall> calls, Values<int32_t> ends, Budget& budget) {
@@ -84,8 +88,8 @@ void require_steps(const PushdownTables& tables) {
   require_offsets(tables.step_offsets, num_cells, tables.steps.size(), "`step_offsets`");
   for (const PushdownStep& step : tables.steps) {
     require_state(step.target, tables.num_states);
-    require_within(step.pops, 0, tables.num_sequences(), "sequence");
-    require_within(step.pushes, 0, tables.num_sequences(), "sequence");
+    require_within(step.pops, 0, tables.sequences.size(), "sequence");
+    require_within(step.pushes, 0, tables.sequences.size(), "sequence");
   }
 }
 
@@ -122,14 +126,47 @@ PushdownTables pushdown_tables(int32_t num_states, int32_t start, Values<uint8_t
   for (size_t step = 0; step < targets.size(); ++step) {
     tables.steps.push_back({pops[step], pushes[step], targets[step]});
   }
-  write_sequences(parent, symbol, tables, budget);
+  tables.sequences = sequences_of(parent, symbol, budget);
   require_steps(tables);
   return tables;
 }
 
-nb::tuple read(const PushdownTables& tables, const nb::bytes& text, Budget& budget) {
+auto doubtful_of(Rows<Move> moves, Values<int32_t> parent, Values<int32_t> symbol, int32_t end,
+                 Values<int32_t> state_kind, Values<int32_t> symbol_kind, Values<int32_t> below_offsets,
+                 Values<int32_t> below, Budget& budget) {
+  const auto num_kinds = static_cast<int64_t>(below_offsets.size()) - 1;
+  const auto num_symbols = static_cast<int32_t>(symbol_kind.size());
+  for (size_t size : {moves.size(), parent.size(), state_kind.size(), symbol_kind.size(), below.size()}) {
+    require_countable(size, "an array");
+  }
+  require(num_kinds >= 0, "`below_offsets` is empty");
+  require_offsets(below_offsets, num_kinds, below.size(), "`below_offsets`");
+  require_trie(parent, symbol, num_symbols);
+  require_within(state_kind, 0, num_kinds, "kind");
+  require_within(symbol_kind, 0, num_kinds, "kind");
+  require_within(below, 0, num_symbols, "symbol");
+  for (int64_t kind = 0; kind < num_kinds; ++kind) {
+    for (int32_t at = below_offsets[kind] + 1; at < below_offsets[kind + 1]; ++at) {
+      require(below[at - 1] < below[at], "symbols of a kind do not ascend");
+    }
+  }
+  require_state(end, static_cast<int32_t>(state_kind.size()));
+  for (const Move& move : moves) {
+    require_state(move.state, static_cast<int32_t>(state_kind.size()));
+    require_state(move.target, static_cast<int32_t>(state_kind.size()));
+    require_within(move.pops, 0, static_cast<int64_t>(parent.size()), "sequence");
+    require_within(move.pushes, 0, static_cast<int64_t>(parent.size()), "sequence");
+  }
+  const Vector<uint8_t> found = unlocked([&] {
+    const Sequences sequences = sequences_of(parent, symbol, budget);
+    return doubtful_states({moves, sequences, end, state_kind, symbol_kind, below_offsets, below}, budget);
+  });
+  return flags(found);
+}
+
+auto read(const PushdownTables& tables, const nb::bytes& text, Budget& budget) {
   const auto answer = unlocked([&] { return tables.read(bytes_of(text), budget); });
-  return nb::make_tuple(answer.accepts, answer.too_many_after);
+  return std::tuple(answer.accepts, answer.too_many_after);
 }
 
 }  // namespace
@@ -149,6 +186,9 @@ void bind_pushdown(nb::module_& m) {
            "Whether a text is accepted, and how many bytes lead to more configurations than may be carried, or -1.");
   m.def("productive_exits", &productive_exits_of, "num_states"_a, "num_exits"_a, "edges"_a, "returns"_a, "starts"_a,
         "ends"_a, "budget"_a, "Which exits of rules some text ends in, `[X]`.");
+  m.def("doubtful_states", &doubtful_of, "moves"_a, "parent"_a, "symbol"_a, "end"_a, "state_kind"_a, "symbol_kind"_a,
+        "below_offsets"_a, "below"_a, "budget"_a,
+        "Which states have no simple reason to lead on to the end of a text, `[Q]`.");
   m.def("rule_tables", &rule_tables_of, "num_states"_a, "ranges"_a, "epsilon"_a, "num_rules"_a, "num_labels"_a,
         "max_states"_a, "budget"_a,
         "The classes, the table, the rules and the starts of the minimal automata of rules, and their other arcs.");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "automata/arc_rows.h"
+#include "automata/column_classes.h"
 #include "support/csr.h"
 
 namespace automata {
@@ -170,26 +171,14 @@ ByteTables sparse(int32_t start, std::span<const uint8_t> final, const ByteRows&
 
 void merge_columns(std::span<const int32_t> block_of, const Matrix<int32_t>& table, ByteTables& tables,
                    Budget& budget) {
-  const size_t num_states = table.rows();
-  Vector<int32_t> class_of(table.columns(), budget), first_block(budget);
-  const auto same = [&](size_t left, size_t right) {
-    for (size_t state = 0; state < num_states; ++state) {
-      if (table[state][left] != table[state][right]) return false;
-    }
-    return true;
-  };
-  for (size_t block = 0; block < table.columns(); ++block) {
-    size_t found = 0;
-    while (found < first_block.size() && !same(block, first_block[found])) ++found;
-    if (found == first_block.size()) first_block.push_back(static_cast<int32_t>(block));
-    class_of[block] = static_cast<int32_t>(found);
-    budget.spend(static_cast<int64_t>(num_states + 8 * found));
-  }
-  for (int32_t byte = 0; byte < 256; ++byte) tables.byte_class[byte] = static_cast<uint8_t>(class_of[block_of[byte]]);
+  ColumnClasses classes(table.columns(), budget);
+  for (size_t state = 0; state < table.rows(); ++state) classes.refine(table[state]);
+  budget.spend(static_cast<int64_t>(table.values().size()));
+  const Vector<int32_t> first_block = classes.number(block_of, tables.byte_class, budget);
   tables.num_classes = static_cast<int32_t>(first_block.size());
-  tables.next.resize(num_states * first_block.size());
+  tables.next.resize(table.rows() * first_block.size());
   int32_t* cell = tables.next.data();
-  for (size_t state = 0; state < num_states; ++state) {
+  for (size_t state = 0; state < table.rows(); ++state) {
     for (int32_t block : first_block) *cell++ = table[state][block];
   }
 }

@@ -1,7 +1,9 @@
 #include "automata/determinize.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "automata/targets_by_symbol.h"
 #include "support/csr.h"
 #include "support/interner.h"
 
@@ -9,55 +11,50 @@ namespace automata {
 
 namespace {
 
-using support::Groups;
-using support::Interner;
+// What leads away from each state, next to each other.
+template <class Leading>
+struct Rows {
+  Vector<int32_t> offsets;
+  Vector<Leading> leading;
 
-// The targets of each symbol while one set is expanded, as linked lists that are emptied as they are read.
-class TargetsBySymbol {
- public:
-  TargetsBySymbol(int32_t num_symbols, Budget& budget)
-      : first_(num_symbols, kNone, budget),
-        links_(budget),
-        met_(budget) {}
-
-  void add(int32_t symbol, int32_t target) {
-    if (first_[symbol] == kNone) met_.push_back(symbol);
-    links_.push_back({target, first_[symbol]});
-    first_[symbol] = static_cast<int32_t>(links_.size()) - 1;
+  std::span<const Leading> operator[](int32_t state) const {
+    return {leading.data() + offsets[state], leading.data() + offsets[state + 1]};
   }
-  // Calls `each(symbol, targets)` for every symbol met; `targets(visit)` visits its targets.
-  template <class Each>
-  void drain(Each each) {
-    for (int32_t symbol : met_) {
-      const int32_t head = first_[symbol];
-      first_[symbol] = kNone;
-      each(symbol, [&](auto visit) {
-        for (int32_t link = head; link != kNone; link = links_[link].next) visit(links_[link].target);
-      });
-    }
-    met_.clear();
-    links_.clear();
-  }
-
- private:
-  struct Link {
-    int32_t target, next;
-  };
-  Vector<int32_t> first_;
-  Vector<Link> links_;
-  Vector<int32_t> met_;
 };
+
+struct Out {
+  int32_t symbol, target;
+};
+
+template <class Edges, class Leading>
+auto rows_of(int32_t num_states, const Edges& edges, Leading leading, Budget& budget) {
+  support::Groups groups =
+      support::grouped(num_states, edges.size(), [&](size_t e) { return edges[e].source; }, budget);
+  using Record = decltype(leading(edges[0]));
+  Rows<Record> rows{std::move(groups.offsets), Vector<Record>(budget)};
+  rows.leading.reserve(edges.size());
+  for (int32_t edge : groups.order) rows.leading.push_back(leading(edges[edge]));
+  return rows;
+}
+
+// Targets of one symbol come in the order in which they were found, or the other way round, more often than not.
+void sort(std::span<int32_t> members) {
+  if (std::ranges::is_sorted(members, std::ranges::greater())) {
+    std::ranges::reverse(members);
+  } else {
+    std::ranges::sort(members);
+  }
+}
 
 }  // namespace
 
 Transitions determinize(const Nfa& nfa, int64_t max_states, Budget& budget) {
-  const Groups arcs =
-      support::grouped(nfa.num_states, nfa.arcs.size(), [&](size_t a) { return nfa.arcs[a].source; }, budget);
-  const Groups epsilon =
-      support::grouped(nfa.num_states, nfa.epsilon.size(), [&](size_t e) { return nfa.epsilon[e].source; }, budget);
+  const auto arcs =
+      rows_of(nfa.num_states, nfa.arcs, [](const Arc& arc) { return Out{arc.symbol, arc.target}; }, budget);
+  const auto epsilon = rows_of(nfa.num_states, nfa.epsilon, [](const Edge& edge) { return edge.target; }, budget);
   Transitions found(budget);
-  Interner<int32_t> sets(budget);
-  TargetsBySymbol targets(nfa.num_symbols, budget);
+  support::Interner<int32_t> sets(budget);
+  TargetsBySymbol<int32_t> targets(nfa.num_symbols, budget);
   Vector<int32_t> seen(nfa.num_states, kNone, budget), gathered(nfa.num_states, kNone, budget), closure(budget);
   int32_t stamp = 0;
   sets.push(0);
@@ -72,13 +69,12 @@ Transitions determinize(const Nfa& nfa, int64_t max_states, Budget& budget) {
     for (size_t at = 0; at < closure.size(); ++at) {
       const int32_t member = closure[at];
       if (member == nfa.end) found.final[state] = true;
-      for (int32_t e : epsilon[member]) {
-        const int32_t target = nfa.epsilon[e].target;
+      for (int32_t target : epsilon[member]) {
         if (seen[target] == state) continue;
         seen[target] = state;
         closure.push_back(target);
       }
-      for (int32_t a : arcs[member]) targets.add(nfa.arcs[a].symbol, nfa.arcs[a].target);
+      for (const auto [symbol, target] : arcs[member]) targets.add(symbol, target);
       budget.spend(4 + static_cast<int64_t>(epsilon[member].size() + 4 * arcs[member].size()));
     }
     targets.drain([&](int32_t symbol, auto visit_targets) {
@@ -88,7 +84,7 @@ Transitions determinize(const Nfa& nfa, int64_t max_states, Budget& budget) {
         sets.push(target);
       });
       ++stamp;
-      std::ranges::sort(sets.open());
+      sort(sets.open());
       found.arcs.push_back({state, symbol, sets.close().number});
     });
   }

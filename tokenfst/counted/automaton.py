@@ -69,7 +69,7 @@ class CountedAutomaton(TokenAutomaton):
         if self.vocabulary.eos_ids:
             is_goal &= form.edge_target == form.source()
         size = form.num_places, form.max_register
-        return steps(*size, pieces_by_distance(*size, edges[~is_goal], edges[is_goal, :3]))
+        return steps(*size, pieces_by_distance(*size, edges[~is_goal], np.ascontiguousarray(edges[is_goal, :3])))
 
     @cached_property
     def min_tokens_by_state(self) -> IntArray:
@@ -147,13 +147,18 @@ def _live(automaton: CountedByteAutomaton, edges: IntArray, num_places: int) -> 
         LimitExceeded: more than `MAX_EDGES` are left.
     """
     is_end = edges[:, _CLASS] == END
-    pieces = pieces_by_distance(num_places, automaton.max_register, edges[~is_end, 1:], edges[is_end, 1:4])
+    pieces = pieces_by_distance(
+        num_places,
+        automaton.max_register,
+        np.ascontiguousarray(edges[~is_end, 1:]),
+        np.ascontiguousarray(edges[is_end, 1:4]),
+    )
     live = joined(pieces)
     if not ((live[:, STATE] == automaton.start) & (live[:, LOW] == 0)).any():
         raise EmptyLanguage("the vocabulary cannot write any text that the constraint allows")
-    which, low, high = live_parts(num_places, edges[:, 1:], live, MAX_EDGES)
-    if len(which) > MAX_EDGES:
+    cut = live_parts(num_places, np.ascontiguousarray(edges[:, 1:]), live, MAX_EDGES)
+    if cut is None:
         raise LimitExceeded(f"tokens can spell only some counts, which takes more than {MAX_EDGES:,} edges")
-    parts = edges[which]
-    parts[:, _FROM], parts[:, _UPTO] = low, high
+    parts = edges[cut[:, 0]]
+    parts[:, _FROM], parts[:, _UPTO] = cut[:, 1], cut[:, 2]
     return parts

@@ -37,9 +37,10 @@ def with_counted_beginning(automaton: CountedByteAutomaton, rule: TextStart) -> 
     kept = np.arange(counts.sum()) + np.repeat(first - np.cumsum(counts) + counts, counts)
     own = [(0, 0, to[0], ~to[1]) for _, to in numbers if to]
     counts = np.concatenate([counts, [to is not None for _, to in numbers]])
-    return CountedByteAutomaton(
+    return CountedByteAutomaton.of(
         begin,
         automaton.max_register,
+        len(numbers),
         byte_class,
         np.append(0, np.cumsum(counts)).astype(np.int32),
         np.concatenate([automaton.arcs[kept], np.array(own, np.int32).reshape(-1, 4)]),

@@ -32,10 +32,21 @@ struct CountedTables {
       final_from;  // [Q], a text may end with at least this in the register; kNone where it may not end
 
   int32_t num_states() const { return static_cast<int32_t>(final_from.size()); }
+  size_t num_bytes() const {
+    return byte_class.size() + 4 * (offsets.size() + final_from.size()) + sizeof(GuardedArc) * guarded_arcs.size();
+  }
   std::span<const GuardedArc> arcs(int32_t state, int32_t column) const {
     const size_t place = static_cast<size_t>(state) * num_classes + column;
     return {guarded_arcs.data() + offsets[place], guarded_arcs.data() + offsets[place + 1]};
   }
+
+  // A state, or kNone, and what the register holds there.
+  struct Place {
+    int32_t state, value;
+  };
+  // Where a byte leads from a place whose state is not kNone.
+  Place step(Place place, uint8_t byte) const;
+  bool accepts(std::span<const uint8_t> text) const;
 };
 
 }  // namespace automata

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "automata/canonical.h"
+#include "automata/column_classes.h"
 #include "support/csr.h"
 
 namespace automata {
@@ -14,21 +14,23 @@ namespace {
 // What is laid for a place where more than bytes and labels are: the last of its symbols says so.
 enum class Kind { kPlain, kCall, kEnd };
 
+constexpr int64_t kMostSteps = int64_t{1} << 30;
+
 class PlaceSearch {
  public:
-  PlaceSearch(int32_t start, const ArcRows& rows, const RuleSymbols& symbols, Budget& budget)
+  PlaceSearch(const DeterministicRules& rules, Budget& budget)
       : found{{},
-              Vector<int32_t>(rows.num_states(), kNone, budget),
+              Vector<int32_t>(rules.rows.num_states(), kNone, budget),
               Vector<int32_t>(budget),
-              Vector<int32_t>(rows.num_states(), kNone, budget),
+              Vector<int32_t>(rules.rows.num_states(), kNone, budget),
               Vector<CallSymbol>(budget),
-              support::Matrix<int32_t>(0, most_exits(symbols), kNone, budget),
-              Vector<int32_t>(symbols.num_rules, kNone, budget)},
-        rows_(rows),
-        symbols_(symbols),
+              support::Matrix<int32_t>(0, most_exits(rules.symbols), kNone, budget),
+              Vector<int32_t>(rules.symbols.num_rules, kNone, budget)},
+        rows_(rules.rows),
+        symbols_(rules.symbols),
         rule_of_(budget),
         budget_(budget) {
-    for (const Arc& arc : rows[start]) found.rule_start[arc.symbol - symbols.first_start()] = arc.target;
+    for (const Arc& arc : rows_[rules.start]) found.rule_start[arc.symbol - symbols_.first_start()] = arc.target;
   }
 
   void run() {
@@ -121,135 +123,160 @@ class PlaceSearch {
   Budget& budget_;
 };
 
-// Where each place reads what: the states that classes of bytes and labels lead to.
-class Reads {
- public:
-  Reads(const ArcRows& rows, const Places& places, const RuleSymbols& symbols, std::span<const int32_t> interval_of,
-        Budget& budget)
-      : charge_(budget, sizeof(int32_t) * places.states.size() * symbols.num_blocks),
-        labels_(places.states.size(), symbols.num_labels, kNone, budget) {
-    support::Matrix<int32_t> blocks(places.states.size(), symbols.num_blocks, kNone, budget);
-    for (size_t place = 0; place < places.states.size(); ++place) {
-      for (const Arc& arc : rows[places.states[place]]) {
-        if (arc.symbol < symbols.num_blocks) {
-          blocks[place][arc.symbol] = arc.target;
-        } else if (arc.symbol < symbols.first_start()) {
-          labels_[place][arc.symbol - symbols.num_blocks] = arc.target;
-        }
-      }
-      budget.spend(static_cast<int64_t>(blocks.columns()));
-    }
-    merge_columns(interval_of, blocks, classes, budget);
-  }
-  // By class; kNone at the end of the text, and then by label.
-  int32_t operator()(size_t place, int32_t column) const {
-    if (column < classes.num_classes) return classes.next[place * classes.num_classes + column];
-    return column == classes.num_classes ? kNone : labels_[place][column - classes.num_classes - 1];
-  }
-
-  ByteTables classes;
-
- private:
-  const support::Charge charge_;  // for the classes
-  support::Matrix<int32_t> labels_;
-};
-
-constexpr size_t kMostSteps = size_t{1} << 30;
-
+// Writes steps in three passes over the places: which bytes are told apart, how many steps there are, and the steps.
 class StepWriter {
  public:
-  StepWriter(const ArcRows& rows, const Places& places, const RuleSymbols& symbols, const Reads& reads, Budget& budget)
+  StepWriter(const DeterministicRules& rules, const Places& places, Budget& budget)
       : found(budget),
-        rows_(rows),
+        rows_(rules.rows),
         places_(places),
-        symbols_(symbols),
-        reads_(reads),
+        symbols_(rules.symbols),
+        row_(rules.symbols.first_start(), kNone, budget),
+        class_column_(budget),
         calls_of_(support::grouped(
-            symbols.num_rules, places.symbols.size(), [&](size_t s) { return places.symbols[s].callee; }, budget)),
-        rule_of_exit_(budget),
+            symbols_.num_rules, places.symbols.size(), [&](size_t s) { return places.symbols[s].callee; }, budget)),
+        exits_(budget),
         budget_(budget) {
-    for (int32_t rule = 0; rule < symbols.num_rules; ++rule) {
-      rule_of_exit_.resize(symbols.exit_offsets[rule + 1], rule);
+    find_classes(rules.interval_of);
+    for (int32_t rule = 0; rule < symbols_.num_rules; ++rule) {
+      for (int32_t way = 0; way < symbols_.num_exits(rule); ++way)
+        exits_.push_back({rule, way, num_returns(rule, way)});
     }
-    found.byte_class = reads.classes.byte_class, found.num_classes = reads.classes.num_classes;
   }
 
   void write() {
-    const auto num_states = static_cast<int32_t>(places_.states.size());
-    for (int32_t state = 0; state < num_states; ++state) {
-      write_state(state);
-      if (found.steps.size() > kMostSteps) throw std::length_error("there are more steps than 32 bits can number");
-    }
-    const size_t width = found.num_classes + 1 + symbols_.num_labels;
-    found.offsets.resize(found.offsets.size() + width + 1, static_cast<int32_t>(found.steps.size()));
+    const size_t num_states = places_.states.size() + 1;
+    budget_.charge(sizeof(int32_t) * (num_states * num_columns() + 1));
+    count(num_states);
+    const auto num_steps = static_cast<size_t>(found.offsets.back());
+    budget_.charge(3 * sizeof(int32_t) * num_steps);
+    for (auto* column : {&found.pops, &found.pushes, &found.targets}) column->reserve(num_steps);
+    for (size_t place = 0; place < places_.states.size(); ++place) write_place(static_cast<int32_t>(place));
   }
 
   PlaceSteps found;
 
  private:
-  int32_t last_symbol(int32_t state) const { return rows_[state].back().symbol; }
+  struct Exit {
+    int32_t rule, way, num_returns;
+  };
 
-  void write_state(int32_t state) {
-    int32_t before = kNone;
-    for (int32_t column = 0; column < found.num_classes + 1 + symbols_.num_labels; ++column) {
-      found.offsets.push_back(static_cast<int32_t>(found.steps.size()));
-      if (column == found.num_classes && last_symbol(places_.states[state]) == symbols_.first_exit()) {
-        found.steps.push_back({0, 0, static_cast<int32_t>(places_.states.size())});
-        found.ends.push_back({state, 0});
-      }
-      const int32_t reached = reads_(state, column);
-      if (reached == kNone) continue;
-      write_steps(state, reached, reached != before);
-      before = reached;
+  size_t num_columns() const { return class_column_.size() + 1 + symbols_.num_labels; }
+  int32_t last_symbol(int32_t state) const { return rows_[state].back().symbol; }
+  const Exit& exit_of(int32_t symbol) const { return exits_[symbol - symbols_.first_exit()]; }
+  bool is_return(int32_t symbol) const { return symbol > symbols_.first_exit(); }
+
+  int32_t num_returns(int32_t rule, int32_t way) const {
+    int32_t count = 0;
+    for (int32_t symbol : calls_of_[rule]) count += places_.returns[symbol][way] != kNone;
+    return count;
+  }
+  // Fills the row with the states that blocks and labels lead to from a place.
+  void read(size_t place) {
+    std::ranges::fill(row_, kNone);
+    for (const Arc& arc : rows_[places_.states[place]]) {
+      if (arc.symbol < symbols_.first_start()) row_[arc.symbol] = arc.target;
     }
-    budget_.spend(found.num_classes);
+    budget_.spend(static_cast<int64_t>(row_.size()));
+  }
+  void find_classes(std::span<const int32_t> interval_of) {
+    ColumnClasses classes(symbols_.num_blocks, budget_);
+    for (size_t place = 0; place < places_.states.size(); ++place) {
+      read(place);
+      classes.refine(std::span(row_).first(symbols_.num_blocks));
+    }
+    class_column_ = classes.number(interval_of, found.byte_class, budget_);
+  }
+  // Calls `each(reached)` for the columns of the row in turn, with kNone where nothing is read.
+  template <class Each>
+  void for_columns(Each each) const {
+    for (int32_t block : class_column_) each(row_[block]);
+    each(kNone);
+    for (int32_t label = 0; label < symbols_.num_labels; ++label) each(row_[symbols_.num_blocks + label]);
+  }
+
+  void count(size_t num_states) {
+    found.offsets.reserve(num_states * num_columns() + 1);
+    found.offsets.push_back(0);
+    int64_t count = 0;
+    for (size_t place = 0; place < places_.states.size(); ++place) {
+      read(place);
+      const bool may_end = last_symbol(places_.states[place]) == symbols_.first_exit();
+      const size_t end_column = found.offsets.size() - 1 + class_column_.size();
+      for_columns([&](int32_t reached) {
+        if (reached != kNone) {
+          count += is_return(last_symbol(reached)) ? exit_of(last_symbol(reached)).num_returns : 1;
+        } else if (may_end && found.offsets.size() - 1 == end_column) {
+          ++count;
+        }
+        found.offsets.push_back(static_cast<int32_t>(count));
+      });
+      if (count > kMostSteps) throw std::length_error("there are more steps than 32 bits can number");
+    }
+    found.offsets.resize(num_states * num_columns() + 1, found.offsets.back());
+  }
+
+  void add(int32_t pops, int32_t pushes, int32_t target) {
+    found.pops.push_back(pops), found.pushes.push_back(pushes), found.targets.push_back(target);
+  }
+  void write_place(int32_t place) {
+    read(place);
+    const bool may_end = last_symbol(places_.states[place]) == symbols_.first_exit();
+    const auto num_classes = static_cast<int32_t>(class_column_.size());
+    int32_t before = kNone, column = 0;
+    for_columns([&](int32_t reached) {
+      if (column++ == num_classes && may_end) {
+        add(0, 0, static_cast<int32_t>(places_.states.size()));
+        found.ends.push_back({place, 0});
+      }
+      if (reached == kNone) return;
+      write_steps(place, reached, reached != before);
+      before = reached;
+    });
   }
   // The steps of a column that leads to a state; what they lead to is noted where it is new.
-  void write_steps(int32_t state, int32_t reached, bool is_new) {
+  void write_steps(int32_t place, int32_t reached, bool is_new) {
     const int32_t last = last_symbol(reached);
-    if (last > symbols_.first_exit()) {
-      write_returns(state, last - symbols_.first_exit(), is_new);
+    if (is_return(last)) {
+      write_returns(place, exit_of(last), is_new);
     } else if (symbols_.first_call() <= last && last < symbols_.first_exit()) {
       const int32_t pushed = places_.symbol_of[rows_[reached].front().target];
-      const int32_t begin = places_.rule_start[last - symbols_.first_call()];
-      found.steps.push_back({0, pushed + 1, places_.number[begin]});
-      if (is_new) found.calls.push_back({state, pushed});
+      add(0, pushed + 1, places_.number[places_.rule_start[last - symbols_.first_call()]]);
+      if (is_new) found.calls.push_back({place, pushed});
     } else {
-      found.steps.push_back({0, 0, places_.number[reached]});
-      if (is_new) found.edges.push_back({state, places_.number[reached]});
+      add(0, 0, places_.number[reached]);
+      if (is_new) found.edges.push_back({place, places_.number[reached]});
     }
   }
-  void write_returns(int32_t state, int32_t exit, bool is_new) {
-    const int32_t rule = rule_of_exit_[exit], way = exit - symbols_.exit_offsets[rule];
-    for (int32_t symbol : calls_of_[rule]) {
-      const int32_t after = places_.returns[symbol][way];
-      if (after != kNone) found.steps.push_back({symbol + 1, 0, places_.number[after]});
+  void write_returns(int32_t place, const Exit& exit, bool is_new) {
+    for (int32_t symbol : calls_of_[exit.rule]) {
+      const int32_t after = places_.returns[symbol][exit.way];
+      if (after != kNone) add(symbol + 1, 0, places_.number[after]);
     }
-    budget_.spend(2 * static_cast<int64_t>(calls_of_[rule].size()));
-    if (is_new) found.ends.push_back({state, way});
+    budget_.spend(2 * static_cast<int64_t>(calls_of_[exit.rule].size()));
+    if (is_new) found.ends.push_back({place, exit.way});
   }
 
   const ArcRows& rows_;
   const Places& places_;
   const RuleSymbols& symbols_;
-  const Reads& reads_;
+  Vector<int32_t> row_;             // of the place at hand, by block and label
+  Vector<int32_t> class_column_;    // [C], a block of each class
   const support::Groups calls_of_;  // the symbols of the calls of each rule
-  Vector<int32_t> rule_of_exit_;    // [X]
+  Vector<Exit> exits_;              // [X]
   Budget& budget_;
 };
 
 }  // namespace
 
-Places places_of(int32_t start, const ArcRows& rows, const RuleSymbols& symbols, Budget& budget) {
-  PlaceSearch search(start, rows, symbols, budget);
+Places places_of(const DeterministicRules& rules, Budget& budget) {
+  PlaceSearch search(rules, budget);
   search.run();
   return std::move(search.found);
 }
 
-PlaceSteps steps_of(const ArcRows& rows, const Places& places, const RuleSymbols& symbols,
-                    std::span<const int32_t> interval_of, Budget& budget) {
-  const Reads reads(rows, places, symbols, interval_of, budget);
-  StepWriter writer(rows, places, symbols, reads, budget);
+PlaceSteps steps_of(const DeterministicRules& rules, const Places& places, Budget& budget) {
+  StepWriter writer(rules, places, budget);
   writer.write();
   return std::move(writer.found);
 }

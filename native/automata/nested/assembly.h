@@ -8,7 +8,6 @@
 // rule is called and the text goes on in the same way share theirs, and no two steps apply at once.
 #pragma once
 
-#include "automata/arc_rows.h"
 #include "automata/nested/determinize.h"
 #include "support/matrix.h"
 
@@ -45,27 +44,21 @@ struct Places {
 };
 
 // The places of transitions without states that lead nowhere, from their first state.
-Places places_of(int32_t start, const ArcRows& rows, const RuleSymbols& symbols, Budget& budget);
+Places places_of(const DeterministicRules& rules, Budget& budget);
 
-// A step of a pushdown automaton, whose sequences are empty or one symbol: symbol s is sequence s + 1.
-struct PlaceStep {
-  int32_t pops, pushes, target;
-};
-
-// The steps between places, by state and column: a class of bytes, the end of the text, or a label.
+// The steps between places, by state and column: a class of bytes, the end of the text, or a label. Their sequences are
+// empty or one symbol: symbol s is sequence s + 1.
 struct PlaceSteps {
-  explicit PlaceSteps(Budget& budget) : offsets(budget), steps(budget), edges(budget), calls(budget), ends(budget) {}
+  explicit PlaceSteps(Budget& budget) : edges(budget), calls(budget), ends(budget) {}
 
   ByteClasses byte_class{};
-  int32_t num_classes = 0;
-  Vector<int32_t> offsets;  // [(N + 1) x (C + 1 + L) + 1]; the last state is behind the end of the text
-  Vector<PlaceStep> steps;
+  std::vector<int32_t> offsets;  // [(N + 1) x (C + 1 + L) + 1]; the last state is behind the end of the text
+  std::vector<int32_t> pops, pushes, targets;
   Vector<Edge> edges;    // steps that leave the stack as it is
   Vector<Edge> calls;    // steps that push: the state and the symbol
   Vector<RuleEnd> ends;  // steps that pop, and the end of the text: the state and how the rule ends
 };
 
-PlaceSteps steps_of(const ArcRows& rows, const Places& places, const RuleSymbols& symbols,
-                    std::span<const int32_t> interval_of, Budget& budget);
+PlaceSteps steps_of(const DeterministicRules& rules, const Places& places, Budget& budget);
 
 }  // namespace automata

@@ -95,11 +95,21 @@ class PreparedStates {
   }
 
   void add_all(int64_t max_states, Budget& budget) {
+    int64_t num_states = automaton_.num_states();
+    size_t num_arcs = automaton_.arcs.size();
+    for (const Prepared& prepared : layout_.prepared) {
+      num_states += layout_.piece_states[prepared.piece] - 1;
+      for (const Range& arc : layout_.arcs_of(prepared.piece))
+        num_arcs += symbol_of_[arc.high] - symbol_of_[arc.low] + 1;
+      budget.spend(static_cast<int64_t>(layout_.arcs_of(prepared.piece).size()));
+    }
+    if (num_states > max_states) {
+      throw support::LimitExceeded(support::Limit::kStates, static_cast<double>(max_states));
+    }
+    automaton_.final.reserve(num_states);
+    automaton_.arcs.reserve(num_arcs);
     for (const Prepared& prepared : layout_.prepared) {
       if (begins_[prepared.rule] != kNone) add(prepared);
-      if (automaton_.num_states() > max_states) {
-        throw support::LimitExceeded(support::Limit::kStates, static_cast<double>(max_states));
-      }
       budget.spend(4 * static_cast<int64_t>(layout_.arcs_of(prepared.piece).size()));
     }
   }
@@ -136,7 +146,12 @@ DeterministicRules determinize(const NestedLayout& layout, int64_t max_states, B
   RuleSymbols symbols{symbol_of[255] + 1, layout.num_labels, layout.num_rules(), Vector<int32_t>(budget)};
   symbols.exit_offsets.assign(layout.first_exit.begin(), layout.first_exit.end());
   symbol_of.resize(256);
-  return {found.start, std::move(found.automaton), std::move(symbols), std::move(symbol_of),
+  const int32_t num_states = found.automaton.num_states();
+  return {found.start,
+          std::move(found.automaton.final),
+          arc_rows(num_states, std::move(found.automaton.arcs), budget),
+          std::move(symbols),
+          std::move(symbol_of),
           std::move(network.has_text)};
 }
 

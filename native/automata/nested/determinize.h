@@ -14,6 +14,7 @@
 // are put between them afterwards.
 #pragma once
 
+#include "automata/arc_rows.h"
 #include "automata/byte_tables.h"
 #include "automata/nested/layout.h"
 
@@ -31,8 +32,9 @@ struct RuleSymbols {
 };
 
 struct DeterministicRules {
-  int32_t start;  // kNone where no rule has a text
-  Transitions automaton;
+  int32_t start;          // kNone where no rule has a text
+  Vector<uint8_t> final;  // [Q]
+  ArcRows rows;
   RuleSymbols symbols;
   Vector<int32_t> interval_of;  // [256], the block of each byte
   Vector<uint8_t> has_text;     // [X], whether some text ends in an exit

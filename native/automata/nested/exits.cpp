@@ -23,11 +23,11 @@ class Copies {
  public:
   Copies(const DeterministicRules& rules, Budget& budget)
       : symbols_(rules.symbols),
-        final_(rules.automaton.final),
-        rows_(arc_rows(rules.automaton.num_states(), rules.automaton.arcs, budget)),
+        final_(rules.final),
+        rows_(rules.rows),
         rule_start_(rules.symbols.num_rules, kNone, budget),
         rule_of_exit_(budget),
-        local_(rules.automaton.num_states(), kNone, budget),
+        local_(rules.rows.num_states(), kNone, budget),
         wanted_(budget),
         found_(budget),
         budget_(budget) {
@@ -64,7 +64,12 @@ class Copies {
     RuleSymbols symbols{symbols_.num_blocks, symbols_.num_labels, num_copies, Vector<int32_t>(budget_)};
     for (int32_t copy = 0; copy <= num_copies; ++copy) symbols.exit_offsets.push_back(copy * num_ways_);
     Minimal minimal = minimize(arcs, budget_);
-    return {minimal.start, std::move(minimal.automaton), std::move(symbols), Vector<int32_t>(budget_),
+    const int32_t num_states = minimal.automaton.num_states();
+    return {minimal.start,
+            std::move(minimal.automaton.final),
+            arc_rows(num_states, std::move(minimal.automaton.arcs), budget_),
+            std::move(symbols),
+            Vector<int32_t>(budget_),
             Vector<uint8_t>(budget_)};
   }
 
@@ -167,7 +172,7 @@ class Copies {
 
   const RuleSymbols& symbols_;
   const Vector<uint8_t>& final_;
-  const ArcRows rows_;
+  const ArcRows& rows_;
   Vector<int32_t> rule_start_, rule_of_exit_;
   int32_t num_ways_ = 1;               // how many exits a rule has at most
   Vector<int32_t> local_;              // [Q], the number of a state in the copy that is being made

@@ -18,11 +18,11 @@ struct Entry {
 
 class Merging {
  public:
-  Merging(const Transitions& automaton, Budget& budget)
-      : final_(automaton.final),
-        rows_(arc_rows(automaton.num_states(), automaton.arcs, budget)),
-        from_the_end_(breadth_first(automaton.num_states(), rows_.arcs, flagged(final_), budget).order),
-        standing_(automaton.num_states(), kNone, budget),
+  Merging(Transitions&& automaton, Budget& budget)
+      : final_(std::move(automaton.final)),
+        rows_(arc_rows(static_cast<int32_t>(final_.size()), std::move(automaton.arcs), budget)),
+        from_the_end_(breadth_first(rows_.num_states(), rows_.arcs, flagged(final_), budget).order),
+        standing_(rows_.num_states(), kNone, budget),
         budget_(budget) {
     for (int32_t state : from_the_end_) standing_[state] = state;
     drop_dead_ends();
@@ -87,7 +87,7 @@ class Merging {
     return state;
   }
 
-  const Vector<uint8_t>& final_;
+  const Vector<uint8_t> final_;
   ArcRows rows_;
   const Vector<int32_t> from_the_end_;  // the states that lead to an end, those nearest to one first
   Vector<int32_t> standing_;            // [Q], kNone for states that lead nowhere
@@ -96,8 +96,8 @@ class Merging {
 
 }  // namespace
 
-Minimal merged(const Transitions& automaton, Budget& budget) {
-  Merging merging(automaton, budget);
+Minimal merged(Transitions&& automaton, Budget& budget) {
+  Merging merging(std::move(automaton), budget);
   for (int round = 0; round < kRounds; ++round) merging.merge();
   return merging.renumbered();
 }

@@ -13,6 +13,6 @@ namespace automata {
 
 // Transitions without states that lead to no end, those with equal transitions made one; by state and then by symbol.
 // All states can be reached from state 0.
-Minimal merged(const Transitions& automaton, Budget& budget);
+Minimal merged(Transitions&& automaton, Budget& budget);
 
 }  // namespace automata

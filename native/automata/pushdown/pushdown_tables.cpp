@@ -29,7 +29,7 @@ class Reading {
     for (const Configuration& configuration : before_) {
       for (const PushdownStep& step : tables_.steps_of(configuration.state, column)) {
         budget_.spend(1 + static_cast<int64_t>(found_.size()));
-        const int32_t below = popped(stacks_, tables_.sequence(step.pops), configuration.top);
+        const int32_t below = popped(stacks_, tables_.sequences[step.pops], configuration.top);
         if (below == kNone) continue;
         const Configuration reached{step.target, pushed(step, below)};
         if (std::ranges::find(found_, reached) == found_.end()) found_.push_back(reached);
@@ -41,14 +41,14 @@ class Reading {
   bool may_end() const {
     return std::ranges::any_of(found_, [&](const Configuration& configuration) {
       return std::ranges::any_of(tables_.steps_of(configuration.state, tables_.end_column()), [&](const auto& step) {
-        return popped(stacks_, tables_.sequence(step.pops), configuration.top) != kNone;
+        return popped(stacks_, tables_.sequences[step.pops], configuration.top) != kNone;
       });
     });
   }
 
  private:
   int32_t pushed(const PushdownStep& step, int32_t top) {
-    for (int32_t symbol : tables_.sequence(step.pushes)) top = stacks_.push(symbol, top);
+    for (int32_t symbol : tables_.sequences[step.pushes]) top = stacks_.push(symbol, top);
     return top;
   }
 
@@ -67,29 +67,6 @@ PushdownTables::Answer PushdownTables::read(std::span<const uint8_t> text, Budge
     budget.spend(4);
   }
   return {reading.may_end(), -1};
-}
-
-void write_sequences(std::span<const int32_t> parent, std::span<const int32_t> symbol, PushdownTables& tables,
-                     Budget& budget) {
-  Vector<int32_t> length(parent.size(), 0, budget);
-  int64_t total = 0;
-  for (size_t sequence = 1; sequence < parent.size(); ++sequence) {
-    length[sequence] = length[parent[sequence]] + 1;
-    total += length[sequence];
-    budget.spend(2);
-  }
-  budget.charge(sizeof(int32_t) * (total + parent.size() + 1));
-  tables.sequence_offsets.reserve(parent.size() + 1);
-  tables.sequence_offsets.push_back(0);
-  tables.sequence_symbols.resize(total);
-  for (size_t sequence = 0; sequence < parent.size(); ++sequence) {
-    const int32_t begin = tables.sequence_offsets.back(), end = begin + length[sequence];
-    for (int32_t at = static_cast<int32_t>(sequence), place = end; place-- > begin; at = parent[at]) {
-      tables.sequence_symbols[place] = symbol[at];
-    }
-    budget.spend(1 + end - begin);
-    tables.sequence_offsets.push_back(end);
-  }
 }
 
 }  // namespace automata

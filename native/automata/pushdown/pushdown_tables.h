@@ -3,8 +3,6 @@
 //     column     a class of bytes, the end of the text, or a label, in this order
 //     step       pops symbols, pushes others and leads to a state; those of a state and a column are neighbours. It
 //                applies where its pops are on top of the stack
-//     sequence   what steps pop or push; pops are written from the top of the stack down, pushes from the bottom up.
-//                Sequence 0 is empty
 //
 // In a deterministic automaton at most one step applies in any configuration to any column; otherwise each that applies
 // leads to one of the configurations that are carried side by side, at most `max_configurations`. The end of the text
@@ -16,6 +14,7 @@
 #include <vector>
 
 #include "automata/byte_tables.h"
+#include "automata/pushdown/sequences.h"
 #include "automata/pushdown/stacks.h"
 
 namespace automata {
@@ -32,18 +31,13 @@ struct PushdownTables {
   ByteClasses byte_class{};
   std::vector<int32_t> step_offsets;  // [Q x (C + 1 + L) + 1]
   std::vector<PushdownStep> steps;
-  std::vector<int32_t> sequence_offsets;  // [P + 1]
-  std::vector<int32_t> sequence_symbols;
+  Sequences sequences;
 
   int32_t num_columns() const { return num_classes + 1 + num_labels; }
   int32_t end_column() const { return num_classes; }
-  int32_t num_sequences() const { return static_cast<int32_t>(sequence_offsets.size()) - 1; }
   std::span<const PushdownStep> steps_of(int32_t state, int32_t column) const {
     const size_t cell = static_cast<size_t>(state) * num_columns() + column;
     return {steps.data() + step_offsets[cell], steps.data() + step_offsets[cell + 1]};
-  }
-  std::span<const int32_t> sequence(int32_t number) const {
-    return {sequence_symbols.data() + sequence_offsets[number], sequence_symbols.data() + sequence_offsets[number + 1]};
   }
 
   // Whether a text is accepted, with all configurations side by side.
@@ -62,10 +56,5 @@ inline int32_t popped(const Stacks& stacks, std::span<const int32_t> pops, int32
   }
   return top;
 }
-
-// Fills in the sequences of a trie: sequence p is sequence parent[p], which is below p, and then symbol[p]; the first
-// one is empty.
-void write_sequences(std::span<const int32_t> parent, std::span<const int32_t> symbol, PushdownTables& tables,
-                     Budget& budget);
 
 }  // namespace automata

@@ -15,10 +15,10 @@ constexpr int32_t kLast = 1;
 // The states of minimal transitions, numbered rule by rule.
 class Numbering {
  public:
-  Numbering(const Minimal& minimal, int32_t num_blocks, int32_t num_rules, Budget& budget)
+  Numbering(Minimal&& minimal, int32_t num_blocks, int32_t num_rules, Budget& budget)
       : number(minimal.automaton.num_states(), kNone, budget),
         states(budget),
-        rows_(arc_rows(minimal.automaton.num_states(), minimal.automaton.arcs, budget)),
+        rows_(arc_rows(minimal.automaton.num_states(), std::move(minimal.automaton.arcs), budget)),
         start_(minimal.start),
         num_blocks_(num_blocks),
         num_rules_(num_rules) {}
@@ -72,7 +72,7 @@ RuleTables rule_tables(const RuleParts& parts, int64_t max_states, Budget& budge
   }
   const int32_t num_blocks = interval_of[255] + 1;
   RuleTables found;
-  Numbering numbering(minimal, num_blocks, parts.num_rules, budget);
+  Numbering numbering(std::move(minimal), num_blocks, parts.num_rules, budget);
   numbering.number_all(found, budget);
   const auto num_states = static_cast<int32_t>(numbering.states.size());
   support::Matrix<int32_t> table(num_states, num_blocks, kNone, budget);

@@ -83,16 +83,16 @@ FixedMachine::FixedMachine(const automata::ByteTables& automaton, Budget& budget
 FixedMachine::FixedMachine(const automata::PushdownTables& automaton, Budget& budget)
     : Machine(automaton.byte_class, automaton.num_classes, budget) {
   start_ = automaton.start;
-  symbols_.assign(automaton.sequence_symbols.begin(), automaton.sequence_symbols.end());
+  symbols_.assign(automaton.sequences.symbols.begin(), automaton.sequences.symbols.end());
   const auto entry = [&](int32_t state, int32_t column) {
     const auto own = automaton.steps_of(state, column);
     if (own.empty()) return kDead;
     if (own[0].pops == 0 && own[0].pushes == 0) return own[0].target;
     const auto first = static_cast<int32_t>(steps_.size());
     for (const automata::PushdownStep& step : own) {
-      const int32_t pops = automaton.sequence_offsets[step.pops], pushes = automaton.sequence_offsets[step.pushes];
-      steps_.push_back({pops, automaton.sequence_offsets[step.pops + 1] - pops, pushes,
-                        automaton.sequence_offsets[step.pushes + 1] - pushes, step.target, -1, &step != &own.back()});
+      const int32_t pops = automaton.sequences.offsets[step.pops], pushes = automaton.sequences.offsets[step.pushes];
+      steps_.push_back({pops, automaton.sequences.offsets[step.pops + 1] - pops, pushes,
+                        automaton.sequences.offsets[step.pushes + 1] - pushes, step.target, -1, &step != &own.back()});
     }
     return entry_of(first);
   };

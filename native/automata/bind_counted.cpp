@@ -1,0 +1,247 @@
+// Bindings of automata with a register: their tables, what makes them, and distances.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <variant>
+
+#include "automata/bindings.h"
+#include "automata/counted/compile.h"
+#include "automata/counted/product.h"
+#include "automata/counted/register_distance.h"
+#include "bindings/arrays.h"
+#include "bindings/errors.h"
+
+namespace automata {
+
+namespace {
+
+using namespace bindings;
+using namespace nanobind::literals;
+
+// So that the sum of two register values is a number.
+constexpr int32_t kMostRegister = 1 << 30;
+
+void require_action(int32_t high, int32_t action, int32_t max_register) {
+  require(action >= 0 ? action <= max_register && high + action <= max_register : ~action <= max_register,
+          "an action leads past `max_register`");
+}
+
+// Tables as they are.
+
+void require_arcs(const CountedTables& tables) {
+  for (int32_t state = 0; state < tables.num_states(); ++state) {
+    for (int32_t column = 0; column < tables.num_classes; ++column) {
+      int32_t before = kNone;
+      for (const GuardedArc& arc : tables.arcs(state, column)) {
+        require(before < arc.low && arc.low <= arc.high && arc.high <= tables.max_register,
+                "guards are not in order, or past `max_register`");
+        require(0 <= arc.target && arc.target < tables.num_states(), "an arc leads outside of the states");
+        require_action(arc.high, arc.action, tables.max_register);
+        before = arc.high;
+      }
+    }
+  }
+}
+
+CountedTables tables_of(int32_t start, int32_t max_register, int32_t num_classes, Values<uint8_t> byte_class,
+                        Values<int32_t> offsets, Rows<GuardedArc> arcs, Values<int32_t> final_from) {
+  CountedTables tables;
+  require_countable(final_from.size(), "states");
+  require(0 <= max_register && max_register <= kMostRegister, "`max_register` is out of range");
+  require(1 <= num_classes && num_classes <= 256 && byte_class.size() == 256, "each byte has one of 256 classes");
+  require_within(byte_class, 0, num_classes, "class");
+  tables.final_from.assign(final_from.begin(), final_from.end());
+  tables.start = start, tables.max_register = max_register, tables.num_classes = num_classes;
+  std::ranges::copy(byte_class, tables.byte_class.begin());
+  require_within(start, kNone, tables.num_states(), "start");
+  require_within(final_from, kNone, int64_t{max_register} + 1, "least value");
+  require_countable(arcs.size(), "arcs");
+  require_offsets(offsets, final_from.size() * num_classes, arcs.size(), "`offsets`");
+  tables.offsets.assign(offsets.begin(), offsets.end());
+  tables.guarded_arcs.assign(arcs.begin(), arcs.end());
+  require_arcs(tables);
+  return tables;
+}
+
+std::optional<std::pair<int32_t, int32_t>> step(const CountedTables& tables, int32_t state, int32_t value,
+                                                int32_t byte) {
+  require_within(state, 0, tables.num_states(), "state");
+  require_within(value, 0, int64_t{tables.max_register} + 1, "register value");
+  require_within(byte, 0, 256, "byte");
+  const auto reached = tables.step({state, value}, static_cast<uint8_t>(byte));
+  if (reached.state == kNone) return std::nullopt;
+  return std::pair(reached.state, reached.value);
+}
+
+// Construction.
+
+void require_marked(std::span<const MarkedEdge> epsilon, std::span<const int32_t> loop_of,
+                    std::span<const Loop> loops) {
+  require_countable(loop_of.size() * 4, "states");
+  require_countable(epsilon.size(), "epsilon arcs");
+  const auto num_states = static_cast<int64_t>(loop_of.size());
+  require_within(loop_of, kNone, static_cast<int64_t>(loops.size()), "loop");
+  for (const Loop& loop : loops) {
+    require(1 <= loop.low && (loop.high == kNone || loop.low <= loop.high), "the bounds of a loop are out of order");
+    require_within(static_cast<int32_t>(loop.prefers), 0, 3, "preference");
+  }
+  for (const MarkedEdge& edge : epsilon) {
+    require_within(edge.source, 0, num_states, "state");
+    require_within(edge.target, 0, num_states, "state");
+    require_within(static_cast<int32_t>(edge.mark), 0, 4, "mark");
+    const int32_t source = loop_of[edge.source], target = loop_of[edge.target];
+    const bool stays = edge.mark == Mark::kPlain ? source == target : source == target && source != kNone;
+    require(edge.mark == Mark::kEnter  ? source == kNone && target != kNone
+            : edge.mark == Mark::kExit ? source != kNone && target == kNone
+                                       : stays,
+            "a mark does not enter, go round or leave a loop");
+  }
+}
+
+void require_inside_loops(std::span<const Range> ranges, std::span<const int32_t> loop_of) {
+  for (const Range& range : ranges) {
+    require(loop_of[range.source] == loop_of[range.target], "an arc enters or leaves a loop");
+  }
+}
+
+std::optional<std::variant<CountedTables, std::pair<int32_t, int32_t>>> counted_of(
+    Rows<Range> ranges, Rows<MarkedEdge> epsilon, Values<int32_t> loop_of, Rows<Loop> loops, int32_t max_register,
+    bool is_product, int64_t max_states, int64_t max_bytes, Budget& budget) {
+  require(loop_of.size() >= 2, "a layout has a start and an end");
+  require_marked(epsilon, loop_of, loops);
+  require_ranges(ranges, static_cast<int32_t>(loop_of.size()), 0);
+  require_inside_loops(ranges, loop_of);
+  require(0 <= max_register && max_register <= kMostRegister, "`max_register` is out of range");
+  for (const Loop& loop : loops) require(std::max(loop.low, loop.high) <= max_register, "a loop counts further");
+  const CountedLayout layout{ranges, epsilon, loop_of, loops, max_register, is_product};
+  CountedAutomaton found = unlocked([&] { return compile(layout, max_states, max_bytes, budget); });
+  if (found.tables) return std::move(*found.tables);
+  if (found.clash) return std::pair(found.clash->first, found.clash->second);
+  return std::nullopt;
+}
+
+auto paired_of(Rows<Range> ranges, Rows<MarkedEdge> epsilon, int32_t num_states, const ByteTables& automaton,
+               Budget& budget) {
+  require(num_states >= 0, "there are no negative numbers of states");
+  require_countable(static_cast<size_t>(num_states) * automaton.num_states(), "pairs of states");
+  // Arcs over labels are in no language of bytes.
+  require_ranges(ranges, num_states, INT32_MAX - kFirstLabel);
+  for (const MarkedEdge& edge : epsilon) {
+    require_within(edge.source, 0, num_states, "state");
+    require_within(edge.target, 0, num_states, "state");
+  }
+  const PairedArcs found = unlocked([&] { return paired(ranges, epsilon, automaton, budget); });
+  return std::tuple(rows(found.ranges), rows(found.epsilon));
+}
+
+// Distances.
+
+void require_register(int32_t num_states, int32_t max_register) {
+  require(num_states >= 0 && 0 <= max_register && max_register <= kMostRegister, "a number is out of range");
+}
+
+template <class Values>
+void require_values(const Values& values, int32_t num_states, int32_t max_register) {
+  require_countable(values.size(), "values");
+  for (const auto& each : values) {
+    require_within(each.state, 0, num_states, "state");
+    require(0 <= each.low && each.low <= each.high && each.high <= max_register, "register values are out of range");
+  }
+}
+
+void require_guarded(std::span<const GuardedEdge> edges, int32_t num_states, int32_t max_register) {
+  require_countable(edges.size(), "edges");
+  for (const GuardedEdge& edge : edges) {
+    require_within(edge.source, 0, num_states, "state");
+    require_within(edge.target, 0, num_states, "state");
+    require(0 <= edge.low && edge.low <= edge.high && edge.high <= max_register, "a guard is out of range");
+    require_action(edge.high, edge.action, max_register);
+  }
+}
+
+auto pieces_of(int32_t num_states, int32_t max_register, Rows<GuardedEdge> edges, Rows<StateValues> goals,
+               int64_t max_pieces, Budget& budget) {
+  require_register(num_states, max_register);
+  require(max_pieces >= 0, "there are no negative numbers of pieces");
+  require_guarded(edges, num_states, max_register);
+  require_values(goals, num_states, max_register);
+  const auto found =
+      unlocked([&] { return pieces_by_distance(num_states, max_register, edges, goals, max_pieces, budget); });
+  return found ? std::optional(rows(*found)) : std::nullopt;
+}
+
+auto distance_steps_of(int32_t num_states, int32_t max_register, Rows<RegisterPiece> pieces, Budget& budget) {
+  require_register(num_states, max_register);
+  require_values(pieces, num_states, max_register);
+  DistanceSteps found = unlocked([&] { return distance_steps(num_states, max_register, pieces, budget); });
+  return std::tuple(array(std::move(found.key)), array(std::move(found.value)));
+}
+
+auto joined_of(Rows<RegisterPiece> pieces, Budget& budget) {
+  require_countable(pieces.size(), "pieces");
+  for (const RegisterPiece& piece : pieces) require(piece.high < INT32_MAX, "register values are out of range");
+  const Vector<StateValues> found = unlocked([&] { return joined(pieces, budget); });
+  return rows(found);
+}
+
+auto live_parts_of(int32_t num_states, Rows<GuardedEdge> edges, Rows<StateValues> live, int64_t max_parts,
+                   Budget& budget) {
+  require(num_states >= 0 && max_parts >= 0, "a number is negative");
+  require_guarded(edges, num_states, kMostRegister);
+  require_values(live, num_states, kMostRegister);
+  const auto found = unlocked([&] { return live_parts(num_states, edges, live, max_parts, budget); });
+  return found ? std::optional(rows(*found)) : std::nullopt;
+}
+
+// A read-only view of some member.
+template <auto Member>
+auto values_of(nb::handle_t<CountedTables> self) {
+  const auto& values = nb::cast<const CountedTables&>(self).*Member;
+  return view(values.data(), {values.size()}, self);
+}
+
+}  // namespace
+
+void bind_counted(nb::module_& m) {
+  nb::class_<CountedTables>(m, "CountedTables", "A deterministic automaton over bytes with a register.")
+      .def(nb::new_(&tables_of), "start"_a, "max_register"_a, "num_classes"_a, "byte_class"_a, "offsets"_a, "arcs"_a,
+           "final_from"_a)
+      .def_ro("start", &CountedTables::start)
+      .def_ro("max_register", &CountedTables::max_register)
+      .def_prop_ro("num_states", &CountedTables::num_states)
+      .def_ro("num_classes", &CountedTables::num_classes)
+      .def_prop_ro("num_bytes", &CountedTables::num_bytes)
+      .def_prop_ro("byte_class", &values_of<&CountedTables::byte_class>)
+      .def_prop_ro("offsets", &values_of<&CountedTables::offsets>)
+      .def_prop_ro("final_from", &values_of<&CountedTables::final_from>)
+      .def_prop_ro("arcs",
+                   [](nb::handle_t<CountedTables> self) {
+                     const auto& arcs = nb::cast<const CountedTables&>(self).guarded_arcs;
+                     return view(reinterpret_cast<const int32_t*>(arcs.data()), {arcs.size(), 4}, self);
+                   })
+      .def("step", &step, "state"_a, "value"_a, "byte"_a, "The state and the register after a byte, or None.")
+      .def(
+          "accepts", [](const CountedTables& tables, const nb::bytes& text) { return tables.accepts(bytes_of(text)); },
+          "text"_a);
+  m.attr("MAX_PIECES") = kMaxPieces;
+  m.def("counted", &counted_of, "ranges"_a, "epsilon"_a, "loop_of"_a, "loops"_a, "max_register"_a, "is_product"_a,
+        "max_states"_a, "max_bytes"_a, "budget"_a,
+        "The minimal automaton of a layout with loops, two loops that clash, or None where it is given up.");
+  m.def("paired", &paired_of, "ranges"_a, "epsilon"_a, "num_states"_a, "automaton"_a, "budget"_a,
+        "The arcs and epsilon arcs of a layout that is read along with an automaton.");
+  m.def("pieces_by_distance", &pieces_of, "num_states"_a, "max_register"_a, "edges"_a, "goals"_a, "max_pieces"_a,
+        "budget"_a, "States with register values of one distance, `[N, 4]`, or None where there are too many.");
+  m.def("distance_steps", &distance_steps_of, "num_states"_a, "max_register"_a, "pieces"_a, "budget"_a,
+        "The distances of pieces, and of what they leave out, by state and register value.");
+  m.def("joined", &joined_of, "pieces"_a, "budget"_a, "States with register values of any distance, `[N, 3]`.");
+  m.def("live_parts", &live_parts_of, "num_states"_a, "edges"_a, "live"_a, "max_parts"_a, "budget"_a,
+        "The parts of edges that lead to live values, `[P, 3]`, or None where there are too many.");
+}
+
+}  // namespace automata

@@ -1,0 +1,174 @@
+#include "automata/counted/register_distance.h"
+
+#include <algorithm>
+
+#include "automata/distance.h"
+
+namespace automata {
+
+namespace {
+
+bool is_before(const RegisterPiece& left, const RegisterPiece& right) {
+  return left.state != right.state ? left.state < right.state : left.low < right.low;
+}
+
+Vector<RegisterPiece> in_order(std::span<const RegisterPiece> pieces, Budget& budget) {
+  Vector<RegisterPiece> found(pieces.begin(), pieces.end(), budget);
+  budget.spend(16 * static_cast<int64_t>(pieces.size()));
+  std::ranges::sort(found, is_before);
+  return found;
+}
+
+struct Interval {
+  int32_t low, high;
+  bool is_empty() const { return low > high; }
+};
+
+// The values from which an edge leads to values between `low` and `high`.
+Interval before(const GuardedEdge& edge, int32_t low, int32_t high) {
+  if (edge.action >= 0) return {std::max(edge.low, low - edge.action), std::min(edge.high, high - edge.action)};
+  return low <= ~edge.action && ~edge.action <= high ? Interval{edge.low, edge.high} : Interval{0, -1};
+}
+
+class Search {
+ public:
+  Search(int32_t num_states, int32_t max_register, std::span<const GuardedEdge> edges, Budget& budget)
+      : pieces(budget),
+        edges_(edges.begin(), edges.end(), budget),
+        free_(num_states, Free{0, max_register, kNone}, budget),
+        budget_(budget) {
+    // The longest step first: it mostly takes all that shorter ones would cut into pieces.
+    std::ranges::stable_sort(edges_, std::ranges::greater(), &GuardedEdge::action);
+  }
+
+  // False where there are more pieces than `max_pieces`.
+  bool run(std::span<const StateValues> goals, size_t max_pieces) {
+    const support::Groups into = entering(static_cast<int32_t>(free_.size()), edges_, budget_);
+    for (const StateValues& goal : goals) claim(goal, 0);
+    for (size_t begin = 0; begin < pieces.size() && pieces.size() <= max_pieces;) {
+      join_from(begin);
+      const size_t end = pieces.size();
+      for (size_t at = begin; at < end; ++at) {
+        const RegisterPiece piece = pieces[at];
+        for (int32_t e : into[piece.state]) {
+          const auto [low, high] = before(edges_[e], piece.low, piece.high);
+          if (low <= high) claim({edges_[e].source, low, high}, piece.distance + 1);
+        }
+      }
+      begin = end;
+    }
+    return pieces.size() <= max_pieces;
+  }
+
+  Vector<RegisterPiece> pieces;
+
+ private:
+  // What has no distance yet, as a list of intervals for each state, of which the first has the state's number. An
+  // interval that holds nothing has low above high.
+  struct Free {
+    int32_t low, high, next;
+  };
+
+  // Gives a distance to what has none yet of an interval.
+  void claim(const StateValues& values, int32_t distance) {
+    for (int32_t at = values.state; at != kNone;) {
+      const auto [begin, end, next] = free_[at];
+      const Interval taken{std::max(begin, values.low), std::min(end, values.high)};
+      budget_.spend(2);
+      if (!taken.is_empty()) {
+        pieces.push_back({values.state, taken.low, taken.high, distance});
+        if (begin < taken.low && taken.high < end) {
+          free_.push_back({taken.high + 1, end, next});
+          free_[at] = {begin, taken.low - 1, static_cast<int32_t>(free_.size()) - 1};
+        } else if (begin < taken.low) {
+          free_[at].high = taken.low - 1;
+        } else {
+          free_[at].low = taken.high + 1;
+        }
+      }
+      at = next;
+    }
+  }
+  // Sorts the pieces from `begin` on and joins neighbours.
+  void join_from(size_t begin) {
+    std::sort(pieces.begin() + begin, pieces.end(), is_before);
+    budget_.spend(8 * static_cast<int64_t>(pieces.size() - begin));
+    size_t stop = begin;
+    for (size_t at = begin; at < pieces.size(); ++at) {
+      const RegisterPiece piece = pieces[at];
+      if (stop > begin && pieces[stop - 1].state == piece.state && pieces[stop - 1].high + 1 == piece.low) {
+        pieces[stop - 1].high = piece.high;
+      } else {
+        pieces[stop++] = piece;
+      }
+    }
+    pieces.erase(pieces.begin() + stop, pieces.end());
+  }
+
+  Vector<GuardedEdge> edges_;
+  Vector<Free> free_;
+  Budget& budget_;
+};
+
+}  // namespace
+
+std::optional<Vector<RegisterPiece>> pieces_by_distance(int32_t num_states, int32_t max_register,
+                                                        std::span<const GuardedEdge> edges,
+                                                        std::span<const StateValues> goals, size_t max_pieces,
+                                                        Budget& budget) {
+  Search search(num_states, max_register, edges, budget);
+  if (!search.run(goals, max_pieces)) return std::nullopt;
+  return std::move(search.pieces);
+}
+
+DistanceSteps distance_steps(int32_t num_states, int32_t max_register, std::span<const RegisterPiece> pieces,
+                             Budget& budget) {
+  const Vector<RegisterPiece> sorted = in_order(pieces, budget);
+  budget.charge((sizeof(int64_t) + sizeof(int32_t)) * (2 * pieces.size() + num_states));
+  DistanceSteps found;
+  const auto add = [&](int32_t state, int64_t low, int32_t distance) {
+    found.key.push_back(state * (int64_t{max_register} + 1) + low);
+    found.value.push_back(distance);
+  };
+  auto piece = sorted.begin();
+  for (int32_t state = 0; state < num_states; ++state) {
+    int64_t next = 0;
+    for (; piece != sorted.end() && piece->state == state; ++piece) {
+      if (piece->low > next) add(state, next, DistanceSteps::kFar);
+      add(state, piece->low, piece->distance);
+      next = int64_t{piece->high} + 1;
+    }
+    if (next <= max_register) add(state, next, DistanceSteps::kFar);
+  }
+  return found;
+}
+
+Vector<StateValues> joined(std::span<const RegisterPiece> pieces, Budget& budget) {
+  Vector<StateValues> found(budget);
+  for (const RegisterPiece& piece : in_order(pieces, budget)) {
+    if (!found.empty() && found.back().state == piece.state && found.back().high + 1 == piece.low) {
+      found.back().high = piece.high;
+    } else {
+      found.push_back({piece.state, piece.low, piece.high});
+    }
+  }
+  return found;
+}
+
+std::optional<Vector<EdgePart>> live_parts(int32_t num_states, std::span<const GuardedEdge> edges,
+                                           std::span<const StateValues> live, size_t max_parts, Budget& budget) {
+  const support::Groups by_state =
+      support::grouped(num_states, live.size(), [&](size_t l) { return live[l].state; }, budget);
+  Vector<EdgePart> parts(budget);
+  for (size_t edge = 0; edge < edges.size(); ++edge) {
+    for (int32_t l : by_state[edges[edge].target]) {
+      const auto [low, high] = before(edges[edge], live[l].low, live[l].high);
+      if (low <= high) parts.push_back({static_cast<int32_t>(edge), low, high});
+    }
+    if (parts.size() > max_parts) return std::nullopt;
+    budget.spend(1 + static_cast<int64_t>(by_state[edges[edge].target].size()));
+  }
+  return parts;
+}
+
+}  // namespace automata

@@ -1,0 +1,76 @@
+// Least numbers of steps to a goal for states with a register, by breadth-first search over intervals.
+//
+// With a bound of 100,000 there are 100,000 values for each state, but neighbours mostly have the same distance: with
+// tokens of up to 20 letters, `[a-z]{50000,100000}` has some 2,500 different ones. So the search takes intervals of
+// values in place of values:
+//
+//     piece    a state with an interval of register values, all of one distance
+//
+// What leads into a piece by an edge that adds n are the values n lower, as far as its guard goes, and by an edge that
+// sets n all that its guard holds, if n is in the piece; of these, what has no distance yet becomes a piece of the next
+// level. Neighbouring pieces of one level are joined before the search goes on from them.
+//
+// The distances are exact. Values that no piece holds do not lead to a goal, and edges can be cut to those that do.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "automata/arcs.h"
+
+namespace automata {
+
+// An edge that may be taken while the register is between `low` and `high`.
+struct GuardedEdge {
+  int32_t source, low, high, target;
+  int32_t action;  // n >= 0 adds n to the register, ~n sets it to n
+};
+
+// A state while the register is between `low` and `high`.
+struct StateValues {
+  int32_t state, low, high;
+};
+
+struct RegisterPiece {
+  int32_t state, low, high, distance;
+};
+
+// An edge as far as the register is between `low` and `high`.
+struct EdgePart {
+  int32_t edge, low, high;
+};
+
+// A distance for every state and register value, as it changes from one value to the next.
+struct DistanceSteps {
+  static constexpr int32_t kFar = std::numeric_limits<int32_t>::max();  // where no goal can be reached
+
+  std::vector<int64_t> key;    // ascending: state x (R + 1) + the least value of a run; each state begins with 0
+  std::vector<int32_t> value;  // the distance of the run
+};
+
+// Pieces at most, where nothing else is said: 16 MiB.
+constexpr size_t kMaxPieces = size_t{1} << 20;
+
+// The pieces in order of distance; nothing where there are more than `max_pieces`. Register values are at most
+// `max_register`.
+std::optional<Vector<RegisterPiece>> pieces_by_distance(int32_t num_states, int32_t max_register,
+                                                        std::span<const GuardedEdge> edges,
+                                                        std::span<const StateValues> goals, size_t max_pieces,
+                                                        Budget& budget);
+
+// The distances of pieces, and of what they leave out.
+DistanceSteps distance_steps(int32_t num_states, int32_t max_register, std::span<const RegisterPiece> pieces,
+                             Budget& budget);
+
+// The pieces by state and in order, neighbours as one whatever their distances.
+Vector<StateValues> joined(std::span<const RegisterPiece> pieces, Budget& budget);
+
+// The parts of edges that lead to where a goal can be reached, in order of edges; nothing where there are more than
+// `max_parts`. `live` is what `joined` gives.
+std::optional<Vector<EdgePart>> live_parts(int32_t num_states, std::span<const GuardedEdge> edges,
+                                           std::span<const StateValues> live, size_t max_parts, Budget& budget);
+
+}  // namespace automata

@@ -1,0 +1,251 @@
+#include "automata/pushdown/leading_on.h"
+
+#include <algorithm>
+
+#include "support/hash.h"
+#include "support/hash_index.h"
+
+namespace automata {
+
+namespace {
+
+// In place of a symbol: the empty stack.
+constexpr int32_t kBottom = -1;
+// In place of a symbol that is popped: none is.
+constexpr int32_t kNothing = -2;
+
+// Numbers by pairs of a state and a symbol.
+class Pairs {
+ public:
+  explicit Pairs(Budget& budget) : pairs_(budget), index_(budget) {}
+
+  // The number of a pair; it is the next one if it is new.
+  int32_t number(int32_t state, int32_t symbol) {
+    const int32_t known = find(state, symbol);
+    if (known != support::HashIndex::kAbsent) return known;
+    index_.reserve_one();
+    pairs_.push_back({state, symbol});
+    index_.add(hash(state, symbol));
+    return size() - 1;
+  }
+  int32_t find(int32_t state, int32_t symbol) const {
+    return index_.find(hash(state, symbol), [&](int32_t number) {
+      return pairs_[number].state == state && pairs_[number].symbol == symbol;
+    });
+  }
+  int32_t size() const { return static_cast<int32_t>(pairs_.size()); }
+
+ private:
+  struct Pair {
+    int32_t state, symbol;
+  };
+  static uint32_t hash(int32_t state, int32_t symbol) {
+    return support::finished(support::mixed(static_cast<uint64_t>(state) << 32, static_cast<uint32_t>(symbol)));
+  }
+  Vector<Pair> pairs_;
+  support::HashIndex index_;
+};
+
+// Linked lists that are read in the order in which they were written.
+template <class T>
+class Lists {
+ public:
+  explicit Lists(Budget& budget) : lists_(budget), links_(budget) {}
+
+  void add_list() { lists_.push_back({kNone, kNone}); }
+  void append(int32_t list, const T& value) {
+    const auto link = static_cast<int32_t>(links_.size());
+    links_.push_back({value, kNone});
+    (lists_[list].first == kNone ? lists_[list].first : links_[lists_[list].last].next) = link;
+    lists_[list].last = link;
+  }
+  // Calls `each(value)`, which may append to other lists.
+  template <class Each>
+  void visit(int32_t list, Each each) const {
+    for (int32_t link = lists_[list].first; link != kNone; link = links_[link].next) {
+      const T value = links_[link].value;
+      each(value);
+    }
+  }
+
+ private:
+  struct List {
+    int32_t first, last;
+  };
+  struct Link {
+    T value;
+    int32_t next;
+  };
+  Vector<List> lists_;
+  Vector<Link> links_;
+};
+
+class Round {
+ public:
+  Round(const Moves& moves, const Vector<uint8_t>& is_doubtful, Budget& budget)
+      : moves_(moves),
+        is_doubtful_(is_doubtful),
+        num_states_(static_cast<int32_t>(moves.state_kind.size())),
+        known_(budget),
+        after_(budget),
+        waiting_(budget),
+        popped_(budget),
+        readers_(budget),
+        partly_(budget),
+        wholes_(budget),
+        missing_(budget),
+        todo_(budget),
+        budget_(budget) {
+    for (int32_t kind : moves.state_kind) add_state(kind);
+    todo_.push_back({moves.end, kBottom, moves.end});
+    for (const Move& move : moves.moves) add(move);
+  }
+
+  void run() {
+    while (!todo_.empty()) {
+      const Reached reached = todo_.back();
+      todo_.pop_back();
+      pop(reached);
+    }
+  }
+  // Whether there is such a text for each symbol under a state; for the empty stack, if there are none.
+  bool completes(int32_t state) const { return missing_[state] == 0; }
+
+ private:
+  // A state that some text leads to from another one by the time that a symbol has been popped.
+  struct Reached {
+    int32_t state, symbol, after;
+  };
+  // The first symbols of a sequence lie on the stack; once they are popped, `origin` has popped one symbol.
+  struct Waiting {
+    int32_t pushes, size, origin, popped;
+  };
+  struct After {
+    int32_t symbol, state;
+  };
+  // A state of its own stands for having popped a symbol from another one.
+  struct Whole {
+    int32_t state, symbol;
+  };
+
+  void add_state(int32_t kind) {
+    popped_.add_list();
+    readers_.add_list();
+    missing_.push_back(std::max<int32_t>(1, static_cast<int32_t>(moves_.below_kind(kind).size())));
+  }
+  std::span<const int32_t> tops_of(int32_t state) const {
+    const bool is_own = state >= num_states_;
+    return moves_.below_kind(is_own ? moves_.symbol_kind[wholes_[state - num_states_].symbol]
+                                    : moves_.state_kind[state]);
+  }
+  int32_t after(int32_t state, int32_t symbol) const {
+    const int32_t known = known_.find(state, symbol);
+    return known == support::HashIndex::kAbsent ? kNone : after_[known];
+  }
+  int32_t known(int32_t state, int32_t symbol) {
+    const int32_t number = known_.number(state, symbol);
+    if (number == static_cast<int32_t>(after_.size())) {
+      after_.push_back(kNone);
+      waiting_.add_list();
+    }
+    return number;
+  }
+
+  void add(const Move& move) {
+    const auto pops = moves_.sequences[move.pops];
+    int32_t state = move.state;
+    for (size_t place = 0; place + 1 < pops.size(); ++place) state = popping(state, pops[place]);
+    const auto size = static_cast<int32_t>(moves_.sequences[move.pushes].size());
+    go_on({move.pushes, size, state, pops.empty() ? kNothing : pops.back()}, move.target);
+  }
+  // The state of its own for one that has popped a symbol.
+  int32_t popping(int32_t state, int32_t symbol) {
+    const int32_t number = partly_.number(state, symbol);
+    if (number == static_cast<int32_t>(wholes_.size())) {
+      wholes_.push_back({state, symbol});
+      add_state(moves_.symbol_kind[symbol]);
+    }
+    return num_states_ + number;
+  }
+  // Follows a move until what it pushed is popped, as far as that is known.
+  void go_on(Waiting move, int32_t at) {
+    for (; move.size > 0; --move.size) {
+      const int32_t symbol = moves_.sequences[move.pushes][move.size - 1], number = known(at, symbol);
+      if (after_[number] == kNone) {
+        waiting_.append(number, move);
+        return;
+      }
+      at = after_[number];
+    }
+    budget_.spend(8);
+    if (move.popped == kNothing) {
+      readers_.append(at, move.origin);
+      popped_.visit(at, [&](const After& known) {
+        if (after(move.origin, known.symbol) == kNone) todo_.push_back({move.origin, known.symbol, known.state});
+      });
+    } else if (after(move.origin, move.popped) == kNone && !is_doubtful(at)) {
+      todo_.push_back({move.origin, move.popped, at});
+    }
+  }
+  bool is_doubtful(int32_t state) const { return state < num_states_ && is_doubtful_[state]; }
+
+  void pop(const Reached& reached) {
+    const auto [state, symbol, after_symbol] = reached;
+    const int32_t number = known(state, symbol);
+    if (after_[number] != kNone) return;
+    after_[number] = after_symbol;
+    popped_.append(state, {symbol, after_symbol});
+    const auto tops = tops_of(state);
+    const bool is_top = tops.empty() ? symbol == kBottom : std::ranges::binary_search(tops, symbol);
+    missing_[state] -= is_top;
+    budget_.spend(8);
+    readers_.visit(state, [&](int32_t reader) {
+      budget_.spend(4);
+      if (after(reader, symbol) == kNone) todo_.push_back({reader, symbol, after_symbol});
+    });
+    waiting_.visit(number, [&](const Waiting& move) {
+      go_on({move.pushes, move.size - 1, move.origin, move.popped}, after_symbol);
+    });
+    if (state >= num_states_ && is_top && completes(state)) {
+      const Whole whole = wholes_[state - num_states_];
+      todo_.push_back({whole.state, whole.symbol, state});
+    }
+  }
+
+  const Moves& moves_;
+  const Vector<uint8_t>& is_doubtful_;
+  const int32_t num_states_;
+  Pairs known_;             // pairs of a state and a symbol that some text or move is known of
+  Vector<int32_t> after_;   // of each, the state that follows the symbol, or kNone
+  Lists<Waiting> waiting_;  // and the moves that wait for it
+  Lists<After> popped_;     // by state, the symbols that have been popped, and what follows
+  Lists<int32_t> readers_;  // by state, those that pop whatever it pops
+  Pairs partly_;
+  Vector<Whole> wholes_;     // of each state of its own
+  Vector<int32_t> missing_;  // by state, how many of the symbols under it have not been popped
+  Vector<Reached> todo_;
+  Budget& budget_;
+};
+
+}  // namespace
+
+Vector<uint8_t> doubtful_states(const Moves& moves, Budget& budget) {
+  const auto num_states = static_cast<int32_t>(moves.state_kind.size());
+  Vector<uint8_t> is_doubtful(num_states, false, budget);
+  for (bool some_new = true; some_new;) {
+    Round round(moves, is_doubtful, budget);
+    round.run();
+    some_new = false;
+    Vector<uint8_t> found(num_states, false, budget);
+    for (int32_t state = 0; state < num_states; ++state) {
+      found[state] = state != moves.end && !round.completes(state);
+      some_new |= found[state] && !is_doubtful[state];
+    }
+    budget.spend(8 * static_cast<int64_t>(num_states));
+    if (!some_new) return found;
+    for (int32_t state = 0; state < num_states; ++state) is_doubtful[state] |= found[state];
+  }
+  return is_doubtful;
+}
+
+}  // namespace automata
