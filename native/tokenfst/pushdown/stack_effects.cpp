@@ -34,9 +34,9 @@ FollowedTrees::FollowedTrees(const automata::PushdownTables& automaton, Budget& 
       paths_(budget),
       parts_(budget),
       waiting_(budget) {
-  for (int32_t sequence = 0; sequence < automaton.num_sequences(); ++sequence) {
-    sequence_of_.push_back(pool_.sequences().extended(Sequences::kEmpty, automaton.sequence(sequence)));
-    budget.spend(8 * static_cast<int64_t>(automaton.sequence(sequence).size()) + 1);
+  for (int32_t sequence = 0; sequence < automaton.sequences.size(); ++sequence) {
+    sequence_of_.push_back(pool_.sequences().extended(Sequences::kEmpty, automaton.sequences[sequence]));
+    budget.spend(8 * static_cast<int64_t>(automaton.sequences[sequence].size()) + 1);
   }
   add_states();
 }
@@ -130,7 +130,7 @@ void FollowedTrees::follow_leaf(const Part& leaf, int32_t column) {
 }
 
 void FollowedTrees::add_step(const Part& leaf, const automata::PushdownStep& step) {
-  const auto popped = automaton_.sequence(step.pops), pushed = automaton_.sequence(step.pushes);
+  const auto popped = automaton_.sequences[step.pops], pushed = automaton_.sequences[step.pushes];
   budget_.spend(static_cast<int64_t>(popped.size() + pushed.size()) + 4);
   // What the leaf has pushed is popped first.
   Sequences& sequences = pool_.sequences();
