@@ -186,7 +186,7 @@ def key_of(automaton: OverTokens[Any], state: Any) -> Key:
     if isinstance(automaton, CountedAutomaton):
         return (automaton.alike(state),)
     if isinstance(automaton, PushdownTokenAutomaton):
-        return tuple([number for at, stack in state for number in (at, stack.symbol if stack is not None else -1)])
+        return tuple([number for top in state.tops for number in top])
     return (state,)
 
 

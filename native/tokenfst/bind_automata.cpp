@@ -6,6 +6,7 @@
 
 #include "bindings/arrays.h"
 #include "bindings/errors.h"
+#include "tokenfst/bind_checks.h"
 #include "tokenfst/bindings.h"
 #include "tokenfst/finite_automaton.h"
 
@@ -20,17 +21,6 @@ using SharedAutomaton = std::shared_ptr<FiniteAutomaton>;
 
 void require_state(const FiniteAutomaton& automaton, int64_t state) {
   require(automaton.has_state(state), [&] { return "state " + std::to_string(state) + " is none of the automaton's"; });
-}
-
-void require_words(const Automaton& automaton, size_t width) {
-  const size_t needed = automaton.vocabulary().num_words();
-  require(width >= needed,
-          [&] { return "a mask takes " + std::to_string(needed) + " words, and there are " + std::to_string(width); });
-}
-
-void require_runs(std::span<const Run> runs, const Vocabulary& vocabulary) {
-  const int32_t end = runs.empty() ? 0 : runs.back().end;
-  require(end == vocabulary.num_ranks(), "the runs of classes do not cover the vocabulary");
 }
 
 SharedAutomaton made(SharedVocabulary vocabulary, FiniteAutomaton::Tables tables, int64_t max_masks,
@@ -48,7 +38,7 @@ SharedAutomaton from_classes(SharedVocabulary vocabulary, int32_t start, Values<
   const auto end_state = static_cast<int32_t>(final.size());
   require_countable(final.size() + 1, "final");
   require_within(start, 0, end_state, "start");
-  require_runs(classes.runs, *vocabulary);
+  require_covered(classes.runs, *vocabulary);
   for (const TokenEdge& edge : classes.edges) {
     require(edge.source < end_state && edge.target < end_state, "an edge leads outside of the states");
   }
@@ -70,13 +60,7 @@ FiniteAutomaton::Tables common_tables(const Vocabulary& vocabulary, int64_t star
                                       int32_t num_classes) {
   require_countable(final.size(), "final");
   require(!final.empty() && num_classes >= kFirstClass, "there is a state after the end, and there are classes");
-  int32_t before = 0;
-  for (const Run& run : runs) {
-    require(before < run.end, "runs do not ascend");
-    require_within(run.number, 0, num_classes, "class");
-    before = run.end;
-  }
-  require_runs(runs, vocabulary);
+  require_runs(runs, num_classes, vocabulary);
   return {start, {final.begin(), final.end()}, {}, {runs.begin(), runs.end()}, num_classes};
 }
 
@@ -194,17 +178,12 @@ nb::tuple moves(const FiniteAutomaton& automaton, int64_t state) {
 }
 
 auto token_class(const FiniteAutomaton& automaton) {
-  std::vector<int32_t> found(automaton.vocabulary().size(), kEnd);
-  int32_t rank = 0;
-  for (const Run& run : automaton.tables().runs) {
-    for (; rank < run.end; ++rank) found[automaton.vocabulary().token_of_rank()[rank]] = run.number;
-  }
-  return array(std::move(found));
+  return array(class_of_tokens(automaton.vocabulary(), automaton.tables().runs));
 }
 
 State state_of(nb::handle state) {
-  if (PyLong_Check(state.ptr())) return nb::cast<int64_t>(state);
-  return nb::cast<std::shared_ptr<const StateObject>>(state);
+  if (PyLong_Check(state.ptr())) return taken<int64_t>(state, "a number is no state");
+  return taken<std::shared_ptr<const StateObject>>(state, "an object is no state");
 }
 
 // A batch of masks: one row of `out` for each pair of an automaton and a state.
@@ -216,10 +195,11 @@ void fill_bitmasks(const nb::sequence& automata, const nb::sequence& states, Out
   for (nb::handle state : states) {
     require(automaton != automata.end(), "there are fewer automata than states");
     kept.push_back(nb::borrow(*automaton));
-    auto& each = nb::cast<Automaton&>(kept.back());
-    require_words(each, out.columns);
-    jobs.push_back({&each, state_of(state),
-                    remaining && jobs.size() < remaining->size() ? (*remaining)[jobs.size()] : kUnlimited});
+    auto* each = taken<Automaton*>(kept.back(), "an object is no automaton");
+    require(each, "an object is no automaton");
+    require_words(*each, out.columns);
+    jobs.push_back(
+        {each, state_of(state), remaining && jobs.size() < remaining->size() ? (*remaining)[jobs.size()] : kUnlimited});
     ++automaton;
   }
   require(automaton == automata.end(), "there are more automata than states");

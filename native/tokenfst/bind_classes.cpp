@@ -1,6 +1,7 @@
 // Bindings of token classes.
 #include "bindings/arrays.h"
 #include "bindings/errors.h"
+#include "tokenfst/bind_checks.h"
 #include "tokenfst/bindings.h"
 #include "tokenfst/token_classes.h"
 
@@ -10,20 +11,6 @@ namespace {
 
 using namespace bindings;
 using namespace nanobind::literals;
-
-std::vector<int32_t> column(const std::vector<TokenEdge>& edges, int32_t TokenEdge::* member) {
-  std::vector<int32_t> found;
-  found.reserve(edges.size());
-  for (const TokenEdge& edge : edges) found.push_back(edge.*member);
-  return found;
-}
-
-std::vector<int32_t> column(const std::vector<Run>& runs, int32_t Run::* member) {
-  std::vector<int32_t> found;
-  found.reserve(runs.size());
-  for (const Run& run : runs) found.push_back(run.*member);
-  return found;
-}
 
 TokenClasses make_classes(Values<int32_t> run_end, Values<int32_t> run_class, int32_t num_classes,
                           Values<int32_t> source, Values<int32_t> edge_class, Values<int32_t> target) {

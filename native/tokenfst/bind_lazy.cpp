@@ -9,6 +9,7 @@
 #include "tokenfst/bindings.h"
 #include "tokenfst/lazy/automaton.h"
 #include "tokenfst/lazy/network_distances.h"
+#include "tokenfst/lazy/pushdown_distances.h"
 
 namespace tokenfst {
 
@@ -61,10 +62,13 @@ Shared from_bytes(SharedTexts texts, const automata::ByteTables& tables, int64_t
   return made(std::move(texts), parts, max_rows, work);
 }
 
-Shared from_pushdown(SharedTexts texts, const automata::PushdownTables& tables, int64_t max_rows, Budget& work) {
-  require(tables.num_labels == 0 && tables.max_configurations == 1, "the automaton has labels or is not deterministic");
+Shared from_pushdown(SharedTexts texts, std::shared_ptr<const automata::PushdownTables> tables, int64_t max_rows,
+                     Budget& work) {
+  require(tables->num_labels == 0 && tables->max_configurations == 1,
+          "the automaton has labels or is not deterministic");
   const auto parts = [&](Budget& budget) {
-    return LazyAutomaton::Parts{std::make_unique<FixedMachine>(tables, budget), nullptr};
+    const auto distances = [tables](Budget& own) { return std::make_unique<PushdownDistances>(*tables, own); };
+    return LazyAutomaton::Parts{std::make_unique<FixedMachine>(*tables, budget), distances};
   };
   return made(std::move(texts), parts, max_rows, work);
 }

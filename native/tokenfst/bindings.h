@@ -10,6 +10,8 @@ namespace nb = nanobind;
 void bind_vocabulary(nb::module_& m);
 void bind_classes(nb::module_& m);
 void bind_automata(nb::module_& m);
+void bind_pushdown_tables(nb::module_& m);
+void bind_pushdown_automata(nb::module_& m);
 void bind_lazy(nb::module_& m);
 void bind_canonical(nb::module_& m);
 

@@ -43,9 +43,7 @@ size_t FiniteAutomaton::num_bytes() const {
 }
 
 int32_t FiniteAutomaton::class_of(int32_t token) const {
-  if (vocabulary().is_end(token)) return kEnd;
-  const int32_t rank = vocabulary().rank_of_token()[token];
-  return std::ranges::upper_bound(tables_.runs, rank, {}, &Run::end)->number;
+  return tokenfst::class_of(token, vocabulary(), tables_.runs);
 }
 
 bool FiniteAutomaton::is_final(int64_t state) const {

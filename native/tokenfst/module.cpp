@@ -8,6 +8,8 @@ NB_MODULE(_native, m) {
   tokenfst::bind_vocabulary(m);
   tokenfst::bind_classes(m);
   tokenfst::bind_automata(m);
+  tokenfst::bind_pushdown_tables(m);
+  tokenfst::bind_pushdown_automata(m);
   tokenfst::bind_lazy(m);
   tokenfst::bind_canonical(m);
 }

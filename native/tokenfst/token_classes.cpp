@@ -1,5 +1,6 @@
 #include "tokenfst/token_classes.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "tokenfst/state_functions.h"
@@ -22,7 +23,8 @@ TokenClasses state_classes(const automata::ByteTables& automaton, const Vocabula
   const automata::ByteTables* dense = &automaton;
   automata::ByteTables made;
   if (automaton.is_sparse) dense = &(made = automata::densified(automaton, budget));
-  StateFunctions functions({dense->next.data(), dense->num_states(), dense->num_classes, dense->byte_class}, budget);
+  States states({dense->next.data(), dense->num_states(), dense->num_classes, dense->byte_class}, budget);
+  StateFunctions functions(states, dense->num_states(), dense->num_classes, budget);
   Classes classes(budget);
   walk(vocabulary.whole(), true, dense->byte_class, functions, classes, budget);
   walk(vocabulary.partial(), false, dense->byte_class, functions, classes, budget);
@@ -55,6 +57,20 @@ bool is_list_like(const automata::ByteTables& automaton, const Vocabulary& vocab
 TokenClasses token_classes(const automata::ByteTables& automaton, const Vocabulary& vocabulary, Budget& budget) {
   const bool as_list = automaton.is_sparse && is_list_like(automaton, vocabulary);
   return as_list ? relation_classes(automaton, vocabulary, budget) : state_classes(automaton, vocabulary, budget);
+}
+
+int32_t class_of(int32_t token, const Vocabulary& vocabulary, std::span<const Run> runs) {
+  if (vocabulary.is_end(token)) return kEnd;
+  return std::ranges::upper_bound(runs, vocabulary.rank_of_token()[token], {}, &Run::end)->number;
+}
+
+std::vector<int32_t> class_of_tokens(const Vocabulary& vocabulary, std::span<const Run> runs) {
+  std::vector<int32_t> found(vocabulary.size(), kEnd);
+  int32_t rank = 0;
+  for (const Run& run : runs) {
+    for (; rank < run.end; ++rank) found[vocabulary.token_of_rank()[rank]] = run.number;
+  }
+  return found;
 }
 
 bool spells_all(const automata::ByteTables& automaton, std::span<const bool> is_token_byte) {

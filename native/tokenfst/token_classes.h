@@ -43,6 +43,10 @@ bool is_list_like(const automata::ByteTables& automaton, const Vocabulary& vocab
 // One of the two.
 TokenClasses token_classes(const automata::ByteTables& automaton, const Vocabulary& vocabulary, Budget& budget);
 
+// The class of a token under runs that cover all ranks, and those of all tokens, `[V]`.
+int32_t class_of(int32_t token, const Vocabulary& vocabulary, std::span<const Run> runs);
+std::vector<int32_t> class_of_tokens(const Vocabulary& vocabulary, std::span<const Run> runs);
+
 // Whether every byte that an automaton reads is a token by itself.
 bool spells_all(const automata::ByteTables& automaton, std::span<const bool> is_token_byte);
 
