@@ -41,14 +41,14 @@ def compile_grammar(
         LimitExceeded: a limit was passed.
         Cancelled: another thread cancelled the compilation.
     """
-    with under_way(work) as work:
-        return compile_network(
-            build_network(grammar, work),
-            ambiguity=ambiguity,
-            max_configurations=max_configurations,
-            places=grammar.places,
-            work=work,
-        )
+    work = under_way(work)
+    return compile_network(
+        build_network(grammar, work),
+        ambiguity=ambiguity,
+        max_configurations=max_configurations,
+        places=grammar.places,
+        work=work,
+    )
 
 
 def compile_network(
@@ -66,19 +66,19 @@ def compile_network(
         ambiguity, max_configurations, work: as for `compile_grammar`.
         places: where rules were defined, for errors.
     """
-    with under_way(work) as work:
-        if ambiguity == "error":
-            found, max_configurations = Determinizer(Places(network, work), work), 1
-        elif ambiguity == "parallel" and max_configurations >= 1:
-            found = SideBySide(Places(network, work), work, max_configurations)
-        else:
-            raise ValueError('`ambiguity` is "error" or "parallel", and `max_configurations` at least 1')
-        try:
-            found.run(found.places.start)
-        except Unbounded as unbounded:
-            known = Assembly(found, 1, work, places or {}).automaton()
-            raise explained(found, unbounded, *known, places or {}) from None
-        assembly = Assembly(found, max_configurations, work, places or {})
-        if any(found.places.words):
-            assembly.complete()
-        return assembly.automaton()[0]
+    work = under_way(work)
+    if ambiguity == "error":
+        found, max_configurations = Determinizer(Places(network, work), work), 1
+    elif ambiguity == "parallel" and max_configurations >= 1:
+        found = SideBySide(Places(network, work), work, max_configurations)
+    else:
+        raise ValueError('`ambiguity` is "error" or "parallel", and `max_configurations` at least 1')
+    try:
+        found.run(found.places.start)
+    except Unbounded as unbounded:
+        known = Assembly(found, 1, work, places or {}).automaton()
+        raise explained(found, unbounded, *known, places or {}) from None
+    assembly = Assembly(found, max_configurations, work, places or {})
+    if any(found.places.words):
+        assembly.complete()
+    return assembly.automaton()[0]
