@@ -92,7 +92,7 @@ class Work:
         self.limits = limits
         self.cancellation = cancellation
         outer = _current.get()
-        self.budget = Budget(limits.memory, limits.seconds, outer.budget if outer else None)
+        self.budget: Budget = Budget(limits.memory, limits.seconds, outer.budget if outer else None)
         if cancellation is not None:
             cancellation.adopt(self)
 

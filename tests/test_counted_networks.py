@@ -11,9 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from test_lazy import byte_vocabulary
 
-from automata import _native
+from automata import _native, parse
 from automata import expr as ex
-from automata import parse
 from automata.algebra import alternation, concatenation
 from automata.byte_automaton import ByteAutomaton
 from automata.compile import compile_expr

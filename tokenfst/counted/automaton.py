@@ -30,6 +30,7 @@ from tokenfst._native import FiniteAutomaton
 from tokenfst.automaton import MAX_CACHED_MASKS, TokenAutomaton
 from tokenfst.counted.beginning import with_counted_beginning, with_counted_exceptions
 from tokenfst.counted.classes import counted_classes
+from tokenfst.transitions import Counted
 from tokenfst.vocabulary import Vocabulary
 
 # The distance where no end can be reached.
@@ -53,8 +54,13 @@ class CountedAutomaton(TokenAutomaton):
 
     Attributes:
         final: `[Q]` bool, the places where the text may end with some count.
-        transitions: guarded edges.
     """
+
+    @cached_property
+    def transitions(self) -> Counted:
+        """Place, count and class to place and count: guarded edges."""
+        offsets, edges, max_register = self.core.transitions
+        return Counted(max_register, self.num_classes, offsets, *np.ascontiguousarray(edges.T))
 
     @cached_property
     def min_tokens_steps(self) -> Steps:
