@@ -60,7 +60,10 @@ std::vector<int32_t> FiniteAutomaton::min_tokens_by_state() {
 
 const ClassMasks& FiniteAutomaton::class_masks() {
   const std::lock_guard lock(mutex_);
-  if (!class_masks_) class_masks_.emplace(vocabulary(), tables_.runs, tables_.num_classes);
+  if (!class_masks_) {
+    budget_.charge(8 * (static_cast<size_t>(tables_.num_classes) + tables_.runs.size() + 1));
+    class_masks_.emplace(vocabulary(), tables_.runs, tables_.num_classes);
+  }
   return *class_masks_;
 }
 

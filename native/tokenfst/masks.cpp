@@ -6,6 +6,13 @@
 
 namespace tokenfst {
 
+namespace {
+
+// More states than these have no slots of their own: 512 KiB.
+constexpr size_t kMostSlots = size_t{1} << 16;
+
+}  // namespace
+
 void copy_mask(std::span<const uint32_t> mask, std::span<uint32_t> out) {
   std::ranges::copy(mask, out.begin());
   std::fill(out.begin() + static_cast<std::ptrdiff_t>(mask.size()), out.end(), 0u);
@@ -13,7 +20,7 @@ void copy_mask(std::span<const uint32_t> mask, std::span<uint32_t> out) {
 
 ClassMasks::ClassMasks(const Vocabulary& vocabulary, std::span<const Run> runs, int32_t num_classes)
     : vocabulary_(vocabulary),
-      offsets_(num_classes + 1),
+      offsets_(static_cast<size_t>(num_classes) + 1),
       ranks_(runs.size()),
       sizes_(num_classes) {
   for (const Run& run : runs) ++offsets_[run.number + 1];
@@ -60,7 +67,7 @@ size_t MaskKeyHash::operator()(const MaskKey& key) const { return support::mixed
 
 MaskCache::MaskCache(size_t most, int64_t num_states)
     : most_(most),
-      slots_(num_states <= static_cast<int64_t>(most) ? num_states : 0) {}
+      slots_(num_states <= static_cast<int64_t>(std::min(most, kMostSlots)) ? num_states : 0) {}
 
 MaskCache::~MaskCache() {
   for (const auto& slot : slots_) delete slot.load();

@@ -189,8 +189,8 @@ def ask(automaton: native.FiniteAutomaton) -> None:
         assert automaton.alike(state) <= state
         numbers, targets = automaton.moves(state)
         assert len(numbers) == len(targets)
-        mask_of(automaton, state)
-        attempt(mask_of, automaton=automaton, state=state, remaining=2)
+        for remaining in (None, 2):
+            attempt(mask_of, automaton=automaton, state=state, remaining=remaining)
         attempt(lambda state=state: automaton.min_tokens(state))
     attempt(lambda: automaton.min_tokens_runs)
     if automaton.num_states < 1 << 20:
