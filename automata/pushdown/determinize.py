@@ -95,7 +95,7 @@ class Determinizer:
         self.choices_under: list[set[int]] = [set() for _ in places.under]
         self.looks: list[list[_Look]] = [[] for _ in places.under]
         self.look_again: list[_Look] = []
-        self._reached: dict[tuple[int, int], list[int]] = {}
+        self._reached: dict[tuple[int, int], tuple[int, ...]] = {}
         self._rows: dict[int, list[int]] = {}
 
     # States
@@ -167,15 +167,15 @@ class Determinizer:
     def explore(self, elements: Sequence[Element], popped: Stack, columns: int) -> None:
         """Finds the steps over some columns once some symbols have been popped, from the top of the stack down."""
         if len(elements) == 1 and self.places.is_plain[elements[0][1]]:
-            self.emit([Leaf(*elements[0], self.places.columns[elements[0][1]])], popped, columns)
+            self.emit([(*elements[0], self.places.columns[elements[0][1]])], popped, columns)
             return
         leaves, ends = self.leaves(elements)
-        if self.places.any_lazy(leaf.state for leaf in leaves):
+        if self.places.any_lazy(state for _, state, _ in leaves):
             self.end_words(leaves, popped, columns)
             return
         once = twice = 0
-        for leaf in leaves:
-            reads = leaf.columns & columns
+        for _, _, reads in leaves:
+            reads &= columns
             twice |= once & reads
             once |= reads
         after = 0
@@ -196,14 +196,12 @@ class Determinizer:
         ends = set[int]()
         for stack, state in elements:
             while True:
-                closure = self.places.closure(state)
+                reached, may_end = self.places.closure(state)
                 if stack:
-                    leaves.update(
-                        {Leaf(stack + leaf.pushed, leaf.state, leaf.columns): None for leaf in closure.leaves}
-                    )
+                    leaves.update({(stack + pushed, at, columns): None for pushed, at, columns in reached})
                 else:
-                    leaves.update(dict.fromkeys(closure.leaves))
-                if not closure.ends:
+                    leaves.update(dict.fromkeys(reached))
+                if not may_end:
                     break
                 if not stack:
                     ends.add(self.places.rule_of[state])
@@ -216,23 +214,23 @@ class Determinizer:
         if not columns:
             return
         sequences, known = self.steps.sequences, self.state_of_place
-        for leaf in leaves:
-            reads = leaf.columns & columns
+        for pushed, state, reads in leaves:
+            reads &= columns
             if reads:
-                pops, pushes = sequences.of(popped), sequences.of(leaf.pushed)
-                self.steps.groups.append((self.at, pops, pushes, leaf.state, reads))
-                for target in self.reached(leaf.state, reads):
+                pops, pushes = sequences.of(popped), sequences.of(pushed)
+                self.steps.groups.append((self.at, pops, pushes, state, reads))
+                for target in self.reached(state, reads):
                     if target not in known:
                         self.place(target)
 
-    def reached(self, state: int, columns: int) -> list[int]:
+    def reached(self, state: int, columns: int) -> Sequence[int]:
         """The states of the network that some columns lead to."""
         if columns == self.places.columns[state]:
             return self.places.targets(state)
         found = self._reached.get((state, columns))
         if found is None:
             row = self.row(state)
-            found = self._reached[state, columns] = list({row[column]: None for column in each_bit(columns)})
+            found = self._reached[state, columns] = tuple({row[column]: None for column in each_bit(columns)})
         return found
 
     def row(self, state: int) -> list[int]:
@@ -246,14 +244,14 @@ class Determinizer:
         """Adds the steps over columns that several places read."""
         if not columns:
             return
-        leaves = [leaf for leaf in leaves if leaf.columns & columns]
+        leaves = [leaf for leaf in leaves if leaf[2] & columns]
         same: dict[tuple[int, ...], int] = {}
-        by_column = list(zip(*(self.row(leaf.state) for leaf in leaves), strict=True))
+        by_column = list(zip(*(self.row(state) for _, state, _ in leaves), strict=True))
         for column in each_bit(columns):
             targets = by_column[column]
             same[targets] = same.get(targets, 0) | 1 << column
         for targets, reading in same.items():
-            reached = {(leaf.pushed, target) for leaf, target in zip(leaves, targets, strict=True) if target >= 0}
+            reached = {(pushed, target) for (pushed, _, _), target in zip(leaves, targets, strict=True) if target >= 0}
             pushes, elements = common(reached)
             if len(elements) > 1:
                 chosen = factored(elements)
@@ -329,7 +327,7 @@ class Determinizer:
     def end_words(self, leaves: Iterable[Leaf], popped: Stack, columns: int) -> None:
         """Ends the words of the highest priority, over columns that go on with none."""
         words = self.places.words
-        ending = [(word, leaf.pushed, target) for leaf in leaves for word, target in words[leaf.state]]
+        ending = [(word, pushed, target) for pushed, state, _ in leaves for word, target in words[state]]
         if ending:
             best = min(ending)[0]
             elements = tuple(sorted({(pushed, target) for word, pushed, target in ending if word == best}))

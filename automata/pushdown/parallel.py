@@ -33,13 +33,13 @@ class SideBySide(Determinizer):
         """Finds the steps of each element over some columns, once some symbols have been popped."""
         for element in elements:
             leaves, ends = self.leaves([element])
-            if self.places.any_lazy(leaf.state for leaf in leaves):
+            if self.places.any_lazy(state for _, state, _ in leaves):
                 self.end_words(leaves, popped, columns)
                 continue
             self.emit(leaves, popped, columns)
             read = 0
-            for leaf in leaves:
-                read |= leaf.columns
+            for _, _, reads in leaves:
+                read |= reads
             if columns & ~read:
                 self.end_words(leaves, popped, columns & ~read)
             for rule in ends:

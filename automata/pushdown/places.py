@@ -18,8 +18,6 @@ text pops it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
-
 import numpy as np
 
 from automata.arrays import BoolArray, IntArray
@@ -33,19 +31,11 @@ _VISIT_STEPS = 200
 Stack = tuple[int, ...]
 
 
-class Leaf(NamedTuple):
-    """A place reached without reading: symbols pushed on the way, the state, and the columns that it reads."""
-
-    pushed: Stack
-    state: int
-    columns: int
-
-
-class Closure(NamedTuple):
-    """What a state reaches without reading, and whether the rule at hand can end there."""
-
-    leaves: tuple[Leaf, ...]
-    ends: bool
+# A place reached without reading: symbols pushed on the way, the state, and the columns that it reads.
+Leaf = tuple[Stack, int, int]
+# What a state reaches without reading, and whether the rule at hand can end there. There is one for each state, and
+# plain tuples are soon of no concern to the garbage collector.
+Closure = tuple[tuple[Leaf, ...], bool]
 
 
 class Places:
@@ -172,7 +162,7 @@ class Places:
     def _closure(self, state: int) -> Closure:
         if not self.calls[state] and not self.final[state]:
             reads = self.columns[state] or self.words[state]
-            return Closure((Leaf((), state, self.columns[state]),) if reads else (), False)
+            return (((), state, self.columns[state]),) if reads else (), False
         leaves: list[Leaf] = []
         ends = False
         seen: set[tuple[Stack, int]] = set()
@@ -185,7 +175,7 @@ class Places:
             seen.add(place)
             pushed, at = place
             if self.columns[at] or self.words[at]:
-                leaves.append(Leaf(pushed, at, self.columns[at]))
+                leaves.append((pushed, at, self.columns[at]))
             for rule, back in self.calls[at]:
                 todo.append((pushed if self.returns_at_once[back] else (*pushed, back), self.rule_start[rule]))
             if self.final[at]:
@@ -193,7 +183,7 @@ class Places:
                     todo.append((pushed[:-1], pushed[-1]))
                 else:
                     ends = True
-        return Closure(tuple(leaves), ends and bool(self.under[self.rule_of[state]]))
+        return tuple(leaves), ends and bool(self.under[self.rule_of[state]])
 
     def _find_first(self) -> None:
         """Finds with which columns the text may go on after each rule."""
@@ -214,24 +204,24 @@ class Places:
                 own[rule] = columns
         self.first = own
 
-    def _reads(self, state: int) -> tuple[int, set[int]]:
+    def _reads(self, first: int) -> tuple[int, set[int]]:
         """The columns with which the text may go on at a state, without those of the callers of some rules."""
         columns, rules = 0, set[int]()
-        todo, seen = [state], {state}
+        todo, seen = [first], {first}
         while todo:
             self.work.budget.spend(_VISIT_STEPS)
             at = todo.pop()
-            closure = self.closure(at)
-            if closure.ends:
+            leaves, ends = self.closure(at)
+            if ends:
                 rules.add(self.rule_of[at])
-            for leaf in closure.leaves:
-                columns |= leaf.columns
-                new = {target for _, target in self.words[leaf.state]} - seen
+            for pushed, state, reads in leaves:
+                columns |= reads
+                new = {target for _, target in self.words[state]} - seen
                 seen |= new
                 todo += new
                 if new:  # what ends there may have been called on the way
-                    todo += set(leaf.pushed) - seen
-                    seen |= set(leaf.pushed)
+                    todo += set(pushed) - seen
+                    seen |= set(pushed)
         return columns, rules
 
 
