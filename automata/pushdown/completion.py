@@ -29,8 +29,8 @@ from dataclasses import dataclass, field
 
 from automata.errors import EmptyLanguage
 from automata.limits import Work
-from automata.pushdown.leading_on import Move, SymbolsBelow
-from automata.pushdown.places import Stack, transposed
+from automata.pushdown.construction import SymbolsBelow
+from automata.pushdown.steps import Stack
 
 # How deep a step may look for it alone.
 MAX_LOOKS = 8

@@ -1,0 +1,127 @@
+#include "automata/pushdown/element_sets.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace automata {
+
+namespace {
+
+// Whether one stack comes before another, by their symbols from the bottom up.
+bool is_before(const Stacks& stacks, int32_t left, int32_t right, Budget& budget) {
+  if (left == right) return false;
+  return std::ranges::lexicographical_compare(symbols_of(stacks, left, budget), symbols_of(stacks, right, budget));
+}
+
+// The cell of a stack at a height that is not above it.
+int32_t down_to(const Stacks& stacks, int32_t stack, int32_t height) {
+  while (stacks[stack].height > height) stack = stacks[stack].below;
+  return stack;
+}
+
+// A stack without its lowest symbols.
+int32_t without_lowest(Stacks& stacks, int32_t stack, int32_t height, Budget& budget) {
+  const Vector<int32_t> symbols = symbols_of(stacks, stack, budget);
+  int32_t found = Stacks::kEmpty;
+  for (size_t at = height; at < symbols.size(); ++at) found = stacks.push(symbols[at], found);
+  return found;
+}
+
+// Of the states' lists of stacks the first one of the fewest.
+Vector<int32_t> fewest_stacks(const Elements& elements, Budget& budget) {
+  Vector<int32_t> fewest(budget);
+  for (const Element& first : elements) {
+    Vector<int32_t> own(budget);
+    for (const Element& element : elements) {
+      if (element.state == first.state) own.push_back(element.stack);
+    }
+    if (fewest.empty() || own.size() < fewest.size()) fewest = std::move(own);
+  }
+  return fewest;
+}
+
+// How many symbols some stacks have in common at their tops, so that all have one left.
+int32_t common_above(const Stacks& stacks, const Vector<int32_t>& some) {
+  int32_t least = stacks[some[0]].height;
+  for (int32_t stack : some) least = std::min(least, stacks[stack].height);
+  int32_t size = 0;
+  Vector<int32_t> tops = some;
+  while (size < least - 1) {
+    const auto same = [&](int32_t top) { return stacks[top].symbol == stacks[tops[0]].symbol; };
+    if (!std::ranges::all_of(tops, same)) break;
+    for (int32_t& top : tops) top = stacks[top].below;
+    ++size;
+  }
+  return size;
+}
+
+}  // namespace
+
+Vector<int32_t> symbols_of(const Stacks& stacks, int32_t stack, Budget& budget) {
+  Vector<int32_t> symbols(stacks[stack].height, budget);
+  for (auto place = symbols.rbegin(); place != symbols.rend(); ++place) {
+    *place = stacks[stack].symbol;
+    stack = stacks[stack].below;
+  }
+  budget.spend(1 + static_cast<int64_t>(symbols.size()));
+  return symbols;
+}
+
+int32_t bottom_of(const Stacks& stacks, int32_t stack) { return stacks[down_to(stacks, stack, 1)].symbol; }
+
+int32_t stack_on(Stacks& stacks, int32_t below, int32_t above, Budget& budget) {
+  if (below == Stacks::kEmpty || above == Stacks::kEmpty) return below == Stacks::kEmpty ? above : below;
+  for (int32_t symbol : symbols_of(stacks, above, budget)) below = stacks.push(symbol, below);
+  return below;
+}
+
+void sort_unique(const Stacks& stacks, Elements& elements, Budget& budget) {
+  std::ranges::sort(elements, [&](const Element& left, const Element& right) {
+    return left.stack == right.stack ? left.state < right.state : is_before(stacks, left.stack, right.stack, budget);
+  });
+  elements.erase(std::unique(elements.begin(), elements.end()), elements.end());
+}
+
+WithoutCommon without_common(Stacks& stacks, Elements elements, Budget& budget) {
+  sort_unique(stacks, elements, budget);
+  if (elements.size() == 1) {
+    const int32_t common = std::exchange(elements[0].stack, Stacks::kEmpty);
+    return {common, std::move(elements)};
+  }
+  // What the first and the last begin with, all that lie between them do as well.
+  int32_t low = elements.front().stack, high = elements.back().stack;
+  const int32_t height = std::min(stacks[low].height, stacks[high].height);
+  low = down_to(stacks, low, height), high = down_to(stacks, high, height);
+  while (low != high) low = stacks[low].below, high = stacks[high].below;
+  if (low == Stacks::kEmpty) return {low, std::move(elements)};
+  for (Element& element : elements) element.stack = without_lowest(stacks, element.stack, stacks[low].height, budget);
+  return {low, std::move(elements)};
+}
+
+std::optional<Product> factored(Stacks& stacks, const Elements& elements, Budget& budget) {
+  Vector<int32_t> below = fewest_stacks(elements, budget);
+  if (below.size() < 2 || std::ranges::find(below, Stacks::kEmpty) != below.end()) return std::nullopt;
+  const int32_t size = common_above(stacks, below);
+  for (int32_t& stack : below) stack = down_to(stacks, stack, stacks[stack].height - size);
+  std::ranges::sort(below, [&](int32_t left, int32_t right) { return is_before(stacks, left, right, budget); });
+  below.erase(std::unique(below.begin(), below.end()), below.end());
+  Elements above(budget), product(budget);
+  for (const Element& element : elements) {
+    for (int32_t stack : below) {
+      const int32_t height = stacks[stack].height;
+      if (stacks[element.stack].height < height || down_to(stacks, element.stack, height) != stack) continue;
+      above.push_back({without_lowest(stacks, element.stack, height, budget), element.state});
+    }
+  }
+  sort_unique(stacks, above, budget);
+  for (int32_t stack : below) {
+    for (const Element& element : above) {
+      product.push_back({stack_on(stacks, stack, element.stack, budget), element.state});
+    }
+  }
+  sort_unique(stacks, product, budget);
+  if (product != elements) return std::nullopt;
+  return Product{std::move(below), without_common(stacks, std::move(above), budget)};
+}
+
+}  // namespace automata
