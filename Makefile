@@ -1,42 +1,70 @@
-# Everything runs in a virtual environment of its own, with the versions in pins.txt.
+# Everything runs in a virtual environment of its own, with the versions in pins.txt. The demo installs what the project needs,
+# the rest what developers need as well.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+BUILDS := $(VENV)/.builds
 READY := $(VENV)/.ready
+DEVELOPS := $(VENV)/.develops
+CORE := CMakeLists.txt $(shell find native -name '*.cpp' -o -name '*.h')
+INSTALL := $(BIN)/python -m pip install --quiet --constraint pins.txt
 
-.PHONY: demo test lint types notebooks bench clean
+.PHONY: demo test lint types format stubs sanitize notebooks bench clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
 
 # A process for each core; the tests of one file stay together, with what they share. Files go in their order: those
 # with few tests are not the quick ones.
-test: $(READY) lint types
+test: $(DEVELOPS) lint types
 	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
-lint: $(READY)
+lint: $(DEVELOPS)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	find native -name '*.h' -o -name '*.cpp' | xargs $(BIN)/clang-format --dry-run --Werror
 
-types: $(READY)
+types: $(DEVELOPS)
 	$(BIN)/mypy
 
+format: $(DEVELOPS)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	find native -name '*.h' -o -name '*.cpp' | xargs $(BIN)/clang-format -i
+
+# The types of the extensions, as Python sees them; a test compares.
+stubs: $(DEVELOPS)
+	$(BIN)/python scripts/write_stubs.py
+
+# The tests of the core with AddressSanitizer and UndefinedBehaviorSanitizer; takes a C++ compiler that has them.
+sanitize: $(DEVELOPS)
+	$(BIN)/python scripts/sanitize.py
+
 # Runs the notebooks and keeps their outputs; `make test` runs them too, and keeps nothing.
-notebooks: $(READY)
+notebooks: $(DEVELOPS)
 	$(BIN)/python scripts/run_notebooks.py
 
 # VOCAB is a vocabulary file; without it the 131,072 tokens that mistral-common carries.
-bench: $(READY)
-	$(BIN)/pip install --quiet --constraint pins.txt --editable '.[bench]'
+bench: $(DEVELOPS)
+	$(INSTALL) --no-build-isolation --editable '.[bench]'
 	$(BIN)/python benchmarks/table2.py $(if $(VOCAB),--vocab $(VOCAB))
 	$(BIN)/python benchmarks/large.py $(if $(VOCAB),--vocab $(VOCAB))
 	$(BIN)/python benchmarks/grammars.py $(if $(VOCAB),--vocab $(VOCAB))
 
-$(READY): pyproject.toml pins.txt
+# What builds the core; without isolation, so that only what has changed is built again.
+$(BUILDS): scripts/build_backend.py pins.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade --constraint pins.txt pip
-	$(BIN)/python -m pip install --quiet --constraint pins.txt --editable '.[dev]'
+	$(INSTALL) --upgrade pip
+	$(INSTALL) $$($(BIN)/python scripts/build_backend.py)
+	touch $(BUILDS)
+
+$(READY): $(BUILDS) pyproject.toml $(CORE)
+	$(INSTALL) --no-build-isolation --editable '.[demo]'
 	touch $(READY)
+
+$(DEVELOPS): $(BUILDS) pyproject.toml $(CORE)
+	$(INSTALL) --no-build-isolation --editable '.[dev]'
+	touch $(DEVELOPS) $(READY)
 
 clean:
 	rm -rf $(VENV) demo-output build *.egg-info

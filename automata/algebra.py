@@ -21,7 +21,7 @@ from automata import expr as ex
 from automata.byte_automaton import DENSE_BYTES, SPARSE, ByteAutomaton
 from automata.compile import Compiler, compile_expr
 from automata.expr import Alternation, Expr
-from automata.limits import Work
+from automata.limits import under_way
 
 Language: TypeAlias = ByteAutomaton | Expr
 Operand: TypeAlias = Language | str | bytes
@@ -83,7 +83,7 @@ def rest(automaton: ByteAutomaton, prefix: bytes) -> ByteAutomaton:
         return compile_expr(ex.EMPTY)
     if not automaton.labels:
         dense_bytes = SPARSE if automaton.is_sparse else DENSE_BYTES
-        return ByteAutomaton(_native.from_state(automaton.tables, state, dense_bytes, Work().budget))
+        return ByteAutomaton(_native.from_state(automaton.tables, state, dense_bytes, under_way().budget))
     # The same automaton from another start, and then without what cannot be reached any more.
     make, (_, *rest) = automaton.__reduce__()
     return _compiled(lambda part: Alternation((part,)), make(state, *rest))
@@ -98,6 +98,7 @@ class _StandIn(Expr):
     def __init__(self, automaton: ByteAutomaton) -> None:
         _set(self, "automaton", automaton)
         _set(self, "size", len(automaton.edges()[0]))
+        _set(self, "least", 0)
 
     def __hash__(self) -> int:
         return id(self)
@@ -121,6 +122,6 @@ def _compiled(operation: Callable[..., Expr], *operands: Operand) -> ByteAutomat
         if not isinstance(part, Expr | str | bytes):
             raise TypeError(f"an operand is an automaton, an expression or text, and not {type(part).__name__}")
     # What explodes could not be found by compiling parts that hold stand-ins again.
-    compiler = Compiler(Work(), blames=False)
+    compiler = Compiler(under_way(), blames=False)
     compiler.done |= {part: part.automaton for part in parts if isinstance(part, _StandIn)}
     return compiler.compile(operation(*parts))

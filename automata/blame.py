@@ -16,6 +16,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from itertools import islice
+from math import log10
 
 from automata.expr import Concatenation, Expr, concat
 from automata.printing import pieces
@@ -32,6 +33,12 @@ def excerpt(expr: Expr) -> str:
         if len(text) > MAX_EXCERPT:
             return text[:MAX_EXCERPT] + "..."
     return text
+
+
+def numeral(number: int) -> str:
+    """A number for a message; one that is too long to be read is rounded."""
+    digits = int(number.bit_length() * log10(2))
+    return f"{number:,}" if digits < MAX_EXCERPT // 2 else f"about 10^{digits}"
 
 
 def largest(expr: Expr, leaves: int) -> Expr:
@@ -66,8 +73,8 @@ def responsible(
         found.append(inner)
     last = found[-1]
     if isinstance(last, Concatenation):
-        narrowed = concat(*_narrowed(last.parts, fails))
-        found += [narrowed] if narrowed != last else []
+        narrowed = _narrowed(last.parts, fails)
+        found += [concat(*narrowed)] if len(narrowed) < len(last.parts) else []
     while len(found) > 1 and not (time.monotonic() < until and confirmed(found[-1])):
         found.pop()
     return found[-1]

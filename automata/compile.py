@@ -28,7 +28,7 @@ from automata import expr as ex
 from automata._native import ByteTables
 from automata.arrays import IntArray
 from automata.assertions import holds_assertion, lookaround, simplified
-from automata.blame import excerpt, responsible
+from automata.blame import excerpt, numeral, responsible
 from automata.byte_automaton import DENSE_BYTES, ByteAutomaton
 from automata.errors import LimitExceeded
 from automata.expr import Complement, Difference, Expr, Intersection, Strings, Substring
@@ -140,6 +140,12 @@ class Compiler:
             return self.made(expr, lambda: _native.word_list(expr.values, DENSE_BYTES, self.work.budget))
         if isinstance(expr, Substring):
             return self.determinize(expr, substring_fragment(expr.text, expr.words, self.work))
+        if expr.least >= self.work.limits.states:
+            raise LimitExceeded(
+                f"{excerpt(expr)} has texts of {numeral(expr.least)} bytes at least, and so more than "
+                f"{self.work.limits.states:,} states (limit `states`)",
+                limit="states",
+            )
         return self.determinize(expr, self.layout(self.part, self.work).lay(expr))
 
     def determinize(self, expr: Expr, fragment: Fragment) -> ByteAutomaton:

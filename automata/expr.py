@@ -217,6 +217,10 @@ def alternation(*parts: Expr | str | bytes) -> Expr:
     return Alternation(tuple(flat)) if len(flat) != 1 else next(iter(flat))
 
 
+# Repetitions that are repeated become one up to this count: a number that can be printed.
+_MOST_REPEATED = 1 << 63
+
+
 def repeat(inner: Expr | str | bytes, low: int, high: int | None = None) -> Expr:
     """`inner` between `low` and `high` times; `high` None is no bound.
 
@@ -234,10 +238,24 @@ def repeat(inner: Expr | str | bytes, low: int, high: int | None = None) -> Expr
         return expr
     if isinstance(expr, Lookahead | Lookbehind):  # twice is as good as once
         return expr if low else EPSILON
-    if isinstance(expr, Repetition) and expr.high is None and expr.low <= 1 and low <= 1:
-        # (a*)+, (a+)*, (a+)? and the like are one loop.
-        return Repetition(expr.inner, min(expr.low, low), None)
+    if isinstance(expr, Repetition) and _are_one(expr, low, high):
+        least, most = low * expr.low, None if high is None or expr.high is None else high * expr.high
+        if max(least, most or 0) <= _MOST_REPEATED:
+            return Repetition(expr.inner, least, most)
     return Repetition(expr, low, high)
+
+
+def _are_one(inner: Repetition, low: int, high: int | None) -> bool:
+    """Whether a repetition that is repeated is one repetition: (a+)? is a*, (a{1,9}){2,5} is a{2,45}.
+
+    `a{m,n}` k times is every number of them from k m to k n. There is no gap before k + 1 times if that begins at most one
+    higher, (k + 1) m <= k n + 1; if so for one k, it is so for all that are higher.
+    """
+    if low == high:
+        return True
+    if inner.high is None:
+        return low > 0 or inner.low <= 1
+    return (low + 1) * inner.low <= low * inner.high + 1
 
 
 def intersection(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:

@@ -3,9 +3,13 @@
     Limits          the bounds: arcs, states, bytes, seconds
     Cancellation    what another thread calls to stop compilations
     Work            one compilation under way: its limits, and the budget that the native core spends
+    spend           accounts for steps of the compilation that is current
 
 The core counts the memory that it allocates, and looks at the clock, at `Cancellation` and at signals every millisecond
-or so (`native/support/budget.h`). What Python does in between calls `Work.check` in its loops.
+or so (`native/support/budget.h`). What Python does in between calls `Work.check` or `spend` in its loops.
+
+A compilation is *current* while `Work.current` lasts. Reading a schema is hundreds of small functions, many of them
+memoized, that each would have to take it and pass it on; these find it as the current one.
 
 Rejected: a limit on steps in place of seconds (steps differ a thousandfold in cost); a thread that watches deadlines (a
 clock that is looked at once in a while costs less, and does not wait for Python's lock).
@@ -15,6 +19,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TypeVar
 from weakref import WeakSet
@@ -79,8 +85,11 @@ class Cancellation:
                 work.stop[0] = 2  # TRANSITION
 
 
+_current: ContextVar[Work | None] = ContextVar("current", default=None)
+
+
 class Work:
-    """One compilation under way.
+    """One compilation under way. It stops as well when the one that was current where it began has to stop.
 
     Attributes:
         limits: its bounds.
@@ -91,7 +100,8 @@ class Work:
     def __init__(self, limits: Limits = DEFAULT_LIMITS, cancellation: Cancellation | None = None) -> None:
         self.limits = limits
         self.cancellation = cancellation
-        self.budget = Budget(limits.memory, limits.seconds)
+        outer = _current.get()
+        self.budget = Budget(limits.memory, limits.seconds, outer.budget if outer else None)
         self.stop = np.zeros(1, np.uint8)  # TRANSITION
         if cancellation is not None:
             cancellation.adopt(self)
@@ -101,6 +111,20 @@ class Work:
 
     def __exit__(self, *error: object) -> None:  # TRANSITION
         pass
+
+    @contextmanager
+    def current(self) -> Iterator[Work]:
+        """Make this the compilation that is current, in this thread.
+
+        Raises:
+            Cancelled: it was cancelled before it began.
+        """
+        self.check()
+        token = _current.set(self)
+        try:
+            yield self
+        finally:
+            _current.reset(token)
 
     def check(self) -> None:
         """Raise if the compilation has to stop.
@@ -126,9 +150,19 @@ class Work:
                 self.budget.check()
 
 
-def under_way(work: Work | None) -> Work:
-    """The compilation that a step is part of, or one of its own with the default limits."""
-    return Work() if work is None else work
+def under_way(work: Work | None = None) -> Work:
+    """The compilation that a step is part of: the one given, the current one, or one of its own with default limits."""
+    return work or _current.get() or Work()
+
+
+def spend(steps: int) -> None:
+    """Account for steps of a hundred nanoseconds each, of the current compilation if there is one.
+
+    Raises: as `Work.check`.
+    """
+    work = _current.get()
+    if work is not None:
+        work.budget.spend(100 * steps)
 
 
 Flag = npt.NDArray[np.uint8]  # TRANSITION

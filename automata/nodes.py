@@ -14,9 +14,10 @@ _set = object.__setattr__
 class Expr:
     """A language of bytes. Operators take expressions or literal text: `+ | & - ~`, and `repeat`, `star`, ..."""
 
-    __slots__ = ("_hash", "size")
+    __slots__ = ("_hash", "least", "size")
     _hash: int
-    size: int
+    size: int  # how many leaves there are with repetitions written out
+    least: int  # a number of bytes that every text has
 
     # The names of a node's parts, in the order of its arguments; patterns of `match` use them too.
     __match_args__: tuple[str, ...] = ()
@@ -170,6 +171,7 @@ class Literal(Expr):
     def __init__(self, value: bytes) -> None:
         _set(self, "value", value)
         _set(self, "size", len(value))
+        _set(self, "least", len(value))
 
     def __hash__(self) -> int:
         return hash(self.value)
@@ -185,6 +187,7 @@ class CharSet(Expr):
     def __init__(self, ranges: Ranges) -> None:
         _set(self, "ranges", ranges)
         _set(self, "size", 1)
+        _set(self, "least", 1)
 
 
 class ByteSet(Expr):
@@ -197,6 +200,7 @@ class ByteSet(Expr):
     def __init__(self, ranges: Ranges) -> None:
         _set(self, "ranges", ranges)
         _set(self, "size", 1)
+        _set(self, "least", 1)
 
 
 class Strings(Expr):
@@ -212,6 +216,7 @@ class Strings(Expr):
     def __init__(self, values: tuple[bytes, ...]) -> None:
         _set(self, "values", values)
         _set(self, "size", len(values))
+        _set(self, "least", 0)
 
 
 class Substring(Expr):
@@ -227,6 +232,7 @@ class Substring(Expr):
         _set(self, "text", text)
         _set(self, "words", words)
         _set(self, "size", len(text))
+        _set(self, "least", 0)
 
 
 class Label(Expr):
@@ -239,6 +245,7 @@ class Label(Expr):
     def __init__(self, name: str) -> None:
         _set(self, "name", name)
         _set(self, "size", 1)
+        _set(self, "least", 0)
 
 
 class Call(Expr):
@@ -251,6 +258,7 @@ class Call(Expr):
     def __init__(self, name: str) -> None:
         _set(self, "name", name)
         _set(self, "size", 1)
+        _set(self, "least", 0)
 
 
 class Concatenation(Expr):
@@ -263,6 +271,7 @@ class Concatenation(Expr):
     def __init__(self, parts: tuple[Expr, ...]) -> None:
         _set(self, "parts", parts)
         _set(self, "size", sum([part.size for part in parts]))
+        _set(self, "least", sum([part.least for part in parts]))
 
     def operands(self) -> tuple[Expr, ...]:
         return self.parts
@@ -278,6 +287,7 @@ class Alternation(Expr):
     def __init__(self, parts: tuple[Expr, ...]) -> None:
         _set(self, "parts", parts)
         _set(self, "size", sum([part.size for part in parts]))
+        _set(self, "least", min([part.least for part in parts], default=0))
 
     def operands(self) -> tuple[Expr, ...]:
         return self.parts
@@ -297,6 +307,7 @@ class Repetition(Expr):
         _set(self, "low", low)
         _set(self, "high", high)
         _set(self, "size", inner.size * max(low if high is None else high, 1))
+        _set(self, "least", inner.least * low)
 
     def operands(self) -> tuple[Expr, ...]:
         return (self.inner,)
@@ -314,6 +325,7 @@ class Intersection(Expr):
         _set(self, "left", left)
         _set(self, "right", right)
         _set(self, "size", left.size + right.size)
+        _set(self, "least", max(left.least, right.least))
 
     def operands(self) -> tuple[Expr, ...]:
         return (self.left, self.right)
@@ -331,6 +343,7 @@ class Difference(Expr):
         _set(self, "left", left)
         _set(self, "right", right)
         _set(self, "size", left.size + right.size)
+        _set(self, "least", left.least)
 
     def operands(self) -> tuple[Expr, ...]:
         return (self.left, self.right)
@@ -346,6 +359,7 @@ class Complement(Expr):
     def __init__(self, inner: Expr) -> None:
         _set(self, "inner", inner)
         _set(self, "size", inner.size)
+        _set(self, "least", 0)
 
     def operands(self) -> tuple[Expr, ...]:
         return (self.inner,)
@@ -363,6 +377,7 @@ class Lookahead(Expr):
         _set(self, "inner", inner)
         _set(self, "negated", negated)
         _set(self, "size", inner.size)
+        _set(self, "least", 0)
 
     def operands(self) -> tuple[Expr, ...]:
         return (self.inner,)
@@ -380,6 +395,7 @@ class Lookbehind(Expr):
         _set(self, "inner", inner)
         _set(self, "negated", negated)
         _set(self, "size", inner.size)
+        _set(self, "least", 0)
 
     def operands(self) -> tuple[Expr, ...]:
         return (self.inner,)

@@ -6,7 +6,7 @@ operations of the front end: AND, MINUS, NOT and BYTES.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from automata.expr import (
@@ -53,16 +53,18 @@ def to_pattern(expr: Expr) -> str:
 def pieces(expr: Expr) -> Iterator[str]:
     """The pattern of an expression, piece by piece; what is still to be printed is kept on a stack, so that nesting has
     no limit."""
-    stack: list[_Item] = [(_PATTERN, expr)]
+    stack: list[Iterator[_Item]] = [iter([(_PATTERN, expr)])]
     while stack:
-        item = stack.pop()
-        if isinstance(item, str):
+        item = next(stack[-1], None)
+        if item is None:
+            stack.pop()
+        elif isinstance(item, str):
             yield item
         else:
-            stack += reversed(_expanded(*item))
+            stack.append(iter(_expanded(*item)))
 
 
-def _expanded(place: int, expr: Expr) -> list[_Item]:
+def _expanded(place: int, expr: Expr) -> Iterable[_Item]:
     """An expression as text and smaller expressions."""
     if place == _PATTERN and isinstance(expr, Alternation):
         bars: list[_Item] = ["|"] * (2 * len(expr.parts) - 1)
@@ -71,7 +73,7 @@ def _expanded(place: int, expr: Expr) -> list[_Item]:
     if place == _PATTERN and isinstance(expr, Strings):
         return ["|".join(map(_text, expr.values))]
     if place <= _BRANCH and isinstance(expr, Concatenation):
-        return [(_PIECE, part) for part in expr.parts]
+        return ((_PIECE, part) for part in expr.parts)
     if place <= _PIECE and isinstance(expr, Literal):
         return [_text(expr.value)]
     if place <= _PIECE and isinstance(expr, Repetition):

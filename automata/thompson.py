@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from automata.arrays import IntArray
-from automata.blame import excerpt, largest
+from automata.blame import excerpt, largest, numeral
 from automata.byte_automaton import ByteAutomaton, RangeArcs
 from automata.errors import ExpressionError, LimitExceeded
 from automata.expr import (
@@ -191,7 +191,7 @@ class Layout:
         if expr.size > limit:
             part = largest(expr, limit)
             raise LimitExceeded(
-                f"{excerpt(part)} has {part.size:,} leaves with its repetitions written out, more than {limit:,} "
+                f"{excerpt(part)} has {numeral(part.size)} leaves with its repetitions written out, more than {limit:,} "
                 "(limit `arcs`)",
                 limit="arcs",
             )

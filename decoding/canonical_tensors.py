@@ -19,8 +19,7 @@ import torch
 from torch import Tensor
 
 from tokenfst.canonical import CanonicalAutomaton
-from tokenfst.canonical.automaton import ANY, APART
-from tokenfst.canonical.liveness import NO_END
+from tokenfst.canonical.automaton import ANY, APART, NO_END
 
 
 class CanonicalTensors:
@@ -73,9 +72,9 @@ class CanonicalTensors:
         self.is_end = torch.zeros(self.width, dtype=torch.bool, device=self.device)
         self.is_end[list(automaton.vocabulary.eos_ids)] = True
         self.pair_offsets = self._long(pairs.offsets)
-        self.intervals = self._long(np.column_stack([pairs.intervals, [0, 0]]))
+        self.intervals = self._long(np.column_stack([pairs.intervals.T, [0, 0]]))
         owner = np.repeat(np.arange(self.size), np.diff(pairs.offsets))
-        self.interval_key = self._long(np.append(owner * self.size + pairs.intervals[0], self.size**2))
+        self.interval_key = self._long(np.append(owner * self.size + pairs.intervals[:, 0], self.size**2))
         self.interval_places = torch.arange(int(np.diff(pairs.offsets).max()), device=self.device)
 
     def _long(self, array: np.ndarray[tuple[int, ...], np.dtype[np.integer]]) -> Tensor:

@@ -21,7 +21,7 @@ from decoding.arena.comb import comb
 from decoding.arena.machines import of_pushdown
 from decoding.arena.parallel import common
 from tokenfst import Vocabulary
-from tokenfst.pushdown.stack_distance import StackDistance
+from tokenfst.pushdown.distance import distances, stack_distance
 from tokenfst.pushdown.tables import PushdownTables
 from tokenfst.token_classes import END, NEVER
 
@@ -34,7 +34,7 @@ def arena_of(
     tables: PushdownTables, token_class: Sequence[int], max_depth: int, width: int | None = None
 ) -> Arena | None:
     """An arena with tables alone in slot 1; None if every text needs a higher stack."""
-    found = StackDistance(tables).by_context
+    found = distances(stack_distance(tables))
     classes = np.array(token_class, np.int32)
     stand_in: Any = SimpleNamespace(tables=tables, token_class=classes, max_depth=None, distances=found)
     arena = Arena(

@@ -31,7 +31,7 @@ from constraints.grammars.bundled import bundled
 from decoding import bundled_model, vocabulary_of
 from tokenfst import LazyAutomaton, PushdownTokenAutomaton, Vocabulary, from_tekken
 from tokenfst.over_tokens import OverTokens
-from tokenfst.pushdown import distance, stack_distance
+from tokenfst.pushdown import distance
 from tokenfst.text_start import TextStart
 
 STACKED: dict[str, Callable[[], PushdownAutomaton]] = {
@@ -206,7 +206,7 @@ def test_a_real_vocabulary(tekken: Vocabulary) -> None:
 
 
 def test_what_is_kept_may_be_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stack_distance, "MAX_BYTES", 600)
+    monkeypatch.setattr(distance, "MAX_BYTES", 600)
     monkeypatch.setattr("tokenfst.pushdown.automaton.MAX_CACHED_MASKS", 2)
     tokens = [*(bytes([byte]) for byte in range(256)), *CLOSERS, b""]
     automaton = tokenfst.compile(brackets(), Vocabulary(tokens, [len(tokens) - 1]))

@@ -19,7 +19,7 @@ from automata import IncompleteOutput, TokenNotAllowed, VocabularyError
 from decoding import ConstraintLogitsProcessor, bundled_model, generate, vocabulary_of
 from decoding.arena import Arena
 from tokenfst import TokenAutomaton, Vocabulary
-from tokenfst.transitions import Csr, make_transitions
+from tokenfst.transitions import Csr
 
 LETTERS = Vocabulary([b"a", b"b", b"ab", b"aba", b"\xc3", b"\xa9", b"", b"bb", b""], eos_ids=[6, 8])
 PATTERNS = ["(ab)*", "a|b|abab", "(a|b){3}", "a*b*", "[^a]*", "b(ab|é)+a?", "aba|abb"]
@@ -33,16 +33,10 @@ def bundled() -> tuple[Any, Any]:
 def sparse(automaton: TokenAutomaton) -> TokenAutomaton:
     """The same automaton with sparse transitions."""
     source, number, target = automaton.transitions.edges()
-    order = np.lexsort((source, number))
-    parts = (automaton.num_states, automaton.num_classes, source[order], number[order], target[order])
-    transitions = make_transitions(*parts, dense_bytes=-1)
-    if not isinstance(transitions, Csr):
-        edges = automaton.transitions.edges()
-        offsets = np.searchsorted(edges[0], np.arange(automaton.num_states + 1)).astype(np.int64)
-        transitions = Csr(offsets, edges[1], edges[2], automaton.num_classes)
-    final = automaton.final.copy()
-    runs = automaton.run_end.copy(), automaton.run_class.copy()
-    return TokenAutomaton(automaton.vocabulary, automaton.start, final, transitions, *runs)
+    offsets = np.searchsorted(source, np.arange(automaton.num_states + 1)).astype(np.int64)
+    transitions = Csr(offsets, number, target, automaton.num_classes)
+    tables = automaton.final, transitions, automaton.run_end, automaton.run_class
+    return TokenAutomaton.from_transitions(automaton.vocabulary, automaton.start, *tables)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)

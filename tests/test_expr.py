@@ -46,6 +46,20 @@ def test_an_expression_is_the_language_that_it_denotes(expr: Expr) -> None:
     assert members(expr) == denotation(expr)
 
 
+def test_a_repetition_that_is_repeated_is_each_of_its_numbers_repeated() -> None:
+    bounds = [(low, high) for low in range(5) for high in (*range(low, 6), None)]
+    for inner in bounds:
+        lengths = {n for n in range(40) if n >= inner[0] and (inner[1] is None or n <= inner[1])}
+        sums = [{0}]
+        for _ in range(40):
+            sums.append({one + other for one in sums[-1] for other in lengths if one + other < 40})
+        for low, high in bounds:
+            expected = set().union(*sums[low : None if high is None else high + 1])
+            automaton = compile_expr(repeat(repeat("a", *inner), low, high))
+            assert {n for n in range(40) if automaton.accepts(n * b"a")} == expected, (inner, low, high)
+    assert repeat(repeat(repeat("a", 1, 100), 1, 100), 1, 100) == repeat("a", 1, 1_000_000)
+
+
 @given(exprs(), exprs())
 def test_operators_are_operations_on_sets(left: Expr, right: Expr) -> None:
     a, b = members(left), members(right)

@@ -101,7 +101,7 @@ def test_forced_text_of_a_grammar() -> None:
 
 
 def test_nothing_is_said_where_tokens_are_more_than_their_bytes() -> None:
-    marked = Vocabulary([b" a", b" ", b"a", b""], eos_ids=[3], text_start=TextStart({0: b"a"}))
+    marked = Vocabulary([b" a", b" ", b"a", b""], eos_ids=[3], text_start=TextStart(exceptions={0: b"a"}))
     whole = tokenfst.compile("aa", marked, at_text_start=True)
     assert forced_text(whole, whole.start) == b""
     assert forced_text(whole, whole.advance(whole.start, 0)) == b"a"

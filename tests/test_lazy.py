@@ -127,7 +127,8 @@ def test_masks_of_a_real_vocabulary_equal_the_eager_ones(pattern: str, tekken: V
             one, other = eager.advance(one, token), lazy.advance(other, token)
         np.testing.assert_array_equal(eager.mask(one), lazy.mask(other))
         lazy.fill_bitmask(other, words)
-        np.testing.assert_array_equal(words[:-2], eager._words(one))
+        bits = np.unpackbits(words.view(np.uint8), count=len(tekken), bitorder="little")
+        np.testing.assert_array_equal(bits, eager.mask(one))
         assert not words[-2:].any()
 
 
@@ -155,51 +156,38 @@ def test_networks_are_made_deterministic_on_demand(schema: dict[str, Any]) -> No
         assert eager.is_final(one) == lazy.is_final(other)
 
 
-def test_there_is_room_for_more_sets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tokenfst.lazy.subset_program._MOST_ROOM", 16)
-    rng = random.Random(2)
-    vocabulary = byte_vocabulary(rng, b'{}[]",: ab1', 100)
-    constraint = constraints.json_schema(SCHEMAS[0])
-    eager, lazy = tokenfst.compile(constraint, vocabulary), tokenfst.compile(constraint, vocabulary, lazy=True)
-    assert len(lazy.walker.machine.table) < 64
-    for tokens in walks(lazy, rng, 10, 25):
-        one: Any = eager.start
-        other = lazy.start
-        for token in tokens:
-            one, other = eager.advance(one, token), lazy.advance(other, token)
-        np.testing.assert_array_equal(eager.mask(one), lazy.mask(other))
-
-
-@pytest.mark.parametrize("schema", [{"maxLength": 40}, {"pattern": "^[^a]*$"}, {"maxProperties": 2}], ids=str)
-def test_texts_are_found_where_there_was_no_room_at_first(
-    schema: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tekken: Vocabulary
+@pytest.mark.parametrize(
+    ("schema", "found_by"),
+    [({"maxLength": 40}, "chained"), ({"pattern": "^[^a]*$"}, "walked"), ({"maxProperties": 2}, "looping")],
+    ids=str,
+)
+def test_masks_are_the_same_once_texts_have_been_met(
+    schema: dict[str, Any], found_by: str, tekken: Vocabulary
 ) -> None:
     constraint = constraints.json_schema({"type": ["object", "string"], **schema})
-    large = tokenfst.compile(constraint, tekken, lazy=True)
-    for _ in range(3):  # so that all texts have been met
-        found = walks(large, random.Random(str(schema)), 6, 8)
-        large._forget()
-    monkeypatch.setattr("tokenfst.lazy.subset_program._MOST_ROOM", 16)
-    small = tokenfst.compile(constraint, tekken, lazy=True)
+    cold = tokenfst.compile(constraint, Vocabulary(tekken.tokens, tekken.eos_ids), lazy=True)
+    for _ in range(4):
+        warm = tokenfst.compile(constraint, tekken, lazy=True)
+        found = walks(warm, random.Random(str(schema)), 6, 8)
     for tokens in found:
-        one, other = large.start, small.start
+        one, other = cold.start, warm.start
         for token in tokens:
-            one, other = large.advance(one, token), small.advance(other, token)
-        np.testing.assert_array_equal(large.mask(one), small.mask(other))
-        mine, others = large._rows[one], small._rows[other]
-        assert (mine.base.sum(), len(mine.flips)) == (others.base.sum(), len(others.flips))
+            one, other = cold.advance(one, token), warm.advance(other, token)
+        np.testing.assert_array_equal(cold.mask(one), warm.mask(other))
+    assert warm.core.row_counts["walked"] <= cold.core.row_counts["walked"]
+    assert warm.core.row_counts[found_by] > 0
 
 
 def test_rows_do_not_grow_with_the_depth(tekken: Vocabulary) -> None:
     lazy = tokenfst.compile(constraints.json(), tekken, lazy=True)
     token = tekken.tokens.index(b"[")
-    state, made = lazy.start, []
+    state, words = lazy.start, np.empty(4096, np.int32)
     for _ in range(3000):
         state = lazy.advance(state, token)
-        made.append(lazy.fill_bitmask(state, np.empty(4096, np.int32)))
-    assert len(lazy._contexts) < 5
-    rows = {id(row) for row in lazy._rows.values()}
-    assert len(rows) < 8
+        lazy.fill_bitmask(state, words)
+    assert lazy.core.num_rows == 3000
+    assert sum(lazy.core.row_counts.values()) < 8
+    assert lazy.core.num_contexts < 16
     close = tekken.tokens.index(b"]")
     for left in range(3000, 0, -1):
         assert not lazy.is_final(state), left
@@ -221,7 +209,7 @@ def test_equal_stacks_are_equal_states(tekken: Vocabulary) -> None:
 
 
 def test_what_was_forgotten_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tokenfst.lazy.automaton.MAX_ROWS", 4)
+    monkeypatch.setattr("tokenfst.lazy.MAX_ROWS", 4)
     rng = random.Random(5)
     vocabulary = byte_vocabulary(rng, b'{}[]",: a1', 300)
     eager = tokenfst.compile(constraints.json(), vocabulary)
@@ -231,7 +219,7 @@ def test_what_was_forgotten_is_made_again(monkeypatch: pytest.MonkeyPatch) -> No
         for token in tokens:
             one, other = eager.advance(one, token), lazy.advance(other, token)
         np.testing.assert_array_equal(eager.mask(one), lazy.mask(other))
-        assert len(lazy._rows) <= 5
+        assert lazy.core.num_rows <= 5
 
 
 RULES = {

@@ -59,8 +59,8 @@ def test_what_fits_is_not_refused() -> None:
 
 def test_nested_bounds_are_refused_before_anything_is_laid_out() -> None:
     begun = seconds_worked()
-    with pytest.raises(LimitExceeded, match=r"^\(\?:\(\?:a\{1,1000\}\)\{1,1000\}\)\{1,1000\} has 1,000,000,000 leaves"):
-        compile_expr(parse("((((a{1,1000}){1,1000}){1,1000}){1,1000})b"))
+    with pytest.raises(LimitExceeded, match=r"^\(\?:\(\?:a\{1,1000\}b\)\{1,1000\}c\)\{1,1000\} has 1,001,001,000 "):
+        compile_expr(parse("((((a{1,1000}b){1,1000}c){1,1000}d){1,1000})e"))
     assert seconds_worked() - begun < 10
 
 

@@ -74,7 +74,8 @@ def test_every_mask_and_every_step_is_exact(name: str, vocabulary: Vocabulary, e
     while waiting:
         state, byte_state = waiting.pop()
         expected = every_token.targets(byte_automaton, byte_state)
-        by_class = np.array([automaton.transitions.target(state, k) for k in range(automaton.num_classes)])
+        by_class, (numbers, targets) = np.full(automaton.num_classes, -1), automaton.moves(state)
+        by_class[numbers] = targets
         reached = by_class[automaton.token_class]
         ends = list(vocabulary.eos_ids)
         assert (reached[ends] == (automaton.end_state if byte_automaton.final[byte_state] else -1)).all()
@@ -135,11 +136,11 @@ def choose(
     """Any allowed token; in a hurry one that comes nearer to the end."""
     if not hurry:
         return int(generator.choice(allowed))
-    wanted = automaton.min_tokens(state) - 1
+    wanted, moves = automaton.min_tokens(state) - 1, dict(zip(*map(list, automaton.moves(state)), strict=True))
     classes = {
         number
         for number in set(automaton.token_class[allowed].tolist())
-        if automaton.min_tokens(automaton.transitions.target(state, number)) == wanted
+        if automaton.min_tokens(int(moves[number])) == wanted
     }
     assert classes, "no token leads to where min_tokens points"
     return int(generator.choice(allowed[np.isin(automaton.token_class[allowed], list(classes))]))

@@ -23,9 +23,12 @@ from strategies import BruteForce, accepted, all_patterns, exprs, up_to, vocabul
 import tokenfst
 from automata import ANY_BYTES, EMPTY, ByteAutomaton, Expr, alternation, compile_expr, literal, parse
 from automata.errors import AutomatonFileError, EmptyLanguage, TokenNotAllowed, VocabularyError
+from automata.limits import Work
 from tokenfst import TokenAutomaton, Vocabulary
+from tokenfst._native import FiniteAutomaton, TokenClasses
 from tokenfst.reference import Reference
-from tokenfst.transitions import Csr, Dense, make_transitions
+from tokenfst.token_classes import FIRST_CLASS
+from tokenfst.transitions import Csr, Dense
 
 E_ACUTE, EURO = "é".encode(), "€".encode()
 
@@ -67,13 +70,9 @@ def as_csr(automaton: TokenAutomaton) -> TokenAutomaton:
     source, number, target = automaton.transitions.edges()
     offsets = np.searchsorted(source, np.arange(automaton.num_states + 1)).astype(np.int64)
     transitions = Csr(offsets, number.copy(), target.copy(), automaton.num_classes)
-    return TokenAutomaton(
-        automaton.vocabulary,
-        automaton.start,
-        automaton.final,
-        transitions,
-        automaton.run_end,
-        automaton.run_class,
+    runs = automaton.run_end, automaton.run_class
+    return TokenAutomaton.from_transitions(
+        automaton.vocabulary, automaton.start, automaton.final, transitions, *runs
     )
 
 
@@ -345,18 +344,24 @@ def test_both_forms_hold_the_edges_that_they_are_made_of(
     keys = sorted(table)
     number, source = (np.array([key[i] for key in keys], np.int32) for i in (0, 1))
     reached = np.array([table[key] for key in keys], np.int32)
-    dense = make_transitions(num_states, num_classes, source, number, reached, dense_bytes=1 << 20)
-    small = make_transitions(num_states, num_classes, source, number, reached, dense_bytes=0)
-    assert isinstance(dense, Dense)
-    assert isinstance(small, Csr) == (4 * num_states * num_classes > small.nbytes)
-    for form in (dense, small):
-        assert (form.num_states, form.num_classes) == (num_states, num_classes)
+    # One token for each class, and none that ends.
+    vocabulary = Vocabulary([bytes([byte]) for byte in range(num_classes)])
+    runs = np.arange(1, num_classes + 1, dtype=np.int32), np.arange(FIRST_CLASS, FIRST_CLASS + num_classes, dtype=np.int32)
+    classes = TokenClasses(*runs, FIRST_CLASS + num_classes, source, number + np.int32(FIRST_CLASS), reached)
+    final, work = np.zeros(num_states, np.bool_), Work()
+    for dense_bytes in (1 << 20, 0):
+        core = FiniteAutomaton.from_classes(vocabulary.native, 0, final, classes, dense_bytes, 8, work.budget)
+        automaton = TokenAutomaton(vocabulary, core)
+        sizes = 4 * (num_states + 1) * (num_classes + FIRST_CLASS), 8 * (num_states + 2 + len(source))
+        assert isinstance(automaton.transitions, Csr) == (sizes[0] > max(dense_bytes, sizes[1]))
+        assert (automaton.num_states, automaton.num_classes) == (num_states + 1, num_classes + FIRST_CLASS)
         for state, wanted in product(range(num_states), range(num_classes)):
-            assert form.target(state, wanted) == table.get((wanted, state), -1)
+            assert target(automaton, state, wanted) == table.get((wanted, state), -1)
         for state in range(num_states):
-            assert form.row(state).tolist() == sorted(n for n, s in table if s == state)
-        assert list(zip(*(a.tolist() for a in form.edges()), strict=True)) == sorted(
-            (s, n, t) for (n, s), t in table.items()
+            moves = [(n + FIRST_CLASS, to) for (n, s), to in sorted(table.items()) if s == state]
+            assert list(zip(*(column.tolist() for column in automaton.moves(state)), strict=True)) == moves
+        assert list(zip(*(a.tolist() for a in automaton.transitions.edges()), strict=True)) == sorted(
+            (s, n + FIRST_CLASS, t) for (n, s), t in table.items()
         )
 
 
@@ -411,7 +416,7 @@ def test_a_damaged_file_is_refused(saved: Path, tmp_path: Path) -> None:
 
 METADATA = {
     "format": "tokenfst automaton",
-    "version": "2",
+    "version": "3",
     "vocabulary": VOCABULARIES["bytes"].digest,
     "num_classes": "4",
     "at_text_start": "False",
@@ -422,7 +427,7 @@ METADATA = {
     ("key", "value", "message"),
     [
         ("version", "0", "version 0"),
-        ("version", "3", "version 3"),
+        ("version", "2", "version 2"),
         ("version", None, "version None"),
         ("format", "something else", "not hold"),
         ("format", None, "not hold"),

@@ -23,13 +23,13 @@ from collections.abc import Iterable
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from automata.arrays import BoolArray, IntArray
 from automata.byte_automaton import ByteAutomaton
-from tokenfst.loops import Ints
 from tokenfst.terminals import Terminals, token_set
 from tokenfst.text_start import SPACE, TextStart
-from tokenfst.token_classes import NEVER, TokenClasses
+from tokenfst._native import TokenClasses
+from tokenfst.token_classes import NEVER
 from tokenfst.vocabulary import Vocabulary
 
 # Before the name of a label, for its tokens that do not begin the text.
@@ -40,10 +40,10 @@ class HasRuns(Protocol):
     """The classes of a vocabulary, as runs."""
 
     @property
-    def run_end(self) -> Ints: ...
+    def run_end(self) -> IntArray: ...
 
     @property
-    def run_class(self) -> Ints: ...
+    def run_class(self) -> IntArray: ...
 
 
 def with_beginning(automaton: ByteAutomaton, rule: TextStart) -> tuple[ByteAutomaton, list[int]]:
@@ -71,7 +71,7 @@ def with_beginning(automaton: ByteAutomaton, rule: TextStart) -> tuple[ByteAutom
     return ByteAutomaton.dense(begin, byte_class, np.concatenate([table, rows]), final, by_label, labels), origins
 
 
-def _rows_of_arcs(automaton: ByteAutomaton, rule: TextStart, origins: list[int]) -> tuple[Ints, Ints]:
+def _rows_of_arcs(automaton: ByteAutomaton, rule: TextStart, origins: list[int]) -> tuple[IntArray, IntArray]:
     """The offsets `[Q + P + 1]` and the arcs `[A, 3]` of a sparse automaton with a row for each twin."""
     space, offsets, rows = SPACE[0], automaton.offsets.tolist(), []
     for origin in origins:
@@ -96,7 +96,7 @@ def _origins(automaton: ByteAutomaton) -> list[int]:
     return origins
 
 
-def _twice(automaton: ByteAutomaton, origins: list[int]) -> tuple[Ints, tuple[str, ...]]:
+def _twice(automaton: ByteAutomaton, origins: list[int]) -> tuple[IntArray, tuple[str, ...]]:
     """The transitions by label, and the labels, each of them for tokens that begin the text and for those that do
     not."""
     twin = np.full(automaton.num_states + 1, -1, np.int32)
@@ -140,6 +140,7 @@ def with_exceptions(
     begins = classes.source >= begin
     leads_to = np.full((classes.num_classes, len(origins)), -1, np.int32)
     leads_to[classes.edge_class[begins], classes.source[begins] - begin] = classes.target[begins]
+    run_end, run_class = classes.run_end, classes.run_class
     # The ranks that move from a class to one with other targets.
     moved: dict[tuple[int, tuple[int, ...]], list[int]] = {}
     for token_id in (*rule.exceptions, *rule.ignored):
@@ -150,7 +151,7 @@ def with_exceptions(
                 for twin, origin in enumerate(origins, begin)
             )
             rank = vocabulary.rank_of_token[token_id]
-            number = int(classes.run_class[np.searchsorted(classes.run_end, rank, "right")])
+            number = int(run_class[np.searchsorted(run_end, rank, "right")])
             if tuple(leads_to[number].tolist()) != targets:
                 moved.setdefault((number, targets), []).append(int(rank))
     return _move(classes, begin, moved) if moved else classes
@@ -158,12 +159,13 @@ def with_exceptions(
 
 def _move(classes: TokenClasses, begin: int, moved: dict[tuple[int, tuple[int, ...]], list[int]]) -> TokenClasses:
     """Makes a class of each list of ranks: their old one, but for the transitions from `begin` on."""
-    edges = np.stack([classes.source, classes.edge_class, classes.target])
+    source, edge_class, target = classes.source, classes.edge_class, classes.target
+    edges = np.stack([source, edge_class, target])
     added, new_class = [edges], dict[int, int]()
     num_classes = classes.num_classes
     for (old, targets), ranks in moved.items():
-        low, high = np.searchsorted(classes.edge_class, [old, old + 1])
-        kept = edges[:, low:high][:, classes.source[low:high] < begin]
+        low, high = np.searchsorted(edge_class, [old, old + 1])
+        kept = edges[:, low:high][:, source[low:high] < begin]
         leaving = [(twin, num_classes, target) for twin, target in enumerate(targets, begin) if target >= 0]
         kept[1] = num_classes
         own = np.concatenate([kept, np.array(leaving, np.int32).reshape(-1, 3).T], axis=1)
@@ -173,20 +175,23 @@ def _move(classes: TokenClasses, begin: int, moved: dict[tuple[int, tuple[int, .
     run_end, run_class = moved_runs(classes, new_class)
     edges = np.concatenate(added, axis=1)
     # A class that all its tokens have left leads nowhere.
-    taken: npt.NDArray[np.bool_] = np.zeros(num_classes, np.bool_)
+    taken: BoolArray = np.zeros(num_classes, np.bool_)
     taken[run_class] = True
-    source, edge_class, reached = edges[:, taken[edges[1]]]
-    return TokenClasses(run_end, run_class, num_classes, source, edge_class, reached)
+    source, edge_class, target = np.ascontiguousarray(edges[:, taken[edges[1]]])
+    return TokenClasses(run_end, run_class, num_classes, source, edge_class, target)
 
 
-def moved_runs(classes: HasRuns, new_class: dict[int, int]) -> tuple[Ints, Ints]:
+def moved_runs(classes: HasRuns, new_class: dict[int, int]) -> tuple[IntArray, IntArray]:
     """The runs in which some ranks have another class."""
     ranks = np.array(list(new_class), np.int32)
     # Runs are cut before and behind each of the ranks, if they do not end there.
     cut = np.unique(np.concatenate([ranks, ranks + 1]))
-    run = np.searchsorted(classes.run_end, cut)
-    inside = (cut > 0) & (classes.run_end[run] != cut)
-    run_end = np.insert(classes.run_end, run[inside], cut[inside])
-    run_class = np.insert(classes.run_class, run[inside], classes.run_class[run[inside]])
+    run_end, run_class = classes.run_end, classes.run_class
+    run = np.searchsorted(run_end, cut)
+    inside = (cut > 0) & (run_end[run] != cut)
+    run_end, run_class = (
+        np.insert(run_end, run[inside], cut[inside]),
+        np.insert(run_class, run[inside], run_class[run[inside]]),
+    )
     run_class[np.searchsorted(run_end, ranks, "right")] = list(new_class.values())
     return run_end, run_class

@@ -22,9 +22,8 @@ from __future__ import annotations
 from typing import Literal, TypeAlias, overload
 
 import numpy as np
-import numpy.typing as npt
 
-from automata.arrays import ByteArray
+from automata.arrays import BoolArray, IntArray
 from automata.byte_automaton import ByteAutomaton
 from automata.compilable import Compilable
 from automata.compile import compile_expr
@@ -32,24 +31,23 @@ from automata.counted import compile_counted
 from automata.distance import distances
 from automata.errors import EmptyLanguage
 from automata.expr import Expr
-from automata.jit import kernel
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work, under_way
+from automata.nested.network import NestedNetwork
 from automata.pattern import parse
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.compile import Ambiguity, compile_grammar
 from automata.pushdown.grammar import Grammar
-from automata.transition.sparse import HIGH, LOW
+from tokenfst import _native
+from tokenfst._native import TokenClasses
 from tokenfst.automaton import TokenAutomaton
 from tokenfst.beginning import split_terminals, with_beginning, with_exceptions
 from tokenfst.canonical import CanonicalAutomaton, canonical_from_bytes
 from tokenfst.counted.automaton import from_counted
 from tokenfst.lazy import Layered, LazyAutomaton
-from tokenfst.loops import Ints
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 from tokenfst.pushdown.compile import from_pushdown
 from tokenfst.terminals import Terminals, with_terminals
-from tokenfst.token_classes import END, FIRST_CLASS, NEVER, TokenClasses, token_classes
-from tokenfst.transitions import make_transitions
+from tokenfst.token_classes import END, FIRST_CLASS, NEVER, token_classes
 from tokenfst.vocabulary import Vocabulary
 
 Constraint: TypeAlias = str | Expr | ByteAutomaton
@@ -184,34 +182,47 @@ def compile(  # noqa: A001
         raise ValueError("only grammars are ambiguous: what a regular expression allows is one automaton")
     if lazy and (tokenization == "canonical" or ambiguity != "error" or terminals):
         raise ValueError("lazy automata are for all tokenizations, and for what is deterministic and has no terminals")
-    with Work(limits, cancellation) as work:
-        if lazy and isinstance(constraint, Layered):
-            return LazyAutomaton(constraint.to_network(), vocabulary, at_text_start=at_text_start, work=work)
-        if isinstance(constraint, Compilable):
-            constraint = constraint.to_automaton(work)
+    with Work(limits, cancellation).current() as work:
         if lazy:
-            if isinstance(constraint, Grammar | PushdownAutomaton):
-                stacked = to_pushdown(constraint, ambiguity, max_configurations, work)
-                return LazyAutomaton(stacked, vocabulary, at_text_start=at_text_start)
-            return LazyAutomaton(to_bytes(constraint, work), vocabulary, at_text_start=at_text_start)
-        if isinstance(constraint, Grammar | PushdownAutomaton):
-            if tokenization == "canonical":
-                raise ValueError("canonical tokenization is not known for grammars; tokenization='any' allows all")
-            return from_pushdown(
-                to_pushdown(constraint, ambiguity, max_configurations, work),
-                vocabulary,
-                at_text_start=at_text_start,
-                terminals=terminals,
-                work=work,
-            )
-        expr = parse(constraint) if isinstance(constraint, str) else constraint
+            return _lazily(constraint, vocabulary, at_text_start, work)
+        known = constraint.to_automaton(work) if isinstance(constraint, Compilable) else constraint
+        if not isinstance(known, Grammar | PushdownAutomaton):
+            return _without_stack(known, vocabulary, at_text_start, terminals, tokenization, work)
         if tokenization == "canonical":
-            return canonical_from_bytes(to_bytes(expr, work), vocabulary, terminals=terminals, work=work)
-        counted = compile_counted(expr, work) if isinstance(expr, Expr) else None
-        if counted is not None:
-            return from_counted(counted, vocabulary, at_text_start=at_text_start, work=work)
-        automaton = to_bytes(expr, work)
-        return from_bytes(automaton, vocabulary, at_text_start=at_text_start, terminals=terminals, work=work)
+            raise ValueError("canonical tokenization is not known for grammars; tokenization='any' allows all")
+        stacked = to_pushdown(known, ambiguity, max_configurations, work)
+        return from_pushdown(stacked, vocabulary, at_text_start=at_text_start, terminals=terminals, work=work)
+
+
+def _lazily(
+    constraint: Constraint | Nested | Compilable, vocabulary: Vocabulary, at_text_start: bool, work: Work
+) -> LazyAutomaton:
+    made: NestedNetwork | PushdownAutomaton | ByteAutomaton
+    if isinstance(constraint, Layered):
+        made = constraint.to_network()
+    else:
+        known = constraint.to_automaton(work) if isinstance(constraint, Compilable) else constraint
+        stacked = isinstance(known, Grammar | PushdownAutomaton)
+        made = to_pushdown(known, "error", 1, work) if stacked else to_bytes(known, work)
+    return LazyAutomaton(made, vocabulary, at_text_start=at_text_start, work=work)
+
+
+def _without_stack(
+    constraint: Constraint,
+    vocabulary: Vocabulary,
+    at_text_start: bool,
+    terminals: Terminals | None,
+    tokenization: Literal["any", "canonical"],
+    work: Work,
+) -> TokenAutomaton | CanonicalAutomaton:
+    expr = parse(constraint) if isinstance(constraint, str) else constraint
+    if tokenization == "canonical":
+        return canonical_from_bytes(to_bytes(expr, work), vocabulary, terminals=terminals, work=work)
+    counted = compile_counted(expr, work) if isinstance(expr, Expr) else None
+    if counted is not None:
+        return from_counted(counted, vocabulary, at_text_start=at_text_start, work=work)
+    automaton = to_bytes(expr, work)
+    return from_bytes(automaton, vocabulary, at_text_start=at_text_start, terminals=terminals, work=work)
 
 
 def to_pushdown(constraint: Nested, ambiguity: Ambiguity, max_configurations: int, work: Work) -> PushdownAutomaton:
@@ -239,110 +250,55 @@ def from_bytes(
     """The token automaton of a byte automaton; see `compile`."""
     if automaton.is_empty:
         raise EmptyLanguage("the constraint allows no text at all")
+    work = under_way(work)
     rule = vocabulary.text_start if at_text_start else None
     raw, token_bytes = automaton, vocabulary.is_token_byte
     if rule:
         raw, origins = with_beginning(automaton, rule)
         token_bytes = vocabulary.is_first_byte
     start, final = raw.start, raw.final
-    with under_way(work) as work:
-        classes = token_classes(raw, vocabulary, work)
+    classes = token_classes(raw, vocabulary, work)
+    if rule:
+        classes = with_exceptions(classes, automaton, origins, rule, vocabulary)
+    if raw.labels:
+        sets = terminals or {}
         if rule:
-            classes = with_exceptions(classes, automaton, origins, rule, vocabulary)
-        if raw.labels:
-            sets = terminals or {}
-            if rule:
-                sets = split_terminals(automaton.labels, vocabulary, sets, rule)
-            start, final, classes = with_terminals(raw, vocabulary, classes, sets, work)
-    if raw.labels or not _spells_all(raw, token_bytes):
+            sets = split_terminals(automaton.labels, vocabulary, sets, rule)
+        start, final, classes = with_terminals(raw, vocabulary, classes, sets, work)
+    if raw.labels or not _native.spells_all(raw.tables, token_bytes):
         start, final, classes = _trim(start, final, classes)
-    return _with_end(vocabulary, start, final, classes, at_text_start)
-
-
-def _spells_all(automaton: ByteAutomaton, is_token_byte: npt.NDArray[np.bool_]) -> bool:
-    """Whether every byte that the automaton reads is a token by itself."""
-    if automaton.is_sparse:
-        lacking = np.append(0, np.cumsum(~is_token_byte))
-        return not (lacking[automaton.arcs[:, HIGH] + 1] > lacking[automaton.arcs[:, LOW]]).any()
-    return _table_spells_all(automaton.next, automaton.byte_class, is_token_byte)
-
-
-@kernel
-def _table_spells_all(delta: Ints, byte_class: ByteArray, is_token_byte: npt.NDArray[np.bool_]) -> bool:
-    lacking = np.zeros(delta.shape[1], np.bool_)
-    for byte in range(256):
-        if not is_token_byte[byte]:
-            lacking[byte_class[byte]] = True
-    for column in range(delta.shape[1]):
-        if lacking[column]:
-            for state in range(len(delta)):
-                if delta[state, column] >= 0:
-                    return False
-    return True
-
-
-def _with_end(
-    vocabulary: Vocabulary, start: int, final: npt.NDArray[np.bool_], classes: TokenClasses, at_text_start: bool
-) -> TokenAutomaton:
-    """Adds the state after the end, and the end tokens' transitions to it."""
-    source, number, target = classes.source, classes.edge_class, classes.target
-    final, source, number, target = _end_edges(final, source, number, target, bool(vocabulary.eos_ids))
-    transitions = make_transitions(len(final), classes.num_classes, source, number, target)
-    return TokenAutomaton(
-        vocabulary, start, final, transitions, classes.run_end, classes.run_class, at_text_start=at_text_start
-    )
-
-
-@kernel
-def _end_edges(
-    final: npt.NDArray[np.bool_], source: Ints, number: Ints, target: Ints, has_end: bool
-) -> tuple[npt.NDArray[np.bool_], Ints, Ints, Ints]:
-    end_state = len(final)
-    with_end = np.ones(end_state + 1, np.bool_)
-    with_end[:end_state] = final
-    ending = with_end.sum() if has_end else 0
-    edges = np.empty((3, ending + len(source)), np.int32)
-    # Edges come in order of class, and END comes before all others.
-    at = 0
-    for state in range(end_state + 1):
-        if has_end and with_end[state]:
-            edges[0, at], edges[1, at], edges[2, at] = state, END, end_state
-            at += 1
-    edges[0, at:], edges[1, at:], edges[2, at:] = source, number, target
-    return with_end, edges[0], edges[1], edges[2]
+    return TokenAutomaton.from_classes(vocabulary, start, final, classes, work, at_text_start=at_text_start)
 
 
 def _trim(
-    start: int, final: npt.NDArray[np.bool_], classes: TokenClasses
-) -> tuple[int, npt.NDArray[np.bool_], TokenClasses]:
+    start: int, final: BoolArray, classes: TokenClasses
+) -> tuple[int, BoolArray, TokenClasses]:
     """Keeps the states that tokens reach and from which tokens reach an end; classes without a difference merge.
 
     Raises:
         EmptyLanguage: no sequence of tokens spells a text of the language.
     """
+    source, number, target = classes.source, classes.edge_class, classes.target
     begins = np.zeros(len(final), np.bool_)
     begins[start] = True
-    kept = (distances(classes.source, classes.target, final) >= 0) & (
-        distances(classes.target, classes.source, begins) >= 0
-    )
+    kept = (distances(source, target, final) >= 0) & (distances(target, source, begins) >= 0)
     if not kept[start]:
         raise EmptyLanguage("the vocabulary cannot write any text that the constraint allows")
     state = (np.cumsum(kept) - 1).astype(np.int32)
-    edges = kept[classes.source] & kept[classes.target]
-    source, target = state[classes.source[edges]], state[classes.target[edges]]
-    merged, num_classes = _merge_classes(classes.num_classes, source, classes.edge_class[edges], target)
-    number = merged[classes.edge_class[edges]]
+    edges = kept[source] & kept[target]
+    source, number, target = state[source[edges]], number[edges], state[target[edges]]
+    merged, num_classes = _merge_classes(classes.num_classes, source, number, target)
+    together = merged[number]
     # Of classes that have become one, the edges of the first stay.
     owner = np.full(num_classes, -1, np.int32)
-    owner[number[::-1]] = classes.edge_class[edges][::-1]
-    first = owner[number] == classes.edge_class[edges]
-    kept_classes = TokenClasses(
-        classes.run_end, merged[classes.run_class], num_classes, source[first], number[first], target[first]
-    )
+    owner[together[::-1]] = number[::-1]
+    first = owner[together] == number
+    runs = classes.run_end, merged[classes.run_class]
+    kept_classes = TokenClasses(*runs, num_classes, source[first], together[first], target[first])
     return int(state[start]), final[kept], kept_classes
 
 
-def _merge_classes(num_classes: int, source: Ints, number: Ints, target: Ints) -> tuple[Ints, int]:
+def _merge_classes(num_classes: int, source: IntArray, number: IntArray, target: IntArray) -> tuple[IntArray, int]:
     """The new number of every class `[K]`, equal for equal transitions, NEVER for none; and how many there are."""
     merged = np.full(num_classes, NEVER, np.int32)
     merged[END] = END

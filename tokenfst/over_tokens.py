@@ -55,13 +55,15 @@ class OverTokens(ABC, Generic[S]):
     def min_tokens(self, state: S) -> int:
         """The least number of tokens from a state to the end of the text, the end token counted: 0 after it."""
 
-    @abstractmethod
-    def _words(self, state: S) -> npt.NDArray[np.int32]:
-        """The mask of a state as packed words, not to be changed."""
+    def _words(self, state: S) -> npt.NDArray[np.int32]:  # TRANSITION
+        words = np.empty_like(self.vocabulary.all_words)
+        self.fill_bitmask(state, words)
+        return words
 
-    @abstractmethod
-    def _words_within(self, state: S, remaining: int) -> npt.NDArray[np.int32]:
-        """The mask of the tokens after which `min_tokens` is less than `remaining`, likewise."""
+    def _words_within(self, state: S, remaining: int) -> npt.NDArray[np.int32]:  # TRANSITION
+        words = np.empty_like(self.vocabulary.all_words)
+        self.fill_bitmask(state, words, remaining)
+        return words
 
     def accepts(self, token_ids: Iterable[int]) -> bool:
         """Whether the tokens, with an end token behind them or without, are a whole text in tokens that are allowed."""

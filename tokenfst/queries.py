@@ -83,9 +83,8 @@ class _Steps:
     def of(self, state: int) -> list[tuple[int, int]]:
         """Every class that a state allows, and the state that it leads to."""
         if state not in self.known:
-            transitions = self.automaton.transitions
-            classes = [number for number in transitions.row(state).tolist() if number != END]
-            self.known[state] = [(number, transitions.target(state, number)) for number in classes]
+            moves = zip(*(column.tolist() for column in self.automaton.moves(state)), strict=True)
+            self.known[state] = [(number, target) for number, target in moves if number != END]
         return self.known[state]
 
     def size(self, token_class: int) -> int:

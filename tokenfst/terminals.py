@@ -22,21 +22,21 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from automata import _native as automata_native
+from automata.arrays import BoolArray, IntArray
 from automata.byte_automaton import ByteAutomaton
-from automata.transition.determinize import DONE, determinize
 from automata.errors import EmptyLanguage, LimitExceeded, UnknownTerminal, VocabularyError
 from automata.extensions import PARAGRAPH_TOKEN, TEXT_TOKEN
 from automata.limits import Work
-from automata.transition.minimize import minimize
-from tokenfst.loops import Ints
-from tokenfst.token_classes import END, FIRST_CLASS, NEVER, TokenClasses
+from tokenfst._native import TokenClasses
+from tokenfst.token_classes import END, FIRST_CLASS, NEVER
 from tokenfst.token_ids import ids_by_number, others
 from tokenfst.vocabulary import Vocabulary
 
 Terminals: TypeAlias = Mapping[str, Iterable[int]]
 
 
-def token_set(name: str, vocabulary: Vocabulary, terminals: Terminals) -> Ints:
+def token_set(name: str, vocabulary: Vocabulary, terminals: Terminals) -> IntArray:
     """The ids that a label stands for, ascending. `!<name>` is every token but those of `<name>`.
 
     Raises:
@@ -70,7 +70,7 @@ def token_set(name: str, vocabulary: Vocabulary, terminals: Terminals) -> Ints:
 
 def with_terminals(
     automaton: ByteAutomaton, vocabulary: Vocabulary, classes: TokenClasses, terminals: Terminals, work: Work
-) -> tuple[int, npt.NDArray[np.bool_], TokenClasses]:
+) -> tuple[int, BoolArray, TokenClasses]:
     """The start state, the final states and the classes of an automaton whose labels are sets of tokens.
 
     Raises:
@@ -90,7 +90,7 @@ def with_terminals(
     return start, final, split
 
 
-def members(labels: Sequence[str], vocabulary: Vocabulary, terminals: Terminals) -> npt.NDArray[np.bool_]:
+def members(labels: Sequence[str], vocabulary: Vocabulary, terminals: Terminals) -> BoolArray:
     """Which ranks are in the sets that labels stand for, `[R, L]`.
 
     Raises:
@@ -103,8 +103,8 @@ def members(labels: Sequence[str], vocabulary: Vocabulary, terminals: Terminals)
 
 
 def refined(
-    run_end: Ints, run_class: Ints, member: npt.NDArray[np.bool_]
-) -> tuple[Ints, Ints, npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    run_end: IntArray, run_class: IntArray, member: BoolArray
+) -> tuple[IntArray, IntArray, npt.NDArray[np.int64], BoolArray]:
     """Runs of the split classes, from runs of classes and what sets each rank is in; and of each of these the class
     that its bytes make `[K]` and its sets `[K, L]`."""
     lengths = np.diff(run_end, prepend=0)
@@ -128,8 +128,8 @@ def _edges(
     automaton: ByteAutomaton,
     classes: TokenClasses,
     bytes_of: npt.NDArray[np.int64],
-    sets_of: npt.NDArray[np.bool_],
-) -> tuple[Ints, Ints, Ints]:
+    sets_of: BoolArray,
+) -> tuple[IntArray, IntArray, IntArray]:
     """Source, class and target of every edge, `[E]` each, without repetition; classes as refined."""
     bounds = np.searchsorted(classes.edge_class, np.arange(classes.num_classes + 1))
     parts = []
@@ -147,30 +147,24 @@ def _edges(
 
 def _determinized(
     start: int,
-    final: npt.NDArray[np.bool_],
+    final: BoolArray,
     num_classes: int,
-    source: Ints,
-    number: Ints,
-    target: Ints,
+    source: IntArray,
+    number: IntArray,
+    target: IntArray,
     work: Work,
-) -> tuple[int, npt.NDArray[np.bool_], Ints, Ints, Ints]:
+) -> tuple[int, BoolArray, IntArray, IntArray, IntArray]:
     """The minimal deterministic automaton over classes."""
     # The construction starts in state 0 and ends in one state: two states more, and ways without a symbol.
     ends = np.flatnonzero(final)
-    silent = np.concatenate([[[0], [start + 2]], [ends + 2, np.ones_like(ends)]], axis=1).astype(np.int32)
-    arcs = np.stack([source + 2, number, target + 2]).astype(np.int32)
-    limits = work.limits
-    status, found = determinize(
-        len(final) + 2, num_classes, arcs, silent, 1, limits.states, limits.table_bytes, work.stop
-    )
-    work.check()
-    if status != DONE:
-        raise LimitExceeded(
-            f"tokens that match a label and bytes as well take more than {limits.states:,} states (limit `states`) or "
-            f"{limits.table_bytes:,} bytes (limit `table_bytes`)"
+    epsilon = np.concatenate([[[0, start + 2]], np.stack([ends + 2, np.ones_like(ends)], axis=1)]).astype(np.int32)
+    arcs = np.stack([source + 2, number, target + 2], axis=1)
+    try:
+        start, final, arcs = automata_native.minimal_over_symbols(
+            len(final) + 2, num_classes, arcs, epsilon, work.limits.states, work.budget
         )
-    start, minimal = minimize(found, work.stop)
-    work.check()
+    except LimitExceeded as error:
+        raise error.of("the automaton of tokens that match a label and bytes as well") from None
     if start < 0:
         raise EmptyLanguage("the vocabulary cannot write any text that the constraint allows")
-    return start, minimal.final, minimal.source, minimal.symbol, minimal.target
+    return start, final, *np.ascontiguousarray(arcs.T)

@@ -1,27 +1,30 @@
-"""The transitions of a token automaton: state and token class to state, dense or sparse behind one interface.
+"""The transitions of a token automaton as arrays, dense or sparse; they are views of the native core's tables.
 
     Dense    next [Q, K], the state that a class leads to, or -1: one look-up, for all but large automata
     Csr      row_offsets [Q + 1], edge_class [E], edge_target [E], classes ascending within a row: memory that grows
              with the transitions and not with Q x K
-    Counted  guarded edges over states with a register, for large bounds (`tokenfst.counted.transitions`)
+    Counted  guarded edges over states with a register, for large bounds
 
-`make_transitions` chooses between the first two: dense up to `DENSE_BYTES`, and past that only where it is the smaller.
+A state with a register is one number to everyone else: register x Q + place, where a place is what a state is without
+the register. Of Q places the last is the one after the end, and only with the greatest value R, so that the end is the
+greatest state, as it is in every automaton. An edge has a guard, an interval of register values, and an action: n >= 0
+adds n to the register, ~n sets it to n. From one place the guards of a class do not overlap.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from automata.transition.grouping import grouped
-from automata.jit import kernel
-from tokenfst.counted.transitions import Counted
-from tokenfst.loops import Ints
+from automata.arrays import IntArray
 
+# A dense table up to this size is taken whatever its density.
 DENSE_BYTES = 1 << 20
+
+Edges: TypeAlias = tuple[IntArray, IntArray, IntArray]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -32,43 +35,9 @@ class Dense:
         next: `[Q, K]` int32, the state reached, or -1.
     """
 
-    next: Ints
-    _flat: memoryview = field(init=False, repr=False)
+    next: IntArray
 
-    def __post_init__(self) -> None:
-        self.next.setflags(write=False)
-        # Indexing a memoryview takes half the time of indexing an array.
-        object.__setattr__(self, "_flat", self.next.reshape(-1).data)
-
-    @property
-    def num_states(self) -> int:
-        """Q."""
-        return int(self.next.shape[0])
-
-    @property
-    def num_classes(self) -> int:
-        """K."""
-        return int(self.next.shape[1])
-
-    @property
-    def nbytes(self) -> int:
-        """Memory, in bytes."""
-        return self.next.nbytes
-
-    def target(self, state: int, number: int) -> int:
-        """The state that a class leads to, or -1."""
-        return int(self._flat[state * self.next.shape[1] + number])
-
-    def row(self, state: int) -> Ints:
-        """The classes that `state` allows, ascending, `[n]`."""
-        return _allowed(self.next, state)
-
-    def reached(self, state: int) -> Ints:
-        """The states that those classes lead to, `[n]`."""
-        reached: Ints = self.next[state, self.row(state)]
-        return reached
-
-    def edges(self) -> tuple[Ints, Ints, Ints]:
+    def edges(self) -> Edges:
         """Source, class and target of every transition, `[E]` each, by source and then by class."""
         source, number = np.nonzero(self.next >= 0)
         return source.astype(np.int32), number.astype(np.int32), self.next[source, number]
@@ -85,99 +54,57 @@ class Csr:
         num_classes: K.
     """
 
-    row_offsets: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
-    edge_class: Ints
-    edge_target: Ints
+    row_offsets: npt.NDArray[np.int64]
+    edge_class: IntArray
+    edge_target: IntArray
     num_classes: int
-    _data: tuple[memoryview, memoryview, memoryview] = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        for array in (self.row_offsets, self.edge_class, self.edge_target):
-            array.setflags(write=False)
-        object.__setattr__(self, "_data", (self.row_offsets.data, self.edge_class.data, self.edge_target.data))
+    def edges(self) -> Edges:
+        """Source, class and target of every transition, `[E]` each, by source and then by class."""
+        counts = np.diff(self.row_offsets)
+        return np.repeat(np.arange(len(counts), dtype=np.int32), counts), self.edge_class, self.edge_target
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Counted:
+    """Guarded edges, in order of source, class and register value.
+
+    Attributes:
+        max_register: R.
+        num_classes: K.
+        row_offsets: `[Q + 1]` int64, where each place's edges begin.
+        edge_class, low, high, edge_target, action: `[E]` int32 each.
+    """
+
+    max_register: int
+    num_classes: int
+    row_offsets: npt.NDArray[np.int64]
+    edge_class: IntArray
+    low: IntArray
+    high: IntArray
+    edge_target: IntArray
+    action: IntArray
 
     @property
-    def num_states(self) -> int:
+    def num_places(self) -> int:
         """Q."""
         return len(self.row_offsets) - 1
 
-    @property
-    def nbytes(self) -> int:
-        """Memory, in bytes."""
-        return self.row_offsets.nbytes + self.edge_class.nbytes + self.edge_target.nbytes
+    def source(self) -> npt.NDArray[np.int64]:
+        """The place that each edge leaves, `[E]`."""
+        return np.repeat(np.arange(self.num_places), np.diff(self.row_offsets))
 
-    def target(self, state: int, number: int) -> int:
-        """The state that a class leads to, or -1."""
-        offsets, classes, targets = self._data
-        end = offsets[state + 1]
-        edge = bisect_left(classes, number, offsets[state], end)
-        return int(targets[edge]) if edge < end and classes[edge] == number else -1
-
-    def row(self, state: int) -> Ints:
-        """The classes that `state` allows, ascending, `[n]`."""
-        return self.edge_class[self.row_offsets[state] : self.row_offsets[state + 1]]
-
-    def reached(self, state: int) -> Ints:
-        """The states that those classes lead to, `[n]`."""
-        return self.edge_target[self.row_offsets[state] : self.row_offsets[state + 1]]
-
-    def edges(self) -> tuple[Ints, Ints, Ints]:
-        """Source, class and target of every transition, `[E]` each, by source and then by class."""
-        counts = np.diff(self.row_offsets)
-        return (
-            np.repeat(np.arange(self.num_states, dtype=np.int32), counts),
-            self.edge_class,
-            self.edge_target,
-        )
+    def edges(self) -> Edges:
+        """Source, class and target of every transition, `[E]` each, by source and then by class, all register values
+        written out: for small bounds."""
+        times = self.high - self.low + 1
+        edge = np.repeat(np.arange(len(times)), times)
+        register = self.low[edge] + np.arange(len(edge)) - np.repeat(np.cumsum(times) - times, times)
+        after = np.where(self.action[edge] >= 0, register + self.action[edge], ~self.action[edge])
+        source = register * self.num_places + self.source()[edge]
+        order = np.lexsort((self.edge_class[edge], source))
+        target = after * self.num_places + self.edge_target[edge]
+        return source[order].astype(np.int32), self.edge_class[edge][order], target[order].astype(np.int32)
 
 
 Transitions: TypeAlias = Dense | Csr | Counted
-
-
-def make_transitions(
-    num_states: int,
-    num_classes: int,
-    source: Ints,
-    number: Ints,
-    target: Ints,
-    dense_bytes: int = DENSE_BYTES,
-) -> Transitions:
-    """The transitions of edges that are given in order of class.
-
-    Args:
-        num_states, num_classes: Q and K.
-        source, number, target: `[E]` each; of one class together, at most one for each pair of state and class.
-        dense_bytes: a dense table up to this size is taken whatever its density.
-    """
-    dense, sparse = 4 * num_states * num_classes, 8 * (num_states + 1) + 8 * len(source)
-    if dense <= max(dense_bytes, sparse):
-        return Dense(_dense(num_states, num_classes, source, number, target))
-    return Csr(*_csr(num_states, source, number, target), num_classes)
-
-
-@kernel
-def _allowed(table: Ints, state: int) -> Ints:
-    """The columns of a row that hold a state."""
-    columns = np.empty(table.shape[1], np.int32)
-    count = 0
-    for column in range(table.shape[1]):
-        columns[count] = column
-        count += table[state, column] >= 0
-    return columns[:count]
-
-
-@kernel
-def _dense(num_states: int, num_classes: int, source: Ints, number: Ints, target: Ints) -> Ints:
-    table = np.full((num_states, num_classes), -1, np.int32)
-    for edge in range(len(source)):
-        table[source[edge], number[edge]] = target[edge]
-    return table
-
-
-@kernel
-def _csr(
-    num_states: int, source: Ints, number: Ints, target: Ints
-) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.int64]], Ints, Ints]:
-    # Edges come by class, so each row is in ascending order.
-    offsets, order = grouped(num_states, source)
-    return offsets.astype(np.int64), number[order], target[order]

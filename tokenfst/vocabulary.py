@@ -5,8 +5,8 @@ is said apart (`tokenfst.text_start`). Tokens that add nothing (special tokens, 
 are the empty string: they are allowed only where a constraint asks for them by name (`tokenfst.terminals`), since they
 would not advance, and the end-of-sequence ids among them exactly where a text may end.
 
-Preparing sorts the tokens into tries (`tokenfst.trie`); everything after that works on ranks, positions in sorted
-order, because the tokens below a prefix are then neighbours. Ranks come in this order: tokens that are whole UTF-8
+Preparing sorts the tokens into tries (`native/tokenfst/trie.h`); everything after that works on ranks, positions in
+sorted order, because the tokens below a prefix are then neighbours. Ranks come in this order: tokens that are whole UTF-8
 characters, other tokens, and those that emit nothing. End tokens are not ranked at all.
 """
 
@@ -18,12 +18,12 @@ from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
-import numpy.typing as npt
 
+from automata.arrays import BoolArray, IntArray
 from automata.errors import VocabularyError
+from tokenfst import _native as native
 from tokenfst.bpe import BPE, NotBPE
 from tokenfst.text_start import TextStart
-from tokenfst.trie import Nodes, build_trie
 
 
 class Vocabulary:
@@ -35,7 +35,9 @@ class Vocabulary:
         special_tokens: names of tokens that emit nothing.
         bpe: how the vocabulary's encoder cuts a text into tokens, or why that is not known. No part of the digest.
         text_start: what the decoder does at the start of a text, None where it does nothing.
-        num_whole: how many tokens are whole UTF-8 characters; theirs are the first ranks.
+        native: the same for the native core, sorted into tries.
+        is_token_byte, is_first_byte: `[256]`, the bytes that are tokens by themselves, and those of them that are so at
+            the start of a text too.
     """
 
     def __init__(
@@ -68,61 +70,72 @@ class Vocabulary:
         for token_id in silent | named:
             if not 0 <= token_id < len(tokens):
                 raise VocabularyError(f"id {token_id} is outside the {len(tokens)} tokens")
-        if not tokens:
-            raise VocabularyError("a vocabulary needs at least one token")
-        for token_id, token in enumerate(tokens):
-            if not isinstance(token, bytes):
-                raise VocabularyError(f"token {token_id} is a {type(token).__name__}, not bytes")
-        self.tokens: tuple[bytes, ...] = tuple(
-            b"" if token_id in silent else token for token_id, token in enumerate(tokens)
-        )
-        self._sort()
-
-    def _sort(self) -> None:
-        whole: list[tuple[bytes, int]] = []
-        partial: list[tuple[bytes, int]] = []
-        silent: list[tuple[bytes, int]] = []
-        ends = set(self.eos_ids)
-        for token_id, token in enumerate(self.tokens):
-            if token_id not in ends:
-                (silent if not token else whole if _is_text(token) else partial).append((token, token_id))
-        whole.sort()
-        partial.sort()
-        self.num_whole = len(whole)
-        # [R], token id of each rank: all tokens but those that end a sequence.
-        self.token_of_rank: npt.NDArray[np.int32] = np.array([i for _, i in (*whole, *partial, *silent)], np.int32)
-        # [V], rank of each token, R for end tokens.
-        self.rank_of_token: npt.NDArray[np.int32] = np.full(len(self.tokens), len(self.token_of_rank), np.int32)
-        self.rank_of_token[self.token_of_rank] = np.arange(len(self.token_of_rank), dtype=np.int32)
-        self.whole_trie: Nodes = build_trie([token for token, _ in whole], 0)
-        self.partial_trie: Nodes = build_trie([token for token, _ in partial], len(whole))
+        written = list(tokens)
+        for token_id in silent:
+            written[token_id] = b""
+        self.tokens: tuple[bytes, ...] = tuple(written)
+        self.native = self._prepared()
         # [256] each, the bytes that are tokens by themselves, and those of them that are so at the start of a text too.
-        self.is_token_byte: npt.NDArray[np.bool_] = np.zeros(256, np.bool_)
-        self.is_first_byte: npt.NDArray[np.bool_] = np.zeros(256, np.bool_)
-        for token, token_id in (*whole, *partial):
-            if len(token) == 1:
-                self.is_token_byte[token[0]] = True
-                self.is_first_byte[token[0]] |= not self.text_start or self.text_start.is_plain(token_id)
-        # [W] packed, every token that has a rank, and every end token.
-        self.all_words = self._packed(self.token_of_rank)
-        self.eos_words = self._packed(np.array(self.eos_ids, np.int32))
-        for array in (
-            self.token_of_rank,
-            self.rank_of_token,
-            self.whole_trie,
-            self.partial_trie,
-            self.is_token_byte,
-            self.is_first_byte,
-        ):
+        self.is_token_byte: BoolArray = np.zeros(256, np.bool_)
+        self.is_first_byte: BoolArray = np.zeros(256, np.bool_)
+        for token_id in self.native.byte_tokens.tolist():
+            byte = self.tokens[token_id][0]
+            self.is_token_byte[byte] = True
+            self.is_first_byte[byte] |= not text_start or text_start.is_plain(token_id)
+        for array in (self.is_token_byte, self.is_first_byte):
             array.setflags(write=False)
 
-    def _packed(self, token_ids: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-        """A mask as words: bit `i & 31` of word `i >> 5` is token i."""
-        bits = np.zeros(-(-len(self.tokens) // 32) * 32, np.uint8)
-        bits[token_ids] = 1
-        words = np.packbits(bits, bitorder="little").view(np.int32)
-        words.setflags(write=False)
-        return words
+    def _prepared(self) -> native.Vocabulary:
+        if not self.tokens:
+            raise VocabularyError("a vocabulary needs at least one token")
+        try:
+            return native.Vocabulary(self.tokens, np.array(self.eos_ids, np.int32))
+        except TypeError:
+            wrong = next(token_id for token_id, token in enumerate(self.tokens) if not isinstance(token, bytes))
+            kind = type(self.tokens[wrong]).__name__
+            raise VocabularyError(f"token {wrong} is a {kind}, not bytes") from None
+
+    @cached_property
+    def texts(self) -> native.TextLibrary:
+        """What lazy automata over this vocabulary share."""
+        return native.TextLibrary(self.native)
+
+    @property
+    def num_whole(self) -> int:
+        """How many tokens are whole UTF-8 characters; theirs are the first ranks."""
+        return self.native.num_whole
+
+    @cached_property
+    def token_of_rank(self) -> IntArray:
+        """`[R]`, the token id of each rank: all tokens but those that end a sequence."""
+        return self.native.token_of_rank
+
+    @cached_property
+    def rank_of_token(self) -> IntArray:
+        """`[V]`, the rank of each token, R for end tokens."""
+        return self.native.rank_of_token
+
+    @cached_property
+    def all_words(self) -> IntArray:
+        """`[W]` packed, the mask of every token that has a rank."""
+        return self.native.all_words
+
+    @cached_property
+    def eos_words(self) -> IntArray:
+        """`[W]` packed, the mask of every end token."""
+        return self.native.eos_words
+
+    @cached_property
+    def whole_trie(self):  # TRANSITION
+        from tokenfst.transition.trie import build_trie
+        tokens = [self.tokens[t] for t in self.token_of_rank[: self.num_whole].tolist()]
+        return build_trie(tokens, 0)
+
+    @cached_property
+    def partial_trie(self):  # TRANSITION
+        from tokenfst.transition.trie import build_trie
+        tokens = [self.tokens[t] for t in self.token_of_rank[self.num_whole :].tolist() if self.tokens[t]]
+        return build_trie(tokens, self.num_whole)
 
     def __len__(self) -> int:
         """V."""
@@ -133,12 +146,14 @@ class Vocabulary:
 
     @cached_property
     def digest(self) -> str:
-        """A fingerprint of the tokens, the end ids and the start of a text (SHA-256, hexadecimal): equal ones have
-        equal automata."""
+        """A fingerprint of the tokens, their names, the end ids and the start of a text (SHA-256, hexadecimal): equal
+        ones have equal automata."""
         state = hashlib.sha256()
         state.update(np.array([len(self.tokens), *self.eos_ids], "<i8").tobytes())
         state.update(np.fromiter(map(len, self.tokens), "<i8", len(self.tokens)).tobytes())
         state.update(b"".join(self.tokens))
+        for name, token_id in sorted(self.special_tokens.items()):
+            state.update(f"{token_id} {len(name.encode())} {name}".encode())
         if self.text_start:
             state.update(self.text_start.fingerprint())
         return state.hexdigest()
@@ -148,11 +163,3 @@ class Vocabulary:
         if at_text_start and self.text_start:
             return self.text_start.detokenize(token_ids, self.tokens)
         return b"".join([self.tokens[token_id] for token_id in token_ids])
-
-
-def _is_text(token: bytes) -> bool:
-    try:
-        token.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

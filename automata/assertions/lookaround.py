@@ -243,6 +243,7 @@ class _Subsets:
     def closed(self, entered: dict[int, _Reached]) -> _Reached:
         """All that is reached at one place without reading more, from the states entered there (by owner); states
         that no character leaves are left out, but for the last one of the text."""
+        self.skeleton.budget.spend()
         return _Place(self, entered).reached()
 
 

@@ -38,8 +38,10 @@ from automata.ranges import MAX_CODE_POINT
 MAX_STATES = 100_000
 # The owner of states that belong to no assertion.
 TEXT = -1
-# What a state takes, in steps of the budget, and the memory of an entry of a table.
-_STATE_STEPS, _ENTRY_BYTES = 500, 200
+# What looking at one place of a text takes, in the steps of a few nanoseconds that budgets count.
+_STEPS_OF_PLACE = 10_000
+# The memory of an entry of a table.
+_ENTRY_BYTES = 200
 # An expression to be laid, and between which states.
 _Task = tuple[Expr, int, int]
 
@@ -85,7 +87,15 @@ class Budget:
                 f"resolving the assertions of {excerpt(self.expr)} takes more than {self.states:,} states over "
                 "characters (limit `states`)"
             )
-        self.work.budget.spend(_STATE_STEPS)
+        self.spend()
+
+    def spend(self) -> None:
+        """Account for looking at one place of a text.
+
+        Raises:
+            LimitExceeded, Cancelled: as `check`.
+        """
+        self.work.budget.spend(_STEPS_OF_PLACE)
 
     def charge(self, num_entries: int) -> None:
         """Accounts for entries of tables, as long as the construction lasts."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from automata import _native
 from automata.arrays import BoolArray, IntArray
+from automata.blame import numeral
 from automata.byte_automaton import SPARSE, ByteAutomaton
 from automata.distance import bottom_up
 from automata.errors import LimitExceeded
@@ -163,7 +164,7 @@ def counted_arcs(
     if num_copies * len(arcs) > work.limits.arcs:
         most = work.limits.arcs // len(arcs)
         raise LimitExceeded(
-            f"counting to {max(low, high or 0):,} takes too many states; at most {most:,} are written out", limit="arcs"
+            f"counting to {numeral(max(low, high or 0))} takes too many states; at most {most:,} are written out", limit="arcs"
         )
     # The copies, and what is made of them on the way.
     num_bytes = _COPY_BYTES * num_copies * len(arcs)

@@ -22,6 +22,7 @@ import numpy as np
 
 from automata import _native
 from automata.arrays import BoolArray, IntArray
+from automata.blame import numeral
 from automata.byte_automaton import SPARSE, ByteAutomaton
 from automata.errors import LimitExceeded
 from automata.kept import Kept
@@ -113,7 +114,7 @@ def _written_out(paths: CountedPaths, work: Work) -> ByteAutomaton:
     limit = work.limits.arcs // max(num_arcs, 1)
     if bound > limit:
         raise LimitExceeded(
-            f"counting to {bound:,} takes too many states; at most {limit:,} are written out", limit="arcs"
+            f"counting to {numeral(bound)} takes too many states; at most {limit:,} are written out", limit="arcs"
         )
     high = -1 if paths.high is None else paths.high
     tables = _native.expanded_paths(

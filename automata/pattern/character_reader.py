@@ -81,7 +81,8 @@ class CharacterReader:
             raise self.error("a surrogate is not a character", self.position + error.start) from None
         if not flags.ignore_case:
             return plain
-        return expr.concat(*[self.characters(self.other_cases(((ord(c), ord(c)),), flags), flags) for c in value])
+        cases = {c: self.characters(self.other_cases(((ord(c), ord(c)),), flags), flags) for c in set(value)}
+        return expr.concat(*[cases[c] for c in value])
 
     def characters(self, ranges: Ranges, flags: Flags, negated: bool = False) -> Expr:
         """The expression of a set of characters, or of bytes."""

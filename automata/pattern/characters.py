@@ -15,7 +15,6 @@ All know the characters that this Python's `unicodedata` knows.
 
 from __future__ import annotations
 
-import bisect
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -103,12 +102,18 @@ def _case_classes(case: int) -> Mapping[int, frozenset[int]]:
     }
 
 
+@cache
+def _cased(case: int) -> Ranges:
+    return rg.from_sorted(sorted(_case_classes(case)))
+
+
 def ignore_case(ranges: Ranges, case: int) -> Ranges:
     """The set with every character's other cases added."""
-    ends = [high for _, high in ranges]
-    added: list[tuple[int, int]] = []
-    for code, members in _case_classes(case).items():
-        place = bisect.bisect_left(ends, code)
-        if place < len(ends) and ranges[place][0] <= code:
-            added += [(other, other) for other in members]
-    return rg.normalize([*ranges, *added])
+    classes = _case_classes(case)
+    if sum(high - low + 1 for low, high in ranges) > len(classes):
+        ranges_of_cased = rg.intersect(ranges, _cased(case))
+    else:
+        ranges_of_cased = ranges
+    cased = [code for low, high in ranges_of_cased for code in range(low, high + 1) if code in classes]
+    added = [(other, other) for code in cased for other in classes[code]]
+    return rg.normalize([*ranges, *added]) if added else ranges

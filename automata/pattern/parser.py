@@ -23,6 +23,8 @@ _PLAIN_VERBOSE = re.compile(r"[^\\.^$*+?{}\[\]|()#\s]+")
 _SKIPPED_VERBOSE = re.compile(r"(?:\s|#[^\n]*)*")
 _BOUNDS = re.compile(r"\{(\d*)(?:(,)(\d*))?\}")
 _BOUNDS_OF = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+# More digits than this are no count; Python takes up to 4,300 of them for a number.
+_MOST_DIGITS = 4_000
 _QUANTIFIERS = (*_BOUNDS_OF, "{")
 
 
@@ -129,6 +131,8 @@ class Parser(GroupReader):
         if match is None or not self.has_bounds(match):
             self.read_itself(flags)
             return
+        if max(len(match[1] or ""), len(match[3] or "")) > _MOST_DIGITS:
+            raise self.error(f"a bound of more than {_MOST_DIGITS} digits")
         low = int(match[1] or 0)
         high = low if not match[2] else int(match[3]) if match[3] else None
         if high is not None and high < low:

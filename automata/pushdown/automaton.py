@@ -24,7 +24,7 @@ from automata._native import PushdownTables
 from automata.arrays import BoolArray, ByteArray, IntArray
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import TooManyConfigurations
-from automata.limits import Work
+from automata.limits import under_way
 from automata.pushdown.under import UnderSymbols
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class PushdownAutomaton:
             parent=self.parent,
             symbol=self.symbol,
             max_configurations=self.max_configurations,
-            budget=Work().budget,
+            budget=under_way().budget,
         )
 
     @property
@@ -203,7 +203,7 @@ class PushdownAutomaton:
         Raises:
             TooManyConfigurations: see `configurations`.
         """
-        accepts, too_many = self.tables.read(text, Work().budget)
+        accepts, too_many = self.tables.read(text, under_way().budget)
         if too_many >= 0:
             raise self._too_many(too_many)
         return accepts

@@ -29,6 +29,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
 
+from automata.limits import spend
+
 
 class Kind(Enum):
     """The six kinds of JSON values."""
@@ -417,11 +419,14 @@ def _joined(
     kept: dict[Formula, None] = {}
     negated: set[Formula] = set()
     absorbs = type(absorbing)
+    count = 4
     for part in parts:
         own = type(part)
         if own is neutral:
             continue
-        for inner in part._fields if own is kind else (part,):
+        inners = part._fields if own is kind else (part,)
+        count += len(inners)
+        for inner in inners:
             own = type(inner)
             if own is absorbs or (negated and inner in negated):
                 return absorbing
@@ -430,6 +435,7 @@ def _joined(
                     return absorbing
                 negated.add(inner._fields[0])
             kept[inner] = None
+    spend(4 * count)
     if len(kept) == 1:
         return kept.popitem()[0]
     if kept:

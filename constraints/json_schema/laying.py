@@ -25,6 +25,7 @@ from automata.compile import compile_expr
 from automata.derivative import derivative
 from automata.errors import LimitExceeded
 from automata.expr import Expr
+from automata.limits import spend
 from automata.nested import Counted, CountedPaths, Language, NestedCall, NestedNetwork, NestedRule
 from constraints.json_schema.formula import FALSE, Formula, Kind, Never
 from constraints.json_schema.levels import ArrayLevel, Level, object_level
@@ -274,6 +275,7 @@ class _LevelLaying:
         if found >= 0:
             rule.arcs.append((0, self.empty, self.ended(found)))
         while self.waiting:
+            spend(100)
             state, behind = self.waiting.pop()
             if behind:
                 self.lay_behind(state)

@@ -32,7 +32,7 @@ def network_of(
     try:
         network = laying.network(document.root)
     except LimitExceeded as error:
-        if order == "any-if-cheap":
+        if order == "any-if-cheap" or error.limit == "seconds":
             raise
         value = laying.value_at_hand if order == "schema" else None
         raise too_large(error, document, laying.number_at_hand, value) from None

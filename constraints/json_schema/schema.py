@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import LimitExceeded, SchemaError, UnsatisfiableSchema, UnsupportedSchema
-from automata.limits import Work
+from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work
 from automata.nested import NestedNetwork, compile_nested
 from automata.pushdown.automaton import PushdownAutomaton
 from constraints.json_schema.blame import largest_count
@@ -64,9 +64,10 @@ class JsonSchema:
             return compile_nested(self._network, work=work)
         except LimitExceeded as error:
             count = largest_count(self._document)
-            if count is None:
+            if count is None or error.limit == "seconds":
                 raise
-            raise LimitExceeded(f"{error}; the largest count is at {count[0]}, keyword {count[1]!r}") from None
+            message = f"{error}; the largest count is at {count[0]}, keyword {count[1]!r}"
+            raise LimitExceeded(message, limit=error.limit) from None
 
 
 def json_schema(
@@ -77,6 +78,8 @@ def json_schema(
     property_order: PropertyOrder = "schema",
     unsupported: Literal["error", "relax"] = "error",
     resolver: Resolver | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    cancellation: Cancellation | None = None,
 ) -> JsonSchema:
     """The JSON texts whose value satisfies a schema.
 
@@ -96,19 +99,34 @@ def json_schema(
         unsupported: whether a keyword that cannot be expressed exactly is an error, or is left out and listed in
             `JsonSchema.dropped`.
         resolver: gives the schema at a URI for references to other documents; nothing is ever fetched without it.
+        limits: how much reading the schema may take; compiling it has limits of its own.
+        cancellation: stops the reading from another thread.
 
     Raises:
         UnsupportedSchema: a keyword cannot be expressed exactly; the error names it, its place and the reason.
         UnsatisfiableSchema: no value satisfies the schema; the message names the conflict.
         SchemaError: the schema is no schema, or a reference leads nowhere.
-        LimitExceeded: what the schema asks for takes too many states.
+        LimitExceeded: what the schema asks for takes too many states, or more than `limits`.
+        Cancelled: the reading was cancelled.
     """
     if property_order not in ("schema", "any", "any-if-cheap"):
         raise ValueError(f"property_order is 'schema', 'any' or 'any-if-cheap', not {property_order!r}")
     if unsupported not in ("error", "relax"):
         raise ValueError(f"unsupported is 'error' or 'relax', not {unsupported!r}")
     whitespace_at(whitespace, 1)
-    read = partial(read_schema, schema, draft=draft, resolver=resolver)
+    with Work(limits, cancellation).current():
+        return _read(
+            schema, partial(read_schema, schema, draft=draft, resolver=resolver), whitespace, property_order, unsupported
+        )
+
+
+def _read(
+    schema: Any,
+    read: Callable[..., Document],
+    whitespace: Habit | Whitespace,
+    property_order: PropertyOrder,
+    unsupported: Literal["error", "relax"],
+) -> JsonSchema:
     lay = partial(network_of, whitespace=whitespace)
     dropped: list[Note] = []
     while True:

@@ -9,27 +9,36 @@ Automata come and go while others are in use: what sequences hold does not say w
 tensor of a fixed size, so a graph that was captured stays valid as long as `generation` is the same: it changes only
 when an automaton needs more of something than any before (`decoding.arena.program.Shape`).
 
-On the CPU the steps are kernels (`decoding.arena.on_cpu`); elsewhere, and inside `torch.compile`, they are tensor
-operations.
+On the CPU the native core makes the steps (`decoding.arena.on_cpu`); elsewhere, and inside `torch.compile`, they are
+tensor operations.
+
+Whatever is given is checked before it is used: types, shapes and devices everywhere, and values where they are on the
+host, so on the CPU all of them. A method raises TypeError or ValueError for what does not fit the arena.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from automata.arrays import IntArray
 from automata.errors import EmptyLanguage, LimitExceeded, TooManyConfigurations, VocabularyError
+from automata.limits import DEFAULT_LIMITS, Limits, Work
+from decoding import _native
 from decoding.arena import layout
 from decoding.arena.block import block_of
 from decoding.arena.budgets import distances
+from decoding.arena.checks import Carried, check_logits, check_sequences, check_vector, limit_of
 from decoding.arena.heap import Heap
 from decoding.arena.layout import DEAD, ENDED
 from decoding.arena.machine import Machine
 from decoding.arena.machines import Automaton, machine_of, unconstrained
-from decoding.arena.mask_chunks import Words, num_chunks
-from decoding.arena.on_cpu import advance_rows, mask_logits, mask_words
+from decoding.arena.mask_chunks import num_chunks
+from decoding.arena.on_cpu import OnCpu, lies_in_rows, tried
 from decoding.arena.program import Program, Shape
 from decoding.arena.sequences import Sequences
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
@@ -39,6 +48,8 @@ MAX_BYTES = 1 << 28
 MAX_DEPTH = 127
 FREE_SLOT = 0
 """The slot that allows every token."""
+
+_NO_LIMITS = Limits(memory=1 << 60, seconds=inf)
 
 
 class Arena:
@@ -94,15 +105,20 @@ class Arena:
         self.generation = 0
         self._heap = Heap(max_bytes // 4, self.device)
         self._places = torch.zeros(max_slots, dtype=torch.int64, device=self.device)
+        # How many words the block of each slot has, 0 for slots that are not in use.
+        self._sizes = np.zeros(max_slots, np.int64)
+        # Nothing that fits the arena is refused for the memory and the time that it takes to make.
+        self._limits = Limits(memory=max(4 * max_bytes, DEFAULT_LIMITS.memory), seconds=inf)
         # One entry more is where nothing is read; and stacks are compared eight symbols at a time.
         depth = (max_depth + 8) // 8 * 8 - 1 if max_depth or configurations > 1 else 0
         self._program = Program(self._heap.words, self._places, depth)
+        self._steps = OnCpu(self._memory(depth + 1)) if self.device.type == "cpu" else None
         self._least: dict[int, int] = {}
         # Tables of bits: eight tokens at a time, each a byte of a long.
         bits = torch.arange(256, device=self.device)[:, None] >> torch.arange(8, device=self.device) & 1
         self._tokens_of_byte = bits.to(torch.uint8).view(torch.int64).flatten()
         free = unconstrained(vocabulary)
-        self._put(FREE_SLOT, free, block_of(free, self.width, self.begin, self.end))
+        self._put(FREE_SLOT, free, self._block_of(free))
 
     @classmethod
     def of(
@@ -127,8 +143,9 @@ class Arena:
         vocabulary = automata[0].vocabulary
         machines = [machine_of(automaton, max_depth) for automaton in automata]
         size = len(vocabulary) if width is None else width
-        blocks = [block_of(machine, size, 0, size) for machine in machines]
-        first = block_of(unconstrained(vocabulary), size, 0, size)
+        *blocks, first = [
+            block_of(machine, size, 0, size, Work(_NO_LIMITS)) for machine in [*machines, unconstrained(vocabulary)]
+        ]
         arena = cls(
             vocabulary,
             device,
@@ -142,6 +159,10 @@ class Arena:
             arena._check_vocabulary(automaton)
             arena._enter(machine, block)
         return arena
+
+    def _memory(self, stack_size: int) -> _native.Memory:
+        arrays = self._heap.words.numpy(), self._places.numpy(), self._sizes
+        return _native.Memory(*arrays, self.configurations, stack_size, self.begin, self.end)
 
     # Automata
 
@@ -176,13 +197,16 @@ class Arena:
 
     def put(self, machine: Machine) -> int:
         """Copies a machine in; returns and raises as `add`."""
-        return self._enter(machine, block_of(machine, self.width, self.begin, self.end))
+        return self._enter(machine, self._block_of(machine))
+
+    def _block_of(self, machine: Machine) -> IntArray:
+        return block_of(machine, self.width, self.begin, self.end, Work(self._limits))
 
     def _check_vocabulary(self, automaton: Automaton) -> None:
         if automaton.vocabulary.digest != self.vocabulary.digest:
             raise VocabularyError("the automaton was made for another vocabulary than the arena's")
 
-    def _enter(self, machine: Machine, block: Words) -> int:
+    def _enter(self, machine: Machine, block: IntArray) -> int:
         slot = next((slot for slot in range(len(self._places)) if slot not in self._heap.blocks), None)
         if slot is None:
             raise LimitExceeded(f"all {len(self._places):,} slots of the arena are in use (`max_slots`)")
@@ -201,13 +225,14 @@ class Arena:
         if slot == FREE_SLOT:
             raise KeyError("slot 0 is always there")
         del self._heap.blocks[slot], self._least[slot]
+        self._sizes[slot] = 0
 
     def compact(self) -> None:
         """Moves automata together; sequences do not notice."""
         for slot, place in self._heap.compact().items():
             self._places[slot] = place
 
-    def _put(self, slot: int, machine: Machine, block: Words) -> None:
+    def _put(self, slot: int, machine: Machine, block: IntArray) -> None:
         if machine.is_ambiguous and self.configurations == 1:
             raise LimitExceeded("the grammar is ambiguous, and sequences carry one configuration (`configurations`)")
         words = torch.from_numpy(block)
@@ -216,7 +241,7 @@ class Arena:
             self.compact()
             place = self._heap.put(slot, words)
         assert place is not None
-        self._places[slot] = place
+        self._places[slot], self._sizes[slot] = place, len(block)
         self._least[slot] = machine.least
         needs = Shape(
             times=machine.outcomes.shape[1],
@@ -235,24 +260,59 @@ class Arena:
     # Sequences
 
     def starts(self, slots: Sequence[int] | Tensor) -> Sequences:
-        """Where sequences begin, each in the automaton of its slot, `[B]`."""
-        slot = slots if isinstance(slots, Tensor) else torch.tensor(slots, dtype=torch.int64)
-        return self._program.starts(slot.to(self.device), self.configurations)
+        """Where sequences begin, each in the automaton of its slot, `[B]`.
+
+        Raises:
+            TypeError, ValueError: slots are no numbers of slots in use. Of tensors on a device nobody looks at those.
+        """
+        if isinstance(slots, Tensor):
+            check_vector("slots", slots, slots.numel(), slots.device)
+            numbers = slots.tolist() if slots.device.type == "cpu" and not torch.compiler.is_compiling() else ()
+            slot = slots.long()
+        else:
+            numbers = list(slots)
+            slot = torch.tensor(numbers, dtype=torch.int64)
+        for number in numbers:
+            self._check_slot(number)
+        return self._program.starts(slot.to(self._places.device), self.configurations)
+
+    def _check_slot(self, slot: int) -> None:
+        if slot not in self._heap.blocks:
+            raise ValueError(f"slot {slot} is not in use; those in use are {sorted(self._heap.blocks)}")
+
+    def _check(self, at: Sequences) -> None:
+        """Looks at sequences; of those on a device, not at what they hold."""
+        shape, device = self._program.shape, self._places.device
+        check_sequences(at, Carried(self.configurations, shape.parts, self._program.depth, device))
+
+    def _check_all(self, at: Sequences) -> None:
+        """Looks at sequences, where that can be done at what they hold as well."""
+        self._check(at)
+        if (steps := self._native) is not None:
+            steps.check(at)
 
     def min_tokens(self, slot: int) -> int:
-        """The fewest tokens of a text of a slot's automaton, the end token counted."""
+        """The fewest tokens of a text of a slot's automaton, the end token counted.
+
+        Raises:
+            ValueError: the slot is not in use.
+        """
+        self._check_slot(slot)
         return self._least[slot]
 
     def remaining(self, at: Sequences) -> Tensor:
         """The fewest tokens that each sequence still needs, the end token counted, `[B]`."""
+        self._check_all(at)
         return torch.where(self.ended(at), 0, distances(self._program, at).amin(1) + 1)
 
     def ended(self, at: Sequences) -> Tensor:
         """Which sequences have come to their end, `[B]` bool."""
+        self._check(at)
         return (at.row[:, :, 0] == ENDED).any(1)
 
     def astray(self, at: Sequences) -> Tensor:
         """Which sequences hold a token that was not allowed, or have overflowed, `[B]` bool."""
+        self._check(at)
         return (at.row[:, :, 0] == DEAD).all(1)
 
     def check(self, at: Sequences) -> None:
@@ -261,6 +321,7 @@ class Arena:
         Raises:
             TooManyConfigurations: some sequence has.
         """
+        self._check(at)
         rows = at.overflowed.nonzero().flatten().tolist()
         if rows:
             raise TooManyConfigurations(
@@ -269,20 +330,45 @@ class Arena:
 
     def forced(self, at: Sequences) -> Tensor:
         """The only token that each sequence may write, or -1 where there are several, `[B]`."""
+        self._check_all(at)
         return self._program.forced(at)
 
     def advance(self, at: Sequences, tokens: Tensor) -> Sequences:
-        """Where each sequence stands after one more token, `[B]` int64 below V; a new object, and `at` stays as it is.
+        """Where each sequence stands after one more token, `[B]` integers below V.
 
-        A token that is not allowed leads to where nothing is allowed; behind the end any token stays there.
+        A new object, and `at` stays as it is. A token that is not allowed leads to where nothing is allowed; behind the
+        end any token stays there.
+
+        Raises:
+            TypeError, ValueError: there are too many or too few tokens, or on the CPU one that is not below V.
         """
-        if self._on_cpu and self.configurations == 1:
-            return advance_rows(self._program, at, tokens)
-        return self._program.advance(at, tokens)
+        steps = self._native if self.configurations == 1 else None
+        if steps is not None:
+            after = tried(steps.advance, at, tokens)
+            if after is not None:
+                return after
+        self._check_all(at)
+        check_vector("tokens", tokens, len(at.slot), self._places.device)
+        if steps is not None:
+            return steps.advance(at, tokens.long().contiguous())
+        self._check_tokens(tokens)
+        return self._program.advance(at, tokens.long())
+
+    def _check_tokens(self, tokens: Tensor) -> None:
+        if not self._on_cpu:
+            return
+        wrong = [token for token in tokens.tolist() if not 0 <= token < self.width]
+        if wrong:
+            raise ValueError(f"token {wrong[0]} is none of the {self.width}")
 
     @property
     def _on_cpu(self) -> bool:
         return self.device.type == "cpu" and not torch.compiler.is_compiling()
+
+    @property
+    def _native(self) -> OnCpu | None:
+        """The steps of the native core, where it makes them."""
+        return self._steps if self._on_cpu else None
 
     # Masks, in every form
 
@@ -296,9 +382,10 @@ class Arena:
         """
         num_words = -(-(self.end - self.begin) // 32)
         if remaining is None:
+            self._check(at)
             chunks = num_chunks(self.end - self.begin)
-            make = mask_words if self._on_cpu else Program.mask_words
-            return make(self._program, at, chunks)[:, :num_words]
+            make = self._program.mask_words if (steps := self._native) is None else steps.mask_words
+            return make(at, chunks)[:, :num_words]
         tokens = self.mask(at, remaining)
         padded = torch.nn.functional.pad(tokens, (0, -tokens.shape[1] % 32)).unflatten(1, (-1, 32))
         weights = (1 << torch.arange(32, dtype=torch.int64, device=self.device)).to(torch.int32)
@@ -307,10 +394,13 @@ class Arena:
 
     def mask(self, at: Sequences, remaining: Tensor | int | None = None) -> Tensor:
         """Masks, `[B, V]` bool; arguments as for `bitmask`."""
-        if remaining is not None:
-            limit = remaining[:, None] if isinstance(remaining, Tensor) else remaining
-            return (distances(self._program, at) < limit).gather(1, self._classes(at))
-        return self._unpacked(self.bitmask(at))
+        if remaining is None:
+            return self._unpacked(self.bitmask(at))
+        self._check_all(at)
+        limit = limit_of(remaining, len(at.slot), self._places.device)
+        if isinstance(limit, Tensor):
+            limit = limit[:, None]
+        return (distances(self._program, at) < limit).gather(1, self._classes(at))
 
     def _unpacked(self, words: Tensor) -> Tensor:
         """The bits of words, `[B, W]` int32, as bool, `[B, V]`."""
@@ -335,6 +425,7 @@ class Arena:
     def excess(self, at: Sequences) -> Tensor:
         """By how many tokens each token makes a text longer than it has to be, `[B, V]`; what is not allowed has some
         number too."""
+        self._check_all(at)
         rest = distances(self._program, at)
         return (rest - rest.amin(1, keepdim=True)).clamp(max=1 << 20).gather(1, self._classes(at))
 
@@ -357,13 +448,24 @@ class Arena:
 
         Returns:
             The logits.
+
+        Raises:
+            TypeError, ValueError: there are not as many rows of logits as sequences, each as wide as the arena's part
+                of the tokens, or something else that does not fit.
         """
-        if wrap_up is not None:
-            logits.sub_((self.excess(at) * wrap_up[:, None]).to(logits.dtype))
-        if self._on_cpu:
-            mask_logits(self._program, logits, at, remaining, self.begin)
+        steps = self._native
+        if steps is not None and wrap_up is None and tried(steps.mask_logits, logits, at, remaining) is not None:
             return logits
-        return logits.masked_fill_(~self.mask(at, remaining), float("-inf"))
+        self._check_all(at)
+        size, device = len(at.slot), self._places.device
+        check_logits(logits, size, self.end - self.begin, device)
+        limit = limit_of(remaining, size, device)
+        if wrap_up is not None:
+            check_vector("wrap_up", wrap_up, size, device, is_float=True)
+            logits.sub_((self.excess(at) * wrap_up[:, None]).to(logits.dtype))
+        if steps is not None and lies_in_rows(logits):
+            return steps.mask_logits(logits, at, limit)
+        return logits.masked_fill_(~self.mask(at, limit), float("-inf"))
 
 
 def _carried(automaton: Automaton) -> int:

@@ -5,20 +5,30 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from automata.arrays import IntArray
+from automata.errors import LimitExceeded
+from automata.limits import Work
 from decoding.arena import layout
 from decoding.arena.comb import comb
 from decoding.arena.layout import CHUNK_WORDS, FIELDS
 from decoding.arena.machine import Machine
-from decoding.arena.mask_chunks import Words, mask_chunks, num_chunks
+from decoding.arena.mask_chunks import mask_chunks, num_chunks
 from tokenfst.token_classes import NEVER
 
+# More words than this have no places.
+_MOST_WORDS = np.iinfo(np.int32).max
 
-def block_of(machine: Machine, width: int, begin: int, end: int) -> Words:
-    """The block of a machine, for tokens below `width`, with masks over those from `begin` to `end`."""
+
+def block_of(machine: Machine, width: int, begin: int, end: int, work: Work) -> IntArray:
+    """The block of a machine, for tokens below `width`, with masks over those from `begin` to `end`.
+
+    Raises:
+        LimitExceeded: it takes too much memory.
+    """
     classes = np.full(width, NEVER)
     classes[: len(machine.token_class)] = machine.token_class
-    row_mask, masks, chunks, forced = mask_chunks(machine, begin, end)
-    base, entries = comb(machine.offsets, machine.number, machine.outcome, machine.num_classes)
+    row_mask, masks, chunks, forced = mask_chunks(machine, begin, end, work)
+    base, entries = comb(*machine.rows, machine.num_classes, work)
     tables: dict[int, npt.NDArray[np.integer]] = {
         layout.CLASSES: classes,
         layout.ROW_MASK: row_mask,
@@ -43,6 +53,9 @@ def block_of(machine: Machine, width: int, begin: int, end: int) -> Words:
     place = FIELDS + chunks.size
     for field, table in tables.items():
         head[field], place = place, place + table.size
+    if place > _MOST_WORDS:
+        raise LimitExceeded(f"an automaton in the arena has at most {_MOST_WORDS:,} words, and this one {place:,}")
+    work.budget.charge(4 * place)
     numbers = {
         layout.NO_OUTCOME: len(machine.outcomes) - 2,
         layout.TIMES: machine.outcomes.shape[1],
@@ -58,7 +71,7 @@ def block_of(machine: Machine, width: int, begin: int, end: int) -> Words:
     for field, number in numbers.items():
         head[field] = number
     # Chunks lie behind the head, and masks name their places.
-    tables[layout.MASKS] = FIELDS + masks * CHUNK_WORDS
-    tables[layout.ROW_MASK] = head[layout.MASKS] + row_mask * num_chunks(end - begin)
+    tables[layout.MASKS] = FIELDS + masks.astype(np.int64) * CHUNK_WORDS
+    tables[layout.ROW_MASK] = head[layout.MASKS] + row_mask.astype(np.int64) * num_chunks(end - begin)
     parts: list[npt.NDArray[np.integer]] = [head, chunks, *tables.values()]
     return np.concatenate([part.reshape(-1).astype(np.int32) for part in parts])

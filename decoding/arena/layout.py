@@ -24,7 +24,8 @@ by gathers.
     NODE_RUNS   `[N, 2]`                where the runs of a node begin, and how many there are
     RUNS        `[.., 2]`               from which count on, and the fewest tokens from there
 
-The last two outcomes, and moves, lead to the dead row, and from the end to itself.
+The last two outcomes, and moves, lead to the dead row, and from the end to itself. The native core, which steps on the
+CPU, knows the same numbers (`native/decoding/layout.h`).
 """
 
 from __future__ import annotations

@@ -96,9 +96,11 @@ class Machine:
         """E."""
         return len(self.offsets) - 1
 
-    def classes(self, row: int) -> Longs:
-        """The classes that a row allows."""
-        return self.number[self.offsets[row] : self.offsets[row + 1]]
+    @property
+    def rows(self) -> tuple[Longs, Longs, Longs]:
+        """`offsets`, `number` and `outcome` as the native core takes them."""
+        offsets, number, outcome = map(np.ascontiguousarray, (self.offsets, self.number, self.outcome))
+        return offsets, number, outcome
 
 
 def leaves(first_row: Longs, first_cut: Longs, num_cuts: Longs) -> Longs:

@@ -184,9 +184,9 @@ def key_of(automaton: OverTokens[Any], state: Any) -> Key:
     """What counts are kept by, for one state: numbers, which are the same for all states that are told apart by nothing
     but how far they have counted, or by what lies deeper in their stacks."""
     if isinstance(automaton, CountedAutomaton):
-        return (automaton.transitions.alike(state),)
+        return (automaton.alike(state),)
     if isinstance(automaton, PushdownTokenAutomaton):
-        return tuple([number for at, stack in state for number in (at, stack.symbol if stack is not None else -1)])
+        return tuple([number for top in state.tops for number in top])
     return (state,)
 
 

@@ -12,11 +12,13 @@ void bind_budget(nb::module_& m) {
   nb::class_<Budget>(m, "Budget", "What one compilation may take, and how it is stopped. Used by one thread at a time.")
       .def(
           "__init__",
-          [](Budget* self, int64_t max_bytes, double max_seconds) {
+          [](Budget* self, int64_t max_bytes, double max_seconds, Budget* watched) {
             if (!(max_bytes >= 0) || !(max_seconds >= 0)) throw nb::value_error("a limit is negative");
             new (self) Budget(max_bytes, max_seconds, bindings::check_signals);
+            self->watch(watched);
           },
-          "max_bytes"_a, "max_seconds"_a)
+          "max_bytes"_a, "max_seconds"_a, "watched"_a = nb::none(), nb::keep_alive<1, 4>(),
+          "Bytes and seconds, and another budget that stops this work too when its time is up or it is cancelled.")
       .def("check", &Budget::look, "Raise if the time is up, or if the work was cancelled.")
       .def("spend", &Budget::spend, "steps"_a, "Account for elementary steps made outside of the core.")
       .def("charge", &Budget::charge, "num_bytes"_a, "Account for memory taken outside of the core.")

@@ -67,14 +67,14 @@ ByteTables word_list_of(const nb::tuple& strings, int64_t dense_bytes, Budget& b
 ByteTables from_ranges(int32_t start, Values<bool> final, Rows<Range> ranges, int64_t dense_bytes, Budget& budget) {
   const auto num_states = static_cast<int32_t>(final.size());
   require_countable(final.size(), "final");
-  require_within(std::span(&start, 1), 0, num_states, "start");
+  require_within(start, 0, num_states, "start");
   require_ranges(ranges, num_states, 0);
   const std::span<const uint8_t> ends(reinterpret_cast<const uint8_t*>(final.data()), final.size());
   return unlocked([&] { return tabulated(start, ends, ranges, dense_bytes, budget); });
 }
 
 ByteTables from_state_of(const ByteTables& tables, int32_t state, int64_t dense_bytes, Budget& budget) {
-  require_within(std::span(&state, 1), 0, tables.num_states(), "state");
+  require_within(state, 0, tables.num_states(), "state");
   require(tables.num_labels == 0, "the automaton has labels");
   return unlocked([&] { return from_state(tables, state, dense_bytes, budget); });
 }
@@ -95,7 +95,7 @@ nb::tuple substrings_of(const nb::bytes& text, Rows<Chunk> chunks, Values<int32_
 
 void require_common(const ByteTables& tables) {
   require_countable(tables.final.size(), "final");
-  require_within(std::span(&tables.start, 1), kNone, tables.num_states(), "start");
+  require_within(tables.start, kNone, tables.num_states(), "start");
   require_within(tables.by_label, kNone, tables.num_states(), "state");
 }
 
@@ -154,7 +154,7 @@ auto range_arcs(const ByteTables& tables, Budget& budget) {
 }
 
 int32_t walk(const ByteTables& tables, int32_t state, const nb::bytes& text) {
-  require_within(std::span(&state, 1), kNone, tables.num_states(), "state");
+  require_within(state, kNone, tables.num_states(), "state");
   return tables.walk(state, bytes_of(text));
 }
 

@@ -59,7 +59,7 @@ CountedTables tables_of(int32_t start, int32_t max_register, int32_t num_classes
   tables.final_from.assign(final_from.begin(), final_from.end());
   tables.start = start, tables.max_register = max_register, tables.num_classes = num_classes;
   std::ranges::copy(byte_class, tables.byte_class.begin());
-  require_one_within(start, kNone, tables.num_states(), "start");
+  require_within(start, kNone, tables.num_states(), "start");
   require_within(final_from, kNone, int64_t{max_register} + 1, "least value");
   require_countable(arcs.size(), "arcs");
   require_offsets(offsets, final_from.size() * num_classes, arcs.size(), "`offsets`");
@@ -71,9 +71,9 @@ CountedTables tables_of(int32_t start, int32_t max_register, int32_t num_classes
 
 std::optional<std::pair<int32_t, int32_t>> step(const CountedTables& tables, int32_t state, int32_t value,
                                                 int32_t byte) {
-  require_one_within(state, 0, tables.num_states(), "state");
-  require_one_within(value, 0, int64_t{tables.max_register} + 1, "register value");
-  require_one_within(byte, 0, 256, "byte");
+  require_within(state, 0, tables.num_states(), "state");
+  require_within(value, 0, int64_t{tables.max_register} + 1, "register value");
+  require_within(byte, 0, 256, "byte");
   const auto reached = tables.step({state, value}, static_cast<uint8_t>(byte));
   if (reached.state == kNone) return std::nullopt;
   return std::pair(reached.state, reached.value);
@@ -89,12 +89,12 @@ void require_marked(std::span<const MarkedEdge> epsilon, std::span<const int32_t
   require_within(loop_of, kNone, static_cast<int64_t>(loops.size()), "loop");
   for (const Loop& loop : loops) {
     require(1 <= loop.low && (loop.high == kNone || loop.low <= loop.high), "the bounds of a loop are out of order");
-    require_one_within(static_cast<int32_t>(loop.prefers), 0, 3, "preference");
+    require_within(static_cast<int32_t>(loop.prefers), 0, 3, "preference");
   }
   for (const MarkedEdge& edge : epsilon) {
-    require_one_within(edge.source, 0, num_states, "state");
-    require_one_within(edge.target, 0, num_states, "state");
-    require_one_within(static_cast<int32_t>(edge.mark), 0, 4, "mark");
+    require_within(edge.source, 0, num_states, "state");
+    require_within(edge.target, 0, num_states, "state");
+    require_within(static_cast<int32_t>(edge.mark), 0, 4, "mark");
     const int32_t source = loop_of[edge.source], target = loop_of[edge.target];
     const bool stays = edge.mark == Mark::kPlain ? source == target : source == target && source != kNone;
     require(edge.mark == Mark::kEnter  ? source == kNone && target != kNone
@@ -133,8 +133,8 @@ auto paired_of(Rows<Range> ranges, Rows<MarkedEdge> epsilon, int32_t num_states,
   // Arcs over labels are in no language of bytes.
   require_ranges(ranges, num_states, INT32_MAX - kFirstLabel);
   for (const MarkedEdge& edge : epsilon) {
-    require_one_within(edge.source, 0, num_states, "state");
-    require_one_within(edge.target, 0, num_states, "state");
+    require_within(edge.source, 0, num_states, "state");
+    require_within(edge.target, 0, num_states, "state");
   }
   const PairedArcs found = unlocked([&] { return paired(ranges, epsilon, automaton, budget); });
   return std::tuple(rows(found.ranges), rows(found.epsilon));
@@ -150,7 +150,7 @@ template <class Values>
 void require_values(const Values& values, int32_t num_states, int32_t max_register) {
   require_countable(values.size(), "values");
   for (const auto& each : values) {
-    require_one_within(each.state, 0, num_states, "state");
+    require_within(each.state, 0, num_states, "state");
     require(0 <= each.low && each.low <= each.high && each.high <= max_register, "register values are out of range");
   }
 }
@@ -158,8 +158,8 @@ void require_values(const Values& values, int32_t num_states, int32_t max_regist
 void require_guarded(std::span<const GuardedEdge> edges, int32_t num_states, int32_t max_register) {
   require_countable(edges.size(), "edges");
   for (const GuardedEdge& edge : edges) {
-    require_one_within(edge.source, 0, num_states, "state");
-    require_one_within(edge.target, 0, num_states, "state");
+    require_within(edge.source, 0, num_states, "state");
+    require_within(edge.target, 0, num_states, "state");
     require(0 <= edge.low && edge.low <= edge.high && edge.high <= max_register, "a guard is out of range");
     require_action(edge.high, edge.action, max_register);
   }

@@ -1,5 +1,6 @@
 // Bindings of what works on plain transitions: distances, orders, minimization, OpenFst's binary form.
 #include "automata/bindings.h"
+#include "automata/determinize.h"
 #include "automata/distance.h"
 #include "automata/intervals.h"
 #include "automata/minimize.h"
@@ -66,6 +67,21 @@ nb::tuple minimized(Values<bool> final, Rows<Arc> arcs, Budget& budget) {
   return nb::make_tuple(found.start, flags(found.automaton.final), rows(found.automaton.arcs));
 }
 
+// The start state, the final states and the arcs of the minimal automaton of an NFA from state 0 to state 1.
+nb::tuple minimal_over_symbols(int32_t num_states, int32_t num_symbols, Rows<Arc> arcs, Rows<Edge> epsilon,
+                               int64_t max_states, Budget& budget) {
+  require(num_states >= 2 && num_symbols >= 0, "an automaton has a start and an end");
+  require_countable(arcs.size() + epsilon.size(), "arcs");
+  for (const Arc& arc : arcs) {
+    require_within(std::array{arc.source, arc.target}, 0, num_states, "state");
+    require_within(arc.symbol, 0, num_symbols, "symbol");
+  }
+  for (const Edge& edge : epsilon) require_within(std::array{edge.source, edge.target}, 0, num_states, "state");
+  const Minimal found = unlocked(
+      [&] { return minimize(determinize({num_states, num_symbols, arcs, epsilon, 1}, max_states, budget), budget); });
+  return nb::make_tuple(found.start, flags(found.automaton.final), rows(found.automaton.arcs));
+}
+
 auto fst_words(Values<bool> final, Rows<FstArc> arcs) {
   for (const FstArc& arc : arcs) {
     require_within(std::array{arc.source, arc.target}, 0, static_cast<int64_t>(final.size()), "state");
@@ -83,6 +99,9 @@ void bind_graphs(nb::module_& m) {
         "The states from which no loop can be reached, each behind all that it has edges to.");
   m.def("minimize", &minimized, "final"_a, "arcs"_a, "budget"_a,
         "The start, -1 for none, the final states and the arcs of the minimal automaton of transitions from state 0.");
+  m.def("minimal_over_symbols", &minimal_over_symbols, "num_states"_a, "num_symbols"_a, "arcs"_a, "epsilon"_a,
+        "max_states"_a, "budget"_a,
+        "The start, the final states and the arcs of the minimal automaton of an NFA from state 0 to state 1.");
   m.def("fst_words", &fst_words, "final"_a, "arcs"_a, "The body of OpenFst's binary form of a `vector` automaton.");
 }
 

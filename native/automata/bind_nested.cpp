@@ -67,7 +67,7 @@ void require_pieces(const NestedLayout& layout) {
 void require_calls(const NestedLayout& layout, const RulesOfStates& rules) {
   const auto num_targets = static_cast<int64_t>(layout.targets.size());
   for (const Call& call : layout.calls) {
-    require_one_within(call.rule, 1, layout.num_rules(), "rule that is called");
+    require_within(call.rule, 1, layout.num_rules(), "rule that is called");
     const int64_t num_exits = layout.first_exit[call.rule + 1] - layout.first_exit[call.rule];
     require(0 <= call.first_target && call.first_target + num_exits <= num_targets, "a call has no targets");
     for (int32_t target : layout.targets_of(call)) {
@@ -76,7 +76,7 @@ void require_calls(const NestedLayout& layout, const RulesOfStates& rules) {
     rules.require_edge(call.source, call.source);
   }
   for (const RuleEnd& end : layout.ends) {
-    require_one_within(end.exit, 0, layout.num_exits(), "exit");
+    require_within(end.exit, 0, layout.num_exits(), "exit");
     const int32_t rule = rules[end.state];
     require(layout.first_exit[rule] <= end.exit && end.exit < layout.first_exit[rule + 1],
             "a rule ends in an exit of another one");
@@ -87,9 +87,9 @@ void require_counters(const NestedLayout& layout, const RulesOfStates& rules) {
   const auto num_numbers = static_cast<int64_t>(layout.numbers.size());
   for (const Counter& counter : layout.counters) {
     rules.require_edge(counter.entered, counter.end);
-    require_one_within(counter.piece, 0, layout.num_pieces(), "piece");
+    require_within(counter.piece, 0, layout.num_pieces(), "piece");
     const int64_t num_states = layout.piece_states[counter.piece];
-    require_one_within(counter.entry, 0, num_states, "entry");
+    require_within(counter.entry, 0, num_states, "entry");
     require(counter.low >= 0 && counter.high >= kNone, "a bound is negative");
     require(0 <= counter.first_number && counter.first_number + num_states <= num_numbers, "a counter has no numbers");
   }
@@ -118,13 +118,13 @@ void require_layout(const NestedLayout& layout) {
   for (const Edge& edge : layout.epsilon) rules.require_edge(edge.source, edge.target);
   require_pieces(layout);
   for (const Copy& copy : layout.copies) {
-    require_one_within(copy.piece, 0, layout.num_pieces(), "piece");
+    require_within(copy.piece, 0, layout.num_pieces(), "piece");
     rules.require_edge(copy.source, copy.target);
   }
   require_calls(layout, rules);
   for (const Prepared& prepared : layout.prepared) {
-    require_one_within(prepared.rule, 1, layout.num_rules(), "prepared rule");
-    require_one_within(prepared.piece, 0, layout.num_pieces(), "piece");
+    require_within(prepared.rule, 1, layout.num_rules(), "prepared rule");
+    require_within(prepared.piece, 0, layout.num_pieces(), "piece");
   }
   require_counters(layout, rules);
   require_numbers(layout.numbers);
@@ -195,13 +195,13 @@ ByteTables expanded_paths_of(const ByteTables& automaton, Rows<CountedState> num
                              int32_t high, int64_t dense_bytes, Budget& budget) {
   require_paths(automaton, numbers.size());
   require_numbers(numbers);
-  require_one_within(start, 0, automaton.num_states(), "start");
+  require_within(start, 0, automaton.num_states(), "start");
   require(low >= 0 && high >= kNone && low < kEndless && high < kEndless, "a bound is out of range");
   return unlocked([&] { return expanded_paths(automaton, numbers, start, {low, high}, dense_bytes, budget); });
 }
 
 auto piece_of_automaton(const ByteTables& automaton, int32_t start, Budget& budget) {
-  require_one_within(start, 0, automaton.num_states(), "start");
+  require_within(start, 0, automaton.num_states(), "start");
   Piece piece = piece_of(automaton, start, budget);
   return std::tuple(piece.num_states, rows(piece.arcs), rows(piece.epsilon), array(std::move(piece.state_of)));
 }

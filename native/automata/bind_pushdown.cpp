@@ -20,7 +20,7 @@ namespace {
 using namespace bindings;
 using namespace nanobind::literals;
 
-void require_state(int32_t state, int32_t num_states) { require_one_within(state, 0, num_states, "state"); }
+void require_state(int32_t state, int32_t num_states) { require_within(state, 0, num_states, "state"); }
 
 // Rules that call each other.
 
@@ -34,11 +34,11 @@ auto productive_exits_of(int32_t num_states, int32_t num_exits, Rows<Edge> edges
   require_within(starts, 0, num_states, "start");
   for (const Return& call : returns) {
     require_state(call.source, num_states), require_state(call.target, num_states);
-    require_one_within(call.exit, 0, num_exits, "exit");
+    require_within(call.exit, 0, num_exits, "exit");
   }
   for (const RuleEnd& end : ends) {
     require_state(end.state, num_states);
-    require_one_within(end.exit, 0, num_exits, "exit");
+    require_within(end.exit, 0, num_exits, "exit");
   }
   const RuleGraph<std::span<const Edge>> graph{num_states, num_exits, edges, returns, ends};
   const Vector<uint8_t> found = unlocked([&] { return productive_exits(graph, starts, budget); });
@@ -88,8 +88,8 @@ void require_steps(const PushdownTables& tables) {
   require_offsets(tables.step_offsets, num_cells, tables.steps.size(), "`step_offsets`");
   for (const PushdownStep& step : tables.steps) {
     require_state(step.target, tables.num_states);
-    require_one_within(step.pops, 0, tables.sequences.size(), "sequence");
-    require_one_within(step.pushes, 0, tables.sequences.size(), "sequence");
+    require_within(step.pops, 0, tables.sequences.size(), "sequence");
+    require_within(step.pushes, 0, tables.sequences.size(), "sequence");
   }
 }
 
@@ -97,8 +97,8 @@ void require_trie(Values<int32_t> parent, Values<int32_t> symbol, int32_t num_sy
   require(!parent.empty() && parent.size() == symbol.size(), "there is no empty sequence, or not a symbol for each");
   require(parent[0] == 0, "the empty sequence is its own parent");
   for (size_t sequence = 1; sequence < parent.size(); ++sequence) {
-    require_one_within(parent[sequence], 0, static_cast<int64_t>(sequence), "parent");
-    require_one_within(symbol[sequence], 0, num_symbols, "symbol");
+    require_within(parent[sequence], 0, static_cast<int64_t>(sequence), "parent");
+    require_within(symbol[sequence], 0, num_symbols, "symbol");
   }
 }
 
@@ -154,8 +154,8 @@ auto doubtful_of(Rows<Move> moves, Values<int32_t> parent, Values<int32_t> symbo
   for (const Move& move : moves) {
     require_state(move.state, static_cast<int32_t>(state_kind.size()));
     require_state(move.target, static_cast<int32_t>(state_kind.size()));
-    require_one_within(move.pops, 0, static_cast<int64_t>(parent.size()), "sequence");
-    require_one_within(move.pushes, 0, static_cast<int64_t>(parent.size()), "sequence");
+    require_within(move.pops, 0, static_cast<int64_t>(parent.size()), "sequence");
+    require_within(move.pushes, 0, static_cast<int64_t>(parent.size()), "sequence");
   }
   const Vector<uint8_t> found = unlocked([&] {
     const Sequences sequences = sequences_of(parent, symbol, budget);

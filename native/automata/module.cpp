@@ -3,7 +3,7 @@
 #include "bindings/errors.h"
 
 NB_MODULE(_native, m) {
-  bindings::translate_errors();
+  bindings::prepare(m);
   automata::bind_budget(m);
   automata::bind_byte_tables(m);
   automata::bind_construction(m);

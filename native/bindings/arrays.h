@@ -3,7 +3,7 @@
 //     Values<T>   a one-dimensional array `[n]` of T, as a span
 //     Rows<S>     an int32 array `[n, sizeof(S) / 4]` as a span of records S
 //     Grid<T>     a two-dimensional array `[n, m]` of T
-//     Output<T>   a one-dimensional array that is written to
+//     Output<T>, OutputGrid<T>   arrays of one and two dimensions that are written to
 //
 // An argument of another type, number of dimensions or layout is a TypeError, and nothing is ever converted: a copy
 // made on the way would hide a slow call, and writes to it would be lost. What values may be is for the binding to
@@ -17,11 +17,12 @@
 #include <nanobind/stl/vector.h>
 
 #include <array>
-#include <concepts>
 #include <cstdint>
 #include <ranges>
 #include <span>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -51,15 +52,22 @@ struct Output : std::span<T> {
   using std::span<T>::span;
 };
 
-// Throws ValueError. Where arrays are gone through, give a literal or a function that makes the message, which costs
-// nothing as long as all is right.
-inline void require(bool condition, const char* otherwise) {
-  if (!condition) throw nb::value_error(otherwise);
-}
-inline void require(bool condition, const std::string& otherwise) { require(condition, otherwise.c_str()); }
-template <std::invocable Message>
-void require(bool condition, Message otherwise) {
-  if (!condition) throw nb::value_error(otherwise().c_str());
+template <class T>
+struct OutputGrid {
+  std::span<T> values;
+  size_t rows = 0, columns = 0;
+};
+
+// Throws ValueError where a condition does not hold. A message that takes time is made by a function.
+template <class Message>
+void require(bool condition, const Message& otherwise) {
+  if (condition) return;
+  if constexpr (std::is_invocable_v<const Message&>) {
+    throw nb::value_error(std::string(otherwise()).c_str());
+  } else {
+    static_assert(std::is_convertible_v<const Message&, const char*>, "a message is a literal or a function");
+    throw nb::value_error(otherwise);
+  }
 }
 
 // Requires all values to be at least `low` and below `end`.
@@ -72,8 +80,7 @@ void require_within(const Numbers& numbers, int64_t low, int64_t end, const char
     });
   }
 }
-// The same for one value.
-inline void require_one_within(int64_t number, int64_t low, int64_t end, const char* what) {
+inline void require_within(int64_t number, int64_t low, int64_t end, const char* what) {
   require_within(std::array{number}, low, end, what);
 }
 
@@ -154,56 +161,106 @@ nb::ndarray<nb::numpy, const T> view(const T* data, std::initializer_list<size_t
 
 }  // namespace bindings
 
+namespace bindings {
+
+// The memory of an array, as Python's buffer protocol shows it.
+class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer() { release(); }
+
+  // Whether an object is a contiguous array of T with `ndim` dimensions, which may be written to where T is not const.
+  template <class T>
+  bool load(nb::handle source, int ndim) noexcept {
+    release();
+    const int flags = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (std::is_const_v<T> ? 0 : PyBUF_WRITABLE);
+    if (PyObject_GetBuffer(source.ptr(), &buffer_, flags) != 0) {
+      PyErr_Clear();
+      return false;
+    }
+    return buffer_.ndim == ndim && buffer_.itemsize == sizeof(T) && is_format<std::remove_const_t<T>>(buffer_.format) &&
+           reinterpret_cast<uintptr_t>(buffer_.buf) % alignof(T) == 0;
+  }
+  template <class T>
+  T* data() const {
+    return static_cast<T*>(buffer_.buf);
+  }
+  size_t shape(int dimension) const { return static_cast<size_t>(buffer_.shape[dimension]); }
+
+ private:
+  void release() {
+    if (buffer_.obj) PyBuffer_Release(&buffer_);
+  }
+  template <class T>
+  static bool is_format(const char* format) {
+    if (!format) return std::is_same_v<T, uint8_t>;
+    if (*format == '@' || *format == '=' || *format == '<') ++format;
+    if (format[0] == 0 || format[1] != 0) return false;
+    const std::string_view signed_letters = "bhilq", unsigned_letters = "BHILQ";
+    if constexpr (std::is_same_v<T, bool>) return *format == '?';
+    return (std::is_signed_v<T> ? signed_letters : unsigned_letters).find(*format) != std::string_view::npos;
+  }
+
+  Py_buffer buffer_{};
+};
+
+}  // namespace bindings
+
 namespace nanobind::detail {
 
-// Casters like those of nanobind's own arrays, with conversions switched off.
-template <class Value_, class Array>
-struct strict_array_caster {
-  NB_TYPE_CASTER(Value_, make_caster<Array>::Name)
-  make_caster<Array> array;
-
-  bool load(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
-    return array.from_python(source, flags & ~static_cast<uint32_t>(cast_flags::convert), cleanup);
-  }
+// An argument that is an array of T.
+template <class Value_, class T>
+struct array_caster {
+  NB_TYPE_CASTER(Value_,
+                 const_name("numpy.typing.NDArray[numpy.") + dtype_name<std::remove_const_t<T>>::name + const_name("]"))
+  bindings::Buffer buffer;
 };
 
 template <class T>
-struct type_caster<bindings::Values<T>>
-    : strict_array_caster<bindings::Values<T>, ndarray<const T, ndim<1>, c_contig, device::cpu>> {
-  bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
-    if (!this->load(source, flags, cleanup)) return false;
-    this->value = bindings::Values<T>(this->array.value.data(), this->array.value.size());
+struct type_caster<bindings::Values<T>> : array_caster<bindings::Values<T>, const T> {
+  bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
+    if (!this->buffer.template load<const T>(source, 1)) return false;
+    this->value = bindings::Values<T>(this->buffer.template data<const T>(), this->buffer.shape(0));
     return true;
   }
 };
 
 template <class S>
-struct type_caster<bindings::Rows<S>>
-    : strict_array_caster<bindings::Rows<S>, ndarray<const int32_t, shape<-1, sizeof(S) / 4>, c_contig, device::cpu>> {
-  bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
-    if (!this->load(source, flags, cleanup)) return false;
-    this->value = bindings::Rows<S>(reinterpret_cast<const S*>(this->array.value.data()), this->array.value.shape(0));
+struct type_caster<bindings::Rows<S>> : array_caster<bindings::Rows<S>, const int32_t> {
+  bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
+    if (!this->buffer.template load<const int32_t>(source, 2) || this->buffer.shape(1) != sizeof(S) / 4) return false;
+    this->value = bindings::Rows<S>(this->buffer.template data<const S>(), this->buffer.shape(0));
     return true;
   }
 };
 
 template <class T>
-struct type_caster<bindings::Grid<T>>
-    : strict_array_caster<bindings::Grid<T>, ndarray<const T, ndim<2>, c_contig, device::cpu>> {
-  bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
-    if (!this->load(source, flags, cleanup)) return false;
-    const auto& array = this->array.value;
-    this->value = {{array.data(), array.size()}, array.shape(0), array.shape(1)};
+struct type_caster<bindings::Grid<T>> : array_caster<bindings::Grid<T>, const T> {
+  bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
+    if (!this->buffer.template load<const T>(source, 2)) return false;
+    const size_t rows = this->buffer.shape(0), columns = this->buffer.shape(1);
+    this->value = {{this->buffer.template data<const T>(), rows * columns}, rows, columns};
     return true;
   }
 };
 
 template <class T>
-struct type_caster<bindings::Output<T>>
-    : strict_array_caster<bindings::Output<T>, ndarray<T, ndim<1>, c_contig, device::cpu>> {
-  bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
-    if (!this->load(source, flags, cleanup)) return false;
-    this->value = bindings::Output<T>(this->array.value.data(), this->array.value.size());
+struct type_caster<bindings::Output<T>> : array_caster<bindings::Output<T>, T> {
+  bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
+    if (!this->buffer.template load<T>(source, 1)) return false;
+    this->value = bindings::Output<T>(this->buffer.template data<T>(), this->buffer.shape(0));
+    return true;
+  }
+};
+
+template <class T>
+struct type_caster<bindings::OutputGrid<T>> : array_caster<bindings::OutputGrid<T>, T> {
+  bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
+    if (!this->buffer.template load<T>(source, 2)) return false;
+    const size_t rows = this->buffer.shape(0), columns = this->buffer.shape(1);
+    this->value = {{this->buffer.template data<T>(), rows * columns}, rows, columns};
     return true;
   }
 };

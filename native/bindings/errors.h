@@ -1,6 +1,6 @@
 // Errors across the boundary: what the core throws becomes the exception of `automata.errors` that means it.
 //
-// Each extension calls `translate_errors` once. Signals are looked for by `check_signals`, which budgets call: what a
+// Each extension calls `prepare` once. Signals are looked for by `check_signals`, which budgets call: what a
 // signal handler raises, KeyboardInterrupt say, travels through the core as any other exception does.
 #pragma once
 
@@ -40,6 +40,11 @@ auto unlocked(Function function) {
   return function();
 }
 
-inline void translate_errors() { nb::register_exception_translator(translate); }
+// What each extension does first.
+inline void prepare(nb::module_&) {
+  nb::register_exception_translator(translate);
+  // Objects that modules hold until the interpreter ends are no leaks.
+  nb::set_leak_warnings(false);
+}
 
 }  // namespace bindings

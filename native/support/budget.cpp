@@ -24,6 +24,7 @@ Budget::Budget(int64_t max_bytes, double max_seconds, Interrupt interrupt)
 void Budget::look() {
   credit_ = kCredit;
   if (cancelled_.load(std::memory_order_relaxed)) throw Cancelled();
+  if (watched_) watched_->look();
   const auto now = Clock::now();
   if (interrupt_ && now >= next_interrupt_) {
     next_interrupt_ = now + kBetweenInterrupts;

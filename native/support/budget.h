@@ -5,7 +5,7 @@
 //     Budget          counts bytes; looks at the clock, at the stop flag and at signals once in a while
 //     Charge          bytes that are charged as long as it lasts
 //     Allocator       charges a budget for what a standard container allocates
-//     Vector          std::vector with that allocator
+//     Vector, Map     std::vector and std::unordered_map with that allocator
 //
 // Everything that grows with its input lives in a Vector, so that peak memory is known and bounded, and every loop
 // calls `spend` with the number of elementary steps that it has made. A step takes a few nanoseconds; after kCredit of
@@ -19,6 +19,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace support {
@@ -70,6 +74,8 @@ class Budget {
   // Looks at the stop flag, the clock and, every few milliseconds, at signals.
   void look();
 
+  // Makes `look` look at another budget too, from now on; at none for null.
+  void watch(Budget* other) { watched_ = other; }
   // Makes `look` throw Cancelled from now on. Safe to call from any thread.
   void cancel() noexcept { cancelled_.store(true, std::memory_order_relaxed); }
 
@@ -89,6 +95,7 @@ class Budget {
   Clock::time_point deadline_, next_interrupt_;
   std::atomic<bool> cancelled_{false};
   const Interrupt interrupt_;
+  Budget* watched_ = nullptr;
 };
 
 class Charge {
@@ -136,5 +143,14 @@ class Allocator {
 
 template <class T>
 using Vector = std::vector<T, Allocator<T>>;
+
+template <class Key, class Value, class Hash>
+using Map = std::unordered_map<Key, Value, Hash, std::equal_to<Key>, Allocator<std::pair<const Key, Value>>>;
+
+// Room for some more elements, so that adding them does not throw.
+template <class T>
+void reserve_more(Vector<T>& values, size_t more) {
+  if (values.capacity() - values.size() < more) values.reserve(2 * values.size() + more + 16);
+}
 
 }  // namespace support

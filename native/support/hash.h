@@ -32,6 +32,14 @@ uint64_t mixed_value(uint64_t hash, const T& value) {
   return hash;
 }
 
+// For maps of the standard library.
+struct Hash {
+  template <class T>
+  size_t operator()(const T& value) const noexcept {
+    return static_cast<size_t>(mixed_value(0, value));
+  }
+};
+
 template <class T>
 uint32_t hash_of(std::span<const T> values) {
   uint64_t hash = values.size();

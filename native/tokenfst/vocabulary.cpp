@@ -21,6 +21,20 @@ uint64_t prefix_of(std::span<const uint8_t> token) {
   return prefix;
 }
 
+// The trie of tokens that are sorted; the first one has rank `first`.
+Trie trie_of(std::span<const int32_t> ids, std::span<const uint8_t> data, std::span<const int64_t> offsets,
+             size_t first) {
+  std::vector<uint8_t> text;
+  std::vector<int64_t> begins{0};
+  begins.reserve(ids.size() + 1);
+  for (int32_t id : ids) {
+    const auto token = token_of(data, offsets, id);
+    text.insert(text.end(), token.begin(), token.end());
+    begins.push_back(static_cast<int64_t>(text.size()));
+  }
+  return Trie(text, begins, static_cast<int32_t>(first));
+}
+
 }  // namespace
 
 bool is_text(std::span<const uint8_t> bytes) {
@@ -68,18 +82,6 @@ struct Vocabulary::Sorted {
     ids.reserve(keys.size());
     for (const Key& key : keys) ids.push_back(key.id);
   }
-
-  Trie trie(std::span<const uint8_t> data, std::span<const int64_t> offsets, size_t first, size_t count) const {
-    std::vector<uint8_t> text;
-    std::vector<int64_t> begins{0};
-    begins.reserve(count + 1);
-    for (int32_t id : std::span(ids).subspan(first, count)) {
-      const auto token = token_of(data, offsets, id);
-      text.insert(text.end(), token.begin(), token.end());
-      begins.push_back(static_cast<int64_t>(text.size()));
-    }
-    return Trie(text, begins, static_cast<int32_t>(first));
-  }
 };
 
 Vocabulary::Vocabulary(std::vector<uint8_t> data, std::vector<int64_t> offsets, std::vector<int32_t> eos_ids)
@@ -95,8 +97,9 @@ Vocabulary::Vocabulary(std::vector<uint8_t>&& data, std::vector<int64_t>&& offse
       rank_of_token_(size(), num_ranks()),
       all_words_(support::words_for(size())),
       eos_words_(support::words_for(size())),
-      whole_(sorted.trie(data_, offsets_, 0, sorted.num_whole)),
-      partial_(sorted.trie(data_, offsets_, sorted.num_whole, sorted.num_partial)) {
+      whole_(trie_of(token_of_rank().first(sorted.num_whole), data_, offsets_, 0)),
+      partial_(
+          trie_of(token_of_rank().subspan(sorted.num_whole, sorted.num_partial), data_, offsets_, sorted.num_whole)) {
   for (int32_t rank = 0; rank < num_ranks(); ++rank) rank_of_token_[token_of_rank_[rank]] = rank;
   for (int32_t id : token_of_rank_) support::set_bit(all_words_, id);
   for (int32_t id : eos_ids_) support::set_bit(eos_words_, id);

@@ -1,19 +1,25 @@
-"""From the bytes of a constraint to its canonical automaton."""
+"""From the bytes of a constraint to its canonical automaton.
+
+product     the constraint's bytes and the pieces at once              native/tokenfst/canonical/product.h
+edges       what tokens do to it                                       edges.h
+live edges  what of it leads on to an end, and in how many tokens      liveness.h
+rows        states of the text, with two targets for each class        rows.h
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from automata.arrays import IntArray
 from automata.byte_automaton import ByteAutomaton
-from automata.errors import EmptyLanguage
+from automata.errors import EmptyLanguage, LimitExceeded, VocabularyError
 from automata.limits import Work, under_way
-from tokenfst.canonical.automaton import CanonicalAutomaton
-from tokenfst.canonical.edges import token_edges
-from tokenfst.canonical.liveness import NO_END, live_edges
-from tokenfst.canonical.prepared import prepare
-from tokenfst.canonical.product import product
-from tokenfst.canonical.sets import Rows, rows
-from tokenfst.terminals import Terminals
+from tokenfst import _native
+from tokenfst.canonical.automaton import MAX_CACHED_ROWS, CanonicalAutomaton
+from tokenfst.canonical.prepared import Prepared, prepare
+from tokenfst.terminals import Terminals, token_set
 from tokenfst.vocabulary import Vocabulary
 
 
@@ -35,18 +41,58 @@ def canonical_from_bytes(
     """
     if automaton.is_empty:
         raise EmptyLanguage("the constraint allows no text at all")
-    prepared = prepare(vocabulary)
-    with under_way(work) as work:
-        both = product(automaton, prepared.pieces, prepared.words, work)
-        edges = token_edges(both, vocabulary, prepared, automaton.labels, terminals or {}, work)
-        live = live_edges(edges, both, prepared.pairs, int(bool(vocabulary.eos_ids)), work)
-        if live.start == NO_END:
-            raise EmptyLanguage("the vocabulary cannot write any text that the constraint allows")
-        return CanonicalAutomaton(vocabulary, _with_end(rows(live, both, work)), live.class_of, prepared.pairs)
+    work = under_way(work)
+    prepared = prepare(vocabulary, work)
+    labelled = labelled_tokens(automaton.labels, vocabulary, terminals or {})
+    max_states, budget = work.limits.states, work.budget
+    try:
+        product = _native.canonical_product(automaton.tables, prepared.pieces, prepared.words, max_states, budget)
+    except LimitExceeded as error:
+        raise error.of("the product of the constraint and the pre-tokenizer") from None
+    if product.is_empty:
+        raise EmptyLanguage("the constraint allows no text that the tokenizer's encoder could be given")
+    try:
+        live = _live_edges(product, vocabulary, prepared, labelled, work)
+    except LimitExceeded as error:
+        raise error.of("what all tokens do to the constraint") from None
+    if not live.has_text:
+        raise EmptyLanguage("the vocabulary cannot write any text that the constraint allows")
+    try:
+        core = _native.CanonicalAutomaton.from_live(
+            vocabulary.native, live, product, prepared.pairs, max_states, MAX_CACHED_ROWS, budget
+        )
+    except LimitExceeded as error:
+        raise error.of("the canonical automaton") from None
+    return CanonicalAutomaton(vocabulary, core)
 
 
-def _with_end(found: Rows) -> Rows:
-    """With a row for the end of the sequence."""
-    return found._replace(
-        offsets=np.append(found.offsets, found.offsets[-1]).astype(np.int32), final=np.append(found.final, True)
-    )
+_Labelled = list[tuple[IntArray, IntArray]]
+
+
+def _live_edges(
+    product: _native.Product, vocabulary: Vocabulary, prepared: Prepared, labelled: _Labelled, work: Work
+) -> _native.LiveEdges:
+    parts = prepared.pairs, prepared.words, prepared.never
+    edges = _native.canonical_edges(product, vocabulary.native, *parts, labelled, work.budget)
+    return _native.live_edges(edges, product, prepared.pairs, int(bool(vocabulary.eos_ids)), work.budget)
+
+
+def labelled_tokens(labels: Sequence[str], vocabulary: Vocabulary, terminals: Terminals) -> _Labelled:
+    """The tokens that some labels stand for, grouped by the labels: pairs of tokens and numbers of labels.
+
+    Raises:
+        UnknownTerminal, VocabularyError: as `token_set`; or a label stands for a token that writes text.
+    """
+    sets: dict[int, list[int]] = {}
+    for label, name in enumerate(labels):
+        for token in token_set(name, vocabulary, terminals).tolist():
+            if vocabulary.tokens[token]:
+                raise VocabularyError(
+                    f"terminal {name!r}: token {token} writes {vocabulary.tokens[token]!r}; with canonical "
+                    "tokenization a terminal writes nothing, since the encoder says which tokens a text is written in"
+                )
+            sets.setdefault(token, []).append(label)
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for token, own in sets.items():
+        groups.setdefault(tuple(own), []).append(token)
+    return [(np.array(tokens, np.int32), np.array(own, np.int32)) for own, tokens in groups.items()]

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from automata.arrays import ByteArray, IntArray
 from tokenfst.canonical.pieces import Pieces
-from tokenfst.loops import Ints
 
 
 class PieceBytes(NamedTuple):
@@ -27,9 +27,9 @@ class PieceBytes(NamedTuple):
         final: `[P]`, whether the text may end here.
     """
 
-    byte_class: Ints
-    next: Ints
-    split: Ints
+    byte_class: ByteArray
+    next: IntArray
+    split: IntArray
     final: npt.NDArray[np.bool_]
 
 
@@ -56,7 +56,7 @@ def piece_bytes(pieces: Pieces) -> PieceBytes:
     columns, byte_class = _distinct(np.vstack([table, inside]).T)
     padding = len(inside)
     return PieceBytes(
-        byte_class,
+        byte_class.astype(np.uint8),
         np.ascontiguousarray(columns.T),
         np.append(pieces.split, np.full(padding, -1, np.int32)),
         np.append(pieces.final, np.zeros(padding, np.bool_)),
@@ -68,9 +68,9 @@ class _Spelled:
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self.rows: list[Ints] = []
+        self.rows: list[IntArray] = []
 
-    def states(self, targets: Ints) -> Ints:
+    def states(self, targets: IntArray) -> IntArray:
         """A state for each row of 64 targets, `[..., 64]` to `[...]`: -1 where all are -1, one for equal rows."""
         rows, which = _distinct(targets.reshape(-1, 64))
         number = np.full(len(rows), -1, np.int32)
@@ -81,7 +81,7 @@ class _Spelled:
         return number[which].reshape(targets.shape[:-1])
 
 
-def _distinct(rows: Ints) -> tuple[Ints, Ints]:
+def _distinct(rows: IntArray) -> tuple[IntArray, IntArray]:
     """Each of the rows once, in order of appearance, and which one of these every row is."""
     known: dict[bytes, int] = {}
     which = np.array([known.setdefault(row.tobytes(), len(known)) for row in rows], np.int32)

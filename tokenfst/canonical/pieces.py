@@ -28,10 +28,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from automata.arrays import IntArray
 from automata.errors import UnsupportedTokenizer
+from automata.limits import Work, under_way
 from tokenfst.canonical import characters as chars
 from tokenfst.canonical.pattern_reader import Fork, Match, Program, Read, read_pattern
-from tokenfst.loops import Ints
 
 MAX_STATES = 5_000
 
@@ -62,27 +63,29 @@ class Pieces(NamedTuple):
         final: `[N]`, whether the text may end here.
     """
 
-    kind: Ints
-    next: Ints
-    split: Ints
+    kind: IntArray
+    next: IntArray
+    split: IntArray
     final: npt.NDArray[np.bool_]
 
 
-def pieces(pattern: str | None) -> Pieces:
+def pieces(pattern: str | None, work: Work | None = None) -> Pieces:
     """The automaton of a pre-tokenizer's pattern.
 
     Raises:
         UnsupportedTokenizer: the pattern has something that is not modelled, or leaves characters out of all pieces.
+        LimitExceeded, Cancelled: the compilation has to stop.
     """
+    work = under_way(work)
     program = read_pattern(pattern)
     kind, members = _kinds(program)
     machine = _Machine(program, members)
-    automaton = _merged(*_live(*machine.explore()))
-    _require_cover(automaton, pattern)
+    automaton = _merged(*_live(*machine.explore(work)))
+    _require_cover(automaton, pattern, work)
     return Pieces(kind, *automaton)
 
 
-def _kinds(program: Program) -> tuple[Ints, list[int]]:
+def _kinds(program: Program) -> tuple[IntArray, list[int]]:
     """The kind of every character, and for every set in the program the kinds in it, as bits."""
     considered = chars.settled() if program.uses_categories else ~chars.category("Cs")
     membership = np.zeros(chars.NUM_CODE_POINTS, np.int64)
@@ -179,12 +182,13 @@ class _Machine:
         ends = any(self.is_match(place) and self.holds[place] & self.end for place in state.items)
         return not state.ended and bool(state.allowed & self.end) and ends
 
-    def explore(self) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
+    def explore(self, work: Work) -> tuple[IntArray, IntArray, npt.NDArray[np.bool_]]:
         """All states that can be reached: next `[N, kinds]`, split `[N]`, final `[N]`."""
         number = {self.start: 0}
         order = [self.start]
         rows: list[list[int]] = []
         for state in order:
+            work.check()
             row = []
             for target in (*(self.step(state, kind) for kind in range(self.num_kinds)), self.split(state)):
                 if target is not None and target not in number:
@@ -198,10 +202,10 @@ class _Machine:
         return table[:, :-1], table[:, -1], np.array([self.is_final(state) for state in order], np.bool_)
 
 
-_Tables = tuple[Ints, Ints, npt.NDArray[np.bool_]]
+_Tables = tuple[IntArray, IntArray, npt.NDArray[np.bool_]]
 
 
-def _live(table: Ints, split: Ints, final: npt.NDArray[np.bool_]) -> _Tables:
+def _live(table: IntArray, split: IntArray, final: npt.NDArray[np.bool_]) -> _Tables:
     """Without transitions to states that lead to no end; those states stay, unreachable."""
     both = np.column_stack([table, split])
     live = final.copy()
@@ -214,7 +218,7 @@ def _live(table: Ints, split: Ints, final: npt.NDArray[np.bool_]) -> _Tables:
     return both[:, :-1], both[:, -1], final
 
 
-def _merged(table: Ints, split: Ints, final: npt.NDArray[np.bool_]) -> _Tables:
+def _merged(table: IntArray, split: IntArray, final: npt.NDArray[np.bool_]) -> _Tables:
     """With states merged that have the same future (Moore), and those that cannot be reached left out."""
     both = np.column_stack([table, split])
     block = final.astype(np.int64)
@@ -238,12 +242,13 @@ def _merged(table: Ints, split: Ints, final: npt.NDArray[np.bool_]) -> _Tables:
     return renumbered[:, :-1].copy(), renumbered[:, -1].copy(), final[owner[order]]
 
 
-def _require_cover(automaton: _Tables, pattern: str | None) -> None:
+def _require_cover(automaton: _Tables, pattern: str | None, work: Work) -> None:
     """Every text is cut into pieces with nothing between them."""
     table, split, final = automaton
     waiting = [frozenset({0})]
     known = set(waiting)
     while waiting:
+        work.check()
         states = waiting.pop()
         if not any(final[state] for state in states):
             raise UnsupportedTokenizer(f"the matches of {pattern!r} leave out parts of some texts")

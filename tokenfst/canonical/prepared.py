@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from automata.arrays import IntArray
 from automata.errors import UnsupportedTokenizer
+from automata.limits import Work, under_way
+from tokenfst import _native
+from tokenfst._native import Pairs, WholePieces
 from tokenfst.bpe import NotBPE
 from tokenfst.canonical.derivations import derivations
-from tokenfst.canonical.pairs import Pairs, pairs
-from tokenfst.canonical.piece_bytes import PieceBytes, piece_bytes
+from tokenfst.canonical.pairs import pairs
+from tokenfst.canonical.piece_bytes import piece_bytes
 from tokenfst.canonical.pieces import pieces
-from tokenfst.canonical.product import OUT, ROOT, WholePieces
-from tokenfst.loops import Ints
 from tokenfst.vocabulary import Vocabulary
+
+# Nodes of every trie: no whole piece begins like this; nothing has been read since the boundary.
+OUT, ROOT = 0, 1
 
 
 class Prepared(NamedTuple):
@@ -30,33 +34,41 @@ class Prepared(NamedTuple):
     """
 
     pairs: Pairs
-    pieces: PieceBytes
+    pieces: _native.PieceBytes
     words: WholePieces
-    never: Ints
+    never: IntArray
 
 
 _prepared: WeakKeyDictionary[Vocabulary, Prepared] = WeakKeyDictionary()
+# Those of the patterns that came last.
+_pieces: dict[str | None, _native.PieceBytes] = {}
+_MOST_PATTERNS = 16
 
 
-def prepare(vocabulary: Vocabulary) -> Prepared:
+def prepare(vocabulary: Vocabulary, work: Work | None = None) -> Prepared:
     """The tables of a vocabulary's encoder, made once.
+
+    Args:
+        vocabulary: the tokens.
+        work: the compilation that it is part of, if it is the first one.
 
     Raises:
         UnsupportedTokenizer: the encoder is not known, or does something that is not modelled.
+        LimitExceeded, Cancelled: the compilation has to stop.
     """
     found = _prepared.get(vocabulary)
     if found is None:
-        found = _prepared[vocabulary] = _prepare(vocabulary)
+        found = _prepared[vocabulary] = _prepare(vocabulary, under_way(work))
     return found
 
 
-def _prepare(vocabulary: Vocabulary) -> Prepared:
+def _prepare(vocabulary: Vocabulary, work: Work) -> Prepared:
     bpe = vocabulary.bpe
     if isinstance(bpe, NotBPE):
         raise UnsupportedTokenizer(f"canonical tokenization needs the encoder of the vocabulary: {bpe.reason}")
     if vocabulary.text_start is not None:
         raise UnsupportedTokenizer("byte-level BPE writes the same at the start of a text; this vocabulary does not")
-    made = derivations(vocabulary, bpe)
+    made = derivations(vocabulary, bpe, work)
     # Of two tokens with equal bytes, an encoder looks up the one that it could also make.
     others = [t for t in np.flatnonzero(~made.made).tolist() if vocabulary.tokens[t]]
     spelled = {vocabulary.tokens[t] for t in np.flatnonzero(made.made).tolist()}
@@ -66,27 +78,35 @@ def _prepare(vocabulary: Vocabulary) -> Prepared:
             if vocabulary.tokens[token] not in spelled:
                 words.setdefault(vocabulary.tokens[token], token)
     never = np.array(sorted(set(others) - set(words.values())), np.int32)
-    return Prepared(pairs(made), _piece_bytes(bpe.pattern), _trie(words), never)
+    return Prepared(pairs(made, work), _pieces_of(bpe.pattern, work), _trie(words), never)
 
 
-@lru_cache(maxsize=16)
-def _piece_bytes(pattern: str | None) -> PieceBytes:
-    return piece_bytes(pieces(pattern))
+def _pieces_of(pattern: str | None, work: Work) -> _native.PieceBytes:
+    """The pieces of a pre-tokenizer, which many vocabularies share."""
+    found = _pieces.get(pattern)
+    if found is None:
+        found = _native.PieceBytes(*piece_bytes(pieces(pattern, work)))
+        while len(_pieces) >= _MOST_PATTERNS:
+            _pieces.pop(next(iter(_pieces)), None)
+        _pieces[pattern] = found
+    return found
 
 
 def _trie(words: dict[bytes, int]) -> WholePieces:
+    """The tokens that only whole pieces are, as a trie: T nodes by C classes of bytes."""
     if not words:
-        no_bytes = np.zeros(256, np.int32)
+        no_bytes = np.zeros(256, np.uint8)
         return WholePieces(no_bytes, np.zeros((1, 1), np.int32), np.zeros(1, np.bool_), np.zeros(0, np.int32))
     nodes: dict[bytes, int] = {b"": ROOT}
     for word in words:
         for length in range(1, len(word) + 1):
             nodes.setdefault(word[:length], len(nodes) + 1)
-    # Bytes that are in no word share a column.
+    # Bytes that are in no word share a column, the first one, if there are any.
     used = sorted({byte for word in words for byte in word})
-    byte_class = np.zeros(256, np.int32)
-    byte_class[used] = np.arange(1, len(used) + 1)
-    table = np.full((len(nodes) + 1, len(used) + 1), OUT, np.int32)
+    first = int(len(used) < 256)
+    byte_class = np.zeros(256, np.uint8)
+    byte_class[used] = np.arange(first, first + len(used))
+    table = np.full((len(nodes) + 1, first + len(used)), OUT, np.int32)
     spells = np.zeros(len(nodes) + 1, np.bool_)
     for prefix, node in nodes.items():
         if prefix:

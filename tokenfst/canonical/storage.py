@@ -1,12 +1,12 @@
 """Canonical automata as files: safetensors, as `tokenfst.storage` has them, for the same encoder as well.
 
-A file holds the rows and the class of each token; the pairs are the vocabulary's. It is checked before it is used.
+A file holds the rows and the class of each token; the pairs are the vocabulary's. The native core checks it before it
+is used.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,8 @@ import numpy.typing as npt
 
 from automata.errors import AutomatonFileError, UnsupportedTokenizer
 from tokenfst.bpe import NotBPE
-from tokenfst.canonical.automaton import CanonicalAutomaton
+from tokenfst.canonical.automaton import CanonicalAutomaton, Rows
 from tokenfst.canonical.prepared import prepare
-from tokenfst.canonical.sets import Rows
 from tokenfst.vocabulary import Vocabulary
 
 FORMAT = "tokenfst canonical automaton"
@@ -47,10 +46,18 @@ def load(path: str | Path, vocabulary: Vocabulary) -> CanonicalAutomaton:
             arrays = {name: file.get_tensor(name) for name in (*Rows._fields, "class_of")}
     except (SafetensorError, json.JSONDecodeError) as error:
         raise AutomatonFileError(f"{path} is not a readable automaton: {error}") from error
-    if not _sound(arrays, len(vocabulary)):
-        raise AutomatonFileError("the tables of the automaton do not fit together")
-    rows = Rows(**{name: arrays[name] for name in Rows._fields})._replace(final=arrays["final"].astype(np.bool_))
-    return CanonicalAutomaton(vocabulary, rows, arrays["class_of"], prepare(vocabulary).pairs)
+    rows = Rows(**{name: arrays[name] for name in Rows._fields})
+    try:
+        rows = rows._replace(final=_flags(rows.final))
+        return CanonicalAutomaton.from_rows(vocabulary, rows, arrays["class_of"], prepare(vocabulary).pairs)
+    except (TypeError, ValueError) as error:
+        raise AutomatonFileError(f"the tables of the automaton do not fit together: {error}") from None
+
+
+def _flags(array: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    if array.dtype != np.uint8:
+        raise TypeError(f"flags are bytes, not {array.dtype}")
+    return array.astype(np.bool_)
 
 
 def _header(vocabulary: Vocabulary) -> dict[str, str]:
@@ -64,26 +71,3 @@ def _header(vocabulary: Vocabulary) -> dict[str, str]:
         "vocabulary": vocabulary.digest,
         "encoder": vocabulary.bpe.digest,
     }
-
-
-def _sound(arrays: Mapping[str, npt.NDArray[Any]], num_tokens: int) -> bool:
-    """Whether all arrays have the types and shapes that belong together and every index lies inside its table."""
-    offsets, number, targets, least, final, class_of = (arrays[name] for name in (*Rows._fields, "class_of"))
-    if any(array.dtype != np.int32 for array in (offsets, number, targets, least, class_of)) or final.dtype != np.uint8:
-        return False
-    num_edges, counts = len(number), np.diff(offsets)
-    shapes = [array.shape for array in (offsets, number, targets, least, class_of)]
-    if shapes != [(len(final) + 1,), (num_edges,), (2, num_edges), (2, num_edges), (num_tokens,)] or final.ndim != 1:
-        return False
-    if len(final) < 2 or offsets[0] != 0 or (counts < 0).any() or offsets[-1] != num_edges or counts[-1]:
-        return False
-    num_classes = int(class_of.max()) + 1
-    # Look-ups search a row by halves, so classes must ascend within it.
-    place = np.repeat(np.arange(len(final)), counts) * num_classes + number
-    return bool(
-        (class_of >= -1).all()
-        and ((number >= 0) & (number < num_classes)).all()
-        and (np.diff(place) > 0).all()
-        and ((targets >= -1) & (targets < len(final) - 1)).all()
-        and (least >= 0).all()
-    )

@@ -23,6 +23,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from automata.arrays import BoolArray, IntArray
 from automata.counted import CountedByteAutomaton
 from automata.counted.register_distance import LOW, STATE, Steps, joined, live_parts, pieces_by_distance, steps
 from automata.errors import EmptyLanguage, LimitExceeded
@@ -30,9 +31,8 @@ from automata.limits import Work, under_way
 from tokenfst.automaton import TokenAutomaton
 from tokenfst.counted.beginning import with_counted_beginning, with_counted_exceptions
 from tokenfst.counted.classes import CountedClasses, counted_classes
-from tokenfst.counted.transitions import Counted
-from tokenfst.loops import Ints
 from tokenfst.token_classes import END
+from tokenfst.transitions import Counted
 from tokenfst.vocabulary import Vocabulary
 
 # Edges after cutting, at most: 96 MiB.
@@ -49,14 +49,11 @@ class CountedAutomaton(TokenAutomaton):
         transitions: guarded edges.
     """
 
-    transitions: Counted
-
-    def is_final(self, state: int) -> bool:
-        """Whether the text may end here."""
-        return self.transitions.target(state, END) >= 0
-
-    def _words(self, state: int) -> npt.NDArray[np.int32]:
-        return super()._words(self.transitions.alike(state))
+    @property
+    def _guards(self) -> Counted:
+        form = self.transitions
+        assert isinstance(form, Counted)
+        return form
 
     @cached_property
     def min_tokens_steps(self) -> Steps:
@@ -65,7 +62,7 @@ class CountedAutomaton(TokenAutomaton):
         Raises:
             LimitExceeded: they change too often with the count (`automata.counted.register_distance.MAX_PIECES`).
         """
-        form = self.transitions
+        form = self._guards
         edges = np.stack([form.source().astype(np.int32), form.low, form.high, form.edge_target, form.action], axis=1)
         # Without end tokens a text is complete where it may end.
         is_goal = form.edge_class == END
@@ -75,23 +72,20 @@ class CountedAutomaton(TokenAutomaton):
         return steps(*size, pieces_by_distance(*size, edges[~is_goal], np.ascontiguousarray(edges[is_goal, :3])))
 
     @cached_property
-    def min_tokens_by_state(self) -> Ints:
+    def min_tokens_by_state(self) -> IntArray:
         """The least number of tokens from every state to the end of the text, `[Q x (R + 1)]` int32: the steps written
         out."""
-        return self._least(np.arange(self.transitions.num_states))
+        return self._least(np.arange(self.num_states))
 
     def min_tokens(self, state: int) -> int:
         """The least number of tokens from a state to the end of the text, the end token counted."""
         return int(self._least(np.array([state]))[0])
 
-    def _behind(self, state: int) -> Ints:
-        return self._least(self.transitions.reached(state))
-
-    def _least(self, states: npt.NDArray[np.int64]) -> Ints:
+    def _least(self, states: npt.NDArray[np.int64]) -> IntArray:
         """The least number of tokens to the end from each of some states, `[n]`."""
-        register, place = np.divmod(states, self.transitions.num_places)
-        key = place * (self.transitions.max_register + 1) + register
-        least: Ints = self.min_tokens_steps.value[np.searchsorted(self.min_tokens_steps.key, key, side="right") - 1]
+        register, place = np.divmod(states, self._guards.num_places)
+        key = place * (self._guards.max_register + 1) + register
+        least: IntArray = self.min_tokens_steps.value[np.searchsorted(self.min_tokens_steps.key, key, side="right") - 1]
         return least
 
 
@@ -108,8 +102,7 @@ def from_counted(
     rule, language, token_bytes = vocabulary.text_start if at_text_start else None, automaton, vocabulary.is_token_byte
     if rule:
         automaton, token_bytes = with_counted_beginning(automaton, rule), vocabulary.is_first_byte
-    with under_way(work) as work:
-        classes = counted_classes(automaton, vocabulary, work)
+    classes = counted_classes(automaton, vocabulary, under_way(work))
     if rule:
         classes = with_counted_exceptions(classes, language, rule, vocabulary)
     edges, num_places = _with_end(automaton, classes), automaton.num_states + 1
@@ -120,19 +113,22 @@ def from_counted(
     edges = edges[np.lexsort((edges[:, _FROM], edges[:, _CLASS], edges[:, _SOURCE]))]
     row_offsets = np.searchsorted(edges[:, _SOURCE], np.arange(num_places + 1))
     columns = [np.ascontiguousarray(edges[:, c]) for c in (_CLASS, _FROM, _UPTO, _TARGET, _ACTION)]
-    form = Counted(num_places, classes.num_classes, automaton.max_register, row_offsets, *columns)
+    form = Counted(automaton.max_register, classes.num_classes, row_offsets, *columns)
     final = np.append(automaton.final_from >= 0, True)
     runs = classes.run_end, classes.run_class
-    return CountedAutomaton(vocabulary, automaton.start, final, form, *runs, at_text_start=at_text_start)
+    start = automaton.start
+    made = CountedAutomaton.from_transitions(vocabulary, start, final, form, *runs, at_text_start=at_text_start)
+    assert isinstance(made, CountedAutomaton)
+    return made
 
 
-def _spells_all(automaton: CountedByteAutomaton, is_token_byte: npt.NDArray[np.bool_]) -> bool:
+def _spells_all(automaton: CountedByteAutomaton, is_token_byte: BoolArray) -> bool:
     """Whether every byte that the automaton reads is a token by itself."""
     num_arcs = np.diff(automaton.offsets).reshape(automaton.num_states, automaton.num_classes).sum(axis=0)
     return not num_arcs[automaton.byte_class[~is_token_byte]].any()
 
 
-def _with_end(automaton: CountedByteAutomaton, classes: CountedClasses) -> Ints:
+def _with_end(automaton: CountedByteAutomaton, classes: CountedClasses) -> IntArray:
     """The edges, with those of the end tokens to the place after the end."""
     top, end = automaton.max_register, automaton.num_states
     ending = np.flatnonzero(automaton.final_from >= 0)
@@ -143,7 +139,7 @@ def _with_end(automaton: CountedByteAutomaton, classes: CountedClasses) -> Ints:
     return np.concatenate([ends, classes.edges])
 
 
-def _live(automaton: CountedByteAutomaton, edges: Ints, num_places: int) -> Ints:
+def _live(automaton: CountedByteAutomaton, edges: IntArray, num_places: int) -> IntArray:
     """The edges, as far as they lead to where tokens lead on to an end.
 
     Raises:

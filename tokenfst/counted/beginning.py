@@ -14,7 +14,7 @@ from automata.counted import CountedByteAutomaton
 from tokenfst.beginning import moved_runs
 from tokenfst.counted.classes import CountedClasses
 from tokenfst.text_start import SPACE, TextStart
-from tokenfst.token_classes import NEVER
+from tokenfst.transition.token_classes import NEVER
 from tokenfst.vocabulary import Vocabulary
 
 # A state and what the register holds there; None for nowhere.

@@ -30,9 +30,9 @@ from tokenfst.counted.functions import (
     room_needed,
     with_room,
 )
-from tokenfst.loops import DEAD, UNKNOWN, Ints
-from tokenfst.token_classes import FIRST_CLASS, NEVER
-from tokenfst.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, Nodes
+from tokenfst.transition.loops import DEAD, UNKNOWN, Ints
+from tokenfst.transition.token_classes import FIRST_CLASS, NEVER
+from tokenfst.transition.trie import BYTE, CHILDREN, COUNT_SHIFT, END_RANK, FIRST_RANK, Nodes
 from tokenfst.vocabulary import Vocabulary
 
 # Memory of one entry of a function.

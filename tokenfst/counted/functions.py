@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from automata.jit import kernel, plain_kernel
-from tokenfst.loops import DEAD, UNKNOWN, Ints
+from tokenfst.transition.loops import DEAD, UNKNOWN, Ints
 
 IDENTITY = 0
 SOURCE, LOW, HIGH, TARGET, ACTION = range(5)

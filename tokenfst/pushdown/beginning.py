@@ -16,13 +16,13 @@ from typing import TypeAlias
 
 import numpy as np
 
-from automata.errors import UnsupportedTokenizer
 from automata.arrays import IntArray
+from automata.errors import UnsupportedTokenizer
+from automata.limits import Work
 from automata.pushdown.automaton import Configuration, PushdownAutomaton
+from tokenfst._native import TokenEffects
 from tokenfst.beginning import moved_runs
-from tokenfst.pushdown.contexts import CLASS, SOURCE
-from tokenfst.pushdown.planting import ways, with_tree
-from tokenfst.pushdown.walk import TokenEffects
+from tokenfst.pushdown.terminals import CLASS, SOURCE
 from tokenfst.text_start import SPACE, TextStart
 from tokenfst.token_classes import NEVER
 from tokenfst.vocabulary import Vocabulary
@@ -115,7 +115,7 @@ class _Sequences:
 
 
 def with_exceptions(
-    effects: TokenEffects, automaton: PushdownAutomaton, rule: TextStart, vocabulary: Vocabulary
+    effects: TokenEffects, automaton: PushdownAutomaton, rule: TextStart, vocabulary: Vocabulary, work: Work
 ) -> TokenEffects:
     """The effects under `with_beginning`, with what the tokens that are exceptions to the rule do at the beginning put
     right.
@@ -125,53 +125,55 @@ def with_exceptions(
         automaton: the automaton without a beginning.
         rule: what happens at the start of a text.
         vocabulary: the tokens.
+        work: the compilation that it is part of.
     """
     begin = automaton.num_states - 1
-    leads_to = _from_beginning(effects, begin)
+    leads_to = _from_beginning(effects, begin, work)
+    run_end, run_class = effects.run_end, effects.run_class
     moved: dict[tuple[int, _Reached], list[int]] = {}
     for token_id in (*rule.exceptions, *rule.ignored):
+        work.check()
         if vocabulary.tokens[token_id]:
             text = rule.first(token_id, vocabulary.tokens[token_id])
             reached: _Reached = frozenset(_read(automaton, [(automaton.start, ())], text))
             if token_id in rule.ignored:
                 reached = frozenset([(begin, ())])
             rank = int(vocabulary.rank_of_token[token_id])
-            number = int(effects.run_class[np.searchsorted(effects.run_end, rank, "right")])
+            number = int(run_class[np.searchsorted(run_end, rank, "right")])
             if leads_to.get(number, frozenset()) != reached:
                 moved.setdefault((number, reached), []).append(rank)
-    return _move(effects, begin, moved) if moved else effects
+    return _move(effects, begin, moved, work) if moved else effects
 
 
-def _from_beginning(effects: TokenEffects, begin: int) -> dict[int, _Reached]:
+def _from_beginning(effects: TokenEffects, begin: int, work: Work) -> dict[int, _Reached]:
     """Where each class leads from the beginning, with an empty stack."""
     found: dict[int, set[Configuration]] = {}
-    for number, _, tree in effects.entries[effects.entries[:, SOURCE] == begin].tolist():
-        reached = {(state, pushed) for popped, pushed, state in ways(effects.trees, tree) if not popped}
+    entries = effects.entries
+    for number, _, tree in entries[entries[:, SOURCE] == begin].tolist():
+        ways = effects.trees.ways(tree, work.budget)
+        reached = {(state, pushed) for popped, pushed, state in ways if not popped}
         found.setdefault(number, set()).update(reached)
     return {number: frozenset(reached) for number, reached in found.items() if reached}
 
 
-def _move(effects: TokenEffects, begin: int, moved: dict[tuple[int, _Reached], list[int]]) -> TokenEffects:
+def _move(effects: TokenEffects, begin: int, moved: dict[tuple[int, _Reached], list[int]], work: Work) -> TokenEffects:
     """Makes a class of each list of ranks: their old one, but for the entries from the beginning."""
-    trees = effects.trees
+    said = [[((), stack, target) for target, stack in sorted(reached)] for _, reached in moved if reached]
+    trees, planted = effects.trees.planted(said, work.budget)
+    tree = iter(planted)
     parts, new_class, num_classes = [effects.entries], dict[int, int](), effects.num_classes
     for (old, reached), ranks in moved.items():
-        own = effects.entries[effects.entries[:, CLASS] == old]
+        own = parts[0][parts[0][:, CLASS] == old]
         own = own[own[:, SOURCE] != begin]
         if reached:
-            trees, tree = with_tree(trees, [((), stack, target) for target, stack in sorted(reached)])
-            own = np.concatenate([own, np.array([[NEVER, begin, tree]], np.int32)])
+            own = np.concatenate([own, np.array([[NEVER, begin, next(tree)]], np.int32)])
         own[:, CLASS] = num_classes
         new_class |= dict.fromkeys(ranks, num_classes if len(own) else NEVER)
         num_classes += bool(len(own))
         parts.append(own)
+        work.check()
     run_end, run_class = moved_runs(effects, new_class)
     # A class that all its tokens have left does nothing.
     entries = np.concatenate(parts)
-    return effects._replace(
-        run_end=run_end,
-        run_class=run_class,
-        num_classes=num_classes,
-        entries=entries[np.isin(entries[:, CLASS], run_class)],
-        trees=trees,
-    )
+    entries = entries[np.isin(entries[:, CLASS], run_class)]
+    return TokenEffects(run_end, run_class, num_classes, entries, trees, effects.column_trees)

@@ -4,24 +4,25 @@
 
 The end of the text and the labels are columns of the automaton over bytes beyond its bytes. What they do is no
 composition: the steps of the column are the effects of the end tokens, and of the tokens of the label's set.
+
+Where a byte of the grammar's texts is no token by itself, a text may come to where it cannot be completed, and such
+dead ends are trimmed (`native/tokenfst/pushdown/trim.h`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from automata.arrays import BoolArray
+from automata.errors import EmptyLanguage, GrammarError, LimitExceeded
 from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
-from tokenfst.loops import Ints
+from tokenfst import _native
+from tokenfst._native import PushdownTables, TokenEffects
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 from tokenfst.pushdown.beginning import with_beginning, with_exceptions
-from tokenfst.pushdown.contexts import CLASS, context_tables
-from tokenfst.pushdown.tables import PushdownTables
 from tokenfst.pushdown.terminals import all_have_tokens, check_deterministic, with_labels
-from tokenfst.pushdown.trim import spells_all, trimmed
-from tokenfst.pushdown.walk import TokenEffects, column_entries, token_effects
 from tokenfst.terminals import Terminals
-from tokenfst.token_classes import END
 from tokenfst.vocabulary import Vocabulary
 
 
@@ -39,39 +40,75 @@ def from_pushdown(
         automaton = with_beginning(language, rule)
     effects = token_effects(automaton, vocabulary, work)
     if rule:
-        effects = with_exceptions(effects, language, rule, vocabulary)
+        effects = with_exceptions(effects, language, rule, vocabulary, work)
     if automaton.labels:
-        effects = with_labels(automaton, effects, vocabulary, terminals or {})
-    tables = _tables(automaton, effects)
-    work.check()
+        effects = with_labels(automaton, effects, vocabulary, terminals or {}, work)
+    tables = _tables(automaton, effects, work)
     if automaton.labels:
-        check_deterministic(tables, effects.run_end, effects.run_class, vocabulary)
-    lacks_bytes = not spells_all(automaton, vocabulary.is_first_byte if rule else vocabulary.is_token_byte)
+        check_deterministic(tables, effects.run_end, effects.run_class, vocabulary, work)
+    lacks_bytes = not _spells_all(automaton, vocabulary.is_first_byte if rule else vocabulary.is_token_byte)
     if lacks_bytes or not all_have_tokens(automaton.labels, vocabulary, terminals or {}):
-        effects = trimmed(effects, tables, automaton.overflow_states(), work)
-        tables = _tables(automaton, effects)
-    runs = effects.run_end, effects.run_class
-    return PushdownTokenAutomaton(vocabulary, tables, *runs, at_text_start=at_text_start, lacks_bytes=lacks_bytes)
-
-
-def _tables(automaton: PushdownAutomaton, effects: TokenEffects) -> PushdownTables:
-    """The tables of the effects and the end."""
-    return context_tables(
-        np.concatenate([_ends(automaton, effects), effects.entries]),
-        effects.trees,
-        num_states=automaton.num_states,
-        num_symbols=automaton.num_symbols,
-        num_classes=effects.num_classes,
-        start=automaton.start,
-        headroom=automaton.headroom,
-        symbol_headroom=automaton.symbol_headroom,
-        max_configurations=automaton.max_configurations,
+        effects = _trimmed(effects, tables, automaton.overflow_states(), work)
+        tables = _tables(automaton, effects, work)
+    return PushdownTokenAutomaton.from_tables(
+        vocabulary,
+        tables,
+        effects.run_end,
+        effects.run_class,
+        at_text_start=at_text_start,
+        lacks_bytes=lacks_bytes,
+        max_bytes=work.limits.memory,
     )
 
 
-def _ends(automaton: PushdownAutomaton, effects: TokenEffects) -> Ints:
-    """The entries of the end tokens, which lead to the last state and stay there, `[E, 3]`."""
-    last = automaton.num_states - 1
-    ends = column_entries(effects, 0)
-    ends[:, CLASS] = END
-    return np.concatenate([ends, np.array([[END, last, last]], np.int32)])
+def token_effects(automaton: PushdownAutomaton, vocabulary: Vocabulary, work: Work) -> TokenEffects:
+    """Sort the tokens of a vocabulary into classes by what they do.
+
+    Raises:
+        LimitExceeded: the effects together take too much memory, or the time is up.
+        Cancelled: the compilation was cancelled.
+    """
+    try:
+        return _native.token_effects(automaton.tables, vocabulary.native, work.budget)
+    except LimitExceeded as error:
+        raise error.of(f"what tokens do to {automaton.num_states:,} states and their stacks") from None
+
+
+def _tables(automaton: PushdownAutomaton, effects: TokenEffects, work: Work) -> PushdownTables:
+    """The tables of the effects and the end."""
+    numbers, headroom = (automaton.start, automaton.max_configurations), (automaton.headroom, automaton.symbol_headroom)
+    try:
+        return _native.context_tables(effects, *numbers, *headroom, work.budget)
+    except LimitExceeded as error:
+        raise error.of(f"what {effects.num_classes:,} classes of tokens do to stacks") from None
+
+
+def _spells_all(automaton: PushdownAutomaton, is_token_byte: BoolArray) -> bool:
+    """Whether every byte that the automaton reads is a token by itself."""
+    num_steps = np.diff(automaton.step_offsets).reshape(-1, automaton.num_columns).sum(axis=0)
+    return not num_steps[automaton.byte_class[~is_token_byte]].any()
+
+
+def _trimmed(effects: TokenEffects, tables: PushdownTables, overflow: frozenset[int], work: Work) -> TokenEffects:
+    """The effects after which tokens lead on to an end; classes without a difference merge.
+
+    Args:
+        effects: the effects, without those of the end tokens.
+        tables: their tables, with the end.
+        overflow: the states that stand for more configurations than are carried; what leads there stays, so that
+            whoever runs the automaton notices.
+        work: the compilation that it is part of.
+
+    Raises:
+        EmptyLanguage: no sequence of tokens spells a text.
+        GrammarError: whether an effect leads to a dead end depends on the stack.
+    """
+    result, left = _native.trimmed(effects, tables, np.array(sorted(overflow), np.int32), work.budget)
+    if result == "empty":
+        raise EmptyLanguage("the vocabulary cannot write any text that the constraint allows")
+    if left is None:
+        raise GrammarError(
+            "the vocabulary lacks bytes that the grammar reads, so that some texts cannot be completed, and which "
+            "ones depends on what they are nested in; only with a token for each of these bytes can this be exact"
+        )
+    return left

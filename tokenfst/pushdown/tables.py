@@ -10,66 +10,51 @@ at hand picks one path from the root; a class is allowed where a node of the pat
     outcome       the moves that a class makes there: one in a deterministic automaton, where also at most one node of
                   a path has an edge for a class; several otherwise, all of which count, from all nodes of the path
     move          (pops, pushes, target): so many symbols are popped, these are pushed, and this state follows
+
+The native core owns them (`native/tokenfst/pushdown/tables.h`) and checks those that are made from arrays; arrays are
+read-only views. Q states, S symbols, N nodes, K classes, E edges, O outcomes, M moves, P pushes:
+
+    num_states          Q; state Q - 1 is the end of the sequence: only class END leads there, and only END leads on, to
+                        it
+    num_symbols         S
+    num_classes         K, NEVER (0) and END (1) included
+    start               the state of the empty text, with an empty stack
+    child               `[N, S]` int32, the node for one more symbol, or -1 where no deeper node has an edge
+    max_pops            the depth of the deepest node
+    row_offsets         `[N + 1]` int32, where the node's own edges begin
+    edge_class, edge_outcome    `[E]` int32 each, by class ascending within a node
+    outcome_offsets     `[O + 1]` int32, an outcome's moves; all outcomes have one where `max_configurations` is 1
+    move_pops, move_push, move_target, move_room    `[M]` int32: how many symbols are popped, the number of the sequence
+                        pushed, the state that follows, and how many symbols beyond the height after popping must be
+                        free so that the text can be completed after this move without a higher stack
+    push_offsets, push_symbols  `[P + 1]`, `[..]` int32: sequences of pushed symbols, the last one on top. Number 0 is
+                        the empty sequence
+    max_configurations  1 where the automaton is deterministic, otherwise how many configurations are carried
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-
-import numpy as np
-
 from automata.arrays import IntArray
+from tokenfst._native import PushdownTables
+
+__all__ = ["ARRAYS", "PushdownTables", "arrays_of"]
+
+# The arrays of tables.
+ARRAYS = (
+    "child",
+    "row_offsets",
+    "edge_class",
+    "edge_outcome",
+    "outcome_offsets",
+    "move_pops",
+    "move_push",
+    "move_target",
+    "move_room",
+    "push_offsets",
+    "push_symbols",
+)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class PushdownTables:
-    """The tables; Q states, S symbols, N nodes, K classes, E edges, O outcomes, M moves, P pushes.
-
-    Attributes:
-        num_states: Q; state Q - 1 is the end of the sequence: only class END leads there, and only END leads on, to it.
-        num_symbols: S.
-        num_classes: K, NEVER (0) and END (1) included.
-        start: the state of the empty text, with an empty stack.
-        child: `[N, S]` int32, the node for one more symbol, or -1 where no deeper node has an edge.
-        max_pops: the depth of the deepest node.
-        row_offsets, edge_class, edge_outcome: `[N + 1]`, `[E]`, `[E]` int32: the node's own edges, by class ascending.
-        outcome_offsets: `[O + 1]` int32: an outcome's moves; all outcomes have one where `max_configurations` is 1.
-        move_pops, move_push, move_target, move_room: `[M]` int32: how many symbols are popped, the number of the
-            sequence pushed, the state that follows, and how many symbols beyond the height after popping must be free
-            so that the text can be completed after this move without a higher stack.
-        push_offsets, push_symbols: `[P + 1]`, `[..]` int32: sequences of pushed symbols, the last one on top. Number
-            0 is the empty sequence.
-        max_configurations: 1 where the automaton is deterministic, otherwise how many configurations are carried.
-    """
-
-    num_states: int
-    num_symbols: int
-    num_classes: int
-    start: int
-    child: IntArray
-    max_pops: int
-    row_offsets: IntArray
-    edge_class: IntArray
-    edge_outcome: IntArray
-    outcome_offsets: IntArray
-    move_pops: IntArray
-    move_push: IntArray
-    move_target: IntArray
-    move_room: IntArray
-    push_offsets: IntArray
-    push_symbols: IntArray
-    max_configurations: int = 1
-
-    def __post_init__(self) -> None:
-        for array in self.arrays().values():
-            array.setflags(write=False)
-
-    def arrays(self) -> dict[str, IntArray]:
-        """The arrays by name."""
-        found = ((field.name, getattr(self, field.name)) for field in fields(self))
-        return {name: value for name, value in found if isinstance(value, np.ndarray)}
-
-    @property
-    def nbytes(self) -> int:
-        """Memory of the tables in bytes."""
-        return sum(array.nbytes for array in self.arrays().values())
+def arrays_of(tables: PushdownTables) -> dict[str, IntArray]:
+    """The arrays of tables by name."""
+    return {name: getattr(tables, name) for name in ARRAYS}

@@ -58,6 +58,8 @@ class JsonRules:
         try:
             start, rules = grammar_rules(json_schema(item.value).to_network(), f"{_PREFIX}{len(self.starts)}: ")
         except (SchemaError, LimitExceeded) as error:
+            if isinstance(error, LimitExceeded) and error.limit == "seconds":
+                raise
             raise self.places.error(f"the schema of %json: {error}", item.position, rule) from None
         self.rules |= rules
         return start

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from automata.errors import LimitExceeded
+from automata.limits import spend
 from constraints.json_schema.formula import (
     FALSE,
     TRUE,
@@ -125,6 +126,7 @@ class _Expansion:
 
     def expand(self, vector: Vector, path: tuple[Formula, ...]) -> dict[Vector, Formula]:
         """The values, among those that satisfy the path, that leave each residual."""
+        spend(20)
         self.outcomes.branches += 1
         if self.outcomes.branches > MAX_BRANCHES:
             raise LimitExceeded(f"variants tell apart more than {MAX_BRANCHES:,} cases of values")

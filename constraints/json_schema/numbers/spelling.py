@@ -30,7 +30,7 @@ from automata.byte_automaton import ByteAutomaton
 from automata.compile import Compiler
 from automata.errors import LimitExceeded
 from automata.expr import EMPTY
-from automata.limits import Work
+from automata.limits import spend, under_way
 from automata.thompson import Fragment
 from constraints.json_schema.formula import Formula, IsInteger, Minimum, MultipleOf, NumberIn
 from constraints.json_schema.numbers.exponents import exponent_rows
@@ -57,9 +57,8 @@ def number_automaton(formula: Formula) -> ByteAutomaton:
     """
     spelling = _Spelling(formula)
     spelling.explore()
-    with Work() as work:
-        fragment = Fragment(spelling.num_states, spelling.arcs, spelling.epsilon)
-        return Compiler(work, blames=False).determinize(EMPTY, fragment)
+    fragment = Fragment(spelling.num_states, spelling.arcs, spelling.epsilon)
+    return Compiler(under_way(), blames=False).determinize(EMPTY, fragment)
 
 
 class _Spelling:
@@ -95,6 +94,7 @@ class _Spelling:
         while self.whole or self.fractions:
             if len(self.numbers) > MAX_STATES:
                 raise LimitExceeded(self.too_many())
+            spend(1000)
             if self.whole:
                 self.expand_whole(self.whole.pop())
             else:

@@ -10,20 +10,18 @@ from functools import lru_cache
 
 import numpy as np
 
+from automata import _native as automata_native
 from automata import expr as ex
-from automata.byte_automaton import ByteAutomaton
+from automata.arrays import BoolArray, IntArray
+from automata.byte_automaton import SPARSE, ByteAutomaton
 from automata.compile import compile_expr
-from automata.transition.from_ranges import tables_of
-from automata.jit import kernel
+from automata.limits import Work, under_way
 from automata.nested import CountedPaths, counted_paths
 from automata.nested.counted import Counted, counted_arcs
-from automata.arrays import BoolArray, IntArray
 from automata.ranges import ALL_CHARACTERS, Ranges
-from automata.transition.sparse import LOW, REACHED, by_state
-from automata.transition.tabulate import SPARSE, from_either
+from constraints import _native
 from constraints.json_schema.strings.lists import every_spelling
 from constraints.json_schema.strings.spelling import spelled
-from constraints.json_schema.strings.trees import Every
 
 
 @lru_cache(maxsize=64)
@@ -37,7 +35,7 @@ def length_automaton(low: int, high: int | None) -> ByteAutomaton:
         return compile_expr(ex.EMPTY)
     text = compile_expr(ex.ANY_TEXT)
     ranges, final = counted_arcs(np.stack(text.range_arcs(), axis=1), text.num_states, low, high)
-    return from_either(tables_of(0, final, ranges, SPARSE), ())
+    return _laid(final, ranges)
 
 
 def length_spellings(low: int, high: int | None) -> ByteAutomaton:
@@ -59,38 +57,22 @@ def counted_length(low: int, high: int | None, ranges: Ranges = ALL_CHARACTERS) 
     return Counted(_character(ranges), low, high, b'"', b'"')
 
 
-def counted_texts(language: ByteAutomaton, low: int, high: int | None) -> CountedPaths | None:
+def counted_texts(language: ByteAutomaton, low: int, high: int | None, work: Work | None = None) -> CountedPaths | None:
     """The spellings of the strings of a language that have so many characters, not written out; None where that is not
     exact, or there are none.
 
     Args:
         language: the spellings of the language, in quotes, of which there are some.
         low, high: the bounds.
+        work: the compilation that it is part of.
+
+    Raises:
+        LimitExceeded, Cancelled: the compilation has to stop.
     """
-    offsets, arcs = by_state(language)
-    every, automaton = every_spelling(usual=False)
-    between = _between(language.start, offsets, arcs, automaton.start, every)
+    every = every_spelling(usual=False)
+    between = _native.between_characters(language.tables, every.tables, under_way(work).budget)
     # The quote leads to the first state between two characters.
     return counted_paths(language, between, low + 1, None if high is None else high + 1)
-
-
-@kernel
-def _between(start: int, offsets: IntArray, arcs: IntArray, every_start: int, every: Every) -> BoolArray:
-    """Which states are between two characters: each is in one place of a spelling, as no two places go on alike."""
-    num_states = len(offsets) - 1
-    place, waiting = np.full(num_states, -1, np.int32), np.empty(num_states, np.int32)
-    place[start], waiting[0], size = every_start, start, 1
-    while size:
-        size -= 1
-        state = waiting[size]
-        for arc in range(offsets[state], offsets[state + 1]):
-            target = arcs[arc, REACHED]
-            if place[target] < 0:
-                place[target] = every.table[place[state], arcs[arc, LOW]]
-                waiting[size] = target
-                size += 1
-    between: BoolArray = place == every.between
-    return between
 
 
 @lru_cache(maxsize=256)
@@ -108,4 +90,10 @@ def _character(ranges: Ranges) -> ByteAutomaton:
     arcs = arcs[(arcs[:, 0] != begin) & (arcs[:, 3] != end)]
     arcs[:, [0, 3]] = number[arcs[:, [0, 3]]]
     final = np.arange(len(inside) + 1) == number[last]
-    return from_either(tables_of(0, final, arcs, SPARSE), ())
+    return _laid(final, arcs)
+
+
+def _laid(final: BoolArray, ranges: IntArray) -> ByteAutomaton:
+    """The automaton of arcs from state 0 that are minimal as they are."""
+    arcs = np.ascontiguousarray(ranges, np.int32)
+    return ByteAutomaton(automata_native.from_ranges(0, final, arcs, SPARSE, Work().budget))

@@ -21,7 +21,7 @@ from automata import ranges as rg
 from automata.byte_automaton import ByteAutomaton
 from automata.compile import Compiler
 from automata.expr import Expr
-from automata.limits import Work
+from automata.limits import under_way
 from automata.pattern import parse
 from automata.thompson import Fragment
 
@@ -34,8 +34,7 @@ _PREFIX = ("Xx", "Nn", "-", "-")
 
 
 def hostname() -> ByteAutomaton:
-    with Work() as work:
-        return Compiler(work).determinize(ex.EPSILON, _names())
+    return Compiler(under_way()).determinize(ex.EPSILON, _names())
 
 
 def hostname_at_most() -> Expr:

@@ -1,0 +1,45 @@
+// Lists: the spellings of all strings on a list, and of all besides those on one, from the list at once.
+//
+// Objects take any name besides those that their schema lists, so there is such a language for nearly every object. It
+// is the automaton of all spellings, in which the listed strings leave a trace: behind a beginning of a listed string,
+// what spells one more character of one leads to a state of its own, and everything else leads where it leads after any
+// other text. So a state is a state of the automaton of all spellings, its base, and the few edges in which it differs.
+// The spellings of the listed strings alone are the same states with those edges alone.
+//
+//     path         beginnings of the last string with the characters that follow them, the deepest last
+//     tree         the spellings of the characters behind one beginning (`constraints/trees.h`)
+//     register     finished states by base and edges; equal ones are one
+//
+// Strings come in ascending order, as in `automata/word_list.h`, and the states of a tree are entered from its leaves
+// up. So the result is deterministic and minimal, in time linear in the length of the list: two states with one base
+// differ only where their edges do, and two with different bases differ in infinitely many texts.
+//
+// Rejected: an automaton over characters, a difference from all of them, and its spellings as those of any other
+// language
+// (`constraints/spelling.h`): ten times the time, since every state is looked at with its million characters.
+#pragma once
+
+#include <span>
+
+#include "automata/byte_tables.h"
+#include "support/budget.h"
+
+namespace constraints {
+
+// Strings of code points: string i is codes[offsets[i]] up to codes[offsets[i + 1]]. They ascend and differ.
+struct Strings {
+  std::span<const int32_t> codes, offsets;
+
+  size_t size() const { return offsets.size() - 1; }
+  std::span<const int32_t> operator[](size_t string) const {
+    return codes.subspan(offsets[string], offsets[string + 1] - offsets[string]);
+  }
+};
+
+// The spellings of strings, of which there are some, that the automaton of all spellings has.
+automata::ByteTables spellings_of(const Strings& strings, const automata::ByteTables& every, support::Budget& budget);
+// All that the automaton of all spellings accepts besides the spellings of strings, of which there are some.
+automata::ByteTables spellings_besides(const Strings& strings, const automata::ByteTables& every,
+                                       support::Budget& budget);
+
+}  // namespace constraints

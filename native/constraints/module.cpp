@@ -1,0 +1,9 @@
+// The extension `constraints._native`.
+#include "bindings/errors.h"
+#include "constraints/bindings.h"
+
+NB_MODULE(_native, m) {
+  nanobind::module_::import_("automata._native");  // the types that functions here take
+  bindings::prepare(m);
+  constraints::bind_strings(m);
+}

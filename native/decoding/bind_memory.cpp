@@ -1,0 +1,156 @@
+// Bindings of the steps on the CPU.
+#include <algorithm>
+#include <limits>
+
+#include "bindings/errors.h"
+#include "bindings/tensors.h"
+#include "decoding/bindings.h"
+#include "decoding/masks.h"
+#include "decoding/steps.h"
+
+namespace decoding {
+
+namespace {
+
+using namespace bindings;
+using namespace nanobind::literals;
+
+// What an arena's sequences carry, and which tokens it masks.
+struct Shape {
+  size_t configurations, stack_size;
+  int64_t begin, end;
+};
+
+// The arena's memory, which it keeps and goes on writing to.
+struct HeldMemory {
+  Memory view() const { return {words.values(), places.values(), sizes.values()}; }
+  size_t width() const { return static_cast<size_t>(shape.end - shape.begin); }
+
+  const Held<int32_t> words;
+  const Held<int64_t> places, sizes;
+  const Shape shape;
+};
+
+using Slots = Values<int64_t>;
+using RowsByWay = Tensor<const int64_t, 3>;
+using Numbers = Grid<int64_t>;
+using Stacks = Tensor<const int32_t, 4>;
+
+std::string shape_of(std::span<const size_t> shape) {
+  std::string shown;
+  for (size_t size : shape) shown += (shown.empty() ? "[" : ", ") + std::to_string(size);
+  return shown + "]";
+}
+
+template <size_t N>
+void require_shape(const char* what, const std::array<size_t, N>& shape, const std::array<size_t, N>& wanted) {
+  require(shape == wanted,
+          [&] { return std::string(what) + " has the shape " + shape_of(shape) + ", not " + shape_of(wanted); });
+}
+
+// Sequences that are checked, as far as masks without a budget look at them.
+Sequences rows_of(const HeldMemory& held, const Slots& slots, const RowsByWay& rows) {
+  const auto [size, ways, parts] = rows.shape;
+  require_shape("`row`", rows.shape, {slots.size(), held.shape.configurations, std::max<size_t>(parts, 1)});
+  const Sequences found{size, ways, parts, slots.data(), rows.data};
+  check_rows(held.view(), found);
+  return found;
+}
+
+// Sequences that are checked.
+Sequences sequences_of(const HeldMemory& held, const Slots& slots, const RowsByWay& rows, const Numbers& counts,
+                       const Numbers& heights, const Stacks& stacks) {
+  Sequences found = rows_of(held, slots, rows);
+  require_shape("`counter`", std::array{counts.rows, counts.columns}, {found.size, found.ways});
+  require_shape("`height`", std::array{heights.rows, heights.columns}, {found.size, found.ways});
+  require_shape("`stack`", stacks.shape, {found.size, found.ways, held.shape.stack_size, 3});
+  found.counts = counts.values.data(), found.heights = heights.values.data();
+  found.all_stacks = reinterpret_cast<const StackEntry*>(stacks.data), found.stack_size = held.shape.stack_size;
+  check_counts(found);
+  return found;
+}
+
+void hold(HeldMemory* self, nb::handle words, nb::handle places, nb::handle sizes, int64_t configurations,
+          int64_t stack_size, int64_t begin, int64_t end) {
+  require(configurations > 0 && stack_size > 0, "sequences have a configuration and an entry of the stack at least");
+  require(0 <= begin && begin < end && end < INT32_MAX, "there are no tokens to be masked");
+  const Shape shape{static_cast<size_t>(configurations), static_cast<size_t>(stack_size), begin, end};
+  new (self) HeldMemory{{words, "`words` is an array of int32"},
+                        {places, "`places` is an array of int64"},
+                        {sizes, "`sizes` is an array of int64"},
+                        shape};
+}
+
+void check_sequences(const HeldMemory& held, const Slots& slots, const RowsByWay& rows, const Numbers& counts,
+                     const Numbers& heights, const Stacks& stacks) {
+  sequences_of(held, slots, rows, counts, heights, stacks);
+}
+
+void advance_all(const HeldMemory& held, const Slots& slots, const RowsByWay& rows, const Numbers& counts,
+                 const Numbers& heights, const Stacks& stacks, Values<int64_t> tokens,
+                 const Tensor<int64_t, 3>& after_rows, const OutputGrid<int64_t>& after_counts,
+                 const OutputGrid<int64_t>& after_heights, const Tensor<int32_t, 4>& after_stacks) {
+  const Sequences at = sequences_of(held, slots, rows, counts, heights, stacks);
+  require(at.ways == 1, [&] { return "sequences have " + std::to_string(at.ways) + " configurations, not one"; });
+  require_shape("`tokens`", std::array{tokens.size()}, {at.size});
+  require_shape("`row` afterwards", after_rows.shape, rows.shape);
+  require_shape("`counter` afterwards", std::array{after_counts.rows, after_counts.columns}, {at.size, 1});
+  require_shape("`height` afterwards", std::array{after_heights.rows, after_heights.columns}, {at.size, 1});
+  require_shape("`stack` afterwards", after_stacks.shape, stacks.shape);
+  const After after{after_rows.data, after_counts.values.data(), after_heights.values.data(),
+                    reinterpret_cast<StackEntry*>(after_stacks.data)};
+  unlocked([&] { advance(held.view(), at, tokens, after); });
+}
+
+void write_all_masks(const HeldMemory& held, const Slots& slots, const RowsByWay& rows,
+                     const OutputGrid<int32_t>& out) {
+  const Sequences at = rows_of(held, slots, rows);
+  const size_t num_chunks = (held.width() + kChunkTokens - 1) / kChunkTokens;
+  require_shape("`out`", std::array{out.rows, out.columns}, {at.size, num_chunks * kChunkWords});
+  unlocked([&] { write_masks(held.view(), at, static_cast<int64_t>(num_chunks), out.values); });
+}
+
+// Masks the logits of sequences that are checked.
+template <class Logit>
+void mask_rows(const HeldMemory& held, const Sequences& at, std::span<const int64_t> remaining, int64_t infinity,
+               int num_threads, const StridedRows<Logit>& logits) {
+  require_shape("logits", std::array{logits.rows, logits.columns}, {at.size, held.width()});
+  require_within(infinity, std::numeric_limits<Logit>::min(), int64_t{std::numeric_limits<Logit>::max()}, "a logit");
+  const LogitRows<Logit> out{logits.data, logits.rows, logits.columns, logits.stride, static_cast<Logit>(infinity)};
+  unlocked([&] { mask_logits(held.view(), at, {remaining, held.shape.begin}, out, num_threads); });
+}
+
+template <class Logit>
+void mask_all(const HeldMemory& held, const Slots& slots, const RowsByWay& rows, int64_t infinity, int num_threads,
+              const StridedRows<Logit>& logits) {
+  mask_rows(held, rows_of(held, slots, rows), {}, infinity, num_threads, logits);
+}
+
+template <class Logit>
+void mask_all_within(const HeldMemory& held, const Slots& slots, const RowsByWay& rows, const Numbers& counts,
+                     const Numbers& heights, const Stacks& stacks, const Values<int64_t>& remaining, int64_t infinity,
+                     int num_threads, const StridedRows<Logit>& logits) {
+  const Sequences at = sequences_of(held, slots, rows, counts, heights, stacks);
+  require_shape("`remaining`", std::array{remaining.size()}, {at.size});
+  mask_rows(held, at, remaining, infinity, num_threads, logits);
+}
+
+}  // namespace
+
+void bind_memory(nb::module_& m) {
+  nb::class_<HeldMemory>(m, "Memory", "The memory of an arena on the CPU, as its steps read it.")
+      .def("__init__", &hold, "words"_a, "places"_a, "sizes"_a, "configurations"_a, "stack_size"_a, "begin"_a, "end"_a,
+           "Keep the words of all blocks, and by slot where each lies and how large it is, 0 for none.")
+      // Called at every step: positional, since names take nanobind longer.
+      .def("check", &check_sequences, "Raise ValueError unless sequences stand where some can stand.")
+      .def("advance", &advance_all, "Write where sequences stand after one more token.")
+      .def("write_masks", &write_all_masks, "Write packed masks, whole chunks of them.")
+      .def("mask_logits", &mask_all<int16_t>, "Write minus infinity over the logits of forbidden tokens.")
+      .def("mask_logits", &mask_all<int32_t>)
+      .def("mask_logits", &mask_all<int64_t>)
+      .def("mask_logits_within", &mask_all_within<int16_t>, "The same within budgets of tokens.")
+      .def("mask_logits_within", &mask_all_within<int32_t>)
+      .def("mask_logits_within", &mask_all_within<int64_t>);
+}
+
+}  // namespace decoding

@@ -1,0 +1,80 @@
+#include "decoding/budgets.h"
+
+#include <algorithm>
+
+namespace decoding {
+
+namespace {
+
+// One configuration of a sequence.
+struct Place {
+  int64_t count, height;
+  std::span<const StackEntry> stack;
+};
+
+// What the count adds: of the node's runs the last one that begins no later says it.
+int64_t of_count(const Block& block, int32_t node, int64_t count) {
+  const auto own = block.record<NodeRuns>(Table::kNodeRuns, node);
+  int64_t low = 0, high = own.size;
+  while (low < high) {
+    const int64_t middle = (low + high) / 2;
+    if (block.record<CountRun>(Table::kRuns, own.begin + middle).begin <= count) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low > 0 ? block.record<CountRun>(Table::kRuns, own.begin + low - 1).least : 0;
+}
+
+// The fewest tokens after a move.
+int64_t rest_after(const Block& block, int32_t number, const Place& place) {
+  const auto move = block.record<Move>(Table::kMoves, number);
+  const int64_t left = place.height - move.pops;
+  if (left > static_cast<int64_t>(place.stack.size())) throw std::invalid_argument("a move pops what is not there");
+  const StackEntry top = left > 0 ? place.stack[left - 1] : StackEntry{0, 0, 0};
+  const int64_t rest = int64_t{top.cost} + block.word(Table::kRest, top.context * block[Number::kNumMoves] + number);
+  if (!block[Number::kHasRuns]) return rest;
+  return rest + of_count(block, move.target, move.keeps * place.count + move.adds);
+}
+
+// The fewest tokens after an outcome, which is a move where none has several.
+int64_t rest_after_any(const Block& block, int32_t outcome, const Place& place) {
+  const int64_t times = block[Number::kTimes];
+  if (times == 1) return rest_after(block, outcome, place);
+  int64_t least = kFar;
+  for (int64_t time = 0; time < times; ++time) {
+    least = std::min(least, rest_after(block, block.word(Table::kOutcomes, outcome * times + time), place));
+  }
+  return least;
+}
+
+// Notes the classes of a row that fit; whether all do.
+bool note_fitting(const Block& block, int64_t row, const Place& place, int64_t limit, std::vector<uint8_t>& fits) {
+  const auto num_classes = static_cast<int64_t>(fits.size());
+  const auto entries =
+      block.words(block[Table::kComb] + 2 * int64_t{block.word(Table::kRowComb, row)}, 2 * num_classes);
+  bool all_fit = true;
+  for (int64_t number = 0; number < num_classes; ++number) {
+    if (entries[2 * number] != row) continue;
+    const bool does_fit = rest_after_any(block, entries[2 * number + 1], place) < limit;
+    if (does_fit) fits[number] = true;
+    all_fit &= does_fit;
+  }
+  return all_fit;
+}
+
+}  // namespace
+
+Fitting fitting_classes(const Block& block, const Sequences& at, size_t sequence, int64_t limit) {
+  const int64_t num_classes = block[Number::kNumClasses];
+  block.words(block[Table::kComb], 2 * num_classes);  // so many there can be
+  Fitting found{true, std::vector<uint8_t>(static_cast<size_t>(num_classes), false)};
+  for (size_t way = 0; way < at.ways; ++way) {
+    const Place place{at.count(sequence, way), at.height(sequence, way), at.stack(sequence, way)};
+    for (int64_t row : at.rows(sequence, way)) found.all &= note_fitting(block, row, place, limit, found.fits);
+  }
+  return found;
+}
+
+}  // namespace decoding

@@ -1,0 +1,76 @@
+// The layout of an automaton's block in the arena: the same numbers as in `decoding/arena/layout.py`, which says what
+// each table is, and by which the tensor operations go that steps are tested against.
+#pragma once
+
+#include <cstdint>
+
+namespace decoding {
+
+// Words of the head: where each table begins, counted from the block's first word, and then numbers.
+enum class Table : int32_t {
+  kClasses,
+  kRowMask,
+  kMasks,
+  kRowForced,
+  kRowComb,
+  kComb,
+  kOutcomes,
+  kMoves,
+  kPushes,
+  kNodes,
+  kWalk,
+  kNodeRows,
+  kCuts,
+  kRest,
+  kNext,
+  kCost,
+  kNodeRuns,
+  kRuns,
+};
+enum class Number : int32_t {
+  kNoOutcome = 18,
+  kTimes,
+  kNumClasses,
+  kNumSymbols,
+  kNumMoves,
+  kGauge,
+  kDepth,
+  kFirst,
+  kLeast,
+  kHasRuns,
+};
+constexpr int32_t kNumFields = 28;
+
+// What the intervals of nodes are of: nothing, the count, or how many symbols are free above the stack.
+enum Gauge : int32_t { kNothing, kCount, kFree };
+
+// Words in a chunk of a mask: 2,048 tokens.
+constexpr int32_t kChunkWords = 64;
+constexpr int32_t kChunkTokens = 32 * kChunkWords;
+// Where the empty chunk lies, behind the head.
+constexpr int32_t kEmptyChunk = kNumFields;
+// Rows, and nodes, of every automaton: where nothing is allowed, and after the end.
+constexpr int32_t kDead = 0, kEnded = 1;
+// More than any number of tokens; three of them still fit.
+constexpr int32_t kFar = 1 << 29;
+
+struct Entry {  // of a comb
+  int32_t row, outcome;
+};
+struct Move {
+  int32_t pops, pushed, push_at, target, keeps, adds;
+};
+struct Node {
+  int32_t walk_at, rows_at, cuts_at, num_cuts;
+};
+struct NodeRuns {
+  int32_t begin, size;
+};
+struct CountRun {
+  int32_t begin, least;  // from which count on, and the fewest tokens from there
+};
+struct StackEntry {
+  int32_t symbol, context, cost;  // the last two are of the stack up to here
+};
+
+}  // namespace decoding

@@ -1,0 +1,93 @@
+// The arena's memory as the CPU's steps read it.
+//
+//     Memory      the blocks of all slots
+//     Block       the block of one slot, in which every read is checked
+//     Sequences   where the sequences of a batch stand
+//
+// What blocks and sequences hold comes from tensors that anybody may write to, also while a step runs, and one number
+// leads to the next. So no check beforehand would do: every read is checked where it is made, which costs a comparison
+// that never fails. Loops over words take a span, checked once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+
+#include "decoding/layout.h"
+
+namespace decoding {
+
+class Block {
+ public:
+  // The first words are the head.
+  explicit Block(std::span<const int32_t> words) : words_(words) {
+    if (words.size() < static_cast<size_t>(kNumFields)) fail();
+  }
+
+  int64_t operator[](Number number) const { return words_[static_cast<size_t>(number)]; }
+  // Where a table begins.
+  int64_t operator[](Table table) const { return words_[static_cast<size_t>(table)]; }
+  int64_t num_rows() const { return (*this)[Table::kMasks] - (*this)[Table::kRowMask]; }
+  int64_t num_tokens() const { return (*this)[Table::kRowMask] - (*this)[Table::kClasses]; }
+
+  // `size` words from a place on.
+  std::span<const int32_t> words(int64_t place, int64_t size) const {
+    const auto all = static_cast<int64_t>(words_.size());
+    if (place < 0 || size < 0 || size > all || place > all - size) fail();
+    return words_.subspan(static_cast<size_t>(place), static_cast<size_t>(size));
+  }
+  int32_t word(int64_t place) const {
+    if (static_cast<uint64_t>(place) >= words_.size()) fail();
+    return words_[static_cast<size_t>(place)];
+  }
+  int32_t word(Table table, int64_t place) const { return word((*this)[table] + place); }
+  // A record of a table of such records.
+  template <class Record>
+  Record record(Table table, int64_t number) const {
+    constexpr auto kSize = static_cast<int64_t>(sizeof(Record) / sizeof(int32_t));
+    return *reinterpret_cast<const Record*>(words((*this)[table] + kSize * number, kSize).data());
+  }
+
+ private:
+  [[noreturn]] static void fail() { throw std::invalid_argument("a place lies outside of the automaton's block"); }
+
+  std::span<const int32_t> words_;
+};
+
+struct Memory {
+  std::span<const int32_t> words;
+  std::span<const int64_t> places, sizes;  // by slot, in words; size 0 where no automaton is
+
+  // The block of a slot that is in use.
+  Block block(int64_t slot) const;
+};
+
+// Masks without a budget take slots and rows alone.
+struct Sequences {
+  size_t size;                             // B
+  size_t ways, parts;                      // P configurations of a sequence, L rows of a configuration
+  const int64_t* slots;                    // [B]
+  const int64_t* all_rows;                 // [B, P, L]
+  const int64_t* counts = nullptr;         // [B, P]
+  const int64_t* heights = nullptr;        // [B, P]
+  const StackEntry* all_stacks = nullptr;  // [B, P, stack_size]
+  size_t stack_size = 0;
+
+  std::span<const int64_t> rows(size_t sequence) const { return {all_rows + sequence * ways * parts, ways * parts}; }
+  std::span<const int64_t> rows(size_t sequence, size_t way) const {
+    return rows(sequence).subspan(way * parts, parts);
+  }
+  int64_t count(size_t sequence, size_t way) const { return counts[sequence * ways + way]; }
+  int64_t height(size_t sequence, size_t way) const { return heights[sequence * ways + way]; }
+  std::span<const StackEntry> stack(size_t sequence, size_t way) const {
+    return {all_stacks + (sequence * ways + way) * stack_size, stack_size};
+  }
+};
+
+// Throws invalid_argument, naming the number, unless every slot is in use and every row is one of its automaton's.
+void check_rows(const Memory& memory, const Sequences& at);
+// The same for counts and heights, unless they are such as there can be.
+void check_counts(const Sequences& at);
+
+}  // namespace decoding

@@ -1,0 +1,10 @@
+// The extension `decoding._native`.
+#include "bindings/errors.h"
+#include "decoding/bindings.h"
+
+NB_MODULE(_native, m) {
+  nanobind::module_::import_("automata._native");  // the types that functions here take
+  bindings::prepare(m);
+  decoding::bind_memory(m);
+  decoding::bind_rows(m);
+}

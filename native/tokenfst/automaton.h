@@ -1,0 +1,56 @@
+// What every automaton over tokens is, whatever its states are.
+//
+// A state is a number, or an object where a stack belongs to it. A mask within a budget of `remaining` tokens, the next
+// one and the end token included, holds the tokens after which the text can still be completed; kUnlimited is no
+// budget.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "tokenfst/vocabulary.h"
+
+namespace tokenfst {
+
+constexpr int64_t kUnlimited = int64_t{1} << 60;
+
+// A state that is more than a number.
+class StateObject {
+ public:
+  virtual ~StateObject() = default;
+};
+
+using State = std::variant<int64_t, std::shared_ptr<const StateObject>>;
+
+class Automaton {
+ public:
+  explicit Automaton(std::shared_ptr<const Vocabulary> vocabulary) : vocabulary_(std::move(vocabulary)) {}
+  virtual ~Automaton() = default;
+  Automaton(const Automaton&) = delete;
+  Automaton& operator=(const Automaton&) = delete;
+
+  const Vocabulary& vocabulary() const { return *vocabulary_; }
+  const std::shared_ptr<const Vocabulary>& shared_vocabulary() const { return vocabulary_; }
+
+  // Writes the mask of a state; words past the vocabulary are cleared. Safe to call from several threads, without
+  // Python's lock. Throws std::invalid_argument where the state is none of this automaton's.
+  virtual void fill(const State& state, int64_t remaining, std::span<uint32_t> out) = 0;
+
+ private:
+  const std::shared_ptr<const Vocabulary> vocabulary_;
+};
+
+// One mask of a batch.
+struct MaskJob {
+  Automaton* automaton;
+  State state;
+  int64_t remaining;
+};
+
+// Fills one row of `out` for each job, on some threads. Rows are as wide as the widest vocabulary or wider.
+void fill_masks(std::span<const MaskJob> jobs, std::span<uint32_t> out, size_t width, int num_threads);
+
+}  // namespace tokenfst

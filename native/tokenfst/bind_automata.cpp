@@ -1,0 +1,266 @@
+// Bindings of automata over tokens without a stack, and of batches of masks.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+
+#include <optional>
+
+#include "bindings/arrays.h"
+#include "bindings/errors.h"
+#include "tokenfst/bind_checks.h"
+#include "tokenfst/bindings.h"
+#include "tokenfst/finite_automaton.h"
+
+namespace tokenfst {
+
+namespace {
+
+using namespace bindings;
+using namespace nanobind::literals;
+using SharedVocabulary = std::shared_ptr<const Vocabulary>;
+using SharedAutomaton = std::shared_ptr<FiniteAutomaton>;
+
+void require_state(const FiniteAutomaton& automaton, int64_t state) {
+  require(automaton.has_state(state), [&] { return "state " + std::to_string(state) + " is none of the automaton's"; });
+}
+
+SharedAutomaton made(SharedVocabulary vocabulary, FiniteAutomaton::Tables tables, int64_t max_masks,
+                     int64_t max_bytes) {
+  require(max_masks > 0 && max_bytes >= 0, "some masks are kept");
+  const FiniteAutomaton::Room room{static_cast<size_t>(max_masks), max_bytes};
+  auto automaton = std::make_shared<FiniteAutomaton>(std::move(vocabulary), std::move(tables), room, check_signals);
+  require_state(*automaton, automaton->tables().start);
+  return automaton;
+}
+
+// Adds the state after the end, and the end tokens' transitions to it.
+SharedAutomaton from_classes(SharedVocabulary vocabulary, int32_t start, Values<bool> final,
+                             const TokenClasses& classes, int64_t dense_bytes, int64_t max_masks, Budget& budget) {
+  const auto end_state = static_cast<int32_t>(final.size());
+  require_countable(final.size() + 1, "final");
+  require_within(start, 0, end_state, "start");
+  require_covered(classes.runs, *vocabulary);
+  for (const TokenEdge& edge : classes.edges) {
+    require(edge.source < end_state && edge.target < end_state, "an edge leads outside of the states");
+  }
+  FiniteAutomaton::Tables tables{start, {final.begin(), final.end()}, {}, classes.runs, classes.num_classes};
+  tables.final.push_back(true);
+  unlocked([&] {
+    // Edges come in order of class, and kEnd comes before all others.
+    Vector<TokenEdge> edges(budget);
+    for (int32_t state = 0; state <= end_state && !vocabulary->eos_ids().empty(); ++state) {
+      if (tables.final[state]) edges.push_back({state, kEnd, end_state});
+    }
+    edges.insert(edges.end(), classes.edges.begin(), classes.edges.end());
+    tables.transitions = make_transitions(end_state + 1, classes.num_classes, edges, dense_bytes, budget);
+  });
+  return made(std::move(vocabulary), std::move(tables), max_masks, budget.max_bytes());
+}
+
+FiniteAutomaton::Tables common_tables(const Vocabulary& vocabulary, int64_t start, Values<bool> final, Rows<Run> runs,
+                                      int32_t num_classes) {
+  require_countable(final.size(), "final");
+  require(!final.empty() && num_classes >= kFirstClass, "there is a state after the end, and there are classes");
+  require_runs(runs, num_classes, vocabulary);
+  return {start, {final.begin(), final.end()}, {}, {runs.begin(), runs.end()}, num_classes};
+}
+
+SharedAutomaton dense(SharedVocabulary vocabulary, int64_t start, Values<bool> final, Rows<Run> runs,
+                      Grid<int32_t> next, int64_t max_masks, int64_t max_bytes) {
+  auto tables = common_tables(*vocabulary, start, final, runs, static_cast<int32_t>(next.columns));
+  require(next.rows == final.size(), "`next` has a row for each state");
+  require_within(next.values, -1, static_cast<int64_t>(final.size()), "state");
+  tables.transitions = DenseTransitions{
+      static_cast<int32_t>(next.rows), static_cast<int32_t>(next.columns), {next.values.begin(), next.values.end()}};
+  return made(std::move(vocabulary), std::move(tables), max_masks, max_bytes);
+}
+
+SharedAutomaton sparse(SharedVocabulary vocabulary, int64_t start, Values<bool> final, Rows<Run> runs,
+                       int32_t num_classes, Values<int64_t> offsets, Rows<SparseTransitions::Edge> edges,
+                       int64_t max_masks, int64_t max_bytes) {
+  auto tables = common_tables(*vocabulary, start, final, runs, num_classes);
+  require_offsets(offsets, final.size(), edges.size(), "`offsets`");
+  for (size_t place = 0; place < final.size(); ++place) {
+    int32_t before = -1;
+    for (int64_t edge = offsets[place]; edge < offsets[place + 1]; ++edge) {
+      require(before < edges[edge].number && edges[edge].number < num_classes, "the classes of a state do not ascend");
+      require_within(edges[edge].target, 0, static_cast<int64_t>(final.size()), "state");
+      before = edges[edge].number;
+    }
+  }
+  tables.transitions = SparseTransitions{
+      static_cast<int32_t>(final.size()), num_classes, {offsets.begin(), offsets.end()}, {edges.begin(), edges.end()}};
+  return made(std::move(vocabulary), std::move(tables), max_masks, max_bytes);
+}
+
+SharedAutomaton guarded(SharedVocabulary vocabulary, int64_t start, Values<bool> final, Rows<Run> runs,
+                        int32_t num_classes, int32_t max_register, Values<int64_t> offsets,
+                        Rows<GuardedTransitions::Edge> edges, int64_t max_masks, int64_t max_bytes) {
+  auto tables = common_tables(*vocabulary, start, final, runs, num_classes);
+  require(0 <= max_register && max_register < INT32_MAX, "the register has no such greatest value");
+  require_offsets(offsets, final.size(), edges.size(), "`offsets`");
+  for (size_t place = 0; place < final.size(); ++place) {
+    std::pair<int32_t, int32_t> before{-1, -1};  // class and greatest value
+    for (int64_t at = offsets[place]; at < offsets[place + 1]; ++at) {
+      const auto& edge = edges[at];
+      require_within(edge.number, 0, num_classes, "class");
+      require_within(edge.target, 0, static_cast<int64_t>(final.size()), "place");
+      const int64_t after = edge.action >= 0 ? int64_t{edge.high} + edge.action : ~edge.action;
+      require(0 <= edge.low && edge.low <= edge.high && edge.high <= max_register && after <= max_register,
+              "a guard or an action leaves the register");
+      require(before < std::pair(edge.number, edge.low), "guards are not in order and apart");
+      before = {edge.number, edge.high};
+    }
+  }
+  GuardedTransitions form{static_cast<int32_t>(final.size()),
+                          num_classes,
+                          max_register,
+                          {offsets.begin(), offsets.end()},
+                          {edges.begin(), edges.end()},
+                          {},
+                          {}};
+  form.find_cuts();
+  tables.transitions = std::move(form);
+  return made(std::move(vocabulary), std::move(tables), max_masks, max_bytes);
+}
+
+int64_t advance(const FiniteAutomaton& automaton, int64_t state, int64_t token) {
+  require_state(automaton, state);
+  return 0 <= token && token < automaton.vocabulary().size() ? automaton.advance(state, static_cast<int32_t>(token))
+                                                             : -1;
+}
+
+bool is_final(const FiniteAutomaton& automaton, int64_t state) {
+  require_state(automaton, state);
+  return automaton.is_final(state);
+}
+
+int64_t min_tokens(FiniteAutomaton& automaton, int64_t state) {
+  require_state(automaton, state);
+  if (!automaton.has_distances()) unlocked([&] { automaton.min_tokens_by_state(); });
+  return automaton.min_tokens_by_state()[state];
+}
+
+void fill_within(FiniteAutomaton& automaton, int64_t state, Output<int32_t> out, int64_t remaining) {
+  require_state(automaton, state);
+  require_words(automaton, out.size());
+  const std::span<uint32_t> words(reinterpret_cast<uint32_t*>(out.data()), out.size());
+  if (!automaton.fill_known(state, remaining, words)) unlocked([&] { automaton.fill(state, remaining, words); });
+}
+
+void fill_bitmask(FiniteAutomaton& automaton, int64_t state, Output<int32_t> out) {
+  fill_within(automaton, state, out, kUnlimited);
+}
+
+// The transitions as arrays: a table, or offsets and edges.
+nb::tuple transitions(nb::handle_t<FiniteAutomaton> self) {
+  const auto& form = nb::cast<const FiniteAutomaton&>(self).tables().transitions;
+  if (const auto* table = std::get_if<DenseTransitions>(&form)) {
+    const std::array<size_t, 2> shape{static_cast<size_t>(table->num_places), static_cast<size_t>(table->num_classes)};
+    return nb::make_tuple(view(table->next.data(), {shape[0], shape[1]}, self));
+  }
+  if (const auto* rows = std::get_if<SparseTransitions>(&form)) {
+    const auto* edges = reinterpret_cast<const int32_t*>(rows->edges.data());
+    return nb::make_tuple(view(rows->offsets.data(), {rows->offsets.size()}, self),
+                          view(edges, {rows->edges.size(), 2}, self));
+  }
+  const auto& guards = std::get<GuardedTransitions>(form);
+  const auto* edges = reinterpret_cast<const int32_t*>(guards.edges.data());
+  return nb::make_tuple(view(guards.offsets.data(), {guards.offsets.size()}, self),
+                        view(edges, {guards.edges.size(), 5}, self), guards.max_register);
+}
+
+nb::tuple moves(const FiniteAutomaton& automaton, int64_t state) {
+  require_state(automaton, state);
+  std::vector<int32_t> numbers;
+  std::vector<int64_t> targets;
+  for (const Move& move : automaton.moves(state)) numbers.push_back(move.number), targets.push_back(move.target);
+  return nb::make_tuple(array(std::move(numbers)), array(std::move(targets)));
+}
+
+auto token_class(const FiniteAutomaton& automaton) {
+  return array(class_of_tokens(automaton.vocabulary(), automaton.tables().runs));
+}
+
+State state_of(nb::handle state) {
+  if (PyLong_Check(state.ptr())) return taken<int64_t>(state, "a number is no state");
+  return taken<std::shared_ptr<const StateObject>>(state, "an object is no state");
+}
+
+// A batch of masks: one row of `out` for each pair of an automaton and a state.
+void fill_bitmasks(const nb::sequence& automata, const nb::sequence& states, OutputGrid<int32_t> out,
+                   std::optional<Values<int64_t>> remaining, int num_threads) {
+  std::vector<MaskJob> jobs;
+  std::vector<nb::object> kept;  // so that no automaton is freed meanwhile
+  auto automaton = automata.begin();
+  for (nb::handle state : states) {
+    require(automaton != automata.end(), "there are fewer automata than states");
+    kept.push_back(nb::borrow(*automaton));
+    auto* each = taken<Automaton*>(kept.back(), "an object is no automaton");
+    require(each, "an object is no automaton");
+    require_words(*each, out.columns);
+    jobs.push_back(
+        {each, state_of(state), remaining && jobs.size() < remaining->size() ? (*remaining)[jobs.size()] : kUnlimited});
+    ++automaton;
+  }
+  require(automaton == automata.end(), "there are more automata than states");
+  require(out.rows == jobs.size() && (!remaining || remaining->size() == jobs.size()),
+          "there is a row, and a budget, for each state");
+  require(num_threads >= 1, "there is at least one thread");
+  const std::span<uint32_t> words(reinterpret_cast<uint32_t*>(out.values.data()), out.values.size());
+  unlocked([&] { fill_masks(jobs, words, out.columns, num_threads); });
+}
+
+}  // namespace
+
+void bind_automata(nb::module_& m) {
+  nb::class_<StateObject>(m, "StateObject", "A state that is more than a number.");
+  nb::class_<Automaton>(m, "Automaton", "An automaton over tokens.");
+  m.def("fill_bitmasks", &fill_bitmasks, "automata"_a, "states"_a, "out"_a, "remaining"_a = nb::none(),
+        "num_threads"_a = 1, "Write the mask of each state of a batch, a row of words each, without Python's lock.");
+  nb::class_<FiniteAutomaton, Automaton>(m, "FiniteAutomaton", "A deterministic automaton over tokens without a stack.")
+      .def_static("from_classes", &from_classes, "vocabulary"_a, "start"_a, "final"_a, "classes"_a, "dense_bytes"_a,
+                  "max_masks"_a, "budget"_a)
+      .def_static("dense", &dense, "vocabulary"_a, "start"_a, "final"_a, "runs"_a, "next"_a, "max_masks"_a,
+                  "max_bytes"_a)
+      .def_static("sparse", &sparse, "vocabulary"_a, "start"_a, "final"_a, "runs"_a, "num_classes"_a, "offsets"_a,
+                  "edges"_a, "max_masks"_a, "max_bytes"_a)
+      .def_static("guarded", &guarded, "vocabulary"_a, "start"_a, "final"_a, "runs"_a, "num_classes"_a,
+                  "max_register"_a, "offsets"_a, "edges"_a, "max_masks"_a, "max_bytes"_a)
+      .def_prop_ro("start", [](const FiniteAutomaton& a) { return a.tables().start; })
+      .def_prop_ro("num_states", &FiniteAutomaton::num_states)
+      .def_prop_ro("num_classes", [](const FiniteAutomaton& a) { return a.tables().num_classes; })
+      .def_prop_ro("num_bytes", &FiniteAutomaton::num_bytes)
+      .def_prop_ro("final",
+                   [](nb::handle_t<FiniteAutomaton> self) {
+                     const auto& final = nb::cast<const FiniteAutomaton&>(self).tables().final;
+                     return view(reinterpret_cast<const bool*>(final.data()), {final.size()}, self);
+                   })
+      .def_prop_ro("runs",
+                   [](nb::handle_t<FiniteAutomaton> self) {
+                     const auto& runs = nb::cast<const FiniteAutomaton&>(self).tables().runs;
+                     return view(reinterpret_cast<const int32_t*>(runs.data()), {runs.size(), 2}, self);
+                   })
+      .def_prop_ro("transitions", &transitions,
+                   "The table; or offsets and edges, and the greatest value of the register.")
+      .def_prop_ro("token_class", &token_class, nb::rv_policy::move, "The class of every token, `[V]`.")
+      // Called at every step: positional, since names take nanobind longer than the step.
+      .def("is_final", &is_final, "Whether the text may end in a state.")
+      .def("advance", &advance, "The state after a state and one more token, -1 where it is not allowed.")
+      .def("fill_bitmask", &fill_bitmask, "Write the mask of a state.")
+      .def("fill_within", &fill_within, "Write the mask of a state within a budget of tokens.")
+      .def("min_tokens", &min_tokens, "The least number of tokens from a state to the end of the text.")
+      .def("moves", &moves, "state"_a, "The classes that a state allows, ascending, and the states that they lead to.")
+      .def(
+          "alike",
+          [](const FiniteAutomaton& a, int64_t state) {
+            require_state(a, state);
+            return a.alike(state);
+          },
+          "state"_a, "A state with the same mask.")
+      .def_prop_ro(
+          "min_tokens_by_state",
+          [](FiniteAutomaton& a) { return array_of(unlocked([&] { return a.min_tokens_by_state(); })); },
+          nb::rv_policy::move);
+}
+
+}  // namespace tokenfst

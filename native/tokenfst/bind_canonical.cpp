@@ -1,0 +1,340 @@
+// Bindings of canonical tokenization: an encoder's tables, the steps of a compilation, and the automaton.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+
+#include <optional>
+
+#include "bindings/arrays.h"
+#include "bindings/errors.h"
+#include "tokenfst/bindings.h"
+#include "tokenfst/canonical/automaton.h"
+
+namespace tokenfst {
+
+namespace {
+
+using namespace bindings;
+using namespace canonical;
+using namespace nanobind::literals;
+using automata::ByteTables;
+using SharedVocabulary = std::shared_ptr<const Vocabulary>;
+using SharedPairs = std::shared_ptr<const Pairs>;
+using SharedAutomaton = std::shared_ptr<CanonicalAutomaton>;
+
+// Encoders
+
+struct Derivations {
+  std::vector<Derivation> tokens;
+};
+
+std::span<const Merge> checked(const Vocabulary& vocabulary, const bindings::Rows<Merge>& merges) {
+  require_countable(merges.size(), "merges");
+  for (const Merge& merge : merges) {
+    require_within(std::array{merge.left, merge.right, merge.result}, 0, vocabulary.size(), "token");
+  }
+  return merges;
+}
+
+size_t first_wrong_of(const Vocabulary& vocabulary, const bindings::Rows<Merge>& merges) {
+  return first_wrong(vocabulary, checked(vocabulary, merges));
+}
+
+Derivations derivations_of(const Vocabulary& vocabulary, const std::optional<bindings::Rows<Merge>>& merges,
+                           Budget& budget) {
+  std::optional<std::span<const Merge>> listed;
+  if (merges) {
+    listed = checked(vocabulary, *merges);
+    const size_t wrong = first_wrong(vocabulary, *listed);
+    require(wrong == listed->size(),
+            [&] { return "merge " + std::to_string(wrong) + " does not make its token of two others"; });
+  }
+  return {unlocked([&] { return canonical::derivations(vocabulary, listed, budget); })};
+}
+
+SharedPairs pairs_of(const Derivations& derivations, Budget& budget) {
+  return unlocked([&] { return std::make_shared<const Pairs>(canonical::pairs(derivations.tokens, budget)); });
+}
+
+bool may_follow(const Pairs& pairs, int64_t left, int64_t right) {
+  require_within(std::array{left, right}, 0, pairs.num_tokens(), "token");
+  return pairs.may_follow(static_cast<int32_t>(left), static_cast<int32_t>(right));
+}
+
+template <int32_t Derivation::* Member>
+auto column(const Derivations& derivations) {
+  std::vector<int32_t> found;
+  found.reserve(derivations.tokens.size());
+  for (const Derivation& token : derivations.tokens) found.push_back(token.*Member);
+  return array(std::move(found));
+}
+
+automata::ByteClasses byte_classes(Values<uint8_t> byte_class, size_t num_classes) {
+  require(byte_class.size() == 256 && num_classes <= 256, "`byte_class` has a class for each byte");
+  require_within(byte_class, 0, static_cast<int64_t>(num_classes), "class");
+  automata::ByteClasses found;
+  std::ranges::copy(byte_class, found.begin());
+  return found;
+}
+
+PieceBytes make_pieces(Values<uint8_t> byte_class, Grid<int32_t> next, Values<int32_t> split, Values<bool> final) {
+  require_countable(next.rows, "states");
+  require(next.rows > 0 && next.rows == split.size() && next.rows == final.size(), "every state has a row");
+  const auto num_states = static_cast<int64_t>(next.rows);
+  require_within(next.values, kNone, num_states, "state");
+  require_within(split, kNone, num_states, "state");
+  return {byte_classes(byte_class, next.columns),
+          static_cast<int32_t>(next.columns),
+          {next.values.begin(), next.values.end()},
+          {split.begin(), split.end()},
+          {final.begin(), final.end()}};
+}
+
+WholePieces make_words(Values<uint8_t> byte_class, Grid<int32_t> next, Values<bool> spells, Values<int32_t> tokens) {
+  require_countable(next.rows, "nodes");
+  require(next.rows > 0 && next.rows == spells.size(), "every node has a row");
+  require_within(next.values, 0, static_cast<int64_t>(next.rows), "node");
+  require_within(tokens, 0, INT32_MAX, "token");
+  return {byte_classes(byte_class, next.columns),
+          static_cast<int32_t>(next.columns),
+          {next.values.begin(), next.values.end()},
+          {spells.begin(), spells.end()},
+          {tokens.begin(), tokens.end()}};
+}
+
+// Steps of a compilation
+
+Product product_of(const ByteTables& constraint, const PieceBytes& pieces, const WholePieces& words, int64_t max_states,
+                   Budget& budget) {
+  require(constraint.start != kNone, "the constraint has no state");
+  return unlocked([&] {
+    if (!constraint.is_sparse) return canonical::product(constraint, pieces, words, max_states, budget);
+    return canonical::product(automata::densified(constraint, budget), pieces, words, max_states, budget);
+  });
+}
+
+void require_product(const Product& product) { require(!product.is_empty(), "the product has no state"); }
+
+void require_tokens(const Vocabulary& vocabulary, const Pairs& pairs) {
+  require(vocabulary.size() == pairs.num_tokens(), [&] {
+    return "the pairs are of " + std::to_string(pairs.num_tokens()) + " tokens, and the vocabulary has " +
+           std::to_string(vocabulary.size());
+  });
+}
+
+std::vector<int32_t> numbers(nb::handle source, int64_t end, const char* what) {
+  Buffer buffer;
+  if (!buffer.load<const int32_t>(source, 1)) throw nb::type_error("labels and their tokens are arrays of int32");
+  const std::span found(buffer.data<const int32_t>(), buffer.shape(0));
+  require_within(found, 0, end, what);
+  return {found.begin(), found.end()};
+}
+
+Edges edges_of(const Product& product, const Vocabulary& vocabulary, const Pairs& pairs, const WholePieces& words,
+               Values<int32_t> never, const nb::list& labelled, Budget& budget) {
+  require_product(product);
+  require_tokens(vocabulary, pairs);
+  require_within(words.tokens, 0, vocabulary.size(), "token");
+  require_within(never, 0, vocabulary.size(), "token");
+  std::vector<LabelledTokens> groups;
+  for (nb::handle group : labelled) {
+    const auto [tokens, labels] = nb::cast<std::pair<nb::object, nb::object>>(group);
+    groups.push_back({numbers(tokens, vocabulary.size(), "token"), numbers(labels, product.num_labels, "label")});
+  }
+  return unlocked([&] { return token_edges(product, {vocabulary, pairs, words.tokens, never}, groups, budget); });
+}
+
+LiveEdges live_edges_of(const Edges& edges, const Product& product, const Pairs& pairs, int32_t closing,
+                        Budget& budget) {
+  require(edges.num_states() == product.num_states(), "the edges are of another product");
+  require(edges.num_tokens == pairs.num_tokens(), "the edges are of another vocabulary");
+  require(closing == 0 || closing == 1, "one token ends a text, or none");
+  return unlocked([&] { return live_edges(edges, product, pairs, closing, budget); });
+}
+
+// Automata
+
+SharedAutomaton from_live(SharedVocabulary vocabulary, const LiveEdges& live, const Product& product, SharedPairs pairs,
+                          int64_t max_states, int64_t max_rows, Budget& budget) {
+  require_tokens(*vocabulary, *pairs);
+  require_product(product);
+  require(live.offsets.size() == static_cast<size_t>(product.num_states()) + 1, "the edges are of another product");
+  require(live.class_of.size() == static_cast<size_t>(vocabulary->size()), "the edges are of another vocabulary");
+  require(max_rows > 0, "the masks of some rows are kept");
+  return unlocked([&] {
+    CanonicalAutomaton::Tables tables{canonical::rows(live, product, max_states, budget), live.class_of, pairs};
+    // The row after the end.
+    tables.rows.final.push_back(true);
+    tables.rows.offsets.push_back(tables.rows.offsets.back());
+    budget.charge(8 * live.class_of.size());
+    return std::make_shared<CanonicalAutomaton>(vocabulary, std::move(tables), static_cast<size_t>(max_rows));
+  });
+}
+
+void require_rows(const canonical::Rows& rows, int64_t num_classes) {
+  require(rows.size() >= 2 && rows.of(rows.size() - 1).empty(), "there is a row after the end, and it has no edges");
+  for (int32_t row = 0; row < rows.size(); ++row) {
+    int32_t before = -1;
+    for (const RowEdge& edge : rows.of(row)) {
+      require(before < edge.number && edge.number < num_classes, "the classes of a row do not ascend");
+      require_within(std::array{edge.apart, edge.any}, -1, rows.size() - 1, "row");
+      require(edge.least_apart >= 0 && edge.least_any >= 0, "a number of tokens is negative");
+      before = edge.number;
+    }
+  }
+}
+
+SharedAutomaton from_rows(SharedVocabulary vocabulary, Values<int32_t> offsets, const bindings::Rows<RowEdge>& edges,
+                          Values<bool> final, Values<int32_t> class_of, SharedPairs pairs, int64_t max_rows) {
+  require_tokens(*vocabulary, *pairs);
+  require(class_of.size() == static_cast<size_t>(vocabulary->size()), "every token has a class");
+  require(max_rows > 0, "the masks of some rows are kept");
+  require_countable(final.size(), "`final`");
+  require_countable(edges.size(), "`edges`");
+  require_offsets(offsets, final.size(), edges.size(), "`offsets`");
+  // No class without a token: as many classes as tokens at most.
+  require_within(class_of, -1, vocabulary->size(), "class");
+  canonical::Rows rows{{offsets.begin(), offsets.end()}, {edges.begin(), edges.end()}, {final.begin(), final.end()}};
+  require_rows(rows, std::ranges::max(class_of) + int64_t{1});
+  CanonicalAutomaton::Tables tables{std::move(rows), {class_of.begin(), class_of.end()}, std::move(pairs)};
+  return std::make_shared<CanonicalAutomaton>(std::move(vocabulary), std::move(tables), static_cast<size_t>(max_rows));
+}
+
+void require_state(const CanonicalAutomaton& automaton, int64_t state) {
+  require(automaton.has_state(state), [&] { return "state " + std::to_string(state) + " is none of the automaton's"; });
+}
+
+int64_t advance(const CanonicalAutomaton& automaton, int64_t state, int64_t token) {
+  require_state(automaton, state);
+  return 0 <= token && token < automaton.vocabulary().size() ? automaton.advance(state, static_cast<int32_t>(token))
+                                                             : -1;
+}
+
+bool is_final(const CanonicalAutomaton& automaton, int64_t state) {
+  require_state(automaton, state);
+  return automaton.is_final(state);
+}
+
+int32_t min_tokens(const CanonicalAutomaton& automaton, int64_t state) {
+  require_state(automaton, state);
+  return unlocked([&] { return automaton.min_tokens(state); });
+}
+
+void fill_within(CanonicalAutomaton& automaton, int64_t state, Output<int32_t> out, int64_t remaining) {
+  require_state(automaton, state);
+  const size_t needed = automaton.vocabulary().num_words();
+  require(out.size() >= needed, [&] {
+    return "a mask takes " + std::to_string(needed) + " words, and there are " + std::to_string(out.size());
+  });
+  const std::span<uint32_t> words(reinterpret_cast<uint32_t*>(out.data()), out.size());
+  if (!automaton.fill_known(state, remaining, words)) unlocked([&] { automaton.fill(state, remaining, words); });
+}
+
+void fill_bitmask(CanonicalAutomaton& automaton, int64_t state, Output<int32_t> out) {
+  fill_within(automaton, state, out, kUnlimited);
+}
+
+template <class Class, class Get>
+auto shown(Get get) {
+  return [get](nb::handle_t<Class> self) {
+    const std::span values = get(nb::cast<const Class&>(self));
+    return view(values.data(), {values.size()}, self);
+  };
+}
+
+auto flags_shown(std::span<const uint8_t> values, nb::handle self) {
+  return view(reinterpret_cast<const bool*>(values.data()), {values.size()}, self);
+}
+
+auto edges_shown(nb::handle_t<CanonicalAutomaton> self) {
+  const auto& edges = nb::cast<const CanonicalAutomaton&>(self).tables().rows.edges;
+  return view(reinterpret_cast<const int32_t*>(edges.data()), {edges.size(), 5}, self);
+}
+
+void bind_encoders(nb::module_& m) {
+  nb::class_<Derivations>(m, "Derivations", "How merges make each token, `[V]` each.")
+      .def_prop_ro("left", &column<&Derivation::left>, nb::rv_policy::move)
+      .def_prop_ro("right", &column<&Derivation::right>, nb::rv_policy::move)
+      .def_prop_ro("rank", &column<&Derivation::rank>, nb::rv_policy::move)
+      .def_prop_ro("clock", &column<&Derivation::clock>, nb::rv_policy::move)
+      .def_prop_ro(
+          "made",
+          [](const Derivations& derivations) {
+            std::vector<uint8_t> found;
+            for (const Derivation& token : derivations.tokens) found.push_back(token.made != 0);
+            return flags(found);
+          },
+          nb::rv_policy::move);
+  nb::class_<Pairs>(m, "Pairs", "Which tokens may stand next to each other inside a piece.")
+      .def("may_follow", &may_follow, "left"_a, "right"_a)
+      .def_prop_ro("position", shown<Pairs>([](const Pairs& pairs) { return std::span(pairs.position); }))
+      .def_prop_ro("token_at", shown<Pairs>([](const Pairs& pairs) { return std::span(pairs.token_at); }))
+      .def_prop_ro("offsets", shown<Pairs>([](const Pairs& pairs) { return std::span(pairs.offsets); }))
+      .def_prop_ro("intervals", [](nb::handle_t<Pairs> self) {
+        const auto& intervals = nb::cast<const Pairs&>(self).intervals;
+        return view(reinterpret_cast<const int32_t*>(intervals.data()), {intervals.size(), 2}, self);
+      });
+  nb::class_<PieceBytes>(m, "PieceBytes", "Where pieces of a text may end, over bytes.")
+      .def(nb::new_(&make_pieces), "byte_class"_a, "next"_a, "split"_a, "final"_a);
+  nb::class_<WholePieces>(m, "WholePieces", "The tokens that only whole pieces are.")
+      .def(nb::new_(&make_words), "byte_class"_a, "next"_a, "spells"_a, "tokens"_a)
+      .def_prop_ro("tokens", shown<WholePieces>([](const WholePieces& words) { return std::span(words.tokens); }));
+  m.def("first_wrong_merge", &first_wrong_of, "vocabulary"_a, "merges"_a,
+        "The first of some merges that does not make its token of two others, or how many there are.");
+  m.def("derivations", &derivations_of, "vocabulary"_a, "merges"_a, "budget"_a,
+        "Run an encoder's merges over every token; without a list, any two tokens merge that spell one.");
+  m.def("pairs", &pairs_of, "derivations"_a, "budget"_a);
+}
+
+void bind_steps(nb::module_& m) {
+  nb::class_<Product>(m, "Product", "The bytes of a constraint together with the pieces of a pre-tokenizer.")
+      .def_prop_ro("num_states", &Product::num_states)
+      .def_prop_ro("is_empty", &Product::is_empty);
+  nb::class_<Edges>(m, "CanonicalEdges", "What each token does to a product.");
+  nb::class_<LiveEdges>(m, "LiveEdges", "The edges of a product that lead to an end.")
+      .def_prop_ro("has_text", [](const LiveEdges& live) { return live.start != kNoEnd; });
+  m.def("canonical_product", &product_of, "constraint"_a, "pieces"_a, "words"_a, "max_states"_a, "budget"_a);
+  m.def("canonical_edges", &edges_of, "product"_a, "vocabulary"_a, "pairs"_a, "words"_a, "never"_a, "labelled"_a,
+        "budget"_a, "The edges of every token, and of tokens that labels stand for: pairs of tokens and labels.");
+  m.def("live_edges", &live_edges_of, "edges"_a, "product"_a, "pairs"_a, "closing"_a, "budget"_a);
+}
+
+}  // namespace
+
+void bind_canonical(nb::module_& m) {
+  bind_encoders(m);
+  bind_steps(m);
+  nb::class_<CanonicalAutomaton, Automaton>(m, "CanonicalAutomaton", "An automaton over the tokens of an encoder.")
+      .def_static("from_live", &from_live, "vocabulary"_a, "live"_a, "product"_a, "pairs"_a, "max_states"_a,
+                  "max_rows"_a, "budget"_a)
+      .def_static("from_rows", &from_rows, "vocabulary"_a, "offsets"_a, "edges"_a, "final"_a, "class_of"_a, "pairs"_a,
+                  "max_rows"_a)
+      .def_prop_ro("num_states", &CanonicalAutomaton::num_states)
+      .def_prop_ro("num_classes", &CanonicalAutomaton::num_classes)
+      .def_prop_ro("num_bytes", &CanonicalAutomaton::num_bytes)
+      .def_prop_ro("end_state", &CanonicalAutomaton::end_state)
+      .def_prop_ro("pairs", [](const CanonicalAutomaton& automaton) { return automaton.tables().pairs; })
+      .def_prop_ro("offsets", shown<CanonicalAutomaton>([](const CanonicalAutomaton& automaton) {
+                     return std::span(automaton.tables().rows.offsets);
+                   }))
+      .def_prop_ro("edges", &edges_shown)
+      .def_prop_ro("final",
+                   [](nb::handle_t<CanonicalAutomaton> self) {
+                     return flags_shown(nb::cast<const CanonicalAutomaton&>(self).tables().rows.final, self);
+                   })
+      .def_prop_ro("needs_token",
+                   [](nb::handle_t<CanonicalAutomaton> self) {
+                     return flags_shown(nb::cast<const CanonicalAutomaton&>(self).needs_token(), self);
+                   })
+      .def_prop_ro("class_of", shown<CanonicalAutomaton>([](const CanonicalAutomaton& automaton) {
+                     return std::span(automaton.tables().class_of);
+                   }))
+      // Called at every step: positional, since names take nanobind longer than the step.
+      .def("is_final", &is_final, "Whether the text may end in a state.")
+      .def("advance", &advance, "The state after a state and one more token, -1 where it is not allowed.")
+      .def("min_tokens", &min_tokens, "The least number of tokens from a state to the end of the text.")
+      .def("fill_bitmask", &fill_bitmask, "Write the mask of a state as packed words.")
+      .def("fill_within", &fill_within, "The same within a budget of tokens.");
+}
+
+}  // namespace tokenfst

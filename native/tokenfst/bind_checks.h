@@ -1,0 +1,56 @@
+// What bindings of automata over tokens share: checks, and columns of records.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bindings/arrays.h"
+#include "tokenfst/automaton.h"
+#include "tokenfst/classes.h"
+
+namespace tokenfst {
+
+namespace nb = nanobind;
+
+inline void require_words(const Automaton& automaton, size_t width) {
+  const size_t needed = automaton.vocabulary().num_words();
+  bindings::require(width >= needed, [&] {
+    return "a mask takes " + std::to_string(needed) + " words, and there are " + std::to_string(width);
+  });
+}
+
+inline void require_covered(std::span<const Run> runs, const Vocabulary& vocabulary) {
+  const int32_t end = runs.empty() ? 0 : runs.back().end;
+  bindings::require(end == vocabulary.num_ranks(), "the runs of classes do not cover the vocabulary");
+}
+
+// Requires runs of classes that cover all ranks in order.
+inline void require_runs(std::span<const Run> runs, int32_t num_classes, const Vocabulary& vocabulary) {
+  int32_t before = 0;
+  for (const Run& run : runs) {
+    bindings::require(before < run.end, "runs do not ascend");
+    bindings::require_within(run.number, 0, num_classes, "class");
+    before = run.end;
+  }
+  require_covered(runs, vocabulary);
+}
+
+// An object as a T, or TypeError.
+template <class T>
+T taken(nb::handle object, const char* otherwise) {
+  T value{};
+  if (!nb::try_cast(object, value)) throw nb::type_error(otherwise);
+  return value;
+}
+
+// One member of records.
+template <class Record>
+std::vector<int32_t> column(const std::vector<Record>& records, int32_t Record::* member) {
+  std::vector<int32_t> found;
+  found.reserve(records.size());
+  for (const Record& record : records) found.push_back(record.*member);
+  return found;
+}
+
+}  // namespace tokenfst

@@ -1,0 +1,180 @@
+// Bindings of lazy automata.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings/arrays.h"
+#include "bindings/errors.h"
+#include "tokenfst/bindings.h"
+#include "tokenfst/lazy/automaton.h"
+#include "tokenfst/lazy/network_distances.h"
+#include "tokenfst/lazy/pushdown_distances.h"
+
+namespace tokenfst {
+
+namespace {
+
+using namespace bindings;
+using namespace nanobind::literals;
+using Shared = std::shared_ptr<LazyAutomaton>;
+using SharedTexts = std::shared_ptr<TextLibrary>;
+
+// Calls a function while the automaton is held, without Python's lock where it has to be waited for.
+template <class Function>
+auto held(LazyAutomaton& automaton, Function function) {
+  if (const LazyAutomaton::Hold hold(automaton, std::try_to_lock); hold) return function();
+  return unlocked([&] {
+    const LazyAutomaton::Hold hold(automaton);
+    return function();
+  });
+}
+
+// The same, always without Python's lock.
+template <class Function>
+auto held_unlocked(LazyAutomaton& automaton, Function function) {
+  return unlocked([&] {
+    const LazyAutomaton::Hold hold(automaton);
+    return function();
+  });
+}
+
+Shared made(SharedTexts texts, const LazyAutomaton::MakeParts& make_parts, int64_t max_rows, Budget& work) {
+  require(max_rows > 0, "some rows are kept");
+  return unlocked([&] {
+    const auto most = static_cast<size_t>(max_rows);
+    return std::make_shared<LazyAutomaton>(std::move(texts), make_parts, most, work, check_signals);
+  });
+}
+
+LazyAutomaton::Parts parts_of(const automata::ByteTables& dense, Budget& budget) {
+  auto machine = std::make_unique<FixedMachine>(dense, budget);
+  FixedMachine& stepped = *machine;
+  const auto distances = [&stepped](Budget& own) { return std::make_unique<ByteDistances>(stepped, own); };
+  return {std::move(machine), distances};
+}
+
+Shared from_bytes(SharedTexts texts, const automata::ByteTables& tables, int64_t max_rows, Budget& work) {
+  require(tables.num_labels == 0, "the automaton has labels");
+  const auto parts = [&](Budget& budget) {
+    return tables.is_sparse ? parts_of(automata::densified(tables, work), budget) : parts_of(tables, budget);
+  };
+  return made(std::move(texts), parts, max_rows, work);
+}
+
+Shared from_pushdown(SharedTexts texts, std::shared_ptr<const automata::PushdownTables> tables, int64_t max_rows,
+                     Budget& work) {
+  require(tables->num_labels == 0 && tables->max_configurations == 1,
+          "the automaton has labels or is not deterministic");
+  const auto parts = [&](Budget& budget) {
+    const auto distances = [tables](Budget& own) { return std::make_unique<PushdownDistances>(*tables, own); };
+    return LazyAutomaton::Parts{std::make_unique<FixedMachine>(*tables, budget), distances};
+  };
+  return made(std::move(texts), parts, max_rows, work);
+}
+
+// None where sets of states would not be exact.
+std::optional<Shared> from_network(SharedTexts texts, const automata::NestedLayout& layout, int64_t max_rows,
+                                   Budget& work) {
+  bool is_exact = true;
+  const auto vocabulary = texts->vocabulary();
+  const auto parts = [&](Budget& budget) {
+    auto machine = std::make_unique<SubsetMachine>(layout, budget);
+    SubsetMachine& stepped = *machine;
+    is_exact = stepped.network().is_exact();
+    const auto distances = [&stepped, vocabulary](Budget& own) {
+      return std::make_unique<NetworkDistances>(stepped, *vocabulary, own);
+    };
+    return LazyAutomaton::Parts{std::move(machine), distances};
+  };
+  const Shared automaton = made(std::move(texts), parts, max_rows, work);
+  return is_exact ? std::optional(automaton) : std::nullopt;
+}
+
+// Tokens that write something else at the start of a text: what they write, and the state that reads it.
+void set_beginnings(LazyAutomaton& automaton, const std::vector<std::tuple<int32_t, nb::bytes, int64_t>>& beginnings) {
+  std::vector<LazyAutomaton::Beginning> all;
+  for (const auto& [token, text, state] : beginnings) {
+    require_within(token, 0, automaton.vocabulary().size(), "token");
+    const auto bytes = bytes_of(text);
+    all.push_back({token, {bytes.begin(), bytes.end()}, state});
+  }
+  held_unlocked(automaton, [&] { automaton.set_beginnings(all); });
+}
+
+auto bytes_read(LazyAutomaton& automaton) {
+  std::vector<uint8_t> found(256);
+  held(automaton, [&] {
+    for (int byte = 0; byte < 256; ++byte) found[byte] = automaton.reads(static_cast<uint8_t>(byte));
+  });
+  return flags(std::move(found));
+}
+
+nb::dict row_counts(LazyAutomaton& automaton) {
+  const RowCounts counts = held(automaton, [&] { return automaton.row_counts(); });
+  nb::dict found;
+  found["walked"] = counts.walked, found["differing"] = counts.differing, found["looping"] = counts.looping;
+  found["chained"] = counts.chained, found["covered"] = counts.covered;
+  return found;
+}
+
+void fill_within(LazyAutomaton& automaton, int64_t state, Output<int32_t> out, int64_t remaining) {
+  const size_t needed = automaton.vocabulary().num_words();
+  require(out.size() >= needed, [&] {
+    return "a mask takes " + std::to_string(needed) + " words, and there are " + std::to_string(out.size());
+  });
+  const std::span<uint32_t> words(reinterpret_cast<uint32_t*>(out.data()), out.size());
+  {
+    const LazyAutomaton::Hold hold(automaton, std::try_to_lock);
+    if (hold && automaton.fill_known(state, remaining, words)) return;
+  }
+  held_unlocked(automaton, [&] { automaton.fill(state, remaining, words); });
+}
+
+void fill_bitmask(LazyAutomaton& automaton, int64_t state, Output<int32_t> out) {
+  fill_within(automaton, state, out, kUnlimited);
+}
+
+}  // namespace
+
+void bind_lazy(nb::module_& m) {
+  nb::class_<TextLibrary>(m, "TextLibrary", "What many constraints over one vocabulary share.")
+      .def(nb::init<std::shared_ptr<const Vocabulary>>(), "vocabulary"_a);
+  nb::class_<LazyAutomaton, Automaton>(m, "LazyAutomaton", "An automaton whose masks are made when first asked for.")
+      .def_static("from_bytes", &from_bytes, "texts"_a, "tables"_a, "max_rows"_a, "budget"_a)
+      .def_static("from_pushdown", &from_pushdown, "texts"_a, "tables"_a, "max_rows"_a, "budget"_a)
+      .def_static("from_network", &from_network, "texts"_a, "layout"_a, "max_rows"_a, "budget"_a,
+                  "The automaton of the rules of a network; None where sets of states would not be exact.")
+      .def("set_beginnings", &set_beginnings, "beginnings"_a,
+           "Say what tokens write at the start of a text that is not their bytes, and which state reads it.")
+      .def_prop_ro("bytes_read", &bytes_read, nb::rv_policy::move, "Whether a known state reads each byte, `[256]`.")
+      .def_prop_ro("is_empty", &LazyAutomaton::is_empty)
+      .def_prop_ro("start", &LazyAutomaton::start)
+      .def_prop_ro_static("end_state", [](nb::handle) { return LazyAutomaton::kEndState; })
+      .def_prop_ro(
+          "num_rows", [](LazyAutomaton& a) { return held(a, [&] { return a.rows().num_states(); }); },
+          "How many states have a mask that is kept.")
+      .def_prop_ro(
+          "num_contexts", [](LazyAutomaton& a) { return held(a, [&] { return a.rows().num_contexts(); }); },
+          "How many states, and tops of stacks below them, are told apart.")
+      .def_prop_ro("row_counts", &row_counts, "How many masks were found in each way.")
+      .def_prop_ro("num_bytes", [](LazyAutomaton& a) { return held(a, [&] { return a.num_bytes(); }); })
+      // Called at every step: positional, since names take nanobind longer than the step.
+      .def(
+          "is_final", [](LazyAutomaton& a, int64_t state) { return held(a, [&] { return a.is_final(state); }); },
+          "Whether the text may end in a state.")
+      .def(
+          "advance",
+          [](LazyAutomaton& a, int64_t state, int64_t token) {
+            return held(a, [&] { return a.advance(state, token); });
+          },
+          "The state after a state and one more token, -1 where it is not allowed.")
+      .def("fill_bitmask", &fill_bitmask, "Write the mask of a state.")
+      .def("fill_within", &fill_within, "Write the mask of a state within a budget of tokens.")
+      .def(
+          "min_tokens",
+          [](LazyAutomaton& a, int64_t state) { return held_unlocked(a, [&] { return a.min_tokens(state); }); },
+          "A number of tokens that is enough from a state to the end of the text.");
+}
+
+}  // namespace tokenfst

@@ -1,0 +1,86 @@
+// CanonicalAutomaton: of the texts of a language, the one tokenization that the vocabulary's encoder produces.
+//
+// The states of an automaton over tokens times the tokens of the vocabulary would be tables of gigabytes. So a state
+// here is a pair, packed into one number, and the two parts are kept apart:
+//
+//     row      the text so far, and where its pieces may end (`tokenfst/canonical/rows.h`): S of them, the last for the
+//              end of the sequence
+//     token    the last token, where what may come next depends on it; 0 elsewhere. A state is row x V + token
+//     mask     the classes that the row allows apart, and of those that it allows besides, what may follow the token
+//
+// What may not follow a token is a few intervals of positions (`tokenfst/canonical/pairs.h`), so a mask of a new state
+// is two masks that the row keeps and a few thousand bits cleared; or, where the row allows few tokens besides, as many
+// looked up. Its tables never change; masks of rows that were asked for are kept.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "support/kept.h"
+#include "tokenfst/automaton.h"
+#include "tokenfst/canonical/rows.h"
+
+namespace tokenfst::canonical {
+
+class CanonicalAutomaton : public Automaton {
+ public:
+  struct Tables {
+    Rows rows;                      // with the one after the end, which is final and has no edges
+    std::vector<int32_t> class_of;  // [V], -1 for tokens that are never written
+    std::shared_ptr<const Pairs> pairs;
+  };
+
+  // Keeps the masks of at most `max_rows` rows.
+  CanonicalAutomaton(std::shared_ptr<const Vocabulary> vocabulary, Tables tables, size_t max_rows);
+
+  const Tables& tables() const { return tables_; }
+  int32_t num_classes() const { return static_cast<int32_t>(member_offsets_.size()) - 1; }
+  int64_t num_states() const { return int64_t{tables_.rows.size()} * vocabulary().size(); }
+  int64_t end_state() const { return num_states() - vocabulary().size(); }
+  bool has_state(int64_t state) const { return 0 <= state && state < num_states(); }
+  // By row, whether what may come next depends on the last token.
+  std::span<const uint8_t> needs_token() const { return needs_token_; }
+  size_t num_bytes() const;
+
+  bool is_final(int64_t state) const { return tables_.rows.final[row_of(state)] != 0; }
+  // The state after one more token, -1 where it is not allowed.
+  int64_t advance(int64_t state, int32_t token) const;
+  // The least number of tokens to the end of the text, the end token counted.
+  int32_t min_tokens(int64_t state) const;
+
+  void fill(const State& state, int64_t remaining, std::span<uint32_t> out) override;
+  // Does the same if the masks of the row are at hand, and nothing if they are not: never waits for another thread.
+  bool fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out) const;
+
+ private:
+  // What a row allows: after any token, and besides after some.
+  struct RowMasks {
+    std::vector<uint32_t> apart, besides;  // packed; `besides` is empty where `few` has them
+    std::vector<int32_t> few;
+  };
+  // A row, and the greatest number of tokens to go that a budget allows; kAll where it allows all that the row does.
+  struct Key {
+    int32_t row, level;
+    bool operator==(const Key&) const = default;
+  };
+
+  int32_t row_of(int64_t state) const { return static_cast<int32_t>(state / vocabulary().size()); }
+  int32_t token_of(int64_t state) const { return static_cast<int32_t>(state % vocabulary().size()); }
+  std::span<const int32_t> members(int32_t number) const {
+    return {members_.data() + member_offsets_[number], members_.data() + member_offsets_[number + 1]};
+  }
+  Key key_of(int32_t row, int64_t remaining) const;
+  RowMasks made(const Key& key) const;
+  void write(const RowMasks& masks, int32_t last, std::span<uint32_t> out) const;
+  int32_t least_besides(int32_t row, int32_t last, int32_t best) const;
+
+  const Tables tables_;
+  std::vector<uint8_t> needs_token_;     // [S]
+  std::vector<int32_t> member_offsets_;  // [K + 1], where the tokens of each class begin
+  std::vector<int32_t> members_;
+  support::Kept<Key, RowMasks> masks_;
+};
+
+}  // namespace tokenfst::canonical

@@ -1,0 +1,50 @@
+// Cells: the runs that tokens of one class bring to one state of the product, and how many tokens each has to go.
+//
+//     Cells     cells by state and then by class, the cell of every edge, and the numbers of their tokens
+//     find      all numbers, from the ends of texts backwards (`tokenfst/canonical/liveness.h` says how)
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "support/csr.h"
+#include "tokenfst/canonical/liveness.h"
+
+namespace tokenfst::canonical {
+
+struct Cell {
+  int32_t state, number;
+};
+
+class Cells {
+ public:
+  Cells(const Edges& edges, Budget& budget);
+
+  int32_t size() const { return static_cast<int32_t>(cells_.size()); }
+  const Cell& operator[](int32_t cell) const { return cells_[cell]; }
+  int32_t of_edge(int32_t edge) const { return of_edge_[edge]; }
+  const Vector<int32_t>& of_edges() const { return of_edge_; }
+  // The tokens of a cell, and how many each has to go.
+  std::span<const int32_t> tokens(int32_t cell) const { return edges_.members_of(cells_[cell].number); }
+  std::span<int32_t> least(int32_t cell) { return {least_.data() + begins_[cell], least_.data() + begins_[cell + 1]}; }
+  std::span<const int32_t> least(int32_t cell) const {
+    return {least_.data() + begins_[cell], least_.data() + begins_[cell + 1]};
+  }
+  // The cells of a state are neighbours.
+  int32_t first_of(int32_t state) const { return of_state_[state]; }
+  int32_t end_of(int32_t state) const { return of_state_[state + 1]; }
+
+ private:
+  const Edges& edges_;
+  Vector<Cell> cells_;
+  Vector<int32_t> of_edge_;   // [E]
+  Vector<int32_t> of_state_;  // [M + 1]
+  Vector<int64_t> begins_;    // [N + 1]
+  Vector<int32_t> least_;     // by cell and token
+};
+
+// Finds the numbers of all cells; returns that of the start of the text.
+int32_t find_least(Cells& cells, const Edges& edges, const Product& product, const Pairs& pairs, int32_t closing,
+                   Budget& budget);
+
+}  // namespace tokenfst::canonical

@@ -1,0 +1,71 @@
+// The bytes of a constraint together with the pieces of a pre-tokenizer: one automaton that reads both at once.
+//
+//     PieceBytes    where the pieces of a text may end, over bytes (`tokenfst/canonical/piece_bytes.py`)
+//     WholePieces   the tokens that an encoder finds only by looking a whole piece up, since merges do not make them
+//     Product       states (q, p, t): of the constraint, of the pieces, and a node of the trie of whole pieces
+//     split         the state after deciding that a piece ends here: (q, p', root)
+//
+// A piece that spells a token of whole pieces is that token and must not be written otherwise. So where the bytes since
+// the last boundary spell one, the piece cannot end; but each such state has a second one in which it must, and to that
+// one leads the token itself (`whole`). Other states have the node kOut, and without such tokens all have.
+//
+// A label of the constraint stands for tokens that write nothing. An encoder cuts the text on either side of one by
+// itself, so it may be taken where a text may end, and a new text begins behind it.
+//
+// A product has states that no end can be reached from, when a decision about pieces goes against the constraint: they
+// are taken out.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "automata/byte_tables.h"
+
+namespace tokenfst::canonical {
+
+using automata::kNone;
+using support::Budget;
+using support::Vector;
+
+struct PieceBytes {
+  automata::ByteClasses byte_class;  // below `num_classes`
+  int32_t num_classes;
+  std::vector<int32_t> next;   // [P, C], the state that a class leads to, or kNone; state 0 is the start
+  std::vector<int32_t> split;  // [P], the state after deciding that a piece ends here, or kNone
+  std::vector<uint8_t> final;  // [P], whether the text may end here
+
+  int32_t step(int32_t state, int32_t column) const { return next[static_cast<size_t>(state) * num_classes + column]; }
+};
+
+// Nodes of every trie: no whole piece begins like this; nothing has been read since the boundary.
+constexpr int32_t kOut = 0, kRoot = 1;
+
+struct WholePieces {
+  automata::ByteClasses byte_class;
+  int32_t num_classes;
+  std::vector<int32_t> next;    // [T, C], the node below, or kOut
+  std::vector<uint8_t> spells;  // [T], whether the node is a token
+  std::vector<int32_t> tokens;  // ascending
+
+  int32_t num_nodes() const { return static_cast<int32_t>(spells.size()); }
+  int32_t below(int32_t node, int32_t column) const { return next[static_cast<size_t>(node) * num_classes + column]; }
+};
+
+struct Product {
+  automata::ByteTables automaton;  // its final states are those where the text may end; without labels
+  std::vector<int32_t> split;      // [M], the state after deciding that a piece ends here, or kNone
+  std::vector<uint8_t> begins;     // [M], whether that decision has just been taken
+  std::vector<int32_t> whole;      // [M], the second state of one whose piece spells a whole token, or kNone
+  std::vector<int32_t> by_label;   // [M, L], the state behind each label of the constraint, or kNone
+  int32_t num_labels = 0;
+
+  int32_t num_states() const { return automaton.num_states(); }
+  bool is_empty() const { return automaton.start == kNone; }
+};
+
+// The product of a constraint, which has a state and a dense table. Throws LimitExceeded past `max_states`.
+Product product(const automata::ByteTables& constraint, const PieceBytes& pieces, const WholePieces& words,
+                int64_t max_states, Budget& budget);
+
+}  // namespace tokenfst::canonical

@@ -1,0 +1,42 @@
+// From runs to states: the subset construction, with two targets for each class.
+//
+// What a text has been cut into so far may leave several runs of the product, since whether a piece ended may not be
+// known yet; of the tokenizations of a text only one is completed by any of them. A state is the set of runs that are
+// left. A token continues those that end a piece before it, and if it may follow the last token also those that do not:
+//
+//     apart    the state that a class leads to if only runs with a boundary before it go on, or kNone
+//     any      the state that it leads to if all go on, or kNone
+//
+// Runs are few: two, with the pre-tokenizers in use, while spaces are written.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tokenfst/canonical/liveness.h"
+
+namespace tokenfst::canonical {
+
+struct RowEdge {
+  int32_t number;                  // a class
+  int32_t apart, any;              // where it leads
+  int32_t least_apart, least_any;  // how many tokens there are to go behind, at least; kNoEnd where there is no target
+};
+
+// States, of which 0 is the start, and their edges.
+struct Rows {
+  std::vector<int32_t> offsets;  // [S + 1], where the edges of each state begin
+  std::vector<RowEdge> edges;    // by class within a state
+  std::vector<uint8_t> final;    // [S], whether the text may end
+
+  int32_t size() const { return static_cast<int32_t>(final.size()); }
+  std::span<const RowEdge> of(int32_t row) const {
+    return {edges.data() + offsets[row], edges.data() + offsets[row + 1]};
+  }
+};
+
+// Throws LimitExceeded past `max_states`.
+Rows rows(const LiveEdges& edges, const Product& product, int64_t max_states, Budget& budget);
+
+}  // namespace tokenfst::canonical

@@ -1,0 +1,129 @@
+#include "tokenfst/finite_automaton.h"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "automata/distance.h"
+#include "tokenfst/character_steps.h"
+
+namespace tokenfst {
+
+namespace {
+
+struct Edge {
+  int32_t source, target;
+};
+
+// The edges of transitions without a register.
+std::vector<Edge> plain_edges(const Transitions& transitions, int64_t num_states) {
+  std::vector<Edge> edges;
+  std::vector<Move> moves;
+  for (int32_t state = 0; state < num_states; ++state) {
+    moves.clear();
+    std::visit([&](const auto& form) { form.moves(state, moves); }, transitions);
+    for (const Move& move : moves) edges.push_back({state, static_cast<int32_t>(move.target)});
+  }
+  return edges;
+}
+
+}  // namespace
+
+FiniteAutomaton::FiniteAutomaton(std::shared_ptr<const Vocabulary> vocabulary, Tables tables, Room room,
+                                 Budget::Interrupt interrupt)
+    : Automaton(std::move(vocabulary)),
+      tables_(std::move(tables)),
+      num_states_(std::visit([](const auto& form) { return form.num_states(); }, tables_.transitions)),
+      masks_(room.max_masks, num_states_),
+      budget_(room.max_bytes, std::numeric_limits<double>::infinity(), interrupt) {}
+
+size_t FiniteAutomaton::num_bytes() const {
+  const size_t transitions = std::visit([](const auto& form) { return form.num_bytes(); }, tables_.transitions);
+  return transitions + tables_.final.size() + sizeof(Run) * tables_.runs.size();
+}
+
+int32_t FiniteAutomaton::class_of(int32_t token) const {
+  return tokenfst::class_of(token, vocabulary(), tables_.runs);
+}
+
+bool FiniteAutomaton::is_final(int64_t state) const {
+  if (const auto* form = std::get_if<GuardedTransitions>(&tables_.transitions)) return form->target(state, kEnd) >= 0;
+  return tables_.final[state];
+}
+
+int64_t FiniteAutomaton::advance(int64_t state, int32_t token) const {
+  const int32_t number = class_of(token);
+  return std::visit([&](const auto& form) { return form.target(state, number); }, tables_.transitions);
+}
+
+std::vector<Move> FiniteAutomaton::moves(int64_t state) const {
+  std::vector<Move> found;
+  std::visit([&](const auto& form) { form.moves(state, found); }, tables_.transitions);
+  return found;
+}
+
+int64_t FiniteAutomaton::alike(int64_t state) const {
+  return std::visit([&](const auto& form) { return form.alike(state); }, tables_.transitions);
+}
+
+std::span<const int32_t> FiniteAutomaton::min_tokens_by_state() {
+  if (has_distances()) return min_tokens_;
+  const std::lock_guard lock(mutex_);
+  if (!has_distances()) {
+    const auto edges = plain_edges(tables_.transitions, num_states());
+    // Without end tokens a text is complete where it may end.
+    const auto is_goal = [&](int32_t state) {
+      return vocabulary().eos_ids().empty() ? tables_.final[state] != 0 : state == end_state();
+    };
+    const auto states = static_cast<int32_t>(num_states());
+    const auto goals = std::views::iota(0, states) | std::views::filter(is_goal);
+    const auto found = automata::distances(states, edges, goals, budget_);
+    min_tokens_.assign(found.begin(), found.end());
+    has_distances_.store(true, std::memory_order_release);
+  }
+  return min_tokens_;
+}
+
+const ClassMasks& FiniteAutomaton::class_masks() {
+  const std::lock_guard lock(mutex_);
+  if (!class_masks_) class_masks_.emplace(vocabulary(), tables_.runs, tables_.num_classes);
+  return *class_masks_;
+}
+
+FiniteAutomaton::Allowed FiniteAutomaton::allowed(int64_t state) const {
+  Allowed found{{alike(state), kNoLevel}, {}};
+  for (const Move& move : moves(found.key.state)) found.numbers.push_back(move.number);
+  return found;
+}
+
+// Between two of the distances behind a state's tokens budgets do not differ, and above the last one the mask is that
+// without a budget.
+FiniteAutomaton::Allowed FiniteAutomaton::allowed_within(int64_t state, int64_t remaining) const {
+  Allowed found{{state, 0}, {}};
+  const std::vector<Move> all = moves(state);
+  for (const Move& move : all) {
+    const int64_t least = min_tokens_[move.target];
+    if (least >= remaining) continue;
+    found.numbers.push_back(move.number);
+    found.key.level = std::max(found.key.level, least + 1);
+  }
+  return found.numbers.size() == all.size() ? allowed(state) : found;
+}
+
+bool FiniteAutomaton::fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out) const {
+  if (remaining != kUnlimited && !has_distances()) return false;
+  const MaskKey key = remaining == kUnlimited ? MaskKey{alike(state), kNoLevel} : allowed_within(state, remaining).key;
+  return masks_.copy(key, out);
+}
+
+void FiniteAutomaton::fill(const State& state, int64_t remaining, std::span<uint32_t> out) {
+  const auto* known = std::get_if<int64_t>(&state);
+  if (!known || !has_state(*known)) throw std::invalid_argument("a state is none of its automaton's");
+  const int64_t number = *known;
+  if (fill_known(number, remaining, out)) return;
+  if (remaining != kUnlimited) min_tokens_by_state();
+  const Allowed made = remaining == kUnlimited ? allowed(number) : allowed_within(number, remaining);
+  masks_.keep(made.key, class_masks().mask(made.numbers), out);
+}
+
+}  // namespace tokenfst

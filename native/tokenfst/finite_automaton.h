@@ -1,0 +1,81 @@
+// FiniteAutomaton: an exact deterministic automaton over tokens without a stack.
+//
+//     state 0 .. Q - 2     where a text can stand between two tokens
+//     state Q - 1          the end of the sequence, after an end token
+//
+// Its tables never change; masks that were asked for are kept, and distances are found when they are first asked for.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tokenfst/automaton.h"
+#include "tokenfst/masks.h"
+#include "tokenfst/transitions.h"
+
+namespace tokenfst {
+
+class FiniteAutomaton : public Automaton {
+ public:
+  struct Tables {
+    int64_t start;
+    std::vector<uint8_t> final;  // [Q], by place; the one after the end is final
+    Transitions transitions;
+    std::vector<Run> runs;  // the class of every rank
+    int32_t num_classes;
+  };
+  // What the automaton may take beside its tables: masks that are kept, and bytes for what is found at the first call.
+  struct Room {
+    size_t max_masks;
+    int64_t max_bytes;
+  };
+
+  FiniteAutomaton(std::shared_ptr<const Vocabulary> vocabulary, Tables tables, Room room, Budget::Interrupt interrupt);
+
+  const Tables& tables() const { return tables_; }
+  int64_t num_states() const { return num_states_; }
+  int64_t end_state() const { return num_states_ - 1; }
+  bool has_state(int64_t state) const { return 0 <= state && state < num_states_; }
+  size_t num_bytes() const;
+  int32_t class_of(int32_t token) const;
+
+  bool is_final(int64_t state) const;
+  // The state after one more token, kDead where it is not allowed.
+  int64_t advance(int64_t state, int32_t token) const;
+  // The classes that a state allows, and where they lead.
+  std::vector<Move> moves(int64_t state) const;
+  int64_t alike(int64_t state) const;
+  // The least number of tokens to the end of the text, the end token counted, from each state. Found at the first call.
+  std::span<const int32_t> min_tokens_by_state();
+  bool has_distances() const { return has_distances_.load(std::memory_order_acquire); }
+
+  void fill(const State& state, int64_t remaining, std::span<uint32_t> out) override;
+  // Does the same if the mask is at hand, and nothing if it is not: never waits for another thread.
+  bool fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out) const;
+
+ private:
+  // What a mask is kept by, and the classes that it allows.
+  struct Allowed {
+    MaskKey key;
+    std::vector<int32_t> numbers;
+  };
+  Allowed allowed(int64_t state) const;
+  Allowed allowed_within(int64_t state, int64_t remaining) const;
+  const ClassMasks& class_masks();
+
+  const Tables tables_;
+  const int64_t num_states_;
+  MaskCache masks_;
+  std::mutex mutex_;  // of what is made at the first call
+  Budget budget_;     // of the same
+  std::optional<ClassMasks> class_masks_;
+  std::vector<int32_t> min_tokens_;
+  std::atomic<bool> has_distances_{false};
+};
+
+}  // namespace tokenfst

@@ -1,0 +1,176 @@
+#include "tokenfst/lazy/automaton.h"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+namespace tokenfst {
+
+namespace {
+
+LazyAutomaton::Parts made(const LazyAutomaton::MakeParts& make_parts, Budget& budget, Budget& work) {
+  budget.watch(&work);
+  LazyAutomaton::Parts parts = make_parts(budget);
+  budget.watch(nullptr);
+  return parts;
+}
+
+}  // namespace
+
+LazyAutomaton::Hold::Hold(LazyAutomaton& automaton, std::try_to_lock_t) : automaton_(automaton) {
+  if (automaton.owner_ == std::this_thread::get_id() || !automaton.mutex_.try_lock()) return;
+  automaton.owner_ = std::this_thread::get_id();
+  holds_ = true;
+}
+
+LazyAutomaton::Hold::Hold(LazyAutomaton& automaton) : automaton_(automaton) {
+  if (automaton.owner_ == std::this_thread::get_id()) {
+    throw std::runtime_error("this thread is at work on the automaton, which a signal handler cannot use meanwhile");
+  }
+  automaton.mutex_.lock();
+  automaton.owner_ = std::this_thread::get_id();
+  holds_ = true;
+}
+
+LazyAutomaton::Hold::~Hold() {
+  if (!holds_) return;
+  automaton_.owner_ = std::thread::id();
+  automaton_.mutex_.unlock();
+}
+
+LazyAutomaton::LazyAutomaton(std::shared_ptr<TextLibrary> texts, const MakeParts& make_parts, size_t max_rows,
+                             Budget& work, Budget::Interrupt interrupt)
+    : Automaton(texts->vocabulary()),
+      budget_(work.max_bytes(), std::numeric_limits<double>::infinity(), interrupt),
+      texts_(std::move(texts)),
+      max_rows_(max_rows),
+      parts_(made(make_parts, budget_, work)),
+      machine_(*parts_.machine),
+      stacks_(budget_),
+      characters_(machine_, budget_),
+      context_{machine_, characters_, stacks_},
+      finder_(context_, *texts_, budget_),
+      cache_(budget_) {}
+
+void LazyAutomaton::set_beginnings(std::span<const Beginning> beginnings) {
+  for (const Beginning& own : beginnings) {
+    const int64_t target = read(own.text, own.state);
+    first_.push_back({own.token, target == kNotAllowed ? Configuration{kDead, 0} : Configuration::of(target)});
+  }
+  std::ranges::sort(first_, {}, &FirstToken::token);
+}
+
+Configuration LazyAutomaton::configuration(int64_t state) const {
+  const Configuration at = Configuration::of(state);
+  if (state < 0 || at.state >= machine_.num_states() || at.state < 0 || at.top >= stacks_.num_kept()) {
+    throw std::invalid_argument("state " + std::to_string(state) + " is none of the automaton's");
+  }
+  return at;
+}
+
+// Steps.
+
+int64_t LazyAutomaton::read(std::span<const uint8_t> text, int64_t state) {
+  const Configuration from = configuration(state);
+  stacks_.drop_from(stacks_.num_kept());
+  Place at{from.state, from.top, stacks_.num_kept()};
+  Looked looked{};
+  for (const uint8_t byte : text) {
+    at = machine_.step(at, machine_.byte_class()[byte], stacks_, looked);
+    if (at.state == kDead) return kNotAllowed;
+  }
+  return Configuration{at.state, stacks_.keep(at.top)}.number();
+}
+
+int64_t LazyAutomaton::advance(int64_t state, int64_t token) {
+  if (token < 0 || token >= vocabulary().size()) return kNotAllowed;
+  const auto id = static_cast<int32_t>(token);
+  if (vocabulary().is_end(id)) return is_final(state) ? kEndState : kNotAllowed;
+  if (state == kEndState) return kNotAllowed;
+  if (!first_.empty() && state == start()) {
+    const auto known = std::ranges::lower_bound(first_, id, {}, &FirstToken::token);
+    if (known != first_.end() && known->token == id) {
+      return known->target.state == kDead ? kNotAllowed : known->target.number();
+    }
+  }
+  const auto text = vocabulary().token(id);
+  return text.empty() ? kNotAllowed : read(text, state);
+}
+
+bool LazyAutomaton::is_final(int64_t state) {
+  if (state == kEndState) return true;
+  const Configuration at = configuration(state);
+  Looked looked{};
+  return machine_.may_end({at.state, at.top, stacks_.num_kept()}, stacks_, looked);
+}
+
+// Masks.
+
+RowPointer LazyAutomaton::row(int64_t state) {
+  if (RowPointer known = cache_.find(state)) return known;
+  if (cache_.num_states() >= max_rows_ || static_cast<int64_t>(cache_.num_bytes()) > budget_.max_bytes() / 2) forget();
+  RowPointer found = found_row(state);
+  cache_.keep(state, found);
+  return found;
+}
+
+RowPointer LazyAutomaton::found_row(int64_t state) {
+  Configuration at = configuration(state);
+  at.state = machine_.far_state(at.state, vocabulary().longest());
+  if (RowPointer known = cache_.find_context(at, stacks_)) return known;
+  RowPointer found = finder_.find(at, [&](const Configuration& other) { return row(other.number()); });
+  if (state == start() && !first_.empty()) found = with_beginnings(*found);
+  cache_.keep_context(at, stacks_, found);
+  return found;
+}
+
+RowPointer LazyAutomaton::with_beginnings(const Row& row) const {
+  auto made = std::make_shared<Row>(row);
+  for (const FirstToken& own : first_) {
+    if (row.allows(own.token) != (own.target.state != kDead)) made->flips.push_back(own.token);
+  }
+  return made;
+}
+
+void LazyAutomaton::forget() {
+  cache_.clear();
+  if (masks_within_) masks_within_->clear();
+}
+
+bool LazyAutomaton::fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out) const {
+  if (remaining != kUnlimited) return false;
+  const RowPointer known = cache_.find(state);
+  if (known) known->write(out);
+  return known != nullptr;
+}
+
+void LazyAutomaton::fill(int64_t state, int64_t remaining, std::span<uint32_t> out) {
+  if (remaining <= 0) return copy_mask({}, out);
+  if (state == kEndState) return copy_mask(vocabulary().eos_words(), out);
+  const RowPointer own = row(state);
+  if (remaining == kUnlimited) return own->write(out);
+  Configuration at = Configuration::of(state);
+  at.state = machine_.alike(at.state, vocabulary().longest());
+  // The end token is counted in any case.
+  const int64_t limit = remaining + vocabulary().eos_ids().empty();
+  masks_within().write(own, at, limit, state == start() ? first_ : std::span<const FirstToken>(), out);
+}
+
+void LazyAutomaton::fill(const State& state, int64_t remaining, std::span<uint32_t> out) {
+  const auto* number = std::get_if<int64_t>(&state);
+  if (!number) throw std::invalid_argument("states of this automaton are numbers");
+  const Hold hold(*this);
+  fill(*number, remaining, out);
+}
+
+MasksWithin& LazyAutomaton::masks_within() {
+  if (!masks_within_) masks_within_.emplace(context_, vocabulary(), parts_.make_distances(budget_), budget_);
+  return *masks_within_;
+}
+
+int32_t LazyAutomaton::min_tokens(int64_t state) {
+  if (state == kEndState) return 0;
+  return masks_within().distance(configuration(state)) - vocabulary().eos_ids().empty();
+}
+
+}  // namespace tokenfst

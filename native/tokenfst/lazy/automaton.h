@@ -1,0 +1,116 @@
+// LazyAutomaton: an exact automaton over tokens whose masks are made when they are first asked for.
+//
+//     state    a configuration of a Machine: a state and a stack, both numbers, as one integer
+//     row      what a configuration allows (`lazy/rows.h`). Rows are kept until they are too many or take too much;
+//     then all
+//              are forgotten. States stay valid
+//
+// Whoever uses it holds it (`Hold`), one thread at a time. Do not wait for that with Python's lock: try, and give up
+// Python's lock to wait. The machine, its stacks and what is kept are charged to the automaton's own budget.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "tokenfst/automaton.h"
+#include "tokenfst/lazy/masks_within.h"
+
+namespace tokenfst {
+
+class LazyAutomaton : public Automaton {
+ public:
+  static constexpr int64_t kNotAllowed = -1, kEndState = -2;
+
+  // What is stepped through, and where distances come from once they are asked for.
+  struct Parts {
+    std::unique_ptr<Machine> machine;
+    std::function<std::unique_ptr<DistanceSource>(Budget&)> make_distances;
+  };
+  using MakeParts = std::function<Parts(Budget&)>;
+  // A token that writes something else at the start of a text than its bytes: the text, and the state that reads it.
+  struct Beginning {
+    int32_t token;
+    std::vector<uint8_t> text;
+    int64_t state;
+  };
+
+  class Hold {
+   public:
+    // Takes the automaton if it is free.
+    Hold(LazyAutomaton& automaton, std::try_to_lock_t);
+    // Waits until it is. Throws std::runtime_error where this thread holds it already, which only the handler of a
+    // signal could ask for.
+    explicit Hold(LazyAutomaton& automaton);
+    ~Hold();
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+    explicit operator bool() const { return holds_; }
+
+   private:
+    LazyAutomaton& automaton_;
+    bool holds_ = false;
+  };
+
+  // Making it may take as long as `work` allows.
+  LazyAutomaton(std::shared_ptr<TextLibrary> texts, const MakeParts& make_parts, size_t max_rows, Budget& work,
+                Budget::Interrupt interrupt);
+
+  // All that follows, but for `fill` of an Automaton, is for who holds the automaton. What is no state is
+  // std::invalid_argument.
+
+  // Tokens that write something else at the start of a text, in order.
+  void set_beginnings(std::span<const Beginning> beginnings);
+  // Whether a state that is known reads a byte.
+  bool reads(uint8_t byte) const { return machine_.reads(byte); }
+
+  // Whether no text at all is allowed.
+  bool is_empty() const { return machine_.start() == kDead; }
+  int64_t start() const { return Configuration{machine_.start(), Stacks::kEmpty}.number(); }
+  bool is_final(int64_t state);
+  // The state after one more token, kNotAllowed where it is not allowed.
+  int64_t advance(int64_t state, int64_t token);
+  // A number of tokens that is enough from a state to the end of the text, the end token counted.
+  int32_t min_tokens(int64_t state);
+  void fill(int64_t state, int64_t remaining, std::span<uint32_t> out);
+  // Does the same if the mask is at hand, and nothing if it is not.
+  bool fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out) const;
+
+  const RowCache& rows() const { return cache_; }
+  const RowCounts& row_counts() const { return finder_.counts(); }
+  size_t num_bytes() const { return machine_.num_bytes() + characters_.num_bytes(); }
+
+  void fill(const State& state, int64_t remaining, std::span<uint32_t> out) override;
+
+ private:
+  Configuration configuration(int64_t state) const;
+  int64_t read(std::span<const uint8_t> text, int64_t state);
+  RowPointer row(int64_t state);
+  RowPointer found_row(int64_t state);
+  RowPointer with_beginnings(const Row& row) const;
+  MasksWithin& masks_within();
+  void forget();
+
+  std::mutex mutex_;
+  std::atomic<std::thread::id> owner_;  // of the mutex
+  Budget budget_;
+  const std::shared_ptr<TextLibrary> texts_;
+  const size_t max_rows_;
+  Parts parts_;
+  Machine& machine_;
+  Stacks stacks_;
+  Characters characters_;
+  const WalkContext context_;
+  RowFinder finder_;
+  RowCache cache_;
+  std::vector<FirstToken> first_;  // ascending
+  std::optional<MasksWithin> masks_within_;
+};
+
+}  // namespace tokenfst

@@ -1,0 +1,181 @@
+#include "tokenfst/lazy/characters.h"
+
+#include <algorithm>
+
+namespace tokenfst {
+
+using support::kAfterContinuation;
+using support::kAfterLead;
+using support::kFirstLead;
+using support::kLeadEnd;
+using support::kNextHigh;
+using support::kNextLow;
+using support::kWhole;
+
+namespace {
+
+// So many ASCII bytes to one state are a text.
+constexpr int32_t kTextBytes = 24;
+// A search for a cover looks at no more states.
+constexpr size_t kMostStates = 1 << 11;
+
+bool overlap(const AsciiBytes& bytes, const CharacterSet& set) {
+  return (bytes.words[0] & set.ascii[0]) | (bytes.words[1] & set.ascii[1]) | (bytes.words[2] & set.ascii[2]) |
+         (bytes.words[3] & set.ascii[3]);
+}
+
+// Calls `visit(byte)` for one byte of each class among neighbouring bytes; stops where it returns false.
+template <class Visit>
+bool for_each_class(const ByteClasses& byte_class, int first, int last, Visit visit) {
+  int32_t seen = -1;
+  for (int byte = first; byte <= last; ++byte) {
+    if (byte_class[byte] == seen) continue;
+    seen = byte_class[byte];
+    if (!visit(byte)) return false;
+  }
+  return true;
+}
+
+// The same for bytes that begin characters, each with what is pending after it.
+template <class Visit>
+bool for_each_lead(const ByteClasses& byte_class, Visit visit) {
+  int32_t seen = -1, seen_pending = -1;
+  for (int lead = kFirstLead; lead < kLeadEnd; ++lead) {
+    if (byte_class[lead] == seen && kAfterLead[lead] == seen_pending) continue;
+    seen = byte_class[lead], seen_pending = kAfterLead[lead];
+    if (!visit(lead, kAfterLead[lead])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Characters::Note& Characters::note(int32_t state) {
+  if (notes_.size() < static_cast<size_t>(machine_.num_states())) notes_.resize(machine_.num_states());
+  return notes_[state];
+}
+
+bool Characters::rest_leads_to(int32_t state, Pending pending, int32_t target) {
+  budget_.spend(16);
+  return for_each_class(machine_.byte_class(), kNextLow[pending], kNextHigh[pending], [&](int byte) {
+    const int32_t reached = machine_.row(state)[machine_.byte_class()[byte]];
+    const Pending rest = kAfterContinuation[pending];
+    return rest == kWhole ? reached == target : reached >= 0 && rest_leads_to(reached, rest, target);
+  });
+}
+
+bool Characters::all_lead_to(int32_t state, int32_t target) {
+  return for_each_lead(machine_.byte_class(), [&](int lead, Pending pending) {
+    const int32_t reached = machine_.row(state)[machine_.byte_class()[lead]];
+    return reached >= 0 && rest_leads_to(reached, pending, target);
+  });
+}
+
+const Loops& Characters::loops(int32_t state) {
+  if (!note(state).has_loops) {
+    Loops found{};
+    for (int32_t column = 0; column < machine_.num_classes(); ++column) {
+      if (machine_.row(state)[column] != state) continue;
+      for (int word = 0; word < 4; ++word) found.ascii[word] |= machine_.ascii(column).words[word];
+    }
+    found.characters = all_lead_to(state, state) ? ~0u : 0u;
+    Note& own = note(state);
+    own.loops = found, own.has_loops = true;
+  }
+  return notes_[state].loops;
+}
+
+TextLike Characters::find_text(int32_t state) {
+  TextLike found;
+  int32_t most = 0, widest = 0, count = 0;
+  const auto row = machine_.row(state);
+  for (int32_t column = 0; column < machine_.num_classes(); ++column) {
+    if (machine_.ascii(column).count <= most || row[column] < 0) continue;
+    most = machine_.ascii(column).count, widest = column;
+  }
+  if (most == 0) return found;
+  const int32_t target = row[widest];
+  for (int32_t column = 0; column < machine_.num_classes(); ++column) {
+    if (row[column] != target) continue;
+    count += machine_.ascii(column).count;
+    for (int word = 0; word < 4; ++word) found.set.ascii[word] |= machine_.ascii(column).words[word];
+  }
+  if (count < kTextBytes) return {};
+  found.set.beyond = all_lead_to(state, target) ? ~0u : 0u;
+  found.target = target;
+  found.target_loops = machine_.row(target)[widest] == target;
+  return found;
+}
+
+const TextLike& Characters::text(int32_t state) {
+  if (!note(state).has_text) {
+    const TextLike found = find_text(state);
+    Note& own = note(state);
+    own.text = found, own.has_text = true;
+  }
+  return notes_[state].text;
+}
+
+bool Characters::refuses(int32_t state, const CharacterSet& set) {
+  const auto row = machine_.row(state);
+  for (int32_t column = 0; column < machine_.num_classes(); ++column) {
+    if (row[column] != kDead && overlap(machine_.ascii(column), set)) return false;
+  }
+  return !set.beyond || for_each_lead(machine_.byte_class(),
+                                      [&](int lead, Pending) { return row[machine_.byte_class()[lead]] == kDead; });
+}
+
+bool Characters::is_new(int32_t state, Pending pending) {
+  if (met_.size() < static_cast<size_t>(machine_.num_states())) met_.resize(machine_.num_states(), 0);
+  const int32_t mark = search_ + (pending == kWhole ? 0 : 1 + pending);
+  if (met_[state] == mark) return false;
+  met_[state] = mark;
+  return true;
+}
+
+bool Characters::add(int32_t state) {
+  if (state < 0) return false;
+  if (is_new(state, kWhole)) queue_.push_back(state);
+  return true;
+}
+
+bool Characters::add_rest(int32_t state, Pending pending) {
+  if (state < 0) return false;
+  budget_.spend(16);
+  return !is_new(state, pending) ||
+         for_each_class(machine_.byte_class(), kNextLow[pending], kNextHigh[pending], [&](int byte) {
+           const int32_t reached = machine_.row(state)[machine_.byte_class()[byte]];
+           const Pending rest = kAfterContinuation[pending];
+           return rest == kWhole ? add(reached) : add_rest(reached, rest);
+         });
+}
+
+bool Characters::add_behind(int32_t state, const CharacterSet& set) {
+  for (int32_t column = 0; column < machine_.num_classes(); ++column) {
+    if (overlap(machine_.ascii(column), set) && !add(machine_.row(state)[column])) return false;
+  }
+  return !set.beyond || for_each_lead(machine_.byte_class(), [&](int lead, Pending pending) {
+    return add_rest(machine_.row(state)[machine_.byte_class()[lead]], pending);
+  });
+}
+
+int32_t Characters::cover(int32_t state, const CharacterSet& set) {
+  search_ += kSearchStep;
+  if (search_ > INT32_MAX - 2 * kSearchStep) {
+    std::ranges::fill(met_, 0);
+    search_ = kSearchStep;
+  }
+  queue_.clear();
+  add(state);
+  size_t first = 0;
+  for (int32_t free = 0; free < kMostCover; ++free) {
+    const size_t last = queue_.size();
+    for (; first < last; ++first) {
+      if (!add_behind(queue_[first], set) || queue_.size() > kMostStates) return free;
+    }
+    if (queue_.size() == last) return kMostCover;
+  }
+  return kMostCover;
+}
+
+}  // namespace tokenfst

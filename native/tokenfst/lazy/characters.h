@@ -1,0 +1,85 @@
+// What characters do to the states of a machine: what walks need not enter, and which masks need no walk over
+// everything.
+//
+//     loops    of a state: the ASCII bytes that lead back to it, and whether all characters beyond ASCII do, whatever
+//     the
+//              stack is
+//     text     a state is text-like if many ASCII bytes lead to one state and leave the stack alone: which characters,
+//     and
+//              where they lead
+//     cover    of a state: how many characters of a set may follow in any way. A pattern that some place of a text has
+//     to
+//              match, `[0-9]{16}`, or one of words, `(\S+\s+){0,99}\S+`, allows nearly every text to go on; but its
+//              states are many, and none loops on all that quoted text holds. What matters for a mask is not where a
+//              token leads but whether it leads anywhere. So a search looks at what all texts of one character lead to,
+//              of two, and so on; none of them may be dead or touch the stack
+//
+// What is found of a state is kept.
+#pragma once
+
+#include <cstdint>
+
+#include "tokenfst/lazy/machine.h"
+#include "tokenfst/lazy/texts.h"
+
+namespace tokenfst {
+
+struct TextLike {
+  CharacterSet set;
+  int32_t target = kDead;  // where they lead, kDead if the state is not text-like
+  bool target_loops = false;
+};
+
+class Characters {
+ public:
+  Characters(Machine& machine, Budget& budget)
+      : machine_(machine),
+        budget_(budget),
+        notes_(budget),
+        met_(budget),
+        queue_(budget) {}
+
+  // The loops of a state; null where they have not been found, in `known_loops`.
+  const Loops* known_loops(int32_t state) const {
+    return static_cast<size_t>(state) < notes_.size() && notes_[state].has_loops ? &notes_[state].loops : nullptr;
+  }
+  const Loops& loops(int32_t state);
+  const TextLike& text(int32_t state);
+  // How many characters of a set are free behind a state, as far as that is looked for.
+  int32_t cover(int32_t state, const CharacterSet& set);
+  // Whether no character of a set leads on from a state.
+  bool refuses(int32_t state, const CharacterSet& set);
+  size_t num_bytes() const { return sizeof(Note) * notes_.size() + 4 * (met_.size() + queue_.size()); }
+
+  // The most that `cover` says.
+  static constexpr int32_t kMostCover = 32;
+
+ private:
+  struct Note {
+    Loops loops;
+    TextLike text;
+    bool has_loops = false, has_text = false;
+  };
+
+  Note& note(int32_t state);
+  TextLike find_text(int32_t state);
+  // Whether every character beyond ASCII leads from one state to another, by steps that leave the stack alone.
+  bool all_lead_to(int32_t state, int32_t target);
+  bool rest_leads_to(int32_t state, Pending pending, int32_t target);
+  // Adds what single characters lead to to the queue; says whether all lead somewhere.
+  bool add_behind(int32_t state, const CharacterSet& set);
+  bool add_rest(int32_t state, Pending pending);
+  bool add(int32_t state);
+  // Whether a state has not been met in this search, with what is pending of a character.
+  bool is_new(int32_t state, Pending pending);
+
+  Machine& machine_;
+  Budget& budget_;
+  Vector<Note> notes_;   // [Q]
+  Vector<int32_t> met_;  // [Q], which search has last met each state, and with what pending
+  Vector<int32_t> queue_;
+  int32_t search_ = 0;  // searches are numbered by kSearchStep
+  static constexpr int32_t kSearchStep = support::kNumPending + 1;
+};
+
+}  // namespace tokenfst

@@ -1,0 +1,78 @@
+// Distances of the configurations of a lazy automaton to the end of the text, found as they are asked for.
+//
+//     DistanceSource   how far states are from the end on a stack of some context (`tokenfst/distance_vectors.h`), and
+//     what
+//                      one more symbol does to a context. What is stepped through decides where these come from:
+//                      ByteDistances here, NetworkDistances in `lazy/network_distances.h`
+//     StackDistances   the context of each cell, and with it the distances of configurations
+//
+// The end token is counted, whether the vocabulary has one or not. A distance is a number of tokens that is enough:
+// every byte is a token, so it is found byte by byte, without looking at the vocabulary, but for literal texts of a
+// network. The least number may be smaller. From each configuration with a number above 0 some token leads to one with
+// a smaller number.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "support/hash.h"
+#include "tokenfst/distance_vectors.h"
+#include "tokenfst/lazy/machine.h"
+
+namespace tokenfst {
+
+class DistanceSource {
+ public:
+  virtual ~DistanceSource() = default;
+
+  // The context of the empty stack.
+  virtual Context bottom() const = 0;
+  // How far the end is from a state on a stack of a context, beyond what is counted for the stack.
+  virtual int32_t distance(int32_t context, int32_t state) = 0;
+  // The context of a stack with one more symbol.
+  virtual Context above(int32_t context, int32_t symbol) = 0;
+};
+
+// Of an automaton without a stack: the bytes to an end.
+class ByteDistances : public DistanceSource {
+ public:
+  ByteDistances(FixedMachine& machine, Budget& budget);
+
+  Context bottom() const override { return {0, 1}; }
+  int32_t distance(int32_t, int32_t state) override { return distances_[state]; }
+  Context above(int32_t, int32_t) override { return kNoContext; }
+
+ private:
+  Vector<int32_t> distances_;  // [Q]
+};
+
+class StackDistances {
+ public:
+  StackDistances(std::unique_ptr<DistanceSource> source, const Stacks& stacks, Budget& budget)
+      : source_(std::move(source)),
+        stacks_(stacks),
+        contexts_(1, source_->bottom(), budget),
+        above_(budget) {}
+
+  // Finds the contexts of all cells that are kept.
+  void follow() { add(num_followed_, stacks_.num_kept()), num_followed_ = stacks_.num_kept(); }
+  // Finds those of the cells that a walk has pushed, which come and go.
+  void add(int32_t first, int32_t end);
+  const Context& context(int32_t cell) const { return contexts_[cell]; }
+  // How far the end is from a configuration, kFar where that is not known.
+  int32_t distance(int32_t state, int32_t top);
+
+ private:
+  struct Symbol {
+    int32_t context, symbol;
+    bool operator==(const Symbol&) const = default;
+  };
+
+  std::unique_ptr<DistanceSource> source_;
+  const Stacks& stacks_;
+  int32_t num_followed_ = 1;
+  Vector<Context> contexts_;  // by cell
+  support::Map<Symbol, Context, support::Hash> above_;
+};
+
+}  // namespace tokenfst

@@ -1,0 +1,106 @@
+#include "tokenfst/lazy/machine.h"
+
+#include <algorithm>
+
+#include "support/bits.h"
+
+namespace tokenfst {
+
+Machine::Machine(const ByteClasses& byte_class, int32_t num_classes, Budget& budget)
+    : byte_class_(byte_class),
+      table_(0, num_classes, kUnknownEntry, budget),
+      ends_(budget),
+      steps_(budget),
+      symbols_(budget),
+      ascii_(num_classes, AsciiBytes{}, budget) {
+  for (uint32_t byte = 0; byte < 128; ++byte) {
+    AsciiBytes& own = ascii_[byte_class_[byte]];
+    support::set_bit(own.words, byte);
+    ++own.count;
+  }
+}
+
+size_t Machine::num_bytes() const {
+  return 4 * (table_.values().size() + ends_.size() + symbols_.size()) + sizeof(StackStep) * steps_.size();
+}
+
+bool Machine::reads(uint8_t byte) const {
+  for (int32_t state = 0; state < num_states(); ++state) {
+    if (table_[state][byte_class_[byte]] != kDead) return true;
+  }
+  return false;
+}
+
+Place Machine::stack_step(const Place& from, int32_t column, Stacks& stacks, Looked& looked) {
+  if (table_[from.state][column] == kUnknownEntry) expand(from.state);
+  const int32_t does = table_[from.state][column];
+  if (does >= kDead) return {does, from.top, from.free};
+  stacks.drop_from(from.free);
+  const int32_t number = -2 - does;
+  const StackStep& step = steps_[number];
+  if (step.exit < 0) return take(number, from, stacks, looked);
+  if (from.top < stacks.num_kept()) looked.lowest = std::min(looked.lowest, stacks[from.top].height);
+  if (from.top == Stacks::kEmpty) return {kDead, from.top, from.free};
+  const auto called = stacks[from.top];
+  return {returned(called.symbol, step.exit), called.below, from.free};
+}
+
+Place Machine::take(int32_t number, const Place& from, Stacks& stacks, Looked& looked) {
+  for (;; ++number) {
+    const StackStep& step = steps_[number];
+    int32_t top = from.top, left = step.num_pops;
+    for (int32_t at = step.pop_begin; left; ++at, --left) {
+      if (top < stacks.num_kept()) looked.lowest = std::min(looked.lowest, stacks[top].height);
+      if (top == Stacks::kEmpty || stacks[top].symbol != symbols_[at]) break;
+      top = stacks[top].below;
+    }
+    if (left == 0) {
+      for (int32_t at = 0; at < step.num_pushes; ++at) top = stacks.push_temporary(symbols_[step.push_begin + at], top);
+      return {step.target, top, stacks.end()};
+    }
+    if (!step.has_more) return {kDead, from.top, from.free};
+  }
+}
+
+bool Machine::may_end(const Place& place, Stacks& stacks, Looked& looked) {
+  const int32_t does = ends_[place.state];
+  if (does >= kDead) return does != kDead;
+  stacks.drop_from(place.free);
+  return take(-2 - does, place, stacks, looked).state != kDead;
+}
+
+FixedMachine::FixedMachine(const automata::ByteTables& automaton, Budget& budget)
+    : Machine(automaton.byte_class, automaton.num_classes, budget) {
+  start_ = automaton.start;
+  for (int32_t state = 0; state < automaton.num_states(); ++state) {
+    table_.add_row(kDead);
+    std::copy_n(automaton.next.begin() + static_cast<std::ptrdiff_t>(state) * automaton.num_classes,
+                automaton.num_classes, table_[state].begin());
+    ends_.push_back(automaton.final[state] ? 0 : kDead);
+  }
+}
+
+FixedMachine::FixedMachine(const automata::PushdownTables& automaton, Budget& budget)
+    : Machine(automaton.byte_class, automaton.num_classes, budget) {
+  start_ = automaton.start;
+  symbols_.assign(automaton.sequences.symbols.begin(), automaton.sequences.symbols.end());
+  const auto entry = [&](int32_t state, int32_t column) {
+    const auto own = automaton.steps_of(state, column);
+    if (own.empty()) return kDead;
+    if (own[0].pops == 0 && own[0].pushes == 0) return own[0].target;
+    const auto first = static_cast<int32_t>(steps_.size());
+    for (const automata::PushdownStep& step : own) {
+      const int32_t pops = automaton.sequences.offsets[step.pops], pushes = automaton.sequences.offsets[step.pushes];
+      steps_.push_back({pops, automaton.sequences.offsets[step.pops + 1] - pops, pushes,
+                        automaton.sequences.offsets[step.pushes + 1] - pushes, step.target, -1, &step != &own.back()});
+    }
+    return entry_of(first);
+  };
+  for (int32_t state = 0; state < automaton.num_states; ++state) {
+    table_.add_row(kDead);
+    for (int32_t column = 0; column < automaton.num_classes; ++column) table_[state][column] = entry(state, column);
+    ends_.push_back(entry(state, automaton.end_column()));
+  }
+}
+
+}  // namespace tokenfst

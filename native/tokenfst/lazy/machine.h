@@ -1,0 +1,117 @@
+// Machine: an automaton over bytes, with a stack or without, as the tables that lazy automata step through.
+//
+//     entry     what a class of bytes does in a state: the state that follows, where the stack is neither looked at nor
+//               changed; kDead; or, below that, a step of the stack, or not known yet
+//     Place     a configuration of a walk: a state, a stack, and the cell from which on stacks may be overwritten
+//     Looked    how deep a walk has looked into the stack that it began with: what lies deeper makes no difference
+//
+// A FixedMachine has all its states; a SubsetMachine (`lazy/subsets.h`) makes them when they are first reached.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "automata/byte_tables.h"
+#include "automata/pushdown/pushdown_tables.h"
+#include "support/matrix.h"
+#include "tokenfst/character_steps.h"
+
+namespace tokenfst {
+
+using automata::Stacks;
+
+// An entry that is found when it is first needed.
+constexpr int32_t kUnknownEntry = INT32_MIN;
+
+struct StackStep {
+  int32_t pop_begin = 0, num_pops = 0;     // the symbols popped, from the top of the stack down
+  int32_t push_begin = 0, num_pushes = 0;  // the symbols pushed
+  int32_t target = kDead;
+  int32_t exit = -1;      // of a rule that ends, where what is popped says where the text goes on
+  bool has_more = false;  // whether another step of the same entry follows
+};
+
+struct Place {
+  int32_t state, top, free;
+};
+
+struct Looked {
+  int32_t lowest;  // the height of the lowest cell of the beginning that was looked at
+};
+
+// The ASCII bytes of a class.
+struct AsciiBytes {
+  uint32_t words[4] = {};
+  int32_t count = 0;
+};
+
+class Machine {
+ public:
+  Machine(const ByteClasses& byte_class, int32_t num_classes, Budget& budget);
+  virtual ~Machine() = default;
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  int32_t num_states() const { return static_cast<int32_t>(ends_.size()); }
+  int32_t num_classes() const { return static_cast<int32_t>(table_.columns()); }
+  const ByteClasses& byte_class() const { return byte_class_; }
+  const AsciiBytes& ascii(int32_t column) const { return ascii_[column]; }
+  int32_t start() const { return start_; }
+  // Whether a row that is known leads somewhere over a byte.
+  bool reads(uint8_t byte) const;
+  virtual size_t num_bytes() const;
+
+  // The entries of a state, all of them known.
+  std::span<const int32_t> row(int32_t state) {
+    if (table_[state][0] == kUnknownEntry) expand(state);
+    return table_[state];
+  }
+  // What a class of bytes does; `state` is kDead where it leads nowhere.
+  Place step(const Place& from, int32_t column, Stacks& stacks, Looked& looked) {
+    const int32_t does = table_[from.state][column];
+    if (does >= kDead) return {does, from.top, from.free};
+    return stack_step(from, column, stacks, looked);
+  }
+  // Whether the text may end in a configuration.
+  bool may_end(const Place& place, Stacks& stacks, Looked& looked);
+  // A state that allows what a state allows of tokens of at most `longest` bytes, the same for many.
+  virtual int32_t far_state(int32_t state, int32_t) { return state; }
+  // A state with the same distances to the end as well.
+  virtual int32_t alike(int32_t state, int32_t) { return state; }
+  // Whether the text may end in a state whatever the stack is.
+  bool always_may_end(int32_t state) const { return ends_[state] > kDead; }
+
+ protected:
+  // Fills in the row of a state.
+  virtual void expand(int32_t state) = 0;
+  // Where the text goes on after a rule ended in an exit, when a symbol was pushed for its call; kDead for nowhere.
+  virtual int32_t returned(int32_t symbol, int32_t exit) = 0;
+
+  static int32_t entry_of(int32_t step) { return -2 - step; }
+
+  ByteClasses byte_class_;
+  int32_t start_ = kDead;
+  support::Matrix<int32_t> table_;  // [Q, C]
+  Vector<int32_t> ends_;            // [Q], the same for the end of the text
+  Vector<StackStep> steps_;
+  Vector<int32_t> symbols_;  // what steps pop and push
+
+ private:
+  Place stack_step(const Place& from, int32_t column, Stacks& stacks, Looked& looked);
+  Place take(int32_t step, const Place& from, Stacks& stacks, Looked& looked);
+
+  Vector<AsciiBytes> ascii_;  // [C]
+};
+
+// An automaton without labels; where it has a stack it is deterministic.
+class FixedMachine : public Machine {
+ public:
+  FixedMachine(const automata::ByteTables& automaton, Budget& budget);
+  FixedMachine(const automata::PushdownTables& automaton, Budget& budget);
+
+ private:
+  void expand(int32_t) override {}
+  int32_t returned(int32_t, int32_t) override { return kDead; }
+};
+
+}  // namespace tokenfst

@@ -1,0 +1,121 @@
+#include "tokenfst/lazy/masks_within.h"
+
+#include <algorithm>
+
+namespace tokenfst {
+
+namespace {
+
+// 4 KiB to 1 MiB each, and 16 KiB each, with a vocabulary of 128,000 tokens.
+constexpr size_t kMostReaches = 1 << 9, kMostMasks = 1 << 10;
+
+// Notes the distances after all tokens that a configuration allows.
+class ReachWalk {
+ public:
+  using Places = Place;
+
+  ReachWalk(WalkContext& context, bool whole, StackDistances& distances, Vector<Reach::Run>& runs)
+      : context_(context),
+        whole_(whole),
+        distances_(distances),
+        runs_(runs) {}
+
+  bool step(const Place& from, uint8_t byte, bool, Place& reached) {
+    Looked looked{};
+    reached = context_.machine.step(from, context_.machine.byte_class()[byte], context_.stacks, looked);
+    if (reached.state == kDead) return false;
+    distances_.add(from.free, reached.free);
+    return true;
+  }
+  bool covers(const Place& from, const Place& reached, const TrieNode& node) {
+    return loops_below(context_, from, reached, node, whole_);
+  }
+  void found(int32_t first, int32_t end, const Place& reached) {
+    const int32_t distance = distances_.distance(reached.state, reached.top);
+    if (!runs_.empty() && runs_.back().end == first && runs_.back().distance == distance) {
+      runs_.back().end = end;
+    } else {
+      runs_.push_back({first, end, distance});
+    }
+  }
+
+ private:
+  WalkContext& context_;
+  const bool whole_;
+  StackDistances& distances_;
+  Vector<Reach::Run>& runs_;
+};
+
+}  // namespace
+
+Context MasksWithin::below(const Row& row, int32_t top) const {
+  for (int32_t depth = 0; depth < row.depth; ++depth) top = context_.stacks[top].below;
+  return distances_.context(top);
+}
+
+void MasksWithin::clear() {
+  reaches_.clear();
+  num_masks_ = 0;
+}
+
+void MasksWithin::write(const RowPointer& row, const Configuration& at, int64_t limit,
+                        std::span<const FirstToken> first, std::span<uint32_t> out) {
+  distances_.follow();
+  const Context context = below(*row, at.top);
+  const Key key{row.get(), at.state, context.number};
+  auto known = reaches_.find(key);
+  if (known == reaches_.end()) {
+    if (reaches_.size() >= kMostReaches || num_masks_ >= kMostMasks) clear();
+    known = reaches_.emplace(key, find(row, at, context.cost, first)).first;
+  }
+  Reach& reach = known->second;
+  const size_t level = std::ranges::lower_bound(reach.levels, limit - context.cost) - reach.levels.begin();
+  if (level == reach.levels.size()) return row->write(out);
+  if (reach.masks[level].empty()) {
+    reach.masks[level] = mask(reach, reach.levels[level]);
+    ++num_masks_;
+  }
+  copy_mask(reach.masks[level], out);
+}
+
+Reach MasksWithin::find(const RowPointer& row, const Configuration& at, int32_t cost,
+                        std::span<const FirstToken> first) {
+  Reach found(row, budget_);
+  for (const bool whole : {true, false}) {
+    ReachWalk walker(context_, whole, distances_, found.runs);
+    walk_places(whole ? vocabulary_.whole() : vocabulary_.partial(),
+                Place{at.state, at.top, context_.stacks.num_kept()}, walker, budget_);
+  }
+  for (Reach::Run& run : found.runs) {
+    run.distance -= cost;
+    found.levels.push_back(run.distance);
+  }
+  for (const FirstToken& own : first) {
+    const bool is_allowed = own.target.state != kDead;
+    found.first.push_back(
+        {own.token, is_allowed ? distances_.distance(own.target.state, own.target.top) - cost : kFar});
+    if (is_allowed) found.levels.push_back(found.first.back().distance);
+  }
+  std::ranges::sort(found.levels);
+  found.levels.erase(std::unique(found.levels.begin(), found.levels.end()), found.levels.end());
+  found.masks.resize(found.levels.size());
+  return found;
+}
+
+Words MasksWithin::mask(const Reach& reach, int32_t limit) const {
+  Words words(vocabulary_.num_words());
+  if (reach.row->is_final) std::ranges::copy(vocabulary_.eos_words(), words.begin());
+  for (const Reach::Run& run : reach.runs) {
+    if (run.distance >= limit) continue;
+    for (int32_t rank = run.first; rank < run.end; ++rank) {
+      support::set_bit(words, static_cast<uint32_t>(vocabulary_.token_of_rank()[rank]));
+    }
+  }
+  for (const Reach::First& own : reach.first) {
+    const auto token = static_cast<uint32_t>(own.token);
+    if (support::has_bit(words, token) != (own.distance < limit)) support::flip_bit(words, token);
+  }
+  return words;
+}
+
+}  // namespace tokenfst

@@ -1,0 +1,82 @@
+// Masks of a lazy automaton of what can be completed within a budget of tokens.
+//
+//     Reach         how far the end is after each token that a row allows, less what is counted for the part of the
+//     stack
+//                   that the row's walk did not look at. Tokens are runs of ranks with one distance
+//     MasksWithin   finds and keeps these, by row, state and the context of that stack, and the masks made from them:
+//                   between two of a row's distances budgets do not differ
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "tokenfst/lazy/distances.h"
+#include "tokenfst/lazy/rows.h"
+
+namespace tokenfst {
+
+// What a token does at the start of a text, where that is not what its bytes say.
+struct FirstToken {
+  int32_t token;
+  Configuration target;  // its state is kDead where the token is not allowed
+};
+
+struct Reach {
+  struct Run {
+    int32_t first, end, distance;  // ranks
+  };
+  struct First {
+    int32_t token, distance;  // kFar where it is not allowed
+  };
+
+  Reach(RowPointer row, Budget& budget) : row(std::move(row)), runs(budget), first(budget), levels(budget) {}
+
+  RowPointer row;
+  Vector<Run> runs;
+  Vector<First> first;       // instead of what `runs` says of these tokens
+  Vector<int32_t> levels;    // the different distances, ascending
+  std::vector<Words> masks;  // by level, empty where it has not been asked for
+};
+
+class MasksWithin {
+ public:
+  MasksWithin(WalkContext context, const Vocabulary& vocabulary, std::unique_ptr<DistanceSource> source, Budget& budget)
+      : context_(context),
+        vocabulary_(vocabulary),
+        budget_(budget),
+        distances_(std::move(source), context.stacks, budget),
+        reaches_(budget) {}
+
+  // How far the end is from a configuration, the end token counted.
+  int32_t distance(const Configuration& at) {
+    distances_.follow();
+    return distances_.distance(at.state, at.top);
+  }
+  // Writes the mask of the tokens of a row that are less than `limit` from the end.
+  void write(const RowPointer& row, const Configuration& at, int64_t limit, std::span<const FirstToken> first,
+             std::span<uint32_t> out);
+  void clear();
+
+ private:
+  struct Key {
+    const Row* row;
+    int32_t state, context;
+    bool operator==(const Key&) const = default;
+  };
+
+  // The context of the part of the stack that a row's walk did not look at.
+  Context below(const Row& row, int32_t top) const;
+  Reach find(const RowPointer& row, const Configuration& at, int32_t cost, std::span<const FirstToken> first);
+  Words mask(const Reach& reach, int32_t limit) const;
+
+  WalkContext context_;
+  const Vocabulary& vocabulary_;
+  Budget& budget_;
+  StackDistances distances_;
+  support::Map<Key, Reach, support::Hash> reaches_;
+  size_t num_masks_ = 0;
+};
+
+}  // namespace tokenfst

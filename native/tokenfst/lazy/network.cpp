@@ -1,0 +1,223 @@
+// Making a LazyNetwork out of a layout; reading it is in `lazy/readings.cpp`.
+#include "tokenfst/lazy/network.h"
+
+#include <algorithm>
+
+#include "automata/fixpoint.h"
+#include "automata/intervals.h"
+
+namespace tokenfst {
+
+using automata::kEndless;
+using automata::kNone;
+using automata::NestedLayout;
+
+namespace {
+
+template <class T>
+Vector<T> copied(const std::vector<T>& values, Budget& budget) {
+  return Vector<T>(values.begin(), values.end(), budget);
+}
+
+}  // namespace
+
+LazyNetwork::LazyNetwork(const NestedLayout& layout, Budget& budget)
+    : starts_(copied(layout.starts, budget)),
+      first_exit_(copied(layout.first_exit, budget)),
+      rule_of_exit_(budget),
+      first_of_piece_(budget),
+      arc_offsets_(budget),
+      inner_offsets_(budget),
+      arcs_(budget),
+      inner_epsilon_(budget),
+      leads_on_(budget),
+      edge_offsets_(budget),
+      epsilon_offsets_(budget),
+      epsilon_(budget),
+      edges_(budget),
+      call_of_(layout.num_states, kNone, budget),
+      exit_of_(layout.num_states, kNone, budget),
+      calls_(copied(layout.calls, budget)),
+      targets_(copied(layout.targets, budget)),
+      chains_(budget),
+      text_(budget),
+      copies_(budget),
+      counters_(budget),
+      numbers_(copied(layout.numbers, budget)),
+      blocks_(budget) {
+  for (int32_t rule = 0; rule < layout.num_rules(); ++rule) {
+    rule_of_exit_.insert(rule_of_exit_.end(), num_exits(rule), rule);
+  }
+  classify(layout);
+  read_pieces(layout, budget);
+  number_states(layout);
+  read_outer(layout, budget);
+  read_counters(layout);
+}
+
+void LazyNetwork::classify(const NestedLayout& layout) {
+  bool cuts[257] = {};
+  for (uint8_t byte : layout.text) cuts[byte] = cuts[byte + 1] = true;
+  for (const automata::Range& arc : layout.piece_arcs) cuts[arc.low] = cuts[arc.high + 1] = true;
+  for (int32_t byte = 1; byte < 256; ++byte)
+    byte_class_[byte] = static_cast<uint8_t>(byte_class_[byte - 1] + cuts[byte]);
+  num_classes_ = byte_class_[255] + 1;
+  text_.reserve(layout.text.size());
+  for (uint8_t byte : layout.text) text_.push_back(byte_class_[byte]);
+}
+
+void LazyNetwork::read_pieces(const NestedLayout& layout, Budget& budget) {
+  Vector<automata::Range> arcs(budget);
+  Vector<automata::Edge> epsilon(budget);
+  Vector<automata::RuleEnd> ends(budget);
+  first_of_piece_.push_back(0);
+  for (int32_t piece = 0; piece < layout.num_pieces(); ++piece) {
+    const int32_t first = first_of_piece_.back();
+    for (const auto& arc : layout.arcs_of(piece))
+      arcs.push_back({first + arc.source, arc.low, arc.high, first + arc.target});
+    for (const auto& arc : layout.epsilon_of(piece)) epsilon.push_back({first + arc.source, first + arc.target});
+    ends.push_back({first + 1, 0});
+    first_of_piece_.push_back(first + layout.piece_states[piece]);
+  }
+  const int32_t num_states = first_of_piece_.back();
+  const automata::EdgesOfBoth edges(arcs, epsilon);
+  leads_on_ = automata::coaccessible(automata::RuleGraph{num_states, 0, edges, {}, ends}, {}, budget);
+  const auto by_source = [&](const auto& edges) {
+    return support::grouped(num_states, edges.size(), [&](size_t e) { return edges[e].source; }, budget);
+  };
+  const support::Groups arc_rows = by_source(arcs), epsilon_rows = by_source(epsilon);
+  for (int32_t state = 0; state < num_states; ++state) {
+    arc_offsets_.push_back(static_cast<int32_t>(arcs_.size()));
+    inner_offsets_.push_back(static_cast<int32_t>(inner_epsilon_.size()));
+    for (int32_t a : arc_rows[state]) {
+      const automata::Range& arc = arcs[a];
+      if (leads_on_[arc.target]) arcs_.push_back({byte_class_[arc.low], byte_class_[arc.high], arc.target});
+    }
+    for (int32_t e : epsilon_rows[state]) {
+      if (leads_on_[epsilon[e].target]) inner_epsilon_.push_back(epsilon[e].target);
+    }
+  }
+  arc_offsets_.push_back(static_cast<int32_t>(arcs_.size()));
+  inner_offsets_.push_back(static_cast<int32_t>(inner_epsilon_.size()));
+}
+
+void LazyNetwork::number_states(const NestedLayout& layout) {
+  int32_t number = layout.num_states;
+  for (size_t chain = 0; chain < layout.chains.size(); ++chain) {
+    chains_.push_back({number, layout.text_offsets[chain], layout.chains[chain].target});
+    number += std::max(layout.text_offsets[chain + 1] - layout.text_offsets[chain] - 1, 0);
+  }
+  chains_.push_back({number, static_cast<int32_t>(layout.text.size()), kNone});
+  for (const automata::Copy& copy : layout.copies) {
+    copies_.push_back({number, copy.piece, copy.target});
+    number += layout.piece_states[copy.piece] - 2;
+  }
+  first_block_ = number;
+}
+
+// The network alone, where a chain, a copy or what is counted is one arc.
+void LazyNetwork::read_outer(const NestedLayout& layout, Budget& budget) {
+  Vector<automata::Edge> outer(budget);
+  outer.insert(outer.end(), layout.chains.begin(), layout.chains.end());
+  for (const automata::Copy& copy : layout.copies) {
+    if (leads_on_[first_of_piece_[copy.piece]]) outer.push_back({copy.source, copy.target});
+  }
+  for (const automata::Counter& counter : layout.counters) outer.push_back({counter.entered, counter.end});
+  const auto returns = automata::returns_of(layout, budget);
+  const automata::EdgesOfBoth edges(outer, layout.epsilon);
+  const automata::RuleGraph graph{layout.num_states, layout.num_exits(), edges, returns, layout.ends};
+  const auto has_text = automata::productive_exits(graph, layout.starts, budget);
+  const auto alive = automata::coaccessible(graph, has_text, budget);
+  has_text_ = has_text[0];
+  for (const automata::Call& call : layout.calls) {
+    if (!alive[call.source]) continue;
+    const auto targets = layout.targets_of(call);
+    for (size_t exit = 0; exit < targets.size(); ++exit) {
+      const bool goes_on = targets[exit] != kNone && alive[targets[exit]];
+      is_exact_ = is_exact_ && (!has_text[first_exit_[call.rule] + exit] || goes_on);
+    }
+  }
+  read_edges(layout, alive, budget);
+  read_epsilon(layout, alive, budget);
+  read_calls(layout, alive);
+}
+
+void LazyNetwork::read_edges(const NestedLayout& layout, std::span<const uint8_t> alive, Budget& budget) {
+  const auto num_chains = static_cast<int32_t>(layout.chains.size());
+  const auto source = [&](size_t edge) {
+    return edge < layout.chains.size() ? layout.chains[edge].source : layout.copies[edge - layout.chains.size()].source;
+  };
+  const auto rows = support::grouped(layout.num_states, layout.chains.size() + layout.copies.size(), source, budget);
+  for (int32_t state = 0; state < layout.num_states; ++state) {
+    edge_offsets_.push_back(static_cast<int32_t>(edges_.size()));
+    for (int32_t edge : rows[state]) {
+      if (edge < num_chains) {
+        const bool has_bytes = layout.text_offsets[edge] < layout.text_offsets[edge + 1];
+        if (has_bytes && alive[layout.chains[edge].target]) edges_.push_back({false, edge});
+      } else {
+        const automata::Copy& copy = layout.copies[edge - num_chains];
+        if (alive[copy.target] && leads_on_[first_of_piece_[copy.piece]]) edges_.push_back({true, edge - num_chains});
+      }
+    }
+  }
+  edge_offsets_.push_back(static_cast<int32_t>(edges_.size()));
+}
+
+// Those that there are, chains without a byte, and the entries of counters.
+void LazyNetwork::read_epsilon(const NestedLayout& layout, std::span<const uint8_t> alive, Budget& budget) {
+  struct Epsilon {
+    int32_t source, target, leads_to;
+  };
+  Vector<Epsilon> all(budget);
+  for (const automata::Edge& edge : layout.epsilon) all.push_back({edge.source, edge.target, edge.target});
+  for (size_t chain = 0; chain < layout.chains.size(); ++chain) {
+    const automata::Edge& edge = layout.chains[chain];
+    if (layout.text_of(chain).empty()) all.push_back({edge.source, edge.target, edge.target});
+  }
+  for (const automata::Counter& counter : layout.counters) {
+    all.push_back({counter.entered, counter.end, -1 - static_cast<int32_t>(&counter - layout.counters.data())});
+  }
+  const auto rows = support::grouped(layout.num_states, all.size(), [&](size_t e) { return all[e].source; }, budget);
+  for (int32_t state = 0; state < layout.num_states; ++state) {
+    epsilon_offsets_.push_back(static_cast<int32_t>(epsilon_.size()));
+    for (int32_t e : rows[state]) {
+      if (alive[all[e].target]) epsilon_.push_back(all[e].leads_to);
+    }
+  }
+  epsilon_offsets_.push_back(static_cast<int32_t>(epsilon_.size()));
+}
+
+void LazyNetwork::read_calls(const NestedLayout& layout, std::span<const uint8_t> alive) {
+  for (size_t call = 0; call < calls_.size(); ++call) {
+    if (alive[calls_[call].source]) call_of_[calls_[call].source] = static_cast<int32_t>(call);
+  }
+  for (const automata::RuleEnd& end : layout.ends) exit_of_[end.state] = end.exit;
+  for (int32_t& target : targets_) {
+    if (target != kNone && !alive[target]) target = kNone;
+  }
+}
+
+void LazyNetwork::read_counters(const NestedLayout& layout) {
+  for (const automata::Counter& counter : layout.counters) {
+    const int32_t size = layout.piece_states[counter.piece];
+    const auto own = std::span(numbers_).subspan(counter.first_number, size);
+    Counter made{counter.end, counter.piece, counter.entry, counter.low, counter.high, counter.first_number, 0, true};
+    for (const automata::CountedState& state : own) {
+      made.slack = std::max(made.slack, state.least);
+      made.all_endless = made.all_endless && !(0 < state.most && state.most < kEndless);
+    }
+    const auto number = static_cast<int32_t>(counters_.size());
+    counters_.push_back(made);
+    for (int32_t units : {0, kBelow, kWithin}) blocks_.push_back({number, units, kNone});
+    block_size_ = std::max(block_size_, size);
+  }
+}
+
+size_t LazyNetwork::num_bytes() const {
+  return 4 * (arc_offsets_.size() + inner_offsets_.size() + inner_epsilon_.size() + edge_offsets_.size() +
+              epsilon_offsets_.size() + epsilon_.size() + call_of_.size() + exit_of_.size() + targets_.size()) +
+         sizeof(ClassArc) * arcs_.size() + sizeof(Edge) * edges_.size() + sizeof(Chain) * chains_.size() +
+         text_.size() + sizeof(Copy) * copies_.size() + sizeof(Block) * blocks_.size();
+}
+
+}  // namespace tokenfst

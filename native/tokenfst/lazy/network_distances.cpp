@@ -1,0 +1,297 @@
+#include "tokenfst/lazy/network_distances.h"
+
+#include <algorithm>
+
+namespace tokenfst {
+
+namespace {
+
+using automata::kNone;
+
+constexpr int32_t kUnseen = -1;
+// More layers than this are not written: where they do not grow evenly by then, what follows is taken for too far.
+constexpr size_t kMostLayers = 1 << 10;
+
+// By how much a layer is more than the one before, kNone where that differs; 0 where nothing leads on in it.
+int32_t growth(std::span<const int32_t> layer, std::span<const int32_t> before) {
+  int32_t more = 0;
+  for (size_t state = 0; state < layer.size(); ++state) {
+    if (layer[state] >= kFar) continue;
+    if (before[state] >= kFar || (more && layer[state] - before[state] != more)) return kNone;
+    more = layer[state] - before[state];
+  }
+  for (size_t state = 0; more && state < layer.size(); ++state) {
+    if (layer[state] >= kFar && before[state] < kFar) return kNone;
+  }
+  return more;
+}
+
+}  // namespace
+
+NetworkDistances::NetworkDistances(const SubsetMachine& machine, const Vocabulary& vocabulary, Budget& budget)
+    : machine_(machine),
+      network_(machine.network()),
+      budget_(budget),
+      tokens_ahead_(network_.text_.size(), 0, budget),
+      bytes_inside_(network_.leads_on_.size(), kFar, budget),
+      to_exit_(0, 0, kFar, budget),
+      vectors_(budget),
+      vector_(budget) {
+  find_tokens_ahead(vocabulary.whole());
+  find_bytes_inside();
+  find_layers();
+  find_ways_to_exits();
+  vector_.assign(to_exit_.columns(), kFar);
+  vector_[0] = 0;
+  vectors_.number(vector_);
+}
+
+// Literal texts.
+
+void NetworkDistances::find_tokens_ahead(const Trie& tokens) {
+  uint8_t byte_of[256] = {};
+  // A byte of a literal text is alone in its class.
+  for (int byte = 0; byte < 256; ++byte) byte_of[network_.byte_class_[byte]] = static_cast<uint8_t>(byte);
+  for (size_t chain = 0; chain + 1 < network_.chains_.size(); ++chain) {
+    const int32_t begin = network_.chains_[chain].text_begin, end = network_.chains_[chain + 1].text_begin;
+    const auto ahead = [&](int32_t place) { return place < end ? tokens_ahead_[place] : 0; };
+    for (int32_t first = end - 1; first >= begin; --first) {
+      int32_t least = 1 + ahead(first + 1), at = first;
+      const TrieNode* node = &tokens.root();
+      while (at < end) {
+        const int32_t child = tokens.child(*node, byte_of[network_.text_[at]]);
+        if (!child) break;
+        node = &tokens[child];
+        ++at;
+        if (node->first_rank < tokens.own_end(*node)) least = std::min(least, 1 + ahead(at));
+      }
+      tokens_ahead_[first] = least;
+      budget_.spend(1 + at - first);
+    }
+  }
+}
+
+// Pieces.
+
+void NetworkDistances::find_bytes_inside() {
+  const auto num_states = static_cast<int32_t>(bytes_inside_.size());
+  for (size_t piece = 0; piece + 1 < network_.first_of_piece_.size(); ++piece) {
+    bytes_inside_[network_.first_of_piece_[piece] + 1] = 0;
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (int32_t state = num_states - 1; state >= 0; --state) {
+      int32_t least = bytes_inside_[state];
+      for (const ClassArc& arc : network_.piece_arcs(state)) least = std::min(least, 1 + bytes_inside_[arc.target]);
+      for (int32_t target : network_.piece_epsilon(state)) least = std::min(least, bytes_inside_[target]);
+      changed = changed || least < bytes_inside_[state];
+      bytes_inside_[state] = least;
+    }
+    budget_.spend(8 * num_states);
+  }
+}
+
+// Counters.
+
+void NetworkDistances::find_layers() {
+  for (const LazyNetwork::Counter& counter : network_.counters_) {
+    const size_t size = network_.first_of_piece_[counter.piece + 1] - network_.first_of_piece_[counter.piece];
+    Layers& own = layers_.emplace_back(Layers{support::Matrix<int32_t>(0, size, kFar, budget_)});
+    for (;;) {
+      own.bytes.add_row(kFar);
+      const size_t count = own.bytes.rows() - 1;
+      fill_layer(counter, own.bytes[count], count ? own.bytes[count - 1] : std::span<const int32_t>());
+      const int32_t more = count ? growth(own.bytes[count], own.bytes[count - 1]) : kNone;
+      own.growth = std::max(more, 0);
+      if (more != kNone || count + 1 == kMostLayers) break;
+    }
+  }
+}
+
+// Fills in the layer after `before`, which is empty for the first one.
+void NetworkDistances::fill_layer(const LazyNetwork::Counter& counter, std::span<int32_t> layer,
+                                  std::span<const int32_t> before) {
+  const int32_t first = network_.first_of_piece_[counter.piece];
+  if (before.empty()) layer[1] = 0;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto state = static_cast<int32_t>(layer.size()) - 1; state >= 0; --state) {
+      int32_t least = layer[state];
+      for (const ClassArc& arc : network_.piece_arcs(first + state)) {
+        const int32_t target = arc.target - first;
+        if (!network_.number(counter, target).is_counted) {
+          least = std::min(least, 1 + layer[target]);
+        } else if (!before.empty()) {
+          least = std::min(least, 1 + before[target]);
+        }
+      }
+      for (int32_t target : network_.piece_epsilon(first + state)) least = std::min(least, layer[target - first]);
+      changed = changed || least < layer[state];
+      layer[state] = least;
+    }
+    budget_.spend(8 * static_cast<int64_t>(layer.size()));
+  }
+}
+
+int32_t NetworkDistances::bytes_left(const LazyNetwork::Counter& counter, int32_t inner, int32_t units) const {
+  const Layers& own = layers_[&counter - network_.counters_.data()];
+  const auto num_layers = static_cast<int64_t>(own.bytes.rows());
+  const int64_t fewest = units >= 0 ? std::max(counter.low - units, 0) : 0;
+  int64_t most = std::max(fewest, num_layers - 1);
+  if (units >= 0 && counter.high != kNone) most = std::min<int64_t>(most, counter.high - units);
+  int64_t least = kFar;
+  for (int64_t count = fewest; count <= most; ++count) {
+    int64_t left = own.bytes[std::min(count, num_layers - 1)][inner];
+    if (count >= num_layers) left = own.growth ? left + own.growth * (count - num_layers + 1) : kFar;
+    least = std::min(least, left);
+  }
+  return static_cast<int32_t>(least);
+}
+
+NetworkDistances::Uncounted NetworkDistances::uncounted(int32_t state) const {
+  if (state < network_.num_fixed_states()) return {state, 0};
+  const LazyNetwork::Counted at = network_.counted(state);
+  return {at.counter.target, bytes_left(at.counter, at.inner, at.units)};
+}
+
+// The network.
+
+void NetworkDistances::find_ways_to_exits() {
+  int32_t most_exits = 1;
+  for (int32_t rule = 0; rule < static_cast<int32_t>(network_.starts().size()); ++rule) {
+    most_exits = std::max(most_exits, network_.num_exits(rule));
+  }
+  to_exit_ = support::Matrix<int32_t>(network_.num_fixed_states(), most_exits, kFar, budget_);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (int32_t state = network_.num_outer() - 1; state >= 0; --state) {
+      changed = lower_outer(state) || changed;
+      budget_.spend(8 * most_exits);
+    }
+    // A rule may begin inside of a piece.
+    changed = lower_inside_chains() || changed;
+    changed = lower_inside_copies() || changed;
+  }
+}
+
+bool NetworkDistances::lower(int32_t state, int32_t more, int32_t target) {
+  const auto from = to_exit_[target], to = to_exit_[state];
+  bool changed = false;
+  for (size_t exit = 0; exit < to.size(); ++exit) {
+    if (from[exit] + more >= to[exit]) continue;
+    to[exit] = from[exit] + more;
+    changed = true;
+  }
+  return changed;
+}
+
+bool NetworkDistances::lower_inside_chains() {
+  bool changed = false;
+  for (size_t chain = 0; chain + 1 < network_.chains_.size(); ++chain) {
+    const auto& own = network_.chains_[chain];
+    const int32_t end = network_.chains_[chain + 1].first_state;
+    for (int32_t state = own.first_state; state < end; ++state) {
+      const int32_t more = tokens_ahead_[own.text_begin + state - own.first_state + 1];
+      changed = lower(state, more, own.target) || changed;
+    }
+    budget_.spend(8 * (end - own.first_state));
+  }
+  return changed;
+}
+
+bool NetworkDistances::lower_inside_copies() {
+  bool changed = false;
+  for (const LazyNetwork::Copy& copy : network_.copies_) {
+    const int32_t first = network_.first_of_piece_[copy.piece];
+    const int32_t size = network_.first_of_piece_[copy.piece + 1] - first;
+    for (int32_t inner = 2; inner < size; ++inner) {
+      changed = lower(copy.first_state + inner - 2, bytes_inside_[first + inner], copy.target) || changed;
+    }
+    budget_.spend(8 * size);
+  }
+  return changed;
+}
+
+bool NetworkDistances::lower_outer(int32_t state) {
+  bool changed = false;
+  if (const int32_t exit = network_.exit_of(state); exit != kNone) {
+    int32_t& own = to_exit_[state][network_.exit_in_rule(exit)];
+    changed = own > 0;
+    own = 0;
+  }
+  for (int32_t at = network_.epsilon_offsets_[state]; at < network_.epsilon_offsets_[state + 1]; ++at) {
+    const int32_t target = network_.epsilon_[at];
+    if (target >= 0) {
+      changed = lower(state, 0, target) || changed;
+    } else {
+      const LazyNetwork::Counter& counter = network_.counters_[-1 - target];
+      changed = lower(state, bytes_left(counter, counter.entry, 0), counter.target) || changed;
+    }
+  }
+  for (const LazyNetwork::Edge& edge : network_.edges_of(state)) {
+    if (edge.is_copy) {
+      const LazyNetwork::Copy& copy = network_.copies_[edge.number];
+      changed = lower(state, bytes_inside_[network_.first_of_piece_[copy.piece]], copy.target) || changed;
+    } else {
+      const LazyNetwork::Chain& chain = network_.chains_[edge.number];
+      changed = lower(state, tokens_ahead_[chain.text_begin], chain.target) || changed;
+    }
+  }
+  const int32_t call = network_.call_of(state);
+  return (call != kNone && lower_by_call(state, call)) || changed;
+}
+
+bool NetworkDistances::lower_by_call(int32_t state, int32_t call) {
+  const int32_t rule = network_.rule_of(call);
+  const auto begins = machine_.members(machine_.rule_start(rule));
+  bool changed = false;
+  for (int32_t exit = 0; exit < network_.num_exits(rule); ++exit) {
+    const int32_t target = network_.target_of(call, exit);
+    int32_t least = kFar;
+    for (int32_t member : begins) {
+      const auto [like, more] = uncounted(member);
+      least = std::min(least, to_exit_[like][exit] + more);
+    }
+    budget_.spend(static_cast<int64_t>(begins.size()));
+    if (target != kNone && least < kFar) changed = lower(state, least, target) || changed;
+  }
+  return changed;
+}
+
+// Sets and contexts.
+
+int32_t NetworkDistances::distance(int32_t context, int32_t set) {
+  if (distances_.size() <= static_cast<size_t>(context)) distances_.resize(context + 1, Vector<int32_t>(budget_));
+  Vector<int32_t>& known = distances_[context];
+  if (known.size() < static_cast<size_t>(machine_.num_states())) known.resize(machine_.num_states(), kUnseen);
+  if (known[set] != kUnseen) return known[set];
+  const auto after = vectors_[context];
+  int32_t least = kFar;
+  for (int32_t member : machine_.members(set)) {
+    const auto [like, more] = uncounted(member);
+    for (size_t exit = 0; exit < after.size(); ++exit) {
+      least = std::min(least, to_exit_[like][exit] + after[exit] + more);
+    }
+  }
+  budget_.spend(static_cast<int64_t>(after.size() * machine_.members(set).size()));
+  return known[set] = least;
+}
+
+Context NetworkDistances::above(int32_t context, int32_t called) {
+  const auto after = vectors_[context];
+  vector_.assign(after.size(), kFar);
+  for (int32_t member : machine_.members(called)) {
+    const int32_t call = network_.call_of(member);
+    if (call == kNone) continue;
+    for (int32_t exit = 0; exit < network_.num_exits(network_.rule_of(call)); ++exit) {
+      const int32_t target = network_.target_of(call, exit);
+      if (target == kNone) continue;
+      for (size_t own = 0; own < after.size(); ++own) {
+        vector_[exit] = std::min(vector_[exit], to_exit_[target][own] + after[own]);
+      }
+    }
+  }
+  return vectors_.number(vector_);
+}
+
+}  // namespace tokenfst

@@ -1,0 +1,202 @@
+#include "tokenfst/lazy/rows.h"
+
+#include <algorithm>
+
+namespace tokenfst {
+
+namespace {
+
+// A row with more tokens than this has words of its own.
+constexpr size_t kMostFlips = 1 << 12;
+// Covers that tokens are sorted by.
+constexpr int32_t kCovers[] = {32, 16, 8};
+constexpr CharacterSet kNothing{};
+
+// Words that are kept elsewhere, for longer than any row.
+std::shared_ptr<const Words> shared(const Words& words) { return {std::shared_ptr<const void>(), &words}; }
+
+}  // namespace
+
+void Row::write(std::span<uint32_t> out) const {
+  if (base) {
+    copy_mask(*base, out);
+  } else {
+    std::ranges::fill(out, 0u);
+  }
+  for (int32_t token : flips) support::flip_bit(out, token);
+}
+
+bool Row::allows(int32_t token) const {
+  return (base && support::has_bit(*base, token)) != (std::ranges::count(flips, token) % 2 != 0);
+}
+
+// Finding rows.
+
+RowPointer RowFinder::find(const Configuration& at, const std::function<RowPointer(const Configuration&)>& row_of) {
+  const TextLike text = context_.characters.text(at.state);
+  if (text.target != kDead) {
+    if (RowPointer row = text_row(text, at, row_of)) return row;
+  }
+  return walked(at);
+}
+
+bool RowFinder::begin(const Configuration& at) {
+  context_.stacks.drop_from(context_.stacks.num_kept());
+  tokens_.clear();
+  looked_.lowest = context_.stacks[at.top].height + 1;
+  is_final_ = context_.machine.may_end(place(at), context_.stacks, looked_);
+  return is_final_;
+}
+
+void RowFinder::walk(const TokenTrie& tokens, const Configuration& at) {
+  AllowedWalk walker(context_, false, tokens.token_of_rank, kNothing, looked_, tokens_);
+  walk_places(tokens.trie, place(at), walker, budget_);
+}
+
+void RowFinder::walk_all(const CharacterSet& skipped, const Configuration& at) {
+  AllowedWalk whole(context_, true, vocabulary_.token_of_rank(), skipped, looked_, tokens_);
+  walk_places(vocabulary_.whole(), place(at), whole, budget_);
+  AllowedWalk partial(context_, false, vocabulary_.token_of_rank(), skipped, looked_, tokens_);
+  walk_places(vocabulary_.partial(), place(at), partial, budget_);
+}
+
+RowPointer RowFinder::walked(const Configuration& at) {
+  ++counts_.walked;
+  begin(at);
+  walk_all(kNothing, at);
+  return row(nullptr, at);
+}
+
+// The row that has been collected, beside what `base` has, or beside another row that it was compared with.
+RowPointer RowFinder::row(std::shared_ptr<const Words> base, const Configuration& at, const Row* other) {
+  const auto ends = vocabulary_.eos_ids();
+  auto made = std::make_shared<Row>(
+      Row{std::move(base), Vector<int32_t>(budget_), is_final_, context_.stacks[at.top].height + 1 - looked_.lowest});
+  if (other) {
+    made->depth = std::max(made->depth, other->depth);
+    const auto flips = std::span(other->flips).subspan(other->is_final ? ends.size() : 0);
+    tokens_.insert(tokens_.begin(), flips.begin(), flips.end());
+  }
+  if (tokens_.size() > kMostFlips) {
+    Words words = made->base ? *made->base : Words(vocabulary_.num_words());
+    for (int32_t token : tokens_) support::flip_bit(words, token);
+    made->base = std::make_shared<const Words>(std::move(words));
+    tokens_.clear();
+  }
+  made->flips.reserve(tokens_.size() + (is_final_ ? ends.size() : 0));
+  if (is_final_) made->flips.assign(ends.begin(), ends.end());
+  made->flips.insert(made->flips.end(), tokens_.begin(), tokens_.end());
+  return made;
+}
+
+// The row of a text-like state, null where it takes a walk over everything.
+RowPointer RowFinder::text_row(const TextLike& text, const Configuration& at,
+                               const std::function<RowPointer(const Configuration&)>& row_of) {
+  if (text.target != at.state && text.target_loops) {
+    return differing(at, text.target, row_of({text.target, at.top}));
+  }
+  if (!(text.set == kQuoted)) {
+    if (RowPointer row = covered(at)) return row;
+  }
+  const Text* known = text.set == kQuoted ? texts_.quoted() : texts_.find(text.set);
+  if (!known) return nullptr;
+  return text.target == at.state ? looping(*known, at) : chained(*known, at);
+}
+
+RowPointer RowFinder::differing(const Configuration& at, int32_t other, const RowPointer& known) {
+  ++counts_.differing;
+  begin(at);
+  const DifferingWalk::Places start{place(at), {other, at.top, context_.stacks.num_kept()}};
+  for (const bool whole : {true, false}) {
+    DifferingWalk walker(context_, whole, vocabulary_.token_of_rank(), looked_, tokens_);
+    walk_places(whole ? vocabulary_.whole() : vocabulary_.partial(), start, walker, budget_);
+  }
+  return row(known->base, at, known.get());
+}
+
+// The row of a state behind which quoted text may go on in any way, null where it is no such state.
+RowPointer RowFinder::covered(const Configuration& at) {
+  const Text* quoted = texts_.quoted();
+  if (!quoted) return nullptr;
+  const int32_t cover = context_.characters.cover(at.state, quoted->set());
+  const auto free = std::ranges::find_if(kCovers, [&](int32_t length) { return length <= cover; });
+  if (free == std::end(kCovers)) return nullptr;
+  ++counts_.covered;
+  begin(at);
+  walk_all(quoted->set(), at);
+  walk(quoted->beyond(*free), at);
+  return row(shared(quoted->words(*free)), at);
+}
+
+RowPointer RowFinder::looping(const Text& text, const Configuration& at) {
+  ++counts_.looping;
+  begin(at);
+  walk_all(text.set(), at);
+  walk(text.rests(), at);
+  return row(shared(text.words(text.longest())), at);
+}
+
+// The row of a state from which each character of a text leads to another one; null where longer tokens may be allowed
+// than the chain of these says.
+RowPointer RowFinder::chained(const Text& text, const Configuration& at) {
+  chain_.assign(1, at.state);
+  const auto leads_on = [&](int32_t state) {
+    const TextLike& own = context_.characters.text(state);
+    return own.target != kDead && own.set.holds(text.set());
+  };
+  while (static_cast<int32_t>(chain_.size()) <= text.longest() && leads_on(chain_.back())) {
+    chain_.push_back(context_.characters.text(chain_.back()).target);
+  }
+  const auto length = static_cast<int32_t>(chain_.size()) - 1;
+  if (length < text.longest() && !context_.characters.refuses(chain_.back(), text.set())) return nullptr;
+  ++counts_.chained;
+  begin(at);
+  walk_all(text.set(), at);
+  for (int32_t place = 0; place <= length; ++place) walk(text.rests(place), {chain_[place], at.top});
+  return row(shared(text.words(length)), at);
+}
+
+// Keeping rows.
+
+RowPointer RowCache::find(int64_t state) const {
+  const auto found = rows_.find(state);
+  return found == rows_.end() ? nullptr : found->second;
+}
+
+RowPointer RowCache::find_context(const Configuration& at, const Stacks& stacks) const {
+  int32_t top = at.top;
+  auto found = deeper_.find({kNone, at.state});
+  while (found != deeper_.end() && !contexts_[found->second]) {
+    const int32_t symbol = top == Stacks::kEmpty ? kBottom : stacks[top].symbol;
+    top = stacks[top].below;
+    found = deeper_.find({found->second, symbol});
+  }
+  return found == deeper_.end() ? nullptr : contexts_[found->second];
+}
+
+void RowCache::keep_context(const Configuration& at, const Stacks& stacks, RowPointer row) {
+  const auto context = [&](int32_t above, int32_t symbol) {
+    support::reserve_more(contexts_, 1);
+    const auto [place, is_new] = deeper_.try_emplace({above, symbol}, static_cast<int32_t>(contexts_.size()));
+    if (is_new) contexts_.push_back(nullptr);
+    return place->second;
+  };
+  int32_t number = context(kNone, at.state), top = at.top;
+  for (int32_t depth = 0; depth < row->depth; ++depth) {
+    number = context(number, top == Stacks::kEmpty ? kBottom : stacks[top].symbol);
+    top = stacks[top].below;
+  }
+  num_bytes_ += row->num_bytes();
+  contexts_[number] = std::move(row);
+}
+
+void RowCache::keep(int64_t state, RowPointer row) { rows_.insert_or_assign(state, std::move(row)); }
+
+void RowCache::clear() {
+  rows_.clear();
+  contexts_.clear();
+  deeper_.clear();
+  num_bytes_ = 0;
+}
+
+}  // namespace tokenfst

@@ -1,0 +1,128 @@
+// Rows: what a configuration allows, found by walks from it.
+//
+//     Row         a mask: words that many rows share, and the tokens whose bits are to be flipped; and how many symbols
+//     of
+//                 the stack were looked at
+//     RowFinder   finds the row of a configuration. A text-like state's is not found by walking everything: it is the
+//     words
+//                 of a text (`lazy/texts.h`), and a walk over the rests of other tokens; or the row of another state,
+//                 and what differs
+//     RowCache    rows by state; and by context, a state and as much of the stack as was looked at, since what lies
+//     deeper
+//                 makes no difference
+//
+// Rejected: keeping masks as words (16 KiB to be written for each of them with 128,000 tokens, to allow one); evicting
+// the oldest row (contexts share parts): RE2 too forgets all of its states at once.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "tokenfst/lazy/walk.h"
+#include "tokenfst/masks.h"
+
+namespace tokenfst {
+
+struct Row {
+  std::shared_ptr<const Words> base;  // null for no token
+  Vector<int32_t> flips;
+  bool is_final;
+  int32_t depth;
+
+  void write(std::span<uint32_t> out) const;
+  bool allows(int32_t token) const;
+  size_t num_bytes() const { return sizeof(Row) + 4 * flips.size() + (base ? 4 * base->size() : 0); }
+};
+using RowPointer = std::shared_ptr<const Row>;
+
+// A state and a stack, as one number to callers.
+struct Configuration {
+  int32_t state, top;
+
+  static Configuration of(int64_t number) {
+    return {static_cast<int32_t>(number & 0xFFFFFFFF), static_cast<int32_t>(number >> 32)};
+  }
+  int64_t number() const { return int64_t{top} << 32 | static_cast<uint32_t>(state); }
+};
+
+// How many rows were found in each way: by a walk over all tokens, as another row and what differs, or as the words of
+// a text that loops, that has a length, or that covers what follows.
+struct RowCounts {
+  int64_t walked = 0, differing = 0, looping = 0, chained = 0, covered = 0;
+};
+
+class RowFinder {
+ public:
+  RowFinder(WalkContext context, TextLibrary& texts, Budget& budget)
+      : context_(context),
+        texts_(texts),
+        vocabulary_(*texts.vocabulary()),
+        budget_(budget),
+        tokens_(budget),
+        chain_(budget) {}
+
+  // The row of a configuration; `row_of` is asked for other rows with the same stack.
+  RowPointer find(const Configuration& at, const std::function<RowPointer(const Configuration&)>& row_of);
+  const RowCounts& counts() const { return counts_; }
+
+ private:
+  Place place(const Configuration& at) const { return {at.state, at.top, context_.stacks.num_kept()}; }
+  // Begins to collect tokens; says whether the text may end.
+  bool begin(const Configuration& at);
+  void walk(const TokenTrie& tokens, const Configuration& at);
+  void walk_all(const CharacterSet& skipped, const Configuration& at);
+  RowPointer row(std::shared_ptr<const Words> base, const Configuration& at, const Row* other = nullptr);
+
+  RowPointer walked(const Configuration& at);
+  RowPointer text_row(const TextLike& text, const Configuration& at,
+                      const std::function<RowPointer(const Configuration&)>& row_of);
+  RowPointer differing(const Configuration& at, int32_t other, const RowPointer& row);
+  RowPointer covered(const Configuration& at);
+  RowPointer looping(const Text& text, const Configuration& at);
+  RowPointer chained(const Text& text, const Configuration& at);
+
+  WalkContext context_;
+  TextLibrary& texts_;
+  const Vocabulary& vocabulary_;
+  Budget& budget_;
+  // Of the row that is being made.
+  Vector<int32_t> tokens_, chain_;
+  Looked looked_{};
+  bool is_final_ = false;
+  RowCounts counts_;
+};
+
+class RowCache {
+ public:
+  explicit RowCache(Budget& budget) : rows_(budget), contexts_(budget), deeper_(budget) {}
+
+  // The row of a state; null where it is not kept.
+  RowPointer find(int64_t state) const;
+  RowPointer find_context(const Configuration& at, const Stacks& stacks) const;
+  void keep(int64_t state, RowPointer row);
+  void keep_context(const Configuration& at, const Stacks& stacks, RowPointer row);
+  void clear();
+  size_t num_states() const { return rows_.size(); }
+  size_t num_contexts() const { return contexts_.size(); }
+  // How much the rows take, some of which share words.
+  size_t num_bytes() const { return num_bytes_; }
+
+ private:
+  // A state or a context, and one symbol more.
+  struct Deeper {
+    int32_t context, symbol;
+    bool operator==(const Deeper&) const = default;
+  };
+  static constexpr int32_t kNone = -1, kBottom = -1;
+
+  support::Map<int64_t, RowPointer, support::Hash> rows_;
+  // Contexts by number; those of states alone are `deeper_` than kNone.
+  Vector<RowPointer> contexts_;
+  support::Map<Deeper, int32_t, support::Hash> deeper_;
+  size_t num_bytes_ = 0;
+};
+
+}  // namespace tokenfst

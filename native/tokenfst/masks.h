@@ -1,0 +1,84 @@
+// Masks as packed words: bit `i & 31` of word `i >> 5` is token i, the layout that inference engines share.
+//
+//     ClassMasks   makes masks from classes and not from tokens: the ranks of each class are a few runs, so a mask that
+//                  allows little sets the bits of the allowed runs, and one that allows most clears the others
+//     MaskCache    masks that were asked for before; the oldest go first
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "tokenfst/classes.h"
+#include "tokenfst/vocabulary.h"
+
+namespace tokenfst {
+
+using Words = std::vector<uint32_t>;
+
+// Copies a mask into a row that may be longer; what is past the mask is cleared.
+void copy_mask(std::span<const uint32_t> mask, std::span<uint32_t> out);
+
+class ClassMasks {
+ public:
+  // Runs cover all ranks in order.
+  ClassMasks(const Vocabulary& vocabulary, std::span<const Run> runs, int32_t num_classes);
+
+  // The mask of the tokens of some classes; kNever among them is passed over, kEnd stands for the end tokens.
+  Words mask(std::span<const int32_t> allowed) const;
+
+ private:
+  struct Ranks {
+    int32_t first, end;
+  };
+  std::span<const Ranks> ranks(int32_t number) const {
+    return {ranks_.data() + offsets_[number], ranks_.data() + offsets_[number + 1]};
+  }
+  void flip(int32_t number, std::span<uint32_t> words) const;
+
+  const Vocabulary& vocabulary_;
+  std::vector<int32_t> offsets_;  // [K + 1], where the runs of each class begin
+  std::vector<Ranks> ranks_;
+  std::vector<int32_t> sizes_;  // [K], how many tokens each class has
+};
+
+// The level of a mask without a budget.
+constexpr int64_t kNoLevel = -1;
+
+// A state, and the level of a budget.
+struct MaskKey {
+  int64_t state, level;
+  bool operator==(const MaskKey&) const = default;
+};
+
+struct MaskKeyHash {
+  size_t operator()(const MaskKey& key) const;
+};
+
+class MaskCache {
+ public:
+  // Keeps at most so many masks. If no more can be asked for, those without a level are found without a lock.
+  MaskCache(size_t most, int64_t num_states);
+  ~MaskCache();
+
+  // Writes a mask that is kept; says whether it is. Safe to call from several threads, as is `keep`.
+  bool copy(const MaskKey& key, std::span<uint32_t> out) const;
+  // Keeps a mask and writes it.
+  void keep(const MaskKey& key, Words&& words, std::span<uint32_t> out);
+
+ private:
+  bool has_slot(const MaskKey& key) const { return key.level == kNoLevel && !slots_.empty(); }
+
+  const size_t most_;
+  std::vector<std::atomic<const Words*>> slots_;  // by state
+  mutable std::mutex mutex_;
+  std::unordered_map<MaskKey, std::shared_ptr<const Words>, MaskKeyHash> masks_;
+  std::deque<MaskKey> order_;
+};
+
+}  // namespace tokenfst

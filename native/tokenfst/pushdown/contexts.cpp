@@ -1,0 +1,277 @@
+#include "tokenfst/pushdown/contexts.h"
+
+#include <algorithm>
+
+#include "support/interner.h"
+#include "support/numbered.h"
+
+namespace tokenfst {
+
+namespace {
+
+using support::Interner;
+
+// A class at a node, and a tree that may apply there.
+struct Item {
+  int32_t number, tree;
+  bool operator==(const Item&) const = default;
+};
+
+class ContextNodes {
+ public:
+  ContextNodes(const Trees& trees, Budget& budget)
+      : trees_(trees),
+        budget_(budget),
+        roots_(budget),
+        root_begins_(budget),
+        below_(budget),
+        children_(budget),
+        offsets_(static_cast<size_t>(trees.num_symbols) + 1, 0, budget),
+        by_symbol_(budget),
+        depth_(budget) {}
+
+  void find(std::span<const TokenEffect> ends, std::span<const TokenEffect> entries) {
+    add_roots(ends, entries);
+    for (int32_t node = 0; node < size(); ++node) add_children(node);
+  }
+
+  int32_t size() const { return trees_.num_states + below_.size(); }
+  int32_t depth(int32_t node) const { return depth_[node]; }
+  // The trees of a node, by class.
+  std::span<const Item> items(int32_t node) const {
+    if (node < trees_.num_states) {
+      return {roots_.data() + root_begins_[node], roots_.data() + root_begins_[node + 1]};
+    }
+    return below_[node - trees_.num_states].subspan(1);
+  }
+  std::span<const int32_t> children() const { return children_; }
+
+ private:
+  void add_roots(std::span<const TokenEffect> ends, std::span<const TokenEffect> entries) {
+    root_begins_.assign(static_cast<size_t>(trees_.num_states) + 1, 0);
+    roots_.resize(ends.size() + entries.size());
+    for (const auto part : {ends, entries}) {
+      for (const TokenEffect& entry : part) ++root_begins_[entry.source + 1];
+    }
+    for (int32_t state = 0; state < trees_.num_states; ++state) root_begins_[state + 1] += root_begins_[state];
+    Vector<int64_t> at(root_begins_.begin(), root_begins_.end() - 1, budget_);
+    for (const auto part : {ends, entries}) {
+      for (const TokenEffect& entry : part) roots_[at[entry.source]++] = {entry.number, entry.tree};
+      budget_.spend(4 * static_cast<int64_t>(part.size()));
+    }
+    depth_.assign(trees_.num_states, 0);
+  }
+
+  void add_children(int32_t node) {
+    children_.resize(children_.size() + trees_.num_symbols, kDead);
+    if (sort_by_symbol(node) == 0) return;
+    for (int32_t symbol = 0; symbol < trees_.num_symbols; ++symbol) {
+      const int32_t begin = offsets_[symbol], end = offsets_[symbol + 1];
+      if (begin == end) continue;
+      // Nodes of other depths are others.
+      below_.push({-depth_[node], kDead});
+      for (int32_t at = begin; at < end; ++at) below_.push(by_symbol_[at]);
+      const auto [number, is_new] = below_.close();
+      if (is_new) depth_.push_back(depth_[node] + 1);
+      children_[static_cast<size_t>(node) * trees_.num_symbols + symbol] = trees_.num_states + number;
+      budget_.spend(end - begin);
+    }
+  }
+
+  // The children of a node's trees by symbol and otherwise in order, and where those of each begin; how many they are.
+  int32_t sort_by_symbol(int32_t node) {
+    std::ranges::fill(offsets_, 0);
+    int32_t count = 0;
+    for_each_child(node, [&](int32_t, const Part& part) { ++offsets_[part.popped], ++count; });
+    budget_.spend(2 * static_cast<int64_t>(items(node).size()) + trees_.num_symbols + 4 * int64_t{count});
+    by_symbol_.resize(count);
+    int32_t end = 0;
+    for (int32_t& offset : offsets_) end += offset, offset = end;
+    for_each_child(node,
+                   [&](int32_t number, const Part& part) { by_symbol_[--offsets_[part.popped]] = {number, part.to}; });
+    return count;
+  }
+  // From the last to the first.
+  template <class Visit>
+  void for_each_child(int32_t node, Visit visit) const {
+    const auto own = items(node);
+    for (size_t item = own.size(); item-- > 0;) {
+      const auto parts = trees_[own[item].tree];
+      for (size_t part = parts.size(); part-- > 0 && !parts[part].is_leaf();) visit(own[item].number, parts[part]);
+    }
+  }
+
+  const Trees& trees_;
+  Budget& budget_;
+  Vector<Item> roots_;  // by state
+  Vector<int64_t> root_begins_;
+  Interner<Item> below_;  // the trees of a node behind its depth
+  Vector<int32_t> children_;
+  Vector<int32_t> offsets_;  // scratch of `add_children`
+  Vector<Item> by_symbol_;
+  Vector<int32_t> depth_;
+};
+
+// What classes do at nodes: moves, each once, and outcomes of them.
+class Outcomes {
+ public:
+  struct Move {
+    int32_t pops, pushed, target;
+    bool operator==(const Move&) const = default;
+  };
+
+  Outcomes(const Trees& trees, Budget& budget)
+      : trees_(trees),
+        budget_(budget),
+        moves_(budget),
+        outcomes_(budget),
+        of_tree_(trees.size(), kUnknown, budget),
+        found_(budget) {}
+
+  // What a class with these trees does so far down, kDead if it does nothing there. Depths ascend.
+  int32_t outcome(int32_t depth, std::span<const Item> items) {
+    if (depth != depth_) {
+      depth_ = depth;
+      std::ranges::fill(of_tree_, kUnknown);
+      budget_.spend(trees_.size());
+    }
+    if (items.size() > 1) return of_leaves(items);
+    int32_t& known = of_tree_[items[0].tree];
+    if (known == kUnknown) known = of_leaves(items);
+    return known;
+  }
+
+  int32_t size() const { return outcomes_.size(); }
+  int32_t num_moves() const { return moves_.size(); }
+  std::span<const int32_t> operator[](int32_t outcome) const { return outcomes_[outcome]; }
+  const Move& move(int32_t number) const { return moves_[number]; }
+  int64_t num_moves_of_all() const { return outcomes_.num_values(); }
+
+ private:
+  int32_t of_leaves(std::span<const Item> items) {
+    found_.clear();
+    for (const Item& item : items) {
+      for (const Part& part : trees_[item.tree]) {
+        if (!part.is_leaf()) break;
+        found_.push_back(moves_.number({depth_, part.pushed, part.to}).number);
+      }
+    }
+    budget_.spend(8 * static_cast<int64_t>(found_.size()) + 16);
+    if (found_.empty()) return kDead;
+    std::ranges::sort(found_);
+    const auto repeated = std::ranges::unique(found_);
+    return outcomes_.intern({found_.begin(), repeated.begin()}).number;
+  }
+
+  const Trees& trees_;
+  Budget& budget_;
+  support::Numbered<Move> moves_;
+  Interner<int32_t> outcomes_;
+  int32_t depth_ = 0;
+  Vector<int32_t> of_tree_;  // of a class with one tree, at this depth
+  Vector<int32_t> found_;
+};
+
+// The edges of all nodes, and their outcomes.
+void add_edges(const ContextNodes& nodes, Outcomes& outcomes, PushdownTables& tables, Budget& budget) {
+  Vector<PushdownTables::Edge> edges(budget);
+  tables.row_offsets.push_back(0);
+  for (int32_t node = 0; node < nodes.size(); ++node) {
+    const auto items = nodes.items(node);
+    for (size_t begin = 0, end = 0; begin < items.size(); begin = end) {
+      while (end < items.size() && items[end].number == items[begin].number) ++end;
+      const int32_t outcome = outcomes.outcome(nodes.depth(node), items.subspan(begin, end - begin));
+      if (outcome != kDead) edges.push_back({items[begin].number, outcome});
+    }
+    tables.row_offsets.push_back(static_cast<int32_t>(edges.size()));
+    budget.spend(static_cast<int64_t>(items.size()) + 1);
+  }
+  budget.charge(sizeof(PushdownTables::Edge) * edges.size());
+  tables.edges.assign(edges.begin(), edges.end());
+}
+
+// The numbers of sequences in the tables, in the order in which moves push them; the empty one's is 0.
+Vector<int32_t> add_pushes(const Outcomes& outcomes, const Trees& trees, PushdownTables& tables, Budget& budget) {
+  Vector<int32_t> push_of(trees.sequences.size(), kUnknown, budget);
+  push_of[Sequences::kEmpty] = 0;
+  tables.push_offsets = {0, 0};
+  for (int32_t move = 0; move < outcomes.num_moves(); ++move) {
+    const int32_t sequence = outcomes.move(move).pushed;
+    if (push_of[sequence] != kUnknown) continue;
+    push_of[sequence] = static_cast<int32_t>(tables.push_offsets.size()) - 1;
+    const auto symbols = trees.symbols(sequence);
+    tables.push_symbols.insert(tables.push_symbols.end(), symbols.begin(), symbols.end());
+    tables.push_offsets.push_back(static_cast<int32_t>(tables.push_symbols.size()));
+    budget.spend(static_cast<int64_t>(symbols.size()) + 8);
+  }
+  return push_of;
+}
+
+// How many symbols beyond the height after popping a move needs: for what it pushes, for the rest of the rule that it
+// leads to, and for what goes on after each pushed symbol has been popped.
+int32_t room_of(const PushdownTables& tables, int32_t push, int32_t target, const ContextOptions& options) {
+  const auto symbols = tables.pushed(push);
+  int32_t needed = static_cast<int32_t>(symbols.size()) + std::max(options.headroom[target], 0);
+  for (size_t place = 0; place < symbols.size(); ++place) {
+    needed = std::max(needed, static_cast<int32_t>(place) + options.symbol_headroom[symbols[place]]);
+  }
+  return needed;
+}
+
+void add_moves(const Outcomes& outcomes, const Trees& trees, const ContextOptions& options, PushdownTables& tables,
+               Budget& budget) {
+  const Vector<int32_t> push_of = add_pushes(outcomes, trees, tables, budget);
+  budget.charge(sizeof(PushdownTables::Move) * outcomes.num_moves_of_all());
+  tables.moves.reserve(outcomes.num_moves_of_all());
+  tables.outcome_offsets.push_back(0);
+  for (int32_t outcome = 0; outcome < outcomes.size(); ++outcome) {
+    for (int32_t number : outcomes[outcome]) {
+      const auto& move = outcomes.move(number);
+      const int32_t push = push_of[move.pushed], room = room_of(tables, push, move.target, options);
+      tables.moves.push_back({move.pops, push, move.target, room});
+      budget.spend(8 + room);
+    }
+    tables.outcome_offsets.push_back(static_cast<int32_t>(tables.moves.size()));
+  }
+}
+
+}  // namespace
+
+PushdownTables context_tables(std::span<const TokenEffect> ends, std::span<const TokenEffect> entries,
+                              const Trees& trees, const ContextOptions& options, Budget& budget) {
+  ContextNodes nodes(trees, budget);
+  nodes.find(ends, entries);
+  Outcomes outcomes(trees, budget);
+  PushdownTables tables{.num_states = trees.num_states,
+                        .num_symbols = trees.num_symbols,
+                        .num_classes = options.num_classes,
+                        .start = options.start,
+                        .max_pops = nodes.depth(nodes.size() - 1),
+                        .max_configurations = options.max_configurations,
+                        .child = {},
+                        .row_offsets = {},
+                        .edges = {},
+                        .outcome_offsets = {},
+                        .moves = {},
+                        .push_offsets = {},
+                        .push_symbols = {}};
+  budget.charge(4 * nodes.children().size());
+  tables.child.assign(nodes.children().begin(), nodes.children().end());
+  add_edges(nodes, outcomes, tables, budget);
+  add_moves(outcomes, trees, options, tables, budget);
+  return tables;
+}
+
+Vector<TokenEffect> end_effects(const TokenEffects& effects, Budget& budget) {
+  Vector<TokenEffect> ends(budget);
+  const int32_t last = effects.trees->num_states - 1;
+  for (int32_t state = 0; state <= last; ++state) {
+    const int32_t tree = effects.column_trees[static_cast<size_t>(state) * effects.num_columns];
+    if (tree != kDead) ends.push_back({kEnd, state, tree});
+  }
+  ends.push_back({kEnd, last, last});
+  budget.spend(last + 1);
+  return ends;
+}
+
+}  // namespace tokenfst

@@ -1,0 +1,132 @@
+#include "tokenfst/pushdown/kinds.h"
+
+#include <algorithm>
+#include <ranges>
+#include <utility>
+
+#include "support/csr.h"
+#include "support/interner.h"
+
+namespace tokenfst {
+
+using support::Interner;
+
+Kinds::Kinds(const PushdownTables& tables, Budget& budget)
+    : kind_of_(budget),
+      nodes_(budget),
+      children_(tables.num_nodes(), tables.num_symbols, kDead, budget) {
+  for (int32_t node = 0; node < tables.num_nodes(); ++node) kind_of_.push_back(node), nodes_.push_back(node);
+  find_children(tables, budget);
+}
+
+Kinds::Kinds(const PushdownTables& tables, const PushRows& rows, Budget& budget)
+    : kind_of_(tables.num_nodes(), kUnknown, budget),
+      nodes_(budget),
+      children_(0, tables.num_symbols, kDead, budget) {
+  Interner<int32_t> known(budget);
+  const auto close = [&](int32_t node) {
+    const auto [number, is_new] = known.close();
+    kind_of_[node] = number;
+    if (is_new) nodes_.push_back(node);
+  };
+  const Depths depths = depths_of(tables);
+  budget.spend(8 * static_cast<int64_t>(tables.child.size()) + 8 * int64_t{tables.num_nodes()});
+  // Nodes that no stack picks, and the end, are like no others.
+  for (int32_t node = 0; node < tables.num_nodes(); ++node) {
+    if (depths.least[node] != kDead && node != tables.end_state()) continue;
+    known.push(~node);
+    close(node);
+  }
+  for (int32_t node : std::views::reverse(depths.order)) {
+    if (kind_of_[node] != kUnknown) continue;
+    known.push(rows.of(node));
+    for (int32_t symbol = 0; symbol < tables.num_symbols; ++symbol) {
+      const int32_t child = tables.child_of(node, symbol);
+      if (child != kDead) known.push(symbol), known.push(kind_of_[child]);
+    }
+    close(node);
+    budget.spend(tables.num_symbols + 16);
+  }
+  children_ = support::Matrix<int32_t>(nodes_.size(), tables.num_symbols, kDead, budget);
+  find_children(tables, budget);
+}
+
+void Kinds::find_children(const PushdownTables& tables, Budget& budget) {
+  for (int32_t kind = 0; kind < size(); ++kind) {
+    for (int32_t symbol = 0; symbol < tables.num_symbols; ++symbol) {
+      const int32_t child = tables.child_of(nodes_[kind], symbol);
+      if (child != kDead) children_[kind][symbol] = kind_of_[child];
+    }
+    budget.spend(tables.num_symbols + 1);
+  }
+}
+
+Pushes::Pushes(const PushdownTables& tables, const Kinds& kinds, Budget& budget) : longer_(budget), of_move_(budget) {
+  for (const PushdownTables::Move& move : tables.moves) {
+    int32_t push = longer_.number({~kinds.of(move.target), kNoSymbol}).number;
+    for (int32_t symbol : std::views::reverse(tables.pushed(move.push))) {
+      push = longer_.number({push, symbol}).number;
+    }
+    of_move_.push_back(push);
+    budget.spend(8 * static_cast<int64_t>(tables.pushed(move.push).size()) + 8);
+  }
+}
+
+PushRows::PushRows(const PushdownTables& tables, const Pushes& pushes, std::span<const int32_t> nodes, Budget& budget)
+    : row_of_(budget),
+      offsets_(budget),
+      with_push_(budget) {
+  Interner<int32_t> rows(budget);  // the pushes of a row
+  Vector<int32_t> seen_outcome(tables.num_outcomes(), kDead, budget), seen_push(pushes.size(), kDead, budget);
+  Vector<int32_t> own(budget);
+  const auto add = [&](int32_t node, int32_t outcome) {
+    if (std::exchange(seen_outcome[outcome], node) == node) return;
+    for (int32_t move = tables.outcome_offsets[outcome]; move < tables.outcome_offsets[outcome + 1]; ++move) {
+      const int32_t push = pushes.of_move(move);
+      if (std::exchange(seen_push[push], node) != node) own.push_back(push);
+    }
+  };
+  for (int32_t node : nodes) {
+    own.clear();
+    for (const PushdownTables::Edge& edge : tables.edges_of(node)) add(node, edge.outcome);
+    std::ranges::sort(own);
+    row_of_.push_back(rows.intern(own).number);
+    budget.spend(static_cast<int64_t>(tables.edges_of(node).size()) + 16 * static_cast<int64_t>(own.size()) + 8);
+  }
+  struct Pair {
+    int32_t push, row;
+  };
+  Vector<Pair> pairs(budget);
+  for (int32_t row = 0; row < rows.size(); ++row) {
+    for (int32_t push : rows[row]) pairs.push_back({push, row});
+  }
+  auto groups = support::grouped(pushes.size(), pairs.size(), [&](size_t pair) { return pairs[pair].push; }, budget);
+  num_rows_ = rows.size();
+  offsets_ = std::move(groups.offsets);
+  for (int32_t pair : groups.order) with_push_.push_back(pairs[pair].row);
+}
+
+Columns::Columns(const Kinds& kinds, int32_t num_symbols, Budget& budget) : offsets_(1, 0, budget), popped_(budget) {
+  Interner<int32_t> above(budget);  // the kinds above a column
+  above.intern({});                 // of the end, which no symbol leads to
+  Vector<int32_t> own(budget);
+  for (int32_t symbol = 0; symbol < num_symbols; ++symbol) {
+    own.clear();
+    const auto child = [&](int32_t kind) { return kinds.child(kind, symbol); };
+    for (int32_t kind = 0; kind < kinds.size(); ++kind) {
+      if (child(kind) != kDead) own.push_back(kind);
+    }
+    std::ranges::stable_sort(own, {}, child);
+    for (size_t begin = 0, end = 0; begin < own.size(); begin = end) {
+      while (end < own.size() && child(own[end]) == child(own[begin])) ++end;
+      const int32_t column = above.intern(std::span(own).subspan(begin, end - begin)).number;
+      popped_.push_back({column, child(own[begin])});
+    }
+    std::ranges::sort(popped_.begin() + offsets_.back(), popped_.end(), {}, &Popped::column);
+    offsets_.push_back(static_cast<int32_t>(popped_.size()));
+    budget.spend(kinds.size() + 16 * static_cast<int64_t>(own.size()));
+  }
+  size_ = above.size();
+}
+
+}  // namespace tokenfst

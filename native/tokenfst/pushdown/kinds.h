@@ -1,0 +1,108 @@
+// What ways over symbols are counted over: as few nodes, symbols popped and symbols pushed as tell them apart.
+//
+//     kind      nodes with the same pushes, and with children of the same kinds for the same symbols (bisimilar ones):
+//               the end is as far from all of them, whatever lies below
+//     push      what a move leaves behind: the kind of its target, and the symbols that it pushes
+//     row       kinds with the same pushes
+//     column    (X, m): symbol X is on top, it is popped, and a node of kind m is reached; or the end of the sequence,
+//               if nothing below is needed. Columns with the same kinds above them are one
+//
+// The context trees have a node for each depth at which the same follows, so there are far fewer kinds: of SQL's 6,588
+// nodes over 128,000 tokens 1,979 are left, and of 6,240 columns 196.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "support/matrix.h"
+#include "support/numbered.h"
+#include "tokenfst/pushdown/tables.h"
+
+namespace tokenfst {
+
+class PushRows;
+
+class Kinds {
+ public:
+  // Every node is a kind of its own.
+  explicit Kinds(const PushdownTables& tables, Budget& budget);
+  // Nodes that cannot be told apart; `rows` are those of all nodes.
+  Kinds(const PushdownTables& tables, const PushRows& rows, Budget& budget);
+
+  int32_t size() const { return static_cast<int32_t>(nodes_.size()); }
+  int32_t of(int32_t node) const { return kind_of_[node]; }
+  // One node of each kind.
+  std::span<const int32_t> nodes() const { return nodes_; }
+  // The kind with one more symbol popped, or kDead.
+  int32_t child(int32_t kind, int32_t symbol) const { return children_[kind][symbol]; }
+
+ private:
+  void find_children(const PushdownTables& tables, Budget& budget);
+
+  Vector<int32_t> kind_of_;            // [N]
+  Vector<int32_t> nodes_;              // [kinds]
+  support::Matrix<int32_t> children_;  // [kinds, S]
+};
+
+// Pushes, each once: a kind, or another push with one more symbol under it. So what is on the way to a push of several
+// symbols is a push as well.
+class Pushes {
+ public:
+  struct Longer {
+    int32_t before, symbol;  // ~kind and kNoSymbol where nothing is pushed
+    bool operator==(const Longer&) const = default;
+  };
+  static constexpr int32_t kNoSymbol = -1;
+
+  Pushes(const PushdownTables& tables, const Kinds& kinds, Budget& budget);
+
+  int32_t size() const { return longer_.size(); }
+  const Longer& operator[](int32_t push) const { return longer_[push]; }
+  int32_t of_move(int32_t move) const { return of_move_[move]; }
+
+ private:
+  support::Numbered<Longer> longer_;  // what is before a push has a lower number
+  Vector<int32_t> of_move_;           // [M]
+};
+
+class PushRows {
+ public:
+  // The rows of some nodes.
+  PushRows(const PushdownTables& tables, const Pushes& pushes, std::span<const int32_t> nodes, Budget& budget);
+
+  int32_t size() const { return num_rows_; }
+  int32_t of(size_t place) const { return row_of_[place]; }
+  std::span<const int32_t> with(int32_t push) const {
+    return {with_push_.data() + offsets_[push], with_push_.data() + offsets_[push + 1]};
+  }
+
+ private:
+  int32_t num_rows_ = 0;
+  Vector<int32_t> row_of_;   // [nodes]
+  Vector<int32_t> offsets_;  // [pushes + 1]
+  Vector<int32_t> with_push_;
+};
+
+class Columns {
+ public:
+  // Symbol X is popped into nodes of a kind.
+  struct Popped {
+    int32_t column, kind;
+  };
+  static constexpr int32_t kEndColumn = 0;
+
+  Columns(const Kinds& kinds, int32_t num_symbols, Budget& budget);
+
+  int32_t size() const { return size_; }
+  // The columns of a symbol, ascending.
+  std::span<const Popped> of(int32_t symbol) const {
+    return {popped_.data() + offsets_[symbol], popped_.data() + offsets_[symbol + 1]};
+  }
+
+ private:
+  int32_t size_ = 0;
+  Vector<int32_t> offsets_;
+  Vector<Popped> popped_;
+};
+
+}  // namespace tokenfst

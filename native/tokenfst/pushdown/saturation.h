@@ -1,0 +1,106 @@
+// Saturation: ways over symbols, all that are as long as each other at once.
+//
+// Every edge costs one token and nothing else costs any, so what is d tokens long follows from what is shorter, and is
+// found in order of d, 64 columns at a time:
+//
+//     fresh[d]     rows, and the columns that are d tokens across from their kinds, as bits
+//     landed[d]    pushes, and the kinds where they land after d tokens
+//     way[push]    the columns that are crossed from where a push lands, as bits
+//
+//     landed[c] (push, kind) and fresh[d - c] (row of kind)    after d tokens: columns of way[push], and landings of
+//                                                              the pushes with one symbol more under it
+//     new columns of way[push] after d tokens                  fresh[d + 1] in all rows that have the push
+//
+// What is fresh after no token are the children of the kind itself. The end of the sequence is a column of all that is
+// on the way to a push, for it needs nothing below.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "support/csr.h"
+#include "tokenfst/pushdown/ways.h"
+
+namespace tokenfst {
+
+class Saturation {
+ public:
+  // `end` is the kind of the state after the end.
+  Saturation(const Kinds& kinds, int32_t end, const Columns& columns, const Pushes& pushes, const PushRows& rows,
+             int32_t num_symbols, Budget& budget);
+
+  void run();
+
+  support::Matrix<int32_t>& lowest() { return lowest_; }  // [column, row]
+  // Calls `take(push, landing)` for each landing, those of a push in order of their costs.
+  template <class Take>
+  void for_each_landing(Take take) const {
+    for (int32_t distance = 0; distance < static_cast<int32_t>(levels_.size()); ++distance) {
+      for (const Landed& landed : levels_[distance].landed) take(landed.push, Ways::Landing{landed.kind, distance});
+    }
+  }
+
+ private:
+  using Bits = support::Matrix<uint64_t>;
+
+  struct Landed {
+    int32_t push, kind;
+  };
+  struct Level {
+    explicit Level(Budget& budget) : rows(budget), landed(budget) {}
+    Vector<int32_t> rows;
+    size_t first_bits = 0;  // where the bits of the rows begin in `fresh_`
+    Vector<Landed> landed;
+  };
+  // Columns of a symbol that share a word of bits.
+  struct ColumnWord {
+    int32_t word;
+    uint64_t mask;
+    int32_t first;  // of the symbol's columns there
+  };
+
+  void find_words();
+  void find_pushes();
+  void find_zeros();
+
+  Level& level(int32_t distance);
+  void land_at_targets();
+  int64_t land(int32_t push, std::span<const uint64_t> columns, int32_t distance);
+  // What follows from landings and fresh columns that are so many tokens together.
+  void meet(int32_t distance);
+  void go_on(const Landed& landed, std::span<const uint64_t> columns, int32_t distance);
+  void change(int32_t push);
+  void end(int32_t push);
+  // Makes fresh after one more token what is new in ways.
+  void add_fresh(int32_t distance);
+  void add_row(int32_t row, int32_t distance);
+
+  const Kinds& kinds_;
+  const int32_t end_;
+  const Columns& columns_;
+  const Pushes& pushes_;
+  const PushRows& rows_;
+  const int32_t num_symbols_;
+  Budget& budget_;
+
+  support::Groups longer_;          // of a push, those with one symbol more under it
+  Vector<uint8_t> is_left_behind_;  // [pushes], by some move
+  Vector<int32_t> word_offsets_;    // [S + 1]
+  Vector<ColumnWord> column_words_;
+  Bits zeros_;  // [kinds], the columns of their children
+  support::Matrix<int32_t> lowest_;
+
+  Vector<Level> levels_;  // [distance]
+  Vector<uint64_t> fresh_;
+  Vector<int32_t> block_of_row_;    // of the rows that are fresh at the distance at hand, kDead for the others
+  Vector<int64_t> landed_offsets_;  // [pushes]
+  Vector<uint64_t> has_landed_;     // of each push, the columns of its last symbol that it has crossed, word by word
+  Vector<uint8_t> has_ended_;
+  Bits known_, new_known_;  // [rows], what has been fresh
+  Bits way_, new_way_;      // [pushes]
+  Vector<int32_t> changed_pushes_, changed_rows_, ending_;
+  Vector<uint8_t> is_changed_, is_row_changed_;
+  int32_t last_fresh_ = 0, last_landed_ = 0;
+};
+
+}  // namespace tokenfst

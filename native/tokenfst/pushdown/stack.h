@@ -1,0 +1,120 @@
+// Stack: symbols that are never changed. One symbol more is a new cell on the old ones, so keeping an old stack costs
+// nothing; cells are shared, counted, and freed with the last stack on them.
+//
+//     Cell        the topmost symbol of a stack, the stack below it, and what all of it is known by
+//     Meaning     what a stack means to somebody, noted in its topmost cell
+//     Stack       one stack
+//
+// A stack may be a million symbols high, so nothing here recurses: a cell keeps its hash and its height, comparing
+// walks down until the cells are the same, and the last owner frees cells in a loop.
+//
+// Several threads may share cells. Only the note of a cell changes after it is made: somebody who finds that another
+// thread is at it does without.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "support/hash.h"
+
+namespace tokenfst {
+
+// A number and a cost, to whom they mean something.
+struct Meaning {
+  std::shared_ptr<const void> to;
+  int32_t number = 0, cost = 0;
+};
+
+class Stack {
+ public:
+  class Cell {
+   public:
+    int32_t symbol() const { return symbol_; }
+    const Cell* below() const { return below_; }
+    // Of the stack: how many symbols it has, the greatest of them, and a hash.
+    int32_t height() const { return height_; }
+    int32_t highest() const { return highest_; }
+    uint64_t hash() const { return hash_; }
+
+    // What the stack means to `owner`, if that has been noted and no other thread is at it.
+    bool noted(const void* owner, Meaning& found) const {
+      if (busy_.test_and_set(std::memory_order_acquire)) return false;
+      const bool is_noted = meaning_.to.get() == owner;
+      if (is_noted) found.number = meaning_.number, found.cost = meaning_.cost;
+      busy_.clear(std::memory_order_release);
+      return is_noted;
+    }
+    void note(const Meaning& meaning) const {
+      if (busy_.test_and_set(std::memory_order_acquire)) return;
+      // What was noted before is given up afterwards.
+      Meaning before = std::exchange(meaning_, meaning);
+      busy_.clear(std::memory_order_release);
+    }
+
+   private:
+    friend class Stack;
+    Cell(int32_t symbol, const Cell* below)
+        : symbol_(symbol),
+          height_(below ? below->height_ + 1 : 1),
+          highest_(below ? std::max(below->highest_, symbol) : symbol),
+          below_(below),
+          hash_(support::mixed(below ? below->hash_ : 0, static_cast<uint64_t>(symbol) + 1)) {}
+
+    const int32_t symbol_, height_, highest_;
+    mutable std::atomic_flag busy_;
+    const Cell* const below_;
+    const uint64_t hash_;
+    mutable std::atomic<int64_t> owners_{1};
+    mutable Meaning meaning_;
+  };
+
+  Stack() = default;
+  Stack(const Stack& other) : top_(kept(other.top_)) {}
+  Stack(Stack&& other) noexcept : top_(std::exchange(other.top_, nullptr)) {}
+  Stack& operator=(Stack other) noexcept {
+    std::swap(top_, other.top_);
+    return *this;
+  }
+  ~Stack() { release(top_); }
+
+  // The stack whose topmost cell this is.
+  static Stack of(const Cell* cell) { return Stack(kept(cell)); }
+
+  const Cell* top() const { return top_; }
+  bool empty() const { return !top_; }
+  int32_t height() const { return top_ ? top_->height_ : 0; }
+  uint64_t hash() const { return top_ ? top_->hash_ : 0; }
+  // The greatest symbol, -1 for none.
+  int32_t highest() const { return top_ ? top_->highest_ : -1; }
+
+  void push(int32_t symbol) { top_ = new Cell(symbol, top_); }
+  // The symbols, the topmost last.
+  std::vector<int32_t> symbols() const;
+
+  friend bool operator==(const Stack& left, const Stack& right);
+  // Some order; equal stacks are equal.
+  friend bool operator<(const Stack& left, const Stack& right);
+
+ private:
+  explicit Stack(const Cell* top) : top_(top) {}
+  static const Cell* kept(const Cell* cell) {
+    if (cell) cell->owners_.fetch_add(1, std::memory_order_relaxed);
+    return cell;
+  }
+  static void release(const Cell* cell) noexcept {
+    while (cell && cell->owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      const Cell* const below = cell->below_;
+      delete cell;
+      cell = below;
+    }
+  }
+
+  const Cell* top_ = nullptr;
+};
+
+}  // namespace tokenfst

@@ -1,0 +1,126 @@
+#include "tokenfst/pushdown/stack_distance.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace tokenfst {
+
+namespace {
+
+constexpr size_t kMaxBehind = 1 << 12;
+
+}  // namespace
+
+StackDistance::StackDistance(std::shared_ptr<const PushdownTables> tables, Room room, Budget::Interrupt interrupt)
+    : tables_(std::move(tables)),
+      room_(room),
+      budget_(room.max_bytes, std::numeric_limits<double>::infinity(), interrupt),
+      kept_(kMaxBehind) {}
+
+// What every call needs; whatever it throws, the next one goes on from there.
+void StackDistance::prepare() {
+  if (!ways_) ways_ = std::make_unique<const Ways>(*tables_, budget_);
+  if (contexts_ && contexts_->num_bytes() > room_.max_context_bytes) forget();
+  if (!contexts_) {
+    owner_ = std::make_shared<const char>();
+    contexts_ = std::make_unique<StackContexts>(*ways_, budget_);
+  }
+}
+
+void StackDistance::forget() {
+  contexts_.reset();
+  kept_.clear();
+  ++time_;
+}
+
+// The context of a stack, and what is counted for all of it.
+std::optional<Context> StackDistance::context_of(const Stack::Cell* cell, bool may_find) {
+  Vector<const Stack::Cell*> unknown(budget_);
+  Meaning meaning;
+  for (; cell && !cell->noted(owner_.get(), meaning); cell = cell->below()) {
+    if (!may_find) return std::nullopt;
+    unknown.push_back(cell);
+  }
+  Context context{meaning.number, meaning.cost};
+  for (; !unknown.empty(); unknown.pop_back()) {
+    const Context above = contexts_->onto(context.number, unknown.back()->symbol());
+    context = {above.number, std::min(context.cost + above.cost, kFar)};
+    unknown.back()->note({owner_, context.number, context.cost});
+    budget_.spend(8);
+  }
+  return context;
+}
+
+std::optional<int32_t> StackDistance::least(const Configuration& configuration, bool may_wait) {
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (may_wait) {
+    lock.lock();
+    prepare();
+  } else if (!lock.try_lock() || !contexts_) {
+    return std::nullopt;
+  }
+  const auto context = context_of(configuration.stack.top(), may_wait);
+  if (!context) return std::nullopt;
+  return std::min(contexts_->distance(context->number, configuration.state) + context->cost, kFar);
+}
+
+std::optional<StackDistance::Found> StackDistance::behind(std::span<const int32_t> path, const Stack& stack,
+                                                          bool may_wait) {
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (may_wait) {
+    lock.lock();
+    prepare();
+  } else if (!lock.try_lock() || !contexts_) {
+    return std::nullopt;
+  }
+  std::vector<Context> depths;
+  const Stack::Cell* cell = stack.top();
+  for (size_t depth = 0; depth < path.size(); ++depth) {
+    const auto context = context_of(cell, may_wait);
+    if (!context) return std::nullopt;
+    depths.push_back(*context);
+    // The path says that the symbols are there.
+    if (depth + 1 < path.size()) cell = cell->below();
+  }
+  Key key;
+  key.push(depths.back().number);
+  for (int32_t node : path) key.push(node);
+  Found found{kept_.find(key.values()), depths.back().cost, time_, depths.back().number};
+  if (!found.behind && !may_wait) return std::nullopt;
+  if (!found.behind) kept_.keep(key.values(), found.behind = made(path, depths));
+  return found;
+}
+
+std::shared_ptr<const Behind> StackDistance::made(std::span<const int32_t> path, std::span<const Context> depths) {
+  auto behind = std::make_shared<Behind>();
+  for (size_t depth = 0; depth < path.size(); ++depth) {
+    add_node(path[depth], {depths[depth].number, depths[depth].cost - depths.back().cost}, *behind);
+  }
+  for (const Behind::Class& each : behind->classes) behind->levels.push_back(each.least);
+  std::ranges::sort(behind->levels);
+  const auto repeated = std::ranges::unique(behind->levels);
+  behind->levels.erase(repeated.begin(), repeated.end());
+  return behind;
+}
+
+// Adds the classes of a node, above a stack of some context.
+void StackDistance::add_node(int32_t node, const Context& context, Behind& behind) {
+  const auto edges = tables_->edges_of(node);
+  for (const PushdownTables::Edge& edge : edges) {
+    int32_t least = kFar;
+    for (int32_t move = tables_->outcome_offsets[edge.outcome]; move < tables_->outcome_offsets[edge.outcome + 1];
+         ++move) {
+      least = std::min(least, contexts_->rest(context.number, ways_->pushes().of_move(move)));
+    }
+    behind.classes.push_back({edge.number, least < kFar ? least + context.cost : kFar});
+  }
+  budget_.spend(8 * static_cast<int64_t>(edges.size()));
+}
+
+std::optional<ContextDistances> StackDistance::by_context(int32_t max_contexts) {
+  const std::lock_guard lock(mutex_);
+  if (!ways_) ways_ = std::make_unique<const Ways>(*tables_, budget_);
+  return context_distances(*ways_, max_contexts, budget_);
+}
+
+}  // namespace tokenfst

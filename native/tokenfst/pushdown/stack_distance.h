@@ -1,0 +1,80 @@
+// StackDistance: how many tokens there are to the end from a state with a stack, and behind each class it allows.
+//
+// The context of a stack is that of the stack below its topmost symbol and one step more
+// (`tokenfst/pushdown/distance.h`), and each cell of a stack keeps its own. So a state that is one token further costs
+// one or two steps, however high the stack is. What lies below the symbols that a path looks at adds the same to all
+// that the path allows, so distances behind classes are kept by path and context, less what is counted there.
+//
+// Where contexts come to take more than they may, all are forgotten, and found anew as they are asked for: cells note
+// the time that what they keep is of.
+//
+// Safe to call from several threads, and to share between automata with the same tables. Distances are found when they
+// are first asked for; where `may_wait` is false a call neither waits for another thread nor finds anything, and its
+// result is empty if what is asked for is not at hand.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tokenfst/pushdown/distance.h"
+#include "tokenfst/pushdown/kept.h"
+#include "tokenfst/pushdown/state.h"
+
+namespace tokenfst {
+
+// The distances behind the classes that a path allows, where some context lies below the path.
+struct Behind {
+  struct Class {
+    int32_t number;  // comes several times where several nodes of the path have it
+    int32_t least;   // the fewest tokens to the end behind it, less what is counted for the stack below
+  };
+  std::vector<Class> classes;
+  std::vector<int32_t> levels;  // the different distances, ascending; kFar where there is no way to the end
+};
+
+class StackDistance {
+ public:
+  struct Room {
+    int64_t max_bytes;         // of all
+    size_t max_context_bytes;  // of contexts, before they are forgotten
+  };
+  struct Found {
+    std::shared_ptr<const Behind> behind;
+    int32_t cost;           // to be added to all distances
+    int32_t time, context;  // these tell it apart from others on the same path
+  };
+
+  StackDistance(std::shared_ptr<const PushdownTables> tables, Room room, Budget::Interrupt interrupt);
+
+  const PushdownTables& tables() const { return *tables_; }
+
+  // The fewest tokens from a state with a stack to the end, the end token counted; kFar where there is no way.
+  std::optional<int32_t> least(const Configuration& configuration, bool may_wait);
+  // The distances behind the classes that a path of a stack allows.
+  std::optional<Found> behind(std::span<const int32_t> path, const Stack& stack, bool may_wait);
+  // All contexts that stacks come to; none where there are more than this.
+  std::optional<ContextDistances> by_context(int32_t max_contexts);
+
+ private:
+  void prepare();
+  void forget();
+  std::optional<Context> context_of(const Stack::Cell* cell, bool may_find);
+  std::shared_ptr<const Behind> made(std::span<const int32_t> path, std::span<const Context> depths);
+  void add_node(int32_t node, const Context& context, Behind& behind);
+
+  const std::shared_ptr<const PushdownTables> tables_;
+  const Room room_;
+  std::mutex mutex_;
+  Budget budget_;
+  std::unique_ptr<const Ways> ways_;
+  std::unique_ptr<StackContexts> contexts_;
+  std::shared_ptr<const void> owner_;  // of what cells note, another one after each time that all was forgotten
+  int32_t time_ = 0;
+  Kept<Behind> kept_;
+};
+
+}  // namespace tokenfst

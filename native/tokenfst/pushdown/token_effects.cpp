@@ -1,0 +1,56 @@
+#include "tokenfst/pushdown/token_effects.h"
+
+#include "tokenfst/pushdown/stack_effects.h"
+#include "tokenfst/walk.h"
+
+namespace tokenfst {
+
+namespace {
+
+std::vector<TokenEffect> entries_of(const StackEffects& effects, const Classes& classes, Budget& budget) {
+  size_t size = 0;
+  for (int32_t number = kFirstClass; number < classes.size(); ++number) {
+    size += effects.pairs(classes.effect(number)).size();
+  }
+  budget.charge(sizeof(TokenEffect) * size);
+  std::vector<TokenEffect> entries;
+  entries.reserve(size);
+  for (int32_t number = kFirstClass; number < classes.size(); ++number) {
+    const auto pairs = effects.pairs(classes.effect(number));
+    for (const auto& pair : pairs) entries.push_back({number, pair.source, pair.target});
+    budget.spend(static_cast<int64_t>(pairs.size()));
+  }
+  return entries;
+}
+
+std::vector<int32_t> column_trees_of(FollowedTrees& trees, const automata::PushdownTables& automaton, Budget& budget) {
+  const int32_t width = automaton.num_columns() - automaton.num_classes;
+  budget.charge(4 * static_cast<size_t>(automaton.num_states) * width);
+  std::vector<int32_t> found;
+  found.reserve(static_cast<size_t>(automaton.num_states) * width);
+  for (int32_t state = 0; state < automaton.num_states; ++state) {
+    for (int32_t column = automaton.num_classes; column < automaton.num_columns(); ++column) {
+      found.push_back(trees.after(state, column));
+    }
+    budget.spend(width);
+  }
+  return found;
+}
+
+}  // namespace
+
+TokenEffects token_effects(const automata::PushdownTables& automaton, const Vocabulary& vocabulary, Budget& budget) {
+  FollowedTrees trees(automaton, budget);
+  StackEffects effects(trees, automaton.num_states, automaton.num_classes, budget);
+  Classes classes(budget);
+  walk(vocabulary.whole(), true, automaton.byte_class, effects, classes, budget);
+  walk(vocabulary.partial(), false, automaton.byte_class, effects, classes, budget);
+  classes.finish(vocabulary.num_ranks());
+  auto columns = column_trees_of(trees, automaton, budget);
+  auto entries = entries_of(effects, classes, budget);
+  const auto width = static_cast<size_t>(automaton.num_columns() - automaton.num_classes);
+  return {{classes.runs().begin(), classes.runs().end()},       classes.size(), std::move(entries),
+          std::make_shared<const Trees>(trees.pool().finish()), width,          std::move(columns)};
+}
+
+}  // namespace tokenfst

@@ -1,0 +1,106 @@
+// Trees: what a text does to a state and a stack, each stored once and known by its number.
+//
+//     Part        a leaf: symbols pushed, and the state that follows; or a child: one more symbol popped, and a tree
+//     tree        parts, ascending: leaves, then children
+//     Sequences   symbols pushed, the last one on top
+//     Trees       all trees of an automaton, as they are handed out
+//     TreePool    trees while they are made
+//
+// The tree of a state and a text says, for every stack, where the text leads: the symbols on top pick a path, and a
+// leaf at its end says what is pushed in place of what was popped, and the state. In a deterministic automaton every
+// path ends in one leaf; otherwise all leaves that are met on the path count, and several children may be for one
+// symbol.
+//
+// Equal trees are one, so what follows once symbols have been popped is shared by all ways to get there: `)))))` may
+// pop any of ten symbols each time, and has a hundred thousand ways through five small trees.
+//
+// Rejected: (state, pops, pushes, state) tuples one by one, with single symbols or with sets of symbols to pop, which
+// are as many as the ways.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "support/interner.h"
+#include "support/numbered.h"
+#include "tokenfst/trie.h"
+
+namespace tokenfst {
+
+struct Part {
+  int32_t popped;  // the symbol; kNoSymbol for a leaf
+  int32_t pushed;  // of a leaf: the sequence; 0 for a child
+  int32_t to;      // of a leaf: the state; of a child: the tree
+
+  static constexpr int32_t kNoSymbol = -1;
+  static Part leaf(int32_t pushed, int32_t state) { return {kNoSymbol, pushed, state}; }
+  static Part child(int32_t symbol, int32_t tree) { return {symbol, 0, tree}; }
+  bool is_leaf() const { return popped == kNoSymbol; }
+  auto operator<=>(const Part&) const = default;
+};
+
+// One symbol more behind a sequence.
+struct LongerSequence {
+  int32_t before, symbol;
+  bool operator==(const LongerSequence&) const = default;
+};
+
+// Sequences of symbols as a trie. Sequence 0 is empty.
+class Sequences {
+ public:
+  static constexpr int32_t kEmpty = 0;
+
+  explicit Sequences(Budget& budget) : longer_(budget) { longer_.number({kEmpty, Part::kNoSymbol}); }
+
+  int32_t size() const { return longer_.size(); }
+  const LongerSequence& operator[](int32_t sequence) const { return longer_[sequence]; }
+  // A sequence with one symbol or several behind it.
+  int32_t extended(int32_t sequence, int32_t symbol) { return longer_.number({sequence, symbol}).number; }
+  int32_t extended(int32_t sequence, std::span<const int32_t> symbols) {
+    for (int32_t symbol : symbols) sequence = extended(sequence, symbol);
+    return sequence;
+  }
+
+ private:
+  support::Numbered<LongerSequence> longer_;
+};
+
+// Trees 0 up to the number of states are leaves that push nothing: the states.
+struct Trees {
+  int32_t num_states = 0, num_symbols = 0;
+  std::vector<int64_t> begins{0};  // [T + 1]
+  std::vector<Part> parts;
+  std::vector<LongerSequence> sequences;
+
+  int32_t size() const { return static_cast<int32_t>(begins.size()) - 1; }
+  std::span<const Part> operator[](int32_t tree) const {
+    return {parts.data() + begins[tree], parts.data() + begins[tree + 1]};
+  }
+  // The symbols of a sequence, from the bottom up.
+  std::vector<int32_t> symbols(int32_t sequence) const;
+};
+
+class TreePool {
+ public:
+  TreePool(int32_t num_states, int32_t num_symbols, Budget& budget);
+  // Goes on from trees that were handed out.
+  TreePool(const Trees& trees, Budget& budget);
+
+  int32_t size() const { return trees_.size(); }
+  std::span<const Part> operator[](int32_t tree) const { return trees_[tree]; }
+  Sequences& sequences() { return sequences_; }
+  const Sequences& sequences() const { return sequences_; }
+  // The tree of some parts, at least one, in any order.
+  int32_t tree(std::span<Part> parts);
+  Trees finish() const;
+
+ private:
+  int32_t num_states_, num_symbols_;
+  Budget& budget_;
+  support::Interner<Part> trees_;
+  Sequences sequences_;
+};
+
+}  // namespace tokenfst

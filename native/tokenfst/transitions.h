@@ -1,0 +1,95 @@
+// The transitions of a token automaton: state and token class to state.
+//
+//     DenseTransitions     a table [Q, K]: one look-up, for all but large automata
+//     SparseTransitions    compressed rows, classes ascending: memory that grows with the edges and not with Q x K
+//     GuardedTransitions   edges with guards over places and a register, for large bounds. A state is one number to
+//     everyone
+//                          else, register x Q + place, where a place is what a state is without the register. Of Q
+//                          places the last is the one after the end, and only with the greatest value R, so that the
+//                          end is the greatest state, as it is in every automaton. From one place the guards of a class
+//                          do not overlap.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "tokenfst/token_classes.h"
+
+namespace tokenfst {
+
+// What one state allows: a class, and where it leads.
+struct Move {
+  int32_t number;
+  int64_t target;
+};
+
+struct DenseTransitions {
+  int32_t num_places, num_classes;
+  std::vector<int32_t> next;  // [Q, K], kDead for none
+
+  int64_t num_states() const { return num_places; }
+  int64_t target(int64_t state, int32_t number) const {
+    return next[static_cast<size_t>(state) * num_classes + number];
+  }
+  // Appends what a state allows, by class.
+  void moves(int64_t state, std::vector<Move>& found) const;
+  // A state with the same mask.
+  int64_t alike(int64_t state) const { return state; }
+  size_t num_bytes() const { return 4 * next.size(); }
+};
+
+struct SparseTransitions {
+  struct Edge {
+    int32_t number, target;
+  };
+  int32_t num_places, num_classes;
+  std::vector<int64_t> offsets;  // [Q + 1]
+  std::vector<Edge> edges;       // by class within a state
+
+  int64_t num_states() const { return num_places; }
+  int64_t target(int64_t state, int32_t number) const;
+  void moves(int64_t state, std::vector<Move>& found) const;
+  int64_t alike(int64_t state) const { return state; }
+  size_t num_bytes() const { return 8 * (offsets.size() + edges.size()); }
+};
+
+struct GuardedTransitions {
+  struct Edge {
+    int32_t number;     // the class
+    int32_t low, high;  // of the register
+    int32_t target;     // a place
+    int32_t action;     // n >= 0 adds n to the register, ~n sets it to n
+  };
+  int32_t num_places, num_classes, max_register;
+  std::vector<int64_t> offsets;      // [Q + 1]
+  std::vector<Edge> edges;           // by class and register value within a place
+  std::vector<int64_t> cut_offsets;  // [Q + 1]
+  std::vector<int32_t> cuts;         // the register values of each place from which on other edges are open
+
+  // Fills in the cuts.
+  void find_cuts();
+  int64_t num_states() const { return static_cast<int64_t>(num_places) * (static_cast<int64_t>(max_register) + 1); }
+  int64_t target(int64_t state, int32_t number) const;
+  void moves(int64_t state, std::vector<Move>& found) const;
+  int64_t alike(int64_t state) const;
+  size_t num_bytes() const { return 8 * offsets.size() + sizeof(Edge) * edges.size(); }
+
+ private:
+  std::span<const Edge> edges_of(int64_t place) const {
+    return {edges.data() + offsets[place], edges.data() + offsets[place + 1]};
+  }
+  int64_t after(const Edge& edge, int64_t value) const {
+    return (edge.action >= 0 ? value + edge.action : ~edge.action) * num_places + edge.target;
+  }
+};
+
+using Transitions = std::variant<DenseTransitions, SparseTransitions, GuardedTransitions>;
+
+// The transitions of edges by class; of one class at most one from each state. A dense table of at most `dense_bytes`
+// is taken whatever its density, and a larger one where it is the smaller.
+Transitions make_transitions(int32_t num_states, int32_t num_classes, std::span<const TokenEdge> edges,
+                             int64_t dense_bytes, Budget& budget);
+
+}  // namespace tokenfst

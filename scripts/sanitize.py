@@ -1,0 +1,57 @@
+"""Run the tests of the native core with AddressSanitizer and UndefinedBehaviorSanitizer.
+
+    python scripts/sanitize.py [ARGUMENTS OF PYTEST ...]
+
+The packages are copied to `build/sanitize/site`, with extensions that are built for it. Takes GCC or Clang with their
+sanitizers, on Linux.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+BUILD = ROOT / "build" / "sanitize"
+SITE = BUILD / "site"
+PACKAGES = ("automata", "tokenfst", "constraints", "decoding", "tests")
+
+
+def build() -> None:
+    """Build the extensions, and put them beside copies of the packages."""
+    nanobind = _output(sys.executable, "-m", "nanobind", "--cmake_dir")
+    options = ["-DTOKENFST_SANITIZE=ON", f"-Dnanobind_DIR={nanobind}", f"-DPython_EXECUTABLE={sys.executable}"]
+    subprocess.run(["cmake", "-S", ROOT, "-B", BUILD, "-G", "Ninja", *options], check=True)
+    subprocess.run(["cmake", "--build", BUILD], check=True)
+    for package in PACKAGES:
+        ignored = shutil.ignore_patterns("*.so", "__pycache__")
+        shutil.copytree(ROOT / package, SITE / package, ignore=ignored, dirs_exist_ok=True)
+    subprocess.run(["cmake", "--install", BUILD, "--prefix", SITE], check=True)
+
+
+def run(arguments: list[str]) -> int:
+    """Run the tests of the core. Without `site`, so that no installed extension is found before these."""
+    compiler = os.environ.get("CXX", "c++")
+    libraries = [_output(compiler, f"-print-file-name=lib{name}.so") for name in ("asan", "ubsan")]
+    environment = {
+        **os.environ,
+        "LD_PRELOAD": " ".join(libraries),
+        "ASAN_OPTIONS": "detect_leaks=0",  # the interpreter's own
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+        "PYTHONPATH": os.pathsep.join([str(SITE), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]),
+    }
+    command = [sys.executable, "-S", "-m", "pytest", "-p", "no:cacheprovider", *(arguments or ["tests/core"])]
+    return subprocess.run(command, cwd=SITE, env=environment, check=False).returncode
+
+
+def _output(*command: str) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+if __name__ == "__main__":
+    build()
+    sys.exit(run(sys.argv[1:]))

@@ -1,0 +1,45 @@
+"""Write the types of the native extensions, as Python sees them, beside them: `<package>/_native.pyi`.
+
+    python scripts/write_stubs.py [--check]
+
+With `--check` nothing is written; the exit status is 1 where a file is not as it would be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from pathlib import Path
+
+from nanobind.stubgen import StubGen
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("automata", "tokenfst", "constraints", "decoding")
+
+
+def stub(package: str) -> str:
+    """The stub of a package's extension."""
+    module = importlib.import_module(f"{package}._native")
+    generator = StubGen(module)
+    generator.put(module)
+    return str(generator.get())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="write nothing, and fail where a file is out of date")
+    check = parser.parse_args().check
+    stale = []
+    for package in PACKAGES:
+        path, text = ROOT / package / "_native.pyi", stub(package)
+        if not path.exists() or path.read_text() != text:
+            stale.append(str(path.relative_to(ROOT)))
+            if not check:
+                path.write_text(text)
+    if check and stale:
+        sys.exit(f"out of date, write them again by `make stubs`: {', '.join(stale)}")
+
+
+if __name__ == "__main__":
+    main()
