@@ -29,6 +29,7 @@ from automata.pushdown.under import UnderSymbols
 
 if TYPE_CHECKING:
     from automata.drawing import Drawing
+    from automata.limits import Work
 
 
 # A state and the symbols on the stack, from the bottom up.
@@ -115,7 +116,7 @@ class PushdownAutomaton:
 
     def overflow_states(self) -> frozenset[int]:
         """The states that stand for more configurations than are carried, each of which reads anything and may end
-        anywhere (`automata.pushdown.parallel`); a text that leads to one of them leads to all."""
+        anywhere (`native/automata/pushdown/construction.h`); a text that leads to one of them leads to all."""
         if self.max_configurations == 1:
             return frozenset()
         first = np.append(self.step_offsets[:-1], 0)[: self.num_states * self.num_columns].reshape(self.num_states, -1)

@@ -114,6 +114,11 @@ class Construction:
         """How many columns a state has: classes, the end of the text, and labels."""
         return int(self.network.next.shape[1]) + 1 + len(self.network.labels)
 
+    def rule_name(self, state: int) -> str:
+        """The rule of a state of the network; states that were added for the start rule's call are in that."""
+        names, rule = self.network.rule_names, int(self.tables.rule_of[state])
+        return names[rule] if rule < len(names) else names[self.network.start_rule]
+
     @property
     def unbounded(self) -> Unbounded | None:
         """What went past a bound, if anything did."""

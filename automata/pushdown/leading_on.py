@@ -15,7 +15,9 @@ from automata.limits import Work
 from automata.pushdown.construction import SymbolsBelow
 
 
-def doubtful_states(moves: IntArray, parent: IntArray, last: IntArray, end: int, below: SymbolsBelow, work: Work) -> set[int]:
+def doubtful_states(
+    moves: IntArray, parent: IntArray, last: IntArray, end: int, below: SymbolsBelow, work: Work
+) -> set[int]:
     """The states that have no simple reason to be completed whatever lies under them.
 
     Args:

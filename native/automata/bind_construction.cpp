@@ -22,17 +22,17 @@ void require_network(const RuleNetwork& network) {
   require_within(network.by_label, kNone, network.num_states, "state");
   require_within(network.rule_of, 0, network.num_rules, "rule");
   require_within(network.rule_start, 0, network.num_states, "state");
-  require_one_within(network.start_rule, 0, network.num_rules, "rule");
+  require_within(network.start_rule, 0, network.num_rules, "rule");
   require(network.num_lazy >= 0, "there are no negative numbers of words");
   require_offsets(network.call_offsets, num_states, network.calls.size(), "`call_offsets`");
   require_offsets(network.word_offsets, num_states, network.words.size(), "`word_offsets`");
   for (const auto& [rule, back] : network.calls) {
-    require_one_within(rule, 0, network.num_rules, "rule");
-    require_one_within(back, 0, network.num_states, "state");
+    require_within(rule, 0, network.num_rules, "rule");
+    require_within(back, 0, network.num_states, "state");
   }
   for (const auto& [word, target] : network.words) {
     require(word >= 0, "there are no negative words");
-    require_one_within(target, 0, network.num_states, "state");
+    require_within(target, 0, network.num_states, "state");
   }
 }
 
@@ -69,10 +69,10 @@ auto with_shared_of(Rows<PushdownMove> moves, Rows<SharedMoves> shared, int32_t 
   require(num_states >= 0, "there are no negative numbers of states");
   require_countable(moves.size(), "moves");
   require_countable(shared.size(), "pairs of states");
-  for (const PushdownMove& move : moves) require_one_within(move.state, 0, num_states, "state");
+  for (const PushdownMove& move : moves) require_within(move.state, 0, num_states, "state");
   for (const auto& [state, other] : shared) {
-    require_one_within(state, 0, num_states, "state");
-    require_one_within(other, 0, num_states, "state");
+    require_within(state, 0, num_states, "state");
+    require_within(other, 0, num_states, "state");
   }
   const auto found = unlocked([&] { return with_shared(moves, shared, num_states, budget); });
   return rows(found);
