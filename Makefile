@@ -62,8 +62,9 @@ $(READY): $(BUILDS) pyproject.toml $(CORE)
 	$(INSTALL) --no-build-isolation --editable '.[demo]'
 	touch $(READY)
 
+# Developers' compilers may not even warn.
 $(DEVELOPS): $(BUILDS) pyproject.toml $(CORE)
-	$(INSTALL) --no-build-isolation --editable '.[dev]'
+	$(INSTALL) --no-build-isolation --config-settings cmake.define.TOKENFST_WERROR=ON --editable '.[dev]'
 	touch $(DEVELOPS) $(READY)
 
 clean:

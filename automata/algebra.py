@@ -85,8 +85,8 @@ def rest(automaton: ByteAutomaton, prefix: bytes) -> ByteAutomaton:
         dense_bytes = SPARSE if automaton.is_sparse else DENSE_BYTES
         return ByteAutomaton(_native.from_state(automaton.tables, state, dense_bytes, under_way().budget))
     # The same automaton from another start, and then without what cannot be reached any more.
-    make, (_, *rest) = automaton.__reduce__()
-    return _compiled(lambda part: Alternation((part,)), make(state, *rest))
+    make, (_, *arrays) = automaton.__reduce__()
+    return _compiled(lambda part: Alternation((part,)), make(state, *arrays))
 
 
 class _StandIn(Expr):

@@ -19,6 +19,7 @@ bytes need not know of them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -92,7 +93,7 @@ class ByteAutomaton:
         """
         return ByteAutomaton(ByteTables.sparse(start, offsets, arcs, final, _columns(by_label, final)), labels)
 
-    def __reduce__(self) -> tuple[object, ...]:
+    def __reduce__(self) -> tuple[Callable[..., ByteAutomaton], tuple[object, ...]]:
         common = self.final, self.by_label, self.labels
         if self.is_sparse:
             return ByteAutomaton.sparse, (self.start, self.offsets, self.arcs, *common)

@@ -101,7 +101,7 @@ class Work:
         self.limits = limits
         self.cancellation = cancellation
         outer = _current.get()
-        self.budget = Budget(limits.memory, limits.seconds, outer.budget if outer else None)
+        self.budget: Budget = Budget(limits.memory, limits.seconds, outer.budget if outer else None)
         self.stop = np.zeros(1, np.uint8)  # TRANSITION
         if cancellation is not None:
             cancellation.adopt(self)

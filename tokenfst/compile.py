@@ -202,8 +202,10 @@ def _lazily(
         made = constraint.to_network()
     else:
         known = constraint.to_automaton(work) if isinstance(constraint, Compilable) else constraint
-        stacked = isinstance(known, Grammar | PushdownAutomaton)
-        made = to_pushdown(known, "error", 1, work) if stacked else to_bytes(known, work)
+        if isinstance(known, Grammar | PushdownAutomaton):
+            made = to_pushdown(known, "error", 1, work)
+        else:
+            made = to_bytes(known, work)
     return LazyAutomaton(made, vocabulary, at_text_start=at_text_start, work=work)
 
 

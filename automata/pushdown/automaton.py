@@ -24,7 +24,7 @@ from automata._native import PushdownTables
 from automata.arrays import BoolArray, ByteArray, IntArray
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import TooManyConfigurations
-from automata.limits import under_way
+from automata.limits import Work, under_way
 from automata.pushdown.under import UnderSymbols
 
 if TYPE_CHECKING:

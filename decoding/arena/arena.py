@@ -394,10 +394,10 @@ class Arena:
 
     def mask(self, at: Sequences, remaining: Tensor | int | None = None) -> Tensor:
         """Masks, `[B, V]` bool; arguments as for `bitmask`."""
-        if remaining is None:
+        limit = limit_of(remaining, len(at.slot), self._places.device)
+        if limit is None:
             return self._unpacked(self.bitmask(at))
         self._check_all(at)
-        limit = limit_of(remaining, len(at.slot), self._places.device)
         if isinstance(limit, Tensor):
             limit = limit[:, None]
         return (distances(self._program, at) < limit).gather(1, self._classes(at))

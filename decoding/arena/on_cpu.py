@@ -74,7 +74,8 @@ class OnCpu:
         row, counter, height, stack = before[1:]
         after = np.empty_like(row), np.empty_like(counter), np.empty_like(height), stack.copy()
         self._memory.advance(*before, tokens.numpy(), *after)
-        return Sequences(at.slot, *map(torch.from_numpy, after), at.overflowed)
+        rows, counters, heights, stacks = map(torch.from_numpy, after)
+        return Sequences(at.slot, rows, counters, heights, stacks, at.overflowed)
 
 
 def tried(step: Callable[..., T], *arguments: object) -> T | None:

@@ -1,4 +1,6 @@
 // Bindings of automata over bytes: the tables, and what makes them.
+#include <nanobind/stl/tuple.h>
+
 #include <algorithm>
 #include <memory>
 
@@ -47,7 +49,8 @@ ByteTables product_of(const ByteTables& left, Values<int32_t> left_labels, const
       [&] { return product({left, left_labels}, {right, right_labels}, operation, max_states, dense_bytes, budget); });
 }
 
-ByteTables word_list_of(const nb::tuple& strings, int64_t dense_bytes, Budget& budget) {
+ByteTables word_list_of(const nb::typed<nb::tuple, nb::bytes, nb::ellipsis>& strings, int64_t dense_bytes,
+                        Budget& budget) {
   std::vector<uint8_t> text;
   std::vector<int64_t> offsets{0};
   std::span<const uint8_t> before;
@@ -79,7 +82,7 @@ ByteTables from_state_of(const ByteTables& tables, int32_t state, int64_t dense_
   return unlocked([&] { return from_state(tables, state, dense_bytes, budget); });
 }
 
-nb::tuple substrings_of(const nb::bytes& text, Rows<Chunk> chunks, Values<int32_t> numbers, Budget& budget) {
+auto substrings_of(const nb::bytes& text, Rows<Chunk> chunks, Values<int32_t> numbers, Budget& budget) {
   const auto bytes = bytes_of(text);
   for (const Chunk& chunk : chunks) {
     require(chunk.size > 0 && chunk.begin >= 0 && static_cast<size_t>(chunk.begin) + chunk.size <= bytes.size(),
@@ -88,7 +91,7 @@ nb::tuple substrings_of(const nb::bytes& text, Rows<Chunk> chunks, Values<int32_
   require_countable(3 * numbers.size(), "numbers");
   require_within(numbers, 0, static_cast<int64_t>(chunks.size()), "chunk");
   const SpelledSubstrings found = unlocked([&] { return substrings(bytes, chunks, numbers, budget); });
-  return nb::make_tuple(found.num_states, rows(found.ranges), rows(found.epsilon));
+  return std::make_tuple(found.num_states, rows(found.ranges), rows(found.epsilon));
 }
 
 // Tables as they are.

@@ -1,4 +1,6 @@
 // Bindings of what works on plain transitions: distances, orders, minimization, OpenFst's binary form.
+#include <nanobind/stl/tuple.h>
+
 #include "automata/bindings.h"
 #include "automata/determinize.h"
 #include "automata/distance.h"
@@ -49,7 +51,7 @@ auto bottom_up_of(int32_t num_states, Values<int32_t> source, Values<int32_t> ta
 }
 
 // The start state and the arrays of minimal transitions.
-nb::tuple minimized(Values<bool> final, Rows<Arc> arcs, Budget& budget) {
+auto minimized(Values<bool> final, Rows<Arc> arcs, Budget& budget) {
   const auto num_states = static_cast<int64_t>(final.size());
   require(num_states > 0, "there is no state 0");
   require_countable(final.size(), "states");
@@ -64,12 +66,12 @@ nb::tuple minimized(Values<bool> final, Rows<Arc> arcs, Budget& budget) {
   automaton.final.assign(final.begin(), final.end());
   automaton.arcs.assign(arcs.begin(), arcs.end());
   const Minimal found = unlocked([&] { return minimize(automaton, budget); });
-  return nb::make_tuple(found.start, flags(found.automaton.final), rows(found.automaton.arcs));
+  return std::make_tuple(found.start, flags(found.automaton.final), rows(found.automaton.arcs));
 }
 
 // The start state, the final states and the arcs of the minimal automaton of an NFA from state 0 to state 1.
-nb::tuple minimal_over_symbols(int32_t num_states, int32_t num_symbols, Rows<Arc> arcs, Rows<Edge> epsilon,
-                               int64_t max_states, Budget& budget) {
+auto minimal_over_symbols(int32_t num_states, int32_t num_symbols, Rows<Arc> arcs, Rows<Edge> epsilon,
+                          int64_t max_states, Budget& budget) {
   require(num_states >= 2 && num_symbols >= 0, "an automaton has a start and an end");
   require_countable(arcs.size() + epsilon.size(), "arcs");
   for (const Arc& arc : arcs) {
@@ -79,7 +81,7 @@ nb::tuple minimal_over_symbols(int32_t num_states, int32_t num_symbols, Rows<Arc
   for (const Edge& edge : epsilon) require_within(std::array{edge.source, edge.target}, 0, num_states, "state");
   const Minimal found = unlocked(
       [&] { return minimize(determinize({num_states, num_symbols, arcs, epsilon, 1}, max_states, budget), budget); });
-  return nb::make_tuple(found.start, flags(found.automaton.final), rows(found.automaton.arcs));
+  return std::make_tuple(found.start, flags(found.automaton.final), rows(found.automaton.arcs));
 }
 
 auto fst_words(Values<bool> final, Rows<FstArc> arcs) {

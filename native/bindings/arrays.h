@@ -159,10 +159,6 @@ nb::ndarray<nb::numpy, const T> view(const T* data, std::initializer_list<size_t
   return nb::ndarray<nb::numpy, const T>(data, shape, owner);
 }
 
-}  // namespace bindings
-
-namespace bindings {
-
 // The memory of an array, as Python's buffer protocol shows it.
 class Buffer {
  public:
@@ -206,6 +202,19 @@ class Buffer {
   Py_buffer buffer_{};
 };
 
+// What numpy calls a type, for signatures.
+template <class T>
+constexpr auto type_name() {
+  using nb::detail::const_name;
+  if constexpr (std::is_same_v<T, bool>) {
+    return const_name("bool_");
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return const_name("float") + const_name<8 * sizeof(T)>();
+  } else {
+    return const_name<std::is_signed_v<T>>("int", "uint") + const_name<8 * sizeof(T)>();
+  }
+}
+
 }  // namespace bindings
 
 namespace nanobind::detail {
@@ -213,8 +222,8 @@ namespace nanobind::detail {
 // An argument that is an array of T.
 template <class Value_, class T>
 struct array_caster {
-  NB_TYPE_CASTER(Value_,
-                 const_name("numpy.typing.NDArray[numpy.") + dtype_name<std::remove_const_t<T>>::name + const_name("]"))
+  NB_TYPE_CASTER(Value_, const_name("numpy.typing.NDArray[numpy.") + bindings::type_name<std::remove_const_t<T>>() +
+                             const_name("]"))
   bindings::Buffer buffer;
 };
 

@@ -93,7 +93,8 @@ struct type_caster<bindings::Tensor<T, N>> : array_caster<bindings::Tensor<T, N>
 
 template <class T>
 struct type_caster<bindings::StridedRows<T>> {
-  NB_TYPE_CASTER(bindings::StridedRows<T>, const_name("numpy.typing.NDArray[typing.Any]"))
+  NB_TYPE_CASTER(bindings::StridedRows<T>,
+                 const_name("numpy.typing.NDArray[numpy.") + bindings::type_name<T>() + const_name("]"))
   bindings::StridedBuffer buffer;
 
   bool from_python(handle source, uint32_t, cleanup_list*) noexcept {

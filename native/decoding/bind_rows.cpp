@@ -1,4 +1,6 @@
 // Bindings of what is made of rows when an automaton enters the arena.
+#include <nanobind/stl/tuple.h>
+
 #include "bindings/arrays.h"
 #include "bindings/errors.h"
 #include "decoding/bindings.h"
@@ -32,15 +34,15 @@ SparseRows rows_of(Values<int64_t> offsets, Values<int64_t> numbers, Values<int6
   return rows;
 }
 
-nb::tuple comb_of(Values<int64_t> offsets, Values<int64_t> number, Values<int64_t> outcome, int32_t num_classes,
-                  Budget& budget) {
+auto comb_of(Values<int64_t> offsets, Values<int64_t> number, Values<int64_t> outcome, int32_t num_classes,
+             Budget& budget) {
   const SparseRows rows = rows_of(offsets, number, outcome, num_classes);
   Comb found = unlocked([&] { return comb(rows, budget); });
-  return nb::make_tuple(array(std::move(found.base)), bindings::rows(found.entries));
+  return std::make_tuple(array(std::move(found.base)), bindings::rows(found.entries));
 }
 
-nb::tuple row_masks_of(Values<int64_t> offsets, Values<int64_t> number, Values<int64_t> outcome,
-                       Values<int32_t> token_class, int32_t num_classes, int64_t begin, int64_t end, Budget& budget) {
+auto row_masks_of(Values<int64_t> offsets, Values<int64_t> number, Values<int64_t> outcome, Values<int32_t> token_class,
+                  int32_t num_classes, int64_t begin, int64_t end, Budget& budget) {
   const SparseRows rows = rows_of(offsets, number, outcome, num_classes);
   require_countable(token_class.size(), "`token_class`");
   require_within(token_class, 0, num_classes, "class");
@@ -48,9 +50,9 @@ nb::tuple row_masks_of(Values<int64_t> offsets, Values<int64_t> number, Values<i
           [&] { return "there are no tokens from " + std::to_string(begin) + " to " + std::to_string(end); });
   RowMasks found = unlocked([&] { return row_masks(rows, token_class, begin, end, budget); });
   const size_t num_chunks = (static_cast<size_t>(end - begin) + kChunkTokens - 1) / kChunkTokens;
-  return nb::make_tuple(array(std::move(found.mask_of_row)),
-                        grid(found.chunks_of_mask, found.chunks_of_mask.size() / num_chunks, num_chunks),
-                        bindings::rows(found.chunks), array(std::move(found.forced)));
+  return std::make_tuple(array(std::move(found.mask_of_row)),
+                         grid(found.chunks_of_mask, found.chunks_of_mask.size() / num_chunks, num_chunks),
+                         bindings::rows(found.chunks), array(std::move(found.forced)));
 }
 
 }  // namespace

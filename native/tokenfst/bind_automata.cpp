@@ -1,6 +1,7 @@
 // Bindings of automata over tokens without a stack, and of batches of masks.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/tuple.h>
 
 #include <optional>
 
@@ -152,7 +153,7 @@ void fill_bitmask(FiniteAutomaton& automaton, int64_t state, Output<int32_t> out
 }
 
 // The transitions as arrays: a table, or offsets and edges.
-nb::tuple transitions(nb::handle_t<FiniteAutomaton> self) {
+nb::typed<nb::tuple, nb::any, nb::ellipsis> transitions(nb::handle_t<FiniteAutomaton> self) {
   const auto& form = nb::cast<const FiniteAutomaton&>(self).tables().transitions;
   if (const auto* table = std::get_if<DenseTransitions>(&form)) {
     const std::array<size_t, 2> shape{static_cast<size_t>(table->num_places), static_cast<size_t>(table->num_classes)};
@@ -169,12 +170,12 @@ nb::tuple transitions(nb::handle_t<FiniteAutomaton> self) {
                         view(edges, {guards.edges.size(), 5}, self), guards.max_register);
 }
 
-nb::tuple moves(const FiniteAutomaton& automaton, int64_t state) {
+auto moves(const FiniteAutomaton& automaton, int64_t state) {
   require_state(automaton, state);
   std::vector<int32_t> numbers;
   std::vector<int64_t> targets;
   for (const Move& move : automaton.moves(state)) numbers.push_back(move.number), targets.push_back(move.target);
-  return nb::make_tuple(array(std::move(numbers)), array(std::move(targets)));
+  return std::make_tuple(array(std::move(numbers)), array(std::move(targets)));
 }
 
 auto token_class(const FiniteAutomaton& automaton) {
@@ -187,7 +188,8 @@ State state_of(nb::handle state) {
 }
 
 // A batch of masks: one row of `out` for each pair of an automaton and a state.
-void fill_bitmasks(const nb::sequence& automata, const nb::sequence& states, OutputGrid<int32_t> out,
+void fill_bitmasks(const nb::typed<nb::sequence, Automaton>& automata,
+                   const nb::typed<nb::sequence, nb::object>& states, OutputGrid<int32_t> out,
                    std::optional<Values<int64_t>> remaining, int num_threads) {
   std::vector<MaskJob> jobs;
   std::vector<nb::object> kept;  // so that no automaton is freed meanwhile

@@ -131,7 +131,8 @@ std::vector<int32_t> numbers(nb::handle source, int64_t end, const char* what) {
 }
 
 Edges edges_of(const Product& product, const Vocabulary& vocabulary, const Pairs& pairs, const WholePieces& words,
-               Values<int32_t> never, const nb::list& labelled, Budget& budget) {
+               Values<int32_t> never, const nb::typed<nb::sequence, std::pair<nb::object, nb::object>>& labelled,
+               Budget& budget) {
   require_product(product);
   require_tokens(vocabulary, pairs);
   require_within(words.tokens, 0, vocabulary.size(), "token");

@@ -110,9 +110,9 @@ auto bytes_read(LazyAutomaton& automaton) {
   return flags(std::move(found));
 }
 
-nb::dict row_counts(LazyAutomaton& automaton) {
+nb::typed<nb::dict, nb::str, int> row_counts(LazyAutomaton& automaton) {
   const RowCounts counts = held(automaton, [&] { return automaton.row_counts(); });
-  nb::dict found;
+  nb::typed<nb::dict, nb::str, int> found;
   found["walked"] = counts.walked, found["differing"] = counts.differing, found["looping"] = counts.looping;
   found["chained"] = counts.chained, found["covered"] = counts.covered;
   return found;

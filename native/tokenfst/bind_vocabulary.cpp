@@ -16,7 +16,8 @@ using namespace bindings;
 using namespace nanobind::literals;
 
 // A vocabulary from its tokens by id and the ids that end a sequence, ascending; those are the empty string.
-std::shared_ptr<const Vocabulary> make_vocabulary(const nb::sequence& tokens, Values<int32_t> eos_ids) {
+std::shared_ptr<const Vocabulary> make_vocabulary(const nb::typed<nb::sequence, nb::bytes>& tokens,
+                                                  Values<int32_t> eos_ids) {
   std::vector<uint8_t> data;
   std::vector<int64_t> offsets{0};
   for (nb::handle token : tokens) {

@@ -45,7 +45,7 @@ def from_arrays(arrays: Mapping[str, Array], vocabulary: Vocabulary, *, at_text_
     if sizes.shape != (len(_SIZES) + 2,) or sizes.dtype != np.int32:
         raise AutomatonFileError("the tables of the automaton do not fit together: they have other sizes")
     *numbers, max_depth, lacks_bytes = sizes.tolist()
-    parts = {name: array for name, array in arrays.items() if name not in ("sizes", *_RUNS)}
+    parts: dict[str, Any] = {name: array for name, array in arrays.items() if name not in ("sizes", *_RUNS)}
     if max_depth < _NO_MAX_DEPTH or (lacks_bytes and max_depth != _NO_MAX_DEPTH):
         raise AutomatonFileError("the automaton has a depth that cannot be known")
     try:

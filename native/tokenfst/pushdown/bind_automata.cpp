@@ -1,8 +1,10 @@
 // Bindings of automata with a stack, of their states and of distances.
 #include <nanobind/operators.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 #include <ranges>
@@ -33,7 +35,12 @@ int32_t number_of(nb::handle object, const char* what) {
   return static_cast<int32_t>(number);
 }
 
-void make_state(PushdownState* self, const nb::iterable& configurations) {
+// A tuple of any length.
+template <class T>
+using Several = nb::typed<nb::tuple, T, nb::ellipsis>;
+
+void make_state(PushdownState* self,
+                const nb::typed<nb::iterable, std::pair<int, nb::typed<nb::iterable, int>>>& configurations) {
   std::vector<Configuration> found;
   for (nb::handle each : nb::iter(configurations)) {
     const nb::tuple pair(each);
@@ -45,7 +52,7 @@ void make_state(PushdownState* self, const nb::iterable& configurations) {
   new (self) PushdownState(std::move(found));
 }
 
-nb::tuple configurations_of(const PushdownState& state) {
+Several<std::pair<int, Several<int>>> configurations_of(const PushdownState& state) {
   nb::list found;
   for (const Configuration& each : state.configurations()) {
     nb::list symbols;
@@ -55,7 +62,7 @@ nb::tuple configurations_of(const PushdownState& state) {
   return nb::tuple(found);
 }
 
-nb::tuple tops_of(const PushdownState& state) {
+Several<std::pair<int, int>> tops_of(const PushdownState& state) {
   nb::list found;
   for (const Configuration& each : state.configurations()) {
     found.append(nb::make_tuple(each.state, each.stack.empty() ? -1 : each.stack.top()->symbol()));
@@ -100,14 +107,18 @@ void bind_states(nb::module_& m) {
       .def("__hash__", [](const PushdownState& state) { return static_cast<int64_t>(state.hash()); })
       .def(
           "__eq__", [](const PushdownState& left, const PushdownState& right) { return left == right; },
-          nb::is_operator())
+          nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__repr__", &shown_state)
       .def("__copy__", [](nb::handle_t<PushdownState> self) { return nb::borrow(self); })
       .def(
           "__deepcopy__", [](nb::handle_t<PushdownState> self, nb::handle) { return nb::borrow(self); }, "memo"_a)
-      .def("__reduce__", [](nb::handle_t<PushdownState> self) {
-        return nb::make_tuple(self.type(), nb::make_tuple(configurations_of(nb::cast<const PushdownState&>(self))));
-      });
+      .def(
+          "__reduce__",
+          [](nb::handle_t<PushdownState> self) {
+            return std::pair(nb::borrow(self.type()),
+                             nb::make_tuple(configurations_of(nb::cast<const PushdownState&>(self))));
+          },
+          nb::sig("def __reduce__(self) -> tuple[type, tuple[object]]"));
 }
 
 // Distances.
@@ -119,13 +130,15 @@ SharedDistance make_distance(SharedTables tables, int64_t max_bytes, int64_t max
 }
 
 // By context and symbol, by context and symbol, by context and move; and from the start.
-nb::object by_context(StackDistance& distance, int32_t max_contexts) {
+using Table = nb::ndarray<nb::numpy, int32_t>;
+
+std::optional<std::tuple<Table, Table, Table, int32_t>> by_context(StackDistance& distance, int32_t max_contexts) {
   auto found = unlocked([&] { return distance.by_context(max_contexts); });
-  if (!found) return nb::none();
+  if (!found) return std::nullopt;
   const auto rows = static_cast<size_t>(found->num_contexts);
   const size_t symbols = found->next.size() / rows, moves = found->rest.size() / rows;
-  return nb::make_tuple(owned(std::move(found->next), {rows, symbols}), owned(std::move(found->cost), {rows, symbols}),
-                        owned(std::move(found->rest), {rows, moves}), found->first);
+  return std::tuple(owned(std::move(found->next), {rows, symbols}), owned(std::move(found->cost), {rows, symbols}),
+                    owned(std::move(found->rest), {rows, moves}), found->first);
 }
 
 // Automata.

@@ -56,14 +56,16 @@ TokenEffects make_effects(Values<int32_t> run_end, Values<int32_t> run_class, in
   return effects;
 }
 
-nb::tuple to_tuple(std::span<const int32_t> values) {
+using Numbers = nb::typed<nb::tuple, int, nb::ellipsis>;
+
+Numbers to_tuple(std::span<const int32_t> values) {
   nb::list found;
   for (int32_t value : values) found.append(value);
   return nb::tuple(found);
 }
 
 // All that a tree says: symbols popped, from the top of the stack down, symbols pushed, and the state.
-nb::list ways_of(const Trees& trees, int32_t tree, Budget& budget) {
+nb::typed<nb::list, std::tuple<Numbers, Numbers, int>> ways_of(const Trees& trees, int32_t tree, Budget& budget) {
   require_within(tree, 0, trees.size(), "tree");
   Paths paths(budget);
   unlocked([&] { add_paths(trees, tree, paths, budget); });
@@ -228,19 +230,19 @@ auto shown_column(const std::vector<Record> PushdownTables::* records, int32_t R
   };
 }
 
-nb::tuple trim(const TokenEffects& effects, const PushdownTables& tables, Values<int32_t> overflow, Budget& budget) {
+auto trim(const TokenEffects& effects, const PushdownTables& tables, Values<int32_t> overflow, Budget& budget) {
   require(tables.num_states == effects.trees->num_states && tables.num_symbols == effects.trees->num_symbols,
           "the tables are of other effects");
   require_within(overflow, 0, tables.num_states, "state");
   auto found = unlocked([&] { return trimmed(effects, tables, overflow, budget); });
   const char* const names[] = {"done", "empty", "depends on the stack"};
-  nb::object left = nb::none();
-  if (found.result == Trim::kDone) left = nb::cast(std::move(found.effects));
-  return nb::make_tuple(names[static_cast<int>(found.result)], left);
+  std::optional<TokenEffects> left;
+  if (found.result == Trim::kDone) left = std::move(found.effects);
+  return std::make_tuple(names[static_cast<int>(found.result)], std::move(left));
 }
 
 // The ways over symbols: `[N, columns]`, the nodes that columns pop symbols into, and where those of each symbol begin.
-nb::tuple ways_over(const PushdownTables& tables, Budget& budget) {
+auto ways_over(const PushdownTables& tables, Budget& budget) {
   std::vector<int32_t> across, nodes, offsets{0};
   unlocked([&] {
     const Ways ways(tables, budget, true);
@@ -261,7 +263,7 @@ nb::tuple ways_over(const PushdownTables& tables, Budget& budget) {
   });
   const auto rows = static_cast<size_t>(tables.num_nodes());
   const size_t columns = nodes.size() + 1;
-  return nb::make_tuple(owned(std::move(across), {rows, columns}), array(std::move(nodes)), array(std::move(offsets)));
+  return std::make_tuple(owned(std::move(across), {rows, columns}), array(std::move(nodes)), array(std::move(offsets)));
 }
 
 void bind_effects(nb::module_& m) {

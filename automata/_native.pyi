@@ -1,0 +1,338 @@
+from typing import Annotated
+
+import numpy
+import numpy.typing
+from numpy.typing import NDArray
+
+
+class Budget:
+    """
+    What one compilation may take, and how it is stopped. Used by one thread at a time.
+    """
+
+    def __init__(self, max_bytes: int, max_seconds: float, watched: Budget | None = None) -> None:
+        """
+        Bytes and seconds, and another budget that stops this work too when its time is up or it is cancelled.
+        """
+
+    def check(self) -> None:
+        """Raise if the time is up, or if the work was cancelled."""
+
+    def spend(self, steps: int) -> None:
+        """Account for elementary steps made outside of the core."""
+
+    def charge(self, num_bytes: int) -> None:
+        """Account for memory taken outside of the core."""
+
+    def release(self, num_bytes: int) -> None:
+        """Account for memory given back."""
+
+    def cancel(self) -> None:
+        """
+        Make `check`, and whatever is under way, raise Cancelled. From any thread.
+        """
+
+    @property
+    def used_bytes(self) -> int: ...
+
+    @property
+    def peak_bytes(self) -> int: ...
+
+    @property
+    def max_bytes(self) -> int: ...
+
+class ByteTables:
+    """A deterministic automaton over bytes and labels, dense or sparse."""
+
+    @staticmethod
+    def dense(start: int, byte_class: numpy.typing.NDArray[numpy.uint8], next: numpy.typing.NDArray[numpy.int32], final: numpy.typing.NDArray[numpy.bool_], by_label: numpy.typing.NDArray[numpy.int32]) -> ByteTables: ...
+
+    @staticmethod
+    def sparse(start: int, offsets: numpy.typing.NDArray[numpy.int32], arcs: numpy.typing.NDArray[numpy.int32], final: numpy.typing.NDArray[numpy.bool_], by_label: numpy.typing.NDArray[numpy.int32]) -> ByteTables: ...
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def is_sparse(self) -> bool: ...
+
+    @property
+    def num_states(self) -> int: ...
+
+    @property
+    def num_classes(self) -> int: ...
+
+    @property
+    def num_labels(self) -> int: ...
+
+    @property
+    def num_bytes(self) -> int: ...
+
+    @property
+    def final(self) -> Annotated[NDArray[numpy.bool_], dict(writable=False)]: ...
+
+    @property
+    def byte_class(self) -> Annotated[NDArray[numpy.uint8], dict(writable=False)]: ...
+
+    @property
+    def next(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def offsets(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def arcs(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def by_label(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    def walk(self, state: int, text: bytes) -> int:
+        """The state that a text leads to, or -1."""
+
+    def accepts(self, text: bytes) -> bool: ...
+
+    def range_arcs(self, budget: Budget) -> NDArray[numpy.int32]:
+        """The arcs over runs of bytes, `[A, 4]`."""
+
+    def densified(self, budget: Budget) -> ByteTables: ...
+
+    def drop_unused_labels(self) -> list[int]:
+        """Remove labels that no state takes; return the numbers of the others."""
+
+def minimal(num_states: int, ranges: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], num_labels: int, max_states: int, dense_bytes: int, budget: Budget) -> ByteTables:
+    """The minimal automaton of a fragment from state 0 to state 1."""
+
+def product(left: ByteTables, left_labels: numpy.typing.NDArray[numpy.int32], right: ByteTables, right_labels: numpy.typing.NDArray[numpy.int32], difference: bool, max_states: int, dense_bytes: int, budget: Budget) -> ByteTables:
+    """The minimal automaton of an intersection or a difference."""
+
+def word_list(strings: tuple[bytes, ...], dense_bytes: int, budget: Budget) -> ByteTables:
+    """The minimal automaton of strings that ascend."""
+
+def from_ranges(start: int, final: numpy.typing.NDArray[numpy.bool_], ranges: numpy.typing.NDArray[numpy.int32], dense_bytes: int, budget: Budget) -> ByteTables:
+    """The tables of arcs that are minimal as they are."""
+
+def from_state(tables: ByteTables, state: int, dense_bytes: int, budget: Budget) -> ByteTables:
+    """The automaton from another state, without what cannot be reached."""
+
+def substrings(text: bytes, chunks: numpy.typing.NDArray[numpy.int32], numbers: numpy.typing.NDArray[numpy.int32], budget: Budget) -> tuple[int, NDArray[numpy.int32], NDArray[numpy.int32]]:
+    """The states, ranges and epsilon arcs of all substrings of a text."""
+
+class CountedTables:
+    """A deterministic automaton over bytes with a register."""
+
+    def __init__(self, start: int, max_register: int, num_classes: int, byte_class: numpy.typing.NDArray[numpy.uint8], offsets: numpy.typing.NDArray[numpy.int32], arcs: numpy.typing.NDArray[numpy.int32], final_from: numpy.typing.NDArray[numpy.int32]) -> None: ...
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def max_register(self) -> int: ...
+
+    @property
+    def num_states(self) -> int: ...
+
+    @property
+    def num_classes(self) -> int: ...
+
+    @property
+    def num_bytes(self) -> int: ...
+
+    @property
+    def byte_class(self) -> Annotated[NDArray[numpy.uint8], dict(writable=False)]: ...
+
+    @property
+    def offsets(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def final_from(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def arcs(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    def step(self, state: int, value: int, byte: int) -> tuple[int, int] | None:
+        """The state and the register after a byte, or None."""
+
+    def accepts(self, text: bytes) -> bool: ...
+
+MAX_PIECES: int = 1048576
+
+def counted(ranges: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], loop_of: numpy.typing.NDArray[numpy.int32], loops: numpy.typing.NDArray[numpy.int32], max_register: int, is_product: bool, max_states: int, max_bytes: int, budget: Budget) -> CountedTables | tuple[int, int] | None:
+    """
+    The minimal automaton of a layout with loops, two loops that clash, or None where it is given up.
+    """
+
+def paired(ranges: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], num_states: int, automaton: ByteTables, budget: Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
+    """
+    The arcs and epsilon arcs of a layout that is read along with an automaton.
+    """
+
+def pieces_by_distance(num_states: int, max_register: int, edges: numpy.typing.NDArray[numpy.int32], goals: numpy.typing.NDArray[numpy.int32], max_pieces: int, budget: Budget) -> NDArray[numpy.int32] | None:
+    """
+    States with register values of one distance, `[N, 4]`, or None where there are too many.
+    """
+
+def distance_steps(num_states: int, max_register: int, pieces: numpy.typing.NDArray[numpy.int32], budget: Budget) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32]]:
+    """
+    The distances of pieces, and of what they leave out, by state and register value.
+    """
+
+def joined(pieces: numpy.typing.NDArray[numpy.int32], budget: Budget) -> NDArray[numpy.int32]:
+    """States with register values of any distance, `[N, 3]`."""
+
+def live_parts(num_states: int, edges: numpy.typing.NDArray[numpy.int32], live: numpy.typing.NDArray[numpy.int32], max_parts: int, budget: Budget) -> NDArray[numpy.int32] | None:
+    """
+    The parts of edges that lead to live values, `[P, 3]`, or None where there are too many.
+    """
+
+def distances(source: numpy.typing.NDArray[numpy.int32], target: numpy.typing.NDArray[numpy.int32], goal: numpy.typing.NDArray[numpy.bool_], budget: Budget) -> NDArray[numpy.int32]:
+    """The least number of edges from each state to a goal, `[Q]`, or -1."""
+
+def bottom_up(num_states: int, source: numpy.typing.NDArray[numpy.int32], target: numpy.typing.NDArray[numpy.int32], budget: Budget) -> NDArray[numpy.int32]:
+    """
+    The states from which no loop can be reached, each behind all that it has edges to.
+    """
+
+def minimize(final: numpy.typing.NDArray[numpy.bool_], arcs: numpy.typing.NDArray[numpy.int32], budget: Budget) -> tuple[int, NDArray[numpy.bool_], NDArray[numpy.int32]]:
+    """
+    The start, -1 for none, the final states and the arcs of the minimal automaton of transitions from state 0.
+    """
+
+def minimal_over_symbols(num_states: int, num_symbols: int, arcs: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], max_states: int, budget: Budget) -> tuple[int, NDArray[numpy.bool_], NDArray[numpy.int32]]:
+    """
+    The start, the final states and the arcs of the minimal automaton of an NFA from state 0 to state 1.
+    """
+
+def fst_words(final: numpy.typing.NDArray[numpy.bool_], arcs: numpy.typing.NDArray[numpy.int32]) -> NDArray[numpy.int32]:
+    """The body of OpenFst's binary form of a `vector` automaton."""
+
+class NestedLayout:
+    """The rules of a network as one non-deterministic automaton."""
+
+    def __init__(self, num_states: int, num_labels: int, starts: numpy.typing.NDArray[numpy.int32], first_exit: numpy.typing.NDArray[numpy.int32], text: numpy.typing.NDArray[numpy.uint8], text_offsets: numpy.typing.NDArray[numpy.int32], chains: numpy.typing.NDArray[numpy.int32], piece_states: numpy.typing.NDArray[numpy.int32], piece_arc_offsets: numpy.typing.NDArray[numpy.int32], piece_arcs: numpy.typing.NDArray[numpy.int32], piece_epsilon_offsets: numpy.typing.NDArray[numpy.int32], piece_epsilon: numpy.typing.NDArray[numpy.int32], copies: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], calls: numpy.typing.NDArray[numpy.int32], targets: numpy.typing.NDArray[numpy.int32], ends: numpy.typing.NDArray[numpy.int32], prepared: numpy.typing.NDArray[numpy.int32], counters: numpy.typing.NDArray[numpy.int32], numbers: numpy.typing.NDArray[numpy.int32], budget: Budget) -> None: ...
+
+    @property
+    def num_states(self) -> int: ...
+
+    @property
+    def num_labels(self) -> int: ...
+
+    @property
+    def starts(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def first_exit(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def text(self) -> Annotated[NDArray[numpy.uint8], dict(writable=False)]: ...
+
+    @property
+    def text_offsets(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def chains(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def piece_states(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def piece_arc_offsets(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def piece_arcs(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def piece_epsilon_offsets(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def piece_epsilon(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def copies(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def epsilon(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def calls(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def targets(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def ends(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def prepared(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def counters(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def numbers(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+def regular(layout: NestedLayout, max_states: int, dense_bytes: int, budget: Budget) -> ByteTables:
+    """The minimal automaton of a layout of one rule."""
+
+def compile_nested(layout: NestedLayout, max_states: int, budget: Budget) -> tuple[tuple[int, int, int], bool, NDArray[numpy.uint8], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
+    """
+    What is wrong, whether there is a text, and the classes, the steps, the symbols and the headroom of the pushdown automaton of a layout.
+    """
+
+def path_numbers(automaton: ByteTables, is_counted: numpy.typing.NDArray[numpy.bool_], budget: Budget) -> tuple[bool, NDArray[numpy.int32], NDArray[numpy.int32]]:
+    """
+    Whether numbers of counted states are exact, and the least and the most from each state, `[Q]` each.
+    """
+
+def expanded_paths(automaton: ByteTables, numbers: numpy.typing.NDArray[numpy.int32], start: int, low: int, high: int, dense_bytes: int, budget: Budget) -> ByteTables:
+    """The minimal automaton of texts that enter so many counted states."""
+
+def piece_of_automaton(automaton: ByteTables, start: int, budget: Budget) -> tuple[int, NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
+    """
+    The number of states, the arcs and the epsilon arcs of a piece, and its state for each of the automaton's.
+    """
+
+class PushdownTables:
+    """A pushdown automaton over bytes as its table of steps."""
+
+    def __init__(self, num_states: int, start: int, byte_class: numpy.typing.NDArray[numpy.uint8], num_classes: int, num_labels: int, num_symbols: int, step_offsets: numpy.typing.NDArray[numpy.int32], pops: numpy.typing.NDArray[numpy.int32], pushes: numpy.typing.NDArray[numpy.int32], targets: numpy.typing.NDArray[numpy.int32], parent: numpy.typing.NDArray[numpy.int32], symbol: numpy.typing.NDArray[numpy.int32], max_configurations: int, budget: Budget) -> None: ...
+
+    @property
+    def num_states(self) -> int: ...
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def num_classes(self) -> int: ...
+
+    @property
+    def num_labels(self) -> int: ...
+
+    @property
+    def num_symbols(self) -> int: ...
+
+    @property
+    def max_configurations(self) -> int: ...
+
+    def read(self, text: bytes, budget: Budget) -> tuple[bool, int]:
+        """
+        Whether a text is accepted, and how many bytes lead to more configurations than may be carried, or -1.
+        """
+
+def productive_exits(num_states: int, num_exits: int, edges: numpy.typing.NDArray[numpy.int32], returns: numpy.typing.NDArray[numpy.int32], starts: numpy.typing.NDArray[numpy.int32], ends: numpy.typing.NDArray[numpy.int32], budget: Budget) -> NDArray[numpy.bool_]:
+    """Which exits of rules some text ends in, `[X]`."""
+
+def doubtful_states(moves: numpy.typing.NDArray[numpy.int32], parent: numpy.typing.NDArray[numpy.int32], symbol: numpy.typing.NDArray[numpy.int32], end: int, state_kind: numpy.typing.NDArray[numpy.int32], symbol_kind: numpy.typing.NDArray[numpy.int32], below_offsets: numpy.typing.NDArray[numpy.int32], below: numpy.typing.NDArray[numpy.int32], budget: Budget) -> NDArray[numpy.bool_]:
+    """
+    Which states have no simple reason to lead on to the end of a text, `[Q]`.
+    """
+
+def rule_tables(num_states: int, ranges: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], num_rules: int, num_labels: int, max_states: int, budget: Budget) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
+    """
+    The classes, the table, the rules and the starts of the minimal automata of rules, and their other arcs.
+    """
+
+def headrooms(num_states: int, edges: numpy.typing.NDArray[numpy.int32], calls: numpy.typing.NDArray[numpy.int32], ends: numpy.typing.NDArray[numpy.int32], budget: Budget) -> NDArray[numpy.int32]:
+    """
+    The least number of symbols on the stack that the way from each state to an end takes, `[Q]`, or -1.
+    """

@@ -1,0 +1,240 @@
+"""Cold start: what a new process takes to the first masks, beside llguidance and XGrammar.
+
+    python benchmarks/cold_start.py [--vocab FILE] [--runs N] [--engines tokenfst,llguidance,xgrammar] [--json FILE]
+
+Each run is a process of its own, and engines take turns. In each the engine is imported, prepares a vocabulary that has
+been read before, and then compiles one constraint after another and fills the first mask of each:
+
+    import        the engine
+    vocabulary    its own form of the tokens
+    pattern       a date
+    lazy schema   a JSON Schema; with tokenfst, masks on demand
+    full schema   the same compiled in full, by engines that know both
+    json          any JSON value
+    torch         importing PyTorch, where the engine has not done so
+    arena         one step of a batch on a device: masks, logits and states
+
+Processes find an empty home and an empty directory for temporary files; the benchmark fails where one writes anything
+into them or beside the package. Times are milliseconds, medians over the runs; the first run stands apart, for what it
+has to do that others find done.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pickle
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+PATTERN = r"(19|20)[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "maxLength": 80},
+        "age": {"type": "integer", "minimum": 0, "maximum": 150},
+        "tags": {"type": "array", "items": {"enum": ["red", "green", "blue"]}},
+        "next": {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]},
+    },
+    "required": ["name", "age"],
+    "additionalProperties": False,
+}
+
+
+class Clock:
+    """The times of stages, in milliseconds."""
+
+    def __init__(self) -> None:
+        self.stages: dict[str, float] = {}
+
+    def __call__(self, stage: str, work: Callable[[], Any]) -> Any:
+        """What a stage gives."""
+        begun = time.perf_counter()
+        given = work()
+        self.stages[stage] = 1e3 * (time.perf_counter() - begun)
+        return given
+
+
+def tokenfst_stages(tokens: list[bytes], eos: int, clock: Clock) -> None:
+    """This project."""
+
+    def load() -> tuple[Any, Any]:
+        import constraints
+        import tokenfst
+
+        return tokenfst, constraints
+
+    tokenfst, constraints = clock("import", load)
+    if {"torch", "transformers"} & set(sys.modules):
+        raise SystemExit("importing tokenfst imports torch or transformers")
+    vocabulary = clock("vocabulary", lambda: tokenfst.Vocabulary(tokens, [eos]))
+    import numpy as np
+
+    words = np.zeros(-(-len(tokens) // 32), np.int32)
+
+    def first_mask(make: Callable[[], Any]) -> Any:
+        automaton = make()
+        automaton.fill_bitmask(automaton.start, words)
+        return automaton
+
+    pattern = clock("pattern", lambda: first_mask(lambda: tokenfst.compile(PATTERN, vocabulary)))
+    for stage, lazy in (("lazy schema", True), ("full schema", False)):
+        made = lambda lazy=lazy: tokenfst.compile(constraints.json_schema(SCHEMA), vocabulary, lazy=lazy)  # noqa: E731
+        clock(stage, lambda made=made: first_mask(made))
+    clock("json", lambda: first_mask(lambda: tokenfst.compile(constraints.json(), vocabulary)))
+    torch = clock("torch", lambda: __import__("torch"))
+    clock("arena", lambda: _arena_step(torch, pattern))
+
+
+def _arena_step(torch: Any, automaton: Any) -> None:
+    from decoding.arena import Arena
+
+    arena = Arena(automaton.vocabulary, device="cpu", max_bytes=1 << 20)
+    at = arena.starts([arena.add(automaton)] * 4)
+    logits = torch.zeros(4, len(automaton.vocabulary))
+    arena.apply_(logits, at)
+    arena.advance(at, logits.argmax(1))
+
+
+def llguidance_stages(tokens: list[bytes], eos: int, clock: Clock) -> None:
+    """llguidance."""
+
+    def load() -> Any:
+        import llguidance
+        import llguidance.numpy
+
+        return llguidance
+
+    module = clock("import", load)
+
+    class Tokens:
+        eos_token_id, bos_token_id, special_token_ids = eos, None, [eos]
+
+        def __init__(self) -> None:
+            self.tokens = [token or f"<|{number}|>".encode() for number, token in enumerate(tokens)]
+
+        def __call__(self, text: str | bytes) -> list[int]:
+            raise NotImplementedError("nothing here asks for a text in tokens")
+
+    tokenizer = clock("vocabulary", lambda: module.LLTokenizer(module.TokenizerWrapper(Tokens())))
+    words = module.numpy.allocate_token_bitmask(1, tokenizer.vocab_size)
+
+    def first_mask(grammar: str) -> None:
+        module.numpy.fill_next_token_bitmask(module.LLMatcher(tokenizer, grammar), words)
+
+    matcher = module.LLMatcher
+    clock("pattern", lambda: first_mask(matcher.grammar_from_regex(PATTERN)))
+    clock("lazy schema", lambda: first_mask(matcher.grammar_from_json_schema(json.dumps(SCHEMA))))
+    clock("json", lambda: first_mask(matcher.grammar_from_json_schema("{}")))
+
+
+def xgrammar_stages(tokens: list[bytes], eos: int, clock: Clock) -> None:
+    """XGrammar, one thread."""
+    xgrammar = clock("import", lambda: __import__("xgrammar"))
+
+    def prepare() -> Any:
+        info = xgrammar.TokenizerInfo(tokens, vocab_type=xgrammar.VocabType.RAW, stop_token_ids=[eos])
+        return xgrammar.GrammarCompiler(info, max_threads=1, cache_enabled=False)
+
+    compiler = clock("vocabulary", prepare)
+    words = xgrammar.allocate_token_bitmask(1, len(tokens))
+
+    def first_mask(make: Callable[[], Any]) -> None:
+        xgrammar.GrammarMatcher(make()).fill_next_token_bitmask(words)
+
+    clock("pattern", lambda: first_mask(lambda: compiler.compile_regex(PATTERN)))
+    clock("full schema", lambda: first_mask(lambda: compiler.compile_json_schema(json.dumps(SCHEMA))))
+    clock("json", lambda: first_mask(compiler.compile_builtin_json_grammar))
+
+
+ENGINES = {"tokenfst": tokenfst_stages, "llguidance": llguidance_stages, "xgrammar": xgrammar_stages}
+STAGES = ("import", "vocabulary", "pattern", "lazy schema", "full schema", "json", "torch", "arena")
+# Importing PyTorch is no work of an engine.
+OURS = tuple(stage for stage in STAGES if stage != "torch")
+
+
+def child(engine: str, path: str) -> None:
+    """One process: prints its times."""
+    tokens, eos = pickle.loads(Path(path).read_bytes())
+    clock = Clock()
+    ENGINES[engine](tokens, eos, clock)
+    print(json.dumps(clock.stages))
+
+
+def one_run(engine: str, path: Path) -> dict[str, float]:
+    """The times of a new process that finds nothing and may leave nothing."""
+    with tempfile.TemporaryDirectory() as home:
+        places = dict.fromkeys(("HOME", "TMPDIR", "XDG_CACHE_HOME", "USERPROFILE", "TEMP"), home)
+        environment = {**os.environ, **places, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": ""}
+        command = [sys.executable, __file__, "--child", engine, str(path)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd=home)
+        left = [str(entry) for entry in Path(home).rglob("*")]
+    if done.returncode or (left and engine == "tokenfst"):
+        raise SystemExit(f"{engine} fails, or leaves files: {done.stderr[-2000:]} {left}")
+    times: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return times
+
+
+def tokens_of(path: str | None) -> tuple[list[bytes], int]:
+    """The tokens of a vocabulary file, and one that ends a sequence."""
+    from tokenfst.loaders import load
+
+    vocabulary = load(path or str(files("mistral_common") / "data" / "tekken_240911.json"))
+    return [*vocabulary.tokens, b""], len(vocabulary)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--vocab", help="a vocabulary file; without it the tokens that mistral-common carries")
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--engines", default=",".join(ENGINES))
+    parser.add_argument("--json", type=Path, help="where all times go")
+    parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.child:
+        child(*arguments.child)
+        return
+    engines = arguments.engines.split(",")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "tokens"
+        path.write_bytes(pickle.dumps(tokens_of(arguments.vocab)))
+        runs: dict[str, list[dict[str, float]]] = {engine: [] for engine in engines}
+        for _ in range(arguments.runs):
+            for engine in engines:
+                runs[engine].append(one_run(engine, path))
+    if arguments.json:
+        arguments.json.write_text(json.dumps(runs, indent=1))
+    report(runs)
+
+
+def report(runs: dict[str, list[dict[str, float]]]) -> None:
+    """Prints the table."""
+    print("| ms | " + " | ".join(f"{engine} | first run" for engine in runs) + " |")
+    print("|---|" + "--:|" * 2 * len(runs))
+    for stage in (*STAGES, "after the vocabulary", "all"):
+        cells = []
+        for own in runs.values():
+            times = [_time(run, stage) for run in own]
+            known = [time for time in times if time is not None]
+            cells += [f"{statistics.median(known):.3g}", f"{known[0]:.3g}"] if known else ["", ""]
+        print(f"| {stage} | " + " | ".join(cells) + " |")
+
+
+def _time(run: dict[str, float], stage: str) -> float | None:
+    if stage == "all":
+        return sum(run.get(part, 0) for part in OURS)
+    if stage == "after the vocabulary":
+        return sum(run.get(part, 0) for part in OURS[2:])
+    return run.get(stage)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,18 @@
+import automata._native
+import numpy
+import numpy.typing
+from numpy.typing import NDArray
+
+
+def spelled(content: automata._native.ByteTables, usual: bool, budget: automata._native.Budget) -> automata._native.ByteTables:
+    """
+    The spellings, in quotes, of the strings that an automaton over UTF-8 accepts.
+    """
+
+def listed_spellings(codes: numpy.typing.NDArray[numpy.int32], offsets: numpy.typing.NDArray[numpy.int32], every: automata._native.ByteTables, besides: bool, budget: automata._native.Budget) -> automata._native.ByteTables:
+    """The spellings of strings that ascend, or of all besides those."""
+
+def between_characters(language: automata._native.ByteTables, every: automata._native.ByteTables, budget: automata._native.Budget) -> NDArray[numpy.bool_]:
+    """
+    Which states of an automaton over spellings are between two characters.
+    """

@@ -1,0 +1,54 @@
+from typing import overload
+
+import automata._native
+import numpy
+import numpy.typing
+from numpy.typing import NDArray
+
+
+class Memory:
+    """The memory of an arena on the CPU, as its steps read it."""
+
+    def __init__(self, words: object, places: object, sizes: object, configurations: int, stack_size: int, begin: int, end: int) -> None:
+        """
+        Keep the words of all blocks, and by slot where each lies and how large it is, 0 for none.
+        """
+
+    def check(self, arg0: numpy.typing.NDArray[numpy.int64], arg1: numpy.typing.NDArray[numpy.int64], arg2: numpy.typing.NDArray[numpy.int64], arg3: numpy.typing.NDArray[numpy.int64], arg4: numpy.typing.NDArray[numpy.int32], /) -> None:
+        """Raise ValueError unless sequences stand where some can stand."""
+
+    def advance(self, arg0: numpy.typing.NDArray[numpy.int64], arg1: numpy.typing.NDArray[numpy.int64], arg2: numpy.typing.NDArray[numpy.int64], arg3: numpy.typing.NDArray[numpy.int64], arg4: numpy.typing.NDArray[numpy.int32], arg5: numpy.typing.NDArray[numpy.int64], arg6: numpy.typing.NDArray[numpy.int64], arg7: numpy.typing.NDArray[numpy.int64], arg8: numpy.typing.NDArray[numpy.int64], arg9: numpy.typing.NDArray[numpy.int32], /) -> None:
+        """Write where sequences stand after one more token."""
+
+    def write_masks(self, arg0: numpy.typing.NDArray[numpy.int64], arg1: numpy.typing.NDArray[numpy.int64], arg2: numpy.typing.NDArray[numpy.int32], /) -> None:
+        """Write packed masks, whole chunks of them."""
+
+    @overload
+    def mask_logits(self, arg0: numpy.typing.NDArray[numpy.int64], arg1: numpy.typing.NDArray[numpy.int64], arg2: int, arg3: int, arg4: numpy.typing.NDArray[numpy.int16], /) -> None:
+        """Write minus infinity over the logits of forbidden tokens."""
+
+    @overload
+    def mask_logits(self, arg0: numpy.typing.NDArray[numpy.int64], arg1: numpy.typing.NDArray[numpy.int64], arg2: int, arg3: int, arg4: numpy.typing.NDArray[numpy.int32], /) -> None: ...
+
+    @overload
+    def mask_logits(self, arg0: numpy.typing.NDArray[numpy.int64], arg1: numpy.typing.NDArray[numpy.int64], arg2: int, arg3: int, arg4: numpy.typing.NDArray[numpy.int64], /) -> None: ...
+
+    @overload
+    def mask_logits_within(self, arg0: numpy.typing.NDArray[numpy.int64], arg1: numpy.typing.NDArray[numpy.int64], arg2: numpy.typing.NDArray[numpy.int64], arg3: numpy.typing.NDArray[numpy.int64], arg4: numpy.typing.NDArray[numpy.int32], arg5: numpy.typing.NDArray[numpy.int64], arg6: int, arg7: int, arg8: numpy.typing.NDArray[numpy.int16], /) -> None:
+        """The same within budgets of tokens."""
+
+    @overload
+    def mask_logits_within(self, arg0: numpy.typing.NDArray[numpy.int64], arg1: numpy.typing.NDArray[numpy.int64], arg2: numpy.typing.NDArray[numpy.int64], arg3: numpy.typing.NDArray[numpy.int64], arg4: numpy.typing.NDArray[numpy.int32], arg5: numpy.typing.NDArray[numpy.int64], arg6: int, arg7: int, arg8: numpy.typing.NDArray[numpy.int32], /) -> None: ...
+
+    @overload
+    def mask_logits_within(self, arg0: numpy.typing.NDArray[numpy.int64], arg1: numpy.typing.NDArray[numpy.int64], arg2: numpy.typing.NDArray[numpy.int64], arg3: numpy.typing.NDArray[numpy.int64], arg4: numpy.typing.NDArray[numpy.int32], arg5: numpy.typing.NDArray[numpy.int64], arg6: int, arg7: int, arg8: numpy.typing.NDArray[numpy.int64], /) -> None: ...
+
+def comb(offsets: numpy.typing.NDArray[numpy.int64], number: numpy.typing.NDArray[numpy.int64], outcome: numpy.typing.NDArray[numpy.int64], num_classes: int, budget: automata._native.Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
+    """
+    Where sparse rows begin in one table, `[E]`, and the table, row and outcome, `[.., 2]`.
+    """
+
+def row_masks(offsets: numpy.typing.NDArray[numpy.int64], number: numpy.typing.NDArray[numpy.int64], outcome: numpy.typing.NDArray[numpy.int64], token_class: numpy.typing.NDArray[numpy.int32], num_classes: int, begin: int, end: int, budget: automata._native.Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
+    """
+    The mask of each row, the chunks of each mask, the chunks, and the only token of each row.
+    """

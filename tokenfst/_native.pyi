@@ -1,0 +1,577 @@
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, Final
+
+import automata._native
+import numpy
+import numpy.typing
+from numpy.typing import NDArray
+
+
+class Vocabulary:
+    """The tokens of a model as bytes, sorted into tries."""
+
+    def __init__(self, tokens: Sequence[bytes], eos_ids: numpy.typing.NDArray[numpy.int32]) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    @property
+    def num_whole(self) -> int: ...
+
+    @property
+    def longest(self) -> int: ...
+
+    @property
+    def token_of_rank(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def rank_of_token(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def all_words(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def eos_words(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def byte_tokens(self) -> NDArray[numpy.int32]:
+        """The tokens of one byte, `[n]`."""
+
+class TokenClasses:
+    """The classes of a vocabulary under a byte automaton."""
+
+    def __init__(self, run_end: numpy.typing.NDArray[numpy.int32], run_class: numpy.typing.NDArray[numpy.int32], num_classes: int, source: numpy.typing.NDArray[numpy.int32], edge_class: numpy.typing.NDArray[numpy.int32], target: numpy.typing.NDArray[numpy.int32]) -> None: ...
+
+    @property
+    def run_end(self) -> NDArray[numpy.int32]: ...
+
+    @property
+    def run_class(self) -> NDArray[numpy.int32]: ...
+
+    @property
+    def num_classes(self) -> int: ...
+
+    @property
+    def source(self) -> NDArray[numpy.int32]: ...
+
+    @property
+    def edge_class(self) -> NDArray[numpy.int32]: ...
+
+    @property
+    def target(self) -> NDArray[numpy.int32]: ...
+
+def token_classes(automaton: automata._native.ByteTables, vocabulary: Vocabulary, budget: automata._native.Budget) -> TokenClasses:
+    """Sort the tokens of a vocabulary into classes."""
+
+def relation_classes(automaton: automata._native.ByteTables, vocabulary: Vocabulary, budget: automata._native.Budget) -> TokenClasses:
+    """The same for automata like long lists, which are sparse."""
+
+def is_list_like(automaton: automata._native.ByteTables, vocabulary: Vocabulary) -> bool:
+    """Whether few states of a sparse automaton allow nearly every token."""
+
+def spells_all(automaton: automata._native.ByteTables, is_token_byte: numpy.typing.NDArray[numpy.bool_]) -> bool:
+    """Whether every byte that an automaton reads is a token by itself."""
+
+class StateObject:
+    """A state that is more than a number."""
+
+class Automaton:
+    """An automaton over tokens."""
+
+def fill_bitmasks(automata: Sequence[Automaton], states: Sequence[object], out: numpy.typing.NDArray[numpy.int32], remaining: numpy.typing.NDArray[numpy.int64] | None = None, num_threads: int = 1) -> None:
+    """
+    Write the mask of each state of a batch, a row of words each, without Python's lock.
+    """
+
+class FiniteAutomaton(Automaton):
+    """A deterministic automaton over tokens without a stack."""
+
+    @staticmethod
+    def from_classes(vocabulary: Vocabulary, start: int, final: numpy.typing.NDArray[numpy.bool_], classes: TokenClasses, dense_bytes: int, max_masks: int, budget: automata._native.Budget) -> FiniteAutomaton: ...
+
+    @staticmethod
+    def dense(vocabulary: Vocabulary, start: int, final: numpy.typing.NDArray[numpy.bool_], runs: numpy.typing.NDArray[numpy.int32], next: numpy.typing.NDArray[numpy.int32], max_masks: int, max_bytes: int) -> FiniteAutomaton: ...
+
+    @staticmethod
+    def sparse(vocabulary: Vocabulary, start: int, final: numpy.typing.NDArray[numpy.bool_], runs: numpy.typing.NDArray[numpy.int32], num_classes: int, offsets: numpy.typing.NDArray[numpy.int64], edges: numpy.typing.NDArray[numpy.int32], max_masks: int, max_bytes: int) -> FiniteAutomaton: ...
+
+    @staticmethod
+    def guarded(vocabulary: Vocabulary, start: int, final: numpy.typing.NDArray[numpy.bool_], runs: numpy.typing.NDArray[numpy.int32], num_classes: int, max_register: int, offsets: numpy.typing.NDArray[numpy.int64], edges: numpy.typing.NDArray[numpy.int32], max_masks: int, max_bytes: int) -> FiniteAutomaton: ...
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def num_states(self) -> int: ...
+
+    @property
+    def num_classes(self) -> int: ...
+
+    @property
+    def num_bytes(self) -> int: ...
+
+    @property
+    def final(self) -> Annotated[NDArray[numpy.bool_], dict(writable=False)]: ...
+
+    @property
+    def runs(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def transitions(self) -> tuple[Any, ...]:
+        """
+        The table; or offsets and edges, and the greatest value of the register.
+        """
+
+    @property
+    def token_class(self) -> NDArray[numpy.int32]:
+        """The class of every token, `[V]`."""
+
+    def is_final(self, arg: int, /) -> bool:
+        """Whether the text may end in a state."""
+
+    def advance(self, arg0: int, arg1: int, /) -> int:
+        """
+        The state after a state and one more token, -1 where it is not allowed.
+        """
+
+    def fill_bitmask(self, arg0: int, arg1: numpy.typing.NDArray[numpy.int32], /) -> None:
+        """Write the mask of a state."""
+
+    def fill_within(self, arg0: int, arg1: numpy.typing.NDArray[numpy.int32], arg2: int, /) -> None:
+        """Write the mask of a state within a budget of tokens."""
+
+    def min_tokens(self, arg: int, /) -> int:
+        """The least number of tokens from a state to the end of the text."""
+
+    def moves(self, state: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.int64]]:
+        """
+        The classes that a state allows, ascending, and the states that they lead to.
+        """
+
+    def alike(self, state: int) -> int:
+        """A state with the same mask."""
+
+    @property
+    def min_tokens_by_state(self) -> NDArray[numpy.int32]: ...
+
+class PushdownTrees:
+    """What texts do to a state and a stack, as trees of what is popped."""
+
+    def __len__(self) -> int: ...
+
+    def ways(self, tree: int, budget: automata._native.Budget) -> list[tuple[tuple[int, ...], tuple[int, ...], int]]:
+        """
+        All that a tree says: symbols popped, from the top down, symbols pushed, and the state that follows.
+        """
+
+    def planted(self, said: Sequence[Sequence[tuple[Sequence[int], Sequence[int], int]]], budget: automata._native.Budget) -> tuple[PushdownTrees, list[int]]:
+        """The trees with one more for each list of ways; their numbers."""
+
+class TokenEffects:
+    """What each class of a vocabulary does under a pushdown automaton."""
+
+    def __init__(self, run_end: numpy.typing.NDArray[numpy.int32], run_class: numpy.typing.NDArray[numpy.int32], num_classes: int, entries: numpy.typing.NDArray[numpy.int32], trees: PushdownTrees, column_trees: numpy.typing.NDArray[numpy.int32]) -> None: ...
+
+    @property
+    def run_end(self) -> NDArray[numpy.int32]: ...
+
+    @property
+    def run_class(self) -> NDArray[numpy.int32]: ...
+
+    @property
+    def num_classes(self) -> int: ...
+
+    @property
+    def entries(self) -> NDArray[numpy.int32]:
+        """Class, source and tree, `[E, 3]`."""
+
+    @property
+    def trees(self) -> PushdownTrees: ...
+
+    @property
+    def column_trees(self) -> NDArray[numpy.int32]:
+        """
+        The tree of each state followed by the end of the text and by each label, `[Q, 1 + L]`.
+        """
+
+def token_effects(automaton: automata._native.PushdownTables, vocabulary: Vocabulary, budget: automata._native.Budget) -> TokenEffects:
+    """
+    Sort the tokens of a vocabulary into classes by what they do to a state and a stack.
+    """
+
+class PushdownTables:
+    """What each class of tokens does to a state and a stack."""
+
+    def __init__(self, num_states: int, num_symbols: int, num_classes: int, start: int, child: numpy.typing.NDArray[numpy.int32], max_pops: int, row_offsets: numpy.typing.NDArray[numpy.int32], edge_class: numpy.typing.NDArray[numpy.int32], edge_outcome: numpy.typing.NDArray[numpy.int32], outcome_offsets: numpy.typing.NDArray[numpy.int32], move_pops: numpy.typing.NDArray[numpy.int32], move_push: numpy.typing.NDArray[numpy.int32], move_target: numpy.typing.NDArray[numpy.int32], move_room: numpy.typing.NDArray[numpy.int32], push_offsets: numpy.typing.NDArray[numpy.int32], push_symbols: numpy.typing.NDArray[numpy.int32], max_configurations: int = 1) -> None: ...
+
+    @property
+    def num_states(self) -> int: ...
+
+    @property
+    def num_symbols(self) -> int: ...
+
+    @property
+    def num_classes(self) -> int: ...
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def max_pops(self) -> int: ...
+
+    @property
+    def max_configurations(self) -> int: ...
+
+    @property
+    def nbytes(self) -> int: ...
+
+    @property
+    def child(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def row_offsets(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def edge_class(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def edge_outcome(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def outcome_offsets(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def move_pops(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def move_push(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def move_target(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def move_room(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def push_offsets(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def push_symbols(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+def context_tables(effects: TokenEffects, start: int, max_configurations: int, headroom: numpy.typing.NDArray[numpy.int32], symbol_headroom: numpy.typing.NDArray[numpy.int32], budget: automata._native.Budget) -> PushdownTables:
+    """The tables of effects and of the end."""
+
+def trimmed(effects: TokenEffects, tables: PushdownTables, overflow: numpy.typing.NDArray[numpy.int32], budget: automata._native.Budget) -> tuple[str, TokenEffects | None]:
+    """
+    Keep the effects after which tokens lead on to an end: whether it could be done, and the effects.
+    """
+
+def clashing_class(tables: PushdownTables, budget: automata._native.Budget) -> int | None:
+    """A class that has two moves in one configuration, if there is any."""
+
+def ways_over_symbols(tables: PushdownTables, budget: automata._native.Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
+    """
+    How many tokens it takes until a symbol has been popped: ways, nodes, and where those of each symbol begin.
+    """
+
+class PushdownState(StateObject):
+    """Where a text can stand in an automaton with a stack."""
+
+    def __init__(self, configurations: Iterable[tuple[int, Iterable[int]]]) -> None: ...
+
+    @property
+    def configurations(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        """States, each with the symbols of its stack, the last on top."""
+
+    @property
+    def tops(self) -> tuple[tuple[int, int], ...]:
+        """States, each with the symbol on top of its stack, -1 for none."""
+
+    def __len__(self) -> int: ...
+
+    def __hash__(self) -> int: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __repr__(self) -> str: ...
+
+    def __copy__(self) -> object: ...
+
+    def __deepcopy__(self, memo: object) -> object: ...
+
+    def __reduce__(self) -> tuple[type, tuple[object]]: ...
+
+class StackDistance:
+    """How many tokens there are to the end with a stack."""
+
+    def __init__(self, tables: PushdownTables, max_bytes: int, max_context_bytes: int) -> None: ...
+
+    def by_context(self, max_contexts: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], int] | None:
+        """
+        The distances by all contexts that stacks come to; none where there are more than this.
+        """
+
+class PushdownAutomaton(Automaton):
+    """An automaton over tokens with a stack."""
+
+    def __init__(self, vocabulary: Vocabulary, tables: PushdownTables, run_end: numpy.typing.NDArray[numpy.int32], run_class: numpy.typing.NDArray[numpy.int32], distance: StackDistance, max_depth: int, max_masks: int) -> None: ...
+
+    def within(self, max_depth: int) -> PushdownAutomaton:
+        """The same with a stack of so many symbols, -1 for any number."""
+
+    @property
+    def start(self) -> PushdownState: ...
+
+    @property
+    def end_state(self) -> PushdownState: ...
+
+    @property
+    def tables(self) -> PushdownTables: ...
+
+    @property
+    def distance(self) -> StackDistance: ...
+
+    @property
+    def run_end(self) -> NDArray[numpy.int32]: ...
+
+    @property
+    def run_class(self) -> NDArray[numpy.int32]: ...
+
+    @property
+    def num_bytes(self) -> int: ...
+
+    @property
+    def token_class(self) -> NDArray[numpy.int32]:
+        """The class of every token, `[V]`."""
+
+    def is_final(self, arg: PushdownState, /) -> bool:
+        """Whether the text may end in a state."""
+
+    def advance(self, arg0: PushdownState, arg1: int, /) -> PushdownState | None:
+        """
+        The state after a state and one more token, none where it is not allowed.
+        """
+
+    def fill_bitmask(self, arg0: PushdownState, arg1: numpy.typing.NDArray[numpy.int32], /) -> None:
+        """Write the mask of a state."""
+
+    def fill_within(self, arg0: PushdownState, arg1: numpy.typing.NDArray[numpy.int32], arg2: int, /) -> None:
+        """Write the mask of a state within a budget of tokens."""
+
+    def min_tokens(self, arg: PushdownState, /) -> int:
+        """The least number of tokens from a state to the end of the text."""
+
+    def allows_any(self, state: PushdownState) -> bool:
+        """Whether a state allows a token or the end."""
+
+class TextLibrary:
+    """What many constraints over one vocabulary share."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None: ...
+
+class LazyAutomaton(Automaton):
+    """An automaton whose masks are made when first asked for."""
+
+    @staticmethod
+    def from_bytes(texts: TextLibrary, tables: automata._native.ByteTables, max_rows: int, budget: automata._native.Budget) -> LazyAutomaton: ...
+
+    @staticmethod
+    def from_pushdown(texts: TextLibrary, tables: automata._native.PushdownTables, max_rows: int, budget: automata._native.Budget) -> LazyAutomaton: ...
+
+    @staticmethod
+    def from_network(texts: TextLibrary, layout: automata._native.NestedLayout, max_rows: int, budget: automata._native.Budget) -> LazyAutomaton | None:
+        """
+        The automaton of the rules of a network; None where sets of states would not be exact.
+        """
+
+    def set_beginnings(self, beginnings: Sequence[tuple[int, bytes, int]]) -> None:
+        """
+        Say what tokens write at the start of a text that is not their bytes, and which state reads it.
+        """
+
+    @property
+    def bytes_read(self) -> NDArray[numpy.bool_]:
+        """Whether a known state reads each byte, `[256]`."""
+
+    @property
+    def is_empty(self) -> bool: ...
+
+    @property
+    def start(self) -> int: ...
+
+    end_state: Final[int] = ...
+    """(arg: object, /) -> int"""
+
+    @property
+    def num_rows(self) -> int:
+        """How many states have a mask that is kept."""
+
+    @property
+    def num_contexts(self) -> int:
+        """How many states, and tops of stacks below them, are told apart."""
+
+    @property
+    def row_counts(self) -> dict[str, int]:
+        """How many masks were found in each way."""
+
+    @property
+    def num_bytes(self) -> int: ...
+
+    def is_final(self, arg: int, /) -> bool:
+        """Whether the text may end in a state."""
+
+    def advance(self, arg0: int, arg1: int, /) -> int:
+        """
+        The state after a state and one more token, -1 where it is not allowed.
+        """
+
+    def fill_bitmask(self, arg0: int, arg1: numpy.typing.NDArray[numpy.int32], /) -> None:
+        """Write the mask of a state."""
+
+    def fill_within(self, arg0: int, arg1: numpy.typing.NDArray[numpy.int32], arg2: int, /) -> None:
+        """Write the mask of a state within a budget of tokens."""
+
+    def min_tokens(self, arg: int, /) -> int:
+        """A number of tokens that is enough from a state to the end of the text."""
+
+class Derivations:
+    """How merges make each token, `[V]` each."""
+
+    @property
+    def left(self) -> NDArray[numpy.int32]: ...
+
+    @property
+    def right(self) -> NDArray[numpy.int32]: ...
+
+    @property
+    def rank(self) -> NDArray[numpy.int32]: ...
+
+    @property
+    def clock(self) -> NDArray[numpy.int32]: ...
+
+    @property
+    def made(self) -> NDArray[numpy.bool_]: ...
+
+class Pairs:
+    """Which tokens may stand next to each other inside a piece."""
+
+    def may_follow(self, left: int, right: int) -> bool: ...
+
+    @property
+    def position(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def token_at(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def offsets(self) -> Annotated[NDArray[numpy.int64], dict(writable=False)]: ...
+
+    @property
+    def intervals(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+class PieceBytes:
+    """Where pieces of a text may end, over bytes."""
+
+    def __init__(self, byte_class: numpy.typing.NDArray[numpy.uint8], next: numpy.typing.NDArray[numpy.int32], split: numpy.typing.NDArray[numpy.int32], final: numpy.typing.NDArray[numpy.bool_]) -> None: ...
+
+class WholePieces:
+    """The tokens that only whole pieces are."""
+
+    def __init__(self, byte_class: numpy.typing.NDArray[numpy.uint8], next: numpy.typing.NDArray[numpy.int32], spells: numpy.typing.NDArray[numpy.bool_], tokens: numpy.typing.NDArray[numpy.int32]) -> None: ...
+
+    @property
+    def tokens(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+def first_wrong_merge(vocabulary: Vocabulary, merges: numpy.typing.NDArray[numpy.int32]) -> int:
+    """
+    The first of some merges that does not make its token of two others, or how many there are.
+    """
+
+def derivations(vocabulary: Vocabulary, merges: numpy.typing.NDArray[numpy.int32] | None, budget: automata._native.Budget) -> Derivations:
+    """
+    Run an encoder's merges over every token; without a list, any two tokens merge that spell one.
+    """
+
+def pairs(derivations: Derivations, budget: automata._native.Budget) -> Pairs: ...
+
+class Product:
+    """The bytes of a constraint together with the pieces of a pre-tokenizer."""
+
+    @property
+    def num_states(self) -> int: ...
+
+    @property
+    def is_empty(self) -> bool: ...
+
+class CanonicalEdges:
+    """What each token does to a product."""
+
+class LiveEdges:
+    """The edges of a product that lead to an end."""
+
+    @property
+    def has_text(self) -> bool: ...
+
+def canonical_product(constraint: automata._native.ByteTables, pieces: PieceBytes, words: WholePieces, max_states: int, budget: automata._native.Budget) -> Product: ...
+
+def canonical_edges(product: Product, vocabulary: Vocabulary, pairs: Pairs, words: WholePieces, never: numpy.typing.NDArray[numpy.int32], labelled: Sequence[tuple[object, object]], budget: automata._native.Budget) -> CanonicalEdges:
+    """
+    The edges of every token, and of tokens that labels stand for: pairs of tokens and labels.
+    """
+
+def live_edges(edges: CanonicalEdges, product: Product, pairs: Pairs, closing: int, budget: automata._native.Budget) -> LiveEdges: ...
+
+class CanonicalAutomaton(Automaton):
+    """An automaton over the tokens of an encoder."""
+
+    @staticmethod
+    def from_live(vocabulary: Vocabulary, live: LiveEdges, product: Product, pairs: Pairs, max_states: int, max_rows: int, budget: automata._native.Budget) -> CanonicalAutomaton: ...
+
+    @staticmethod
+    def from_rows(vocabulary: Vocabulary, offsets: numpy.typing.NDArray[numpy.int32], edges: numpy.typing.NDArray[numpy.int32], final: numpy.typing.NDArray[numpy.bool_], class_of: numpy.typing.NDArray[numpy.int32], pairs: Pairs, max_rows: int) -> CanonicalAutomaton: ...
+
+    @property
+    def num_states(self) -> int: ...
+
+    @property
+    def num_classes(self) -> int: ...
+
+    @property
+    def num_bytes(self) -> int: ...
+
+    @property
+    def end_state(self) -> int: ...
+
+    @property
+    def pairs(self) -> Pairs: ...
+
+    @property
+    def offsets(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def edges(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def final(self) -> Annotated[NDArray[numpy.bool_], dict(writable=False)]: ...
+
+    @property
+    def needs_token(self) -> Annotated[NDArray[numpy.bool_], dict(writable=False)]: ...
+
+    @property
+    def class_of(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    def is_final(self, arg: int, /) -> bool:
+        """Whether the text may end in a state."""
+
+    def advance(self, arg0: int, arg1: int, /) -> int:
+        """
+        The state after a state and one more token, -1 where it is not allowed.
+        """
+
+    def min_tokens(self, arg: int, /) -> int:
+        """The least number of tokens from a state to the end of the text."""
+
+    def fill_bitmask(self, arg0: int, arg1: numpy.typing.NDArray[numpy.int32], /) -> None:
+        """Write the mask of a state as packed words."""
+
+    def fill_within(self, arg0: int, arg1: numpy.typing.NDArray[numpy.int32], arg2: int, /) -> None:
+        """The same within a budget of tokens."""
