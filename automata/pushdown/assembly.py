@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from automata import _native
 from automata.arrays import IntArray
 from automata.distance import distances
 from automata.errors import GrammarError
@@ -20,7 +21,7 @@ from automata.pushdown.completion import MAX_LOOKS, Move, Undecided, completed
 from automata.pushdown.construction import Construction
 from automata.pushdown.grammar import Place
 from automata.pushdown.leading_on import doubtful_states
-from automata.pushdown.steps import Sequences, Stack, unique
+from automata.pushdown.steps import Sequences, Stack
 from automata.pushdown.under import UnderSymbols
 
 
@@ -44,7 +45,7 @@ class Assembly:
     def complete(self) -> None:
         """Takes out what leads to no end."""
         found, tables, sharing = self.found, self.found.tables, self.found.sharing
-        own = unique(tables.moves[:, [0, 2, 3, 4]])
+        own = _native.moves_of(tables.steps, self.work.budget)
         shared = np.zeros((len(tables.shared), 4), np.int32)
         shared[:, [0, 3]] = tables.shared
         below = found.below()
@@ -53,7 +54,7 @@ class Assembly:
         doubtful.difference_update(tables.too_many.tolist())
         if doubtful <= sharing.keys():
             return
-        sequences = Sequences(self.parent, self.last)
+        sequences = Sequences(self.parent, self.last, self.work)
         stacks = sequences.stacks
         named = [(state, stacks[p], stacks[v], target) for state, p, v, target in self.work.watched(own.tolist())]
         try:
@@ -76,7 +77,9 @@ class Assembly:
             for state, column, pops, pushes, target in self.steps[changed].tolist()
             for stacks in by_number.get((state, pops, pushes, target), [(pops, pushes)])
         ]
-        self.steps = unique(np.concatenate([self.steps[~changed], np.array(new, np.int32).reshape(-1, 5)]))
+        steps = np.concatenate([self.steps[~changed], np.array(new, np.int32).reshape(-1, 5)])
+        none = np.zeros((0, 2), np.int32)
+        self.steps = _native.with_shared(steps, none, self.found.num_states, self.work.budget)
         self.parent, self.last = np.array(sequences.parent, np.int32), np.array(sequences.last, np.int32)
 
     def undecided(self, undecided: Undecided) -> GrammarError:
@@ -124,11 +127,13 @@ class Assembly:
         ), numbers
 
     def may_lie_under(self) -> UnderSymbols:
-        """Which symbols may lie directly under which; those that no step pops lie under none in any text."""
+        """Which symbols may lie directly under which, of those that steps pop or push."""
         tables = self.found.tables
-        is_used = tables.below < len(tables.symbol_kind)
-        offsets = np.append(0, np.cumsum(is_used))[tables.below_offsets].astype(np.int32)
-        return UnderSymbols(tables.symbol_kind.copy(), offsets, tables.below[is_used])
+        kind, offsets = tables.symbol_kind.copy(), tables.below_offsets
+        offsets = offsets[: int(kind.max(initial=-1)) + 2]
+        below = tables.below[: offsets[-1]]
+        is_used = below < len(kind)
+        return UnderSymbols(kind, np.append(0, np.cumsum(is_used))[offsets].astype(np.int32), below[is_used])
 
     def numbers(self) -> IntArray:
         """The final number of each state that can be reached; the state after the end of the text comes last."""

@@ -136,7 +136,7 @@ class Construction:
     def steps(self) -> IntArray:
         """`[E, 5]`, the steps with those that states share, in order: state, column, pops, pushes and target."""
         tables = self.tables
-        return _native.with_shared(tables.moves, tables.shared, self.num_states, self.work.budget)
+        return _native.with_shared(tables.steps, tables.shared, self.num_states, self.work.budget)
 
     @cached_property
     def sharing(self) -> Mapping[int, list[int]]:

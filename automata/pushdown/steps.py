@@ -1,10 +1,9 @@
-"""Steps of pushdown automata: the sequences that they pop and push, and tables of them."""
+"""Sequences of symbols that the steps of pushdown automata pop and push."""
 
 from __future__ import annotations
 
-import numpy as np
-
 from automata.arrays import IntArray
+from automata.limits import Work
 
 # Symbols, from the bottom up.
 Stack = tuple[int, ...]
@@ -13,11 +12,11 @@ Stack = tuple[int, ...]
 class Sequences:
     """Sequences of symbols, each once, in one trie: sequence p is sequence `parent[p]`, and then symbol `last[p]`."""
 
-    def __init__(self, parent: IntArray, last: IntArray) -> None:
+    def __init__(self, parent: IntArray, last: IntArray, work: Work) -> None:
         self.parent: list[int] = parent.tolist()
         self.last: list[int] = last.tolist()
         self.stacks: list[Stack] = [()]
-        for before, symbol in zip(self.parent[1:], self.last[1:], strict=True):
+        for before, symbol in work.watched(zip(self.parent[1:], self.last[1:], strict=True)):
             self.stacks.append((*self.stacks[before], symbol))
         self.number = {stack: number for number, stack in enumerate(self.stacks)}
 
@@ -31,10 +30,3 @@ class Sequences:
             self.last.append(stack[-1])
             self.stacks.append(stack)
         return found
-
-
-def unique(table: IntArray) -> IntArray:
-    """The rows of a table in order, each once."""
-    table = table[np.lexsort(table.T[::-1])]
-    same = (table[1:] == table[:-1]).all(axis=1)
-    return table[np.append(True, ~same)[: len(table)]]

@@ -65,17 +65,20 @@ Construction construct_of(Grid<int32_t> next, Grid<int32_t> by_label, Values<boo
   return unlocked([&] { return construct(network, options, budget); });
 }
 
-auto with_shared_of(Rows<PushdownMove> moves, Rows<SharedMoves> shared, int32_t num_states, Budget& budget) {
+auto with_shared_of(Rows<ColumnStep> steps, Rows<SharedSteps> shared, int32_t num_states, Budget& budget) {
   require(num_states >= 0, "there are no negative numbers of states");
-  require_countable(moves.size(), "moves");
+  require_countable(steps.size(), "steps");
   require_countable(shared.size(), "pairs of states");
-  for (const PushdownMove& move : moves) require_within(move.state, 0, num_states, "state");
+  for (const ColumnStep& step : steps) require_within(step.state, 0, num_states, "state");
   for (const auto& [state, other] : shared) {
     require_within(state, 0, num_states, "state");
     require_within(other, 0, num_states, "state");
   }
-  const auto found = unlocked([&] { return with_shared(moves, shared, num_states, budget); });
-  return rows(found);
+  return rows(unlocked([&] { return with_shared(steps, shared, num_states, budget); }));
+}
+
+auto moves_of_steps(Rows<ColumnStep> steps, Budget& budget) {
+  return rows(unlocked([&] { return moves_of(steps, budget); }));
 }
 
 const Construction& self_of(nb::handle_t<Construction> self) { return nb::cast<const Construction&>(self); }
@@ -105,7 +108,8 @@ auto numbers_of(nb::handle_t<Construction> self) {
 }  // namespace
 
 void bind_construction(nb::module_& m) {
-  nb::class_<Construction>(m, "Construction", "The states of a pushdown automaton as sets of elements, and their steps.")
+  nb::class_<Construction>(m, "Construction",
+                           "The states of a pushdown automaton as sets of elements, and their steps.")
       .def_prop_ro("unbounded", [](const Construction& found) { return static_cast<int32_t>(found.unbounded); })
       .def_ro("unbounded_state", &Construction::unbounded_state)
       .def_prop_ro("unbounded_elements", &numbers_of<&Construction::unbounded_elements>)
@@ -116,11 +120,10 @@ void bind_construction(nb::module_& m) {
       .def_prop_ro("elements", &numbers_of<&Construction::elements>)
       .def_prop_ro("came_from", &values_of<&Construction::came_from>)
       .def_prop_ro("too_many", &values_of<&Construction::too_many>)
-      .def_prop_ro("moves", &records_of<&Construction::moves>)
+      .def_prop_ro("steps", &records_of<&Construction::steps>)
       .def_prop_ro("shared", &records_of<&Construction::shared>)
       .def_prop_ro("parent", &values_of<&Construction::parent>)
       .def_prop_ro("last", &values_of<&Construction::last>)
-      .def_prop_ro("symbols", &values_of<&Construction::symbols>)
       .def_prop_ro("state_kind", &values_of<&Construction::state_kind>)
       .def_prop_ro("symbol_kind", &values_of<&Construction::symbol_kind>)
       .def_prop_ro("below_offsets", &offsets_of<&Construction::below>)
@@ -131,8 +134,9 @@ void bind_construction(nb::module_& m) {
         "call_offsets"_a, "calls"_a, "word_offsets"_a, "words"_a, "num_lazy"_a, "side_by_side"_a,
         "max_configurations"_a, "max_states"_a, "max_ways"_a, "budget"_a,
         "The subset construction over configurations of a network of rules.");
-  m.def("with_shared", &with_shared_of, "moves"_a, "shared"_a, "num_states"_a, "budget"_a,
-        "Moves with those that states share with others, `[E, 5]`.");
+  m.def("with_shared", &with_shared_of, "steps"_a, "shared"_a, "num_states"_a, "budget"_a,
+        "Steps in order with those that states share with others, `[E, 5]`.");
+  m.def("moves_of", &moves_of_steps, "steps"_a, "budget"_a, "Steps in order without their columns, `[n, 4]`.");
 }
 
 }  // namespace automata

@@ -19,6 +19,7 @@ class ColumnSets {
   ColumnSets(int32_t num_columns, Budget& budget)
       : num_columns_(num_columns),
         num_words_((static_cast<size_t>(num_columns) + 63) / 64),
+        budget_(budget),
         sets_(budget) {
     make([](size_t) { return uint64_t{0}; });
     all_ = make([&](size_t word) {
@@ -35,15 +36,13 @@ class ColumnSets {
   }
   // The columns of a row that lead somewhere.
   int32_t of(std::span<const int32_t> row) {
-    sets_.discard();
-    for (size_t word = 0; word < num_words_; ++word) {
+    return make([&](size_t word) {
       uint64_t bits = 0;
       for (size_t column = 64 * word; column < std::min<size_t>(64 * word + 64, row.size()); ++column) {
         bits |= uint64_t{row[column] != kNone} << column % 64;
       }
-      sets_.push(bits);
-    }
-    return sets_.close().number;
+      return bits;
+    });
   }
   int32_t both(int32_t left, int32_t right) {
     if (left == right || left == kEmpty || right == all_) return left;
@@ -73,6 +72,7 @@ class ColumnSets {
  private:
   template <class Word>
   int32_t make(Word word_at) {
+    budget_.spend(4 + static_cast<int64_t>(num_words_));
     sets_.discard();
     for (size_t word = 0; word < num_words_; ++word) {
       const uint64_t bits = word_at(word);
@@ -83,6 +83,7 @@ class ColumnSets {
 
   const int32_t num_columns_;
   const size_t num_words_;
+  Budget& budget_;
   support::Interner<uint64_t> sets_;
   int32_t all_;
 };

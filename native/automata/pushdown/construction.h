@@ -33,7 +33,7 @@
 // symbol comes twice, which has an end. Otherwise the step leads to one state more than may be carried, each of which
 // reads anything, so that whoever runs the automaton notices.
 //
-// Symbols are the network's states, and from `Places::end_state` up the choices.
+// Symbols are the network's states, and from `NetworkPlaces::end_state` up the choices.
 //
 // Rejected: one column at a time (fifty times as many steps as groups); sets with their stacks unbounded (a
 // construction that need not end, in place of an answer).
@@ -41,17 +41,18 @@
 
 #include <vector>
 
+#include "automata/pushdown/leading_on.h"
 #include "automata/pushdown/places.h"
 
 namespace automata {
 
-// A step of a state over a column.
-struct PushdownMove {
+// A step with its column: a move over it.
+struct ColumnStep {
   int32_t state, column, pops, pushes, target;
-  auto operator<=>(const PushdownMove&) const = default;
+  auto operator<=>(const ColumnStep&) const = default;
 };
 
-struct SharedMoves {
+struct SharedSteps {
   int32_t state, other;  // all steps of the other are steps of the state as well
 };
 
@@ -80,13 +81,12 @@ struct Construction {
   std::vector<int32_t> rule_of;  // of the network's states, with those that were added
   NumberRows elements;           // of each state: the size of the stack, its symbols from the bottom up, and the state
   std::vector<int32_t> came_from;
-  std::vector<int32_t> too_many;    // the states that stand for more configurations than may be carried
-  std::vector<PushdownMove> moves;  // of each state alone, in order, each once
-  std::vector<SharedMoves> shared;
-  std::vector<int32_t> parent, last;  // sequences, as `sequences_of` takes them; symbols are numbered as they come
-  std::vector<int32_t> symbols;       // the symbol of each number
-  // The symbols that may lie directly under states and symbols, by kinds. Numbers behind those of `symbols` are of
-  // symbols that no step pops or pushes.
+  std::vector<int32_t> too_many;  // the states that stand for more configurations than may be carried
+  std::vector<ColumnStep> steps;  // of each state alone, in order, each once
+  std::vector<SharedSteps> shared;
+  std::vector<int32_t> parent, last;  // sequences, as `sequences_of` takes them; symbols are numbered as they are used
+  // The symbols that may lie directly under states and symbols, by kinds, of which those of symbols come first.
+  // Numbers past those of all symbols are of symbols that no step pops or pushes.
   std::vector<int32_t> state_kind, symbol_kind;
   NumberRows below;
   std::vector<int32_t> headroom, symbol_headroom;  // `automata/pushdown/headroom.h`
@@ -95,8 +95,11 @@ struct Construction {
 // Throws LimitExceeded past `max_states`.
 Construction construct(const RuleNetwork& network, const ConstructionOptions& options, Budget& budget);
 
-// The moves in order, with those that states share with others, each once.
-std::vector<PushdownMove> with_shared(std::span<const PushdownMove> moves, std::span<const SharedMoves> shared,
-                                      int32_t num_states, Budget& budget);
+// Steps in order, with those that states share with others, each once.
+std::vector<ColumnStep> with_shared(std::span<const ColumnStep> steps, std::span<const SharedSteps> shared,
+                                    int32_t num_states, Budget& budget);
+
+// Steps, which are in order, without their columns; in order, each once.
+std::vector<Move> moves_of(std::span<const ColumnStep> steps, Budget& budget);
 
 }  // namespace automata

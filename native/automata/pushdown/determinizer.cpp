@@ -9,7 +9,7 @@ namespace automata {
 namespace {
 
 // Past these bounds a grammar is not deterministic.
-constexpr int32_t kMostLocalStack = 64, kMostElements = 64, kMostPops = 64, kMostSets = 10'000;
+constexpr int32_t kMostLocalStack = 64, kMostElements = 64, kMostSets = 10'000;
 // Leaves that are looked through for an equal one before they are hashed.
 constexpr size_t kFewLeaves = 16;
 
@@ -17,11 +17,6 @@ struct LeafKey {
   int32_t pushed, state;
   bool operator==(const LeafKey&) const = default;
 };
-
-void include(Vector<int32_t>& numbers, int32_t number) {
-  const auto place = std::ranges::lower_bound(numbers, number);
-  if (place == numbers.end() || *place != number) numbers.insert(place, number);
-}
 
 // Leaves, each once.
 class LeafSet {
@@ -160,21 +155,25 @@ Vector<int32_t> Determinizer::lowest_rules(std::span<const Element> elements) co
   Vector<int32_t> rules(budget_);
   for (const auto& [stack, state] : elements) {
     include(rules, places.rule_of(stack == Stacks::kEmpty ? state : bottom_of(stacks, stack)));
+    budget_.spend(4 + stacks[stack].height);
   }
   return rules;
 }
 
-Vector<int32_t> Determinizer::rules_below(int32_t symbol) {
+Elements Determinizer::elements_of(int32_t symbol) {
   Elements elements(budget_);
   for (int32_t stack : stacks_of(symbol)) elements.push_back({stacks[stack].below, stacks[stack].symbol});
-  return lowest_rules(elements);
+  return elements;
 }
+
+Vector<int32_t> Determinizer::rules_below(int32_t symbol) { return lowest_rules(elements_of(symbol)); }
 
 Vector<int32_t> Determinizer::under_all(std::span<const int32_t> rules) const {
   Vector<int32_t> found(budget_), next(budget_);
   for (int32_t rule : rules) {
     Vector<int32_t> under(budget_);
     std::ranges::set_union(places.under(rule), choices_under_[rule], std::back_inserter(under));
+    budget_.spend(4 + static_cast<int64_t>(under.size()));
     if (rule == rules.front()) {
       found = std::move(under);
       continue;
@@ -183,7 +182,6 @@ Vector<int32_t> Determinizer::under_all(std::span<const int32_t> rules) const {
     std::ranges::set_intersection(found, under, std::back_inserter(next));
     std::swap(found, next);
   }
-  budget_.spend(1 + static_cast<int64_t>(found.size()));
   return found;
 }
 
@@ -215,7 +213,7 @@ void Determinizer::push_set(int32_t at, int32_t popped, int32_t columns, Element
   tasks_.push_back({Task::Kind::kSet, at, popped, columns, kNone, 0, std::move(elements), Vector<int32_t>(budget_)});
 }
 
-// Finds the steps of a state. Most are a state of the network that does nothing but read.
+// Finds the steps of a state.
 void Determinizer::read_on(int32_t at) {
   const auto own = elements(at);
   push_set(at, Stacks::kEmpty, sets.all(), Elements(own.begin(), own.end(), budget_));
@@ -287,6 +285,7 @@ Determinizer::Leaves Determinizer::leaves_of(std::span<const Element> elements) 
       for (const Leaf& leaf : closure.leaves) {
         leaves.add({stack_on(stacks, stack, leaf.pushed, budget_), leaf.state, leaf.columns});
       }
+      budget_.spend(4 + 4 * static_cast<int64_t>(closure.leaves.size()));
       if (!closure.ends) break;
       if (stack == Stacks::kEmpty) {
         include(found.ends, places.rule_of(state));
@@ -295,7 +294,6 @@ Determinizer::Leaves Determinizer::leaves_of(std::span<const Element> elements) 
       state = stacks[stack].symbol, stack = stacks[stack].below;
     }
   }
-  budget_.spend(4 * static_cast<int64_t>(1 + found.leaves.size()));
   return found;
 }
 
@@ -364,61 +362,6 @@ void Determinizer::add_collision(std::span<const Leaf> leaves, std::span<const i
   groups.push_back({task.at, popped, sequences.of(pushes), target, columns, false});
 }
 
-// The symbol for any of some stacks, with others and some elements above it.
-int32_t Determinizer::choice(const Product& product) {
-  const auto [number, is_new] = choices_.intern(product.stacks);
-  const int32_t symbol = places.end_state() + 1 + number;
-  Vector<int32_t> lowest(budget_);
-  if (product.above.common != Stacks::kEmpty) {
-    lowest.push_back(places.rule_of(bottom_of(stacks, product.above.common)));
-  } else {
-    lowest = lowest_rules(product.above.elements);
-  }
-  for (int32_t first : lowest) {
-    for (int32_t rule : places.called_last(first)) {
-      if (std::ranges::binary_search(choices_under_[rule], symbol)) continue;
-      include(choices_under_[rule], symbol);
-      look_again_.insert(look_again_.end(), looks_of_[rule].begin(), looks_of_[rule].end());
-    }
-  }
-  return symbol;
-}
-
-// Adds a branch for each symbol that may lie below.
-void Determinizer::look_below(const Task& task, int32_t columns) {
-  if (stacks[task.popped].height >= kMostPops) return stop(Unbounded::kPops, task.elements, task.at);
-  const auto look = static_cast<int32_t>(looks_.size());
-  looks_.push_back({task.at, task.popped, columns, task.elements, Vector<int32_t>(budget_)});
-  for (int32_t rule : lowest_rules(task.elements)) looks_of_[rule].push_back(look);
-  branch(look);
-}
-
-// Adds the branches that are not there yet.
-void Determinizer::branch(int32_t number) {
-  Look& look = looks_[number];
-  const Vector<int32_t> symbols = under_all(lowest_rules(look.elements));
-  Vector<int32_t> missing(budget_), together(budget_);
-  std::ranges::set_difference(symbols, look.done, std::back_inserter(missing));
-  if (missing.empty()) return;
-  std::ranges::set_union(look.done, missing, std::back_inserter(together));
-  look.done = std::move(together);
-  tasks_.push_back(
-      {Task::Kind::kLook, look.state, look.popped, look.columns, number, 0, Elements(budget_), std::move(missing)});
-}
-
-void Determinizer::next_branch(Task task) {
-  const int32_t symbol = task.symbols[task.next++];
-  Elements above(budget_);
-  for (int32_t below : stacks_of(symbol)) {
-    for (const auto& [stack, state] : looks_[task.number].elements) {
-      above.push_back({stack_on(stacks, below, stack, budget_), state});
-    }
-  }
-  const int32_t at = task.at, columns = task.columns, popped = stacks.push(symbol, task.popped);
-  if (task.next < task.symbols.size()) tasks_.push_back(std::move(task));
-  push_set(at, popped, columns, std::move(above));
-}
-
 // Ends the words of the highest priority, over columns that go on with none.
 void Determinizer::end_words(std::span<const Leaf> leaves, const Task& task, int32_t columns) {
   int32_t best = kNone;
@@ -454,45 +397,6 @@ int32_t Determinizer::boundary(const Elements& elements, int32_t columns, int32_
   is_boundary_[state] = true;
   push_set(state, Stacks::kEmpty, columns, elements);
   return state;
-}
-
-// Adds the steps through the callers of a rule, one after the other.
-void Determinizer::next_return(Task task) {
-  if (task.next == 0 && !may_return(task)) return;
-  const auto under = places.under(task.number);
-  if (under.empty()) return;
-  const int32_t symbol = under[task.next++];
-  const int32_t at = task.at, columns = task.columns, popped = stacks.push(symbol, task.popped);
-  if (task.next < under.size()) tasks_.push_back(std::move(task));
-  push_set(at, popped, columns, Elements(1, Element{Stacks::kEmpty, symbol}, budget_));
-}
-
-// Whether a chain of returns is followed.
-bool Determinizer::may_return(const Task& task) {
-  if (static_cast<int64_t>(groups.size()) > options_.max_ways) return stop(Unbounded::kWays, {}, task.at), false;
-  if (stacks[task.popped].height <= options_.max_configurations) return true;
-  Vector<int32_t> popped = symbols_of(stacks, task.popped, budget_);
-  std::ranges::sort(popped);
-  if (std::ranges::adjacent_find(popped) == popped.end()) return true;
-  give_up(task, task.columns);
-  return false;
-}
-
-// Adds the steps to more states than may be carried.
-void Determinizer::give_up(const Task& task, int32_t columns) {
-  if (too_many.empty()) {
-    const int32_t last = place(places.end_state(), task.at);
-    const int32_t end = sets.one(places.end_column()), others = sets.without(sets.all(), end);
-    const Element after_end{Stacks::kEmpty, places.end_state()};
-    for (int32_t count = 0; count <= options_.max_configurations; ++count) {
-      const int32_t state = new_state({&after_end, 1}, task.at);
-      too_many.push_back(state);
-      groups.push_back({state, 0, 0, last, end, false});
-      groups.push_back({state, 0, 0, state, others, false});
-    }
-  }
-  const int32_t popped = sequences.of(task.popped);
-  for (int32_t state : too_many) groups.push_back({task.at, popped, 0, state, columns, false});
 }
 
 }  // namespace automata

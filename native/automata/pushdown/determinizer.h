@@ -48,8 +48,9 @@ class Determinizer {
   std::span<const Element> elements(int32_t state) const {
     return {elements_.data() + element_offsets_[state], elements_.data() + element_offsets_[state + 1]};
   }
-  // The stacks that a symbol stands for, cells.
+  // The stacks that a symbol stands for, cells; and as elements, with their tops for states.
   Vector<int32_t> stacks_of(int32_t symbol);
+  Elements elements_of(int32_t symbol);
   // The rules that lie directly on the stack, below some elements.
   Vector<int32_t> lowest_rules(std::span<const Element> elements) const;
   // The rules that a symbol is pushed in.
@@ -59,7 +60,7 @@ class Determinizer {
 
   Stacks stacks;
   ColumnSets sets;
-  Places places;
+  NetworkPlaces places;
   UsedSequences sequences;
   Unbounded unbounded = Unbounded::kNothing;
   int32_t unbounded_state = kNone;
@@ -67,7 +68,7 @@ class Determinizer {
   Vector<int32_t> came_from, too_many;
   Vector<int32_t> state_of_place;  // [N], the state for a state of the network alone, or kNone
   Vector<StepGroup> groups;
-  Vector<SharedMoves> shared;
+  Vector<SharedSteps> shared;
 
  private:
   // A place in a decision tree that looks at the symbol below, and the symbols that have their branches.

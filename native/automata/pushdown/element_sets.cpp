@@ -1,7 +1,10 @@
 #include "automata/pushdown/element_sets.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
+
+#include "automata/pushdown/number_lists.h"
 
 namespace automata {
 
@@ -27,17 +30,22 @@ int32_t without_lowest(Stacks& stacks, int32_t stack, int32_t height, Budget& bu
   return found;
 }
 
-// Of the states' lists of stacks the first one of the fewest.
+// The stacks of one state: of one with the fewest, and of such states the one that comes first.
 Vector<int32_t> fewest_stacks(const Elements& elements, Budget& budget) {
-  Vector<int32_t> fewest(budget);
-  for (const Element& first : elements) {
-    Vector<int32_t> own(budget);
-    for (const Element& element : elements) {
-      if (element.state == first.state) own.push_back(element.stack);
-    }
-    if (fewest.empty() || own.size() < fewest.size()) fewest = std::move(own);
+  Vector<int32_t> order(elements.size(), budget), stacks(budget);
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order, {}, [&](int32_t at) { return std::pair(elements[at].state, at); });
+  std::span<const int32_t> fewest;
+  for (std::span<const int32_t> left = order; !left.empty();) {
+    const auto is_other = [&](int32_t at) { return elements[at].state != elements[left[0]].state; };
+    const auto own = left.first(std::ranges::find_if(left, is_other) - left.begin());
+    const auto rank = [](std::span<const int32_t> some) { return std::pair(some.size(), some[0]); };
+    if (fewest.empty() || rank(own) < rank(fewest)) fewest = own;
+    left = left.subspan(own.size());
   }
-  return fewest;
+  for (int32_t at : fewest) stacks.push_back(elements[at].stack);
+  budget.spend(16 * static_cast<int64_t>(elements.size()));
+  return stacks;
 }
 
 // How many symbols some stacks have in common at their tops, so that all have one left.
@@ -53,6 +61,37 @@ int32_t common_above(const Stacks& stacks, const Vector<int32_t>& some) {
     ++size;
   }
   return size;
+}
+
+// What lies above any of some stacks, sorted by their numbers; nothing where an element has none of them at its bottom.
+std::optional<Elements> above_any(Stacks& stacks, const Elements& elements, const Vector<int32_t>& below,
+                                  Budget& budget) {
+  Elements above(budget);
+  for (const auto& [stack, state] : elements) {
+    const size_t before = above.size();
+    for (int32_t low = stack; low != Stacks::kEmpty; low = stacks[low].below) {
+      if (!std::ranges::binary_search(below, low)) continue;
+      above.push_back({without_lowest(stacks, stack, stacks[low].height, budget), state});
+    }
+    if (above.size() == before) return std::nullopt;
+  }
+  sort_unique(stacks, above, budget);
+  return above;
+}
+
+// Whether all that some stacks and what lies above them give together are elements.
+bool is_product(Stacks& stacks, const Elements& elements, const Vector<int32_t>& below, const Elements& above,
+                Budget& budget) {
+  const auto number = [](const Element& element) { return std::pair(element.stack, element.state); };
+  Elements known = elements;
+  std::ranges::sort(known, {}, number);
+  for (int32_t low : below) {
+    for (const auto& [stack, state] : above) {
+      const Element together{stack_on(stacks, low, stack, budget), state};
+      if (!std::ranges::binary_search(known, number(together), {}, number)) return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace
@@ -103,25 +142,11 @@ std::optional<Product> factored(Stacks& stacks, const Elements& elements, Budget
   if (below.size() < 2 || std::ranges::find(below, Stacks::kEmpty) != below.end()) return std::nullopt;
   const int32_t size = common_above(stacks, below);
   for (int32_t& stack : below) stack = down_to(stacks, stack, stacks[stack].height - size);
+  sort_unique(below);
+  std::optional<Elements> above = above_any(stacks, elements, below, budget);
+  if (!above || !is_product(stacks, elements, below, *above, budget)) return std::nullopt;
   std::ranges::sort(below, [&](int32_t left, int32_t right) { return is_before(stacks, left, right, budget); });
-  below.erase(std::unique(below.begin(), below.end()), below.end());
-  Elements above(budget), product(budget);
-  for (const Element& element : elements) {
-    for (int32_t stack : below) {
-      const int32_t height = stacks[stack].height;
-      if (stacks[element.stack].height < height || down_to(stacks, element.stack, height) != stack) continue;
-      above.push_back({without_lowest(stacks, element.stack, height, budget), element.state});
-    }
-  }
-  sort_unique(stacks, above, budget);
-  for (int32_t stack : below) {
-    for (const Element& element : above) {
-      product.push_back({stack_on(stacks, stack, element.stack, budget), element.state});
-    }
-  }
-  sort_unique(stacks, product, budget);
-  if (product != elements) return std::nullopt;
-  return Product{std::move(below), without_common(stacks, std::move(above), budget)};
+  return Product{std::move(below), without_common(stacks, std::move(*above), budget)};
 }
 
 }  // namespace automata

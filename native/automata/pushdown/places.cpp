@@ -15,21 +15,6 @@ struct Pair {
   bool operator==(const Pair&) const = default;
 };
 
-void sort_unique(Vector<int32_t>& numbers) {
-  std::ranges::sort(numbers);
-  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-}
-
-// Adds the numbers of one sorted list to another; says whether some were new.
-bool include(Vector<int32_t>& numbers, const Vector<int32_t>& more) {
-  const size_t before = numbers.size();
-  if (std::ranges::includes(numbers, more)) return false;
-  Vector<int32_t> together(numbers.get_allocator());
-  std::ranges::set_union(numbers, more, std::back_inserter(together));
-  numbers = std::move(together);
-  return numbers.size() > before;
-}
-
 // The keys that edges lead to from one, itself among them, ascending.
 Vector<int32_t> reached(const Lists& edges, int32_t first, Budget& budget) {
   Vector<uint8_t> seen(edges.size(), false, budget);
@@ -49,7 +34,7 @@ Vector<int32_t> reached(const Lists& edges, int32_t first, Budget& budget) {
 
 }  // namespace
 
-Places::Places(const RuleNetwork& network, Stacks& stacks, ColumnSets& sets, Budget& budget)
+NetworkPlaces::NetworkPlaces(const RuleNetwork& network, Stacks& stacks, ColumnSets& sets, Budget& budget)
     : stacks_(stacks),
       sets_(sets),
       budget_(budget),
@@ -103,7 +88,7 @@ Places::Places(const RuleNetwork& network, Stacks& stacks, ColumnSets& sets, Bud
   find_first();
 }
 
-void Places::add_state(int32_t rule) {
+void NetworkPlaces::add_state(int32_t rule) {
   rule_of_.push_back(rule);
   final_.push_back(false);
   returns_at_once_.push_back(false);
@@ -111,7 +96,7 @@ void Places::add_state(int32_t rule) {
   word_offsets_.push_back(word_offsets_.back());
 }
 
-void Places::call_start_rule(int32_t start_rule) {
+void NetworkPlaces::call_start_rule(int32_t start_rule) {
   const int32_t rule = num_rules();
   start_ = num_states();
   add_state(rule);
@@ -122,7 +107,7 @@ void Places::call_start_rule(int32_t start_rule) {
   rule_start_.push_back(start_);
 }
 
-void Places::find_callers() {
+void NetworkPlaces::find_callers() {
   const Vector<int32_t> none(budget_);
   under_.assign(num_rules(), none), tail_.assign(num_rules(), none);
   for (int32_t state = 0; state < num_states(); ++state) {
@@ -135,7 +120,9 @@ void Places::find_callers() {
     }
     budget_.spend(1 + static_cast<int64_t>(calls(state).size()));
   }
-  for (auto* lists : {&under_, &tail_}) std::ranges::for_each(*lists, sort_unique);
+  for (auto* lists : {&under_, &tail_}) {
+    for (Vector<int32_t>& list : *lists) sort_unique(list);
+  }
   at_bottom_.assign(num_rules(), false);
   at_bottom_[rule_of_[start_]] = true;
   Vector<int32_t> todo(budget_);
@@ -153,7 +140,7 @@ void Places::find_callers() {
   }
 }
 
-void Places::write_table(const RuleNetwork& network) {
+void NetworkPlaces::write_table(const RuleNetwork& network) {
   const int32_t end_column = network.num_classes;
   go_ = support::Matrix<int32_t>(num_states(), end_column + 1 + network.num_labels, kNone, budget_);
   for (int32_t state = 0; state < num_states(); ++state) {
@@ -169,15 +156,15 @@ void Places::write_table(const RuleNetwork& network) {
   }
 }
 
-Vector<int32_t> Places::called_last(int32_t rule) const { return reached(tail_, rule, budget_); }
+Vector<int32_t> NetworkPlaces::called_last(int32_t rule) const { return reached(tail_, rule, budget_); }
 
-Places::Closure Places::closure(int32_t state) {
+NetworkPlaces::Closure NetworkPlaces::closure(int32_t state) {
   if (closures_[state].begin == kNone) closures_[state] = find_closure(state);
   const Known& known = closures_[state];
   return {{leaves_.data() + known.begin, leaves_.data() + known.end}, known.ends};
 }
 
-Places::Known Places::find_closure(int32_t state) {
+NetworkPlaces::Known NetworkPlaces::find_closure(int32_t state) {
   Known found{static_cast<int32_t>(leaves_.size()), 0, false};
   const auto visit = [&](int32_t pushed, int32_t at) {
     if (columns_[at] != ColumnSets::kEmpty || !words(at).empty()) leaves_.push_back({pushed, at, columns_[at]});
@@ -209,7 +196,7 @@ Places::Known Places::find_closure(int32_t state) {
 }
 
 // The columns with which the text may go on at a state, without those of the callers of some rules.
-Places::Reads Places::reads(int32_t state) {
+NetworkPlaces::Reads NetworkPlaces::reads(int32_t state) {
   Reads found{ColumnSets::kEmpty, Vector<int32_t>(budget_)};
   Vector<int32_t> todo(1, state, budget_);
   support::Interner<int32_t> seen(budget_);
@@ -239,7 +226,7 @@ Places::Reads Places::reads(int32_t state) {
   return found;
 }
 
-void Places::find_first() {
+void NetworkPlaces::find_first() {
   Lists after(num_rules(), Vector<int32_t>(budget_), budget_);
   first_.assign(num_rules(), ColumnSets::kEmpty);
   // By symbol, the columns and the rules that `reads` finds.
@@ -271,7 +258,7 @@ void Places::find_first() {
   }
 }
 
-Vector<int32_t> Places::headrooms() const {
+Vector<int32_t> NetworkPlaces::headrooms() const {
   Vector<Edge> edges(budget_);
   Vector<PushingCall> pushing(budget_);
   Vector<int32_t> ends(budget_);

@@ -1,4 +1,4 @@
-// Places: a network of rules, prepared for the construction of steps.
+// NetworkPlaces: a network of rules, prepared for the construction of steps.
 //
 //     column     a byte class, the end of the text, or a label, in this order
 //     symbol     what the stack holds: the state that a call returns to
@@ -17,6 +17,7 @@
 #include <span>
 
 #include "automata/pushdown/column_sets.h"
+#include "automata/pushdown/number_lists.h"
 #include "automata/pushdown/stacks.h"
 #include "support/csr.h"
 #include "support/matrix.h"
@@ -45,22 +46,19 @@ struct RuleNetwork {
   std::span<const WordEnd> words;
 };
 
-// Sorted lists of numbers, one for each key.
-using Lists = Vector<Vector<int32_t>>;
-
 struct Leaf {
   int32_t pushed;  // the symbols pushed on the way, a cell
   int32_t state, columns;
 };
 
-class Places {
+class NetworkPlaces {
  public:
   struct Closure {
     std::span<const Leaf> leaves;  // until the next call
     bool ends;
   };
 
-  Places(const RuleNetwork& network, Stacks& stacks, ColumnSets& sets, Budget& budget);
+  NetworkPlaces(const RuleNetwork& network, Stacks& stacks, ColumnSets& sets, Budget& budget);
 
   int32_t num_states() const { return static_cast<int32_t>(rule_of_.size()); }
   int32_t num_rules() const { return static_cast<int32_t>(rule_start_.size()); }
@@ -68,6 +66,7 @@ class Places {
   int32_t end_state() const { return end_state_; }  // the state after the end of the text
   int32_t end_column() const { return end_column_; }
   int32_t rule_of(int32_t state) const { return rule_of_[state]; }
+  const Vector<int32_t>& rules() const { return rule_of_; }                 // of all states
   std::span<const int32_t> row(int32_t state) const { return go_[state]; }  // what columns lead to, or kNone
   int32_t columns(int32_t state) const { return columns_[state]; }
   // Whether all that a state does is to read: no word ends there, nor its rule, for which there are callers to go on,
