@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from automata.arrays import IntArray
 from automata.errors import NondeterministicGrammar
+from automata.limits import Work
 from automata.pushdown.automaton import Configuration, PushdownAutomaton
 from automata.pushdown.construction import Construction, Element, Unbounded
 from automata.pushdown.grammar import Place
@@ -43,7 +44,7 @@ def explained(
     if len(elements) == 1:
         elements = unbounded.elements
     left, right = elements[0], elements[-1]
-    text = shortest_text(known, int(number[state]))
+    text = shortest_text(known, int(number[state]), found.work)
     after = f"after {shown(text)} "
     if unbounded.reason == "pops":
         reason = f"{after}any number of rules can end at once: {_described(found, left)}, and each can go on as well"
@@ -70,14 +71,14 @@ def _first_state(found: Construction, state: int) -> int:
     return state
 
 
-def shortest_text(automaton: PushdownAutomaton, state: int) -> bytes | None:
+def shortest_text(automaton: PushdownAutomaton, state: int, work: Work) -> bytes | None:
     """A shortest text that leads to a state, or None if it is not found soon."""
-    moves = _moves(automaton)
+    moves = _moves(automaton, work)
     level: dict[Configuration, bytes] = {(automaton.start, ()): b""}
     tried = set(level)
     while level:
         reached: dict[Configuration, bytes] = {}
-        for (at, stack), text in level.items():
+        for (at, stack), text in work.watched(level.items()):
             if at == state:
                 return text
             for pops, pushes, target, byte in moves[at]:
@@ -92,15 +93,16 @@ def shortest_text(automaton: PushdownAutomaton, state: int) -> bytes | None:
     return None
 
 
-def _moves(automaton: PushdownAutomaton) -> list[list[tuple[Stack, Stack, int, bytes]]]:
+def _moves(automaton: PushdownAutomaton, work: Work) -> list[list[tuple[Stack, Stack, int, bytes]]]:
     """The steps from each state over bytes, one byte for all that do the same: what they pop, from the bottom up, what
     they push, the target and the byte."""
     rank, byte_of = _by_appearance(automaton)
     found: list[list[tuple[Stack, Stack, int, bytes]]] = []
-    for steps in automaton.steps_by_state():
+    num_classes = automaton.num_classes
+    for steps in work.watched(automaton.steps_by_state(work)):
         moves: dict[tuple[Stack, Stack, int], bytes] = {}
         for column, pops, pushes, target in sorted(steps, key=lambda step: rank[step[0]]):
-            if column < automaton.num_classes:
+            if column < num_classes:
                 moves.setdefault((pops, pushes, target), byte_of[column])
         found.append([(*move, byte) for move, byte in moves.items()])
     return found

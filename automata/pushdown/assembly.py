@@ -87,7 +87,7 @@ class Assembly:
         automaton, numbers = self.automaton()
         state = undecided.move[0]
         name = self.found.rule_name(self.found.elements(state)[0][1])
-        text = shortest_text(automaton, int(numbers[state]))
+        text = shortest_text(automaton, int(numbers[state]), self.work)
         place = self.defined.get(name)
         return GrammarError(
             f"after {shown(text)} a word can be read on by the longest match, and whether the text then ends "

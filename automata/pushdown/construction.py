@@ -29,6 +29,8 @@ Elements = tuple[Element, ...]
 # What may be unbounded, as the native core numbers it; the last is no property of the grammar, but too much.
 _REASONS = (None, "derivations", "stack", "pops")
 _TOO_MANY_WAYS = 4
+# What reading an element takes, in steps of the budget.
+_VISIT_STEPS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,18 +121,18 @@ class Construction:
         names, rule = self.network.rule_names, int(self.tables.rule_of[state])
         return names[rule] if rule < len(names) else names[self.network.start_rule]
 
-    @property
+    @cached_property
     def unbounded(self) -> Unbounded | None:
         """What went past a bound, if anything did."""
         reason = _REASONS[self.tables.unbounded]
         if reason is None:
             return None
-        return Unbounded(reason, _read(self.tables.unbounded_elements), self.tables.unbounded_state)
+        return Unbounded(reason, self._read(self.tables.unbounded_elements), self.tables.unbounded_state)
 
     def elements(self, state: int) -> Elements:
         """The elements of a state."""
         begin, end = self.tables.element_offsets[state : state + 2]
-        return _read(self.tables.elements[begin:end])
+        return self._read(self.tables.elements[begin:end])
 
     @cached_property
     def steps(self) -> IntArray:
@@ -161,14 +163,14 @@ class Construction:
             state_kind[state] = known[kinds]
         return SymbolsBelow(state_kind, tables.symbol_kind.tolist(), below)
 
-
-def _read(numbers: IntArray) -> Elements:
-    """Elements, each of which is the size of its stack, the symbols from the bottom up, and the state."""
-    left: list[int] = numbers.tolist()
-    found: list[Element] = []
-    at = 0
-    while at < len(left):
-        end = at + 1 + left[at]
-        found.append((tuple(left[at + 1 : end]), left[end]))
-        at = end + 1
-    return tuple(found)
+    def _read(self, numbers: IntArray) -> Elements:
+        """Elements, each of which is the size of its stack, the symbols from the bottom up, and the state."""
+        left: list[int] = numbers.tolist()
+        found: list[Element] = []
+        at = 0
+        while at < len(left):
+            self.work.budget.spend(_VISIT_STEPS)
+            end = at + 1 + left[at]
+            found.append((tuple(left[at + 1 : end]), left[end]))
+            at = end + 1
+        return tuple(found)

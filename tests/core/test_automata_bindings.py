@@ -213,14 +213,6 @@ def test_rules_of_grammars(seed: int, data: st.DataObject) -> None:
         "ends": rows(rng.randint(0, 4), size, exits),
     }
     attempt(_native.productive_exits, **draw_from(data, productive), budget=budget())
-    headroom = {
-        "num_states": size,
-        "edges": rows(rng.randint(0, 9), size, size),
-        "calls": rows(rng.randint(0, 4), size, size, size, 2),
-        "ends": rows(rng.randint(0, 3), size)[:, 0].copy(),
-    }
-    rooms = attempt(_native.headrooms, **draw_from(data, headroom), budget=budget())
-    assert rooms is None or max(rooms) <= len(rooms)
 
 
 def some_trie(rng: Random, num_symbols: int) -> dict[str, Any]:
@@ -405,7 +397,7 @@ def test_arguments_of_any_kind() -> None:
     with pytest.raises(TypeError, match="incompatible function arguments"):
         _native.joined(np.zeros((1, 3), np.int32), budget())
     with pytest.raises(ValueError, match="there are no negative numbers"):
-        _native.headrooms(-1, *(np.zeros((0, width), np.int32) for width in (2, 4)), np.zeros(0, np.int32), budget())
+        _native.with_shared(*(np.zeros((0, width), np.int32) for width in (5, 2)), -1, budget())
 
 
 def chain_of_rules(num_rules: int) -> dict[str, Any]:

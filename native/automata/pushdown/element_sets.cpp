@@ -10,16 +10,21 @@ namespace automata {
 
 namespace {
 
-// Whether one stack comes before another, by their symbols from the bottom up.
-bool is_before(const Stacks& stacks, int32_t left, int32_t right, Budget& budget) {
-  if (left == right) return false;
-  return std::ranges::lexicographical_compare(symbols_of(stacks, left, budget), symbols_of(stacks, right, budget));
-}
-
 // The cell of a stack at a height that is not above it.
 int32_t down_to(const Stacks& stacks, int32_t stack, int32_t height) {
   while (stacks[stack].height > height) stack = stacks[stack].below;
   return stack;
+}
+
+// Whether one stack comes before another, by their symbols from the bottom up: by those on the last cell that they
+// share.
+bool is_before(const Stacks& stacks, int32_t left, int32_t right, Budget& budget) {
+  const int32_t left_height = stacks[left].height, right_height = stacks[right].height;
+  left = down_to(stacks, left, right_height), right = down_to(stacks, right, left_height);
+  budget.spend(4 + std::max(left_height, right_height));
+  if (left == right) return left_height < right_height;
+  while (stacks[left].below != stacks[right].below) left = stacks[left].below, right = stacks[right].below;
+  return stacks[left].symbol < stacks[right].symbol;
 }
 
 // A stack without its lowest symbols.
