@@ -6,28 +6,10 @@
 #include "automata/pushdown/construction.h"
 #include "automata/pushdown/element_sets.h"
 #include "automata/pushdown/places.h"
+#include "automata/pushdown/used_sequences.h"
 #include "support/interner.h"
 
 namespace automata {
-
-// Sequences of symbols that steps pop and push, numbered as they are used; so are their symbols.
-class UsedSequences {
- public:
-  UsedSequences(const Stacks& stacks, Budget& budget);
-
-  // The number of a cell's sequence.
-  int32_t of(int32_t cell);
-  int32_t num_symbols() const { return symbols_.size(); }
-  int32_t symbol(int32_t number) const { return symbols_[number][0]; }
-
-  Vector<int32_t> parent, last;
-
- private:
-  const Stacks& stacks_;
-  Vector<int32_t> number_of_;  // of each cell, or kNone
-  support::Interner<int32_t> symbols_;
-  Vector<int32_t> chain_;
-};
 
 // Steps over a set of columns, all to where they lead in the network from one of its states, or all to one state.
 struct StepGroup {

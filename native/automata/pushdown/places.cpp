@@ -1,6 +1,7 @@
 #include "automata/pushdown/places.h"
 
 #include <algorithm>
+#include <numeric>
 #include <ranges>
 
 #include "automata/pushdown/headroom.h"
@@ -58,18 +59,8 @@ NetworkPlaces::NetworkPlaces(const RuleNetwork& network, Stacks& stacks, ColumnS
       first_(budget),
       closures_(budget),
       leaves_(budget) {
-  const auto goes = [](int32_t target) { return target != kNone; };
-  for (int32_t state = 0; state < network.num_states; ++state) {
-    std::ranges::sort(calls_.begin() + call_offsets_[state], calls_.begin() + call_offsets_[state + 1], {},
-                      [](const RuleCall& call) { return std::pair(call.rule, call.back); });
-    std::ranges::sort(words_.begin() + word_offsets_[state], words_.begin() + word_offsets_[state + 1], {},
-                      [](const WordEnd& end) { return std::pair(end.word, end.target); });
-    const auto next = network.next.subspan(static_cast<size_t>(state) * network.num_classes, network.num_classes);
-    const auto labels = network.by_label.subspan(static_cast<size_t>(state) * network.num_labels, network.num_labels);
-    const bool moves = std::ranges::any_of(next, goes) || std::ranges::any_of(labels, goes);
-    returns_at_once_.push_back(final_[state] && !moves && calls(state).empty() && words(state).empty());
-    budget.spend(network.num_classes);
-  }
+  sort_rows();
+  find_returns(network);
   find_callers();
   for (int32_t rule = 0; rule < num_rules(); ++rule) {
     if (!at_bottom_[rule] || under_[rule].empty()) continue;
@@ -86,6 +77,28 @@ NetworkPlaces::NetworkPlaces(const RuleNetwork& network, Stacks& stacks, ColumnS
   }
   closures_.resize(num_states());
   find_first();
+}
+
+void NetworkPlaces::sort_rows() {
+  for (size_t state = 0; state + 1 < call_offsets_.size(); ++state) {
+    const std::span calls(calls_.begin() + call_offsets_[state], calls_.begin() + call_offsets_[state + 1]);
+    std::ranges::sort(calls, {}, [](const RuleCall& call) { return std::pair(call.rule, call.back); });
+    const std::span words(words_.begin() + word_offsets_[state], words_.begin() + word_offsets_[state + 1]);
+    std::ranges::sort(words, {}, [](const WordEnd& end) { return std::pair(end.word, end.target); });
+    budget_.spend(4 + 8 * static_cast<int64_t>(calls.size() + words.size()));
+  }
+}
+
+// Finds the states that end their rule and do nothing else.
+void NetworkPlaces::find_returns(const RuleNetwork& network) {
+  const auto goes = [](int32_t target) { return target != kNone; };
+  const auto classes = static_cast<size_t>(network.num_classes), labels = static_cast<size_t>(network.num_labels);
+  for (int32_t state = 0; state < num_states(); ++state) {
+    const bool moves = std::ranges::any_of(network.next.subspan(state * classes, classes), goes) ||
+                       std::ranges::any_of(network.by_label.subspan(state * labels, labels), goes);
+    returns_at_once_.push_back(final_[state] && !moves && calls(state).empty() && words(state).empty());
+    budget_.spend(4 + static_cast<int64_t>(classes + labels));
+  }
 }
 
 void NetworkPlaces::add_state(int32_t rule) {
@@ -227,34 +240,38 @@ NetworkPlaces::Reads NetworkPlaces::reads(int32_t state) {
 }
 
 void NetworkPlaces::find_first() {
-  Lists after(num_rules(), Vector<int32_t>(budget_), budget_);
   first_.assign(num_rules(), ColumnSets::kEmpty);
+  // By rule, those whose texts go on with what follows it as well.
+  Lists readers(num_rules(), Vector<int32_t>(budget_), budget_);
   // By symbol, the columns and the rules that `reads` finds.
   support::Interner<int32_t> symbols(budget_);
-  Vector<int32_t> columns(budget_);
-  Lists rules(budget_);
+  Vector<Reads> found(budget_);
   for (int32_t rule = 0; rule < num_rules(); ++rule) {
+    Vector<int32_t> after(budget_);
     for (int32_t symbol : under_[rule]) {
       const auto [number, is_new] = symbols.intern({&symbol, 1});
-      if (is_new) {
-        Reads read = reads(symbol);
-        columns.push_back(read.columns);
-        rules.push_back(std::move(read.rules));
-      }
-      first_[rule] = sets_.either(first_[rule], columns[number]);
-      include(after[rule], rules[number]);
-      budget_.spend(8);
+      if (is_new) found.push_back(reads(symbol));
+      first_[rule] = sets_.either(first_[rule], found[number].columns);
+      budget_.spend(8 + static_cast<int64_t>(after.size() + found[number].rules.size()));
+      include(after, found[number].rules);
     }
+    for (int32_t other : after) readers[other].push_back(rule);
   }
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (int32_t rule = 0; rule < num_rules(); ++rule) {
-      int32_t together = first_[rule];
-      for (int32_t other : after[rule]) together = sets_.either(together, first_[other]);
-      changed |= together != first_[rule];
-      first_[rule] = together;
-      budget_.spend(1 + 4 * static_cast<int64_t>(after[rule].size()));
+  pass_on_first(readers);
+}
+
+void NetworkPlaces::pass_on_first(const Lists& readers) {
+  Vector<int32_t> todo(num_rules(), budget_);
+  std::iota(todo.begin(), todo.end(), 0);
+  while (!todo.empty()) {
+    const int32_t rule = todo.back();
+    todo.pop_back();
+    for (int32_t reader : readers[rule]) {
+      const int32_t together = sets_.either(first_[reader], first_[rule]);
+      if (together != first_[reader]) todo.push_back(reader);
+      first_[reader] = together;
     }
+    budget_.spend(4 + 4 * static_cast<int64_t>(readers[rule].size()));
   }
 }
 

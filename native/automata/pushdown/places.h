@@ -100,12 +100,15 @@ class NetworkPlaces {
   std::span<const RuleCall> calls(int32_t state) const {
     return {calls_.data() + call_offsets_[state], calls_.data() + call_offsets_[state + 1]};
   }
+  void sort_rows();
+  void find_returns(const RuleNetwork& network);
   void add_state(int32_t rule);
   void call_start_rule(int32_t start_rule);
   void find_callers();
   void write_table(const RuleNetwork& network);
   Known find_closure(int32_t state);
   void find_first();
+  void pass_on_first(const Lists& readers);
   Reads reads(int32_t state);
 
   Stacks& stacks_;
