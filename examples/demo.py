@@ -81,8 +81,6 @@ def write_texts() -> None:
         vocabulary = vocabulary_of(tokenizer)
     import tokenfst
 
-    with stage("compiling or loading the kernels (once for each machine)"):
-        tokenfst.compile("a|b", vocabulary)
     print(f"  {sum(p.numel() for p in model.parameters()):,} parameters, {len(vocabulary):,} tokens")
 
     def write(automaton: TokenAutomaton | PushdownTokenAutomaton, prompt: str, max_new_tokens: int) -> list[str]:
@@ -110,7 +108,7 @@ def write_grammars(vocabulary: Vocabulary, write: Callable[[PushdownTokenAutomat
     from constraints import json as any_json
 
     print("\nJSON of any depth")
-    with stage("grammar to token automaton (kernels too, once for each machine)"):
+    with stage("grammar to token automaton"):
         automaton = tokenfst.compile(any_json(), vocabulary)
     for text in write(automaton, "A person as JSON:\n", 64):
         json.loads(text)
@@ -129,7 +127,7 @@ def write_values(vocabulary: Vocabulary, write: Callable[[PushdownTokenAutomaton
     from constraints import json_schema
 
     print(f"\na JSON Schema:\n{json.dumps(SCHEMA)}")
-    with stage("schema to token automaton (kernels too, once for each machine)"):
+    with stage("schema to token automaton"):
         automaton = tokenfst.compile(json_schema(SCHEMA, whitespace="python"), vocabulary)
     if not isinstance(automaton, tokenfst.PushdownTokenAutomaton):
         raise SystemExit("a recursive schema needs a stack")

@@ -11,9 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from test_lazy import byte_vocabulary
 
-from automata import _native
+from automata import _native, parse
 from automata import expr as ex
-from automata import parse
 from automata.algebra import alternation, concatenation
 from automata.byte_automaton import ByteAutomaton
 from automata.compile import compile_expr
@@ -257,6 +256,10 @@ def test_minimization_is_stopped() -> None:
     start, ends, found = _native.minimize(final, arcs, work.budget)
     assert (start >= 0, len(ends), len(found)) == (True, size + 1, size)
     cancellation.cancel()
-    with pytest.raises(Cancelled):
+
+    def minimize_for_ever() -> None:
         while True:
             _native.minimize(final, arcs, work.budget)
+
+    with pytest.raises(Cancelled):
+        minimize_for_ever()

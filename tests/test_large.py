@@ -41,8 +41,8 @@ from automata.transition.sparse import by_state
 from constraints import choice
 from decoding.arena import Arena
 from tokenfst import TokenAutomaton, Vocabulary, from_tekken
-from tokenfst.compile import from_bytes
 from tokenfst._native import is_list_like, relation_classes
+from tokenfst.compile import from_bytes
 from tokenfst.text_start import TextStart
 from tokenfst.token_classes import token_classes
 

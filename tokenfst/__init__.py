@@ -5,6 +5,7 @@ compile(constraint, vocabulary) -> TokenAutomaton
 compile(constraint, vocabulary, tokenization="canonical") -> CanonicalAutomaton
 compile(grammar, vocabulary) -> PushdownTokenAutomaton
 compile(constraint, vocabulary, lazy=True) -> LazyAutomaton
+fill_bitmasks(automata, states, out)       masks of a batch in one call
 """
 
 import automata as _automata
@@ -17,6 +18,7 @@ if not hasattr(_automata, "compile_expr"):
     )
 
 from tokenfst.automaton import TokenAutomaton
+from tokenfst.batches import fill_bitmasks
 from tokenfst.bpe import BPE, NotBPE
 from tokenfst.canonical import CanonicalAutomaton
 from tokenfst.compile import compile  # noqa: A004
@@ -38,6 +40,7 @@ __all__ = [
     "TokenAutomaton",
     "Vocabulary",
     "compile",
+    "fill_bitmasks",
     "from_sentencepiece",
     "from_tekken",
     "from_tiktoken",

@@ -26,9 +26,9 @@ import numpy as np
 
 from automata.arrays import BoolArray, IntArray
 from automata.byte_automaton import ByteAutomaton
+from tokenfst._native import TokenClasses
 from tokenfst.terminals import Terminals, token_set
 from tokenfst.text_start import SPACE, TextStart
-from tokenfst._native import TokenClasses
 from tokenfst.token_classes import NEVER
 from tokenfst.vocabulary import Vocabulary
 

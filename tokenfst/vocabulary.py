@@ -6,8 +6,8 @@ are the empty string: they are allowed only where a constraint asks for them by 
 would not advance, and the end-of-sequence ids among them exactly where a text may end.
 
 Preparing sorts the tokens into tries (`native/tokenfst/trie.h`); everything after that works on ranks, positions in
-sorted order, because the tokens below a prefix are then neighbours. Ranks come in this order: tokens that are whole UTF-8
-characters, other tokens, and those that emit nothing. End tokens are not ranked at all.
+sorted order, because the tokens below a prefix are then neighbours. Ranks come in this order: tokens that are whole
+UTF-8 characters, other tokens, and those that emit nothing. End tokens are not ranked at all.
 """
 
 from __future__ import annotations
@@ -128,12 +128,14 @@ class Vocabulary:
     @cached_property
     def whole_trie(self):  # TRANSITION
         from tokenfst.transition.trie import build_trie
+
         tokens = [self.tokens[t] for t in self.token_of_rank[: self.num_whole].tolist()]
         return build_trie(tokens, 0)
 
     @cached_property
     def partial_trie(self):  # TRANSITION
         from tokenfst.transition.trie import build_trie
+
         tokens = [self.tokens[t] for t in self.token_of_rank[self.num_whole :].tolist() if self.tokens[t]]
         return build_trie(tokens, self.num_whole)
 

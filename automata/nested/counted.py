@@ -31,7 +31,7 @@ _COPY_BYTES = 40
 class Counted:
     """Between `low` and `high` texts of a language, one after the other, with text before and behind them.
 
-    Where it is counted in steps (`tokenfst.lazy.readings`), bounds cost nothing; elsewhere it is written out.
+    Where it is counted in steps (`native/tokenfst/lazy/readings.h`), bounds cost nothing; elsewhere it is written out.
 
     Attributes:
         unit: the language, finite and without labels. No text of it begins another one, and the empty text is none of
@@ -164,7 +164,8 @@ def counted_arcs(
     if num_copies * len(arcs) > work.limits.arcs:
         most = work.limits.arcs // len(arcs)
         raise LimitExceeded(
-            f"counting to {numeral(max(low, high or 0))} takes too many states; at most {most:,} are written out", limit="arcs"
+            f"counting to {numeral(max(low, high or 0))} takes too many states; at most {most:,} are written out",
+            limit="arcs",
         )
     # The copies, and what is made of them on the way.
     num_bytes = _COPY_BYTES * num_copies * len(arcs)

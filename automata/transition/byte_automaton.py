@@ -15,15 +15,11 @@ bytes need not know of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
-
 import numpy as np
 import numpy.typing as npt
 
-from automata.jit import kernel, plain_kernel
 from automata.arrays import BoolArray, IntArray
-
+from automata.jit import kernel, plain_kernel
 
 ByteArray = npt.NDArray[np.uint8]
 

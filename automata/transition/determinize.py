@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from automata.transition.grouping import grouped
+from automata.arrays import BoolArray, IntArray
 from automata.jit import kernel, plain_kernel
 from automata.limits import Flag
-from automata.arrays import BoolArray, IntArray
+from automata.transition.grouping import grouped
 
 # How a construction ended.
 DONE, TOO_MANY_STATES, TOO_MUCH_MEMORY, STOPPED = range(4)

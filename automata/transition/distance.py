@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from automata.transition.grouping import grouped
+from automata.arrays import IntArray
 from automata.jit import kernel
-from automata.arrays import BoolArray, IntArray
+from automata.transition.grouping import grouped
 
 
 @kernel

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from automata.arrays import BoolArray, IntArray
+from automata.jit import kernel
 from automata.transition.byte_automaton import canonical
 from automata.transition.grouping import grouped
-from automata.jit import kernel
-from automata.arrays import BoolArray, IntArray
 from automata.transition.sparse import HIGH, LOW, REACHED
 from automata.transition.tabulate import Tables
 

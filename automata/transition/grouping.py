@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from automata.arrays import IntArray
 from automata.jit import kernel
-from automata.arrays import BoolArray, IntArray
 
 
 @kernel

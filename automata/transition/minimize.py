@@ -15,12 +15,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from automata.arrays import IntArray
+from automata.jit import kernel, plain_kernel
+from automata.limits import Flag
 from automata.transition.determinize import Transitions
 from automata.transition.distance import distances
 from automata.transition.grouping import grouped
-from automata.jit import kernel, plain_kernel
-from automata.limits import Flag
-from automata.arrays import BoolArray, IntArray
 
 # Columns of a partition's elements: the permutation, its inverse, and the set of each element.
 _ORDER, _PLACE, _OWNER = range(3)

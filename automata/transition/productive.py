@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from automata.transition.grouping import grouped
-from automata.jit import kernel, plain_kernel
 from automata.arrays import BoolArray, IntArray
+from automata.jit import kernel, plain_kernel
+from automata.transition.grouping import grouped
 
 
 @kernel

@@ -15,18 +15,13 @@ memory).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from automata.arrays import ByteArray
+from automata.arrays import BoolArray, ByteArray, IntArray
+from automata.jit import kernel
 from automata.transition.byte_automaton import merge_columns
 from automata.transition.determinize import Transitions
-from automata.errors import LimitExceeded
 from automata.transition.grouping import grouped
-from automata.jit import kernel
-from automata.limits import DEFAULT_LIMITS
-from automata.arrays import BoolArray, IntArray
 
 # Columns of arcs.
 LOW, HIGH, REACHED = range(3)

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from automata.jit import kernel, plain_kernel
 from automata.arrays import IntArray
+from automata.jit import kernel, plain_kernel
 
 SYMBOL, BELOW, HEIGHT = range(3)
 

@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from automata.arrays import ByteArray
+from automata.arrays import BoolArray, ByteArray, IntArray
+from automata.jit import kernel
 from automata.transition.byte_automaton import canonical
 from automata.transition.determinize import Transitions
-from automata.jit import kernel
 from automata.transition.minimize import table_of
-from automata.arrays import BoolArray, IntArray
 from automata.transition.sparse import canonical_arcs
 
 # The largest table `[Q, P]` of states and cut bytes that is made, in bytes; past it an automaton is sparse.
@@ -66,6 +65,7 @@ def no_tables() -> Tables:
 def from_either(tables: Tables, labels: tuple[str, ...]):
     from automata._native import ByteTables
     from automata.byte_automaton import ByteAutomaton
+
     start, final, byte_class, columns, offsets, arcs, by_label = tables
     start = min(start, 0)
     if not len(offsets):

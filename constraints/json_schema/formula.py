@@ -260,7 +260,7 @@ class Pattern(Formula):
 
 
 class Format(Formula):
-    """The string has a format that `constraints.json_schema.formats` knows."""
+    """The string has a format that `constraints.json_schema.strings.formats` knows."""
 
     __slots__ = ()
 

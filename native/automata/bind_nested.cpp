@@ -171,10 +171,10 @@ auto compile_of(const NestedLayout& layout, int64_t max_states, Budget& budget) 
   require(layout.counters.empty(), "something is counted");
   NestedAutomaton found = unlocked([&] { return compile(layout, max_states, budget); });
   const auto [fault, rule, other] = found.wrong;
-  return std::tuple(std::tuple(static_cast<int32_t>(fault), rule, other), found.has_text,
-                    array_of(found.byte_class), array(std::move(found.step_offsets)), array(std::move(found.pops)),
-                    array(std::move(found.pushes)), array(std::move(found.targets)), rows(found.symbols),
-                    array(std::move(found.headroom)), array(std::move(found.symbol_headroom)));
+  return std::tuple(std::tuple(static_cast<int32_t>(fault), rule, other), found.has_text, array_of(found.byte_class),
+                    array(std::move(found.step_offsets)), array(std::move(found.pops)), array(std::move(found.pushes)),
+                    array(std::move(found.targets)), rows(found.symbols), array(std::move(found.headroom)),
+                    array(std::move(found.symbol_headroom)));
 }
 
 // What is counted.

@@ -42,9 +42,7 @@ size_t FiniteAutomaton::num_bytes() const {
   return transitions + tables_.final.size() + sizeof(Run) * tables_.runs.size();
 }
 
-int32_t FiniteAutomaton::class_of(int32_t token) const {
-  return tokenfst::class_of(token, vocabulary(), tables_.runs);
-}
+int32_t FiniteAutomaton::class_of(int32_t token) const { return tokenfst::class_of(token, vocabulary(), tables_.runs); }
 
 bool FiniteAutomaton::is_final(int64_t state) const {
   if (const auto* form = std::get_if<GuardedTransitions>(&tables_.transitions)) return form->target(state, kEnd) >= 0;

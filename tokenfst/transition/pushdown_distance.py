@@ -35,8 +35,8 @@ import numpy.typing as npt
 
 from automata.errors import LimitExceeded
 from automata.jit import kernel, plain_kernel
-from tokenfst.transition.loops import Ints
 from tokenfst.pushdown.tables import PushdownTables
+from tokenfst.transition.loops import Ints
 
 MAX_CONTEXTS = 1 << 12
 # More than any distance; two of them still fit.

@@ -1,0 +1,115 @@
+"""Threads: how much more two threads do than one, where each fills masks of lazy automata of its own.
+
+    python benchmarks/threads.py [--vocab FILE] [--threads N] [--automata N] [--rounds N] [--json FILE]
+
+All automata are of one vocabulary, each of a pattern of its own, and walk along one text. Masks are made and not looked
+up: automata are compiled anew for each round, which is not timed. A round is the same work by one thread,
+and by all; the two take turns, and what is printed are medians over the rounds.
+
+    calls    threads of Python, which call `advance` and `fill_bitmask`
+    batch    one call of `tokenfst.fill_bitmasks` for the states of all automata, on one thread and on all
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import threading
+import time
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+
+import tokenfst
+from tokenfst.loaders import load
+
+TEXT = "The quick brown fox jumps over one lazy dog, and then it rests."
+
+
+def pattern(number: int) -> str:
+    """A pattern that the text has, and no other one is like it."""
+    return rf"(?!.*(cat{number}|mouse{number}))[ -~]{{10,{80 + number}}}"
+
+
+class Work:
+    """Automata and the tokens that each reads."""
+
+    def __init__(self, vocabulary: tokenfst.Vocabulary, count: int) -> None:
+        self.automata = [tokenfst.compile(pattern(number), vocabulary, lazy=True) for number in range(count)]
+        longest = sorted(range(len(vocabulary)), key=lambda token: -len(vocabulary.tokens[token]))
+        known = {vocabulary.tokens[token]: token for token in reversed(longest)}
+        self.text = _greedy(TEXT.encode(), known)
+        self.words = np.zeros((count, -(-len(vocabulary) // 32)), np.int32)
+
+    def walk(self, rows: range) -> None:
+        """Fills the mask of every state that some automata come to."""
+        for row in rows:
+            automaton, words = self.automata[row], self.words[row]
+            state = automaton.start
+            for token in self.text:
+                automaton.fill_bitmask(state, words)
+                state = automaton.advance(state, token)
+
+    def calls(self, num_threads: int) -> None:
+        """The same on threads of Python."""
+        rows = [range(first, len(self.automata), num_threads) for first in range(num_threads)]
+        threads = [threading.Thread(target=self.walk, args=(own,)) for own in rows]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def batch(self, num_threads: int) -> None:
+        """All automata step by step, a call for each."""
+        states = [automaton.start for automaton in self.automata]
+        for token in self.text:
+            tokenfst.fill_bitmasks(self.automata, states, self.words, num_threads=num_threads)
+            states = [automaton.advance(state, token) for automaton, state in zip(self.automata, states, strict=True)]
+
+
+def _greedy(text: bytes, known: dict[bytes, int]) -> list[int]:
+    """The longest tokens from left to right."""
+    found, at = [], 0
+    while at < len(text):
+        size = next(size for size in range(min(16, len(text) - at), 0, -1) if text[at : at + size] in known)
+        found.append(known[text[at : at + size]])
+        at += size
+    return found
+
+
+def seconds(work: Callable[[int], None], num_threads: int) -> float:
+    """What some work takes."""
+    begun = time.perf_counter()
+    work(num_threads)
+    return time.perf_counter() - begun
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--vocab", help="a vocabulary file; without it the tokens that mistral-common carries")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--automata", type=int, default=8)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--json", type=Path, help="where all times go")
+    options = parser.parse_args()
+    vocabulary = load(options.vocab or str(files("mistral_common") / "data" / "tekken_240911.json"))
+    runs: dict[str, list[tuple[float, float]]] = {"calls": [], "batch": []}
+    for _ in range(options.rounds):
+        for way, times in runs.items():
+            one, several = (Work(vocabulary, options.automata) for _ in range(2))
+            times.append((seconds(getattr(one, way), 1), seconds(getattr(several, way), options.threads)))
+    if options.json:
+        options.json.write_text(json.dumps(runs, indent=1))
+    print(f"| | one thread, ms | {options.threads} threads, ms | work per time |")
+    print("|---|--:|--:|--:|")
+    for way, times in runs.items():
+        one, several = (1e3 * statistics.median(each) for each in zip(*times, strict=True))
+        ratio = statistics.median(one / several for one, several in times)
+        print(f"| {way} | {one:.1f} | {several:.1f} | {ratio:.2f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""Masks of many sequences at once: one call for a batch, outside Python's lock and on several threads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from automata.arrays import IntArray
+from tokenfst import _native
+from tokenfst.over_tokens import OverTokens
+
+# More tokens than any text has.
+_UNLIMITED = np.iinfo(np.int64).max
+
+
+def fill_bitmasks(
+    automata: Sequence[OverTokens[Any]],
+    states: Sequence[Any],
+    out: IntArray,
+    remaining: Sequence[int | None] | None = None,
+    *,
+    num_threads: int = 1,
+) -> None:
+    """Write the masks of a batch of sequences as packed words: bit `i & 31` of word `i >> 5` is token i.
+
+    Each sequence has an automaton and a state of its own; any of them may be the same. Other threads of Python run
+    meanwhile. Threads that fill masks of one lazy automaton take turns, those of different automata do not.
+
+    Args:
+        automata: B automata over tokens.
+        states: a state of each.
+        out: int32 `[B, W]`, contiguous, `W >= ceil(V / 32)` for each vocabulary; words past a vocabulary are cleared. A
+            tensor on the CPU is given as `tensor.numpy()`, which shares its memory.
+        remaining: how many tokens each sequence may still write, as of `OverTokens.mask`; None for any number.
+        num_threads: how many threads share the work, the caller's among them.
+
+    Raises:
+        TypeError: `out` is no such array.
+        ValueError: the sizes do not fit together, or a state is none of its automaton's.
+        LimitExceeded: a lazy automaton has found more states than its limits allow.
+    """
+    limits = None
+    if remaining is not None:
+        limits = np.array([_UNLIMITED if each is None else each for each in remaining], np.int64)
+    cores = [getattr(automaton, "core", None) for automaton in automata]
+    if None not in cores:
+        _native.fill_bitmasks(cores, states, out, limits, num_threads)
+        return
+    # What is made of an automaton in Python (`decoding.healing`) fills its mask there.
+    for automaton, state, words, limit in zip(automata, states, out, remaining or [None] * len(out), strict=True):
+        automaton.fill_bitmask(state, words, limit)
