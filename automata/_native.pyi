@@ -117,6 +117,80 @@ def from_state(tables: ByteTables, state: int, dense_bytes: int, budget: Budget)
 def substrings(text: bytes, chunks: numpy.typing.NDArray[numpy.int32], numbers: numpy.typing.NDArray[numpy.int32], budget: Budget) -> tuple[int, NDArray[numpy.int32], NDArray[numpy.int32]]:
     """The states, ranges and epsilon arcs of all substrings of a text."""
 
+class Construction:
+    """
+    The states of a pushdown automaton as sets of elements, and their steps.
+    """
+
+    @property
+    def unbounded(self) -> int: ...
+
+    @property
+    def unbounded_state(self) -> int: ...
+
+    @property
+    def unbounded_elements(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+    @property
+    def rule_of(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def element_offsets(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def elements(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def came_from(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def too_many(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def steps(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def shared(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def parent(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def last(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def state_kind(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def symbol_kind(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def below_offsets(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def below(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def headroom(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def symbol_headroom(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+def construct(next: numpy.typing.NDArray[numpy.int32], by_label: numpy.typing.NDArray[numpy.int32], final: numpy.typing.NDArray[numpy.bool_], rule_of: numpy.typing.NDArray[numpy.int32], rule_start: numpy.typing.NDArray[numpy.int32], start_rule: int, call_offsets: numpy.typing.NDArray[numpy.int32], calls: numpy.typing.NDArray[numpy.int32], word_offsets: numpy.typing.NDArray[numpy.int32], words: numpy.typing.NDArray[numpy.int32], num_lazy: int, side_by_side: bool, max_configurations: int, max_states: int, max_ways: int, budget: Budget) -> Construction:
+    """The subset construction over configurations of a network of rules."""
+
+def with_shared(steps: numpy.typing.NDArray[numpy.int32], shared: numpy.typing.NDArray[numpy.int32], num_states: int, budget: Budget) -> NDArray[numpy.int32]:
+    """Steps in order with those that states share with others, `[E, 5]`."""
+
+def moves_of(steps: numpy.typing.NDArray[numpy.int32], budget: Budget) -> NDArray[numpy.int32]:
+    """Steps in order without their columns, `[n, 4]`."""
+
 class CountedTables:
     """A deterministic automaton over bytes with a register."""
 
@@ -310,9 +384,4 @@ def doubtful_states(moves: numpy.typing.NDArray[numpy.int32], parent: numpy.typi
 def rule_tables(num_states: int, ranges: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], num_rules: int, num_labels: int, max_states: int, budget: Budget) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
     """
     The classes, the table, the rules and the starts of the minimal automata of rules, and their other arcs.
-    """
-
-def headrooms(num_states: int, edges: numpy.typing.NDArray[numpy.int32], calls: numpy.typing.NDArray[numpy.int32], ends: numpy.typing.NDArray[numpy.int32], budget: Budget) -> NDArray[numpy.int32]:
-    """
-    The least number of symbols on the stack that the way from each state to an end takes, `[Q]`, or -1.
     """

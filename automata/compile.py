@@ -2,8 +2,9 @@
 
 The layout has arcs over byte ranges. Their ends cut the 256 bytes into intervals that no arc tells apart, and automata
 are built over intervals in place of bytes: a pattern with `[^"]` has some twenty of them, so automata stay small where
-arcs over bytes would be hundreds. Intersection and difference are products of arcs over bytes (`native/automata/product.h`), and
-lists of strings and substrings of a text have constructions of their own (`native/automata/word_list.h`, `automata.substring`).
+arcs over bytes would be hundreds. Intersection and difference are products of arcs over bytes
+(`native/automata/product.h`), and lists of strings and substrings of a text have constructions of their own
+(`native/automata/word_list.h`, `automata.substring`).
 
 An expression with assertions cannot be laid out part by part: the layout stops at the first one, and the text that it
 belongs to is resolved as a whole (`automata.assertions`). All others pay nothing for it.

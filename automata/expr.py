@@ -248,8 +248,8 @@ def repeat(inner: Expr | str | bytes, low: int, high: int | None = None) -> Expr
 def _are_one(inner: Repetition, low: int, high: int | None) -> bool:
     """Whether a repetition that is repeated is one repetition: (a+)? is a*, (a{1,9}){2,5} is a{2,45}.
 
-    `a{m,n}` k times is every number of them from k m to k n. There is no gap before k + 1 times if that begins at most one
-    higher, (k + 1) m <= k n + 1; if so for one k, it is so for all that are higher.
+    `a{m,n}` k times is every number of them from k m to k n. No gap follows before k + 1 times if that begins at most
+    one higher, (k + 1) m <= k n + 1; if so for one k, it is so for all that are higher.
     """
     if low == high:
         return True

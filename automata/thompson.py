@@ -191,7 +191,8 @@ class Layout:
         if expr.size > limit:
             part = largest(expr, limit)
             raise LimitExceeded(
-                f"{excerpt(part)} has {numeral(part.size)} leaves with its repetitions written out, more than {limit:,} "
+                f"{excerpt(part)} has {numeral(part.size)} leaves with its repetitions written out, "
+                f"more than {limit:,} "
                 "(limit `arcs`)",
                 limit="arcs",
             )

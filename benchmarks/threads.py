@@ -26,7 +26,6 @@ import numpy as np
 import tokenfst
 from tokenfst.loaders import load
 
-
 TEXT = "The quick brown fox jumps over one lazy dog, and then it rests."
 
 

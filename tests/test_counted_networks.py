@@ -256,6 +256,10 @@ def test_minimization_is_stopped() -> None:
     start, ends, found = _native.minimize(final, arcs, work.budget)
     assert (start >= 0, len(ends), len(found)) == (True, size + 1, size)
     cancellation.cancel()
-    with pytest.raises(Cancelled):
+
+    def minimize_for_ever() -> None:
         while True:
             _native.minimize(final, arcs, work.budget)
+
+    with pytest.raises(Cancelled):
+        minimize_for_ever()

@@ -29,9 +29,7 @@ def tekken() -> Vocabulary:
 
 @pytest.mark.parametrize("bounds", [{}, {"maxLength": 30}, {"minLength": 3}])
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_masks_are_those_of_the_eager_automaton(
-    pattern: str, bounds: dict[str, int], tekken: Vocabulary
-) -> None:
+def test_masks_are_those_of_the_eager_automaton(pattern: str, bounds: dict[str, int], tekken: Vocabulary) -> None:
     schema = json_schema({"type": "string", "pattern": pattern, **bounds})
     lazy, eager = tokenfst.compile(schema, tekken, lazy=True), tokenfst.compile(schema, tekken)
     assert isinstance(lazy, LazyAutomaton)

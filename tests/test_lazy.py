@@ -161,9 +161,7 @@ def test_networks_are_made_deterministic_on_demand(schema: dict[str, Any]) -> No
     [({"maxLength": 40}, "chained"), ({"pattern": "^[^a]*$"}, "walked"), ({"maxProperties": 2}, "looping")],
     ids=str,
 )
-def test_masks_are_the_same_once_texts_have_been_met(
-    schema: dict[str, Any], found_by: str, tekken: Vocabulary
-) -> None:
+def test_masks_are_the_same_once_texts_have_been_met(schema: dict[str, Any], found_by: str, tekken: Vocabulary) -> None:
     constraint = constraints.json_schema({"type": ["object", "string"], **schema})
     cold = tokenfst.compile(constraint, Vocabulary(tekken.tokens, tekken.eos_ids), lazy=True)
     for _ in range(4):

@@ -71,9 +71,7 @@ def as_csr(automaton: TokenAutomaton) -> TokenAutomaton:
     offsets = np.searchsorted(source, np.arange(automaton.num_states + 1)).astype(np.int64)
     transitions = Csr(offsets, number.copy(), target.copy(), automaton.num_classes)
     runs = automaton.run_end, automaton.run_class
-    return TokenAutomaton.from_transitions(
-        automaton.vocabulary, automaton.start, automaton.final, transitions, *runs
-    )
+    return TokenAutomaton.from_transitions(automaton.vocabulary, automaton.start, automaton.final, transitions, *runs)
 
 
 def allowed(automaton: TokenAutomaton, state: int) -> set[int]:
@@ -346,7 +344,8 @@ def test_both_forms_hold_the_edges_that_they_are_made_of(
     reached = np.array([table[key] for key in keys], np.int32)
     # One token for each class, and none that ends.
     vocabulary = Vocabulary([bytes([byte]) for byte in range(num_classes)])
-    runs = np.arange(1, num_classes + 1, dtype=np.int32), np.arange(FIRST_CLASS, FIRST_CLASS + num_classes, dtype=np.int32)
+    ranks = np.arange(num_classes, dtype=np.int32)
+    runs = ranks + np.int32(1), ranks + np.int32(FIRST_CLASS)
     classes = TokenClasses(*runs, FIRST_CLASS + num_classes, source, number + np.int32(FIRST_CLASS), reached)
     final, work = np.zeros(num_states, np.bool_), Work()
     for dense_bytes in (1 << 20, 0):

@@ -272,9 +272,7 @@ def from_bytes(
     return TokenAutomaton.from_classes(vocabulary, start, final, classes, work, at_text_start=at_text_start)
 
 
-def _trim(
-    start: int, final: BoolArray, classes: TokenClasses
-) -> tuple[int, BoolArray, TokenClasses]:
+def _trim(start: int, final: BoolArray, classes: TokenClasses) -> tuple[int, BoolArray, TokenClasses]:
     """Keeps the states that tokens reach and from which tokens reach an end; classes without a difference merge.
 
     Raises:

@@ -1,13 +1,13 @@
 """LazyAutomaton: an exact automaton over tokens whose masks are made when they are first asked for.
 
 An eager automaton finds what all tokens do to all states before the first mask. This one does nothing until a mask is
-asked for, and then walks the vocabulary from the one configuration that there is. That is what a server wants that gets
-another constraint with each request; a constraint that is used again and again is compiled eagerly, or this automaton is
-kept.
+asked for, and then walks the vocabulary from the one configuration that there is. That is what a server wants that
+gets another constraint with each request; a constraint that is used again and again is compiled eagerly, or this
+automaton is kept.
 
 The rules of a JSON schema or another network need no automaton over bytes: the native core makes their states as the
-text reaches them (`native/tokenfst/lazy/`). Where that would not be exact, and for other constraints, the automaton over
-bytes is made first.
+text reaches them (`native/tokenfst/lazy/`). Where that would not be exact, and for other constraints, the automaton
+over bytes is made first.
 """
 
 from __future__ import annotations

@@ -164,7 +164,8 @@ def counted_arcs(
     if num_copies * len(arcs) > work.limits.arcs:
         most = work.limits.arcs // len(arcs)
         raise LimitExceeded(
-            f"counting to {numeral(max(low, high or 0))} takes too many states; at most {most:,} are written out", limit="arcs"
+            f"counting to {numeral(max(low, high or 0))} takes too many states; at most {most:,} are written out",
+            limit="arcs",
         )
     # The copies, and what is made of them on the way.
     num_bytes = _COPY_BYTES * num_copies * len(arcs)

@@ -11,10 +11,11 @@ from collections.abc import Mapping
 
 from automata.arrays import IntArray
 from automata.errors import NondeterministicGrammar
+from automata.limits import Work
 from automata.pushdown.automaton import Configuration, PushdownAutomaton
-from automata.pushdown.determinize import Determinizer, Element, Unbounded
+from automata.pushdown.construction import Construction, Element, Unbounded
 from automata.pushdown.grammar import Place
-from automata.pushdown.places import Stack
+from automata.pushdown.steps import Stack
 
 # Configurations looked at in search of a text.
 _MAX_TRIED = 20_000
@@ -27,7 +28,7 @@ _GROWS = "and no bounded look-ahead tells them apart"
 
 
 def explained(
-    found: Determinizer, unbounded: Unbounded, known: PushdownAutomaton, number: IntArray, places: Mapping[str, Place]
+    found: Construction, unbounded: Unbounded, known: PushdownAutomaton, number: IntArray, places: Mapping[str, Place]
 ) -> NondeterministicGrammar:
     """The error for a set that goes past a bound.
 
@@ -39,9 +40,11 @@ def explained(
         places: where rules were defined.
     """
     state = _first_state(found, unbounded.state)
-    elements = found.elements[state] if len(found.elements[state]) > 1 else unbounded.elements
+    elements = found.elements(state)
+    if len(elements) == 1:
+        elements = unbounded.elements
     left, right = elements[0], elements[-1]
-    text = shortest_text(known, int(number[state]))
+    text = shortest_text(known, int(number[state]), found.work)
     after = f"after {shown(text)} "
     if unbounded.reason == "pops":
         reason = f"{after}any number of rules can end at once: {_described(found, left)}, and each can go on as well"
@@ -50,7 +53,7 @@ def explained(
             f"{after}two derivations go on, {_GROWS}: one is in {_described(found, left)}, "
             f"the other in {_described(found, right)}"
         )
-    name = rule_name(found, left[1])
+    name = found.rule_name(left[1])
     place = places.get(name)
     return NondeterministicGrammar(
         f"{reason}; {_ADVICE}",
@@ -60,21 +63,22 @@ def explained(
     )
 
 
-def _first_state(found: Determinizer, state: int) -> int:
+def _first_state(found: Construction, state: int) -> int:
     """The first state on the way to one from which on there were always several elements."""
-    while found.came_from[state] >= 0 and len(found.elements[found.came_from[state]]) > 1:
-        state = found.came_from[state]
+    before = found.tables.came_from
+    while before[state] >= 0 and len(found.elements(before[state])) > 1:
+        state = int(before[state])
     return state
 
 
-def shortest_text(automaton: PushdownAutomaton, state: int) -> bytes | None:
+def shortest_text(automaton: PushdownAutomaton, state: int, work: Work) -> bytes | None:
     """A shortest text that leads to a state, or None if it is not found soon."""
-    moves = _moves(automaton)
+    moves = _moves(automaton, work)
     level: dict[Configuration, bytes] = {(automaton.start, ()): b""}
     tried = set(level)
     while level:
         reached: dict[Configuration, bytes] = {}
-        for (at, stack), text in level.items():
+        for (at, stack), text in work.watched(level.items()):
             if at == state:
                 return text
             for pops, pushes, target, byte in moves[at]:
@@ -89,15 +93,16 @@ def shortest_text(automaton: PushdownAutomaton, state: int) -> bytes | None:
     return None
 
 
-def _moves(automaton: PushdownAutomaton) -> list[list[tuple[Stack, Stack, int, bytes]]]:
+def _moves(automaton: PushdownAutomaton, work: Work) -> list[list[tuple[Stack, Stack, int, bytes]]]:
     """The steps from each state over bytes, one byte for all that do the same: what they pop, from the bottom up, what
     they push, the target and the byte."""
     rank, byte_of = _by_appearance(automaton)
     found: list[list[tuple[Stack, Stack, int, bytes]]] = []
-    for steps in automaton.steps_by_state():
+    num_classes = automaton.num_classes
+    for steps in work.watched(automaton.steps_by_state(work)):
         moves: dict[tuple[Stack, Stack, int], bytes] = {}
         for column, pops, pushes, target in sorted(steps, key=lambda step: rank[step[0]]):
-            if column < automaton.num_classes:
+            if column < num_classes:
                 moves.setdefault((pops, pushes, target), byte_of[column])
         found.append([(*move, byte) for move, byte in moves.items()])
     return found
@@ -122,18 +127,12 @@ def shown(text: bytes | None) -> str:
     return repr(text.decode("utf-8", "backslashreplace")) if text else "the empty text"
 
 
-def rule_name(found: Determinizer, place: int) -> str:
-    """The rule of a state of the network."""
-    names, rule = found.places.network.rule_names, found.places.rule_of[place]
-    return names[rule] if rule < len(names) else names[found.places.network.start_rule]
-
-
-def _described(found: Determinizer, element: Element) -> str:
+def _described(found: Construction, element: Element) -> str:
     """The rules that an element is in, from the innermost out, each once in a row."""
     stack, place = element
     names: list[str] = []
     for state in (place, *reversed(stack)):
-        name = rule_name(found, state)
+        name = found.rule_name(state)
         if not names or names[-1] != name:
             names.append(name)
     shown = names if len(names) <= 4 else [*names[:2], "…", names[-1]]

@@ -25,14 +25,16 @@ from automata.arrays import BoolArray, ByteArray, IntArray
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import TooManyConfigurations
 from automata.limits import Work, under_way
+from automata.pushdown.steps import Sequences, Stack
 from automata.pushdown.under import UnderSymbols
 
 if TYPE_CHECKING:
     from automata.drawing import Drawing
+    from automata.limits import Work
 
 
 # A state and the symbols on the stack, from the bottom up.
-Configuration = tuple[int, tuple[int, ...]]
+Configuration = tuple[int, Stack]
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +117,7 @@ class PushdownAutomaton:
 
     def overflow_states(self) -> frozenset[int]:
         """The states that stand for more configurations than are carried, each of which reads anything and may end
-        anywhere (`automata.pushdown.parallel`); a text that leads to one of them leads to all."""
+        anywhere (`native/automata/pushdown/construction.h`); a text that leads to one of them leads to all."""
         if self.max_configurations == 1:
             return frozenset()
         first = np.append(self.step_offsets[:-1], 0)[: self.num_states * self.num_columns].reshape(self.num_states, -1)
@@ -136,14 +138,15 @@ class PushdownAutomaton:
             number = int(self.parent[number])
         return tuple(reversed(symbols))
 
-    def steps_by_state(self) -> list[list[tuple[int, tuple[int, ...], tuple[int, ...], int]]]:
+    def steps_by_state(self, work: Work | None = None) -> list[list[tuple[int, Stack, Stack, int]]]:
         """All steps, by state: column, pops from the bottom up, so as they lie on the stack, pushes, and target."""
+        work = under_way(work)
         cell = np.repeat(np.arange(len(self.step_offsets) - 1), np.diff(self.step_offsets))
         state, column = np.divmod(cell, self.num_columns)
-        sequences = [self.sequence(number) for number in range(len(self.parent))]
-        found: list[list[tuple[int, tuple[int, ...], tuple[int, ...], int]]] = [[] for _ in range(self.num_states)]
+        sequences = Sequences(self.parent, self.symbol, work).stacks
+        found: list[list[tuple[int, Stack, Stack, int]]] = [[] for _ in range(self.num_states)]
         tables = (state, column, self.step_pops, self.step_pushes, self.step_target)
-        for at, read, pops, pushes, target in zip(*(table.tolist() for table in tables), strict=True):
+        for at, read, pops, pushes, target in work.watched(zip(*(table.tolist() for table in tables), strict=True)):
             found[at].append((read, sequences[pops][::-1], sequences[pushes], target))
         return found
 

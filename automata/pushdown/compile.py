@@ -9,11 +9,9 @@ from automata.limits import Work, under_way
 from automata.pushdown.ambiguity import explained
 from automata.pushdown.assembly import Assembly
 from automata.pushdown.automaton import PushdownAutomaton
-from automata.pushdown.determinize import Determinizer, Unbounded
+from automata.pushdown.construction import Construction
 from automata.pushdown.grammar import Grammar, Place
 from automata.pushdown.network import Network, build_network
-from automata.pushdown.parallel import SideBySide
-from automata.pushdown.places import Places
 
 Ambiguity = Literal["error", "parallel"]
 
@@ -67,18 +65,14 @@ def compile_network(
         places: where rules were defined, for errors.
     """
     work = under_way(work)
-    if ambiguity == "error":
-        found, max_configurations = Determinizer(Places(network, work), work), 1
-    elif ambiguity == "parallel" and max_configurations >= 1:
-        found = SideBySide(Places(network, work), work, max_configurations)
-    else:
+    if ambiguity not in ("error", "parallel") or max_configurations < 1:
         raise ValueError('`ambiguity` is "error" or "parallel", and `max_configurations` at least 1')
-    try:
-        found.run(found.places.start)
-    except Unbounded as unbounded:
-        known = Assembly(found, 1, work, places or {}).automaton()
-        raise explained(found, unbounded, *known, places or {}) from None
-    assembly = Assembly(found, max_configurations, work, places or {})
-    if any(found.places.words):
+    side_by_side = ambiguity == "parallel"
+    carried = max_configurations if side_by_side else 1
+    found = Construction(network, work, side_by_side=side_by_side, max_configurations=carried)
+    assembly = Assembly(found, carried, work, places or {})
+    if found.unbounded:
+        raise explained(found, found.unbounded, *assembly.automaton(), places or {})
+    if len(network.word):
         assembly.complete()
     return assembly.automaton()[0]

@@ -27,15 +27,22 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from automata.errors import EmptyLanguage
 from automata.limits import Work
-from automata.pushdown.leading_on import Move, SymbolsBelow
-from automata.pushdown.places import Stack, transposed
+from automata.pushdown.construction import SymbolsBelow
+from automata.pushdown.steps import Stack
+
+# State, pops, pushes, target: a step without its column.
+Move = tuple[int, Stack, Stack, int]
 
 # How deep a step may look for it alone.
 MAX_LOOKS = 8
 _ENDS_EXIT, _DONE_EXIT = 0, 1
 _ENDS, _DONE = 1 << _ENDS_EXIT, 1 << _DONE_EXIT
+# Of how many bits `transposed` makes a table of bytes.
+_BITS_AT_ONCE = 1024
 
 
 class Undecided(Exception):
@@ -265,6 +272,18 @@ def each(bits: int) -> list[int]:
         low = bits & -bits
         found.append(low.bit_length() - 1)
         bits ^= low
+    return found
+
+
+def transposed(sets: Sequence[int], num_bits: int) -> list[int]:
+    """By bit, which of some sets have it; sets are the bits of integers."""
+    found: list[int] = []
+    for first in range(0, num_bits, _BITS_AT_ONCE):
+        size = min(_BITS_AT_ONCE, num_bits - first) + 7 >> 3
+        parts = b"".join([(bits >> first & (1 << 8 * size) - 1).to_bytes(size, "little") for bits in sets])
+        table = np.unpackbits(np.frombuffer(parts, np.uint8).reshape(-1, size), axis=1, bitorder="little")
+        having = np.packbits(table.T, axis=1, bitorder="little")
+        found += [int.from_bytes(row.tobytes(), "little") for row in having[: num_bits - first]]
     return found
 
 

@@ -6,16 +6,11 @@ was called. So symbols are of kinds, and each kind has one list of symbols that 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import accumulate
-from typing import TypeVar
 
 import numpy as np
 
 from automata.arrays import IntArray
-
-K = TypeVar("K", bound=Hashable)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -50,19 +45,3 @@ def by_rules(caller: IntArray, callee: IntArray) -> UnderSymbols:
     offsets = np.zeros(num_rules + 1, np.int32)
     np.cumsum(np.bincount(callee, minlength=num_rules), out=offsets[1:])
     return UnderSymbols(caller, offsets, np.argsort(callee, kind="stable").astype(np.int32))
-
-
-def by_kinds(kinds: Iterable[K], below: Mapping[K, Iterable[int]]) -> UnderSymbols:
-    """Symbols of kinds.
-
-    Args:
-        kinds: S of them.
-        below: for each kind, the symbols that may lie under it.
-    """
-    number = {kind: place for place, kind in enumerate(below)}
-    lists = [sorted(symbols) for symbols in below.values()]
-    return UnderSymbols(
-        np.array([number[kind] for kind in kinds], np.int32),
-        np.array([0, *accumulate(map(len, lists))], np.int32),
-        np.array([symbol for symbols in lists for symbol in symbols], np.int32),
-    )

@@ -116,7 +116,11 @@ def json_schema(
     whitespace_at(whitespace, 1)
     with Work(limits, cancellation).current():
         return _read(
-            schema, partial(read_schema, schema, draft=draft, resolver=resolver), whitespace, property_order, unsupported
+            schema,
+            partial(read_schema, schema, draft=draft, resolver=resolver),
+            whitespace,
+            property_order,
+            unsupported,
         )
 
 

@@ -1,4 +1,4 @@
-// Bindings of grammars: what is productive, the automata of rules, headroom, and pushdown automata to step through.
+// Bindings of grammars: what is productive, the automata of rules, and pushdown automata to step through.
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
@@ -6,7 +6,6 @@
 
 #include "automata/bindings.h"
 #include "automata/fixpoint.h"
-#include "automata/pushdown/headroom.h"
 #include "automata/pushdown/leading_on.h"
 #include "automata/pushdown/pushdown_tables.h"
 #include "automata/pushdown/rule_tables.h"
@@ -66,19 +65,6 @@ auto rule_tables_of(int32_t num_states, Rows<Range> ranges, Rows<Edge> epsilon, 
   const size_t num_found = found.rule_of.size(), num_classes = found.num_classes;
   return std::tuple(array_of(found.byte_class), owned(std::move(found.next), {num_found, num_classes}),
                     array(std::move(found.rule_of)), array(std::move(found.rule_start)), rows(found.others));
-}
-
-auto headrooms_of(int32_t num_states, Rows<Edge> edges, Rows<PushingCall> calls, Values<int32_t> ends, Budget& budget) {
-  require(num_states >= 0, "there are no negative numbers of states");
-  require_edges(edges, num_states);
-  require_countable(calls.size(), "calls");
-  for (const PushingCall& call : calls) {
-    for (int32_t state : {call.source, call.begin, call.back}) require_state(state, num_states);
-    require(call.pushed == 0 || call.pushed == 1, "a call pushes one symbol or none");
-  }
-  require_within(ends, 0, num_states, "end");
-  const Vector<int32_t> found = unlocked([&] { return headrooms(num_states, edges, calls, ends, budget); });
-  return array_of(found);
 }
 
 // Pushdown automata.
@@ -192,8 +178,6 @@ void bind_pushdown(nb::module_& m) {
   m.def("rule_tables", &rule_tables_of, "num_states"_a, "ranges"_a, "epsilon"_a, "num_rules"_a, "num_labels"_a,
         "max_states"_a, "budget"_a,
         "The classes, the table, the rules and the starts of the minimal automata of rules, and their other arcs.");
-  m.def("headrooms", &headrooms_of, "num_states"_a, "edges"_a, "calls"_a, "ends"_a, "budget"_a,
-        "The least number of symbols on the stack that the way from each state to an end takes, `[Q]`, or -1.");
 }
 
 }  // namespace automata

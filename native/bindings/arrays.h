@@ -146,6 +146,15 @@ nb::ndarray<nb::numpy, int32_t> rows(const Range& records) {
   const auto* data = reinterpret_cast<const int32_t*>(std::ranges::data(records));
   return owned(std::vector<int32_t>(data, data + size * (sizeof(S) / 4)), {size, sizeof(S) / 4});
 }
+// The same without a copy.
+template <class S>
+nb::ndarray<nb::numpy, int32_t> rows(std::vector<S>&& records) {
+  static_assert(sizeof(S) % 4 == 0);
+  auto* kept = new std::vector<S>(std::move(records));
+  nb::capsule owner(kept, [](void* vector) noexcept { delete static_cast<std::vector<S>*>(vector); });
+  return nb::ndarray<nb::numpy, int32_t>(reinterpret_cast<int32_t*>(kept->data()), {kept->size(), sizeof(S) / 4},
+                                         owner);
+}
 
 template <std::ranges::contiguous_range Range>
 auto grid(const Range& values, size_t rows, size_t columns) {

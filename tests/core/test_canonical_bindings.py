@@ -167,8 +167,7 @@ def constraints(draw: Any) -> ByteTables:
     for _ in range(draw(st.integers(1, 9))):
         low, high = sorted([draw(st.integers(97, 99)), draw(st.integers(97, 99))])
         arcs.append((draw(states), low, high, draw(states)))
-    for label in range(labels):
-        arcs.append((draw(states), 256 + label, 256 + label, draw(states)))
+    arcs += [(draw(states), 256 + label, 256 + label, draw(states)) for label in range(labels)]
     return automaton(size, arcs, labels)
 
 
@@ -254,8 +253,13 @@ def test_parts_of_different_compilations_are_refused() -> None:
 TOKENS = [b"a", b"b", b"ab", b"", b"c"]
 WORDS = vocabulary(TOKENS, [3])
 RELATION = _native.pairs(_native.derivations(WORDS, None, budget()), budget())
-ROWS = (np.array([0, 2, 4, 4], np.int32), np.array([[0, 1, 1, 1, 1], [1, -1, 1, (1 << 31) - 1, 1], [0, 0, 1, 2, 1],
-        [1, -1, -1, 5, 5]], np.int32), np.array([False, True, True]), np.array([0, 1, 1, -1, -1], np.int32))  # fmt: skip
+EDGES = [[0, 1, 1, 1, 1], [1, -1, 1, (1 << 31) - 1, 1], [0, 0, 1, 2, 1], [1, -1, -1, 5, 5]]
+ROWS = (
+    np.array([0, 2, 4, 4], np.int32),
+    np.array(EDGES, np.int32),
+    np.array([False, True, True]),
+    np.array([0, 1, 1, -1, -1], np.int32),
+)
 
 
 @settings(max_examples=500, deadline=None)
@@ -306,7 +310,7 @@ def test_what_is_not_the_automatons_is_a_value_error() -> None:
         with pytest.raises(TypeError):
             found.advance("x", 0)
     assert found.advance(0, 99) == found.advance(0, -1) == -1
-    with pytest.raises(ValueError, match="may not|read-only|not writeable"):
+    with pytest.raises(ValueError, match=r"may not|read-only|not writeable"):
         found.edges[0, 0] = 1
 
 

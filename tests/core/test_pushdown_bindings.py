@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from automata._native import Budget
-from automata._native import PushdownTables as ByteTables
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from automata._native import Budget
+from automata._native import PushdownTables as ByteTables
 from automata.errors import Cancelled, EmptyLanguage, LimitExceeded, TooManyConfigurations
 from tokenfst import _native as native
 

@@ -63,7 +63,9 @@ class OverSymbols {
   void add_cuts() {
     bool cuts[257] = {};
     for (const Prepared& prepared : layout_.prepared) {
-      for (const Range& arc : layout_.arcs_of(prepared.piece)) cuts[arc.low] = cuts[arc.high + 1] = true;
+      for (const Range& arc : layout_.arcs_of(prepared.piece)) {
+        if (arc.low < kFirstLabel) cuts[arc.low] = cuts[arc.high + 1] = true;
+      }
     }
     for (int32_t begin = 0, byte = 1; byte <= 256; ++byte) {
       if (!cuts[byte]) continue;

@@ -1,10 +1,22 @@
-// Headroom: the least number of symbols on the stack, above the present top, with which the rule at hand can be ended.
+// Headroom: how much stack the rest of a text needs.
 //
-// For a state it is the least, over its ways to an end of its rule, of the greatest, over the calls on the way, of what
-// the call pushes plus the number for the start of the rule that is called, and of the number for the state that the
-// call returns to: a problem of shortest paths with two premises at calls (Knuth, "A generalization of Dijkstra's
-// algorithm", Information Processing Letters 6, 1977). Numbers grow by one at most from one step to the next, so two
-// lists take the place of a heap. (`automata/pushdown/headroom.py` says what headroom is for.)
+//     headroom of a state     the least number of symbols above the present top with which the rules at hand can be
+//                             ended: those of the state, and of its local stacks
+//     headroom of a symbol    the same, after the symbol has been popped
+//
+// A configuration is safe under a depth limit D if its height plus the headroom of its state is at most D, and so is,
+// for each of its symbols, the height below the symbol plus the headroom of the symbol. From a safe configuration there
+// is a step to a safe one that is nearer to the end of the text: some element of the state has a derivation that stays
+// within D; what the automaton pushes at any time is at most what this derivation has pushed.
+//
+// With words this is not certain: the longest match may forbid the derivation that needs least, and then a text that
+// stays below D may need more than the number says.
+//
+// For a state of a network it is the least, over its ways to an end of its rule, of the greatest, over the calls on the
+// way, of what the call pushes plus the number for the start of the rule that is called, and of the number for the
+// state that the call returns to: a problem of shortest paths with two premises at calls (Knuth, "A generalization of
+// Dijkstra's algorithm", Information Processing Letters 6, 1977). Numbers grow by one at most from one step to the
+// next, so two lists take the place of a heap.
 #pragma once
 
 #include "automata/distance.h"

@@ -23,6 +23,7 @@ namespace automata {
 // A step without its column; pops and pushes are sequences.
 struct Move {
   int32_t state, pops, pushes, target;
+  auto operator<=>(const Move&) const = default;
 };
 
 // The moves of an automaton, and which symbols may lie where. States and symbols are of kinds, since there may be very

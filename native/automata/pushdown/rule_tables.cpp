@@ -34,8 +34,9 @@ class Numbering {
     for (const Arc& begin : rows_[start_]) {
       const int32_t rule = label(begin);
       size_t at = states.size();
-      found.rule_start[rule] = static_cast<int32_t>(at);
-      for (reach(begin.target); at < states.size(); ++at) {
+      reach(begin.target);
+      found.rule_start[rule] = number[begin.target];
+      for (; at < states.size(); ++at) {
         found.rule_of.push_back(rule);
         for (const Arc& arc : rows_[states[at]]) {
           if (!is_end(arc)) reach(arc.target);

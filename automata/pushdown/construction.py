@@ -1,0 +1,176 @@
+"""Construction: the states of a pushdown automaton as sets of elements, and their steps.
+
+The native core finds them (`native/automata/pushdown/construction.h` says how); here is what errors and what is done
+afterwards ask about them.
+
+    Element         a local stack and a state of the network
+    Unbounded       what went past a bound, so that the grammar is not deterministic
+    SymbolsBelow    which symbols may lie under states and symbols
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from automata import _native
+from automata.arrays import IntArray
+from automata.errors import LimitExceeded
+from automata.limits import Work
+from automata.pushdown.network import Network
+from automata.pushdown.steps import Stack
+
+Element = tuple[Stack, int]
+Elements = tuple[Element, ...]
+
+# What may be unbounded, as the native core numbers it; the last is no property of the grammar, but too much.
+_REASONS = (None, "derivations", "stack", "pops")
+_TOO_MANY_WAYS = 4
+# What reading an element takes, in steps of the budget.
+_VISIT_STEPS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Unbounded:
+    """A set that goes past a bound, which is "derivations", "stack" or "pops", and the state that it comes from."""
+
+    reason: str
+    elements: Elements
+    state: int
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolsBelow:
+    """Which symbols may lie directly under states and symbols; none where only the empty stack does.
+
+    Attributes:
+        state_kind, symbol_kind: the kind of each state, and of each symbol.
+        below: by kind, the symbols in order. Numbers of symbols that have no kind are of those that no step pops.
+    """
+
+    state_kind: list[int]
+    symbol_kind: list[int]
+    below: list[list[int]]
+
+    def tops(self) -> list[Sequence[int]]:
+        """By state, the symbols that may lie under it."""
+        return [self.below[kind] for kind in self.state_kind]
+
+    def under(self) -> dict[int, Sequence[int]]:
+        """By symbol, those that may lie directly under it."""
+        return {symbol: self.below[kind] for symbol, kind in enumerate(self.symbol_kind)}
+
+
+class Construction:
+    """The states and steps that a network leads to, however far they were found."""
+
+    def __init__(self, network: Network, work: Work, *, side_by_side: bool, max_configurations: int) -> None:
+        """Finds them.
+
+        Args:
+            network: the network.
+            work: the limits, and how the construction is stopped.
+            side_by_side: whether each configuration goes on by itself.
+            max_configurations: how many are carried then.
+
+        Raises:
+            LimitExceeded: there are more states, or ways on, than allowed; or a limit of memory or time was passed.
+            Cancelled: the construction was cancelled.
+        """
+        self.network, self.work = network, work
+        limits = work.limits
+        try:
+            self.tables = _native.construct(
+                next=np.ascontiguousarray(network.next),
+                by_label=np.ascontiguousarray(network.by_label),
+                final=network.final,
+                rule_of=network.rule_of,
+                rule_start=network.rule_start,
+                start_rule=network.start_rule,
+                call_offsets=network.call_offsets,
+                calls=np.stack([network.call_rule, network.call_return], axis=1),
+                word_offsets=network.word_offsets,
+                words=np.stack([network.word, network.word_target], axis=1),
+                num_lazy=network.num_lazy,
+                side_by_side=side_by_side,
+                max_configurations=max_configurations,
+                max_states=limits.states,
+                max_ways=limits.arcs,
+                budget=work.budget,
+            )
+        except LimitExceeded as error:
+            raise error.of("a pushdown automaton") from None
+        if self.tables.unbounded == _TOO_MANY_WAYS:
+            raise LimitExceeded(f"there are more than {limits.arcs:,} ways on (limit `arcs`)", limit="arcs")
+
+    @property
+    def num_states(self) -> int:
+        """How many states there are."""
+        return len(self.tables.came_from)
+
+    @property
+    def num_columns(self) -> int:
+        """How many columns a state has: classes, the end of the text, and labels."""
+        return int(self.network.next.shape[1]) + 1 + len(self.network.labels)
+
+    def rule_name(self, state: int) -> str:
+        """The rule of a state of the network; states that were added for the start rule's call are in that."""
+        names, rule = self.network.rule_names, int(self.tables.rule_of[state])
+        return names[rule] if rule < len(names) else names[self.network.start_rule]
+
+    @cached_property
+    def unbounded(self) -> Unbounded | None:
+        """What went past a bound, if anything did."""
+        reason = _REASONS[self.tables.unbounded]
+        if reason is None:
+            return None
+        return Unbounded(reason, self._read(self.tables.unbounded_elements), self.tables.unbounded_state)
+
+    def elements(self, state: int) -> Elements:
+        """The elements of a state."""
+        begin, end = self.tables.element_offsets[state : state + 2]
+        return self._read(self.tables.elements[begin:end])
+
+    @cached_property
+    def steps(self) -> IntArray:
+        """`[E, 5]`, the steps with those that states share, in order: state, column, pops, pushes and target."""
+        tables = self.tables
+        return _native.with_shared(tables.steps, tables.shared, self.num_states, self.work.budget)
+
+    @cached_property
+    def sharing(self) -> Mapping[int, list[int]]:
+        """The states that share the moves of others, by these, which no text leads to."""
+        found: dict[int, list[int]] = {}
+        for state, other in self.work.watched(self.tables.shared.tolist()):
+            found.setdefault(other, []).append(state)
+        return found
+
+    def below(self) -> SymbolsBelow:
+        """Which symbols may lie under states and symbols: those that may lie under all rules at the bottom of their
+        stacks; under a state that others share the moves of, whatever may lie under one of these."""
+        tables = self.tables
+        below = [rows.tolist() for rows in np.split(tables.below, tables.below_offsets[1:-1])]
+        state_kind: list[int] = tables.state_kind.tolist()
+        known: dict[frozenset[int], int] = {}
+        for state, states in self.work.watched(self.sharing.items()):
+            kinds = frozenset([state_kind[each] for each in states])
+            if kinds not in known:
+                known[kinds] = len(below)
+                below.append(sorted(set[int]().union(*(below[kind] for kind in kinds))))
+            state_kind[state] = known[kinds]
+        return SymbolsBelow(state_kind, tables.symbol_kind.tolist(), below)
+
+    def _read(self, numbers: IntArray) -> Elements:
+        """Elements, each of which is the size of its stack, the symbols from the bottom up, and the state."""
+        left: list[int] = numbers.tolist()
+        found: list[Element] = []
+        at = 0
+        while at < len(left):
+            self.work.budget.spend(_VISIT_STEPS)
+            end = at + 1 + left[at]
+            found.append((tuple(left[at + 1 : end]), left[end]))
+            at = end + 1
+        return tuple(found)

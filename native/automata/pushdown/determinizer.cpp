@@ -1,0 +1,380 @@
+#include "automata/pushdown/determinizer.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace automata {
+
+namespace {
+
+// Past these bounds a grammar is not deterministic.
+constexpr int32_t kMostLocalStack = 64, kMostElements = 64, kMostSets = 10'000;
+// Leaves that are looked through for an equal one before they are hashed.
+constexpr size_t kFewLeaves = 16;
+
+struct LeafKey {
+  int32_t pushed, state;
+  bool operator==(const LeafKey&) const = default;
+};
+
+// Leaves, each once.
+class LeafSet {
+ public:
+  explicit LeafSet(Vector<Leaf>& leaves, Budget& budget) : leaves_(leaves), budget_(budget) {}
+
+  void add(const Leaf& leaf) {
+    const LeafKey key{leaf.pushed, leaf.state};
+    if (leaves_.size() <= kFewLeaves) {
+      const auto same = [&](const Leaf& other) { return LeafKey{other.pushed, other.state} == key; };
+      if (std::ranges::none_of(leaves_, same)) leaves_.push_back(leaf);
+      return;
+    }
+    if (!known_) {
+      known_.emplace(budget_);
+      for (const Leaf& other : leaves_) {
+        const LeafKey other_key{other.pushed, other.state};
+        known_->intern({&other_key, 1});
+      }
+    }
+    if (known_->intern({&key, 1}).is_new) leaves_.push_back(leaf);
+  }
+
+ private:
+  Vector<Leaf>& leaves_;
+  Budget& budget_;
+  std::optional<support::Interner<LeafKey>> known_;
+};
+
+}  // namespace
+
+Determinizer::Determinizer(const RuleNetwork& network, const ConstructionOptions& options, Budget& budget)
+    : stacks(budget),
+      sets(network.num_classes + 1 + network.num_labels, budget),
+      places(network, stacks, sets, budget),
+      sequences(stacks, budget),
+      unbounded_elements(budget),
+      came_from(budget),
+      too_many(budget),
+      state_of_place(places.num_states(), kNone, budget),
+      groups(budget),
+      shared(budget),
+      options_(options),
+      budget_(budget),
+      element_offsets_(1, 0, budget),
+      elements_(budget),
+      waiting_(budget),
+      tasks_(budget),
+      known_sets_(budget),
+      state_of_set_(budget),
+      known_boundaries_(budget),
+      state_of_boundary_(budget),
+      is_boundary_(budget),
+      choices_(budget),
+      choices_under_(places.num_rules(), Vector<int32_t>(budget), budget),
+      looks_of_(places.num_rules(), Vector<int32_t>(budget), budget),
+      looks_(budget),
+      look_again_(budget) {}
+
+// States.
+
+int32_t Determinizer::place(int32_t state, int32_t from) {
+  int32_t& found = state_of_place[state];
+  if (found == kNone) {
+    const Element alone{Stacks::kEmpty, state};
+    found = new_state({&alone, 1}, from);
+    waiting_.push_back(found);
+  }
+  return found;
+}
+
+int32_t Determinizer::new_state(std::span<const Element> elements, int32_t from) {
+  if (num_states() >= options_.max_states) {
+    throw support::LimitExceeded(support::Limit::kStates, static_cast<double>(options_.max_states));
+  }
+  elements_.insert(elements_.end(), elements.begin(), elements.end());
+  element_offsets_.push_back(static_cast<int64_t>(elements_.size()));
+  is_boundary_.push_back(false);
+  came_from.push_back(from);
+  budget_.spend(32);
+  return num_states() - 1;
+}
+
+// The state for a set of elements in order, without what their stacks have in common; kNone past a bound.
+int32_t Determinizer::set_of(const Elements& elements, int32_t from) {
+  if (elements.size() == 1) return place(elements[0].state, from);
+  known_sets_.discard();
+  for (const Element& element : elements) known_sets_.push(element);
+  const auto [number, is_new] = known_sets_.close();
+  if (!is_new) return state_of_set_[number];
+  if (elements.size() > kMostElements) return stop(Unbounded::kDerivations, elements, from), kNone;
+  int32_t height = 0;
+  for (const Element& element : elements) height = std::max(height, stacks[element.stack].height);
+  if (number >= kMostSets || height > kMostLocalStack) return stop(Unbounded::kStack, elements, from), kNone;
+  state_of_set_.push_back(new_state(elements, from));
+  waiting_.push_back(state_of_set_.back());
+  return state_of_set_.back();
+}
+
+void Determinizer::stop(Unbounded reason, std::span<const Element> elements, int32_t state) {
+  unbounded = reason, unbounded_state = state;
+  unbounded_elements.assign(elements.begin(), elements.end());
+}
+
+// What lies where.
+
+Vector<int32_t> Determinizer::stacks_of(int32_t symbol) {
+  const int32_t choice = symbol - places.end_state() - 1;
+  if (choice < 0) return Vector<int32_t>(1, stacks.push(symbol, Stacks::kEmpty), budget_);
+  return Vector<int32_t>(choices_[choice].begin(), choices_[choice].end(), budget_);
+}
+
+Vector<int32_t> Determinizer::lowest_rules(std::span<const Element> elements) const {
+  Vector<int32_t> rules(budget_);
+  for (const auto& [stack, state] : elements) {
+    include(rules, places.rule_of(stack == Stacks::kEmpty ? state : bottom_of(stacks, stack)));
+    budget_.spend(4 + stacks[stack].height);
+  }
+  return rules;
+}
+
+Elements Determinizer::elements_of(int32_t symbol) {
+  Elements elements(budget_);
+  for (int32_t stack : stacks_of(symbol)) elements.push_back({stacks[stack].below, stacks[stack].symbol});
+  return elements;
+}
+
+Vector<int32_t> Determinizer::rules_below(int32_t symbol) { return lowest_rules(elements_of(symbol)); }
+
+Vector<int32_t> Determinizer::under_all(std::span<const int32_t> rules) const {
+  Vector<int32_t> found(budget_), next(budget_);
+  for (int32_t rule : rules) {
+    Vector<int32_t> under(budget_);
+    std::ranges::set_union(places.under(rule), choices_under_[rule], std::back_inserter(under));
+    budget_.spend(4 + static_cast<int64_t>(under.size()));
+    if (rule == rules.front()) {
+      found = std::move(under);
+      continue;
+    }
+    next.clear();
+    std::ranges::set_intersection(found, under, std::back_inserter(next));
+    std::swap(found, next);
+  }
+  return found;
+}
+
+// Exploration.
+
+void Determinizer::run() {
+  place(places.start(), kNone);
+  while (unbounded == Unbounded::kNothing) {
+    budget_.spend(8);
+    if (!tasks_.empty()) {
+      Task task = std::move(tasks_.back());
+      tasks_.pop_back();
+      do_task(std::move(task));
+    } else if (!waiting_.empty()) {
+      const int32_t at = waiting_.back();
+      waiting_.pop_back();
+      read_on(at);
+    } else if (!look_again_.empty()) {
+      const int32_t look = look_again_.back();
+      look_again_.pop_back();
+      branch(look);
+    } else {
+      break;
+    }
+  }
+}
+
+void Determinizer::push_set(int32_t at, int32_t popped, int32_t columns, Elements elements) {
+  tasks_.push_back({Task::Kind::kSet, at, popped, columns, kNone, 0, std::move(elements), Vector<int32_t>(budget_)});
+}
+
+// Finds the steps of a state.
+void Determinizer::read_on(int32_t at) {
+  const auto own = elements(at);
+  push_set(at, Stacks::kEmpty, sets.all(), Elements(own.begin(), own.end(), budget_));
+}
+
+void Determinizer::do_task(Task task) {
+  if (task.kind == Task::Kind::kLook) return next_branch(std::move(task));
+  if (task.kind == Task::Kind::kReturns) return next_return(std::move(task));
+  if (task.elements.size() == 1 && places.is_plain(task.elements[0].state)) {
+    const auto [stack, state] = task.elements[0];
+    const Leaf leaf{stack, state, places.columns(state)};
+    return emit({&leaf, 1}, task, task.columns);
+  }
+  if (!options_.side_by_side) return explore(task);
+  if (task.elements.size() == 1) return explore_alone(task);
+  for (size_t place = task.elements.size(); place-- > 0;) {
+    push_set(task.at, task.popped, task.columns, Elements(1, task.elements[place], budget_));
+  }
+}
+
+// Finds the steps over some columns once some symbols have been popped.
+void Determinizer::explore(const Task& task) {
+  const Leaves found = leaves_of(task.elements);
+  if (ends_lazily(found)) return end_words(found.leaves, task, task.columns);
+  int32_t once = ColumnSets::kEmpty, twice = ColumnSets::kEmpty, after = ColumnSets::kEmpty;
+  for (const Leaf& leaf : found.leaves) {
+    const int32_t reads = sets.both(leaf.columns, task.columns);
+    twice = sets.either(twice, sets.both(once, reads));
+    once = sets.either(once, reads);
+  }
+  for (int32_t rule : found.ends) after = sets.either(after, places.first(rule));
+  const int32_t known = sets.without(once, after);
+  emit(found.leaves, task, sets.without(known, twice));
+  collide(found.leaves, task, sets.both(known, twice));
+  if (unbounded != Unbounded::kNothing) return;
+  const int32_t left = sets.without(task.columns, known);
+  if (!found.ends.empty()) {
+    look_below(task, left);
+  } else if (left != ColumnSets::kEmpty) {
+    end_words(found.leaves, task, left);
+  }
+}
+
+// The same where configurations go on side by side, for one element.
+void Determinizer::explore_alone(const Task& task) {
+  const Leaves found = leaves_of(task.elements);
+  if (ends_lazily(found)) return end_words(found.leaves, task, task.columns);
+  emit(found.leaves, task, task.columns);
+  int32_t read = ColumnSets::kEmpty;
+  for (const Leaf& leaf : found.leaves) read = sets.either(read, leaf.columns);
+  // What is pushed last comes first: the ends of words, and then the rules.
+  for (size_t at = found.ends.size(); at-- > 0;) {
+    const int32_t rule = found.ends[at], columns = sets.both(task.columns, places.first(rule));
+    if (columns == ColumnSets::kEmpty) continue;
+    tasks_.push_back(
+        {Task::Kind::kReturns, task.at, task.popped, columns, rule, 0, Elements(budget_), Vector<int32_t>(budget_)});
+  }
+  const int32_t left = sets.without(task.columns, read);
+  if (left != ColumnSets::kEmpty) end_words(found.leaves, task, left);
+}
+
+// The places that some elements reach without reading, and the rules that can end at the bottom.
+Determinizer::Leaves Determinizer::leaves_of(std::span<const Element> elements) {
+  Leaves found{Vector<Leaf>(budget_), Vector<int32_t>(budget_)};
+  LeafSet leaves(found.leaves, budget_);
+  for (auto [stack, state] : elements) {
+    while (true) {
+      const auto closure = places.closure(state);
+      for (const Leaf& leaf : closure.leaves) {
+        leaves.add({stack_on(stacks, stack, leaf.pushed, budget_), leaf.state, leaf.columns});
+      }
+      budget_.spend(4 + 4 * static_cast<int64_t>(closure.leaves.size()));
+      if (!closure.ends) break;
+      if (stack == Stacks::kEmpty) {
+        include(found.ends, places.rule_of(state));
+        break;
+      }
+      state = stacks[stack].symbol, stack = stacks[stack].below;
+    }
+  }
+  return found;
+}
+
+bool Determinizer::ends_lazily(const Leaves& leaves) const {
+  return std::ranges::any_of(leaves.leaves, [&](const Leaf& leaf) { return places.ends_lazily(leaf.state); });
+}
+
+// Adds the steps over columns that one place reads, each.
+void Determinizer::emit(std::span<const Leaf> leaves, const Task& task, int32_t columns) {
+  if (columns == ColumnSets::kEmpty) return;
+  for (const Leaf& leaf : leaves) {
+    const int32_t reads = sets.both(leaf.columns, columns);
+    if (reads == ColumnSets::kEmpty) continue;
+    const int32_t pops = sequences.of(task.popped), pushes = sequences.of(leaf.pushed);
+    groups.push_back({task.at, pops, pushes, leaf.state, reads, true});
+    const auto row = places.row(leaf.state);
+    int32_t before = kNone;
+    sets.visit(reads, [&](int32_t column) {
+      if (row[column] != before) place(row[column], task.at);
+      before = row[column];
+    });
+    budget_.spend(sets.num_columns() / 4);
+  }
+}
+
+// Adds the steps over columns that several places read.
+void Determinizer::collide(std::span<const Leaf> all_leaves, const Task& task, int32_t columns) {
+  if (columns == ColumnSets::kEmpty) return;
+  Vector<Leaf> leaves(budget_);
+  for (const Leaf& leaf : all_leaves) {
+    if (sets.both(leaf.columns, columns) != ColumnSets::kEmpty) leaves.push_back(leaf);
+  }
+  support::Interner<int32_t> targets(budget_);
+  Vector<int32_t> numbers(budget_), columns_of(budget_);
+  sets.visit(columns, [&](int32_t column) {
+    for (const Leaf& leaf : leaves) targets.push(places.row(leaf.state)[column]);
+    numbers.push_back(targets.close().number);
+    columns_of.push_back(column);
+    budget_.spend(4 * static_cast<int64_t>(leaves.size()));
+  });
+  Vector<int32_t> reading(targets.size(), ColumnSets::kEmpty, budget_);
+  for (size_t at = 0; at < numbers.size(); ++at) {
+    reading[numbers[at]] = sets.either(reading[numbers[at]], sets.one(columns_of[at]));
+  }
+  for (int32_t number = 0; number < targets.size() && unbounded == Unbounded::kNothing; ++number) {
+    add_collision(leaves, targets[number], task, reading[number]);
+  }
+}
+
+void Determinizer::add_collision(std::span<const Leaf> leaves, std::span<const int32_t> targets, const Task& task,
+                                 int32_t columns) {
+  Elements reached(budget_);
+  for (size_t at = 0; at < leaves.size(); ++at) {
+    if (targets[at] != kNone) reached.push_back({leaves[at].pushed, targets[at]});
+  }
+  auto [pushes, elements] = without_common(stacks, std::move(reached), budget_);
+  if (elements.size() > 1) {
+    if (auto product = factored(stacks, elements, budget_)) {
+      pushes = stack_on(stacks, stacks.push(choice(*product), pushes), product->above.common, budget_);
+      elements = std::move(product->above.elements);
+    }
+  }
+  const int32_t target = set_of(elements, task.at);
+  if (target == kNone) return;
+  const int32_t popped = sequences.of(task.popped);
+  groups.push_back({task.at, popped, sequences.of(pushes), target, columns, false});
+}
+
+// Ends the words of the highest priority, over columns that go on with none.
+void Determinizer::end_words(std::span<const Leaf> leaves, const Task& task, int32_t columns) {
+  int32_t best = kNone;
+  for (const Leaf& leaf : leaves) {
+    const auto words = places.words(leaf.state);
+    if (!words.empty() && (best == kNone || words.front().word < best)) best = words.front().word;
+  }
+  if (best == kNone) return;
+  Elements elements(budget_);
+  for (const Leaf& leaf : leaves) {
+    for (const auto& [word, target] : places.words(leaf.state)) {
+      if (word == best) elements.push_back({leaf.pushed, target});
+    }
+  }
+  sort_unique(stacks, elements, budget_);
+  // States share the steps of one that shares none.
+  if (task.popped != Stacks::kEmpty || is_boundary_[task.at]) {
+    push_set(task.at, task.popped, columns, std::move(elements));
+  } else {
+    shared.push_back({task.at, boundary(elements, columns, task.at)});
+  }
+}
+
+// The state for what follows some words over some columns; its steps are found, or will be.
+int32_t Determinizer::boundary(const Elements& elements, int32_t columns, int32_t from) {
+  known_boundaries_.discard();
+  known_boundaries_.push(columns);
+  for (const auto& [stack, state] : elements) known_boundaries_.push(stack), known_boundaries_.push(state);
+  const auto [number, is_new] = known_boundaries_.close();
+  if (!is_new) return state_of_boundary_[number];
+  const int32_t state = new_state(elements, from);
+  state_of_boundary_.push_back(state);
+  is_boundary_[state] = true;
+  push_set(state, Stacks::kEmpty, columns, elements);
+  return state;
+}
+
+}  // namespace automata

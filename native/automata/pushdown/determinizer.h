@@ -1,0 +1,119 @@
+// Determinizer: the work of `automata/pushdown/construction.h`, which says what is done here.
+//
+// What is still to be explored is kept on a stack of tasks, in the order of a recursion that has no limit of its own.
+#pragma once
+
+#include "automata/pushdown/construction.h"
+#include "automata/pushdown/element_sets.h"
+#include "automata/pushdown/places.h"
+#include "automata/pushdown/used_sequences.h"
+#include "support/interner.h"
+
+namespace automata {
+
+// Steps over a set of columns, all to where they lead in the network from one of its states, or all to one state.
+struct StepGroup {
+  int32_t state, pops, pushes, leads, columns;
+  bool in_network;
+};
+
+class Determinizer {
+ public:
+  Determinizer(const RuleNetwork& network, const ConstructionOptions& options, Budget& budget);
+
+  // Finds all states that the start leads to, and their steps.
+  void run();
+
+  // The state for a state of the network alone, which is found on the way from another one.
+  int32_t place(int32_t state, int32_t from);
+  int32_t num_states() const { return static_cast<int32_t>(came_from.size()); }
+  std::span<const Element> elements(int32_t state) const {
+    return {elements_.data() + element_offsets_[state], elements_.data() + element_offsets_[state + 1]};
+  }
+  // The stacks that a symbol stands for, cells; and as elements, with their tops for states.
+  Vector<int32_t> stacks_of(int32_t symbol);
+  Elements elements_of(int32_t symbol);
+  // The rules that lie directly on the stack, below some elements.
+  Vector<int32_t> lowest_rules(std::span<const Element> elements) const;
+  // The rules that a symbol is pushed in.
+  Vector<int32_t> rules_below(int32_t symbol);
+  // The symbols that may lie under all of some rules.
+  Vector<int32_t> under_all(std::span<const int32_t> rules) const;
+
+  Stacks stacks;
+  ColumnSets sets;
+  NetworkPlaces places;
+  UsedSequences sequences;
+  Unbounded unbounded = Unbounded::kNothing;
+  int32_t unbounded_state = kNone;
+  Elements unbounded_elements;
+  Vector<int32_t> came_from, too_many;
+  Vector<int32_t> state_of_place;  // [N], the state for a state of the network alone, or kNone
+  Vector<StepGroup> groups;
+  Vector<SharedSteps> shared;
+
+ private:
+  // A place in a decision tree that looks at the symbol below, and the symbols that have their branches.
+  struct Look {
+    int32_t state, popped, columns;
+    Elements elements;
+    Vector<int32_t> done;
+  };
+  // What is to be explored: a set once some symbols have been popped, the branches of a look from one symbol on, or the
+  // ways through the callers of a rule.
+  struct Task {
+    enum class Kind { kSet, kLook, kReturns } kind;
+    int32_t at, popped, columns;
+    int32_t number;  // of a look, or of a rule
+    size_t next;
+    Elements elements;
+    Vector<int32_t> symbols;
+  };
+  struct Leaves {
+    Vector<Leaf> leaves;
+    Vector<int32_t> ends;  // the rules that can end at the bottom
+  };
+
+  int32_t new_state(std::span<const Element> elements, int32_t from);
+  int32_t set_of(const Elements& elements, int32_t from);
+  void stop(Unbounded reason, std::span<const Element> elements, int32_t state);
+
+  void do_task(Task task);
+  void next_branch(Task task);
+  void next_return(Task task);
+  void explore(const Task& task);
+  void explore_alone(const Task& task);
+  void read_on(int32_t at);
+  Leaves leaves_of(std::span<const Element> elements);
+  bool ends_lazily(const Leaves& leaves) const;
+  void emit(std::span<const Leaf> leaves, const Task& task, int32_t columns);
+  void collide(std::span<const Leaf> leaves, const Task& task, int32_t columns);
+  void add_collision(std::span<const Leaf> leaves, std::span<const int32_t> targets, const Task& task, int32_t columns);
+  int32_t choice(const Product& product);
+  void look_below(const Task& task, int32_t columns);
+  void branch(int32_t look);
+  void end_words(std::span<const Leaf> leaves, const Task& task, int32_t columns);
+  int32_t boundary(const Elements& elements, int32_t columns, int32_t from);
+  bool may_return(const Task& task);
+  void give_up(const Task& task, int32_t columns);
+  void push_set(int32_t at, int32_t popped, int32_t columns, Elements elements);
+
+  const ConstructionOptions& options_;
+  Budget& budget_;
+  Vector<int64_t> element_offsets_;
+  Elements elements_;
+  Vector<int32_t> waiting_;
+  Vector<Task> tasks_;
+  support::Interner<Element> known_sets_;
+  Vector<int32_t> state_of_set_;
+  support::Interner<int32_t> known_boundaries_;
+  Vector<int32_t> state_of_boundary_;
+  Vector<uint8_t> is_boundary_;         // [S], whether words have ended there
+  support::Interner<int32_t> choices_;  // stacks, in order
+  Lists choices_under_;                 // by rule
+  Lists looks_of_;                      // by rule
+  Vector<Look> looks_;
+  Vector<int32_t> look_again_;
+};
+
+}  // namespace automata

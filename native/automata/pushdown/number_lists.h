@@ -1,0 +1,39 @@
+// Sets of numbers as sorted lists, for sets that are small or rarely change.
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "support/budget.h"
+
+namespace automata {
+
+using support::Vector;
+
+// One for each key.
+using Lists = Vector<Vector<int32_t>>;
+
+inline void sort_unique(Vector<int32_t>& numbers) {
+  std::ranges::sort(numbers);
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+}
+
+// Adds a number; says whether it is new.
+inline bool include(Vector<int32_t>& numbers, int32_t number) {
+  const auto place = std::ranges::lower_bound(numbers, number);
+  if (place != numbers.end() && *place == number) return false;
+  numbers.insert(place, number);
+  return true;
+}
+
+// Adds the numbers of another set; says whether some are new.
+inline bool include(Vector<int32_t>& numbers, const Vector<int32_t>& more) {
+  if (std::ranges::includes(numbers, more)) return false;
+  Vector<int32_t> together(numbers.get_allocator());
+  std::ranges::set_union(numbers, more, std::back_inserter(together));
+  numbers = std::move(together);
+  return true;
+}
+
+}  // namespace automata

@@ -1,0 +1,133 @@
+// NetworkPlaces: a network of rules, prepared for the construction of steps.
+//
+//     column     a byte class, the end of the text, or a label, in this order
+//     symbol     what the stack holds: the state that a call returns to
+//     tail call  a call that returns to an end of its rule and nothing else; it pushes nothing, and the rule that is
+//                called ends for its caller as well
+//     closure    of a state: the leaves, places that can be reached from it without reading anything (by calls, and by
+//                returns from calls that were made on the way), and whether the rule can end there, so that its caller
+//                goes on
+//
+// Whether the text may end must show in the state and the symbols that a step looks at, because a step cannot see that
+// the stack is empty. If the rules that stand at the bottom of the stack stand nowhere else, it does. Otherwise the
+// start rule is called from a place of its own: this call pushes a symbol that is always the lowest one, and the end of
+// the text pops it.
+#pragma once
+
+#include <span>
+
+#include "automata/pushdown/column_sets.h"
+#include "automata/pushdown/number_lists.h"
+#include "automata/pushdown/stacks.h"
+#include "support/csr.h"
+#include "support/matrix.h"
+
+namespace automata {
+
+struct RuleCall {
+  int32_t rule, back;  // the rule that is read, and the state where the text goes on
+};
+
+struct WordEnd {
+  int32_t word, target;  // a word may end here, and the text goes on at the target
+};
+
+// What `automata/pushdown/network.py` describes: Q states, R rules, C classes and L labels.
+struct RuleNetwork {
+  int32_t num_states, num_rules, num_classes, num_labels, start_rule;
+  int32_t num_lazy;                   // words below this number end before anything goes on
+  std::span<const int32_t> next;      // [Q, C]
+  std::span<const int32_t> by_label;  // [Q, L]
+  std::span<const uint8_t> final;
+  std::span<const int32_t> rule_of, rule_start;
+  std::span<const int32_t> call_offsets;  // [Q + 1]
+  std::span<const RuleCall> calls;
+  std::span<const int32_t> word_offsets;  // [Q + 1]
+  std::span<const WordEnd> words;
+};
+
+struct Leaf {
+  int32_t pushed;  // the symbols pushed on the way, a cell
+  int32_t state, columns;
+};
+
+class NetworkPlaces {
+ public:
+  struct Closure {
+    std::span<const Leaf> leaves;  // until the next call
+    bool ends;
+  };
+
+  NetworkPlaces(const RuleNetwork& network, Stacks& stacks, ColumnSets& sets, Budget& budget);
+
+  int32_t num_states() const { return static_cast<int32_t>(rule_of_.size()); }
+  int32_t num_rules() const { return static_cast<int32_t>(rule_start_.size()); }
+  int32_t start() const { return start_; }
+  int32_t end_state() const { return end_state_; }  // the state after the end of the text
+  int32_t end_column() const { return end_column_; }
+  int32_t rule_of(int32_t state) const { return rule_of_[state]; }
+  const Vector<int32_t>& rules() const { return rule_of_; }                 // of all states
+  std::span<const int32_t> row(int32_t state) const { return go_[state]; }  // what columns lead to, or kNone
+  int32_t columns(int32_t state) const { return columns_[state]; }
+  // Whether all that a state does is to read: no word ends there, nor its rule, for which there are callers to go on,
+  // and none is called.
+  bool is_plain(int32_t state) const { return is_plain_[state]; }
+  // By word.
+  std::span<const WordEnd> words(int32_t state) const {
+    return {words_.data() + word_offsets_[state], words_.data() + word_offsets_[state + 1]};
+  }
+  bool ends_lazily(int32_t state) const { return !words(state).empty() && words(state).front().word < num_lazy_; }
+  // The symbols that can lie directly under a call of a rule.
+  std::span<const int32_t> under(int32_t rule) const { return under_[rule]; }
+  // The columns with which the text may go on after a rule: the truth, or more.
+  int32_t first(int32_t rule) const { return first_[rule]; }
+  // A rule and those that tail calls lead to, ascending.
+  Vector<int32_t> called_last(int32_t rule) const;
+  Closure closure(int32_t state);
+  // The least number of symbols above the top with which the rules at hand can be ended, by state.
+  Vector<int32_t> headrooms() const;
+
+ private:
+  struct Known {
+    int32_t begin = kNone, end = 0;
+    bool ends = false;
+  };
+  struct Reads {
+    int32_t columns;
+    Vector<int32_t> rules;  // whose callers go on as well
+  };
+
+  std::span<const RuleCall> calls(int32_t state) const {
+    return {calls_.data() + call_offsets_[state], calls_.data() + call_offsets_[state + 1]};
+  }
+  void sort_rows();
+  void find_returns(const RuleNetwork& network);
+  void add_state(int32_t rule);
+  void call_start_rule(int32_t start_rule);
+  void find_callers();
+  void write_table(const RuleNetwork& network);
+  Known find_closure(int32_t state);
+  void find_first();
+  void pass_on_first(const Lists& readers);
+  Reads reads(int32_t state);
+
+  Stacks& stacks_;
+  ColumnSets& sets_;
+  Budget& budget_;
+  const int32_t num_lazy_;
+  const int32_t end_column_;
+  int32_t start_, end_state_ = kNone;
+  Vector<int32_t> rule_of_, rule_start_;
+  Vector<uint8_t> final_, returns_at_once_, is_plain_;
+  Vector<int32_t> call_offsets_, word_offsets_;
+  Vector<RuleCall> calls_;
+  Vector<WordEnd> words_;
+  Lists under_, tail_;  // by rule
+  Vector<uint8_t> at_bottom_;
+  support::Matrix<int32_t> go_;  // [N, C + 1 + L]
+  Vector<int32_t> columns_, first_;
+  Vector<Known> closures_;  // [N]
+  Vector<Leaf> leaves_;
+};
+
+}  // namespace automata
