@@ -228,8 +228,6 @@ class CountedTables:
 
     def accepts(self, text: bytes) -> bool: ...
 
-MAX_PIECES: int = 1048576
-
 def counted(ranges: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], loop_of: numpy.typing.NDArray[numpy.int32], loops: numpy.typing.NDArray[numpy.int32], max_register: int, is_product: bool, max_states: int, max_bytes: int, budget: Budget) -> CountedTables | tuple[int, int] | None:
     """
     The minimal automaton of a layout with loops, two loops that clash, or None where it is given up.
@@ -238,24 +236,6 @@ def counted(ranges: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDA
 def paired(ranges: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], num_states: int, automaton: ByteTables, budget: Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
     """
     The arcs and epsilon arcs of a layout that is read along with an automaton.
-    """
-
-def pieces_by_distance(num_states: int, max_register: int, edges: numpy.typing.NDArray[numpy.int32], goals: numpy.typing.NDArray[numpy.int32], max_pieces: int, budget: Budget) -> NDArray[numpy.int32] | None:
-    """
-    States with register values of one distance, `[N, 4]`, or None where there are too many.
-    """
-
-def distance_steps(num_states: int, max_register: int, pieces: numpy.typing.NDArray[numpy.int32], budget: Budget) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32]]:
-    """
-    The distances of pieces, and of what they leave out, by state and register value.
-    """
-
-def joined(pieces: numpy.typing.NDArray[numpy.int32], budget: Budget) -> NDArray[numpy.int32]:
-    """States with register values of any distance, `[N, 3]`."""
-
-def live_parts(num_states: int, edges: numpy.typing.NDArray[numpy.int32], live: numpy.typing.NDArray[numpy.int32], max_parts: int, budget: Budget) -> NDArray[numpy.int32] | None:
-    """
-    The parts of edges that lead to live values, `[P, 3]`, or None where there are too many.
     """
 
 def distances(source: numpy.typing.NDArray[numpy.int32], target: numpy.typing.NDArray[numpy.int32], goal: numpy.typing.NDArray[numpy.bool_], budget: Budget) -> NDArray[numpy.int32]:

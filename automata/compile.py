@@ -73,7 +73,7 @@ class Compiler:
         """Starts with nothing compiled.
 
         Args:
-            work: limits and the flag to stop.
+            work: the limits, and how it is stopped.
             blames: whether errors name the part of the expression, which takes some more time.
         """
         self.work = work

@@ -25,9 +25,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 from weakref import WeakSet
 
-import numpy as np
-import numpy.typing as npt
-
 from automata._native import Budget
 
 T = TypeVar("T")
@@ -52,10 +49,6 @@ class Limits:
     memory: int = 1 << 30
     seconds: float = 60.0
 
-    @property
-    def table_bytes(self) -> int:  # TRANSITION
-        return self.memory
-
 
 DEFAULT_LIMITS = Limits()
 
@@ -74,7 +67,6 @@ class Cancellation:
             self._cancelled = True
             for work in self._under_way:
                 work.budget.cancel()
-                work.stop[0] = 2  # TRANSITION
 
     def adopt(self, work: Work) -> None:
         """Make a compilation one of those that `cancel` stops."""
@@ -82,7 +74,6 @@ class Cancellation:
             self._under_way.add(work)
             if self._cancelled:
                 work.budget.cancel()
-                work.stop[0] = 2  # TRANSITION
 
 
 _current: ContextVar[Work | None] = ContextVar("current", default=None)
@@ -102,15 +93,8 @@ class Work:
         self.cancellation = cancellation
         outer = _current.get()
         self.budget: Budget = Budget(limits.memory, limits.seconds, outer.budget if outer else None)
-        self.stop = np.zeros(1, np.uint8)  # TRANSITION
         if cancellation is not None:
             cancellation.adopt(self)
-
-    def __enter__(self) -> Work:  # TRANSITION
-        return self
-
-    def __exit__(self, *error: object) -> None:  # TRANSITION
-        pass
 
     @contextmanager
     def current(self) -> Iterator[Work]:
@@ -163,6 +147,3 @@ def spend(steps: int) -> None:
     work = _current.get()
     if work is not None:
         work.budget.spend(100 * steps)
-
-
-Flag = npt.NDArray[np.uint8]  # TRANSITION

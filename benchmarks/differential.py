@@ -27,7 +27,6 @@ from matchers import Case, Matcher, matcher, tables_differ
 import tokenfst
 from automata import ByteAutomaton, compile_expr
 from automata.errors import TokenNotAllowed
-from automata.jit import kernel
 from tokenfst import TokenAutomaton, Vocabulary
 
 # Bytes of the texts to try; and how many more than the shortest one where an engine that backtracks may never end.
@@ -113,7 +112,6 @@ class Tokens:
         return result
 
 
-@kernel
 def _readable(
     data: npt.NDArray[np.uint8],
     offsets: npt.NDArray[np.int64],
@@ -121,13 +119,18 @@ def _readable(
     byte_class: npt.NDArray[np.uint8],
     start: int,
 ) -> npt.NDArray[np.bool_]:
-    result = np.zeros(len(offsets) - 1, np.bool_)
-    for token in range(len(result)):
-        state, place, end = start, offsets[token], offsets[token + 1]
-        while state >= 0 and place < end:
-            state = next_state[state, byte_class[data[place]]]
-            place += 1
-        result[token] = state >= 0 and end > offsets[token]
+    """Whether a state reads each token, byte by byte of all those that are read so far."""
+    lengths = np.diff(offsets)
+    result = np.zeros(len(lengths), np.bool_)
+    tokens = np.flatnonzero(lengths)
+    states = np.full(len(tokens), start)
+    for place in range(lengths.max(initial=0)):
+        states = next_state[states, byte_class[data[offsets[tokens] + place]]]
+        is_read = states >= 0
+        tokens, states = tokens[is_read], states[is_read]
+        is_over = lengths[tokens] == place + 1
+        result[tokens[is_over]] = True
+        tokens, states = tokens[~is_over], states[~is_over]
     return result
 
 

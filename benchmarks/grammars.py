@@ -14,7 +14,7 @@ For each grammar and engine, medians over rounds in which the engines take turns
                     an `Arena`, and beside them a loop over the automaton
     held            bytes of what was compiled, where the engine tells
 
-Kernels, tokenizers and whatever an engine prepares for a vocabulary once are warm; no engine may keep a compiled
+Tokenizers and whatever an engine prepares for a vocabulary once are warm; no engine may keep a compiled
 grammar. An engine that refuses the grammar or the text has a dash. Prints a Markdown table and writes `grammars.txt`
 and `grammars.json`.
 """

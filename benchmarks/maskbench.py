@@ -34,7 +34,7 @@ import tokenfst
 from tokenfst import Vocabulary
 
 # Threads of libraries that an engine may use.
-_ONE_THREAD = ("OMP_NUM_THREADS", "RAYON_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_ONE_THREAD = ("OMP_NUM_THREADS", "RAYON_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class Engine(Protocol):

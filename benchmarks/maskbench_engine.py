@@ -20,7 +20,7 @@ import tokenfst
 from automata.errors import TokenNotAllowed
 from tokenfst import LazyAutomaton, Vocabulary
 
-# Kernels are loaded, or compiled on a machine that has never run them, when these are read.
+# What is imported late, or prepared for a vocabulary once, is so when these are read.
 _WARMING: list[tuple[Any, bytes]] = [
     ({}, b'{"a": [1, "b", null]}'),
     ({"type": "string", "maxLength": 9}, b'"abc"'),

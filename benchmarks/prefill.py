@@ -7,9 +7,9 @@
     both        compiled in the background (`BackgroundCompiler`) while the prompts are read, until both are done
     adds        how much longer that is than reading the prompts alone
 
-Kernels run beside the forward pass; what is Python takes turns with the Python of the model. Times are by the clock,
-medians of runs in turn, and want two cores that do nothing else. Nothing is kept from one run to the next but what
-belongs to the vocabulary; kernels are compiled before.
+The native core runs beside the forward pass; what is Python takes turns with the Python of the model. Times are by the
+clock, medians of runs in turn, and want two cores that do nothing else. Nothing is kept from one run to the next but
+what belongs to the vocabulary.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def times(make: Callable[[], Any], vocabulary: Vocabulary, prefill: Callable[[],
         for work, seconds in zip((compiled, prefill, both), taken, strict=True):
             begun = time.perf_counter()
             work()
-            # The first time, kernels are compiled and loaded.
+            # The first time, what belongs to the vocabulary is prepared.
             if run:
                 seconds.append(time.perf_counter() - begun)
     taken.append([both - read for _, read, both in zip(*taken, strict=True)])

@@ -4,7 +4,7 @@
 
 For each constraint and engine: the time from pattern to what the engine steps through, and that plus every mask and
 every advance of a sample text ("total"). Engines take turns within a round, so that a machine whose speed drifts is
-the same for all; the medians over all rounds are shown. One thread each. Kernels, tokenizers and whatever an engine
+the same for all; the medians over all rounds are shown. One thread each. Tokenizers and whatever an engine
 prepares for a vocabulary once are warm; no engine may keep a compiled pattern. Where two engines disagree on a mask,
 the number of tokens is shown.
 

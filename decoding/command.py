@@ -126,7 +126,7 @@ def _compile(options: argparse.Namespace, source: Source[Any], read: Any) -> Non
     source.constraint(read)
     with progress("reading the vocabulary"):
         vocabulary = load(options.vocab)
-    with progress("compiling kernels, which later runs find ready"):
+    with progress("compiling"):
         # Any: states are numbers, or configurations where there is a stack.
         first: Any = compile_tokens(source.compiled(read), vocabulary)
         least: int = first.min_tokens(first.start)
@@ -177,7 +177,7 @@ def _draw(options: argparse.Namespace, source: Source[Any], read: Any) -> None:
     tokens = [token.encode() for token in options.tokens.split(",") if token]
     vocabulary = Vocabulary([*tokens, b""], eos_ids=[len(tokens)])
     over_bytes = source.compiled(read)
-    with progress("compiling kernels, which later runs find ready"):
+    with progress("compiling"):
         over_tokens = compile_tokens(over_bytes, vocabulary)
     drawings = _bytes_drawn(over_bytes), _tokens_drawn(over_tokens)
     options.output.mkdir(parents=True, exist_ok=True)

@@ -4,10 +4,10 @@ the first token is due.
     BackgroundCompiler      threads that compile, and a cache of what they made
     Compiling               one request: a future of `concurrent.futures`, which `asyncio.wrap_future` takes too
 
-Kernels run without Python's global lock, so that compiling goes on beside a forward pass. Requests for the same
-content at the same time are one compilation; it is stopped when nobody waits for it any more. What was made is kept, by
-content (`decoding.content`), up to so many bytes; what was asked for longest ago goes first. What failed is not kept: a
-limit of time that was passed on a busy machine says nothing about the next time.
+The native core runs without Python's global lock, so that compiling goes on beside a forward pass. Requests for the
+same content at the same time are one compilation; it is stopped when nobody waits for it any more. What was made is
+kept, by content (`decoding.content`), up to so many bytes; what was asked for longest ago goes first. What failed is
+not kept: a limit of time that was passed on a busy machine says nothing about the next time.
 
 Rejected: processes in place of threads (automata would have to be copied from one to the other); a number of automata
 as the bound (they differ a thousandfold in size).

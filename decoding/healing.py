@@ -113,21 +113,20 @@ class Healed(OverTokens[Any]):
         """What tokens write behind the prefix."""
         return super().text(token_ids)[len(self.prefix) :]
 
-    def _words(self, state: Any) -> Words:
+    def fill_bitmask(self, state: Any, out: Words, remaining: int | None = None) -> None:
+        """Write the mask of a state as packed words; see `OverTokens.fill_bitmask`."""
         if not isinstance(state, Unspelled):
-            return self.inner._words(state)
-        return self._packed(list(self._targets(state.written)))
-
-    def _words_within(self, state: Any, remaining: int) -> Words:
-        if not isinstance(state, Unspelled):
-            return self.inner._words_within(state, remaining)
+            self.inner.fill_bitmask(state, out, remaining)
+            return
+        needed = len(self.vocabulary.all_words)
+        if len(out) < needed:
+            raise ValueError(f"a mask takes {needed} words, and there are {len(out)}")
         targets = self._targets(state.written)
-        return self._packed([token for token, to in targets.items() if self.min_tokens(to) < remaining])
-
-    def _packed(self, tokens: list[int]) -> Words:
-        bits = np.zeros(32 * len(self.vocabulary.all_words), np.uint8)
-        bits[tokens] = 1
-        return np.packbits(bits, bitorder="little").view(np.int32)
+        if remaining is not None:
+            targets = {token: to for token, to in targets.items() if self.min_tokens(to) < remaining}
+        bits = np.zeros(32 * len(out), np.uint8)
+        bits[list(targets)] = 1
+        out[:] = np.packbits(bits, bitorder="little").view(np.int32)
 
     # Tokens within the prefix
 

@@ -1,4 +1,4 @@
-"""One profile for every property: the same examples on every run; no deadline, since kernels compile on first use.
+"""One profile for every property: the same examples on every run; no deadline, since machines are busy.
 
 Tests may run in several processes (pytest-xdist); each keeps to one thread where libraries would take all cores.
 """

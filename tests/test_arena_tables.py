@@ -81,13 +81,13 @@ def check_walks(arena: Arena, tables: PushdownTables, classes: list[int], seed: 
             assert not unpacked[arena.width :].any()
             choices = np.flatnonzero(wanted) if wanted.any() and random.random() < 0.95 else np.arange(len(wanted))
             tokens += [int(random.choice(choices))] * 2
-        check_kernels(arena, at, seed)
+        check_core(arena, at, seed)
         at = arena.advance(at, torch.tensor(tokens))
         numbers = token_class[tokens[::2]].tolist()
         expected = [walk.advance(each, number)[:100] for each, number in zip(expected, numbers, strict=True)]
 
 
-def check_kernels(arena: Arena, at: Sequences, seed: int) -> None:
+def check_core(arena: Arena, at: Sequences, seed: int) -> None:
     """What is allowed, what is written into logits, and where every token leads, is what the tensor operations say."""
     words = arena.bitmask(at)
     assert torch.equal(words, arena._program.mask_words(at, 1)[:, : words.shape[1]])

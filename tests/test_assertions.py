@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stopwatch import seconds_worked
 from strategies import accepted, strings, up_to
 
 from automata import (
@@ -368,15 +368,17 @@ def test_what_grows_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
     for pattern in patterns:
         with pytest.raises(LimitExceeded, match=r"assertions of .{10,200} more than 1,000 states .*limit `states`"):
             compile_expr(parse(pattern))
-    with Work(Limits(states=20)) as work, pytest.raises(LimitExceeded, match="20 states over characters"):
+    work = Work(Limits(states=20))
+    with pytest.raises(LimitExceeded, match="20 states over characters"):
         compile_expr(parse(r"a?\b[ab]{19}"), work)
 
 
 def test_resolving_stops_when_the_time_is_up() -> None:
-    begun = seconds_worked()
-    with Work(Limits(seconds=0.3)) as work, pytest.raises(LimitExceeded, match=r"0\.3 seconds"):
+    begun = time.process_time()
+    work = Work(Limits(seconds=0.3))
+    with pytest.raises(LimitExceeded, match=r"0\.3 seconds"):
         compile_expr(parse(r"a*\b(?:a|b)*a(?:a|b){40}\bc?"), work)
-    assert seconds_worked() - begun < 10
+    assert time.process_time() - begun < 10
 
 
 def test_deep_nesting_neither_recurses_to_a_crash_nor_hangs() -> None:

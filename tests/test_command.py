@@ -93,7 +93,7 @@ def test_a_bad_pattern_gets_a_caret_at_the_place(
 )
 def test_other_mistakes_get_one_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2
-    # Progress may be told besides, of kernels that are compiled for the first time.
+    # Progress may be told besides, on a busy machine.
     told = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("compiling")]
     assert len(told) == 1
     assert told[0].startswith("tokenfst: ")

@@ -28,7 +28,7 @@ BYTES = Vocabulary(
     [*(bytes([value]) for value in range(256)), b"", b"ab", b'":', b"<x>"], [256], special_tokens={"<x>": 259}
 )
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "array"}}, "required": ["a"]}
-# Seconds that nothing here takes: kernels may have to be compiled first, on a busy machine.
+# Seconds that nothing here takes, on a busy machine either.
 PATIENCE = 300
 GENEROUS = Limits(states=10**9, memory=1 << 33, seconds=30)
 ENDLESS = "(?:a|b)*a(?:a|b){60}"

@@ -104,13 +104,13 @@ CASES = {
 
 def byte_texts(constraint: Any, alphabet: bytes, length: int) -> set[bytes]:
     """The texts of a constraint, up to a length."""
-    with Work() as work:
-        if isinstance(constraint, Grammar):
-            from automata.pushdown.compile import compile_grammar
+    work = Work()
+    if isinstance(constraint, Grammar):
+        from automata.pushdown.compile import compile_grammar
 
-            automaton: Any = compile_grammar(constraint, work=work)
-        else:
-            automaton = constraint.to_automaton(work)
+        automaton: Any = compile_grammar(constraint, work=work)
+    else:
+        automaton = constraint.to_automaton(work)
     if isinstance(automaton, ByteAutomaton):
         return accepted(automaton, alphabet, length)
     found, level = set(), [(b"", [(automaton.start, ())])]
@@ -231,8 +231,8 @@ def test_mistakes_are_said() -> None:
             constraints.triggered(markers)
     with pytest.raises(ValueError, match="between 2 and 1"):
         constraints.triggered({"<": "a"}, at_least=2, at_most=1)
-    with Work() as work:
-        stacked = TREE.to_automaton(work)
+    work = Work()
+    stacked = TREE.to_automaton(work)
     with pytest.raises(TypeError, match="cannot be a part"):
         constraints.after("<", stacked)  # type: ignore[arg-type]
 

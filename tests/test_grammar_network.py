@@ -153,8 +153,7 @@ def _reached(after: list[set[int]], states: list[int]) -> set[int]:
 
 
 def network_of(grammar: Grammar, limits: Limits | None = None) -> Network:
-    with Work(limits or Limits()) as work:
-        return build_network(grammar, work)
+    return build_network(grammar, Work(limits or Limits()))
 
 
 def same(grammar: Grammar) -> Network:

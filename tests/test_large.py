@@ -37,11 +37,9 @@ from automata import (
 from automata.extensions import substring_of
 from automata.limits import Work
 from automata.queries import equivalent
-from automata.transition.sparse import by_state
 from constraints import choice
 from decoding.arena import Arena
-from tokenfst import TokenAutomaton, Vocabulary, from_tekken
-from tokenfst._native import is_list_like, relation_classes
+from tokenfst import TokenAutomaton, Vocabulary, _native, from_tekken
 from tokenfst.compile import from_bytes
 from tokenfst.text_start import TextStart
 from tokenfst.token_classes import token_classes
@@ -189,9 +187,7 @@ def test_sparse_and_dense_automata_answer_alike(expr: Expr, text: bytes) -> None
     for state in range(dense.num_states):
         assert dense.step(state, text) == other.step(state, text)
     assert dense.accepts(text) == other.accepts(text)
-    for mine, others in zip(
-        (*dense.range_arcs(), *by_state(dense)), (*other.range_arcs(), *by_state(other)), strict=True
-    ):
+    for mine, others in zip((*dense.range_arcs(), dense.ranges()), (*other.range_arcs(), other.ranges()), strict=True):
         assert np.array_equal(mine, others)
     assert dense.fst().num_states() == other.fst().num_states()
     assert equivalent(dense, other)
@@ -200,17 +196,20 @@ def test_sparse_and_dense_automata_answer_alike(expr: Expr, text: bytes) -> None
 def test_what_would_eat_the_machine_is_refused() -> None:
     names = choice(names_of(3000))
     for expr in (names, "<" + names, substring_of("ab" * 1000), names & parse("[A-M].*"), ~names):
-        with pytest.raises(LimitExceeded, match="limit `memory`"), Work(Limits(memory=20_000)) as work:
+        work = Work(Limits(memory=20_000))
+        with pytest.raises(LimitExceeded, match="limit `memory`"):
             compile_expr(expr, work)
-    with pytest.raises(LimitExceeded, match="limit `arcs`"), Work(Limits(arcs=20_000)) as work:
+    work = Work(Limits(arcs=20_000))
+    with pytest.raises(LimitExceeded, match="limit `arcs`"):
         compile_expr((names + ",").repeat(1, 4), work)
     automaton = sparse(names)
     with mock.patch("automata.byte_automaton.DEFAULT_LIMITS", Limits(memory=1000)):
         for ask in (lambda: automaton.next, automaton.by_byte, automaton.fst):
             with pytest.raises(LimitExceeded, match="limit `memory`"):
                 ask()
-    with pytest.raises(LimitExceeded, match="limit `memory`"), Work(Limits(memory=1000)) as work:
-        relation_classes(automaton.tables, Vocabulary([b"A", b"a", b"b", b"ab"]).native, work.budget)
+    work = Work(Limits(memory=1000))
+    with pytest.raises(LimitExceeded, match="limit `memory`"):
+        _native.relation_classes(automaton.tables, Vocabulary([b"A", b"a", b"b", b"ab"]).native, work.budget)
 
 
 # Composition
@@ -222,9 +221,9 @@ def test_both_compositions_give_equal_classes(expr: Expr, vocabulary: Vocabulary
     dense = compile_expr(expr)
     if dense.is_empty:
         return
-    with Work() as work:
-        expected = token_classes(dense, vocabulary, work)
-        found = relation_classes(sparse(expr).tables, vocabulary.native, work.budget)
+    work = Work()
+    expected = token_classes(dense, vocabulary, work)
+    found = _native.relation_classes(sparse(expr).tables, vocabulary.native, work.budget)
     for name in ("run_end", "run_class", "num_classes", "source", "edge_class", "target"):
         assert np.array_equal(getattr(expected, name), getattr(found, name))
 
@@ -403,7 +402,7 @@ def test_a_large_list_within_an_object(
     expr = '{"name": "' + names + '", "said": ' + quoted + "}"
     byte_automaton = compile_expr(expr)
     assert byte_automaton.is_sparse
-    assert is_list_like(byte_automaton.tables, vocabulary.native)
+    assert _native.is_list_like(byte_automaton.tables, vocabulary.native)
     automaton = tokenfst.compile(expr, vocabulary)
     for name in lists["names"][::5000]:
         text = b'{"name": "' + name + b'", "said": "so \xc3\xa9 \\"x\\""}'
@@ -414,7 +413,7 @@ def test_a_large_list_within_an_object(
 def test_free_text_beside_a_large_list_takes_the_walk_for_free_text(vocabulary: Vocabulary) -> None:
     names = names_of(2000)
     automaton = sparse(ANY_TEXT - choice(names))
-    assert not is_list_like(automaton.tables, vocabulary.native)
+    assert not _native.is_list_like(automaton.tables, vocabulary.native)
     tokens = Vocabulary([bytes([byte]) for byte in range(256)] + [b"er", b"an ", b""], [258])
     found = from_bytes(automaton, tokens)
     assert not found.accepts(list(names[5].encode()))

@@ -272,9 +272,11 @@ def test_limits() -> None:
         (Limits(arcs=10), "`arcs`"),
         (Limits(memory=1000), "more than 1,000 bytes"),
     ):
-        with pytest.raises(LimitExceeded, match=message), Work(limits) as work:
+        work = Work(limits)
+        with pytest.raises(LimitExceeded, match=message):
             compile_nested(around(wide), work=work)
     cancellation = Cancellation()
     cancellation.cancel()
-    with pytest.raises(Cancelled), Work(cancellation=cancellation) as work:
+    work = Work(cancellation=cancellation)
+    with pytest.raises(Cancelled):
         compile_nested(around(wide), work=work)

@@ -1,5 +1,5 @@
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, overload
 
 import automata._native
 import numpy
@@ -68,8 +68,35 @@ def relation_classes(automaton: automata._native.ByteTables, vocabulary: Vocabul
 def is_list_like(automaton: automata._native.ByteTables, vocabulary: Vocabulary) -> bool:
     """Whether few states of a sparse automaton allow nearly every token."""
 
-def spells_all(automaton: automata._native.ByteTables, is_token_byte: numpy.typing.NDArray[numpy.bool_]) -> bool:
+@overload
+def spells_all(automaton: automata._native.ByteTables, is_token_byte: numpy.typing.NDArray[numpy.bool_]) -> bool: ...
+
+@overload
+def spells_all(automaton: automata._native.CountedTables, is_token_byte: numpy.typing.NDArray[numpy.bool_]) -> bool:
     """Whether every byte that an automaton reads is a token by itself."""
+
+class CountedClasses:
+    """The classes of a vocabulary under a byte automaton with a register."""
+
+    def __init__(self, run_end: numpy.typing.NDArray[numpy.int32], run_class: numpy.typing.NDArray[numpy.int32], num_classes: int, edges: numpy.typing.NDArray[numpy.int32]) -> None: ...
+
+    @property
+    def run_end(self) -> NDArray[numpy.int32]: ...
+
+    @property
+    def run_class(self) -> NDArray[numpy.int32]: ...
+
+    @property
+    def num_classes(self) -> int: ...
+
+    @property
+    def edges(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]:
+        """
+        Class, source, least and greatest register value, target and action, `[E, 6]`.
+        """
+
+def counted_classes(automaton: automata._native.CountedTables, vocabulary: Vocabulary, budget: automata._native.Budget) -> CountedClasses:
+    """Sort the tokens of a vocabulary into classes."""
 
 class StateObject:
     """A state that is more than a number."""
@@ -87,6 +114,9 @@ class FiniteAutomaton(Automaton):
 
     @staticmethod
     def from_classes(vocabulary: Vocabulary, start: int, final: numpy.typing.NDArray[numpy.bool_], classes: TokenClasses, dense_bytes: int, max_masks: int, budget: automata._native.Budget) -> FiniteAutomaton: ...
+
+    @staticmethod
+    def from_counted(vocabulary: Vocabulary, automaton: automata._native.CountedTables, classes: CountedClasses, spells_all: bool, max_masks: int, budget: automata._native.Budget) -> FiniteAutomaton: ...
 
     @staticmethod
     def dense(vocabulary: Vocabulary, start: int, final: numpy.typing.NDArray[numpy.bool_], runs: numpy.typing.NDArray[numpy.int32], next: numpy.typing.NDArray[numpy.int32], max_masks: int, max_bytes: int) -> FiniteAutomaton: ...
@@ -152,6 +182,12 @@ class FiniteAutomaton(Automaton):
 
     @property
     def min_tokens_by_state(self) -> NDArray[numpy.int32]: ...
+
+    @property
+    def min_tokens_runs(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32]]:
+        """
+        With a register: the same as runs of its values, each place x (R + 1) + its least value, and what its states have.
+        """
 
 class PushdownTrees:
     """What texts do to a state and a stack, as trees of what is popped."""

@@ -26,7 +26,7 @@ from automata.errors import AutomatonFileError, TokenNotAllowed
 from automata.limits import DEFAULT_LIMITS, Work
 from tokenfst._native import FiniteAutomaton, TokenClasses
 from tokenfst.over_tokens import OverTokens
-from tokenfst.transitions import DENSE_BYTES, Counted, Csr, Dense, Transitions
+from tokenfst.transitions import DENSE_BYTES, Csr, Dense, Transitions
 from tokenfst.vocabulary import Vocabulary
 
 # Masks kept for states that have been visited; 16 KiB each with a vocabulary of 128,000 tokens.
@@ -202,11 +202,9 @@ class TokenAutomaton(OverTokens[int]):
         arrays = self.core.transitions
         if len(arrays) == 1:
             return Dense(*arrays)
-        offsets, edges = arrays[:2]
-        columns = np.ascontiguousarray(edges.T)
-        if len(arrays) == 2:
-            return Csr(offsets, *columns, self.num_classes)
-        return Counted(arrays[2], self.num_classes, offsets, *columns)
+        offsets, edges = arrays
+        edge_class, edge_target = np.ascontiguousarray(edges.T)
+        return Csr(offsets, edge_class, edge_target, self.num_classes)
 
     @cached_property
     def run_end(self) -> IntArray:

@@ -20,7 +20,7 @@ from tokenfst.automaton import TokenAutomaton
 from tokenfst.detokenizer import detokenizer
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 from tokenfst.pushdown.tables import PushdownTables
-from tokenfst.transition.token_classes import END
+from tokenfst.token_classes import END
 from tokenfst.vocabulary import Vocabulary
 
 MAX_STATES = 500

@@ -55,15 +55,18 @@ class OverTokens(ABC, Generic[S]):
     def min_tokens(self, state: S) -> int:
         """The least number of tokens from a state to the end of the text, the end token counted: 0 after it."""
 
-    def _words(self, state: S) -> npt.NDArray[np.int32]:  # TRANSITION
-        words = np.empty_like(self.vocabulary.all_words)
-        self.fill_bitmask(state, words)
-        return words
+    @abstractmethod
+    def fill_bitmask(self, state: S, out: npt.NDArray[np.int32], remaining: int | None = None) -> None:
+        """Writes the mask of a state as packed words: bit `i & 31` of word `i >> 5` is token i.
 
-    def _words_within(self, state: S, remaining: int) -> npt.NDArray[np.int32]:  # TRANSITION
-        words = np.empty_like(self.vocabulary.all_words)
-        self.fill_bitmask(state, words, remaining)
-        return words
+        Args:
+            state: the state.
+            out: int32 `[W]`, `W >= ceil(V / 32)`; words past the vocabulary are cleared.
+            remaining: as of `mask`.
+
+        Raises:
+            ValueError: `out` is too short.
+        """
 
     def accepts(self, token_ids: Iterable[int]) -> bool:
         """Whether the tokens, with an end token behind them or without, are a whole text in tokens that are allowed."""
@@ -92,29 +95,10 @@ class OverTokens(ABC, Generic[S]):
             remaining: how many tokens may still be written, the next one and the end token included: then only those
                 are allowed after which the text can still be completed. None of them where `min_tokens(state)` is more.
         """
-        words = self._words(state) if remaining is None else self._words_within(state, remaining)
+        words = np.empty_like(self.vocabulary.all_words)
+        self.fill_bitmask(state, words, remaining)
         bits = np.unpackbits(words.view(np.uint8), count=len(self.vocabulary), bitorder="little")
         return bits.view(np.bool_)
-
-    def fill_bitmask(self, state: S, out: npt.NDArray[np.int32], remaining: int | None = None) -> None:
-        """Writes the mask of a state as packed words: bit `i & 31` of word `i >> 5` is token i.
-
-        Args:
-            state: the state.
-            out: int32 `[W]`, `W >= ceil(V / 32)`; words past the vocabulary are cleared.
-            remaining: as of `mask`.
-
-        Raises:
-            ValueError: `out` is too short.
-        """
-        words = self._words(state) if remaining is None else self._words_within(state, remaining)
-        if len(out) == len(words):
-            out[:] = words
-            return
-        if len(out) < len(words):
-            raise ValueError(f"a mask takes {len(words)} words, and there are {len(out)}")
-        out[: len(words)] = words
-        out[len(words) :] = 0
 
     def _refusal(self, state: S, token: int) -> str:
         if not 0 <= token < len(self.vocabulary):

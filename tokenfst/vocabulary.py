@@ -125,20 +125,6 @@ class Vocabulary:
         """`[W]` packed, the mask of every end token."""
         return self.native.eos_words
 
-    @cached_property
-    def whole_trie(self):  # TRANSITION
-        from tokenfst.transition.trie import build_trie
-
-        tokens = [self.tokens[t] for t in self.token_of_rank[: self.num_whole].tolist()]
-        return build_trie(tokens, 0)
-
-    @cached_property
-    def partial_trie(self):  # TRANSITION
-        from tokenfst.transition.trie import build_trie
-
-        tokens = [self.tokens[t] for t in self.token_of_rank[self.num_whole :].tolist() if self.tokens[t]]
-        return build_trie(tokens, self.num_whole)
-
     def __len__(self) -> int:
         """V."""
         return len(self.tokens)

@@ -39,14 +39,14 @@ def compile_grammar(
         LimitExceeded: a limit was passed.
         Cancelled: another thread cancelled the compilation.
     """
-    with under_way(work) as work:
-        return compile_network(
-            build_network(grammar, work),
-            ambiguity=ambiguity,
-            max_configurations=max_configurations,
-            places=grammar.places,
-            work=work,
-        )
+    work = under_way(work)
+    return compile_network(
+        build_network(grammar, work),
+        ambiguity=ambiguity,
+        max_configurations=max_configurations,
+        places=grammar.places,
+        work=work,
+    )
 
 
 def compile_network(
@@ -64,15 +64,15 @@ def compile_network(
         ambiguity, max_configurations, work: as for `compile_grammar`.
         places: where rules were defined, for errors.
     """
-    with under_way(work) as work:
-        if ambiguity not in ("error", "parallel") or max_configurations < 1:
-            raise ValueError('`ambiguity` is "error" or "parallel", and `max_configurations` at least 1')
-        side_by_side = ambiguity == "parallel"
-        carried = max_configurations if side_by_side else 1
-        found = Construction(network, work, side_by_side=side_by_side, max_configurations=carried)
-        assembly = Assembly(found, carried, work, places or {})
-        if found.unbounded:
-            raise explained(found, found.unbounded, *assembly.automaton(), places or {})
-        if len(network.word):
-            assembly.complete()
-        return assembly.automaton()[0]
+    work = under_way(work)
+    if ambiguity not in ("error", "parallel") or max_configurations < 1:
+        raise ValueError('`ambiguity` is "error" or "parallel", and `max_configurations` at least 1')
+    side_by_side = ambiguity == "parallel"
+    carried = max_configurations if side_by_side else 1
+    found = Construction(network, work, side_by_side=side_by_side, max_configurations=carried)
+    assembly = Assembly(found, carried, work, places or {})
+    if found.unbounded:
+        raise explained(found, found.unbounded, *assembly.automaton(), places or {})
+    if len(network.word):
+        assembly.complete()
+    return assembly.automaton()[0]

@@ -32,8 +32,8 @@ def expand(automaton: PushdownAutomaton, depth: int, work: Work | None = None) -
     """
     if depth < 0:
         raise ValueError("`depth` is at least 0")
-    with under_way(work) as work:
-        return Compiler(work, blames=False).determinize(EMPTY, _fragment(automaton, depth, work))
+    work = under_way(work)
+    return Compiler(work, blames=False).determinize(EMPTY, _fragment(automaton, depth, work))
 
 
 def _fragment(automaton: PushdownAutomaton, depth: int, work: Work) -> Fragment:

@@ -116,9 +116,8 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
     @cached_property
     def _readable(self) -> ByteAutomaton | PushdownAutomaton:
         """The automaton of the texts that are read: markers are text, or missing."""
-        with under_way(None) as work:
-            network = self._network if self._markers == "text" else self._joined(lambda text: repeat(text, 0, 1))
-            return compile_nested(network, work=work)
+        network = self._network if self._markers == "text" else self._joined(lambda text: repeat(text, 0, 1))
+        return compile_nested(network, work=under_way())
 
     def _joined(self, marker: Callable[[str], Expr]) -> NestedNetwork:
         """The network of the calls, with markers as they are to be written."""

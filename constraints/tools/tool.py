@@ -47,8 +47,7 @@ class Tool:
         """
         from constraints.json_schema.strings.spelling import spelled
 
-        with under_way(None) as work:
-            found = compile_nested(self.network, work=work)
+        found = compile_nested(self.network, work=under_way())
         if not isinstance(found, ByteAutomaton):
             reason = f"arguments of {self.name!r} nest to any depth, or are large; in a string they need a bound"
             raise UnsupportedSchema(reason)

@@ -65,8 +65,7 @@ class ConstructorCalls(Parsed[T], Generic[T]):
 
     @cached_property
     def _automaton(self) -> ByteAutomaton | PushdownAutomaton:
-        with under_way(None) as work:
-            return self.to_automaton(work)
+        return self.to_automaton(under_way())
 
     def parse(self, text: str) -> T:
         """The value that a constructor call makes; nothing is evaluated but the types' own constructors.

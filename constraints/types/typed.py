@@ -69,8 +69,7 @@ class Typed(Parsed[T], Generic[T]):
 
     @cached_property
     def _automaton(self) -> ByteAutomaton | PushdownAutomaton:
-        with under_way(None) as work:
-            return self.to_automaton(work)
+        return self.to_automaton(under_way())
 
     def parse(self, text: str) -> T:
         """The value of a text.

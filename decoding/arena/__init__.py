@@ -11,7 +11,7 @@ sequences    where the sequences of a batch stand
 parallel     parallel configurations
 program      one step of a batch as tensor operations
 budgets      how many tokens are still needed
-on_cpu       the same steps as kernels
+on_cpu       the same steps in the native core
 arena        Arena: add, drop, compact; masks and steps
 """
 

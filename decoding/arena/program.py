@@ -7,7 +7,7 @@
     choose      of equal candidates one, and the first P of them (`decoding.arena.parallel`)      [B, P, L]
 
 Shapes depend on the batch and on `Shape` alone and no value is read on the host, so a step can stand in a CUDA graph
-and inside `torch.compile`. It is also the reference for the kernels (`decoding.arena.on_cpu`).
+and inside `torch.compile`. It is also the reference for the native core (`decoding.arena.on_cpu`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-// Bindings of automata with a register: their tables, what makes them, and distances.
+// Bindings of automata with a register: their tables, and what makes them.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
@@ -13,7 +13,6 @@
 #include "automata/bindings.h"
 #include "automata/counted/compile.h"
 #include "automata/counted/product.h"
-#include "automata/counted/register_distance.h"
 #include "bindings/arrays.h"
 #include "bindings/errors.h"
 
@@ -140,65 +139,6 @@ auto paired_of(Rows<Range> ranges, Rows<MarkedEdge> epsilon, int32_t num_states,
   return std::tuple(rows(found.ranges), rows(found.epsilon));
 }
 
-// Distances.
-
-void require_register(int32_t num_states, int32_t max_register) {
-  require(num_states >= 0 && 0 <= max_register && max_register <= kMostRegister, "a number is out of range");
-}
-
-template <class Values>
-void require_values(const Values& values, int32_t num_states, int32_t max_register) {
-  require_countable(values.size(), "values");
-  for (const auto& each : values) {
-    require_within(each.state, 0, num_states, "state");
-    require(0 <= each.low && each.low <= each.high && each.high <= max_register, "register values are out of range");
-  }
-}
-
-void require_guarded(std::span<const GuardedEdge> edges, int32_t num_states, int32_t max_register) {
-  require_countable(edges.size(), "edges");
-  for (const GuardedEdge& edge : edges) {
-    require_within(edge.source, 0, num_states, "state");
-    require_within(edge.target, 0, num_states, "state");
-    require(0 <= edge.low && edge.low <= edge.high && edge.high <= max_register, "a guard is out of range");
-    require_action(edge.high, edge.action, max_register);
-  }
-}
-
-auto pieces_of(int32_t num_states, int32_t max_register, Rows<GuardedEdge> edges, Rows<StateValues> goals,
-               int64_t max_pieces, Budget& budget) {
-  require_register(num_states, max_register);
-  require(max_pieces >= 0, "there are no negative numbers of pieces");
-  require_guarded(edges, num_states, max_register);
-  require_values(goals, num_states, max_register);
-  const auto found =
-      unlocked([&] { return pieces_by_distance(num_states, max_register, edges, goals, max_pieces, budget); });
-  return found ? std::optional(rows(*found)) : std::nullopt;
-}
-
-auto distance_steps_of(int32_t num_states, int32_t max_register, Rows<RegisterPiece> pieces, Budget& budget) {
-  require_register(num_states, max_register);
-  require_values(pieces, num_states, max_register);
-  DistanceSteps found = unlocked([&] { return distance_steps(num_states, max_register, pieces, budget); });
-  return std::tuple(array(std::move(found.key)), array(std::move(found.value)));
-}
-
-auto joined_of(Rows<RegisterPiece> pieces, Budget& budget) {
-  require_countable(pieces.size(), "pieces");
-  for (const RegisterPiece& piece : pieces) require(piece.high < INT32_MAX, "register values are out of range");
-  const Vector<StateValues> found = unlocked([&] { return joined(pieces, budget); });
-  return rows(found);
-}
-
-auto live_parts_of(int32_t num_states, Rows<GuardedEdge> edges, Rows<StateValues> live, int64_t max_parts,
-                   Budget& budget) {
-  require(num_states >= 0 && max_parts >= 0, "a number is negative");
-  require_guarded(edges, num_states, kMostRegister);
-  require_values(live, num_states, kMostRegister);
-  const auto found = unlocked([&] { return live_parts(num_states, edges, live, max_parts, budget); });
-  return found ? std::optional(rows(*found)) : std::nullopt;
-}
-
 // A read-only view of some member.
 template <auto Member>
 auto values_of(nb::handle_t<CountedTables> self) {
@@ -229,19 +169,11 @@ void bind_counted(nb::module_& m) {
       .def(
           "accepts", [](const CountedTables& tables, const nb::bytes& text) { return tables.accepts(bytes_of(text)); },
           "text"_a);
-  m.attr("MAX_PIECES") = kMaxPieces;
   m.def("counted", &counted_of, "ranges"_a, "epsilon"_a, "loop_of"_a, "loops"_a, "max_register"_a, "is_product"_a,
         "max_states"_a, "max_bytes"_a, "budget"_a,
         "The minimal automaton of a layout with loops, two loops that clash, or None where it is given up.");
   m.def("paired", &paired_of, "ranges"_a, "epsilon"_a, "num_states"_a, "automaton"_a, "budget"_a,
         "The arcs and epsilon arcs of a layout that is read along with an automaton.");
-  m.def("pieces_by_distance", &pieces_of, "num_states"_a, "max_register"_a, "edges"_a, "goals"_a, "max_pieces"_a,
-        "budget"_a, "States with register values of one distance, `[N, 4]`, or None where there are too many.");
-  m.def("distance_steps", &distance_steps_of, "num_states"_a, "max_register"_a, "pieces"_a, "budget"_a,
-        "The distances of pieces, and of what they leave out, by state and register value.");
-  m.def("joined", &joined_of, "pieces"_a, "budget"_a, "States with register values of any distance, `[N, 3]`.");
-  m.def("live_parts", &live_parts_of, "num_states"_a, "edges"_a, "live"_a, "max_parts"_a, "budget"_a,
-        "The parts of edges that lead to live values, `[P, 3]`, or None where there are too many.");
 }
 
 }  // namespace automata

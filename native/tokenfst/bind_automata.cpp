@@ -9,6 +9,7 @@
 #include "bindings/errors.h"
 #include "tokenfst/bind_checks.h"
 #include "tokenfst/bindings.h"
+#include "tokenfst/counted/counted_classes.h"
 #include "tokenfst/finite_automaton.h"
 
 namespace tokenfst {
@@ -22,6 +23,12 @@ using SharedAutomaton = std::shared_ptr<FiniteAutomaton>;
 
 void require_state(const FiniteAutomaton& automaton, int64_t state) {
   require(automaton.has_state(state), [&] { return "state " + std::to_string(state) + " is none of the automaton's"; });
+}
+
+void require_guard(int32_t low, int32_t high, int32_t action, int32_t max_register) {
+  const int64_t after = action >= 0 ? int64_t{high} + action : ~action;
+  require(0 <= low && low <= high && high <= max_register && after <= max_register,
+          "a guard or an action leaves the register");
 }
 
 SharedAutomaton made(SharedVocabulary vocabulary, FiniteAutomaton::Tables tables, int64_t max_masks,
@@ -54,6 +61,27 @@ SharedAutomaton from_classes(SharedVocabulary vocabulary, int32_t start, Values<
     edges.insert(edges.end(), classes.edges.begin(), classes.edges.end());
     tables.transitions = make_transitions(end_state + 1, classes.num_classes, edges, dense_bytes, budget);
   });
+  return made(std::move(vocabulary), std::move(tables), max_masks, budget.max_bytes());
+}
+
+void require_edges(std::span<const CountedEdge> edges, const automata::CountedTables& automaton) {
+  for (const auto& [number, edge] : edges) {
+    require(edge.source < automaton.num_states() && edge.target < automaton.num_states(),
+            "an edge leads outside of the states");
+    require_guard(edge.low, edge.high, edge.action, automaton.max_register);
+  }
+}
+
+// The same with a register.
+SharedAutomaton from_counted(SharedVocabulary vocabulary, const automata::CountedTables& automaton,
+                             const CountedClasses& classes, bool spells_all, int64_t max_masks, Budget& budget) {
+  require(automaton.start >= 0, "the automaton has no state");
+  require_covered(classes.runs, *vocabulary);
+  require_edges(classes.edges, automaton);
+  FiniteAutomaton::Tables tables{automaton.start, {}, {}, classes.runs, classes.num_classes};
+  for (int32_t least : automaton.final_from) tables.final.push_back(least >= 0);
+  tables.final.push_back(true);
+  tables.transitions = unlocked([&] { return guarded_transitions(automaton, classes, spells_all, budget); });
   return made(std::move(vocabulary), std::move(tables), max_masks, budget.max_bytes());
 }
 
@@ -105,9 +133,7 @@ SharedAutomaton guarded(SharedVocabulary vocabulary, int64_t start, Values<bool>
       const auto& edge = edges[at];
       require_within(edge.number, 0, num_classes, "class");
       require_within(edge.target, 0, static_cast<int64_t>(final.size()), "place");
-      const int64_t after = edge.action >= 0 ? int64_t{edge.high} + edge.action : ~edge.action;
-      require(0 <= edge.low && edge.low <= edge.high && edge.high <= max_register && after <= max_register,
-              "a guard or an action leaves the register");
+      require_guard(edge.low, edge.high, edge.action, max_register);
       require(before < std::pair(edge.number, edge.low), "guards are not in order and apart");
       before = {edge.number, edge.high};
     }
@@ -137,8 +163,14 @@ bool is_final(const FiniteAutomaton& automaton, int64_t state) {
 
 int64_t min_tokens(FiniteAutomaton& automaton, int64_t state) {
   require_state(automaton, state);
-  if (!automaton.has_distances()) unlocked([&] { automaton.min_tokens_by_state(); });
-  return automaton.min_tokens_by_state()[state];
+  if (!automaton.has_distances()) unlocked([&] { automaton.distances(); });
+  return automaton.distances()[state];
+}
+
+auto min_tokens_runs(FiniteAutomaton& automaton) {
+  require(std::holds_alternative<GuardedTransitions>(automaton.tables().transitions), "the automaton has no register");
+  const automata::DistanceSteps* runs = unlocked([&] { return &automaton.distances().runs(); });
+  return std::make_tuple(array_of(runs->key), array_of(runs->value));
 }
 
 void fill_within(FiniteAutomaton& automaton, int64_t state, Output<int32_t> out, int64_t remaining) {
@@ -222,6 +254,8 @@ void bind_automata(nb::module_& m) {
   nb::class_<FiniteAutomaton, Automaton>(m, "FiniteAutomaton", "A deterministic automaton over tokens without a stack.")
       .def_static("from_classes", &from_classes, "vocabulary"_a, "start"_a, "final"_a, "classes"_a, "dense_bytes"_a,
                   "max_masks"_a, "budget"_a)
+      .def_static("from_counted", &from_counted, "vocabulary"_a, "automaton"_a, "classes"_a, "spells_all"_a,
+                  "max_masks"_a, "budget"_a)
       .def_static("dense", &dense, "vocabulary"_a, "start"_a, "final"_a, "runs"_a, "next"_a, "max_masks"_a,
                   "max_bytes"_a)
       .def_static("sparse", &sparse, "vocabulary"_a, "start"_a, "final"_a, "runs"_a, "num_classes"_a, "offsets"_a,
@@ -261,8 +295,11 @@ void bind_automata(nb::module_& m) {
           "state"_a, "A state with the same mask.")
       .def_prop_ro(
           "min_tokens_by_state",
-          [](FiniteAutomaton& a) { return array_of(unlocked([&] { return a.min_tokens_by_state(); })); },
-          nb::rv_policy::move);
+          [](FiniteAutomaton& a) { return array(unlocked([&] { return a.min_tokens_by_state(); })); },
+          nb::rv_policy::move)
+      .def_prop_ro("min_tokens_runs", &min_tokens_runs, nb::rv_policy::move,
+                   "With a register: the same as runs of its values, each place x (R + 1) + its least value, and what "
+                   "its states have.");
 }
 
 }  // namespace tokenfst

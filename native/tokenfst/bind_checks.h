@@ -36,6 +36,20 @@ inline void require_runs(std::span<const Run> runs, int32_t num_classes, const V
   require_covered(runs, vocabulary);
 }
 
+// Runs from their columns; requires that they ascend.
+inline std::vector<Run> runs_of(std::span<const int32_t> run_end, std::span<const int32_t> run_class,
+                                int32_t num_classes) {
+  bindings::require(run_end.size() == run_class.size(), "a run has an end and a class");
+  std::vector<Run> runs;
+  int32_t before = 0;
+  for (size_t run = 0; run < run_end.size(); ++run) {
+    bindings::require(before < run_end[run], "runs do not ascend");
+    bindings::require_within(run_class[run], 0, num_classes, "class");
+    runs.push_back({before = run_end[run], run_class[run]});
+  }
+  return runs;
+}
+
 // An object as a T, or TypeError.
 template <class T>
 T taken(nb::handle object, const char* otherwise) {

@@ -15,19 +15,12 @@ using namespace nanobind::literals;
 TokenClasses make_classes(Values<int32_t> run_end, Values<int32_t> run_class, int32_t num_classes,
                           Values<int32_t> source, Values<int32_t> edge_class, Values<int32_t> target) {
   require(num_classes >= kFirstClass, "there are at least the classes of no token and of the end");
-  require(run_end.size() == run_class.size(), "a run has an end and a class");
   require(source.size() == edge_class.size() && source.size() == target.size(),
           "an edge has a source, a class and a target");
-  require_within(run_class, 0, num_classes, "class");
   require_within(edge_class, 0, num_classes, "class");
   require_within(source, 0, INT32_MAX, "source");
   require_within(target, 0, INT32_MAX, "target");
-  TokenClasses classes{{}, num_classes, {}};
-  int32_t before = 0;
-  for (size_t run = 0; run < run_end.size(); ++run) {
-    require(before < run_end[run], "runs do not ascend");
-    classes.runs.push_back({before = run_end[run], run_class[run]});
-  }
+  TokenClasses classes{runs_of(run_end, run_class, num_classes), num_classes, {}};
   for (size_t edge = 0; edge < source.size(); ++edge) {
     require(edge == 0 || edge_class[edge - 1] <= edge_class[edge], "edges are not in the order of their classes");
     classes.edges.push_back({source[edge], edge_class[edge], target[edge]});
@@ -62,6 +55,7 @@ void bind_classes(nb::module_& m) {
   m.def(
       "token_classes",
       [](const automata::ByteTables& automaton, const Vocabulary& vocabulary, Budget& budget) {
+        require(automaton.num_states() > 0, "the automaton has no state");
         return unlocked([&] { return token_classes(automaton, vocabulary, budget); });
       },
       "automaton"_a, "vocabulary"_a, "budget"_a, "Sort the tokens of a vocabulary into classes.");

@@ -9,6 +9,7 @@ namespace nb = nanobind;
 
 void bind_vocabulary(nb::module_& m);
 void bind_classes(nb::module_& m);
+void bind_counted(nb::module_& m);
 void bind_automata(nb::module_& m);
 void bind_pushdown_tables(nb::module_& m);
 void bind_pushdown_automata(nb::module_& m);

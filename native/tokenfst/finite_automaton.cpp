@@ -4,30 +4,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "automata/distance.h"
-#include "tokenfst/character_steps.h"
-
 namespace tokenfst {
-
-namespace {
-
-struct Edge {
-  int32_t source, target;
-};
-
-// The edges of transitions without a register.
-std::vector<Edge> plain_edges(const Transitions& transitions, int64_t num_states) {
-  std::vector<Edge> edges;
-  std::vector<Move> moves;
-  for (int32_t state = 0; state < num_states; ++state) {
-    moves.clear();
-    std::visit([&](const auto& form) { form.moves(state, moves); }, transitions);
-    for (const Move& move : moves) edges.push_back({state, static_cast<int32_t>(move.target)});
-  }
-  return edges;
-}
-
-}  // namespace
 
 FiniteAutomaton::FiniteAutomaton(std::shared_ptr<const Vocabulary> vocabulary, Tables tables, Room room,
                                  Budget::Interrupt interrupt)
@@ -64,22 +41,21 @@ int64_t FiniteAutomaton::alike(int64_t state) const {
   return std::visit([&](const auto& form) { return form.alike(state); }, tables_.transitions);
 }
 
-std::span<const int32_t> FiniteAutomaton::min_tokens_by_state() {
-  if (has_distances()) return min_tokens_;
+const TokenDistances& FiniteAutomaton::distances() {
+  if (has_distances()) return *distances_;
   const std::lock_guard lock(mutex_);
   if (!has_distances()) {
-    const auto edges = plain_edges(tables_.transitions, num_states());
-    // Without end tokens a text is complete where it may end.
-    const auto is_goal = [&](int32_t state) {
-      return vocabulary().eos_ids().empty() ? tables_.final[state] != 0 : state == end_state();
-    };
-    const auto states = static_cast<int32_t>(num_states());
-    const auto goals = std::views::iota(0, states) | std::views::filter(is_goal);
-    const auto found = automata::distances(states, edges, goals, budget_);
-    min_tokens_.assign(found.begin(), found.end());
+    distances_.emplace(tables_.transitions, tables_.final, !vocabulary().eos_ids().empty(), budget_);
     has_distances_.store(true, std::memory_order_release);
   }
-  return min_tokens_;
+  return *distances_;
+}
+
+std::vector<int32_t> FiniteAutomaton::min_tokens_by_state() {
+  const TokenDistances& found = distances();
+  const std::lock_guard lock(mutex_);
+  const support::Charge written_out(budget_, sizeof(int32_t) * num_states());
+  return found.by_state(num_states());
 }
 
 const ClassMasks& FiniteAutomaton::class_masks() {
@@ -100,7 +76,7 @@ FiniteAutomaton::Allowed FiniteAutomaton::allowed_within(int64_t state, int64_t 
   Allowed found{{state, 0}, {}};
   const std::vector<Move> all = moves(state);
   for (const Move& move : all) {
-    const int64_t least = min_tokens_[move.target];
+    const int64_t least = (*distances_)[move.target];
     if (least >= remaining) continue;
     found.numbers.push_back(move.number);
     found.key.level = std::max(found.key.level, least + 1);
@@ -119,7 +95,7 @@ void FiniteAutomaton::fill(const State& state, int64_t remaining, std::span<uint
   if (!known || !has_state(*known)) throw std::invalid_argument("a state is none of its automaton's");
   const int64_t number = *known;
   if (fill_known(number, remaining, out)) return;
-  if (remaining != kUnlimited) min_tokens_by_state();
+  if (remaining != kUnlimited) distances();
   const Allowed made = remaining == kUnlimited ? allowed(number) : allowed_within(number, remaining);
   masks_.keep(made.key, class_masks().mask(made.numbers), out);
 }

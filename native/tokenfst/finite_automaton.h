@@ -16,6 +16,7 @@
 
 #include "tokenfst/automaton.h"
 #include "tokenfst/masks.h"
+#include "tokenfst/token_distances.h"
 #include "tokenfst/transitions.h"
 
 namespace tokenfst {
@@ -50,8 +51,10 @@ class FiniteAutomaton : public Automaton {
   // The classes that a state allows, and where they lead.
   std::vector<Move> moves(int64_t state) const;
   int64_t alike(int64_t state) const;
-  // The least number of tokens to the end of the text, the end token counted, from each state. Found at the first call.
-  std::span<const int32_t> min_tokens_by_state();
+  // The least numbers of tokens to the end of the text, found at the first call.
+  const TokenDistances& distances();
+  // The same for each state, which takes four bytes for every register value.
+  std::vector<int32_t> min_tokens_by_state();
   bool has_distances() const { return has_distances_.load(std::memory_order_acquire); }
 
   void fill(const State& state, int64_t remaining, std::span<uint32_t> out) override;
@@ -74,7 +77,7 @@ class FiniteAutomaton : public Automaton {
   std::mutex mutex_;  // of what is made at the first call
   Budget budget_;     // of the same
   std::optional<ClassMasks> class_masks_;
-  std::vector<int32_t> min_tokens_;
+  std::optional<TokenDistances> distances_;
   std::atomic<bool> has_distances_{false};
 };
 

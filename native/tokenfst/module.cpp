@@ -7,6 +7,7 @@ NB_MODULE(_native, m) {
   bindings::prepare(m);
   tokenfst::bind_vocabulary(m);
   tokenfst::bind_classes(m);
+  tokenfst::bind_counted(m);
   tokenfst::bind_automata(m);
   tokenfst::bind_pushdown_tables(m);
   tokenfst::bind_pushdown_automata(m);

@@ -25,10 +25,7 @@ TokenClasses state_classes(const automata::ByteTables& automaton, const Vocabula
   if (automaton.is_sparse) dense = &(made = automata::densified(automaton, budget));
   States states({dense->next.data(), dense->num_states(), dense->num_classes, dense->byte_class}, budget);
   StateFunctions functions(states, dense->num_states(), dense->num_classes, budget);
-  Classes classes(budget);
-  walk(vocabulary.whole(), true, dense->byte_class, functions, classes, budget);
-  walk(vocabulary.partial(), false, dense->byte_class, functions, classes, budget);
-  classes.finish(vocabulary.num_ranks());
+  const Classes classes = walk(vocabulary, dense->byte_class, functions, budget);
   TokenClasses found{runs_of(classes), classes.size(), {}};
   size_t num_edges = 0;
   for (int32_t number = kFirstClass; number < classes.size(); ++number) {

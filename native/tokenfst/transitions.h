@@ -2,12 +2,11 @@
 //
 //     DenseTransitions     a table [Q, K]: one look-up, for all but large automata
 //     SparseTransitions    compressed rows, classes ascending: memory that grows with the edges and not with Q x K
-//     GuardedTransitions   edges with guards over places and a register, for large bounds. A state is one number to
-//     everyone
-//                          else, register x Q + place, where a place is what a state is without the register. Of Q
-//                          places the last is the one after the end, and only with the greatest value R, so that the
-//                          end is the greatest state, as it is in every automaton. From one place the guards of a class
-//                          do not overlap.
+//     GuardedTransitions   edges with guards over places and a register, for large bounds
+//
+// A state with a register is one number to everyone else, register x Q + place, where a place is what a state is
+// without the register. Of Q places the last is the one after the end, and only with the greatest value R, so that the
+// end is the greatest state, as it is in every automaton. From one place the guards of a class do not overlap.
 #pragma once
 
 #include <cstdint>
@@ -76,10 +75,11 @@ struct GuardedTransitions {
   int64_t alike(int64_t state) const;
   size_t num_bytes() const { return 8 * offsets.size() + sizeof(Edge) * edges.size(); }
 
- private:
   std::span<const Edge> edges_of(int64_t place) const {
     return {edges.data() + offsets[place], edges.data() + offsets[place + 1]};
   }
+
+ private:
   int64_t after(const Edge& edge, int64_t value) const {
     return (edge.action >= 0 ? value + edge.action : ~edge.action) * num_places + edge.target;
   }

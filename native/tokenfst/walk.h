@@ -24,6 +24,7 @@
 #include "tokenfst/character_steps.h"
 #include "tokenfst/classes.h"
 #include "tokenfst/trie.h"
+#include "tokenfst/vocabulary.h"
 
 namespace tokenfst {
 
@@ -76,6 +77,16 @@ void walk(const Trie& trie, bool whole, const ByteClasses& byte_class, Effects& 
     path.push_back(at);
     at = {nodes + node.children, nodes + node.children + node.num_children, effect, pending};
   }
+}
+
+// The classes of all tokens of a vocabulary.
+template <class Effects>
+Classes walk(const Vocabulary& vocabulary, const ByteClasses& byte_class, Effects& effects, Budget& budget) {
+  Classes classes(budget);
+  walk(vocabulary.whole(), true, byte_class, effects, classes, budget);
+  walk(vocabulary.partial(), false, byte_class, effects, classes, budget);
+  classes.finish(vocabulary.num_ranks());
+  return classes;
 }
 
 }  // namespace tokenfst

@@ -54,8 +54,7 @@ def compiled(schema: Any, draft: str, order: str) -> ByteAutomaton | PushdownAut
         Refused: the schema is refused, or takes more than `LIMITS`.
     """
     try:
-        with Work(LIMITS) as work:
-            return json_schema(schema, draft=draft, property_order=order).to_automaton(work)
+        return json_schema(schema, draft=draft, property_order=order).to_automaton(Work(LIMITS))
     except UnsatisfiableSchema:
         return None
     except (SchemaError, LimitExceeded) as error:

@@ -71,12 +71,9 @@ def compiled(schema: Any, draft: str) -> Compiled:
 
 
 def built(schema: Any, draft: str, property_order: str) -> ByteAutomaton | PushdownAutomaton:
-    with Work(Limits(states=MOST_STATES)) as work:
-        named = isinstance(schema, dict) and "$schema" in schema
-        constraint = json_schema(
-            schema, draft="auto" if named else draft, property_order=property_order, resolver=remote
-        )
-        return constraint.to_automaton(work)
+    named = isinstance(schema, dict) and "$schema" in schema
+    constraint = json_schema(schema, draft="auto" if named else draft, property_order=property_order, resolver=remote)
+    return constraint.to_automaton(Work(Limits(states=MOST_STATES)))
 
 
 def accepts(schema: Compiled, value: Any) -> list[bool]:

@@ -29,8 +29,7 @@ FEW = settings(max_examples=60, deadline=None)
 
 
 def automaton_of(constraint: ConstructorCalls[Any]) -> ByteAutomaton | PushdownAutomaton:
-    with under_way(None) as work:
-        return constraint.to_automaton(work)
+    return constraint.to_automaton(under_way())
 
 
 def sampled(constraint: ConstructorCalls[Any], count: int, seed: int, depth: int = 3) -> list[str]:

@@ -107,8 +107,7 @@ KNOWN = {
 
 
 def automaton_of(constraint: ToolCalls | PythonicCalls) -> ByteAutomaton | PushdownAutomaton:
-    with under_way(None) as work:
-        return constraint.to_automaton(work)
+    return constraint.to_automaton(under_way())
 
 
 @pytest.mark.parametrize("form", KNOWN)

@@ -40,8 +40,7 @@ FEW = settings(max_examples=60, deadline=None)
 
 
 def automaton_of(constraint: Typed[Any]) -> ByteAutomaton | PushdownAutomaton:
-    with under_way(None) as work:
-        return constraint.to_automaton(work)
+    return constraint.to_automaton(under_way())
 
 
 def accepts(annotation: Any, *texts: str) -> list[bool]:

@@ -1,6 +1,6 @@
 """Token automata with a register, for repetitions with large bounds (`automata.counted`).
 
-CountedClasses      what tokens do to places and register                classes, functions
+counted_classes     what tokens do to places and register                classes
 with_counted_...    the start of a text                                  beginning
 Counted             the transitions, behind the interface of all         transitions
 CountedAutomaton    the automaton, and distances                         automaton

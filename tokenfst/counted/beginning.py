@@ -11,10 +11,10 @@ from typing import TypeAlias
 import numpy as np
 
 from automata.counted import CountedByteAutomaton
+from tokenfst._native import CountedClasses
 from tokenfst.beginning import moved_runs
-from tokenfst.counted.classes import CountedClasses
 from tokenfst.text_start import SPACE, TextStart
-from tokenfst.transition.token_classes import NEVER
+from tokenfst.token_classes import NEVER
 from tokenfst.vocabulary import Vocabulary
 
 # A state and what the register holds there; None for nowhere.
@@ -67,6 +67,7 @@ def with_counted_exceptions(
     """
     begin, edges = automaton.num_states, classes.edges
     leads_to = {number: (target, ~action) for number, _, _, _, target, action in edges[edges[:, 1] == begin].tolist()}
+    run_end, run_class = classes.run_end, classes.run_class
     # The ranks that move from a class to one that leads elsewhere from the beginning.
     moved: dict[tuple[int, _Reached], list[int]] = {}
     for token_id in (*rule.exceptions, *rule.ignored):
@@ -75,7 +76,7 @@ def with_counted_exceptions(
             start = begin if token_id in rule.ignored else automaton.start
             reached = _read(automaton, (start, 0), first)
             rank = int(vocabulary.rank_of_token[token_id])
-            number = int(classes.run_class[np.searchsorted(classes.run_end, rank, "right")])
+            number = int(run_class[np.searchsorted(run_end, rank, "right")])
             if leads_to.get(number) != reached:
                 moved.setdefault((number, reached), []).append(rank)
     return _move(classes, begin, moved) if moved else classes

@@ -19,17 +19,6 @@ Vector<RegisterPiece> in_order(std::span<const RegisterPiece> pieces, Budget& bu
   return found;
 }
 
-struct Interval {
-  int32_t low, high;
-  bool is_empty() const { return low > high; }
-};
-
-// The values from which an edge leads to values between `low` and `high`.
-Interval before(const GuardedEdge& edge, int32_t low, int32_t high) {
-  if (edge.action >= 0) return {std::max(edge.low, low - edge.action), std::min(edge.high, high - edge.action)};
-  return low <= ~edge.action && ~edge.action <= high ? Interval{edge.low, edge.high} : Interval{0, -1};
-}
-
 class Search {
  public:
   Search(int32_t num_states, int32_t max_register, std::span<const GuardedEdge> edges, Budget& budget)

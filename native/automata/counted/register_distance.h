@@ -13,6 +13,7 @@
 // The distances are exact. Values that no piece holds do not lead to a goal, and edges can be cut to those that do.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -27,7 +28,20 @@ namespace automata {
 struct GuardedEdge {
   int32_t source, low, high, target;
   int32_t action;  // n >= 0 adds n to the register, ~n sets it to n
+  bool operator==(const GuardedEdge&) const = default;
 };
+
+// Register values, none where `low` is above `high`.
+struct Interval {
+  int32_t low, high;
+  bool is_empty() const { return low > high; }
+};
+
+// The values from which an edge leads to values between `low` and `high`.
+inline Interval before(const GuardedEdge& edge, int32_t low, int32_t high) {
+  if (edge.action >= 0) return {std::max(edge.low, low - edge.action), std::min(edge.high, high - edge.action)};
+  return low <= ~edge.action && ~edge.action <= high ? Interval{edge.low, edge.high} : Interval{0, -1};
+}
 
 // A state while the register is between `low` and `high`.
 struct StateValues {

@@ -42,10 +42,7 @@ std::vector<int32_t> column_trees_of(FollowedTrees& trees, const automata::Pushd
 TokenEffects token_effects(const automata::PushdownTables& automaton, const Vocabulary& vocabulary, Budget& budget) {
   FollowedTrees trees(automaton, budget);
   StackEffects effects(trees, automaton.num_states, automaton.num_classes, budget);
-  Classes classes(budget);
-  walk(vocabulary.whole(), true, automaton.byte_class, effects, classes, budget);
-  walk(vocabulary.partial(), false, automaton.byte_class, effects, classes, budget);
-  classes.finish(vocabulary.num_ranks());
+  const Classes classes = walk(vocabulary, automaton.byte_class, effects, budget);
   auto columns = column_trees_of(trees, automaton, budget);
   auto entries = entries_of(effects, classes, budget);
   const auto width = static_cast<size_t>(automaton.num_columns() - automaton.num_classes);

@@ -1,16 +1,17 @@
 // RegisterFunctions: what a token does to a counted byte automaton, partial functions on states and a register.
 //
-// A function is a span of entries in order of source and then of register values. Equal functions have equal entries,
-// whatever bytes they were composed of, since entries are canonical: the values are taken in ascending order, and each
-// entry is as long as it can be. (One value alone is written as one that is set. Where a value fits the entry before it
-// and the one behind it, it is the former's.) So functions are hash-consed as in `tokenfst/state_functions.h`. No
-// subtree of a trie is passed over but the dead ones: where characters are counted, nothing leaves a function
-// unchanged.
+// A function is a span of guarded edges, its entries, in order of source and then of register values. Equal functions
+// have equal entries, whatever bytes they were composed of, since entries are canonical: the values are taken in
+// ascending order, and each entry is as long as it can be. (One value alone is written as one that is set. Where a
+// value fits the entry before it and the one behind it, it is the former's.) So functions are hash-consed as in
+// `tokenfst/functions.h`. No subtree of a trie is passed over but the dead ones: where characters are counted, nothing
+// leaves a function unchanged.
 #pragma once
 
 #include <span>
 
 #include "automata/counted/counted_tables.h"
+#include "automata/counted/register_distance.h"
 #include "support/interner.h"
 #include "support/matrix.h"
 #include "tokenfst/character_steps.h"
@@ -21,12 +22,9 @@ class RegisterFunctions {
  public:
   static constexpr bool kHasLoops = false;
 
-  struct Entry {
-    int32_t source, low, high;  // from this state, while the register is between low and high
-    int32_t target, action;     // to that state; n >= 0 adds n to the register, ~n sets it to n
-    bool operator==(const Entry&) const = default;
-  };
+  using Entry = automata::GuardedEdge;
 
+  // Of an automaton with at least one state.
   RegisterFunctions(const automata::CountedTables& automaton, Budget& budget);
 
   int32_t after(int32_t function, int32_t column) {

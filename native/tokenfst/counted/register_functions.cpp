@@ -1,8 +1,18 @@
-#include "tokenfst/register_functions.h"
+#include "tokenfst/counted/register_functions.h"
 
 #include <algorithm>
 
 namespace tokenfst {
+
+namespace {
+
+// An action and then another one, as one.
+int32_t followed(int32_t action, int32_t then) {
+  if (then < 0) return then;
+  return action >= 0 ? action + then : ~(~action + then);
+}
+
+}  // namespace
 
 RegisterFunctions::RegisterFunctions(const automata::CountedTables& automaton, Budget& budget)
     : automaton_(automaton),
@@ -16,23 +26,20 @@ RegisterFunctions::RegisterFunctions(const automata::CountedTables& automaton, B
 }
 
 int32_t RegisterFunctions::compose(int32_t function, int32_t column) {
+  // By number, since spans move when others are written.
   const size_t size = entries_[function].size();
+  size_t steps = 4 * size + 16;
   for (size_t at = 0; at < size; ++at) {
     const Entry entry = entries_[function][at];
-    for (const auto& arc : automaton_.arcs(entry.target, column)) {
-      int32_t low = entry.low, high = entry.high, action = arc.action;
-      if (entry.action >= 0) {
-        low = std::max(low, arc.low - entry.action), high = std::min(high, arc.high - entry.action);
-        if (action >= 0) action += entry.action;
-      } else {
-        const int32_t value = ~entry.action;
-        if (value < arc.low || arc.high < value) continue;
-        if (action >= 0) action = ~(value + action);
-      }
-      if (low <= high) append({entry.source, low, high, arc.target, action});
+    const auto arcs = automaton_.arcs(entry.target, column);
+    for (const automata::GuardedArc& arc : arcs) {
+      const auto [low, high] = automata::before(entry, arc.low, arc.high);
+      if (low > high) continue;
+      append({entry.source, low, high, arc.target, followed(entry.action, arc.action)});
     }
+    steps += 8 * arcs.size();
   }
-  budget_.spend(static_cast<int64_t>(8 * size) + 16);
+  budget_.spend(static_cast<int64_t>(steps));
   const int32_t found = closed();
   return after_[function][column] = found;
 }
