@@ -1,4 +1,4 @@
-"""No argument makes a binding of `automata._native` read or write out of bounds: each call is refused or gives a result.
+"""No argument makes a binding of `automata._native` read or write out of bounds: calls are refused or give results.
 
 What is made of tables that were taken, however odd they are, is called as well. A crash ends the process, so there is
 little to assert; `make sanitize` runs these tests with the core built so that it reports what it would get away with.
@@ -385,7 +385,7 @@ def test_distances_of_registers(seed: int, data: st.DataObject) -> None:
     live = ints([], 0, 3) if live is None else live
     arguments = {"num_states": size, **rows, "live": live, "max_parts": rng.choice([1, 1000])}
     parts = attempt(_native.live_parts, **draw_from(data, arguments), budget=budget())
-    assert parts is None or all(0 <= part[0] and part[1] <= part[2] for part in parts.tolist())
+    assert parts is None or all(part[0] >= 0 and part[1] <= part[2] for part in parts.tolist())
 
 
 def test_arguments_of_any_kind() -> None:
