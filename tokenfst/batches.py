@@ -44,8 +44,8 @@ def fill_bitmasks(
     limits = None
     if remaining is not None:
         limits = np.array([_UNLIMITED if each is None else each for each in remaining], np.int64)
-    cores = [getattr(automaton, "core", None) for automaton in automata]
-    if None not in cores:
+    cores = [automaton.core for automaton in automata if hasattr(automaton, "core")]
+    if len(cores) == len(automata):
         _native.fill_bitmasks(cores, states, out, limits, num_threads)
         return
     # What is made of an automaton in Python (`decoding.healing`) fills its mask there.

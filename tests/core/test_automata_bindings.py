@@ -1,4 +1,4 @@
-"""No argument makes a binding of `automata._native` read or write out of bounds: each call is refused or answered.
+"""No argument makes a binding of `automata._native` read or write out of bounds: calls are refused or give results.
 
 What is made of tables that were taken, however odd they are, is called as well. A crash ends the process, so there is
 little to assert; `make sanitize` runs these tests with the core built so that it reports what it would get away with.
