@@ -362,40 +362,14 @@ def test_counted_tables(seed: int, text: bytes, data: st.DataObject) -> None:
         attempt(tables.step, **draw_from(data, {"state": 0, "value": 0, "byte": 97}))
 
 
-@given(SEEDS, st.data())
-@MANY
-def test_distances_of_registers(seed: int, data: st.DataObject) -> None:
-    rng = Random(seed)
-    size, register = rng.randint(1, 4), rng.choice([0, 3, 9])
-    edges = []
-    for _ in range(rng.randint(0, 8)):
-        low = rng.randint(0, register)
-        action = rng.choice([0, 1, 2, ~rng.randint(0, register)])
-        high = rng.randint(low, max(low, register - max(action, 0)))
-        if high + max(action, 0) <= register:
-            edges.append((rng.randrange(size), low, high, rng.randrange(size), action))
-    goals = [(rng.randrange(size), low := rng.randint(0, register), rng.randint(low, register)) for _ in range(2)]
-    sizes, rows = {"num_states": size, "max_register": register}, {"edges": ints(edges, -1, 5)}
-    arguments = {**sizes, **rows, "goals": ints(goals, -1, 3), "max_pieces": 1000}
-    pieces = attempt(_native.pieces_by_distance, **draw_from(data, arguments), budget=budget())
-    pieces = ints([(0, 0, register, 1)], -1, 4) if pieces is None else pieces
-    steps = attempt(_native.distance_steps, **draw_from(data, {**sizes, "pieces": pieces}), budget=budget())
-    assert steps is None or len(steps[0]) == len(steps[1])
-    live = attempt(_native.joined, **draw_from(data, {"pieces": pieces}), budget=budget())
-    live = ints([], 0, 3) if live is None else live
-    arguments = {"num_states": size, **rows, "live": live, "max_parts": rng.choice([1, 1000])}
-    parts = attempt(_native.live_parts, **draw_from(data, arguments), budget=budget())
-    assert parts is None or all(part[0] >= 0 and part[1] <= part[2] for part in parts.tolist())
-
-
 def test_arguments_of_any_kind() -> None:
     """What is no array, or one of another type, is a TypeError that names the types."""
     with pytest.raises(TypeError, match="incompatible function arguments"):
-        _native.joined("x", budget())
+        _native.moves_of("x", budget())
     with pytest.raises(TypeError, match="incompatible function arguments"):
-        _native.joined(np.zeros((1, 4), np.int64), budget())
+        _native.moves_of(np.zeros((1, 5), np.int64), budget())
     with pytest.raises(TypeError, match="incompatible function arguments"):
-        _native.joined(np.zeros((1, 3), np.int32), budget())
+        _native.moves_of(np.zeros((1, 3), np.int32), budget())
     with pytest.raises(ValueError, match="there are no negative numbers"):
         _native.with_shared(*(np.zeros((0, width), np.int32) for width in (5, 2)), -1, budget())
 
