@@ -175,9 +175,10 @@ class Compiler:
         """
         try:
             tables = construct()
-        except LimitExceeded as error:
+        except LimitExceeded as raised:
+            error = raised.of("a deterministic automaton")
             if not self.blames or error.limit not in ("states", "memory"):
-                raise
+                raise error from None
             limits, little = self.work.limits, _TRIAL
             few = replace(little, states=min(little.states, limits.states), memory=min(little.memory, limits.memory))
             full = replace(limits, seconds=_CONFIRMING_SECONDS)

@@ -394,10 +394,10 @@ class Arena:
 
     def mask(self, at: Sequences, remaining: Tensor | int | None = None) -> Tensor:
         """Masks, `[B, V]` bool; arguments as for `bitmask`."""
-        limit = limit_of(remaining, len(at.slot), self._places.device)
-        if limit is None:
+        if remaining is None:
             return self._unpacked(self.bitmask(at))
         self._check_all(at)
+        limit = limit_of(remaining, len(at.slot), self._places.device)
         if isinstance(limit, Tensor):
             limit = limit[:, None]
         return (distances(self._program, at) < limit).gather(1, self._classes(at))
@@ -459,7 +459,7 @@ class Arena:
         self._check_all(at)
         size, device = len(at.slot), self._places.device
         check_logits(logits, size, self.end - self.begin, device)
-        limit = limit_of(remaining, size, device)
+        limit = None if remaining is None else limit_of(remaining, size, device)
         if wrap_up is not None:
             check_vector("wrap_up", wrap_up, size, device, is_float=True)
             logits.sub_((self.excess(at) * wrap_up[:, None]).to(logits.dtype))

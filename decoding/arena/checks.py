@@ -94,14 +94,12 @@ def check_logits(logits: Tensor, size: int, width: int, device: torch.device) ->
         raise ValueError(f"logits are on {logits.device}, and the arena on {device}")
 
 
-def limit_of(remaining: Tensor | int | None, size: int, device: torch.device) -> Tensor | int | None:
+def limit_of(remaining: Tensor | int, size: int, device: torch.device) -> Tensor | int:
     """How many tokens may still be written, as the steps take it.
 
     Raises:
         TypeError, ValueError: as `check_vector`.
     """
-    if remaining is None:
-        return None
     if isinstance(remaining, Tensor):
         check_vector("remaining", remaining, size, device)
         return remaining.long().clamp(max=FAR).contiguous()
