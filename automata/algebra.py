@@ -98,7 +98,6 @@ class _StandIn(Expr):
     def __init__(self, automaton: ByteAutomaton) -> None:
         _set(self, "automaton", automaton)
         _set(self, "size", len(automaton.edges()[0]))
-        _set(self, "least", 0)
 
     def __hash__(self) -> int:
         return id(self)

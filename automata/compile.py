@@ -34,6 +34,7 @@ from automata.byte_automaton import DENSE_BYTES, ByteAutomaton
 from automata.errors import LimitExceeded
 from automata.expr import Complement, Difference, Expr, Intersection, Strings, Substring
 from automata.limits import Limits, Work, under_way
+from automata.nodes import least_length
 from automata.substring import substring_fragment
 from automata.thompson import AssertionMet, Fragment, Layout
 
@@ -141,10 +142,11 @@ class Compiler:
             return self.made(expr, lambda: _native.word_list(expr.values, DENSE_BYTES, self.work.budget))
         if isinstance(expr, Substring):
             return self.determinize(expr, substring_fragment(expr.text, expr.words, self.work))
-        if expr.least >= self.work.limits.states:
+        most = self.work.limits.states
+        if expr.size >= most and (least := least_length(expr)) >= most:
             raise LimitExceeded(
-                f"{excerpt(expr)} has texts of {numeral(expr.least)} bytes at least, and so more than "
-                f"{self.work.limits.states:,} states (limit `states`)",
+                f"{excerpt(expr)} has texts of {numeral(least)} bytes at least, and so more than {most:,} states "
+                "(limit `states`)",
                 limit="states",
             )
         return self.determinize(expr, self.layout(self.part, self.work).lay(expr))

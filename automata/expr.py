@@ -210,11 +210,13 @@ def alternation(*parts: Expr | str | bytes) -> Expr:
     """Any one of the parts; nothing at all is the empty language."""
     if len(parts) == 1:
         return _expr(parts[0])
-    flat: dict[Expr, None] = {}
+    flat: list[Expr] = []
     for part in parts:
         expr = _expr(part)
-        flat.update(dict.fromkeys(expr.parts if isinstance(expr, Alternation) else (expr,)))
-    return Alternation(tuple(flat)) if len(flat) != 1 else next(iter(flat))
+        flat.extend(expr.parts if isinstance(expr, Alternation) else (expr,))
+    if len({(type(each), each.size) for each in flat}) < len(flat):  # some may be equal
+        flat = list(dict.fromkeys(flat))
+    return Alternation(tuple(flat)) if len(flat) != 1 else flat[0]
 
 
 # Repetitions that are repeated become one up to this count: a number that can be printed.
@@ -230,6 +232,8 @@ def repeat(inner: Expr | str | bytes, low: int, high: int | None = None) -> Expr
     expr = _expr(inner)
     if low < 0 or (high is not None and high < low):
         raise ValueError(f"no number of repetitions lies between {low} and {high}")
+    if type(expr) is CharSet and high != 0 and not low == high == 1:  # as most are
+        return Repetition(expr, low, high)
     if high == 0 or is_epsilon(expr):
         return EPSILON
     if is_empty(expr):

@@ -14,10 +14,9 @@ _set = object.__setattr__
 class Expr:
     """A language of bytes. Operators take expressions or literal text: `+ | & - ~`, and `repeat`, `star`, ..."""
 
-    __slots__ = ("_hash", "least", "size")
+    __slots__ = ("_hash", "size")
     _hash: int
     size: int  # how many leaves there are with repetitions written out
-    least: int  # a number of bytes that every text has
 
     # The names of a node's parts, in the order of its arguments; patterns of `match` use them too.
     __match_args__: tuple[str, ...] = ()
@@ -171,7 +170,6 @@ class Literal(Expr):
     def __init__(self, value: bytes) -> None:
         _set(self, "value", value)
         _set(self, "size", len(value))
-        _set(self, "least", len(value))
 
     def __hash__(self) -> int:
         return hash(self.value)
@@ -183,11 +181,10 @@ class CharSet(Expr):
     __slots__ = ("ranges",)
     __match_args__ = ("ranges",)
     ranges: Ranges
+    size = 1
 
     def __init__(self, ranges: Ranges) -> None:
         _set(self, "ranges", ranges)
-        _set(self, "size", 1)
-        _set(self, "least", 1)
 
 
 class ByteSet(Expr):
@@ -196,11 +193,10 @@ class ByteSet(Expr):
     __slots__ = ("ranges",)
     __match_args__ = ("ranges",)
     ranges: Ranges
+    size = 1
 
     def __init__(self, ranges: Ranges) -> None:
         _set(self, "ranges", ranges)
-        _set(self, "size", 1)
-        _set(self, "least", 1)
 
 
 class Strings(Expr):
@@ -216,7 +212,6 @@ class Strings(Expr):
     def __init__(self, values: tuple[bytes, ...]) -> None:
         _set(self, "values", values)
         _set(self, "size", len(values))
-        _set(self, "least", 0)
 
 
 class Substring(Expr):
@@ -232,7 +227,6 @@ class Substring(Expr):
         _set(self, "text", text)
         _set(self, "words", words)
         _set(self, "size", len(text))
-        _set(self, "least", 0)
 
 
 class Label(Expr):
@@ -241,11 +235,10 @@ class Label(Expr):
     __slots__ = ("name",)
     __match_args__ = ("name",)
     name: str
+    size = 1
 
     def __init__(self, name: str) -> None:
         _set(self, "name", name)
-        _set(self, "size", 1)
-        _set(self, "least", 0)
 
 
 class Call(Expr):
@@ -254,11 +247,10 @@ class Call(Expr):
     __slots__ = ("name",)
     __match_args__ = ("name",)
     name: str
+    size = 1
 
     def __init__(self, name: str) -> None:
         _set(self, "name", name)
-        _set(self, "size", 1)
-        _set(self, "least", 0)
 
 
 class Concatenation(Expr):
@@ -271,7 +263,6 @@ class Concatenation(Expr):
     def __init__(self, parts: tuple[Expr, ...]) -> None:
         _set(self, "parts", parts)
         _set(self, "size", sum([part.size for part in parts]))
-        _set(self, "least", sum([part.least for part in parts]))
 
     def operands(self) -> tuple[Expr, ...]:
         return self.parts
@@ -287,7 +278,6 @@ class Alternation(Expr):
     def __init__(self, parts: tuple[Expr, ...]) -> None:
         _set(self, "parts", parts)
         _set(self, "size", sum([part.size for part in parts]))
-        _set(self, "least", min([part.least for part in parts], default=0))
 
     def operands(self) -> tuple[Expr, ...]:
         return self.parts
@@ -307,7 +297,6 @@ class Repetition(Expr):
         _set(self, "low", low)
         _set(self, "high", high)
         _set(self, "size", inner.size * max(low if high is None else high, 1))
-        _set(self, "least", inner.least * low)
 
     def operands(self) -> tuple[Expr, ...]:
         return (self.inner,)
@@ -325,7 +314,6 @@ class Intersection(Expr):
         _set(self, "left", left)
         _set(self, "right", right)
         _set(self, "size", left.size + right.size)
-        _set(self, "least", max(left.least, right.least))
 
     def operands(self) -> tuple[Expr, ...]:
         return (self.left, self.right)
@@ -343,7 +331,6 @@ class Difference(Expr):
         _set(self, "left", left)
         _set(self, "right", right)
         _set(self, "size", left.size + right.size)
-        _set(self, "least", left.least)
 
     def operands(self) -> tuple[Expr, ...]:
         return (self.left, self.right)
@@ -359,7 +346,6 @@ class Complement(Expr):
     def __init__(self, inner: Expr) -> None:
         _set(self, "inner", inner)
         _set(self, "size", inner.size)
-        _set(self, "least", 0)
 
     def operands(self) -> tuple[Expr, ...]:
         return (self.inner,)
@@ -377,7 +363,6 @@ class Lookahead(Expr):
         _set(self, "inner", inner)
         _set(self, "negated", negated)
         _set(self, "size", inner.size)
-        _set(self, "least", 0)
 
     def operands(self) -> tuple[Expr, ...]:
         return (self.inner,)
@@ -395,7 +380,6 @@ class Lookbehind(Expr):
         _set(self, "inner", inner)
         _set(self, "negated", negated)
         _set(self, "size", inner.size)
-        _set(self, "least", 0)
 
     def operands(self) -> tuple[Expr, ...]:
         return (self.inner,)
@@ -403,3 +387,38 @@ class Lookbehind(Expr):
 
 # What the operators take; others, such as automata, may know what to do with an expression.
 _OPERAND = (Expr, str, bytes)
+
+
+def least_length(expr: Expr) -> int:
+    """A number of bytes that every text has, no more than the size of the expression."""
+    known: dict[int, int] = {}
+    stack = [expr]
+    while stack:
+        node = stack[-1]
+        missing = [part for part in node.operands() if id(part) not in known]
+        if missing:
+            stack += missing
+            continue
+        of_parts = [known[id(part)] for part in node.operands()]
+        known[id(stack.pop())] = _least_length(node, of_parts)
+    return known[id(expr)]
+
+
+def _least_length(node: Expr, of_parts: list[int]) -> int:
+    match node:
+        case Literal(value):
+            return len(value)
+        case CharSet() | ByteSet():
+            return 1
+        case Concatenation():
+            return sum(of_parts)
+        case Alternation():
+            return min(of_parts, default=0)
+        case Repetition(_, low, _):
+            return of_parts[0] * low
+        case Intersection():
+            return max(of_parts)
+        case Difference():
+            return of_parts[0]
+        case _:
+            return 0

@@ -105,6 +105,10 @@ class Fragment:
     def characters(self, ranges: Ranges, start: int, end: int) -> None:
         """The arcs over one character of a set."""
         num_states, arcs = character_arcs(ranges)
+        if num_states == 2:
+            for _, low, high, _ in arcs:
+                self.arcs += (start, low, high, end)
+            return
         # States 0 and 1 of the character automaton are the start and the end given; the others are new.
         first = self.num_states
         names = [start, end, *range(first, first + num_states - 2)]
@@ -266,9 +270,11 @@ class Layout:
         raise ExpressionError(f"the call of rule {expr.name!r} means something only within a grammar")
 
     def put(self, expr: Expr, start: int, end: int) -> None:
-        """Lays a part at once if it is a chain of bytes, as most parts are, and puts others off."""
+        """Lay a part at once if it is a chain of bytes or one character, as most parts are, and put others off."""
         if isinstance(expr, Literal):
             self.fragment.chain(expr.value, start, end)
+        elif isinstance(expr, CharSet):
+            self.fragment.characters(expr.ranges, start, end)
         else:
             self.tasks.append((expr, start, end))
 
@@ -300,7 +306,11 @@ class Layout:
 
 
 def repeated(expr: Expr) -> set[Expr]:
-    """The large sub-expressions that would be laid out more than once."""
+    """The large sub-expressions that would be laid out more than once.
+
+    Those that no other has the type and the size of are not hashed, which takes all that is in them.
+    """
+    only: dict[tuple[type[Expr], int], Expr | None] = {}  # None once there are several, which are in `seen`
     seen: set[Expr] = set()
     found: set[Expr] = set()
     stack = [expr]
@@ -308,10 +318,17 @@ def repeated(expr: Expr) -> set[Expr]:
         node = stack.pop()
         if node.size < SHARED_SIZE or isinstance(node, Literal):
             continue
-        if node in seen:
-            found.add(node)
-            continue
-        seen.add(node)
+        kind = type(node), node.size
+        if kind in only:
+            if (other := only[kind]) is not None:
+                seen.add(other)
+                only[kind] = None
+            if node in seen:
+                found.add(node)
+                continue
+            seen.add(node)
+        else:
+            only[kind] = node
         if isinstance(node, Concatenation | Alternation):
             stack.extend(node.parts)
         elif isinstance(node, Repetition):

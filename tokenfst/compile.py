@@ -185,13 +185,21 @@ def compile(  # noqa: A001
     with Work(limits, cancellation).current() as work:
         if lazy:
             return _lazily(constraint, vocabulary, at_text_start, work)
-        known = constraint.to_automaton(work) if isinstance(constraint, Compilable) else constraint
+        known = _automaton_of(constraint, work)
         if not isinstance(known, Grammar | PushdownAutomaton):
             return _without_stack(known, vocabulary, at_text_start, terminals, tokenization, work)
         if tokenization == "canonical":
             raise ValueError("canonical tokenization is not known for grammars; tokenization='any' allows all")
         stacked = to_pushdown(known, ambiguity, max_configurations, work)
         return from_pushdown(stacked, vocabulary, at_text_start=at_text_start, terminals=terminals, work=work)
+
+
+def _automaton_of(constraint: Constraint | Nested | Compilable, work: Work) -> Constraint | Nested:
+    """The automaton of a constraint that makes its own; any other as it is."""
+    # Asking for a protocol takes as long as a short pattern, so the usual kinds come first.
+    if isinstance(constraint, str | Expr) or not isinstance(constraint, Compilable):
+        return constraint
+    return constraint.to_automaton(work)
 
 
 def _lazily(
@@ -201,7 +209,7 @@ def _lazily(
     if isinstance(constraint, Layered):
         made = constraint.to_network()
     else:
-        known = constraint.to_automaton(work) if isinstance(constraint, Compilable) else constraint
+        known = _automaton_of(constraint, work)
         if isinstance(known, Grammar | PushdownAutomaton):
             made = to_pushdown(known, "error", 1, work)
         else:
