@@ -191,7 +191,6 @@ class Opaque(Expr):
     def __init__(self, inner: Expr) -> None:
         object.__setattr__(self, "inner", inner)
         object.__setattr__(self, "size", inner.size)
-        object.__setattr__(self, "least", inner.least)
 
     def operands(self) -> tuple[Expr, ...]:
         return (self.inner,)
