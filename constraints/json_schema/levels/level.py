@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
@@ -93,8 +94,11 @@ class Change:
             return self.statement(formula)
         found = self.done.get(formula)
         if found is None:
-            parts = [self(part) for part in formula._fields]
-            found = self.done[formula] = _combined(kind, parts)
+            before = formula._fields
+            parts = [self(part) for part in before]
+            # Most combinations have none of the statements that change, and stay the same object.
+            is_same = all(map(operator.is_, parts, before))
+            found = self.done[formula] = formula if is_same else _combined(kind, parts)
         return found
 
 
