@@ -6,7 +6,7 @@
 BEFORE and AFTER are the Python interpreters of two environments, each with a version of the project installed. The same
 code measures both, by what both versions offer, and engines other than this project are left out. Every round is a new
 process for each version; which of them goes first alternates, so that whatever else the machine does meets both. The
-figures of a version are medians over the rounds, and each row's ratio is the median of the rounds' ratios.
+figures of a version are medians over the rounds, and each ratio, after by before, is the median of the rounds' ratios.
 
     table2      compile, and a mask and a step from Python, of the paper's constraints
     grammars    compile, a mask and a step, and a step of a batch of 16, of the bundled grammars
@@ -101,7 +101,7 @@ def maskbench(options: argparse.Namespace) -> Figures:
         "90th percentile": lambda values: np.percentile(values, 90),
         "99th percentile": lambda values: np.percentile(values, 99),
     }
-    return {f"{what}: {name}": float(of(values)) for what, values in data.items() for name, of in figures.items()}
+    return {f"{name}: {what}": float(of(values)) for name, of in figures.items() for what, values in data.items()}
 
 
 def decode(options: argparse.Namespace) -> Figures:
@@ -116,8 +116,8 @@ def decode(options: argparse.Namespace) -> Figures:
         engines = [TokenFst(vocabulary, "cpu"), TokenFst(vocabulary, "cpu", 1 << 20)]
         for batch in (1, 16, 64):
             times = measure(engines, vocabulary, batch, 16, torch.float32, "cpu")
-            for engine, what in zip(engines, ("", " within a budget"), strict=True):
-                found[f"{size:,} tokens, batch of {batch}{what}, µs"] = 1e6 * sum(times[engine.name])
+            for engine, what in zip(engines, ("a step", "within a budget"), strict=True):
+                found[f"{size:,} tokens, batch of {batch}: {what}, µs"] = 1e6 * sum(times[engine.name])
     return found
 
 
@@ -145,13 +145,18 @@ def in_process(python: str, name: str, options: argparse.Namespace) -> Figures:
 
 
 def report(name: str, before: list[Figures], after: list[Figures]) -> None:
-    """Prints a table."""
-    print(f"\n| {name} | before | after | ratio |\n|---|--:|--:|--:|")
-    for row in before[0]:
-        pairs = [(old[row], new[row]) for old, new in zip(before, after, strict=True)]
+    """Prints a table: a line for each row, with what was measured of it side by side, before, after and the ratio."""
+    cells: dict[str, dict[str, str]] = {}
+    for key in before[0]:
+        row, _, what = key.rpartition(": ")
+        pairs = [(old[key], new[key]) for old, new in zip(before, after, strict=True)]
         old, new = (statistics.median(each) for each in zip(*pairs, strict=True))
         ratio = statistics.median(new / old for old, new in pairs)
-        print(f"| {row} | {old:.3g} | {new:.3g} | {ratio:.2f} |", flush=True)
+        cells.setdefault(row, {})[what] = f"{old:.3g} → {new:.3g}, {ratio:.2f}"
+    columns = list(next(iter(cells.values())))
+    print(f"\n| {name} | {' | '.join(columns)} |\n|---|{'---|' * len(columns)}")
+    for row, found in cells.items():
+        print(f"| {row} | {' | '.join(found.get(column, '') for column in columns)} |", flush=True)
 
 
 def main() -> None:
