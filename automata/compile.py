@@ -32,9 +32,21 @@ from automata.assertions import holds_assertion, lookaround, simplified
 from automata.blame import excerpt, numeral, responsible
 from automata.byte_automaton import DENSE_BYTES, ByteAutomaton
 from automata.errors import LimitExceeded
-from automata.expr import Complement, Difference, Expr, Intersection, Strings, Substring
+from automata.expr import (
+    Alternation,
+    ByteSet,
+    CharSet,
+    Complement,
+    Concatenation,
+    Difference,
+    Expr,
+    Intersection,
+    Literal,
+    Repetition,
+    Strings,
+    Substring,
+)
 from automata.limits import Limits, Work, under_way
-from automata.nodes import least_length
 from automata.substring import substring_fragment
 from automata.thompson import AssertionMet, Fragment, Layout
 
@@ -202,3 +214,38 @@ class Compiler:
 def _numbers(labels: tuple[str, ...], automaton: ByteAutomaton) -> IntArray:
     """Which label of an automaton each of some labels is, -1 where it has it not, `[L]`."""
     return np.array([automaton.labels.index(name) if name in automaton.labels else -1 for name in labels], np.int32)
+
+
+def least_length(expr: Expr) -> int:
+    """A number of bytes that every text has, no more than the size of the expression."""
+    known: dict[int, int] = {}
+    stack = [expr]
+    while stack:
+        node = stack[-1]
+        missing = [part for part in node.operands() if id(part) not in known]
+        if missing:
+            stack += missing
+            continue
+        of_parts = [known[id(part)] for part in node.operands()]
+        known[id(stack.pop())] = _least_length(node, of_parts)
+    return known[id(expr)]
+
+
+def _least_length(node: Expr, of_parts: list[int]) -> int:
+    match node:
+        case Literal(value):
+            return len(value)
+        case CharSet() | ByteSet():
+            return 1
+        case Concatenation():
+            return sum(of_parts)
+        case Alternation():
+            return min(of_parts, default=0)
+        case Repetition(_, low, _):
+            return of_parts[0] * low
+        case Intersection():
+            return max(of_parts)
+        case Difference():
+            return of_parts[0]
+        case _:
+            return 0

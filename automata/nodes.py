@@ -387,38 +387,3 @@ class Lookbehind(Expr):
 
 # What the operators take; others, such as automata, may know what to do with an expression.
 _OPERAND = (Expr, str, bytes)
-
-
-def least_length(expr: Expr) -> int:
-    """A number of bytes that every text has, no more than the size of the expression."""
-    known: dict[int, int] = {}
-    stack = [expr]
-    while stack:
-        node = stack[-1]
-        missing = [part for part in node.operands() if id(part) not in known]
-        if missing:
-            stack += missing
-            continue
-        of_parts = [known[id(part)] for part in node.operands()]
-        known[id(stack.pop())] = _least_length(node, of_parts)
-    return known[id(expr)]
-
-
-def _least_length(node: Expr, of_parts: list[int]) -> int:
-    match node:
-        case Literal(value):
-            return len(value)
-        case CharSet() | ByteSet():
-            return 1
-        case Concatenation():
-            return sum(of_parts)
-        case Alternation():
-            return min(of_parts, default=0)
-        case Repetition(_, low, _):
-            return of_parts[0] * low
-        case Intersection():
-            return max(of_parts)
-        case Difference():
-            return of_parts[0]
-        case _:
-            return 0
