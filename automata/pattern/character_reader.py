@@ -63,7 +63,8 @@ class CharacterReader:
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
         self.position = 0
-        self.sets: dict[tuple[str, Flags], Expr] = {}  # those read so far
+        self.sets: dict[str, Expr] = {}  # those read so far under `sets_flags`
+        self.sets_flags = Flags()
 
     def error(self, reason: str, position: int | None = None) -> PatternError:
         """The error to raise; at the present place if no other is given."""
@@ -176,11 +177,13 @@ class CharacterReader:
     def character_set(self, flags: Flags) -> Expr:
         """The set at this place."""
         start = self.position
-        whole = _SET.match(self.pattern, start)
-        known = self.sets.get((whole.group(), flags)) if whole else None
-        if whole and known:
-            self.position = whole.end()
-            return known
+        if flags is not self.sets_flags:
+            self.sets, self.sets_flags = {}, flags
+        elif whole := _SET.match(self.pattern, start):
+            known = self.sets.get(whole.group())
+            if known is not None:
+                self.position = whole.end()
+                return known
         self.position += 1
         negated = self.pattern.startswith("^", self.position)
         self.position += negated
@@ -208,7 +211,7 @@ class CharacterReader:
         ranges = rg.normalize([*folded, *classes])
         end, self.position = self.position, start
         result = self.characters(ranges, flags, negated)
-        self.sets[self.pattern[start:end], flags] = result
+        self.sets[self.pattern[start:end]] = result
         self.position = end
         return result
 
