@@ -144,6 +144,11 @@ def in_process(python: str, name: str, options: argparse.Namespace) -> Figures:
     return figures
 
 
+def shown(figure: float) -> str:
+    """Three digits, or all that stand before the point."""
+    return f"{figure:,.0f}" if figure >= 1000 else f"{figure:.3g}"
+
+
 def report(name: str, before: list[Figures], after: list[Figures]) -> None:
     """Prints a table: a line for each row, with what was measured of it side by side, before, after and the ratio."""
     cells: dict[str, dict[str, str]] = {}
@@ -152,7 +157,7 @@ def report(name: str, before: list[Figures], after: list[Figures]) -> None:
         pairs = [(old[key], new[key]) for old, new in zip(before, after, strict=True)]
         old, new = (statistics.median(each) for each in zip(*pairs, strict=True))
         ratio = statistics.median(new / old for old, new in pairs)
-        cells.setdefault(row, {})[what] = f"{old:.3g} → {new:.3g}, {ratio:.2f}"
+        cells.setdefault(row, {})[what] = f"{shown(old)} → {shown(new)}, {ratio:.2f}"
     columns = list(next(iter(cells.values())))
     print(f"\n| {name} | {' | '.join(columns)} |\n|---|{'---|' * len(columns)}")
     for row, found in cells.items():
