@@ -224,8 +224,12 @@ def report(runs: dict[str, list[dict[str, float]]]) -> None:
         for own in runs.values():
             times = [_time(run, stage) for run in own]
             known = [time for time in times if time is not None]
-            cells += [f"{statistics.median(known):.3g}", f"{known[0]:.3g}"] if known else ["", ""]
+            cells += [_shown(statistics.median(known)), _shown(known[0])] if known else ["", ""]
         print(f"| {stage} | " + " | ".join(cells) + " |")
+
+
+def _shown(milliseconds: float) -> str:
+    return f"{milliseconds:,.0f}" if milliseconds >= 1000 else f"{milliseconds:.3g}"
 
 
 def _time(run: dict[str, float], stage: str) -> float | None:
