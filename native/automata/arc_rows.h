@@ -1,4 +1,5 @@
-// ArcRows: transitions by state and then by symbol, in two counting passes where they are not in this order already.
+// ArcRows: transitions sorted by state and then by symbol, in two counting passes unless they are in this order
+// already.
 #pragma once
 
 #include <span>

@@ -12,10 +12,10 @@ using support::Vector;
 
 // Symbols from here up are labels; below are the bytes.
 constexpr int32_t kFirstLabel = 256;
-// In place of a state: there is none.
+// Stands for "no state".
 constexpr int32_t kNone = -1;
 
-// An arc that reads nothing, or any pair of states.
+// An epsilon arc, or any pair of states.
 struct Edge {
   int32_t source, target;
 };
@@ -30,13 +30,13 @@ struct Range {
   int32_t source, low, high, target;
 };
 
-// An arc over a run of bytes, its source known from where it lies.
+// An arc over a run of bytes; its source is implied by its position.
 struct ByteArc {
   int32_t low, high, target;
   bool operator==(const ByteArc&) const = default;
 };
 
-// Deterministic transitions. State 0 is the start unless said otherwise.
+// Deterministic transitions. State 0 is the start unless stated otherwise.
 struct Transitions {
   explicit Transitions(Budget& budget) : final(budget), arcs(budget) {}
 

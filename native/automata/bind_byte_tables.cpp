@@ -1,4 +1,4 @@
-// Bindings of automata over bytes: the tables, and what makes them.
+// Bindings of automata over bytes: the tables, and their constructions.
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
@@ -94,7 +94,7 @@ auto substrings_of(const nb::bytes& text, Rows<Chunk> chunks, Values<int32_t> nu
   return std::make_tuple(found.num_states, rows(found.ranges), rows(found.epsilon));
 }
 
-// Tables as they are.
+// Tables from arrays.
 
 void require_common(const ByteTables& tables) {
   require_countable(tables.final.size(), "final");
@@ -161,7 +161,7 @@ int32_t walk(const ByteTables& tables, int32_t state, const nb::bytes& text) {
   return tables.walk(state, bytes_of(text));
 }
 
-// Removes labels that no state takes, and says which stay.
+// Removes labels that no state takes, and returns those that stay.
 std::vector<int32_t> drop_unused_labels(ByteTables& tables) {
   std::vector<int32_t> kept;
   for (int32_t label = 0; label < tables.num_labels; ++label) {
@@ -240,11 +240,11 @@ void bind_byte_tables(nb::module_& m) {
   m.def("product", &product_of, "left"_a, "left_labels"_a, "right"_a, "right_labels"_a, "difference"_a, "max_states"_a,
         "dense_bytes"_a, "budget"_a, "The minimal automaton of an intersection or a difference.");
   m.def("word_list", &word_list_of, "strings"_a, "dense_bytes"_a, "budget"_a,
-        "The minimal automaton of strings that ascend.");
+        "The minimal automaton of strings in ascending order.");
   m.def("from_ranges", &from_ranges, "start"_a, "final"_a, "ranges"_a, "dense_bytes"_a, "budget"_a,
-        "The tables of arcs that are minimal as they are.");
+        "The tables of arcs that are already minimal.");
   m.def("from_state", &from_state_of, "tables"_a, "state"_a, "dense_bytes"_a, "budget"_a,
-        "The automaton from another state, without what cannot be reached.");
+        "The automaton started from another state, without unreachable states.");
   m.def("substrings", &substrings_of, "text"_a, "chunks"_a, "numbers"_a, "budget"_a,
         "The states, ranges and epsilon arcs of all substrings of a text.");
 }

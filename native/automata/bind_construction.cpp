@@ -135,8 +135,8 @@ void bind_construction(nb::module_& m) {
         "max_configurations"_a, "max_states"_a, "max_ways"_a, "budget"_a,
         "The subset construction over configurations of a network of rules.");
   m.def("with_shared", &with_shared_of, "steps"_a, "shared"_a, "num_states"_a, "budget"_a,
-        "Steps in order with those that states share with others, `[E, 5]`.");
-  m.def("moves_of", &moves_of_steps, "steps"_a, "budget"_a, "Steps in order without their columns, `[n, 4]`.");
+        "Sorted steps including those that states share with others, `[E, 5]`.");
+  m.def("moves_of", &moves_of_steps, "steps"_a, "budget"_a, "Sorted steps without their columns, `[n, 4]`.");
 }
 
 }  // namespace automata

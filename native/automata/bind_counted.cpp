@@ -1,4 +1,4 @@
-// Bindings of automata with a register: their tables, and what makes them.
+// Bindings of automata with a register: their tables, and their construction.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
@@ -23,7 +23,7 @@ namespace {
 using namespace bindings;
 using namespace nanobind::literals;
 
-// So that the sum of two register values is a number.
+// Small enough that the sum of two register values does not overflow.
 constexpr int32_t kMostRegister = 1 << 30;
 
 void require_action(int32_t high, int32_t action, int32_t max_register) {
@@ -31,7 +31,7 @@ void require_action(int32_t high, int32_t action, int32_t max_register) {
           "an action leads past `max_register`");
 }
 
-// Tables as they are.
+// Tables from arrays.
 
 void require_arcs(const CountedTables& tables) {
   for (int32_t state = 0; state < tables.num_states(); ++state) {
@@ -129,7 +129,7 @@ auto paired_of(Rows<Range> ranges, Rows<MarkedEdge> epsilon, int32_t num_states,
                Budget& budget) {
   require(num_states >= 0, "there are no negative numbers of states");
   require_countable(static_cast<size_t>(num_states) * automaton.num_states(), "pairs of states");
-  // Arcs over labels are in no language of bytes.
+  // Arcs over labels belong to no language of bytes.
   require_ranges(ranges, num_states, INT32_MAX - kFirstLabel);
   for (const MarkedEdge& edge : epsilon) {
     require_within(edge.source, 0, num_states, "state");
@@ -139,7 +139,7 @@ auto paired_of(Rows<Range> ranges, Rows<MarkedEdge> epsilon, int32_t num_states,
   return std::tuple(rows(found.ranges), rows(found.epsilon));
 }
 
-// A read-only view of some member.
+// A read-only view of a member.
 template <auto Member>
 auto values_of(nb::handle_t<CountedTables> self) {
   const auto& values = nb::cast<const CountedTables&>(self).*Member;
@@ -171,9 +171,9 @@ void bind_counted(nb::module_& m) {
           "text"_a);
   m.def("counted", &counted_of, "ranges"_a, "epsilon"_a, "loop_of"_a, "loops"_a, "max_register"_a, "is_product"_a,
         "max_states"_a, "max_bytes"_a, "budget"_a,
-        "The minimal automaton of a layout with loops, two loops that clash, or None where it is given up.");
+        "The minimal automaton of a layout with loops, two loops that clash, or None if it was given up.");
   m.def("paired", &paired_of, "ranges"_a, "epsilon"_a, "num_states"_a, "automaton"_a, "budget"_a,
-        "The arcs and epsilon arcs of a layout that is read along with an automaton.");
+        "The arcs and epsilon arcs of a layout run in parallel with an automaton.");
 }
 
 }  // namespace automata

@@ -1,4 +1,4 @@
-// Bindings of what works on plain transitions: distances, orders, minimization, OpenFst's binary form.
+// Bindings of algorithms on plain transitions: distances, orders, minimization, OpenFst's binary form.
 #include <nanobind/stl/tuple.h>
 
 #include "automata/bindings.h"
@@ -98,7 +98,7 @@ void bind_graphs(nb::module_& m) {
   m.def("distances", &distances_of, "source"_a, "target"_a, "goal"_a, "budget"_a,
         "The least number of edges from each state to a goal, `[Q]`, or -1.");
   m.def("bottom_up", &bottom_up_of, "num_states"_a, "source"_a, "target"_a, "budget"_a,
-        "The states from which no loop can be reached, each behind all that it has edges to.");
+        "The states from which no cycle can be reached, each after all states that it has edges to.");
   m.def("minimize", &minimized, "final"_a, "arcs"_a, "budget"_a,
         "The start, -1 for none, the final states and the arcs of the minimal automaton of transitions from state 0.");
   m.def("minimal_over_symbols", &minimal_over_symbols, "num_states"_a, "num_symbols"_a, "arcs"_a, "epsilon"_a,

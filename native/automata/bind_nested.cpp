@@ -1,4 +1,4 @@
-// Bindings of networks of nested rules: their layout, what is made of it, and what is counted in them.
+// Bindings of networks of nested rules: their layout, the automata made from it, and counted paths.
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
@@ -166,7 +166,7 @@ ByteTables regular_of(const NestedLayout& layout, int64_t max_states, int64_t de
   return unlocked([&] { return regular(layout, max_states, dense_bytes, budget); });
 }
 
-// What is wrong (0 for nothing, and two rules), whether there is a text, and the tables of the automaton.
+// The fault (0 for none) and the two rules concerned, whether there is a text, and the tables of the automaton.
 auto compile_of(const NestedLayout& layout, int64_t max_states, Budget& budget) {
   require(layout.counters.empty(), "something is counted");
   NestedAutomaton found = unlocked([&] { return compile(layout, max_states, budget); });
@@ -177,7 +177,7 @@ auto compile_of(const NestedLayout& layout, int64_t max_states, Budget& budget) 
                     array(std::move(found.symbol_headroom)));
 }
 
-// What is counted.
+// Counted paths.
 
 void require_paths(const ByteTables& automaton, size_t num_counted) {
   require(automaton.num_labels == 0, "the automaton has labels");
@@ -250,12 +250,12 @@ void bind_nested(nb::module_& m) {
   m.def("regular", &regular_of, "layout"_a, "max_states"_a, "dense_bytes"_a, "budget"_a,
         "The minimal automaton of a layout of one rule.");
   m.def("compile_nested", &compile_of, "layout"_a, "max_states"_a, "budget"_a,
-        "What is wrong, whether there is a text, and the classes, the steps, the symbols and the headroom of the "
+        "The fault, whether there is a text, and the classes, the steps, the symbols and the headroom of the "
         "pushdown automaton of a layout.");
   m.def("path_numbers", &path_numbers_of, "automaton"_a, "is_counted"_a, "budget"_a,
         "Whether numbers of counted states are exact, and the least and the most from each state, `[Q]` each.");
   m.def("expanded_paths", &expanded_paths_of, "automaton"_a, "numbers"_a, "start"_a, "low"_a, "high"_a, "dense_bytes"_a,
-        "budget"_a, "The minimal automaton of texts that enter so many counted states.");
+        "budget"_a, "The minimal automaton of the texts with a number of counted states in a range.");
   m.def("piece_of_automaton", &piece_of_automaton, "automaton"_a, "start"_a, "budget"_a,
         "The number of states, the arcs and the epsilon arcs of a piece, and its state for each of the automaton's.");
 }

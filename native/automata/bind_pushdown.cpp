@@ -1,4 +1,4 @@
-// Bindings of grammars: what is productive, the automata of rules, and pushdown automata to step through.
+// Bindings of grammars: productive exits, the automata of rules, and pushdown automata.
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
@@ -171,10 +171,10 @@ void bind_pushdown(nb::module_& m) {
       .def("read", &read, "text"_a, "budget"_a,
            "Whether a text is accepted, and how many bytes lead to more configurations than may be carried, or -1.");
   m.def("productive_exits", &productive_exits_of, "num_states"_a, "num_exits"_a, "edges"_a, "returns"_a, "starts"_a,
-        "ends"_a, "budget"_a, "Which exits of rules some text ends in, `[X]`.");
+        "ends"_a, "budget"_a, "Whether each exit of a rule is productive, `[X]`.");
   m.def("doubtful_states", &doubtful_of, "moves"_a, "parent"_a, "symbol"_a, "end"_a, "state_kind"_a, "symbol_kind"_a,
         "below_offsets"_a, "below"_a, "budget"_a,
-        "Which states have no simple reason to lead on to the end of a text, `[Q]`.");
+        "Whether there is no simple reason that a state leads to the end of a text, `[Q]`.");
   m.def("rule_tables", &rule_tables_of, "num_states"_a, "ranges"_a, "epsilon"_a, "num_rules"_a, "num_labels"_a,
         "max_states"_a, "budget"_a,
         "The classes, the table, the rules and the starts of the minimal automata of rules, and their other arcs.");

@@ -1,4 +1,4 @@
-// The parts of the extension `automata._native`.
+// The binding functions of the extension `automata._native`.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -12,7 +12,7 @@ namespace automata {
 
 namespace nb = nanobind;
 
-// Requires arcs between states over bytes or over labels.
+// Requires arcs between existing states, each over bytes or over one label.
 inline void require_ranges(std::span<const Range> ranges, int32_t num_states, int32_t num_labels) {
   bindings::require_countable(ranges.size(), "ranges");
   for (const Range& range : ranges) {

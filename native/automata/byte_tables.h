@@ -1,28 +1,26 @@
-// ByteTables: a deterministic automaton over bytes and labels, as the tables that are stepped through.
+// ByteTables: the tables of a deterministic automaton over bytes and labels.
 //
-// Small automata have a dense table, the fastest to step through:
+// Small automata have a dense table, the fastest form to step through:
 //
-//     byte_class  [256]    bytes that no state tells apart share a class
+//     byte_class  [256]    bytes that no state distinguishes share a class
 //     next        [Q, C]   the state that a class leads to, or kNone
 //
-// Where a table would mostly say that there is no transition, as of a list of a million names, automata are sparse:
-// they have arcs over runs of bytes, ascending within a state, 12 bytes for each.
+// Where most entries of a dense table would be kNone, as for a list of a million names, the automaton is sparse: it has
+// arcs over runs of bytes, in ascending order within a state, 12 bytes each.
 //
 //     offsets     [Q + 1]  where the arcs of each state begin
 //     arcs        [A]
 //
-// Both have
+// Both forms have
 //
 //     final       [Q]      whether a text may end here
 //     by_label    [Q, L]   the state that a label leads to, or kNone
 //
-// Minimal automata are numbered breadth first by ascending bytes and then labels, so that equal languages have equal
-// tables
+// Minimal automata are numbered breadth first, by ascending bytes and then labels, so equal languages have equal tables
 // (`automata/canonical.h`).
 //
-// Rejected: arcs for each class of bytes in place of runs (a complement, `[^"]` or an automaton with one child a state
-// have few runs and dozens of classes); hashing state and byte (as fast as the search by halves, and four times the
-// memory).
+// Rejected: arcs over byte classes instead of runs (a complement, `[^"]`, or an automaton with one child per state has
+// few runs but dozens of classes); hashing state and byte (as fast as binary search, at four times the memory).
 #pragma once
 
 #include <array>
@@ -64,7 +62,7 @@ struct ByteTables {
   bool accepts(std::span<const uint8_t> text) const;
 };
 
-// Arcs by state, in runs as long as they can be; those of a sparse automaton are its own.
+// Arcs by state, as maximal runs. Those of a sparse automaton are used in place, without a copy.
 class ArcsByState {
  public:
   ArcsByState(const ByteTables& tables, Budget& budget);
@@ -82,7 +80,7 @@ class ArcsByState {
   std::span<const ByteArc> arcs_;
 };
 
-// The dense form: the same states, with a table of classes. Throws LimitExceeded where it takes too much memory.
+// The dense form: the same states, with a table of classes. Throws LimitExceeded if it takes too much memory.
 ByteTables densified(const ByteTables& sparse, Budget& budget);
 
 }  // namespace automata

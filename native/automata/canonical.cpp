@@ -13,7 +13,7 @@ namespace {
 using support::Groups;
 using support::Matrix;
 
-// The states in the order in which a search from the start comes to them, and the number that each gets.
+// The states in the order in which a search from the start reaches them, and the number that each gets.
 class Numbering {
  public:
   Numbering(int32_t num_states, int32_t start, Budget& budget) : number(num_states, kNone, budget), order(budget) {
@@ -29,7 +29,7 @@ class Numbering {
   Vector<int32_t> number, order;
 };
 
-// The columns of a table of blocks and labels in the order in which their first bytes come.
+// The columns of a table of blocks and labels in the order of their first bytes.
 Vector<int32_t> columns_in_order(std::span<const int32_t> block_of, size_t num_columns, int32_t num_blocks,
                                  Budget& budget) {
   Vector<int32_t> columns(budget);
@@ -71,7 +71,7 @@ ByteTables dense(int32_t start, std::span<const uint8_t> final, std::span<const 
   return found;
 }
 
-// Appends an arc to those of the state being written, or lengthens the last one of them.
+// Appends an arc to those of the state being written, or extends the last of them.
 void append(std::vector<ByteArc>& arcs, int32_t begin, const ByteArc& arc) {
   const bool continues =
       static_cast<int32_t>(arcs.size()) > begin && arcs.back().high + 1 == arc.low && arcs.back().target == arc.target;
@@ -117,7 +117,7 @@ ByteTables sparse(const Minimal& minimal, std::span<const int32_t> interval_of, 
   return found;
 }
 
-// Ranges by state and byte, in runs as long as they can be.
+// Ranges by state and byte, as maximal runs.
 struct ByteRows {
   std::vector<int32_t> offsets;
   std::vector<ByteArc> arcs;

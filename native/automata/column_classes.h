@@ -1,7 +1,7 @@
-// ColumnClasses: which columns of a table are equal, by its rows, one after the other.
+// ColumnClasses: finds which columns of a table are equal, reading its rows one by one.
 //
-// A row splits the classes whose columns differ in it; there are as many splits as classes at most, and a row that
-// splits none, as nearly all do, is looked at once. The table need not be there as a whole. Classes are numbered in the
+// A row splits the classes whose columns differ in it. There are at most as many splits as classes, and a row that
+// splits none, as nearly all do, is read only once. The table need not exist as a whole. Classes are numbered in the
 // order of their first columns.
 #pragma once
 
@@ -25,7 +25,7 @@ class ColumnClasses {
     if (is_split) split(row);
   }
 
-  // The first column of each class, and the class of each byte, whose column is `column_of[byte]`.
+  // Returns the first column of each class, and writes the class of each byte, whose column is `column_of[byte]`.
   Vector<int32_t> number(std::span<const int32_t> column_of, std::array<uint8_t, 256>& byte_class,
                          Budget& budget) const {
     Vector<int32_t> first_column(budget), class_of(first_of_.size(), kNone, budget);

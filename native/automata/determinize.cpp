@@ -11,7 +11,7 @@ namespace automata {
 
 namespace {
 
-// What leads away from each state, next to each other.
+// The arcs or edges that leave each state, stored contiguously.
 template <class Leading>
 struct Rows {
   Vector<int32_t> offsets;
@@ -37,7 +37,7 @@ auto rows_of(int32_t num_states, const Edges& edges, Leading leading, Budget& bu
   return rows;
 }
 
-// Targets of one symbol come in the order in which they were found, or the other way round, more often than not.
+// The targets of one symbol are mostly found in ascending or in descending order.
 void sort(std::span<int32_t> members) {
   if (std::ranges::is_sorted(members, std::ranges::greater())) {
     std::ranges::reverse(members);

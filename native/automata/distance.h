@@ -1,6 +1,6 @@
 // Breadth-first distances and orders over the edges of a graph.
 //
-// Graphs are given as any range of records with a source and a target: arcs, ranges and edges are such.
+// A graph is any range of records with a source and a target, such as arcs, ranges or edges.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace automata {
 
-// The edges by target, with their sources.
+// Groups the edges by target.
 template <class Edges>
 support::Groups entering(int32_t num_states, const Edges& edges, Budget& budget) {
   return support::grouped(num_states, edges.size(), [&](size_t e) { return edges[e].target; }, budget);
 }
 
-// A search against the direction of edges.
+// The result of a search against the direction of edges.
 struct BreadthFirst {
   Vector<int32_t> distance;  // the least number of edges from each state to a goal, kNone where none can be reached
   Vector<int32_t> order;     // the states that lead to a goal, the nearest first
@@ -54,7 +54,7 @@ Vector<int32_t> distances(int32_t num_states, const Edges& edges, Goals goals, B
   return breadth_first(num_states, edges, goals, budget).distance;
 }
 
-// The states from which no loop can be reached, each behind all that it has edges to (Kahn 1962).
+// The states from which no cycle can be reached, each after all states that it has edges to (Kahn 1962).
 template <class Edges>
 Vector<int32_t> bottom_up(int32_t num_states, const Edges& edges, Budget& budget) {
   const support::Groups into = entering(num_states, edges, budget);
@@ -73,7 +73,7 @@ Vector<int32_t> bottom_up(int32_t num_states, const Edges& edges, Budget& budget
   return order;
 }
 
-// The states of whose flags one is set.
+// The states whose flag is set.
 inline auto flagged(const Vector<uint8_t>& flags) {
   return std::views::iota(0, static_cast<int32_t>(flags.size())) |
          std::views::filter([&](int32_t state) { return flags[state] != 0; });

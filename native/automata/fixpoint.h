@@ -1,21 +1,21 @@
-// Which ends of rules are productive, and which states are coaccessible, in automata that call each other.
+// Finds which exits of rules are productive, and which states are coaccessible, in automata that call each other.
 //
 //     Edge        an arc of any kind from one state of a rule to another
-//     RuleEnd     a state where a rule ends, and in which of its exits: exits of all rules are numbered through
-//     Return      where the text goes on after a rule was read at `source` and ended in an exit
+//     RuleEnd     a state where a rule ends, and in which of its exits; exits are numbered across all rules
+//     Return      where the text continues after a rule was read at `source` and ended in an exit
 //
 // An exit is productive if some text leads from the start of its rule to an end with this exit; a state is coaccessible
 // if some text leads from there to an end of its rule. Both are least sets of facts, each of which follows from one
 // other fact or from two (Horn clauses):
 //
-//     productive      a target is reached if a source is, and for a return, if its exit is productive as well;
-//                     an exit is productive if one of its ends is reached
-//     coaccessible    a source is if a target is, and for a return, if its exit is productive as well
+//     productive      a target is reached if its source is and, for a return, if its exit is productive; an exit is
+//                     productive if one of its ends is reached
+//     coaccessible    a source is coaccessible if its target is and, for a return, if its exit is productive
 //
-// They are found in the time of reading the clauses twice (Dowling & Gallier, "Linear-time algorithms for testing the
+// Finding them takes the time of reading the clauses twice (Dowling & Gallier, "Linear-time algorithms for testing the
 // satisfiability of propositional Horn formulae", J. Logic Programming 1, 1984).
 //
-// Graphs are given as any ranges of records, which are read by index: what they are made from need not be copied.
+// A graph is any range of records read by index, so the records it is made from need not be copied.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct Return {
   int32_t source, exit, target;
 };
 
-// Records of one range and then of another.
+// The edges of one range followed by those of another.
 template <class First, class Second>
 class EdgesOfBoth {
  public:
@@ -57,8 +57,8 @@ struct FromTwo {
   int32_t left, right, target;
 };
 
-// The facts that follow from those given: the target of an edge from its source, and what follows from two.
-// `edge(e)` and `from_two(t)` are the clauses by number.
+// The facts that follow from those given: the target of an edge follows from its source, and that of a FromTwo from
+// both its sides. `edge(e)` and `from_two(t)` return the clauses by number.
 template <class EdgeOf, class FromTwoOf, class Facts>
 Vector<uint8_t> least_fixpoint(int32_t num_facts, size_t num_edges, EdgeOf edge, size_t num_from_two,
                                FromTwoOf from_two, const Facts& given, Budget& budget) {
@@ -91,7 +91,7 @@ Vector<uint8_t> least_fixpoint(int32_t num_facts, size_t num_edges, EdgeOf edge,
   return holds;
 }
 
-// Rules that call each other: states and exits of all rules numbered through.
+// Rules that call each other, with states and exits numbered across all rules.
 template <class Edges>
 struct RuleGraph {
   int32_t num_states, num_exits;
@@ -100,10 +100,10 @@ struct RuleGraph {
   std::span<const RuleEnd> ends;
 };
 
-// Which exits are productive, `[X]`, of rules that begin in some states.
+// Whether each exit is productive, `[X]`, if rules begin in the states `starts`.
 template <class Edges, class States>
 Vector<uint8_t> productive_exits(const RuleGraph<Edges>& graph, const States& starts, Budget& budget) {
-  // The facts are states and, behind them, exits.
+  // The facts are the states, followed by the exits.
   const size_t num_edges = graph.edges.size();
   const auto edge = [&](size_t e) -> Edge {
     if (e < num_edges) return {graph.edges[e].source, graph.edges[e].target};
@@ -120,7 +120,7 @@ Vector<uint8_t> productive_exits(const RuleGraph<Edges>& graph, const States& st
   return holds;
 }
 
-// Which states are coaccessible, `[N]`, given which exits are productive.
+// Whether each state is coaccessible, `[N]`, given which exits are productive.
 template <class Edges>
 Vector<uint8_t> coaccessible(const RuleGraph<Edges>& graph, std::span<const uint8_t> is_productive, Budget& budget) {
   const auto edge = [&](size_t e) -> Edge { return {graph.edges[e].target, graph.edges[e].source}; };

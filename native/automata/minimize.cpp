@@ -12,10 +12,10 @@ namespace automata {
 namespace {
 
 // Elements grouped into sets, which are runs of a permutation of the elements. Marked elements are moved to the front
-// of their set, and a split makes them, or the others, a set of their own.
+// of their set, and a split turns them, or the others, into a new set.
 class Partition {
  public:
-  // All elements in one set.
+  // Puts all elements into one set.
   Partition(int32_t size, Budget& budget)
       : elements_(size, budget),
         place_of_(size, budget),
@@ -25,7 +25,7 @@ class Partition {
     for (int32_t element = 0; element < size; ++element) elements_[element] = place_of_[element] = element;
     if (size) sets_.push_back({0, size, 0});
   }
-  // A set for each symbol that some arc has.
+  // Makes one set for each symbol that some arc has.
   Partition(const Vector<Arc>& arcs, int32_t num_symbols, Budget& budget) : Partition(0, budget) {
     const support::Groups groups =
         support::grouped(num_symbols, arcs.size(), [&](size_t a) { return arcs[a].symbol; }, budget);
@@ -57,7 +57,7 @@ class Partition {
     elements_[front] = element, place_of_[element] = front;
     if (set.num_marked++ == 0) touched_.push_back(owner_of_[element]);
   }
-  // Makes the smaller of the marked and the unmarked part of every set with marks a new set.
+  // Splits every set with marks into its marked and its unmarked part; the smaller one becomes a new set.
   void split() {
     for (; !touched_.empty(); touched_.pop_back()) {
       const int32_t owner = touched_.back();
@@ -87,7 +87,7 @@ struct Trimmed {
   Transitions automaton;
 };
 
-// The automaton without states that cannot be reached from state 0 or do not reach an end.
+// The accessible and coaccessible part of the automaton.
 Trimmed trimmed(const Transitions& automaton, Budget& budget) {
   const int32_t num_states = automaton.num_states();
   const auto& arcs = automaton.arcs;
@@ -113,7 +113,7 @@ Trimmed trimmed(const Transitions& automaton, Budget& budget) {
   return found;
 }
 
-// The arcs of one state of each block are the arcs of the block.
+// The arcs of one state of each block become the arcs of the block.
 Minimal of_blocks(const Trimmed& trim, const Partition& blocks, Budget& budget) {
   Minimal found{blocks.owner(trim.start), Transitions(budget)};
   Vector<int32_t> chosen(budget);

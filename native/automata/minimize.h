@@ -1,9 +1,9 @@
 // Minimization: the smallest deterministic automaton of a language, in the time of a sort.
 //
 // Valmari's algorithm ("Fast brief practical DFA minimization", Information Processing Letters 112, 2012) refines two
-// partitions in turn, states into blocks and transitions into cords, always looking at the smaller part of what was
-// split: O(A log Q) for A transitions, and partial automata need no dead state. States that cannot be reached, or from
-// which no end can be, are left out before.
+// partitions in turn, of states into blocks and of transitions into cords, always processing the smaller part of a
+// split: O(A log Q) for A transitions, and partial automata need no dead state. States that are not accessible or not
+// coaccessible are removed first.
 #pragma once
 
 #include "automata/arcs.h"
@@ -11,11 +11,11 @@
 namespace automata {
 
 struct Minimal {
-  int32_t start;  // kNone where nothing is accepted
+  int32_t start;  // kNone if nothing is accepted
   Transitions automaton;
 };
 
-// The minimal trim automaton of what deterministic transitions accept from state 0.
+// The minimal trim automaton of the language that deterministic transitions accept from state 0.
 Minimal minimize(const Transitions& automaton, Budget& budget);
 
 }  // namespace automata

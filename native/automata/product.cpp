@@ -20,7 +20,7 @@ int32_t label_target(const Operand& operand, int32_t state, int32_t label) {
   return operand.tables.label_target(state, operand.label_of[label]);
 }
 
-// Pairs of states as they are reached, and the arcs between them.
+// The reachable pairs of states, and the arcs between them.
 class Product {
  public:
   Product(const Operand& left, const Operand& right, Operation operation, Budget& budget)
@@ -61,7 +61,7 @@ class Product {
     for (const ByteArc& left : lefts) {
       for (int32_t low = left.low, high; low <= left.high; low = high + 1) {
         while (right != rights.end() && right->high < low) ++right;
-        // The right state's arc over `low`, or none, and up to where that holds.
+        // The right state's arc over `low`, or none, and the last byte for which that holds.
         int32_t other = kNone;
         high = left.high;
         if (right != rights.end() && right->low <= low) {

@@ -1,13 +1,13 @@
-// Intersection and difference: the automaton of pairs of states, as far as pairs are reached.
+// Intersection and difference: the automaton of the reachable pairs of states.
 //
-//     intersection    both go on
-//     difference      the left one goes on, and the right one goes on or has died, which is state kNone
+//     intersection    both sides advance
+//     difference      the left side advances, and the right side advances or is dead, which is state kNone
 //
-// The arcs of a pair are those of both states, cut where either of them changes, so the work is the arcs of the pairs
-// and not a look at every byte. (Hopcroft, Motwani & Ullman 4.2.1.)
+// The arcs of a pair are those of both states, split where either of them changes, so the work is proportional to the
+// arcs of the pairs and does not visit every byte. (Hopcroft, Motwani & Ullman 4.2.1.)
 //
-// Rejected: OpenFst's `intersect` and `difference`, which are what the tests compare with: an arc for each class of
-// bytes, objects and streams at the boundary, ten times the time for a hundred thousand strings.
+// Rejected: OpenFst's `intersect` and `difference`, which the tests compare with: with an arc for each class of bytes,
+// and objects and streams at the boundary, they take ten times as long for a hundred thousand strings.
 #pragma once
 
 #include <span>
@@ -18,7 +18,7 @@ namespace automata {
 
 enum class Operation { kIntersection, kDifference };
 
-// One side of a product: an automaton, and which of its labels each label of the product is, kNone where it has none.
+// One side of a product: an automaton, and its own number for each label of the product, or kNone.
 struct Operand {
   const ByteTables& tables;
   std::span<const int32_t> label_of;

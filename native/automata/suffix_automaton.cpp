@@ -7,11 +7,11 @@ namespace automata {
 
 namespace {
 
-// The suffix automaton as it is built; its edges are hashed by source and chunk.
+// The suffix automaton under construction; its edges are hashed by source and chunk.
 class SuffixAutomaton {
  public:
   struct State {
-    int32_t longest;     // how many chunks the longest string that leads here has
+    int32_t longest;     // the number of chunks of the longest string that leads here
     int32_t link;        // the suffix link
     int32_t chunk;       // the chunk that all edges into it read
     int32_t first_edge;  // its edges, as a linked list
@@ -61,8 +61,7 @@ class SuffixAutomaton {
     index_.add(hash(state, chunk));
     states[state].first_edge = number;
   }
-  // The state for the longest suffix that ends elsewhere, too: the target of an edge, or a part of it that is split
-  // off.
+  // The state for the longest suffix that also ends elsewhere: the target of an edge, or a state split off from it.
   int32_t split(int32_t state, int32_t known, int32_t chunk) {
     const int32_t other = edges[known].target;
     if (states[other].longest == states[state].longest + 1) return other;
@@ -94,7 +93,7 @@ SpelledSubstrings substrings(std::span<const uint8_t> text, std::span<const Chun
     budget.spend(64);
   }
   const auto num_states = static_cast<int32_t>(automaton.states.size());
-  // State 0 stays, state 1 is the end, the others follow, then the chains, one for each state.
+  // State 0 stays, state 1 is the end; the other states follow, and then the chains, one for each state.
   constexpr int32_t kEnd = 1;
   const auto spelled = [](int32_t state) { return state ? state + 1 : 0; };
   SpelledSubstrings found{num_states + 1, {}, {}};

@@ -1,13 +1,13 @@
 // The automaton of all substrings of a text, linear in the text: the suffix automaton, spelled out in bytes.
 //
-//     chunk              what a substring does not cut: a character, or a word
+//     chunk              the unit that a substring does not cut: a character, or a word
 //     suffix automaton   over chunks; a state is the set of places where a string of chunks ends in the text (Blumer,
 //                        Blumer, Haussler, Ehrenfeucht, Chen & Seiferas 1985): at most 2 N states and 3 N transitions
 //                        for N chunks, built chunk by chunk
 //     spelled            all transitions into a state read one chunk, whose bytes are one chain in front of the state
 //
-// All states are final, the first one too: the empty string is a substring. Chunks that begin with the same bytes make
-// the spelled automaton non-deterministic, a little, so it is determinized and minimized like everything else.
+// All states are final, including the first: the empty string is a substring. Chunks that begin with the same bytes
+// make the spelled automaton slightly non-deterministic, so it is determinized and minimized like everything else.
 #pragma once
 
 #include <span>
@@ -29,7 +29,7 @@ struct SpelledSubstrings {
   std::vector<Edge> epsilon;
 };
 
-// All substrings of the text whose chunks are these, by number.
+// All substrings of the text that `numbers`, the numbers of its chunks in order, describe.
 SpelledSubstrings substrings(std::span<const uint8_t> text, std::span<const Chunk> chunks,
                              std::span<const int32_t> numbers, Budget& budget);
 

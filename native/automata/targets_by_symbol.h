@@ -1,5 +1,5 @@
-// TargetsBySymbol: what each symbol leads to, gathered while one set of states is expanded, as linked lists that are
-// emptied as they are read. The time is that of what was added, however many symbols there are.
+// TargetsBySymbol: the targets of each symbol, gathered while one set of states is expanded, as linked lists that are
+// emptied as they are read. The time depends on what was added, not on the number of symbols.
 #pragma once
 
 #include "automata/arcs.h"

@@ -1,4 +1,4 @@
-// The body of OpenFst's binary form of a `vector` automaton: what crosses the boundary in place of a call for each arc.
+// The body of OpenFst's binary form of a `vector` automaton, which crosses the boundary instead of a call for each arc.
 //
 // As 4-byte words: 3 at the head of a state (weight, number of arcs in 8 bytes), then 4 for each of its arcs (input
 // label, output label, weight, next state). Labels are symbols plus one, since OpenFst's label 0 is epsilon.

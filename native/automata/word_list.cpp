@@ -10,7 +10,7 @@ namespace automata {
 
 namespace {
 
-// What a finished state is known by: an arc; the first one says whether the state is final, and has no byte.
+// An entry of the key of a finished state: an arc; the first one tells whether the state is final, and has no byte.
 struct Entry {
   int32_t byte, target;
   bool operator==(const Entry&) const = default;
@@ -35,7 +35,7 @@ class Builder {
     ends_.back() = true;
     budget_.spend(16 * static_cast<int64_t>(word.size() - shared) + 1);
   }
-  // The start state, once all words are there.
+  // The start state, once all words have been added.
   int32_t finish() {
     finish_below(0);
     return finished_top();
@@ -63,9 +63,9 @@ class Builder {
   }
 
   support::Interner<Entry> register_;
-  Vector<Entry> path_;      // the arcs of the path's states, one state's behind the other's, the deepest last
+  Vector<Entry> path_;      // the arcs of the path's states, state by state, the deepest last
   Vector<int32_t> begins_;  // where the arcs of each state of the path begin
-  Vector<uint8_t> ends_;    // whether each is final
+  Vector<uint8_t> ends_;    // whether each state of the path is final
   Budget& budget_;
 };
 

@@ -1,4 +1,4 @@
-// The minimal automaton of a finite list of strings, built string by string and never larger than it ends up.
+// The minimal automaton of a finite list of strings, built string by string and never larger than its final size.
 //
 // Strings come in ascending order (Daciuk, Mihov, Watson & Watson, "Incremental construction of minimal acyclic
 // finite-state automata", Computational Linguistics 26, 2000, algorithm 1). Only the states along the last string can
@@ -10,7 +10,7 @@
 //     register   finished states with their arcs, each stored once
 //
 // Time and memory are linear: each byte of the list is one arc of the path at most, and the register holds the minimal
-// automaton alone. A union of literals takes a state for each byte and a determinization and minimization of them all.
+// automaton alone. A union of literals takes a state for each byte, and determinizes and minimizes them all.
 #pragma once
 
 #include <span>

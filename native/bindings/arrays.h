@@ -6,8 +6,8 @@
 //     Output<T>, OutputGrid<T>   arrays of one and two dimensions that are written to
 //
 // An argument of another type, number of dimensions or layout is a TypeError, and nothing is ever converted: a copy
-// made on the way would hide a slow call, and writes to it would be lost. What values may be is for the binding to
-// check, with `require`.
+// made on the way would hide a slow call, and writes to it would be lost. Bindings check the values themselves, with
+// `require`.
 //
 //     array(values), rows(records), grid(values, columns)   numpy arrays that own what they are given
 #pragma once
@@ -58,7 +58,7 @@ struct OutputGrid {
   size_t rows = 0, columns = 0;
 };
 
-// Throws ValueError where a condition does not hold. A message that takes time is made by a function.
+// Throws ValueError unless a condition holds. A message that takes time to build is passed as a function.
 template <class Message>
 void require(bool condition, const Message& otherwise) {
   if (condition) return;
@@ -98,7 +98,7 @@ void require_offsets(const Offsets& offsets, size_t num_rows, size_t num_element
   }
 }
 
-// Arrays with more elements than this could not be numbered by int32.
+// Requires a size whose elements int32 can number.
 inline void require_countable(size_t size, const char* what) {
   require(size < (size_t{1} << 31) - 1, [&] { return std::string(what) + " has too many elements"; });
 }
@@ -162,7 +162,7 @@ auto grid(const Range& values, size_t rows, size_t columns) {
   return owned(std::vector<T>(std::ranges::begin(values), std::ranges::end(values)), {rows, columns});
 }
 
-// A read-only view of what `owner`, a Python object, keeps alive.
+// A read-only view of data that `owner`, a Python object, keeps alive.
 template <class T>
 nb::ndarray<nb::numpy, const T> view(const T* data, std::initializer_list<size_t> shape, nb::handle owner) {
   return nb::ndarray<nb::numpy, const T>(data, shape, owner);
@@ -176,7 +176,7 @@ class Buffer {
   Buffer& operator=(const Buffer&) = delete;
   ~Buffer() { release(); }
 
-  // Whether an object is a contiguous array of T with `ndim` dimensions, which may be written to where T is not const.
+  // Returns whether an object is a contiguous array of T with `ndim` dimensions, writable if T is not const.
   template <class T>
   bool load(nb::handle source, int ndim) noexcept {
     release();
@@ -211,7 +211,7 @@ class Buffer {
   Py_buffer buffer_{};
 };
 
-// What numpy calls a type, for signatures.
+// The name of a type in numpy, for signatures.
 template <class T>
 constexpr auto type_name() {
   using nb::detail::const_name;

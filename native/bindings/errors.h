@@ -1,7 +1,7 @@
-// Errors across the boundary: what the core throws becomes the exception of `automata.errors` that means it.
+// Errors across the boundary: translates exceptions of the core into those of `automata.errors`.
 //
-// Each extension calls `prepare` once. Signals are looked for by `check_signals`, which budgets call: what a
-// signal handler raises, KeyboardInterrupt say, travels through the core as any other exception does.
+// Each extension calls `prepare` once. Budgets call `check_signals` to look for signals: what a signal handler raises,
+// for example KeyboardInterrupt, travels through the core like any other exception.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -40,10 +40,10 @@ auto unlocked(Function function) {
   return function();
 }
 
-// What each extension does first.
+// Must be called first by each extension.
 inline void prepare(nb::module_&) {
   nb::register_exception_translator(translate);
-  // Objects that modules hold until the interpreter ends are no leaks.
+  // Objects that modules hold until the interpreter ends are not leaks.
   nb::set_leak_warnings(false);
 }
 

@@ -1,8 +1,8 @@
-// Arrays of more dimensions, and rows that do not lie close together: what `bindings/arrays.h` has is for tables.
+// Arrays of more dimensions, and rows that are not adjacent, in addition to the tables of `bindings/arrays.h`.
 //
-//     Tensor<T, N>       a contiguous array of N dimensions; written to where T is not const
-//     StridedRows<Size>  rows of a two-dimensional array of any type of `Size` bytes, to be written to as bits
-//     Held<T>            an array that an object keeps
+//     Tensor<T, N>       a contiguous array of N dimensions; writable if T is not const
+//     StridedRows<Size>  rows of a two-dimensional array of any type of `Size` bytes, writable as bits
+//     Held<T>            an array that an object keeps alive
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ struct StridedRows {
   size_t stride = 0;  // between rows, in elements
 };
 
-// Keeps the memory of an array of one dimension, which somebody else may go on writing to.
+// Keeps the memory of a one-dimensional array, which others may continue to write to.
 template <class T>
 class Held {
  public:
@@ -46,7 +46,7 @@ class StridedBuffer {
   StridedBuffer& operator=(const StridedBuffer&) = delete;
   ~StridedBuffer() { release(); }
 
-  // Whether an object is a two-dimensional array of elements of some size, to be written to, whose rows are contiguous
+  // Returns whether an object is a writable two-dimensional array of elements of some size, whose rows are contiguous
   // and do not overlap.
   bool load(nb::handle source, size_t itemsize) noexcept {
     release();

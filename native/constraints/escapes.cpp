@@ -12,12 +12,13 @@ constexpr int32_t kFirstHalf = 0xD8;
 struct Codes {
   int32_t first, last;
 };
-// What usual spellings write as digits: control characters without a short escape, and all beyond ASCII.
+// The code points that usual spellings write as digits: control characters without a short escape, and all beyond
+// ASCII.
 constexpr Codes kUsualDigits[] = {{0x00, 0x07}, {0x0B, 0x0B}, {0x0E, 0x1F}, {0x7F, kLastCode}};
 
 }  // namespace
 
-// Adds the arcs over hexadecimal digits of these values to the node that is being written.
+// Adds the arcs over hexadecimal digits with these values to the node that is being written.
 void Escapes::add_digits(int32_t low, int32_t high, int32_t target) {
   if (low < 10) nodes_.push({0x30 + low, 0x30 + std::min(high, 9), target});
   if (high < 10) return;
@@ -26,7 +27,7 @@ void Escapes::add_digits(int32_t low, int32_t high, int32_t target) {
   nodes_.push({0x57 + low, 0x57 + high, target});
 }
 
-// The node that leads to a state by one byte, or by that letter in either case if it is a digit.
+// The node that leads to a state by one byte, or, if the byte is a hexadecimal letter, by that letter in either case.
 int32_t Escapes::behind_byte(uint8_t byte, int32_t target) {
   if (byte == kLetterD) {
     add_digits(13, 13, target);
@@ -36,7 +37,7 @@ int32_t Escapes::behind_byte(uint8_t byte, int32_t target) {
   return close();
 }
 
-// The node of one block of `size` neighbours, some of which the runs tell apart.
+// The node of a block of `size` consecutive numbers, whose targets the runs give.
 int32_t Escapes::node_of_part(std::span<const Run> runs, int32_t size, int32_t first_digit, int32_t block) {
   const int32_t base = block * size;
   for (const Run& run : runs) {
@@ -47,10 +48,10 @@ int32_t Escapes::node_of_part(std::span<const Run> runs, int32_t size, int32_t f
   return close();
 }
 
-// The runs of the nodes that tell apart `size` neighbours each by a digit, which is `first_digit` for the first one.
+// The runs of nodes that distinguish `size` consecutive numbers each by a digit, `first_digit` for the first number.
 Vector<Run> Escapes::by_digit(std::span<const Run> runs, int32_t size, int32_t first_digit) {
   Vector<Run> found(budget_);
-  int32_t block = 0;  // all before it are done
+  int32_t block = 0;  // all blocks before it are done
   for (size_t at = 0; at < runs.size();) {
     const Run& run = runs[at];
     block = std::max(block, run.first / size);
@@ -67,7 +68,7 @@ Vector<Run> Escapes::by_digit(std::span<const Run> runs, int32_t size, int32_t f
 
 Vector<Run> Escapes::by_two_digits(std::span<const Run> runs) { return by_digit(by_digit(runs, 16, 0), 16, 0); }
 
-// From the runs of code points above U+FFFF, less that, to runs of the first two digits of their first halves.
+// Turns the runs of code points above U+FFFF, minus 0x10000, into runs of the first two digits of their first halves.
 Vector<Run> Escapes::halves(std::span<const Run> runs) {
   Vector<Run> found = by_digit(by_two_digits(runs), 4, 12);
   for (Run& run : found) {
@@ -76,7 +77,7 @@ Vector<Run> Escapes::halves(std::span<const Run> runs) {
   return by_two_digits(found);
 }
 
-// The runs of first two digits, with those of characters above U+FFFF.
+// The runs of the first two digits, including those of characters above U+FFFF.
 Vector<Run> Escapes::with_halves(std::span<const Run> units, std::span<const Run> runs) {
   Vector<Run> merged(budget_);
   const Vector<Run> others = halves(cut(runs, kLastUnit + 1, kLastCode, budget_));
@@ -99,7 +100,7 @@ Vector<Run> Escapes::written_as_digits(std::span<const Run> runs) {
   return kept;
 }
 
-// The state behind `\u`, kNone where no character is written as digits.
+// The state after `\u`, kNone if no character is written as digits.
 int32_t Escapes::behind_letter_u(std::span<const Run> runs) {
   const Vector<Run> digits = written_as_digits(runs);
   if (digits.empty()) return kNone;

@@ -1,14 +1,15 @@
-// The states inside of escapes: from runs of code points to the state behind a backslash.
+// The states inside escapes: from runs of code points to the state after a backslash.
 //
-// Sixteen neighbours in a row of runs are what the last hexadecimal digit tells apart: one node. Runs of such nodes are
-// again cut by sixteen, and so on up to the first digit. A node is known by its arcs, so equal ones are one state,
-// within one automaton. Code points above U+FFFF are two groups of ten bits: the lower ones give nodes behind `\ud83d`,
-// of which there are runs again, which stand among the others where the digits are d8 to db.
+// The last hexadecimal digit distinguishes sixteen consecutive numbers in the runs: they make one node. Runs of such
+// nodes are divided by sixteen again, and so on up to the first digit. A node is identified by its arcs, so equal nodes
+// are one state within an automaton. Code points above U+FFFF are two groups of ten bits: the lower group gives the
+// nodes after `\ud83d`, which form runs again, and these are placed among the others where the digits are d8 to db.
 //
 //     Escape     a character's code point and the letter of its short escape
-//     Escapes    the nodes of an automaton, numbered behind its other states
+//     Escapes    the nodes of an automaton, numbered after its other states
 //
-// Usual spellings have no escape where none is needed in ASCII, small letters as digits, and a slash as it is.
+// Usual spellings escape no ASCII character that need not be escaped, use lower-case digits, and leave slashes as they
+// are.
 #pragma once
 
 #include <span>
@@ -27,15 +28,15 @@ constexpr Escape kShortEscapes[] = {{0x22, 0x22}, {0x2F, 0x2F}, {0x5C, 0x5C}, {0
 
 class Escapes {
  public:
-  // Nodes are numbered from `first_node` up. `usual`: usual spellings alone.
+  // Nodes are numbered from `first_node` up. `usual`: only usual spellings.
   Escapes(int32_t first_node, bool usual, Budget& budget)
       : first_node_(first_node),
         is_usual_(usual),
         nodes_(budget),
         budget_(budget) {}
 
-  // The state behind the backslash of the escapes of characters, kNone where there are none. Runs are those of code
-  // points, of which there is one at least; no surrogates are among them.
+  // The state after the backslash of the escapes of characters, kNone if there are none. There is at least one run of
+  // code points, and no surrogates are among them.
   int32_t behind_backslash(std::span<const Run> runs);
 
   int32_t num_nodes() const { return nodes_.size(); }

@@ -1,4 +1,4 @@
-// Where strings of a language stand between two of their characters.
+// Finds where strings of a language are between two of their characters.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,9 @@
 
 namespace constraints {
 
-// Which states of an automaton over spellings are between two characters, `[Q]`: each is in one place of a spelling, as
-// no two places go on alike. Throws invalid_argument where it accepts what is no spelling.
+// Returns, by state `[Q]`, whether an automaton over spellings is between two characters there: each state is at one
+// place of a spelling, as no two places continue alike. Throws invalid_argument if it accepts anything that is not a
+// spelling.
 std::vector<uint8_t> between_characters(const automata::ByteTables& language, const automata::ByteTables& every,
                                         support::Budget& budget);
 

@@ -13,11 +13,11 @@ using automata::ByteArc;
 using automata::ByteTables;
 
 constexpr uint8_t kQuote = 0x22;
-// The listed strings alone have a start and an end; all others have the states of the automaton of all spellings first.
+// The first states: a start and an end for the listed strings alone, otherwise those of the automaton of all spellings.
 constexpr int32_t kStart = 0, kEnd = 1, kNumFixed = 2;
 
-// Finished states. The first of a state's edges has the base in place of a byte; without a base the state reads nothing
-// but its edges.
+// Finished states. The first edge of a state has the base in place of a byte; a state without a base reads only its
+// edges.
 class Register {
  public:
   Register(const Every& every, bool besides, Budget& budget)
@@ -27,7 +27,7 @@ class Register {
         states_(budget),
         budget_(budget) {}
 
-  // The state of a node of a tree, all of whose edges lead to states; an equal one if there is one.
+  // The state of a node of a tree, all of whose edges lead to states; an equal state is reused.
   int32_t enter(const Tree& tree, int32_t node) {
     states_.discard();
     states_.push({besides_ ? tree.base(node) : kNone, kNone});
@@ -36,8 +36,8 @@ class Register {
     return num_fixed_ + states_.close().number;
   }
 
-  // The automaton that goes from its start by a quote to a state. Its arcs are ten times as large as all that is kept
-  // of its states, so they are written once, where they stay.
+  // The automaton whose start leads by a quote to the state `first`. Its arcs take ten times as much memory as the
+  // stored states, so they are written only once, directly to their final place.
   ByteTables tables(int32_t first) const {
     Vector<int32_t> number(num_fixed_ + states_.size(), kNone, budget_), order(budget_);
     const auto reach = [&](int32_t state) {
@@ -69,7 +69,7 @@ class Register {
     if (!besides_) return state == kEnd;
     return state < num_fixed_ && every_.tables().final[state];
   }
-  // Calls `each` for the arcs of a state, in runs as long as they can be.
+  // Calls `each` for the arcs of a state, as maximal runs.
   template <class Each>
   void for_arcs(int32_t state, int32_t first, Each each) const {
     if (state == kStart) return each(ByteArc{kQuote, kQuote, first});
@@ -89,7 +89,7 @@ class Register {
     add_arcs(base, is_fixed ? own : own.subspan(1), add);
     if (last.target != kNone) each(last);
   }
-  // Adds what a base reads, but for the edges in which a state differs.
+  // Adds the arcs of a base, except for the edges in which a state differs.
   template <class Add>
   void add_arcs(int32_t base, std::span<const ByteEdge> edges, Add add) const {
     auto edge = edges.begin();
@@ -112,7 +112,7 @@ class Register {
   Budget& budget_;
 };
 
-// Strings as they come.
+// The strings added so far.
 class List {
  public:
   List(const ByteTables& every, bool besides, Budget& budget)
@@ -125,7 +125,7 @@ class List {
         ends_(1, false, budget),
         budget_(budget) {}
 
-  // Adds a string that has so many characters in common with the last one.
+  // Adds a string that has `shared` characters in common with the last one.
   void add(std::span<const int32_t> codes, size_t shared) {
     finish_below(shared);
     for (int32_t code : codes.subspan(shared)) {
@@ -155,7 +155,7 @@ class List {
       path_.back().state = state;
     }
   }
-  // The state of the deepest beginning.
+  // The state of the deepest prefix.
   int32_t finished_top() {
     tree_.plant();
     if (ends_.back()) tree_.add_byte(kQuote, besides_ ? kNone : kEnd);
@@ -173,8 +173,8 @@ class List {
   Tree tree_;
   Register register_;
   Vector<Character> path_;
-  Vector<int32_t> begins_;  // where the characters behind each beginning begin
-  Vector<uint8_t> ends_;    // whether each beginning is a string of the list
+  Vector<int32_t> begins_;  // where the characters after each prefix begin
+  Vector<uint8_t> ends_;    // whether each prefix is a string of the list
   Budget& budget_;
 };
 

@@ -1,22 +1,21 @@
-// Lists: the spellings of all strings on a list, and of all besides those on one, from the list at once.
+// Lists: the spellings of all strings on a list, and of all strings not on it, constructed directly from the list.
 //
-// Objects take any name besides those that their schema lists, so there is such a language for nearly every object. It
-// is the automaton of all spellings, in which the listed strings leave a trace: behind a beginning of a listed string,
-// what spells one more character of one leads to a state of its own, and everything else leads where it leads after any
-// other text. So a state is a state of the automaton of all spellings, its base, and the few edges in which it differs.
-// The spellings of the listed strings alone are the same states with those edges alone.
+// Objects take any name besides those that their schema lists, so nearly every object has such a language. It is the
+// automaton of all spellings, in which the listed strings leave a trace: after a prefix of a listed string, the
+// spelling of a next character leads to a separate state, and everything else leads where it leads after any other
+// text. So a state is a state of the automaton of all spellings, its base, plus the few edges in which it differs. The
+// spellings of the listed strings alone have the same states with only those edges.
 //
-//     path         beginnings of the last string with the characters that follow them, the deepest last
-//     tree         the spellings of the characters behind one beginning (`constraints/trees.h`)
-//     register     finished states by base and edges; equal ones are one
+//     path         prefixes of the last string with the characters that follow them, the deepest last
+//     tree         the spellings of the characters after one prefix (`constraints/trees.h`)
+//     register     finished states by base and edges, each stored once
 //
 // Strings come in ascending order, as in `automata/word_list.h`, and the states of a tree are entered from its leaves
 // up. So the result is deterministic and minimal, in time linear in the length of the list: two states with one base
 // differ only where their edges do, and two with different bases differ in infinitely many texts.
 //
-// Rejected: an automaton over characters, a difference from all of them, and its spellings as those of any other
-// language
-// (`constraints/spelling.h`): ten times the time, since every state is looked at with its million characters.
+// Rejected: an automaton over characters, the difference from all of them, and its spellings as for any other language
+// (`constraints/spelling.h`): ten times the time, since every state is visited with its million characters.
 #pragma once
 
 #include <span>
@@ -36,9 +35,9 @@ struct Strings {
   }
 };
 
-// The spellings of strings, of which there are some, that the automaton of all spellings has.
+// The spellings of a non-empty list of strings, as far as the automaton of all spellings has them.
 automata::ByteTables spellings_of(const Strings& strings, const automata::ByteTables& every, support::Budget& budget);
-// All that the automaton of all spellings accepts besides the spellings of strings, of which there are some.
+// Everything that the automaton of all spellings accepts except the spellings of a non-empty list of strings.
 automata::ByteTables spellings_besides(const Strings& strings, const automata::ByteTables& every,
                                        support::Budget& budget);
 

@@ -14,7 +14,7 @@ using automata::ByteTables;
 using automata::Range;
 
 constexpr int32_t kQuote = 0x22, kBackslash = 0x5C, kFirstLiteral = 0x20, kLastCode = 0x10FFFF;
-// No table is made of spellings: they are laid out in other automata.
+// Spellings never become a dense table: they are laid out in other automata.
 constexpr int64_t kSparse = 0;
 
 [[noreturn]] void fail() { throw std::invalid_argument("the automaton accepts something that is not UTF-8"); }
@@ -37,7 +37,7 @@ class CodeRuns {
   }
 
  private:
-  // Adds the characters that begin with some bytes, which have the same length.
+  // Adds the characters that begin with bytes of an arc, which have the same length.
   void add_leads(const ByteArc& arc) {
     const auto low = static_cast<uint8_t>(arc.low), high = static_cast<uint8_t>(arc.high);
     const int to_come = support::kToCome[support::kAfterLead[low]];
@@ -48,7 +48,7 @@ class CodeRuns {
     const int32_t zero = to_come == 1 ? 0xC0 : to_come == 2 ? 0xE0 : 0xF0;
     add_behind(arc.target, to_come, low - zero, high - zero);
   }
-  // Adds the characters that go on at a state with so many bytes more, where the bytes so far stand for a number from
+  // Adds the characters that continue at a state with `to_come` more bytes, if the bytes so far encode a number from
   // `low` to `high`.
   void add_behind(int32_t state, int to_come, int32_t low, int32_t high) {
     const int32_t reached = only_target(state, to_come), shift = 6 * to_come;
@@ -70,11 +70,11 @@ class CodeRuns {
     }
   }
   void add(int32_t first, int32_t last, int32_t target) {
-    // Runs of bytes that stand for no character may have been read as if all continuations were there.
+    // Runs of bytes that encode no character may have been read as if all continuations existed.
     if (first > kLastCode) fail();
     add_run(runs_, {first, std::min(last, kLastCode), target});
   }
-  // The state that any continuation of so many bytes leads to, kNone where there is none.
+  // The state that any continuation of `to_come` bytes leads to, kNone if there is none.
   int32_t only_target(int32_t state, int to_come) const {
     for (; to_come > 0; --to_come) {
       const auto own = arcs_[state];
@@ -89,7 +89,7 @@ class CodeRuns {
   Budget& budget_;
 };
 
-// An arc of the content, without the bytes that are no spelling of a character.
+// Adds an arc of the content, without the bytes that cannot be written as they are.
 void add_literal(Vector<Range>& ranges, int32_t state, const ByteArc& arc) {
   int32_t low = std::max(arc.low, kFirstLiteral);
   for (int32_t excepted : {kQuote, kBackslash}) {
@@ -100,8 +100,8 @@ void add_literal(Vector<Range>& ranges, int32_t state, const ByteArc& arc) {
   if (low <= arc.high) ranges.push_back({state, low, arc.high, arc.target});
 }
 
-// The boundary states, found from the start on. States of the content keep their numbers; then come the start and the
-// end, and then the nodes of escapes.
+// The boundary states, found by a search from the start. States of the content keep their numbers; the start and the
+// end come next, and then the nodes of escapes.
 class Spelling {
  public:
   Spelling(const ByteTables& content, bool usual, Budget& budget)

@@ -2,19 +2,18 @@
 //
 // RFC 8259, section 7: a character may be written as it is, unless it is a control character, a quotation mark or a
 // backslash; eight of them have short escapes; and all may be written as `\u` with four hexadecimal digits in either
-// case, those above U+FFFF as the two halves of their UTF-16 form (`\ud83d\ude00`). The halves alone are no characters,
-// and UTF-8 has no form for them: they are spelled nowhere here.
+// case, those above U+FFFF as the two halves of their UTF-16 form (`\ud83d\ude00`). The halves alone are not
+// characters, and UTF-8 cannot encode them, so they are never spelled here.
 //
-// The automaton over characters is one over UTF-8, and most of it stays as it is. Between two characters it is in a
+// The automaton over characters is one over UTF-8, and most of it remains unchanged. Between two characters it is in a
 // *boundary* state, and there the escapes are added (`constraints/escapes.h`). The result is deterministic, since no
 // two spellings are alike, and minimal, since no two boundary states accept the same strings: nothing is left for
 // determinization and minimization to do.
 //
 //     CodeRuns    the code points that lead from a boundary state to boundary states, as ascending runs
 //
-// Rejected: a transducer of spellings and its composition with the automaton (ten times the time, most of it in
-// building arcs for a million code points); expressions with the spellings of each set (sets would be spelled anew for
-// each state).
+// Rejected: a transducer of spellings composed with the automaton (ten times the time, mostly for building arcs for a
+// million code points); expressions with the spellings of each set (sets would be spelled anew for each state).
 #pragma once
 
 #include "automata/byte_tables.h"
@@ -22,9 +21,9 @@
 
 namespace constraints {
 
-// All spellings, in quotes, of the strings that a minimal automaton over UTF-8 accepts, which has a start. `usual`:
-// only those that programs write, escapes of what must have one or is beyond ASCII, short where they can be, and with
-// small letters. Throws invalid_argument where the automaton accepts something else than UTF-8.
+// All spellings, in quotes, of the strings that a non-empty minimal automaton over UTF-8 accepts. `usual`: only those
+// that programs write: escapes for characters that must be escaped or are beyond ASCII, short where possible, and with
+// lower-case digits. Throws invalid_argument if the automaton accepts anything but UTF-8.
 automata::ByteTables spelled(const automata::ByteTables& content, bool usual, Budget& budget);
 
 }  // namespace constraints

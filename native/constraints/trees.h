@@ -1,8 +1,8 @@
 // Trees: the spellings of a few characters, each with the state that it leads to, byte by byte.
 //
-// A character is written as it is, by a short escape, or as digits (`constraints/spelling.h`). Which of these there are
-// is what the automaton of all spellings reads; so a node of a tree has a state of that automaton, its *base*. Digits
-// are in the tree with small letters; the large ones lead where the small ones do.
+// A character is written as it is, by a short escape, or as digits (`constraints/spelling.h`). Which of these exist is
+// determined by the automaton of all spellings, so a node of a tree has a state of that automaton, its *base*. The tree
+// has hexadecimal digits in lower case; the upper-case ones lead to the same states.
 //
 //     Every     the automaton of all spellings
 //     ByteEdge  a byte, and the state that it leads to
@@ -19,7 +19,7 @@ namespace constraints {
 
 class Every {
  public:
-  // An automaton that begins with a quote. Throws invalid_argument for another one.
+  // Throws invalid_argument for an automaton that does not begin with a quote.
   Every(const automata::ByteTables& tables, Budget& budget);
 
   const automata::ByteTables& tables() const { return tables_; }
@@ -44,19 +44,19 @@ class Tree {
  public:
   Tree(const Every& every, Budget& budget) : every_(every), nodes_(budget), edges_(budget), budget_(budget) {}
 
-  // Begins a tree, in place of the one that there was.
+  // Begins a new tree, which replaces the current one.
   void plant();
-  // Adds all spellings of a character, which lead to a state.
+  // Adds all spellings of a character, which lead to `state`.
   void add_character(int32_t code, int32_t state);
-  // Adds a byte to a tree that has nothing else yet.
+  // Adds a byte to an empty tree.
   void add_byte(uint8_t byte, int32_t state);
 
-  // Nodes come behind those that lead to them.
+  // Nodes come after those that lead to them.
   int32_t num_nodes() const { return static_cast<int32_t>(nodes_.size()); }
   int32_t base(int32_t node) const { return nodes_[node].base; }
-  // Notes the state that a node has become.
+  // Stores the state that a node has become.
   void enter(int32_t node, int32_t state) { nodes_[node].state = state; }
-  // Calls `each` for the edges of a node, by ascending bytes; all nodes behind it have become states.
+  // Calls `each` for the edges of a node, by ascending bytes; all nodes after it must have been entered.
   template <class Each>
   void edges_of(int32_t node, Each each) const;
 
@@ -66,7 +66,7 @@ class Tree {
   };
   struct Edge {
     int32_t byte;
-    int32_t node, state;  // what it leads to, one of the two
+    int32_t node, state;  // its target, one of the two
     int32_t next;         // of the node
   };
   bool is_spelling(std::span<const uint8_t> spelling) const;

@@ -21,7 +21,7 @@ struct Shape {
   int64_t begin, end;
 };
 
-// The arena's memory, which it keeps and goes on writing to.
+// The arena's memory, which the arena keeps and continues to write to.
 struct HeldMemory {
   Memory view() const { return {words.values(), places.values(), sizes.values()}; }
   size_t width() const { return static_cast<size_t>(shape.end - shape.begin); }
@@ -48,7 +48,7 @@ void require_shape(const char* what, const std::array<size_t, N>& shape, const s
           [&] { return std::string(what) + " has the shape " + shape_of(shape) + ", not " + shape_of(wanted); });
 }
 
-// Sequences that are checked, as far as masks without a budget look at them.
+// Checked sequences, with what masks without a budget use.
 Sequences rows_of(const HeldMemory& held, const Slots& slots, const RowsByWay& rows) {
   const auto [size, ways, parts] = rows.shape;
   require_shape("`row`", rows.shape, {slots.size(), held.shape.configurations, std::max<size_t>(parts, 1)});
@@ -57,7 +57,7 @@ Sequences rows_of(const HeldMemory& held, const Slots& slots, const RowsByWay& r
   return found;
 }
 
-// Sequences that are checked.
+// Checked sequences.
 Sequences sequences_of(const HeldMemory& held, const Slots& slots, const RowsByWay& rows, const Numbers& counts,
                        const Numbers& heights, const Stacks& stacks) {
   Sequences found = rows_of(held, slots, rows);
@@ -110,7 +110,7 @@ void write_all_masks(const HeldMemory& held, const Slots& slots, const RowsByWay
   unlocked([&] { write_masks(held.view(), at, static_cast<int64_t>(num_chunks), out.values); });
 }
 
-// Masks the logits of sequences that are checked.
+// Masks the logits of checked sequences.
 template <class Logit>
 void mask_rows(const HeldMemory& held, const Sequences& at, std::span<const int64_t> remaining, int64_t infinity,
                int num_threads, const StridedRows<Logit>& logits) {
@@ -142,7 +142,7 @@ void bind_memory(nb::module_& m) {
       .def("__init__", &hold, "words"_a, "places"_a, "sizes"_a, "configurations"_a, "stack_size"_a, "begin"_a, "end"_a,
            "Keep the words of all blocks, and by slot where each lies and how large it is, 0 for none.")
       // Called at every step: positional, since names take nanobind longer.
-      .def("check", &check_sequences, "Raise ValueError unless sequences stand where some can stand.")
+      .def("check", &check_sequences, "Raise ValueError unless all sequences stand at valid places.")
       .def("advance", &advance_all, "Write where sequences stand after one more token.")
       .def("write_masks", &write_all_masks, "Write packed masks, whole chunks of them.")
       .def("mask_logits", &mask_all<int16_t>, "Write minus infinity over the logits of forbidden tokens.")

@@ -1,4 +1,4 @@
-// Bindings of what is made of rows when an automaton enters the arena.
+// Bindings of the tables made from rows when an automaton enters the arena.
 #include <nanobind/stl/tuple.h>
 
 #include "bindings/arrays.h"

@@ -1,4 +1,4 @@
-// The parts of the extension `decoding._native`.
+// The binding functions of the extension `decoding._native`.
 #pragma once
 
 #include <nanobind/nanobind.h>

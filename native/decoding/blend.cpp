@@ -18,7 +18,7 @@ struct alignas(8 * sizeof(Logit)) Eight {
   constexpr const Logit& operator[](int at) const { return values[at]; }
 };
 
-// All bits of those of eight logits that a byte of a mask keeps.
+// For each byte of a mask, eight logits of which those that it keeps have all bits set.
 template <class Logit>
 constexpr std::array<Eight<Logit>, 256> kKept = [] {
   std::array<Eight<Logit>, 256> kept{};
@@ -32,7 +32,7 @@ template <class Logit>
 inline void blend_word(uint32_t word, Logit value, Logit* logits) {
   for (int first = 0; first < 32; first += 8) {
     const Eight<Logit>& kept = kKept<Logit>[word >> first & 0xFF];
-    // In a place of its own before it is written, or no vectors are made of it.
+    // Computed in a separate variable before it is written; otherwise compilers do not vectorize it.
     Eight<Logit> chosen;
     for (int bit = 0; bit < 8; ++bit) {
       chosen[bit] = static_cast<Logit>((logits[first + bit] & kept[bit]) | (value & ~kept[bit]));
@@ -41,7 +41,7 @@ inline void blend_word(uint32_t word, Logit value, Logit* logits) {
   }
 }
 
-// Runs of as many bytes at least are streamed.
+// Runs of at least this many bytes are streamed.
 constexpr size_t kRunBytes = 512;
 
 template <class Logit>

@@ -12,7 +12,7 @@ struct Place {
   std::span<const StackEntry> stack;
 };
 
-// What the count adds: of the node's runs the last one that begins no later says it.
+// What the count adds: the value of the node's last run that begins at or before the count.
 int64_t of_count(const Block& block, int32_t node, int64_t count) {
   const auto own = block.record<NodeRuns>(Table::kNodeRuns, node);
   int64_t low = 0, high = own.size;
@@ -38,7 +38,7 @@ int64_t rest_after(const Block& block, int32_t number, const Place& place) {
   return rest + of_count(block, move.target, move.keeps * place.count + move.adds);
 }
 
-// The fewest tokens after an outcome, which is a move where none has several.
+// The fewest tokens after an outcome, which is a single move if no outcome has several.
 int64_t rest_after_any(const Block& block, int32_t outcome, const Place& place) {
   const int64_t times = block[Number::kTimes];
   if (times == 1) return rest_after(block, outcome, place);
@@ -49,7 +49,7 @@ int64_t rest_after_any(const Block& block, int32_t outcome, const Place& place) 
   return least;
 }
 
-// Notes the classes of a row that fit; whether all do.
+// Marks the classes of a row that fit; returns whether all do.
 bool note_fitting(const Block& block, int64_t row, const Place& place, int64_t limit, std::vector<uint8_t>& fits) {
   const auto num_classes = static_cast<int64_t>(fits.size());
   const auto entries =
@@ -68,7 +68,7 @@ bool note_fitting(const Block& block, int64_t row, const Place& place, int64_t l
 
 Fitting fitting_classes(const Block& block, const Sequences& at, size_t sequence, int64_t limit) {
   const int64_t num_classes = block[Number::kNumClasses];
-  block.words(block[Table::kComb], 2 * num_classes);  // so many there can be
+  block.words(block[Table::kComb], 2 * num_classes);  // checks that the comb has that many
   Fitting found{true, std::vector<uint8_t>(static_cast<size_t>(num_classes), false)};
   for (size_t way = 0; way < at.ways; ++way) {
     const Place place{at.count(sequence, way), at.height(sequence, way), at.stack(sequence, way)};

@@ -1,4 +1,4 @@
-// Which classes leave so few tokens to be written that a text can still be completed (`decoding/arena/budgets.py`).
+// Finds the classes that leave few enough tokens for a text to be completed (`decoding/arena/budgets.py`).
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 namespace decoding {
 
 struct Fitting {
-  bool all = true;            // whether all classes that are allowed fit
-  std::vector<uint8_t> fits;  // by class; found only where they do not
+  bool all = true;            // whether all allowed classes fit
+  std::vector<uint8_t> fits;  // by class; meaningful only if not all fit
 };
 
-// The classes after which a sequence needs less than `limit` tokens, the end token counted.
+// The classes after which a sequence needs fewer than `limit` tokens, counting the end token.
 Fitting fitting_classes(const Block& block, const Sequences& at, size_t sequence, int64_t limit);
 
 }  // namespace decoding

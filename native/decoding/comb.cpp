@@ -11,12 +11,12 @@ namespace {
 using support::Budget;
 using support::Vector;
 
-// Tables up to this many entries are written out.
+// Tables with up to this many entries are written out in full.
 constexpr int64_t kDenseEntries = 1 << 14;
-// A row that fits at none of so many places goes behind all others.
+// A row that fits at none of this many places goes after all others.
 constexpr int kMostTries = 512;
 
-// Rows as they are laid.
+// Rows as they are placed.
 class FirstFit {
  public:
   FirstFit(const SparseRows& rows, Budget& budget)
@@ -24,7 +24,7 @@ class FirstFit {
         taken_(rows.numbers.size() + 2 * static_cast<size_t>(rows.num_classes), false, budget),
         budget_(budget) {}
 
-  // Where a row of some classes begins, which it has from now on.
+  // Places a row with some classes, and returns where it begins.
   int64_t lay(std::span<const int64_t> classes) {
     int64_t at = std::max(first_free_ - classes.front(), int64_t{0});
     for (int tries = 1; !fits(at, classes); ++tries) {
@@ -54,7 +54,7 @@ class FirstFit {
   Budget& budget_;
 };
 
-// The bases of rows, the largest rows first.
+// The bases of rows, which are placed with the largest rows first.
 Vector<int64_t> first_fit(const SparseRows& rows, Budget& budget) {
   Vector<int32_t> order(rows.size(), budget);
   std::iota(order.begin(), order.end(), 0);

@@ -1,5 +1,5 @@
-// The layout of an automaton's block in the arena: the same numbers as in `decoding/arena/layout.py`, which says what
-// each table is, and by which the tensor operations go that steps are tested against.
+// The layout of an automaton's block in the arena: the same numbers as in `decoding/arena/layout.py`, which describes
+// each table, and which is used by the tensor operations that the steps are tested against.
 #pragma once
 
 #include <cstdint>
@@ -41,17 +41,17 @@ enum class Number : int32_t {
 };
 constexpr int32_t kNumFields = 28;
 
-// What the intervals of nodes are of: nothing, the count, or how many symbols are free above the stack.
+// What the intervals of nodes measure: nothing, the count, or how many symbols are free above the stack.
 enum Gauge : int32_t { kNothing, kCount, kFree };
 
 // Words in a chunk of a mask: 2,048 tokens.
 constexpr int32_t kChunkWords = 64;
 constexpr int32_t kChunkTokens = 32 * kChunkWords;
-// Where the empty chunk lies, behind the head.
+// The place of the empty chunk, after the head.
 constexpr int32_t kEmptyChunk = kNumFields;
-// Rows, and nodes, of every automaton: where nothing is allowed, and after the end.
+// Rows and nodes that every automaton has: where nothing is allowed, and after the end.
 constexpr int32_t kDead = 0, kEnded = 1;
-// More than any number of tokens; three of them still fit.
+// More than any number of tokens; the sum of three still fits.
 constexpr int32_t kFar = 1 << 29;
 
 struct Entry {  // of a comb

@@ -15,7 +15,7 @@ namespace {
 
 using Words = std::span<const int32_t>;
 
-// The masks of the rows that a sequence stands at, together.
+// The union of the masks of the rows that a sequence stands at.
 class UnitedMask {
  public:
   UnitedMask(const Block& block, std::span<const int64_t> rows) : block_(block) {
@@ -25,7 +25,7 @@ class UnitedMask {
     if (masks_.empty()) masks_.push_back(block.word(Table::kRowMask, kDead));
   }
 
-  // A chunk; it may be overwritten by the next one.
+  // Returns a chunk, which the next call may overwrite.
   Words operator[](int64_t number) {
     bool is_first = true;
     Words found = block_.words(kEmptyChunk, kChunkWords);
@@ -61,7 +61,7 @@ void for_chunks(UnitedMask& mask, std::span<Logit> logits, Each each) {
   }
 }
 
-// The logits of tokens of a chunk whose classes do not fit.
+// Writes over the logits of a chunk's tokens that are forbidden, or whose classes do not fit.
 template <class Logit>
 void blend_by_class(Words words, Words classes, const std::vector<uint8_t>& fits, Logit infinity,
                     std::span<Logit> logits) {
@@ -78,7 +78,7 @@ void blend_by_class(Words words, Words classes, const std::vector<uint8_t>& fits
   }
 }
 
-// The logits of one sequence.
+// Masks the logits of one sequence.
 template <class Logit>
 void mask_one(const Block& block, const Sequences& at, size_t sequence, const Restriction& restriction,
               const Blending<Logit>& how, std::span<Logit> logits) {

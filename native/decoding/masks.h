@@ -1,11 +1,11 @@
-// What sequences allow, as packed masks or straight into logits.
+// The tokens that sequences allow, as packed masks or written directly into logits.
 //
-// A mask is chunks, most of which several rows share and many of which are empty: no mask is made where one row is all
-// that a sequence stands at, and chunks are united one at a time otherwise. Within a budget that binds, tokens are
-// looked up by their classes, in the words in which the mask has any. Large batches are cut between threads, since what
-// takes the time is writing logits.
+// A mask consists of chunks, most of which several rows share and many of which are empty: no mask is made if a
+// sequence stands at only one row, and otherwise chunks are united one at a time. Within a budget that binds, tokens
+// are looked up by class, in the words in which the mask has any. Large batches are split between threads, since the
+// time goes into writing logits.
 //
-// Rejected: making the masks of the batch first (as much memory traffic again as 16-bit logits themselves).
+// Rejected: making the masks of the batch first (as much additional memory traffic as 16-bit logits themselves).
 #pragma once
 
 #include <span>
@@ -34,7 +34,7 @@ struct Restriction {
   int64_t begin;  // the token of the first logit
 };
 
-// Writes minus infinity over what is forbidden.
+// Writes minus infinity over forbidden logits.
 template <class Logit>
 void mask_logits(const Memory& memory, const Sequences& at, const Restriction& restriction,
                  const LogitRows<Logit>& logits, int num_threads);

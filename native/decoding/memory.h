@@ -1,12 +1,12 @@
-// The arena's memory as the CPU's steps read it.
+// The arena's memory as the steps on the CPU read it.
 //
 //     Memory      the blocks of all slots
 //     Block       the block of one slot, in which every read is checked
 //     Sequences   where the sequences of a batch stand
 //
-// What blocks and sequences hold comes from tensors that anybody may write to, also while a step runs, and one number
-// leads to the next. So no check beforehand would do: every read is checked where it is made, which costs a comparison
-// that never fails. Loops over words take a span, checked once.
+// The contents of blocks and sequences come from tensors that anybody may write to, even while a step runs, and one
+// number leads to the next. So no check beforehand would suffice: every read is checked where it is made, which costs a
+// comparison that never fails. Loops over words take a span, which is checked once.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ class Block {
   int64_t num_rows() const { return (*this)[Table::kMasks] - (*this)[Table::kRowMask]; }
   int64_t num_tokens() const { return (*this)[Table::kRowMask] - (*this)[Table::kClasses]; }
 
-  // `size` words from a place on.
+  // `size` words from `place` on.
   std::span<const int32_t> words(int64_t place, int64_t size) const {
     const auto all = static_cast<int64_t>(words_.size());
     if (place < 0 || size < 0 || size > all || place > all - size) fail();
@@ -57,13 +57,13 @@ class Block {
 
 struct Memory {
   std::span<const int32_t> words;
-  std::span<const int64_t> places, sizes;  // by slot, in words; size 0 where no automaton is
+  std::span<const int64_t> places, sizes;  // by slot, in words; size 0 if there is no automaton
 
   // The block of a slot that is in use.
   Block block(int64_t slot) const;
 };
 
-// Masks without a budget take slots and rows alone.
+// Masks without a budget use only slots and rows.
 struct Sequences {
   size_t size;                             // B
   size_t ways, parts;                      // P configurations of a sequence, L rows of a configuration
@@ -85,9 +85,9 @@ struct Sequences {
   }
 };
 
-// Throws invalid_argument, naming the number, unless every slot is in use and every row is one of its automaton's.
+// Throws invalid_argument, naming the number, unless every slot is in use and every row belongs to its automaton.
 void check_rows(const Memory& memory, const Sequences& at);
-// The same for counts and heights, unless they are such as there can be.
+// The same unless all counts and heights are in range.
 void check_counts(const Sequences& at);
 
 }  // namespace decoding

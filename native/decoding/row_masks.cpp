@@ -16,7 +16,7 @@ using support::Vector;
 constexpr int32_t kNever = 0;  // the class of tokens that no row allows
 constexpr int32_t kSeveral = -1, kNoToken = -2;
 
-// Writes masks, and keeps each chunk once.
+// Writes masks, and stores each chunk once.
 class Writer {
  public:
   Writer(int32_t num_classes, std::span<const int32_t> token_class, int64_t begin, int64_t end, Budget& budget)
@@ -71,7 +71,7 @@ class Writer {
   int64_t size(int32_t number) const { return static_cast<int64_t>(tokens_[number].size()); }
   std::span<uint32_t> words(size_t chunk) { return std::span(words_).subspan(chunk * kChunkWords, kChunkWords); }
 
-  // Flips the bits of a class; chunks that were not touched before begin as what `numbers` says.
+  // Flips the bits of a class; chunks that were not touched before begin as the chunks in `numbers`.
   void flip(int32_t number, const int32_t* numbers) {
     for (int32_t token : tokens_[number]) {
       const size_t chunk = static_cast<size_t>(token) / kChunkTokens;
@@ -105,7 +105,7 @@ class Writer {
   support::Interner<Chunk> chunks_;
 };
 
-// The only token of some classes.
+// Finds the only token of some classes.
 class Forced {
  public:
   Forced(int32_t num_classes, std::span<const int32_t> token_class, Budget& budget)

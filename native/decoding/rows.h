@@ -1,4 +1,4 @@
-// Rows of a machine: the classes that each allows, ascending, and what they do.
+// Rows of a machine: the classes that each row allows, ascending, and their outcomes.
 #pragma once
 
 #include <cstdint>

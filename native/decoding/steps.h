@@ -1,6 +1,6 @@
-// One step of sequences with one configuration each: a look-up in each row, the stack, the nodes, their rows.
+// One step for sequences with one configuration each: a look-up in each row, the stack, the nodes, their rows.
 //
-// This is what `decoding/arena/program.py` does for a batch by tensor operations, which is also its definition.
+// `decoding/arena/program.py` does the same for a batch with tensor operations, and defines the result.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace decoding {
 
-// Where sequences stand afterwards, with the shapes of `Sequences`; stacks hold what they held before.
+// Where sequences stand after the step, with the shapes of `Sequences`; stacks already hold their previous contents.
 struct After {
   int64_t* all_rows;
   int64_t* counts;
@@ -17,8 +17,8 @@ struct After {
   StackEntry* all_stacks;
 };
 
-// Goes on by a token for each sequence, `[B]`. Sequences have been checked, and have one configuration. Throws
-// invalid_argument for tokens that there are not.
+// Advances each sequence by one token, `[B]`. Sequences have been checked, and have one configuration. Throws
+// invalid_argument for tokens that do not exist.
 void advance(const Memory& memory, const Sequences& at, std::span<const int64_t> tokens, const After& after);
 
 }  // namespace decoding

@@ -16,7 +16,7 @@ inline void set_bit(std::span<uint32_t> words, uint32_t number) { words[number >
 inline void clear_bit(std::span<uint32_t> words, uint32_t number) { words[number >> 5] &= ~(1u << (number & 31)); }
 inline void flip_bit(std::span<uint32_t> words, uint32_t number) { words[number >> 5] ^= 1u << (number & 31); }
 
-// A set of bytes.
+// A set of byte values.
 struct ByteSet {
   uint32_t words[8] = {};
 

@@ -6,7 +6,7 @@ namespace support {
 
 namespace {
 
-// Far enough to mean never, and near enough that the clock's numbers do not overflow.
+// Far enough to mean never, and near enough that the clock's values do not overflow.
 constexpr double kNever = 1e9;
 
 }  // namespace

@@ -1,9 +1,9 @@
 // Budget: how much memory and time one piece of work may take, and how it is stopped.
 //
-//     LimitExceeded   thrown where a limit was hit: which one, and how much it allows
-//     Cancelled       thrown where another thread asked the work to stop
+//     LimitExceeded   thrown when a limit is hit: which one, and how much it allows
+//     Cancelled       thrown when another thread has asked the work to stop
 //     Budget          counts bytes; looks at the clock, at the stop flag and at signals once in a while
-//     Charge          bytes that are charged as long as it lasts
+//     Charge          charges bytes for as long as it lives
 //     Allocator       charges a budget for what a standard container allocates
 //     Vector, Map     std::vector and std::unordered_map with that allocator
 //
@@ -56,7 +56,7 @@ class Budget {
   Budget(const Budget&) = delete;
   Budget& operator=(const Budget&) = delete;
 
-  // Throws LimitExceeded where `bytes` more would pass the limit.
+  // Throws LimitExceeded if `bytes` more would exceed the limit.
   void charge(size_t bytes) {
     const int64_t used = used_ + static_cast<int64_t>(bytes);
     if (bytes > static_cast<size_t>(max_bytes_) || used > max_bytes_) {
@@ -74,7 +74,7 @@ class Budget {
   // Looks at the stop flag, the clock and, every few milliseconds, at signals.
   void look();
 
-  // Makes `look` look at another budget too, from now on; at none for null.
+  // Makes `look` check another budget too, from now on; none if null.
   void watch(Budget* other) { watched_ = other; }
   // Makes `look` throw Cancelled from now on. Safe to call from any thread.
   void cancel() noexcept { cancelled_.store(true, std::memory_order_relaxed); }
@@ -147,7 +147,7 @@ using Vector = std::vector<T, Allocator<T>>;
 template <class Key, class Value, class Hash>
 using Map = std::unordered_map<Key, Value, Hash, std::equal_to<Key>, Allocator<std::pair<const Key, Value>>>;
 
-// Room for some more elements, so that adding them does not throw.
+// Reserves room for more elements, so that adding them does not throw.
 template <class T>
 void reserve_more(Vector<T>& values, size_t more) {
   if (values.capacity() - values.size() < more) values.reserve(2 * values.size() + more + 16);

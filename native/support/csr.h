@@ -1,4 +1,4 @@
-// Csr: compressed sparse rows, made by one counting pass.
+// Csr: compressed sparse rows, made in one counting pass.
 //
 //     groups.offsets [K + 1]   where the group of each key begins
 //     groups.order   [A]       the numbers of all elements by key, in their order within a key
@@ -36,7 +36,7 @@ Groups grouped(int32_t num_keys, size_t count, Key key, Budget& budget) {
     end += offsets[k];
     offsets[k] = end;
   }
-  // From the last element back, each takes the last free place of its group, and offsets end up at the beginnings.
+  // Going backwards, each element takes the last free place of its group, and offsets end up at the beginnings.
   for (size_t i = count; i-- > 0;) groups.order[--offsets[key(i)]] = static_cast<int32_t>(i);
   return groups;
 }

@@ -1,6 +1,6 @@
 // HashIndex: finds elements that are stored elsewhere and numbered from 0, by their hashes.
 //
-//     index.find(hash, is_it)       the number of an element with that hash of which `is_it(number)` holds, or kAbsent
+//     index.find(hash, is_it)       the number of an element with that hash for which `is_it(number)` holds, or kAbsent
 //     index.reserve_one()           makes room for one more; the only one of these that throws
 //     index.add(hash)               adds an element that is not there yet; numbers come in order, from 0
 //

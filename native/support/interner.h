@@ -1,7 +1,7 @@
 // Interner: spans of values, each stored once and known by a number (hash-consing).
 //
-//     interner.push(value) ...    writes a span behind all others
-//     interner.close()            its number, and whether it is new; a span that is known is dropped again
+//     interner.push(value) ...    writes a new span after all others
+//     interner.close()            its number, and whether it is new; a known span is dropped again
 //     interner[number]            the span
 //
 // Equal spans have equal numbers, so equality of sets, functions or trees is a comparison of two integers. Numbers
@@ -30,7 +30,7 @@ class Interner {
   explicit Interner(Budget& budget) : values_(budget), begins_(1, 0, budget), index_(budget) {}
 
   int32_t size() const { return static_cast<int32_t>(begins_.size()) - 1; }
-  // How many values all spans have together.
+  // The total number of values in all spans.
   int64_t num_values() const { return begins_.back(); }
 
   std::span<const T> operator[](int32_t number) const {
@@ -38,7 +38,7 @@ class Interner {
   }
 
   void push(const T& value) { values_.push_back(value); }
-  // The span that is being written, to be sorted, say.
+  // The span that is being written, for example to be sorted.
   std::span<T> open() { return {values_.data() + begins_.back(), values_.size() - begins_.back()}; }
   // Keeps the first `count` values of the span that is being written.
   void truncate(size_t count) { values_.erase(values_.begin() + begins_.back() + count, values_.end()); }

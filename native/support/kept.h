@@ -1,8 +1,7 @@
-// Kept: values by their keys, at most so many, for what can be made again; the oldest goes first.
+// Kept: a bounded cache of values that can be recomputed; the oldest entry is evicted first.
 //
-// Threads may share one. What a thread does not find it makes itself, and of two values for one key the first stays. A
-// value that has gone lives on for those who hold it. The lock is held for a look-up and nothing else; `try_get` never
-// waits for it.
+// Threads may share one. A thread computes what it does not find, and of two values for one key the first stays. An
+// evicted value lives on for those who hold it. The lock is held only for a look-up; `try_get` never waits for it.
 #pragma once
 
 #include <deque>
@@ -34,12 +33,12 @@ class Kept {
     const std::lock_guard lock(mutex_);
     return find(key);
   }
-  // The same; nothing also where another thread is looking at this moment.
+  // The same; also nothing if another thread holds the lock at this moment.
   Shared try_get(const Key& key) const {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     return lock ? find(key) : nullptr;
   }
-  // Keeps a value; returns the one that is kept for its key.
+  // Stores a value; returns the one that is stored for its key.
   Shared keep(const Key& key, Value&& value) {
     auto made = std::make_shared<const Value>(std::move(value));
     const std::lock_guard lock(mutex_);

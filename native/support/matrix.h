@@ -20,12 +20,12 @@ class Matrix {
   std::span<T> operator[](size_t row) { return {values_.data() + row * columns_, columns_}; }
   std::span<const T> operator[](size_t row) const { return {values_.data() + row * columns_, columns_}; }
   void add_row(const T& value) { values_.resize(values_.size() + columns_, value); }
-  // Room for one more row, so that adding it does not throw.
+  // Reserves room for one more row, so that adding it does not throw.
   void reserve_row() { reserve_more(values_, columns_); }
   const Vector<T>& values() const { return values_; }
 
  private:
-  // More than any budget holds where the product would overflow.
+  // More than any budget allows if the product would overflow.
   static size_t product(size_t rows, size_t columns) {
     constexpr size_t kMost = size_t{1} << 48;
     return columns && rows > kMost / columns ? kMost : rows * columns;

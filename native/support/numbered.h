@@ -1,4 +1,4 @@
-// Numbered: values, each stored once and known by a number; what an interner is for spans.
+// Numbered: values, each stored once and known by a number, as an interner does for spans.
 //
 //     numbered.number(value)    its number, and whether it is new
 //     numbered[number]          the value

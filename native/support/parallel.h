@@ -1,8 +1,8 @@
-// In parallel: one call for each of some numbers, on several threads, the caller's among them.
+// Runs one call for each of a range of numbers in parallel, on several threads including the caller's.
 //
-// Threads take the next number when they are done with one, so calls may differ in length. They are started and joined
-// by each call: a few dozen microseconds, for work that takes hundreds. (Rejected: threads that wait for work, which an
-// interpreter that forks or ends would have to be told about.)
+// A thread that is done with one number takes the next, so calls may differ in length. Each call starts and joins its
+// threads: a few dozen microseconds, for work that takes hundreds. (Rejected: threads that wait for work, which would
+// have to be told when an interpreter forks or ends.)
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 
 namespace support {
 
-// Calls `work(i)` for every i below `count`, on at most `num_threads` threads. What the first call to throw throws is
-// thrown here, and no call begins after it.
+// Calls `work(i)` for every i below `count`, on at most `num_threads` threads. The first exception thrown by a call is
+// rethrown here, and no call begins after it.
 template <class Work>
 void in_parallel(size_t count, int num_threads, const Work& work) {
   std::atomic<size_t> next{0};
@@ -38,7 +38,7 @@ void in_parallel(size_t count, int num_threads, const Work& work) {
   try {
     for (size_t thread = 1; thread < most; ++thread) others.emplace_back(run);
   } catch (const std::system_error&) {
-    // There are no more threads to be had; those there are do all of it.
+    // No more threads are available; the existing ones do all of the work.
   }
   run();
   for (std::thread& other : others) other.join();

@@ -1,8 +1,8 @@
-// Streaming: filling memory past the caches, for what is so much that it would not stay in them anyway.
+// Streaming: fills memory past the caches, for arrays so large that they would not stay in them anyway.
 //
 // A store to memory that is in no cache first reads it. Streaming stores of whole lines do not: measured with 134 MB,
-// 5 ms in place of 16 (a Xeon with DDR5), while what fits the caches takes longer than with plain stores. On processors
-// without SSE2 these are plain stores.
+// they take 5 ms instead of 16 (a Xeon with DDR5), while what fits into the caches takes longer than with plain stores.
+// On processors without SSE2 these are plain stores.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace support {
 
-// From so many bytes in all on it pays; caches of most processors hold less.
+// Streaming pays off from this many bytes in total on; the caches of most processors are smaller.
 constexpr size_t kStreamingBytes = size_t{64} << 20;
 
 }  // namespace support
@@ -36,7 +36,7 @@ void fill_streaming(std::span<T> values, T value) {
   for (T* at = begin; at != end; at += 16 / sizeof(T)) _mm_stream_si128(reinterpret_cast<__m128i*>(at), part);
   std::fill(end, values.data() + values.size(), value);
 }
-// Makes what was streamed visible before what is written from now on.
+// Makes streamed stores visible before all later stores.
 inline void finish_streaming() { _mm_sfence(); }
 
 }  // namespace support

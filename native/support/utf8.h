@@ -1,4 +1,4 @@
-// Utf8: what may still follow inside a character whose first bytes have been read (RFC 3629, section 4).
+// Utf8: which bytes may still follow inside a character whose first bytes have been read (RFC 3629, section 4).
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ enum Pending : uint8_t { kOne, kTwoE0, kTwo, kTwoEd, kThreeF0, kThree, kThreeF4,
 constexpr int kNumPending = 7;  // without kWhole
 constexpr int kFirstLead = 0xC2, kLeadEnd = 0xF5;
 
-// The first and the last byte that may come next, what is pending after it, and how many bytes are to come.
+// The first and the last byte that may come next, what is pending after it, and how many bytes are still to come.
 constexpr std::array<uint8_t, kNumPending> kNextLow{0x80, 0xA0, 0x80, 0x80, 0x90, 0x80, 0x80};
 constexpr std::array<uint8_t, kNumPending> kNextHigh{0xBF, 0xBF, 0xBF, 0x9F, 0xBF, 0xBF, 0x8F};
 constexpr std::array<Pending, kNumPending> kAfterContinuation{kWhole, kOne, kOne, kOne, kTwo, kTwo, kTwo};

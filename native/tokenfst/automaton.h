@@ -1,8 +1,7 @@
-// What every automaton over tokens is, whatever its states are.
+// Automaton: the interface of every automaton over tokens, whatever its states are.
 //
-// A state is a number, or an object where a stack belongs to it. A mask within a budget of `remaining` tokens, the next
-// one and the end token included, holds the tokens after which the text can still be completed; kUnlimited is no
-// budget.
+// A state is a number, or an object if it has a stack. A mask within a budget of `remaining` tokens, counting the next
+// one and the end token, holds the tokens after which the text can still be completed; kUnlimited is no budget.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +35,7 @@ class Automaton {
   const std::shared_ptr<const Vocabulary>& shared_vocabulary() const { return vocabulary_; }
 
   // Writes the mask of a state; words past the vocabulary are cleared. Safe to call from several threads, without
-  // Python's lock. Throws std::invalid_argument where the state is none of this automaton's.
+  // Python's lock. Throws std::invalid_argument if the state does not belong to this automaton.
   virtual void fill(const State& state, int64_t remaining, std::span<uint32_t> out) = 0;
 
  private:
@@ -50,7 +49,8 @@ struct MaskJob {
   int64_t remaining;
 };
 
-// Fills one row of `out` for each job, on some threads. Rows are as wide as the widest vocabulary or wider.
+// Fills one row of `out` for each job, on at most `num_threads` threads. Rows are at least as wide as the widest
+// vocabulary.
 void fill_masks(std::span<const MaskJob> jobs, std::span<uint32_t> out, size_t width, int num_threads);
 
 }  // namespace tokenfst

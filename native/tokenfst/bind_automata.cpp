@@ -40,7 +40,7 @@ SharedAutomaton made(SharedVocabulary vocabulary, FiniteAutomaton::Tables tables
   return automaton;
 }
 
-// Adds the state after the end, and the end tokens' transitions to it.
+// Adds the state after the end, and the transitions of the end tokens to it.
 SharedAutomaton from_classes(SharedVocabulary vocabulary, int32_t start, Values<bool> final,
                              const TokenClasses& classes, int64_t dense_bytes, int64_t max_masks, Budget& budget) {
   const auto end_state = static_cast<int32_t>(final.size());
@@ -224,7 +224,7 @@ void fill_bitmasks(const nb::typed<nb::sequence, Automaton>& automata,
                    const nb::typed<nb::sequence, nb::object>& states, OutputGrid<int32_t> out,
                    std::optional<Values<int64_t>> remaining, int num_threads) {
   std::vector<MaskJob> jobs;
-  std::vector<nb::object> kept;  // so that no automaton is freed meanwhile
+  std::vector<nb::object> kept;  // keeps the automata alive during the call
   auto automaton = automata.begin();
   for (nb::handle state : states) {
     require(automaton != automata.end(), "there are fewer automata than states");
@@ -281,7 +281,7 @@ void bind_automata(nb::module_& m) {
       .def_prop_ro("token_class", &token_class, nb::rv_policy::move, "The class of every token, `[V]`.")
       // Called at every step: positional, since names take nanobind longer than the step.
       .def("is_final", &is_final, "Whether the text may end in a state.")
-      .def("advance", &advance, "The state after a state and one more token, -1 where it is not allowed.")
+      .def("advance", &advance, "The state after a state and one more token, -1 if it is not allowed.")
       .def("fill_bitmask", &fill_bitmask, "Write the mask of a state.")
       .def("fill_within", &fill_within, "Write the mask of a state within a budget of tokens.")
       .def("min_tokens", &min_tokens, "The least number of tokens from a state to the end of the text.")
@@ -298,8 +298,8 @@ void bind_automata(nb::module_& m) {
           [](FiniteAutomaton& a) { return array(unlocked([&] { return a.min_tokens_by_state(); })); },
           nb::rv_policy::move)
       .def_prop_ro("min_tokens_runs", &min_tokens_runs, nb::rv_policy::move,
-                   "With a register: the same as runs of its values, each place x (R + 1) + its least value, and what "
-                   "its states have.");
+                   "With a register: the same as runs of its values, each place x (R + 1) + its least value, and the "
+                   "distances of its states.");
 }
 
 }  // namespace tokenfst

@@ -193,7 +193,7 @@ SharedAutomaton from_rows(SharedVocabulary vocabulary, Values<int32_t> offsets, 
   require_countable(final.size(), "`final`");
   require_countable(edges.size(), "`edges`");
   require_offsets(offsets, final.size(), edges.size(), "`offsets`");
-  // No class without a token: as many classes as tokens at most.
+  // There is no class without a token, so there are at most as many classes as tokens.
   require_within(class_of, -1, vocabulary->size(), "class");
   canonical::Rows rows{{offsets.begin(), offsets.end()}, {edges.begin(), edges.end()}, {final.begin(), final.end()}};
   require_rows(rows, std::ranges::max(class_of) + int64_t{1});
@@ -277,13 +277,13 @@ void bind_encoders(nb::module_& m) {
       });
   nb::class_<PieceBytes>(m, "PieceBytes", "Where pieces of a text may end, over bytes.")
       .def(nb::new_(&make_pieces), "byte_class"_a, "next"_a, "split"_a, "final"_a);
-  nb::class_<WholePieces>(m, "WholePieces", "The tokens that only whole pieces are.")
+  nb::class_<WholePieces>(m, "WholePieces", "The tokens that only occur as whole pieces.")
       .def(nb::new_(&make_words), "byte_class"_a, "next"_a, "spells"_a, "tokens"_a)
       .def_prop_ro("tokens", shown<WholePieces>([](const WholePieces& words) { return std::span(words.tokens); }));
   m.def("first_wrong_merge", &first_wrong_of, "vocabulary"_a, "merges"_a,
-        "The first of some merges that does not make its token of two others, or how many there are.");
+        "The index of the first merge that does not make its token of two others, or the number of merges.");
   m.def("derivations", &derivations_of, "vocabulary"_a, "merges"_a, "budget"_a,
-        "Run an encoder's merges over every token; without a list, any two tokens merge that spell one.");
+        "Run an encoder's merges over every token; without a list, any two tokens that spell one merge.");
   m.def("pairs", &pairs_of, "derivations"_a, "budget"_a);
 }
 
@@ -291,7 +291,7 @@ void bind_steps(nb::module_& m) {
   nb::class_<Product>(m, "Product", "The bytes of a constraint together with the pieces of a pre-tokenizer.")
       .def_prop_ro("num_states", &Product::num_states)
       .def_prop_ro("is_empty", &Product::is_empty);
-  nb::class_<Edges>(m, "CanonicalEdges", "What each token does to a product.");
+  nb::class_<Edges>(m, "CanonicalEdges", "The edges of every token in a product.");
   nb::class_<LiveEdges>(m, "LiveEdges", "The edges of a product that lead to an end.")
       .def_prop_ro("has_text", [](const LiveEdges& live) { return live.start != kNoEnd; });
   m.def("canonical_product", &product_of, "constraint"_a, "pieces"_a, "words"_a, "max_states"_a, "budget"_a);
@@ -332,7 +332,7 @@ void bind_canonical(nb::module_& m) {
                    }))
       // Called at every step: positional, since names take nanobind longer than the step.
       .def("is_final", &is_final, "Whether the text may end in a state.")
-      .def("advance", &advance, "The state after a state and one more token, -1 where it is not allowed.")
+      .def("advance", &advance, "The state after a state and one more token, -1 if it is not allowed.")
       .def("min_tokens", &min_tokens, "The least number of tokens from a state to the end of the text.")
       .def("fill_bitmask", &fill_bitmask, "Write the mask of a state as packed words.")
       .def("fill_within", &fill_within, "The same within a budget of tokens.");

@@ -1,4 +1,4 @@
-// What bindings of automata over tokens share: checks, and columns of records.
+// Helpers shared by the bindings of automata over tokens: checks, and columns of records.
 #pragma once
 
 #include <span>

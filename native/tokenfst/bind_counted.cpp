@@ -1,4 +1,4 @@
-// Bindings of token classes where an automaton over bytes has a register.
+// Bindings of token classes for byte automata with a register.
 #include "bindings/arrays.h"
 #include "bindings/errors.h"
 #include "tokenfst/bind_checks.h"
@@ -17,7 +17,7 @@ CountedClasses classes_of(const automata::CountedTables& automaton, const Vocabu
   return unlocked([&] { return counted_classes(automaton, vocabulary, budget); });
 }
 
-// Requires edges in order of class, source and register value, whose guards are apart.
+// Requires edges in order of class, source and register value, with guards that do not overlap.
 void require_in_order(std::span<const CountedEdge> edges, int32_t num_classes) {
   require_countable(edges.size(), "edges");
   std::array<int32_t, 3> before{};  // class, source and greatest value

@@ -20,7 +20,7 @@ using namespace nanobind::literals;
 using Shared = std::shared_ptr<LazyAutomaton>;
 using SharedTexts = std::shared_ptr<TextLibrary>;
 
-// Calls a function while the automaton is held, without Python's lock where it has to be waited for.
+// Calls a function while the automaton is held, without Python's lock if it has to wait for the automaton.
 template <class Function>
 auto held(LazyAutomaton& automaton, Function function) {
   if (const LazyAutomaton::Hold hold(automaton, std::try_to_lock); hold) return function();
@@ -73,7 +73,7 @@ Shared from_pushdown(SharedTexts texts, std::shared_ptr<const automata::Pushdown
   return made(std::move(texts), parts, max_rows, work);
 }
 
-// None where sets of states would not be exact.
+// None if sets of states would not be exact.
 std::optional<Shared> from_network(SharedTexts texts, const automata::NestedLayout& layout, int64_t max_rows,
                                    Budget& work) {
   bool is_exact = true;
@@ -144,19 +144,19 @@ void bind_lazy(nb::module_& m) {
       .def_static("from_bytes", &from_bytes, "texts"_a, "tables"_a, "max_rows"_a, "budget"_a)
       .def_static("from_pushdown", &from_pushdown, "texts"_a, "tables"_a, "max_rows"_a, "budget"_a)
       .def_static("from_network", &from_network, "texts"_a, "layout"_a, "max_rows"_a, "budget"_a,
-                  "The automaton of the rules of a network; None where sets of states would not be exact.")
+                  "The automaton of the rules of a network; None if sets of states would not be exact.")
       .def("set_beginnings", &set_beginnings, "beginnings"_a,
-           "Say what tokens write at the start of a text that is not their bytes, and which state reads it.")
+           "Set what tokens write at the start of a text if it is not their bytes, and which state reads it.")
       .def_prop_ro("bytes_read", &bytes_read, nb::rv_policy::move, "Whether a known state reads each byte, `[256]`.")
       .def_prop_ro("is_empty", &LazyAutomaton::is_empty)
       .def_prop_ro("start", &LazyAutomaton::start)
       .def_prop_ro_static("end_state", [](nb::handle) { return LazyAutomaton::kEndState; })
       .def_prop_ro(
           "num_rows", [](LazyAutomaton& a) { return held(a, [&] { return a.rows().num_states(); }); },
-          "How many states have a mask that is kept.")
+          "How many states have a kept mask.")
       .def_prop_ro(
           "num_contexts", [](LazyAutomaton& a) { return held(a, [&] { return a.rows().num_contexts(); }); },
-          "How many states, and tops of stacks below them, are told apart.")
+          "How many states, together with the tops of their stacks, are distinguished.")
       .def_prop_ro("row_counts", &row_counts, "How many masks were found in each way.")
       .def_prop_ro("num_bytes", [](LazyAutomaton& a) { return held(a, [&] { return a.num_bytes(); }); })
       // Called at every step: positional, since names take nanobind longer than the step.
@@ -168,13 +168,13 @@ void bind_lazy(nb::module_& m) {
           [](LazyAutomaton& a, int64_t state, int64_t token) {
             return held(a, [&] { return a.advance(state, token); });
           },
-          "The state after a state and one more token, -1 where it is not allowed.")
+          "The state after a state and one more token, -1 if it is not allowed.")
       .def("fill_bitmask", &fill_bitmask, "Write the mask of a state.")
       .def("fill_within", &fill_within, "Write the mask of a state within a budget of tokens.")
       .def(
           "min_tokens",
           [](LazyAutomaton& a, int64_t state) { return held_unlocked(a, [&] { return a.min_tokens(state); }); },
-          "A number of tokens that is enough from a state to the end of the text.");
+          "A number of tokens that suffices from a state to the end of the text.");
 }
 
 }  // namespace tokenfst

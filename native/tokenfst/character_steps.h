@@ -1,11 +1,9 @@
-// What whole characters do to the states of an automaton over bytes, and what states are left unchanged by.
+// The effect of whole characters on the states of an automaton over bytes, and what leaves states unchanged.
 //
-//     StepTable       [Q, C] the state that each class of bytes leads to; kDead for none; kMixed where it does not lead
-//     to one
-//                     state whatever the stack is, for an automaton with a stack
-//     after           the one state that every valid rest of a character leads to, kDead if all die, kMixed if they
-//     differ Loops           the ASCII bytes that lead a state back to itself, and whether every character beyond ASCII
-//     does
+//     StepTable    [Q, C] the state that each class of bytes leads to; kDead for none; for an automaton with a stack,
+//                  kMixed if it does not lead to one state whatever the stack is
+//     after        the one state that every valid rest of a character leads to, kDead if all die, kMixed if they differ
+//     Loops        the ASCII bytes that lead a state back to itself, and whether every character beyond ASCII does
 #pragma once
 
 #include <array>
@@ -21,7 +19,7 @@ namespace tokenfst {
 using automata::ByteClasses;
 using support::Pending;
 
-// In place of a state or an effect: none, the dead end; not found yet; not one and the same.
+// In place of a state or an effect: none, the dead end; not found yet; not unique.
 constexpr int32_t kDead = -1, kUnknown = -2, kMixed = -3;
 
 struct StepTable {
@@ -44,7 +42,7 @@ struct Loops {
     characters &= other.characters;
     return *this;
   }
-  // Whether all that occurs below a node of a trie is among these. `whole`: its tokens are whole characters.
+  // Whether these include everything that occurs below a node of a trie. `whole`: its tokens are whole characters.
   bool cover(const TrieNode& node, bool whole) const {
     const uint32_t left = (node.ascii_below[0] & ~ascii[0]) | (node.ascii_below[1] & ~ascii[1]) |
                           (node.ascii_below[2] & ~ascii[2]) | (node.ascii_below[3] & ~ascii[3]);
@@ -58,9 +56,9 @@ class CharacterSteps {
       : table_(table),
         after_(table.num_states, support::kNumPending, kUnknown, budget) {}
 
-  // What every valid rest of a pending character leads to.
+  // The state that every valid rest of a pending character leads to.
   int32_t after(int32_t state, Pending pending);
-  // What a state loops on.
+  // The bytes and characters that a state loops on.
   Loops loops(int32_t state);
 
  private:

@@ -1,9 +1,9 @@
-// Token classes: tokens that do the same to an automaton are one letter to it.
+// Token classes: tokens with the same effect on an automaton are one letter to it.
 //
 //     class 0, kNever      tokens that no state allows
 //     class 1, kEnd        the end of the sequence
 //     class 2 ..           the effects that tokens have, numbered in order of appearance
-//     run                  ranks that are neighbours and share a class
+//     run                  adjacent ranks that share a class
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Run {
   int32_t number;  // the class
 };
 
-// The runs of a walk, which comes to the ranks in order, and the classes that effects become.
+// The runs of a walk, which visits the ranks in order, and the classes of their effects.
 class Classes {
  public:
   explicit Classes(Budget& budget) : runs_(budget), class_of_(budget), effect_of_(kFirstClass, 0, budget) {}

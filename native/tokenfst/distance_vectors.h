@@ -1,8 +1,8 @@
-// Vectors of distances to the end of the text, numbered in the order in which they come.
+// Vectors of distances to the end of the text, numbered in order of appearance.
 //
-// What a stack means for distances is a vector: how far the end is from each place where the text may continue once the
-// stack's symbols are popped. Vectors that differ by a constant are one number, and the constant is counted apart: what
-// lies deep in a stack costs the same whatever is done above it, so there are few different vectors.
+// The effect of a stack on distances is a vector: how far the end is from each place where the text may continue once
+// the stack's symbols are popped. Vectors that differ by a constant share one number, and the constant is counted
+// separately: symbols deep in a stack cost the same whatever is done above them, so there are few different vectors.
 #pragma once
 
 #include <algorithm>
@@ -13,15 +13,15 @@
 
 namespace tokenfst {
 
-// More than any distance; three of them still fit in an int32.
+// More than any distance; the sum of three still fits in an int32.
 constexpr int32_t kFar = 1 << 29;
 
-// A context: a vector by number, and what is to be added to it.
+// A context: the number of a vector, and a constant to be added to it.
 struct Context {
   int32_t number, cost;
 };
 
-// Nothing can be reached.
+// The context from which no end can be reached.
 constexpr Context kNoContext{-1, kFar};
 
 class DistanceVectors {
@@ -30,7 +30,7 @@ class DistanceVectors {
 
   int32_t size() const { return vectors_.size(); }
   std::span<const int32_t> operator[](int32_t number) const { return vectors_[number]; }
-  // The number of a vector less its least entry, and that entry; kNoContext where all of it is far.
+  // The number of a vector minus its least entry, and that entry; kNoContext if every entry is far.
   Context number(std::span<const int32_t> vector) {
     const int32_t least = std::ranges::min(vector);
     if (least >= kFar) return kNoContext;

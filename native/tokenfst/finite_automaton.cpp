@@ -73,8 +73,8 @@ FiniteAutomaton::Allowed FiniteAutomaton::allowed(int64_t state) const {
   return found;
 }
 
-// Between two of the distances behind a state's tokens budgets do not differ, and above the last one the mask is that
-// without a budget.
+// All budgets between two successive distances after a state's tokens have the same mask, and above the last distance
+// it is the mask without a budget.
 FiniteAutomaton::Allowed FiniteAutomaton::allowed_within(int64_t state, int64_t remaining) const {
   Allowed found{{state, 0}, {}};
   const std::vector<Move> all = moves(state);

@@ -3,7 +3,7 @@
 //     state 0 .. Q - 2     where a text can stand between two tokens
 //     state Q - 1          the end of the sequence, after an end token
 //
-// Its tables never change; masks that were asked for are kept, and distances are found when they are first asked for.
+// The tables never change; masks are kept once they have been asked for, and distances are found when first asked for.
 #pragma once
 
 #include <atomic>
@@ -25,12 +25,13 @@ class FiniteAutomaton : public Automaton {
  public:
   struct Tables {
     int64_t start;
-    std::vector<uint8_t> final;  // [Q], by place; the one after the end is final
+    std::vector<uint8_t> final;  // [Q], by place; the place after the end is final
     Transitions transitions;
     std::vector<Run> runs;  // the class of every rank
     int32_t num_classes;
   };
-  // What the automaton may take beside its tables: masks that are kept, and bytes for what is found at the first call.
+  // The space that the automaton may take besides its tables: kept masks, and bytes for the data found at the first
+  // call.
   struct Room {
     size_t max_masks;
     int64_t max_bytes;
@@ -46,7 +47,7 @@ class FiniteAutomaton : public Automaton {
   int32_t class_of(int32_t token) const;
 
   bool is_final(int64_t state) const;
-  // The state after one more token, kDead where it is not allowed.
+  // The state after one more token, kDead if it is not allowed.
   int64_t advance(int64_t state, int32_t token) const;
   // The classes that a state allows, and where they lead.
   std::vector<Move> moves(int64_t state) const;
@@ -58,11 +59,11 @@ class FiniteAutomaton : public Automaton {
   bool has_distances() const { return has_distances_.load(std::memory_order_acquire); }
 
   void fill(const State& state, int64_t remaining, std::span<uint32_t> out) override;
-  // Does the same if the mask is at hand, and nothing if it is not: never waits for another thread.
+  // Does the same if the mask is kept, and nothing otherwise: never waits for another thread.
   bool fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out) const;
 
  private:
-  // What a mask is kept by, and the classes that it allows.
+  // The key of a mask, and the classes that it allows.
   struct Allowed {
     MaskKey key;
     std::vector<int32_t> numbers;
@@ -74,7 +75,7 @@ class FiniteAutomaton : public Automaton {
   const Tables tables_;
   const int64_t num_states_;
   MaskCache masks_;
-  std::mutex mutex_;  // of what is made at the first call
+  std::mutex mutex_;  // guards the data made at the first call
   Budget budget_;     // of the same
   std::optional<ClassMasks> class_masks_;
   std::optional<TokenDistances> distances_;

@@ -1,15 +1,15 @@
-// Functions: partial functions on the states of an automaton, the effects that the walk over a trie carries.
+// Functions: partial functions on the states of an automaton, the effects that the walk over a trie tracks.
 //
-// A function is a span of (source, target) pairs with ascending sources; equal ones are one number (hash-consing), and
-// a function followed by a byte is found once. Number 0 is the identity, kDead the function without pairs. Targets are
-// whatever states may become:
+// A function is a span of (source, target) pairs with ascending sources; equal functions have one number
+// (hash-consing), and a function followed by a byte is computed once. Number 0 is the identity, kDead the function
+// without pairs. `Targets` defines what states may become:
 //
 //     Targets::after(target, column)             the target after a byte of that class, kDead for none
 //     Targets::after_character(target, pending)  the same after any valid rest of a character; kMixed if they differ
 //     Targets::loops(target)                     the bytes and characters that leave a target unchanged
-//     Targets::live(target)                      the columns that do not lead to kDead at once, as bits
+//     Targets::live(target)                      the columns that do not lead to kDead immediately, as bits
 //
-// Targets 0 up to the number of states are the states themselves.
+// Targets 0 to the number of states - 1 are the states themselves.
 #pragma once
 
 #include <cstdint>
@@ -91,7 +91,7 @@ class Functions {
     if (pairs_.open().empty()) return kDead;
     const auto [number, is_new] = pairs_.close();
     if (!is_new) return number;
-    // What is known at once: which columns no target can take, and what all targets loop on.
+    // Known immediately: which columns no target can take, and what all targets loop on.
     Loops loops = Loops::all();
     std::ranges::fill(live_, 0u);
     for (const Pair& pair : pairs_[number]) {

@@ -9,13 +9,13 @@ namespace tokenfst {
 
 namespace {
 
-// More states than these have no slots of their own: 512 KiB.
+// With more states than this there are no slots by state: 512 KiB.
 constexpr size_t kMostSlots = size_t{1} << 16;
 
 }  // namespace
 
 void copy_mask(std::span<const uint32_t> mask, std::span<uint32_t> out) {
-  // Not std::copy: what compilers make of that is a loop of small steps, twice as slow.
+  // Not std::copy: compilers turn that into a loop of small steps, twice as slow.
   if (!mask.empty()) std::memcpy(out.data(), mask.data(), mask.size_bytes());
   std::fill(out.begin() + static_cast<std::ptrdiff_t>(mask.size()), out.end(), 0u);
 }

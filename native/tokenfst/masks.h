@@ -1,8 +1,8 @@
 // Masks as packed words: bit `i & 31` of word `i >> 5` is token i, the layout that inference engines share.
 //
-//     ClassMasks   makes masks from classes and not from tokens: the ranks of each class are a few runs, so a mask that
+//     ClassMasks   makes masks from classes instead of tokens: the ranks of each class are a few runs, so a mask that
 //                  allows little sets the bits of the allowed runs, and one that allows most clears the others
-//     MaskCache    masks that were asked for before; the oldest go first
+//     MaskCache    keeps masks that were asked for before; the oldest is evicted first
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ namespace tokenfst {
 
 using Words = std::vector<uint32_t>;
 
-// Copies a mask into a row that may be longer; what is past the mask is cleared.
+// Copies a mask into a row that may be longer; the words past the mask are cleared.
 void copy_mask(std::span<const uint32_t> mask, std::span<uint32_t> out);
 
 class ClassMasks {
@@ -29,7 +29,7 @@ class ClassMasks {
   // Runs cover all ranks in order. Takes some 8 bytes for each class and each run.
   ClassMasks(const Vocabulary& vocabulary, std::span<const Run> runs, int32_t num_classes);
 
-  // The mask of the tokens of some classes; kNever among them is passed over, kEnd stands for the end tokens.
+  // The mask of the tokens of some classes; kNever is skipped, and kEnd stands for the end tokens.
   Words mask(std::span<const int32_t> allowed) const;
 
  private:
@@ -62,11 +62,11 @@ struct MaskKeyHash {
 
 class MaskCache {
  public:
-  // Keeps at most so many masks. If no more can be asked for, those without a level are found without a lock.
+  // Keeps at most `most` masks. If there are no more states than that, masks without a level are found without a lock.
   MaskCache(size_t most, int64_t num_states);
   ~MaskCache();
 
-  // Writes a mask that is kept; says whether it is. Safe to call from several threads, as is `keep`.
+  // Writes a mask if it is kept; returns whether it is. Safe to call from several threads, as is `keep`.
   bool copy(const MaskKey& key, std::span<uint32_t> out) const;
   // Keeps a mask and writes it.
   void keep(const MaskKey& key, Words&& words, std::span<uint32_t> out);

@@ -3,7 +3,7 @@
 #include "tokenfst/bindings.h"
 
 NB_MODULE(_native, m) {
-  nanobind::module_::import_("automata._native");  // the types that functions here take
+  nanobind::module_::import_("automata._native");  // defines the types that functions here take
   bindings::prepare(m);
   tokenfst::bind_vocabulary(m);
   tokenfst::bind_classes(m);

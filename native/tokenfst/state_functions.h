@@ -1,4 +1,4 @@
-// StateFunctions: partial functions on the states of a byte automaton, the effects of an automaton without a stack.
+// StateFunctions: partial functions on the states of a byte automaton, the effects for an automaton without a stack.
 //
 // A byte automaton with states Q gives every byte string w a partial function f_w: Q -> Q, and f_wc = delta_c o f_w.
 #pragma once

@@ -10,9 +10,9 @@ namespace tokenfst {
 
 namespace {
 
-// A state that reads more than this many bytes is taken for free text, where nearly every token is allowed.
+// A state that reads more than this many bytes is considered free text, where nearly every token is allowed.
 constexpr int64_t kWide = 64;
-// With more edges than this out of such states, functions that many states share are worth their table.
+// With more edges than this out of such states, tables of functions that many states share pay off.
 constexpr int64_t kMaxWideEdges = int64_t{1} << 24;
 
 std::vector<Run> runs_of(const Classes& classes) { return {classes.runs().begin(), classes.runs().end()}; }

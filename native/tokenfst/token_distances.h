@@ -1,4 +1,4 @@
-// TokenDistances: the least number of tokens from each state to the end of the text, the end token counted.
+// TokenDistances: the least number of tokens from each state to the end of the text, counting the end token.
 //
 // Without a register they are found by breadth-first search, a number for each state. With one, neighbouring register
 // values mostly have the same distance, so they are found and kept as runs of values
@@ -16,13 +16,13 @@ namespace tokenfst {
 
 class TokenDistances {
  public:
-  // `final` are the places where a text may end. Where there are no end tokens, it is complete there.
+  // `final` are the places where a text may end. Without end tokens, it is complete there.
   TokenDistances(const Transitions& transitions, std::span<const uint8_t> final, bool has_end_tokens, Budget& budget);
 
   int32_t operator[](int64_t state) const { return runs_.key.empty() ? least_[state] : of_value(state); }
-  // The distances of all states, written out; `num_states` is how many there are.
+  // The distances of all `num_states` states, written out.
   std::vector<int32_t> by_state(int64_t num_states) const;
-  // Those of an automaton with a register, by place; nothing without one.
+  // The distances of an automaton with a register, by place; empty without one.
   const automata::DistanceSteps& runs() const { return runs_; }
 
  private:

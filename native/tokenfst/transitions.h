@@ -1,12 +1,12 @@
 // The transitions of a token automaton: state and token class to state.
 //
 //     DenseTransitions     a table [Q, K]: one look-up, for all but large automata
-//     SparseTransitions    compressed rows, classes ascending: memory that grows with the edges and not with Q x K
+//     SparseTransitions    compressed rows, classes ascending: memory that grows with the edges instead of Q x K
 //     GuardedTransitions   edges with guards over places and a register, for large bounds
 //
-// A state with a register is one number to everyone else, register x Q + place, where a place is what a state is
-// without the register. Of Q places the last is the one after the end, and only with the greatest value R, so that the
-// end is the greatest state, as it is in every automaton. From one place the guards of a class do not overlap.
+// A state with a register is one number to everyone else, register x Q + place, where a place is a state without its
+// register value. The last of the Q places is the one after the end, and only occurs with the greatest value R, so that
+// the end is the greatest state, as it is in every automaton. From one place the guards of a class do not overlap.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace tokenfst {
 
-// What one state allows: a class, and where it leads.
+// A class that a state allows, and its target.
 struct Move {
   int32_t number;
   int64_t target;
@@ -32,7 +32,7 @@ struct DenseTransitions {
   int64_t target(int64_t state, int32_t number) const {
     return next[static_cast<size_t>(state) * num_classes + number];
   }
-  // Appends what a state allows, by class.
+  // Appends the moves of a state, by class.
   void moves(int64_t state, std::vector<Move>& found) const;
   // A state with the same mask.
   int64_t alike(int64_t state) const { return state; }
@@ -65,7 +65,7 @@ struct GuardedTransitions {
   std::vector<int64_t> offsets;      // [Q + 1]
   std::vector<Edge> edges;           // by class and register value within a place
   std::vector<int64_t> cut_offsets;  // [Q + 1]
-  std::vector<int32_t> cuts;         // the register values of each place from which on other edges are open
+  std::vector<int32_t> cuts;         // the register values of each place at which the set of open edges changes
 
   // Fills in the cuts.
   void find_cuts();
@@ -87,8 +87,8 @@ struct GuardedTransitions {
 
 using Transitions = std::variant<DenseTransitions, SparseTransitions, GuardedTransitions>;
 
-// The transitions of edges by class; of one class at most one from each state. A dense table of at most `dense_bytes`
-// is taken whatever its density, and a larger one where it is the smaller.
+// The transitions for edges by class; each class has at most one edge from each state. A dense table of at most
+// `dense_bytes` is used whatever its density, and a larger one if it is the smaller form.
 Transitions make_transitions(int32_t num_states, int32_t num_classes, std::span<const TokenEdge> edges,
                              int64_t dense_bytes, Budget& budget);
 

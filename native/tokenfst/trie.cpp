@@ -8,7 +8,7 @@ namespace tokenfst {
 
 namespace {
 
-// How many different prefixes sorted tokens have, the empty one included.
+// The number of different prefixes of sorted tokens, including the empty one.
 size_t num_prefixes(std::span<const uint8_t> data, std::span<const int64_t> offsets) {
   size_t count = 1;
   std::span<const uint8_t> before;
@@ -49,7 +49,7 @@ Trie::Trie(std::span<const uint8_t> data, std::span<const int64_t> offsets, int3
     const auto last = static_cast<int32_t>(nodes_.size());
     nodes_[node].children = last > first ? first : 0;
     nodes_[node].num_children = static_cast<uint16_t>(last - first);
-    // The first child is next, so that a subtree's blocks are neighbours as well.
+    // The first child is next, so that the blocks of a subtree are adjacent as well.
     for (int32_t child = last; child-- > first;) open.push_back(child);
   }
   for (size_t node = nodes_.size(); node-- > 1;) {

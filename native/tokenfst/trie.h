@@ -3,9 +3,9 @@
 //     rank    position of a token in sorted order; tokens with equal bytes are neighbours
 //     node    a prefix of some token; the tokens below it are a run of ranks, and its own tokens are the first of them
 //
-// A walk looks at many nodes without entering their subtrees, and fetching them is most of what it does, so siblings
-// lie side by side and a node is half a cache line. (Nodes in depth-first order, each sibling behind a whole subtree,
-// took the walk half as long again.)
+// A walk visits many nodes without entering their subtrees, and fetching them is most of its work, so siblings are
+// adjacent and a node is half a cache line. (With nodes in depth-first order, each sibling after a whole subtree, the
+// walk took half as long again.)
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ using support::Vector;
 
 struct TrieNode {
   uint32_t ascii_below[4];  // the ASCII bytes that occur below the node (not its own byte)
-  int32_t children;         // the first of its children, which are neighbours, ascending; 0 for none
+  int32_t children;         // the first of its children, which are adjacent and ascending; 0 for none
   int32_t first_rank;       // of its subtree: its own tokens are the ranks from here up to its first child's
   int32_t end_rank;         // one past the last rank of its subtree
   uint8_t byte;

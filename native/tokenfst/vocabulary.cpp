@@ -21,7 +21,7 @@ uint64_t prefix_of(std::span<const uint8_t> token) {
   return prefix;
 }
 
-// The trie of tokens that are sorted; the first one has rank `first`.
+// The trie of sorted tokens; the first one has rank `first`.
 Trie trie_of(std::span<const int32_t> ids, std::span<const uint8_t> data, std::span<const int64_t> offsets,
              size_t first) {
   std::vector<uint8_t> text;

@@ -1,10 +1,10 @@
 // Vocabulary: the tokens of a model as bytes, prepared once for every constraint that will be compiled over it.
 //
 // Everything after preparation works on ranks, positions in sorted order, because the tokens below a prefix are then
-// neighbours. Ranks come in this order: tokens that are whole UTF-8 characters, other tokens, and those that emit
-// nothing. Tokens that end a sequence are not ranked at all. Whole tokens have a trie of their own, since below one of
-// its lead bytes every valid continuation means a whole character, which lets walks step over characters at a time; the
-// few tokens that begin or end inside a character have another.
+// adjacent. Ranks come in this order: tokens that are whole UTF-8 characters, other tokens, and those that emit
+// nothing. Tokens that end a sequence are not ranked at all. Whole tokens have a separate trie, since below one of its
+// lead bytes every valid continuation means a whole character, which lets walks step over characters at a time; the few
+// tokens that begin or end inside a character have another one.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ class Vocabulary {
   Trie whole_, partial_;
 };
 
-// Whether bytes are whole characters of UTF-8.
+// Returns whether bytes are whole characters of UTF-8.
 bool is_text(std::span<const uint8_t> bytes);
 
 }  // namespace tokenfst

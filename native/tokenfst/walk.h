@@ -1,23 +1,23 @@
-// The walk over a vocabulary's trie, once, for every kind of effect.
+// The walk over a vocabulary's trie, written once for every kind of effect.
 //
-// An effect is what a prefix of a token does to every state of a byte automaton. Equal effects are one number, so the
-// class of a token is the number of its effect, and what an effect is after one more byte is found once. The trie is
+// An effect describes what a prefix of a token does to every state of a byte automaton. Equal effects have one number,
+// so the class of a token is the number of its effect, and the effect after one more byte is computed once. The trie is
 // walked in depth-first order with the effect of the prefix:
 //
 //     Effects::after(effect, column)             the effect after a byte of that class, or kDead, which prunes the
-//     subtree Effects::after_character(effect, pending)  the effect after any valid rest of the pending character;
-//     kDead if all die,
-//                                                kMixed if they differ
+//                                                subtree
+//     Effects::after_character(effect, pending)  the effect after any valid rest of the pending character; kDead if all
+//                                                die, kMixed if they differ
 //     Effects::loops(effect)                     the bytes and characters that leave the effect unchanged
-//     Effects::kHasLoops                         whether there are any; the last two are not asked for if not
+//     Effects::kHasLoops                         whether there are any; if not, the two above are never called
 //
-// Most of a free-text constraint is never visited. If all that occurs below a node leaves its effect as it is, the
-// node's tokens are one run. Inside a character the same test looks ahead: if every valid rest of the character has one
-// effect, that one stands for all of them. Effect 0 is the identity.
+// Most of a free-text constraint is never visited. If everything that occurs below a node leaves its effect unchanged,
+// the node's tokens are one run. Inside a character the same test looks ahead: if every valid rest of the character has
+// one effect, that effect stands for all of them. Effect 0 is the identity.
 //
 // Rejected: composing arc by arc (hundreds of milliseconds for free text); a table of all states by all tokens (Q x V);
 // the wildcard labels of Koo, Liu & He 2024, section 2.5.1 (not exact, and not needed for speed); links between
-// siblings over those that quoted text holds as they are (a tenth less time for quoted text, a tenth more for the
+// siblings that skip those that quoted text contains unescaped (a tenth less time for quoted text, a tenth more for the
 // rest).
 #pragma once
 
@@ -37,7 +37,7 @@ void walk(const Trie& trie, bool whole, const ByteClasses& byte_class, Effects& 
   struct Level {
     const TrieNode *node, *end;  // the next sibling to look at, and the end of the siblings
     int32_t effect;              // of their parent
-    Pending pending;             // what is left there of a character
+    Pending pending;             // the rest of a character there
   };
   const TrieNode* const nodes = trie.nodes().data();
   Vector<Level> path(budget);

@@ -13,7 +13,7 @@ namespace automata {
 
 namespace {
 
-// The arcs as far as they lead to values from which an end can be reached. False where there are very many parts.
+// Restricts arcs to the register values from which an end can be reached. Returns false if there are very many parts.
 bool trim(CountedTransitions& automaton, int32_t max_register, Budget& budget) {
   const auto num_states = static_cast<int32_t>(automaton.final_from.size());
   Vector<GuardedEdge> edges(budget);
@@ -38,7 +38,7 @@ bool trim(CountedTransitions& automaton, int32_t max_register, Budget& budget) {
   return true;
 }
 
-// Sorts arcs by source and symbol, and makes neighbouring guards with one outcome one.
+// Sorts arcs by source and symbol, and joins neighbouring guards with the same outcome.
 void merge_guards(Vector<GuardedTransition>& arcs, Budget& budget) {
   std::ranges::sort(arcs, {}, [](const auto& arc) { return std::tuple(arc.source, arc.symbol, arc.low); });
   budget.spend(16 * static_cast<int64_t>(arcs.size()));
@@ -55,19 +55,19 @@ void merge_guards(Vector<GuardedTransition>& arcs, Budget& budget) {
   arcs.erase(arcs.begin() + kept, arcs.end());
 }
 
-// What is one symbol for minimization. To end is one as well: without bytes, with its least value.
+// A symbol for minimization. Ending is a symbol too: without bytes, with its least value.
 struct Label {
   int32_t interval, low, high, action;
   auto operator<=>(const Label&) const = default;
 };
 
-// The minimal automaton, its states without the one more.
+// The minimal automaton, without the extra final state.
 struct MinimalCounted {
   int32_t start = kNone;
   CountedTransitions automaton;
 };
 
-// Labels that ascend, each once, and the arcs over their numbers, to one state more than there are.
+// Sorted labels without duplicates, and the arcs over their numbers; the final state is one extra state.
 struct Labelled {
   Vector<Label> labels;
   Transitions arcs;
@@ -106,7 +106,7 @@ MinimalCounted minimized(CountedTransitions&& automaton, Budget& budget) {
   Vector<GuardedTransition>(budget).swap(automaton.arcs);
   const Minimal minimal = minimize(written.arcs, budget);
   if (minimal.start == kNone) return found;
-  // States lose their numbers to the one more.
+  // States are renumbered without the extra one.
   Vector<int32_t> number(budget);
   int32_t count = 0;
   for (uint8_t is_end : minimal.automaton.final) number.push_back(is_end ? kNone : count++);
@@ -124,7 +124,8 @@ MinimalCounted minimized(CountedTransitions&& automaton, Budget& budget) {
   return found;
 }
 
-// Gives arcs their classes in place of their intervals, one of each class alone; says which class each interval is.
+// Replaces the intervals of arcs by their classes, keeping the arcs of each class once; returns the class of each
+// interval.
 Vector<int32_t> classify(Vector<GuardedTransition>& arcs, int32_t num_intervals, Budget& budget) {
   std::ranges::sort(arcs, {}, [](const auto& arc) { return std::tuple(arc.symbol, arc.source, arc.low); });
   support::Interner<GuardedTransition> classes(budget);

@@ -1,10 +1,10 @@
-// From a layout with counted loops to the minimal deterministic automaton with a register.
+// Compiles a layout with counted loops into the minimal deterministic automaton with a register.
 //
 //     determinize    sets of states whose elements share one count          automata/counted/subsets.h
-//     trim           guards are cut to the values from which an end is reached, where the layout is a product
-//     minimize       an interval of bytes, a guard and an action together are a symbol; to end is one more symbol, for
-//                    each least value, to one more state
-//     classes        intervals of bytes with the same arcs are one class
+//     trim           guards are restricted to the values from which an end can be reached, if the layout is a product
+//     minimize       an interval of bytes, a guard and an action together are a symbol; ending is one more symbol for
+//                    each least value, leading to one extra state
+//     classes        intervals of bytes with the same arcs form one class
 //
 // (`automata/counted/__init__.py`)
 #pragma once
@@ -26,8 +26,8 @@ struct CountedLayout {
   bool is_product;  // whether some counts may lead nowhere
 };
 
-// The automaton; or two loops that would need counts of their own at the same time; or neither, where it takes more
-// states or bytes than allowed, or a product leads on with so many separate counts, that nothing is won.
+// Holds the automaton; or two loops that would need separate counts at the same time; or neither, if it takes more
+// states or bytes than allowed, or if a product needs so many separate counts that nothing is gained.
 struct CountedAutomaton {
   std::optional<CountedTables> tables;
   std::optional<Clash> clash;

@@ -1,8 +1,8 @@
 // CountedTables: a deterministic automaton over bytes with a register, for repetitions with large bounds.
 //
-// The register holds how often the loop that the text is inside of has been gone round, from 0 to `max_register`. An
-// arc has a guard, an interval that the register must lie in, and an action. Arcs of one state and class are in order
-// and do not overlap. (`automata/counted/__init__.py` says how such an automaton is made.)
+// The register counts the iterations of the loop that the text is in, from 0 to `max_register`. An arc has a guard, an
+// interval that the register must lie in, and an action. Arcs of one state and class are in order and do not overlap.
+// (`automata/counted/__init__.py` describes how such an automaton is made.)
 #pragma once
 
 #include <cstdint>
@@ -40,11 +40,11 @@ struct CountedTables {
     return {guarded_arcs.data() + offsets[place], guarded_arcs.data() + offsets[place + 1]};
   }
 
-  // A state, or kNone, and what the register holds there.
+  // A state, or kNone, and the value of the register there.
   struct Place {
     int32_t state, value;
   };
-  // Where a byte leads from a place whose state is not kNone.
+  // The place that a byte leads to from a place whose state is not kNone.
   Place step(Place place, uint8_t byte) const;
   bool accepts(std::span<const uint8_t> text) const;
 };

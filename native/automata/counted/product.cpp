@@ -20,7 +20,7 @@ PairedArcs paired(std::span<const Range> ranges, std::span<const MarkedEdge> eps
       }
     }
     budget.spend(size + static_cast<int64_t>(arcs.all().size()));
-    // Twice, for a vector that grows.
+    // Twice, because the vector grows by doubling.
     budget.charge(2 * sizeof(Range) * (found.ranges.size() - before));
   }
   budget.charge(sizeof(MarkedEdge) * epsilon.size() * size);

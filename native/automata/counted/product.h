@@ -1,7 +1,7 @@
-// What is in a language with counted loops and in a regular one: a layout read along with an automaton.
+// The intersection of a language with counted loops and a regular one: a layout run in parallel with an automaton.
 //
-// A state of the result is a pair of a state of the layout and one of the automaton, n x Q + q. A byte takes both on;
-// marks and epsilon arcs take on the layout alone, so loops remain loops and what is inside of them remains so.
+// A state of the result is a pair of a state of the layout and a state of the automaton, numbered n x Q + q. A byte
+// advances both; marks and epsilon arcs advance the layout alone, so loops remain loops with the same contents.
 #pragma once
 
 #include <span>

@@ -1,16 +1,17 @@
-// Least numbers of steps to a goal for states with a register, by breadth-first search over intervals.
+// Shortest distances to a goal for states with a register, by breadth-first search over intervals.
 //
-// With a bound of 100,000 there are 100,000 values for each state, but neighbours mostly have the same distance: with
-// tokens of up to 20 letters, `[a-z]{50000,100000}` has some 2,500 different ones. So the search takes intervals of
-// values in place of values:
+// With a bound of 100,000 each state has 100,000 register values, but neighbouring values mostly have the same
+// distance: with tokens of up to 20 letters, `[a-z]{50000,100000}` has some 2,500 distinct ones. So the search uses
+// intervals of values instead of single values:
 //
 //     piece    a state with an interval of register values, all of one distance
 //
-// What leads into a piece by an edge that adds n are the values n lower, as far as its guard goes, and by an edge that
-// sets n all that its guard holds, if n is in the piece; of these, what has no distance yet becomes a piece of the next
-// level. Neighbouring pieces of one level are joined before the search goes on from them.
+// The predecessors of a piece across an edge that adds n are the values n lower, within the edge's guard; across an
+// edge that sets the register to n, they are all values in the guard, provided that n is in the piece. Predecessors
+// without a distance become pieces of the next level. Neighbouring pieces of one level are joined before the search
+// continues.
 //
-// The distances are exact. Values that no piece holds do not lead to a goal, and edges can be cut to those that do.
+// The distances are exact. Values in no piece do not lead to a goal, and edges can be restricted to those that do.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +32,7 @@ struct GuardedEdge {
   bool operator==(const GuardedEdge&) const = default;
 };
 
-// Register values, none where `low` is above `high`.
+// An interval of register values, empty if `low` is above `high`.
 struct Interval {
   int32_t low, high;
   bool is_empty() const { return low > high; }
@@ -52,12 +53,12 @@ struct RegisterPiece {
   int32_t state, low, high, distance;
 };
 
-// An edge as far as the register is between `low` and `high`.
+// The part of an edge for which the register is between `low` and `high`.
 struct EdgePart {
   int32_t edge, low, high;
 };
 
-// A distance for every state and register value, as it changes from one value to the next.
+// The distance for every state and register value, given where it changes from one value to the next.
 struct DistanceSteps {
   static constexpr int32_t kFar = std::numeric_limits<int32_t>::max();  // where no goal can be reached
 
@@ -65,25 +66,25 @@ struct DistanceSteps {
   std::vector<int32_t> value;  // the distance of the run
 };
 
-// Pieces at most, where nothing else is said: 16 MiB.
+// The default limit on pieces: 16 MiB of them.
 constexpr size_t kMaxPieces = size_t{1} << 20;
 
-// The pieces in order of distance; nothing where there are more than `max_pieces`. Register values are at most
+// The pieces in order of distance, or nothing if there are more than `max_pieces`. Register values are at most
 // `max_register`.
 std::optional<Vector<RegisterPiece>> pieces_by_distance(int32_t num_states, int32_t max_register,
                                                         std::span<const GuardedEdge> edges,
                                                         std::span<const StateValues> goals, size_t max_pieces,
                                                         Budget& budget);
 
-// The distances of pieces, and of what they leave out.
+// The distances of pieces, and of the values that are in none.
 DistanceSteps distance_steps(int32_t num_states, int32_t max_register, std::span<const RegisterPiece> pieces,
                              Budget& budget);
 
-// The pieces by state and in order, neighbours as one whatever their distances.
+// The pieces by state and in order, with neighbours joined whatever their distances.
 Vector<StateValues> joined(std::span<const RegisterPiece> pieces, Budget& budget);
 
-// The parts of edges that lead to where a goal can be reached, in order of edges; nothing where there are more than
-// `max_parts`. `live` is what `joined` gives.
+// The parts of edges that lead to values from which a goal can be reached, in the order of the edges; nothing if there
+// are more than `max_parts`. `live` is the result of `joined`.
 std::optional<Vector<EdgePart>> live_parts(int32_t num_states, std::span<const GuardedEdge> edges,
                                            std::span<const StateValues> live, size_t max_parts, Budget& budget);
 

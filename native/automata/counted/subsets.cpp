@@ -11,7 +11,7 @@ namespace automata {
 
 namespace {
 
-// How an element's count compares with the register: outside of loops; 1; the same; one more. Ascending by count.
+// How an element's count compares with the register: outside of loops; 1; equal; one more. Ascending by count.
 enum Kind : int32_t { kOutside, kEntered, kSame, kNext };
 constexpr int32_t kNumKinds = 4;
 
@@ -40,13 +40,13 @@ class Construction {
     sets_.close();
   }
 
-  // False where it was given up.
+  // Returns false if the construction was given up.
   bool run(int64_t max_states, int64_t max_bytes) {
     const int64_t most_members = max_bytes / static_cast<int64_t>(sizeof(int32_t));
     for (int32_t state = 0; state < sets_.size() && !clash; ++state) {
       if (sets_.size() > max_states || sets_.num_values() > most_members) return false;
       found.final_from.push_back(kNone);
-      // The greatest value that the register can have here; 0 where nothing counts.
+      // The greatest value that the register can have here; 0 if nothing counts.
       const int32_t most_register = greatest_register(state);
       for (int32_t low = std::min(most_register, 1); low <= most_register && !clash;) {
         change_ = int64_t{most_register} + 1;
@@ -83,7 +83,7 @@ class Construction {
     seen = stamp_;
     closure_.push_back(element);
   }
-  // The elements of a set for a register value, and the targets of their arcs.
+  // Finds the epsilon closure of a set for a register value, and the targets of its arcs.
   void follow_epsilon(int32_t state, int32_t value) {
     ++stamp_;
     closure_.clear();
@@ -105,7 +105,7 @@ class Construction {
     if (kind == kSame && value < loop.low) change_ = std::min<int64_t>(change_, loop.low);
     if (edge.mark == Mark::kExit) {
       if (kind != kSame || value >= loop.low) reach({edge.target, kOutside});
-    } else if (kind == kSame && value != loop.high) {  // to go round twice without reading leads to nothing new
+    } else if (kind == kSame && value != loop.high) {  // a second iteration without reading adds nothing new
       if (loop.high != kNone) change_ = std::min<int64_t>(change_, loop.high);
       reach({edge.target, loop.high != kNone || value < loop.low ? kNext : kSame});
     }
@@ -150,9 +150,9 @@ class Construction {
   const support::Groups arcs_, epsilon_;  // by source
   support::Interner<int32_t> sets_;
   Vector<Element> closure_;
-  Vector<int32_t> seen_;  // by state and kind, the last closure that it was in
+  Vector<int32_t> seen_;  // by state and kind, the last closure that contained it
   int32_t stamp_ = 0;
-  int64_t change_ = 0;  // the least register value for which the closure at hand would be another one
+  int64_t change_ = 0;  // the least register value for which the current closure would differ
   TargetsBySymbol<Element> targets_;
   Vector<Kind> best_;         // [N], of the elements of the set that is being written
   Vector<int32_t> gathered_;  // [N], the last set that a state was gathered for

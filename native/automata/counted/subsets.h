@@ -1,13 +1,14 @@
-// The subset construction with one counter: sets of states whose elements inside loops all hold the same count.
+// The subset construction with one counter: sets of states whose elements inside loops all share one count.
 //
-// A set is made and found again as in `automata/determinize.h`: the states that a byte led to, before following epsilon
-// arcs. Epsilon arcs are followed for a value r of the register, from 1 up; the least value at which some mark would be
-// decided in another way ends the interval for which the outcome stands, and the next one begins there. On the way an
-// element inside a loop has a kind: its count is still r, or r + 1 since it went round, or 1 since it came in. After a
-// byte all elements inside loops must agree on one kind, which is then the action of the arc.
+// A set is identified as in `automata/determinize.h`, by the states that a byte led to before epsilon arcs are
+// followed. Epsilon arcs are followed for a register value r, from 1 up; the least value at which some mark would be
+// decided differently ends the interval for which the outcome holds, and the next interval begins there. During the
+// closure an element inside a loop has a kind: its count is still r, or r + 1 after another iteration, or 1 after
+// entering the loop. After a byte all elements inside loops must agree on one kind, which becomes the action of the
+// arc.
 //
-// Two ways to one state with different counts agree where one can do all that the other can: the lower count where only
-// the upper bound matters, the higher one where only the lower bound does.
+// Two paths to one state with different counts are compatible if one count allows everything that the other does: the
+// lower count if only the upper bound matters, the higher one if only the lower bound does.
 #pragma once
 
 #include <optional>
@@ -25,32 +26,32 @@ struct MarkedEdge {
   Mark mark;
 };
 
-// Which of two elements with different counts in one state can do all that the other can.
+// Which of two elements with different counts in one state can do everything that the other can.
 enum class Prefers : int32_t { kNeither, kFewer, kMore };
 
 struct Loop {
-  int32_t low, high;  // how often it is gone round at least, from 1 up, and at most; kNone for no bound
+  int32_t low, high;  // the least number of iterations, from 1 up, and the greatest; kNone for no bound
   Prefers prefers;
 };
 
-// A non-deterministic automaton from state 0 to state 1. Arcs and plain edges stay inside of a loop, or outside; edges
-// with other marks enter one, stay inside, and leave it.
+// A non-deterministic automaton from state 0 to state 1. Arcs and plain edges stay inside a loop, or outside of loops;
+// edges with other marks enter a loop, begin another iteration, and leave it.
 struct MarkedNfa {
   int32_t num_symbols;
   std::span<const Arc> arcs;
   std::span<const MarkedEdge> epsilon;
-  std::span<const int32_t> loop_of;  // [N], the loop that each state is inside of, or kNone
+  std::span<const int32_t> loop_of;  // [N], the loop that each state is in, or kNone
   std::span<const Loop> loops;
 };
 
-// An arc that is taken while the register is between `low` and `high`.
+// An arc that may be taken while the register is between `low` and `high`.
 struct GuardedTransition {
   int32_t source, symbol, low, high, target;
   int32_t action;  // n >= 0 adds n to the register, ~n sets it to n
   bool operator==(const GuardedTransition&) const = default;
 };
 
-// Two loops that would need counts of their own at the same time.
+// Two loops that would need separate counts at the same time.
 struct Clash {
   int32_t first, second;
 };
@@ -60,8 +61,8 @@ struct CountedTransitions {
   Vector<GuardedTransition> arcs;
 };
 
-// The deterministic automaton, whose state 0 is the start; or what clashes; or neither, where there would be more than
-// `max_states`, or sets of states that take more than `max_bytes`.
+// The deterministic automaton, whose state 0 is the start; or the loops that clash; or neither, if there would be more
+// than `max_states`, or sets of states that take more than `max_bytes`.
 struct CountedSubsets {
   std::optional<CountedTransitions> automaton;
   std::optional<Clash> clash;

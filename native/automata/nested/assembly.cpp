@@ -11,7 +11,7 @@ namespace automata {
 
 namespace {
 
-// What is laid for a place where more than bytes and labels are: the last of its symbols says so.
+// Whether a state only reads bytes and labels, is a call, or is an end of its rule; its last symbol tells which.
 enum class Kind { kPlain, kCall, kEnd };
 
 constexpr int64_t kMostSteps = int64_t{1} << 30;
@@ -61,7 +61,7 @@ class PlaceSearch {
     const int32_t last = rows_[state].back().symbol;
     return last >= symbols_.first_exit() ? Kind::kEnd : last >= symbols_.first_call() ? Kind::kCall : Kind::kPlain;
   }
-  // The symbol before the last one of a state, kNone where there is only one.
+  // The symbol before the last one of a state, kNone if there is only one.
   int32_t other_symbol(int32_t state) const {
     const auto row = rows_[state];
     return row.size() > 1 ? row[row.size() - 2].symbol : kNone;
@@ -82,7 +82,7 @@ class PlaceSearch {
     }
     budget_.spend(1 + 2 * static_cast<int64_t>(rows_[state].size()));
   }
-  // Reaches what reading a byte or a label leads to.
+  // Reaches the place that a byte or a label leads to.
   void read(int32_t reached, int32_t rule) {
     const Kind reads = kind(reached);
     const int32_t other = other_symbol(reached);
@@ -103,7 +103,7 @@ class PlaceSearch {
       reach(reached, rule);
     }
   }
-  // Makes what follows a call a symbol, and reaches it.
+  // Makes the state after a call a symbol, and reaches the states after its exits.
   void note_symbol(int32_t follows, CallSymbol symbol) {
     if (found.symbol_of[follows] != kNone) return;
     const size_t number = found.symbols.size();
@@ -123,7 +123,7 @@ class PlaceSearch {
   Budget& budget_;
 };
 
-// Writes steps in three passes over the places: which bytes are told apart, how many steps there are, and the steps.
+// Writes steps in three passes over the places: which bytes are distinguished, how many steps there are, and the steps.
 class StepWriter {
  public:
   StepWriter(const DeterministicRules& rules, const Places& places, Budget& budget)
@@ -187,7 +187,7 @@ class StepWriter {
     }
     class_column_ = classes.number(interval_of, found.byte_class, budget_);
   }
-  // Calls `each(reached)` for the columns of the row in turn, with kNone where nothing is read.
+  // Calls `each(reached)` for the columns of the row in turn, with kNone if nothing is read.
   template <class Each>
   void for_columns(Each each) const {
     for (int32_t block : class_column_) each(row_[block]);
@@ -234,7 +234,8 @@ class StepWriter {
       before = reached;
     });
   }
-  // The steps of a column that leads to a state; what they lead to is noted where it is new.
+  // Writes the steps of a column that leads to a state; notes their edges, calls and ends unless the column before led
+  // there.
   void write_steps(int32_t place, int32_t reached, bool is_new) {
     const int32_t last = last_symbol(reached);
     if (is_return(last)) {
@@ -260,7 +261,7 @@ class StepWriter {
   const ArcRows& rows_;
   const Places& places_;
   const RuleSymbols& symbols_;
-  Vector<int32_t> row_;             // of the place at hand, by block and label
+  Vector<int32_t> row_;             // of the current place, by block and label
   Vector<int32_t> class_column_;    // [C], a block of each class
   const support::Groups calls_of_;  // the symbols of the calls of each rule
   Vector<Exit> exits_;              // [X]

@@ -1,11 +1,12 @@
-// From the deterministic automaton of all rules to a pushdown automaton, at once: there is nothing to be searched for.
+// Turns the deterministic automaton of all rules into a pushdown automaton, directly: nothing has to be searched for.
 //
 //     a byte that leads to a place where rule r is called     pushes the symbol of the place, leads to the start of r
 //     a byte that leads to where rule r ends in exit i        pops, for each symbol of a place where r is called, that
-//                                                             symbol, and leads to where the place goes on after exit i
+//                                                             symbol, and leads to where that place continues after
+//                                                             exit i
 //
-// The symbol of a place is the state that its call leads to: what may follow, exit by exit. So places where the same
-// rule is called and the text goes on in the same way share theirs, and no two steps apply at once.
+// The symbol of a place is the state that its call leads to: it determines what may follow each exit. So places that
+// call the same rule and continue in the same way share a symbol, and no two steps apply at once.
 #pragma once
 
 #include "automata/nested/determinize.h"
@@ -16,43 +17,43 @@ namespace automata {
 // What may be wrong with a network.
 enum class Fault : int32_t {
   kNone,
-  kTwoRules,  // two rules are called where the same text was read
-  kReadOn,    // where a rule is called or ends, something else can be read
-  kTwoExits,  // a rule ends in two exits where the same text was read
+  kTwoRules,  // two rules are called after the same text
+  kReadOn,    // something else can be read where a rule is called or ends
+  kTwoExits,  // a rule ends in two exits after the same text
   kAtOnce,    // nothing is read between two calls, or before a rule's first call or its end
 };
 
 struct Wrong {
   Fault fault = Fault::kNone;
-  int32_t rule = 0, other = 0;  // what it is about
+  int32_t rule = 0, other = 0;  // the rules concerned
 };
 
-// A symbol of the stack: a rule that is called, and the rule that calls it.
+// A symbol of the stack: the rule that is called, and the rule that calls it.
 struct CallSymbol {
   int32_t callee, caller;
 };
 
-// The N states that stay, numbered breadth first from the start, and the S symbols of the stack.
+// The N states that are kept, numbered breadth first from the start, and the S symbols of the stack.
 struct Places {
-  Wrong wrong;                       // if anything is, the rest is not complete
+  Wrong wrong;                       // if there is a fault, the rest is incomplete
   Vector<int32_t> number;            // [Q], of each state, or kNone
   Vector<int32_t> states;            // [N]
-  Vector<int32_t> symbol_of;         // [Q], the symbol whose meaning a state is, or kNone
+  Vector<int32_t> symbol_of;         // [Q], the symbol that a state stands for, or kNone
   Vector<CallSymbol> symbols;        // [S]
-  support::Matrix<int32_t> returns;  // [S, M], the state where the text goes on after each exit, or kNone
-  Vector<int32_t> rule_start;        // [R], a state
+  support::Matrix<int32_t> returns;  // [S, M], the state where the text continues after each exit, or kNone
+  Vector<int32_t> rule_start;        // [R], the first state of each rule
 };
 
-// The places of transitions without states that lead nowhere, from their first state.
+// The places of trim transitions, found from their first state on.
 Places places_of(const DeterministicRules& rules, Budget& budget);
 
-// The steps between places, by state and column: a class of bytes, the end of the text, or a label. Their sequences are
-// empty or one symbol: symbol s is sequence s + 1.
+// The steps between places, by state and column: a class of bytes, the end of the text, or a label. A sequence is empty
+// or one symbol: symbol s is sequence s + 1.
 struct PlaceSteps {
   explicit PlaceSteps(Budget& budget) : edges(budget), calls(budget), ends(budget) {}
 
   ByteClasses byte_class{};
-  std::vector<int32_t> offsets;  // [(N + 1) x (C + 1 + L) + 1]; the last state is behind the end of the text
+  std::vector<int32_t> offsets;  // [(N + 1) x (C + 1 + L) + 1]; the last state comes after the end of the text
   std::vector<int32_t> pops, pushes, targets;
   Vector<Edge> edges;    // steps that leave the stack as it is
   Vector<Edge> calls;    // steps that push: the state and the symbol

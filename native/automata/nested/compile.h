@@ -1,4 +1,4 @@
-// The pushdown automaton of a network that has been laid out: determinized, assembled, and its headroom found.
+// Compiles a network that has been laid out: determinizes it, assembles the pushdown automaton, and finds its headroom.
 #pragma once
 
 #include <vector>
@@ -10,9 +10,9 @@ namespace automata {
 // The tables of `automata/pushdown/pushdown_tables.h`, whose sequences are empty or one symbol: symbol s is sequence
 // s + 1.
 struct NestedAutomaton {
-  Wrong wrong;             // if anything is, the rest is empty
-  bool has_text = false;   // if there is none, the rest is empty
-  int32_t num_states = 0;  // with the one behind the end of the text; the start is state 0
+  Wrong wrong;             // if there is a fault, the rest is empty
+  bool has_text = false;   // if not, the rest is empty
+  int32_t num_states = 0;  // including the one after the end of the text; state 0 is the start
   ByteClasses byte_class{};
   std::vector<int32_t> step_offsets, pops, pushes, targets;
   std::vector<CallSymbol> symbols;

@@ -12,7 +12,7 @@ namespace automata {
 
 namespace {
 
-// A network written out, with arcs over the symbols of its rules.
+// A network whose chains and copies are written out, with arcs over the symbols of its rules.
 class OverSymbols {
  public:
   OverSymbols(const NestedLayout& layout, Budget& budget)
@@ -59,7 +59,7 @@ class OverSymbols {
     }
     if (all_.arcs.size() > before) add(call.source, layout_.num_rules() + call.rule, all_.num_states++);
   }
-  // Arcs at a state that nothing leads to, which cut the bytes as those of all prepared rules do.
+  // Adds arcs at an unreachable state, which cut the bytes in the same way as the arcs of all prepared rules.
   void add_cuts() {
     bool cuts[257] = {};
     for (const Prepared& prepared : layout_.prepared) {
@@ -79,7 +79,7 @@ class OverSymbols {
   const int32_t first_symbol_;
 };
 
-// Puts the states of prepared rules between their starts and their ends.
+// Inserts the states of prepared rules between their starts and their ends.
 class PreparedStates {
  public:
   PreparedStates(const NestedLayout& layout, const Vector<int32_t>& symbol_of, int32_t start, Transitions& automaton,
@@ -118,7 +118,7 @@ class PreparedStates {
 
  private:
   void add(const Prepared& prepared) {
-    // State 1 of a piece is the state that stands for its rule, the others are new.
+    // State 1 of a piece is the state that stands for its rule; the others are new.
     const int32_t base = automaton_.num_states();
     const int32_t end = std::exchange(automaton_.arcs[begins_[prepared.rule]].target, base);
     const auto moved = [&](int32_t state) { return state == 1 ? end : base + state - (state > 1); };

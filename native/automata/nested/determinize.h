@@ -1,17 +1,17 @@
-// All rules of a network determinized together, as one automaton with symbols beside the bytes.
+// Determinizes all rules of a network together, as one automaton with symbols in addition to the bytes.
 //
-//     start r       leads from the first state to where rule r begins
-//     call r        leads from a place where rule r is called to a state of its own, from which
-//     exit (r, i)   leads to where the text goes on after rule r ended in its exit i;
-//                   and from where rule r ends in that way to the last state
+//     start r       leads from the first state to the start of rule r
+//     call r        leads from a place where rule r is called to a separate state, from which
+//     exit (r, i)   leads to where the text continues after rule r ended in its exit i;
+//                   and from where rule r ends in that exit to the last state
 //
-// So a place where the same rule is called on several paths at once is one call, whose exits lead to all that may
-// follow: the subset construction over these symbols is the determinization of visibly pushdown automata (Alur &
-// Madhusudan, "Visibly pushdown languages", STOC 2004, theorem 2), where the rules already read all that may be asked
-// between two brackets at once.
+// So a place where the same rule is called on several paths at once becomes one call, whose exits lead to everything
+// that may follow: the subset construction over these symbols is the determinization of visibly pushdown automata (Alur
+// & Madhusudan, "Visibly pushdown languages", STOC 2004, theorem 2), in which a rule already reads at once everything
+// that may be asked for between two brackets.
 //
-// A prepared rule takes no part in it: it stands there as nothing at all between its start and its end, and its states
-// are put between them afterwards.
+// A prepared rule takes no part in this: nothing stands between its start and its end, and its states are inserted
+// there afterwards.
 #pragma once
 
 #include "automata/arc_rows.h"
@@ -20,7 +20,7 @@
 
 namespace automata {
 
-// What the symbols of transitions mean: blocks of bytes come first, then labels, starts, calls and exits.
+// The meaning of the symbols of transitions: blocks of bytes come first, then labels, starts, calls and exits.
 struct RuleSymbols {
   int32_t num_blocks, num_labels, num_rules;
   Vector<int32_t> exit_offsets;  // [R + 1], the exits of each rule; the start is rule 0
@@ -32,7 +32,7 @@ struct RuleSymbols {
 };
 
 struct DeterministicRules {
-  int32_t start;          // kNone where no rule has a text
+  int32_t start;          // kNone if no rule has a text
   Vector<uint8_t> final;  // [Q]
   ArcRows rows;
   RuleSymbols symbols;

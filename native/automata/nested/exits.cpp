@@ -10,7 +10,7 @@ namespace automata {
 
 namespace {
 
-// What stands for a symbol until all copies are known: a byte or label, or the number of a copy or of a copy's exit.
+// What a symbol stands for until all copies are known: a byte or label, or the number of a copy or of a copy's exit.
 enum class Kind : int32_t { kRead, kStart, kCall, kExit };
 
 struct CopiedArc {
@@ -41,7 +41,7 @@ class Copies {
     wanted_.close();
   }
 
-  // Adds all copies that are wanted, and those that these want.
+  // Adds all wanted copies, and transitively those that they call.
   void add_all(int64_t max_states) {
     for (int32_t copy = 0; copy < wanted_.size(); ++copy) {
       add(copy);
@@ -51,7 +51,7 @@ class Copies {
     }
   }
 
-  // The copies as one automaton; all have as many exits.
+  // The copies as one automaton; all of them have the same number of exits.
   DeterministicRules automaton() const {
     const int32_t num_copies = wanted_.size(), first = symbols_.first_start();
     const int32_t begins[] = {0, first, first + num_copies, first + 2 * num_copies};
@@ -79,12 +79,12 @@ class Copies {
     return exit - symbols_.exit_offsets[rule_of_exit_[exit]];
   }
   bool is_exit(const Arc& arc) const { return arc.symbol >= symbols_.first_exit(); }
-  // Whether an arc ends a rule in an exit that is not among those wanted, which ascend.
+  // Returns whether an arc ends a rule in an exit that is not among the wanted ones, which ascend.
   bool is_unwanted(const Arc& arc, std::span<const int32_t> exits) const {
     return is_exit(arc) && final_[arc.target] && !std::ranges::binary_search(exits, way_of(arc.symbol));
   }
 
-  // Adds a copy, and the copies that it calls to those wanted.
+  // Adds a copy, and marks the copies that it calls as wanted.
   void add(int32_t copy) {
     const Vector<int32_t> key(wanted_[copy].begin(), wanted_[copy].end(), budget_);
     const int32_t start = rule_start_[key[0]];
@@ -94,7 +94,7 @@ class Copies {
     std::ranges::sort(states);
     for (int32_t state : states) local_[state] = num_states_++;
     found_.push_back({kFirstState, Kind::kStart, copy, local_[start]});
-    // Calls first, so that copies are numbered in their order.
+    // Calls come first, so that copies are numbered in their order.
     for (int32_t state : states) {
       for (const Arc& arc : rows_[state]) {
         if (arc.symbol >= symbols_.first_call() && !is_exit(arc) && local_[arc.target] != kNone) {
@@ -106,7 +106,7 @@ class Copies {
     for (int32_t state : states) local_[state] = kNone;
   }
 
-  // The states that arcs lead to from a start, the last one left out, and the start.
+  // The states that can be reached from a start, except the last state, and including the start.
   Vector<int32_t> reached(int32_t start, std::span<const int32_t> exits) {
     Vector<int32_t> states(1, start, budget_);
     local_[start] = 0;
@@ -142,7 +142,7 @@ class Copies {
     });
   }
 
-  // The copy of the rule that is called where `follows` goes on, for the exits after which it does.
+  // The copy of the rule whose call leads to `follows`, for the exits after which the text continues.
   int32_t copy_of_call(int32_t follows) {
     wanted_.discard();
     for (const Arc& arc : rows_[follows]) {
@@ -152,7 +152,7 @@ class Copies {
     }
     return wanted_.close().number;
   }
-  // Adds the arcs of a state but its calls.
+  // Adds the arcs of a state except its calls.
   void add_others(int32_t state, int32_t copy, std::span<const int32_t> exits) {
     for (const Arc& arc : rows_[state]) {
       if (arc.symbol < symbols_.first_start()) {
@@ -174,9 +174,9 @@ class Copies {
   const Vector<uint8_t>& final_;
   const ArcRows& rows_;
   Vector<int32_t> rule_start_, rule_of_exit_;
-  int32_t num_ways_ = 1;               // how many exits a rule has at most
-  Vector<int32_t> local_;              // [Q], the number of a state in the copy that is being made
-  support::Interner<int32_t> wanted_;  // of each copy: the rule, and the exits that are wanted of it, which ascend
+  int32_t num_ways_ = 1;               // the most exits that a rule has
+  Vector<int32_t> local_;              // [Q], the number of a state in the copy being made
+  support::Interner<int32_t> wanted_;  // of each copy: the rule, and its wanted exits, ascending
   int32_t num_states_ = kLastState + 1;
   Vector<CopiedArc> found_;
   Budget& budget_;

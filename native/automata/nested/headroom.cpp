@@ -9,7 +9,7 @@ namespace automata {
 
 namespace {
 
-// What follows a symbol, place by place: `begins` after it was pushed, `returns` after each exit, or kNone.
+// The places around a call, by symbol: `begins` after it was pushed, `returns` after each exit, or kNone.
 struct Following {
   Vector<int32_t> begins;            // [S]
   support::Matrix<int32_t> returns;  // [S, M]
@@ -26,7 +26,7 @@ Following following(const Places& places, Budget& budget) {
   return found;
 }
 
-// Ways from states to exits, by height.
+// Paths from states to exits, by height.
 class Ways {
  public:
   Ways(int32_t num_states, const PlaceSteps& steps, const Following& following, Budget& budget)
@@ -59,7 +59,7 @@ class Ways {
       std::ranges::fill(allowed_, true);
     }
   }
-  // The least room of a state's ways.
+  // The least room of the paths of a state.
   int32_t least(int32_t state) const {
     int32_t least = kNone;
     for (int32_t exit = 0; exit < num_exits_; ++exit) {
@@ -90,7 +90,7 @@ class Ways {
       budget_.spend(2 + static_cast<int64_t>(before_[state].size() + returning_[state + 1].size()));
     }
   }
-  // Whether symbols are no longer allowed, because what may follow one has no way that has been found.
+  // Disallows symbols after which some continuation has no path yet; returns whether there were any.
   bool take_out() {
     bool some = false;
     for (size_t symbol = 0; symbol < allowed_.size(); ++symbol) {
@@ -105,7 +105,7 @@ class Ways {
   const int32_t num_states_, num_exits_;
   const PlaceSteps& steps_;
   const Following& following_;
-  const support::Groups before_, pushing_, returning_;  // edges, calls and cells of `returns`, by where they lead
+  const support::Groups before_, pushing_, returning_;  // edges, calls and cells of `returns`, by target
   Vector<int32_t> room_;                                // [N, M]
   Vector<RuleEnd> found_;                               // in order of height
   Vector<uint8_t> allowed_;                             // [S]

@@ -1,17 +1,17 @@
-// Headroom in a network whose rules end in more than one way; what it means is said in `automata/pushdown/headroom.h`.
+// Headroom in a network whose rules end in more than one way; `automata/pushdown/headroom.h` defines the term.
 //
-// Where a rule may end in several ways, the number for a state is the least over its ways to any end, and the number
-// for a symbol is the greatest over the exits that its text goes on after: then, however a rule ends, there is room for
-// what follows. A way from a state to one end of its rule, with room h, is
+// Where a rule may end in several ways, the headroom of a state is the least over its paths to any end, and the
+// headroom of a symbol is the greatest over the exits after which its text continues: then, however a rule ends, there
+// is room for what follows. A path from a state to one end of its rule, with room h, is
 //
-//     bytes     to a state that has such a way
-//     a call    whose rule has a way with room h - 1 to an exit after which there is such a way, and whose symbol has
-//               at most the number h
+//     bytes     to a state that has such a path
+//     a call    whose rule has a path with room h - 1 to an exit after which there is such a path, and whose symbol
+//               needs at most h
 //
-// The last makes it two fixpoints, one in the other: with every symbol allowed, ways are found from the ends backwards;
-// symbols that turn out to need more than h are taken out, and ways are found anew. With one exit for each rule nothing
-// is ever taken out, and it is the plain problem. So from a configuration with room there is always a step to another
-// one that is nearer to the end.
+// The last condition makes this two nested fixpoints: with every symbol allowed, paths are found backwards from the
+// ends; symbols that turn out to need more than h are removed, and paths are found anew. With one exit for each rule no
+// symbol is ever removed, and this is the plain problem. So from a configuration with room there is always a step to
+// another one that is nearer to the end.
 #pragma once
 
 #include "automata/nested/assembly.h"

@@ -39,7 +39,7 @@ void write_chains(const NestedLayout& layout, WrittenLayout& found) {
 
 void write_copies(const NestedLayout& layout, WrittenLayout& found, Budget& budget) {
   for (const Copy& copy : layout.copies) {
-    // States 0 and 1 are those that it is copied between; the others are new.
+    // States 0 and 1 are the ends of the copy; the others are new.
     const int32_t base = found.num_states - 2;
     const auto copied = [&](int32_t state) {
       return state == 0 ? copy.source : state == 1 ? copy.target : base + state;
@@ -73,7 +73,7 @@ Vector<Return> returns_of(const NestedLayout& layout, Budget& budget) {
 WrittenLayout written(const NestedLayout& layout, size_t num_more_arcs, Budget& budget) {
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max() - 2;
   const Sizes sizes = sizes_of(layout);
-  // Each call takes one more when it is determinized.
+  // Each call takes one more state when it is determinized.
   if (sizes.states + static_cast<int64_t>(layout.calls.size()) > kMost)
     throw support::LimitExceeded(support::Limit::kStates, static_cast<double>(kMost));
   WrittenLayout found{layout.num_states, Vector<Range>(budget), Vector<Edge>(budget)};

@@ -1,17 +1,17 @@
-// NestedLayout: the rules of a network as one non-deterministic automaton, in which what is read is not written out.
+// NestedLayout: the rules of a network as one non-deterministic automaton, whose chains and copies are not written out.
 //
 //     chain      a literal text between two states: text[text_offsets[i]] up to text[text_offsets[i + 1]]
-//     piece      an automaton from its state 0 to its state 1, laid out once; nothing leads into 0 or out of 1
+//     piece      an automaton from its state 0 to its state 1, laid out once; no arc leads into 0 or out of 1
 //     copy       a piece between two states
-//     counter    a piece between two states, while some of its states are counted whenever they are entered
-//     call       a state where a rule is read; for each exit of the rule, targets[first_target + i] is where the text
-//                goes on after it ended in exit i, or kNone
-//     prepared   a rule that is one deterministic piece: it stands as an epsilon arc between its start and its one end,
-//                in place of which the states of the piece are put in the end
+//     counter    a piece between two states, some of whose states are counted whenever they are entered
+//     call       a state where a rule is called; after exit i of the rule the text continues at
+//                targets[first_target + i], or nowhere if that is kNone
+//     prepared   a rule that is one deterministic piece: an epsilon arc between its start and its only end stands for
+//                it, until the states of the piece replace it at the end
 //
-// States are numbered through behind the first two, which lead to the starts of all rules and are reached from their
-// ends. Exits are numbered through as well. Symbols of arcs are bytes and, from kFirstLabel up, labels.
-// (`automata/nested/network.py` says what a network is, `automata/nested/laying.py` makes the layout.)
+// States are numbered across all rules, after the first two, which lead to the starts of all rules and are reached from
+// their ends. Exits are numbered across all rules as well. Symbols of arcs are bytes and, from kFirstLabel up, labels.
+// (`automata/nested/network.py` defines networks, `automata/nested/laying.py` makes the layout.)
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ namespace automata {
 
 // The state that leads to the start of each rule, and the one that is reached from each end.
 constexpr int32_t kFirstState = 0, kLastState = 1;
-// In place of the most that is counted from a state on, where there is no bound.
+// The greatest number of counted states from a state on, if there is no bound.
 constexpr int32_t kEndless = INT32_MAX;
 
 struct Copy {
@@ -41,14 +41,14 @@ struct Prepared {
 };
 
 struct Counter {
-  int32_t entered;       // where it begins; nothing else leads away from there
-  int32_t end;           // the state behind it
-  int32_t piece, entry;  // what is read, and where in the piece
-  int32_t low, high;     // how many counted states are entered at least and at most; kNone for no bound
+  int32_t entered;       // where it begins; no other arc leaves this state
+  int32_t end;           // the state after it
+  int32_t piece, entry;  // the piece that is read, and the state where it is entered
+  int32_t low, high;     // the least and greatest number of counted states entered; kNone for no bound
   int32_t first_number;  // where the numbers of its piece begin
 };
 
-// A state of a piece that is counted in.
+// A state of the piece of a counter.
 struct CountedState {
   int32_t is_counted;   // whether entering it counts, 0 or 1
   int32_t least, most;  // how many counted states are entered from here on; kEndless for no bound
@@ -57,12 +57,12 @@ struct CountedState {
 struct NestedLayout {
   int32_t num_states = 0;  // without those within chains and copies
   int32_t num_labels = 0;
-  std::vector<int32_t> starts;      // [R], where each rule begins; rule 0 is the whole
+  std::vector<int32_t> starts;      // [R], where each rule begins; rule 0 is the whole text
   std::vector<int32_t> first_exit;  // [R + 1]
   std::vector<uint8_t> text;
   std::vector<int32_t> text_offsets;
   std::vector<Edge> chains;
-  std::vector<int32_t> piece_states;  // [P], how many each piece has
+  std::vector<int32_t> piece_states;  // [P], the number of states of each piece
   std::vector<int32_t> piece_arc_offsets, piece_epsilon_offsets;
   std::vector<Range> piece_arcs;
   std::vector<Edge> piece_epsilon;
@@ -88,16 +88,16 @@ struct NestedLayout {
     return {piece_epsilon.data() + piece_epsilon_offsets[piece],
             piece_epsilon.data() + piece_epsilon_offsets[piece + 1]};
   }
-  // Where a call goes on, exit by exit of its rule.
+  // Where a call continues, by exit of its rule.
   std::span<const int32_t> targets_of(const Call& call) const {
     return {targets.data() + call.first_target, static_cast<size_t>(first_exit[call.rule + 1] - first_exit[call.rule])};
   }
 };
 
-// The returns of all calls, those that lead nowhere left out.
+// The returns of all calls, without those that lead nowhere.
 Vector<Return> returns_of(const NestedLayout& layout, Budget& budget);
 
-// All arcs, with the states within chains and copies behind those of the network, and room for some more arcs.
+// All arcs, with the states within chains and copies numbered after those of the network, and room for some more arcs.
 // Counters are not written.
 struct WrittenLayout {
   int32_t num_states;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kRounds = 2;
 
-// What a state is known by: its transitions; the first entry says whether it is final.
+// An entry of the key of a state: one of its transitions; the first entry tells whether the state is final.
 struct Entry {
   int32_t symbol, target;
   bool operator==(const Entry&) const = default;
@@ -28,7 +28,7 @@ class Merging {
     drop_dead_ends();
   }
 
-  // Finds for each state one that stands for it, by the transitions, which then lead to such states.
+  // Finds a representative for each state by its transitions, whose targets are then representatives.
   void merge() {
     support::Interner<Entry> known(budget_);
     Vector<int32_t> first(budget_);  // the state of each row
@@ -47,7 +47,7 @@ class Merging {
     }
   }
 
-  // The states that stand for themselves.
+  // The automaton of the representatives.
   Minimal renumbered() const {
     const int32_t num_states = rows_.num_states();
     Vector<int32_t> number(num_states, kNone, budget_);
@@ -89,7 +89,7 @@ class Merging {
 
   const Vector<uint8_t> final_;
   ArcRows rows_;
-  const Vector<int32_t> from_the_end_;  // the states that lead to an end, those nearest to one first
+  const Vector<int32_t> from_the_end_;  // the coaccessible states, those nearest to an end first
   Vector<int32_t> standing_;            // [Q], kNone for states that lead nowhere
   Budget& budget_;
 };

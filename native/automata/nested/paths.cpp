@@ -21,7 +21,7 @@ Vector<Edge> edges_of(const ArcsByState& arcs, int32_t num_states, Budget& budge
   return edges;
 }
 
-// How many counted states are entered at least from each state to an end: a search with edges of length 0 and 1.
+// The least number of counted states from each state to an end: a search with edges of length 0 and 1.
 Vector<int32_t> least_numbers(const ByteTables& automaton, const Vector<Edge>& edges,
                               std::span<const uint8_t> is_counted, Budget& budget) {
   const support::Groups into = entering(automaton.num_states(), edges, budget);
@@ -49,7 +49,7 @@ Vector<int32_t> least_numbers(const ByteTables& automaton, const Vector<Edge>& e
   return least;
 }
 
-// How many counted states are entered at most from each state to an end.
+// The greatest number of counted states from each state to an end.
 Vector<int32_t> most_numbers(const ArcsByState& arcs, int32_t num_states, const Vector<Edge>& edges,
                              std::span<const uint8_t> is_counted, Budget& budget) {
   Vector<int32_t> most(num_states, kEndless, budget);
@@ -62,7 +62,7 @@ Vector<int32_t> most_numbers(const ArcsByState& arcs, int32_t num_states, const 
   return most;
 }
 
-// Whether the numbers of what a state leads to, and its own, leave out none.
+// Checks that the numbers of a state, which follow from those of its targets, have no gap.
 class Exactness {
  public:
   Exactness(const ByteTables& automaton, const ArcsByState& arcs, std::span<const uint8_t> is_counted,
@@ -99,7 +99,7 @@ class Exactness {
   Vector<Run> runs_;
 };
 
-// Pairs of a state and a count as they are reached, and the arcs between them.
+// The reachable pairs of a state and a count, and the arcs between them.
 class Pairs {
  public:
   Pairs(const ByteTables& automaton, std::span<const CountedState> states, CountedRange range, Budget& budget)
@@ -127,7 +127,7 @@ class Pairs {
     int32_t state, count;
   };
 
-  // Refused by any budget where the product would overflow.
+  // If the product would overflow, a size that any budget refuses.
   static size_t product(size_t num_states, size_t num_counts) {
     constexpr size_t kMost = size_t{1} << 31;
     return num_states && num_counts > kMost / num_states ? kMost << 16 : num_states * num_counts;
@@ -146,7 +146,7 @@ class Pairs {
     for (const ByteArc& arc : arcs_[state]) {
       const CountedState& target = states_[arc.target];
       int64_t after = static_cast<int64_t>(count) + target.is_counted;
-      // Without a bound, the lowest number stands for all above it.
+      // Without an upper bound, the lower bound stands for all numbers above it.
       if (range_.high == kNone) after = std::min<int64_t>(after, bound_);
       if (!leads_on(after, range_, target.least, target.most) || after > bound_) continue;
       ranges.push_back({at, arc.low, arc.high, number({arc.target, static_cast<int32_t>(after)})});
@@ -172,7 +172,7 @@ PathNumbers path_numbers(const ByteTables& automaton, std::span<const uint8_t> i
   const Vector<Edge> edges = edges_of(arcs, num_states, budget);
   PathNumbers found{true, least_numbers(automaton, edges, is_counted, budget),
                     most_numbers(arcs, num_states, edges, is_counted, budget)};
-  // Without a way around that counts nothing, what a state leads to says which numbers there are.
+  // If every cycle counts something, the numbers of a state follow from those of its targets.
   Vector<Edge> inside(budget);
   std::ranges::copy_if(edges, std::back_inserter(inside), [&](const Edge& edge) { return !is_counted[edge.target]; });
   found.is_exact = bottom_up(num_states, inside, budget).size() == static_cast<size_t>(num_states);

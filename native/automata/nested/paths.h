@@ -1,10 +1,10 @@
-// Counted paths: the texts of an automaton that enter some of its states so many times.
+// Counted paths: the texts of an automaton that enter a bounded number of counted states.
 //
-//     least, most    how many counted states are entered at least and at most from a state on, to the end
+//     least, most    the least and the greatest number of counted states entered from a state on, to the end
 //
-// From a state where c have been entered the text leads on if some number between its least and its most is between
-// `low - c` and `high - c`. This is exact where one of the bounds says nothing, or where every number between least and
-// most is the number of some text. (`automata/nested/paths.py` says what that is good for.)
+// After c counted states have been entered, the text can be completed from a state if some number between its least and
+// its most lies between `low - c` and `high - c`. This is exact if one of the bounds is no restriction, or if every
+// number between least and most is that of some text. (`automata/nested/paths.py` explains what this is used for.)
 #pragma once
 
 #include <span>
@@ -15,23 +15,23 @@
 namespace automata {
 
 struct CountedRange {
-  int32_t low, high;  // how many counted states are entered at least and at most; kNone for no bound
+  int32_t low, high;  // the least and greatest number of counted states entered; kNone for no bound
 };
 
-// Whether texts go on from a state where `count` counted states have been entered.
+// Returns whether a text can be completed from a state after `count` counted states have been entered.
 inline bool leads_on(int64_t count, CountedRange range, int32_t least, int32_t most) {
   return (range.high == kNone || count + least <= range.high) && count + most >= range.low;
 }
 
 struct PathNumbers {
-  bool is_exact;                // whether each number between the least and the most of each state is that of some text
+  bool is_exact;                // whether every number between a state's least and its most is that of some text
   Vector<int32_t> least, most;  // [Q]
 };
 
-// The numbers of an automaton without labels, none of whose ways around is without a counted state.
+// The numbers of an automaton without labels, each of whose cycles contains a counted state.
 PathNumbers path_numbers(const ByteTables& automaton, std::span<const uint8_t> is_counted, Budget& budget);
 
-// The paths written out: the minimal automaton of the texts from `start` on. `states` are numbers by state.
+// Writes the paths out: the minimal automaton of the texts from `start` on. `states` holds the numbers of each state.
 ByteTables expanded_paths(const ByteTables& automaton, std::span<const CountedState> states, int32_t start,
                           CountedRange range, int64_t dense_bytes, Budget& budget);
 

@@ -15,7 +15,7 @@ void for_labels(const ByteTables& automaton, int32_t state, Each each) {
   }
 }
 
-// Names the states of a piece, and says whether texts begin in another state than 0.
+// Numbers the states of a piece, and returns whether texts begin in a state other than 0.
 bool name_states(const ByteTables& automaton, const ArcsByState& arcs, int32_t start, Piece& piece) {
   std::vector<uint8_t> is_end = automaton.final;
   bool starts_anew = std::ranges::any_of(arcs.all(), [&](const ByteArc& arc) { return arc.target == start; });

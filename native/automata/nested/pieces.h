@@ -10,13 +10,13 @@ namespace automata {
 
 struct Piece {
   int32_t num_states;
-  std::vector<Range> arcs;  // labels are bytes from kFirstLabel up
+  std::vector<Range> arcs;  // labels are numbered from kFirstLabel up
   std::vector<Edge> epsilon;
   std::vector<int32_t> state_of;  // [Q], the state of the piece that each state of the automaton becomes
 };
 
-// The piece of the texts from `start` on: that state is state 0 where nothing leads back there, and final states that
-// lead nowhere are state 1.
+// The piece of the texts from `start` on: that state is state 0 if no arc leads back to it, and final states that no
+// arc leaves are state 1.
 Piece piece_of(const ByteTables& automaton, int32_t start, Budget& budget);
 
 }  // namespace automata

@@ -9,14 +9,14 @@ namespace automata {
 
 namespace {
 
-// What is handed out, in its exact size; it stays charged.
+// A plain copy of the exact size, to be handed out; it stays charged.
 template <class T>
 std::vector<T> exact(const Vector<T>& values, Budget& budget) {
   budget.charge(sizeof(T) * values.size());
   return {values.begin(), values.end()};
 }
 
-// NumberRows as they are written.
+// NumberRows while they are written.
 struct Written {
   explicit Written(Budget& budget) : offsets(1, 0, budget), numbers(budget) {}
 
@@ -42,7 +42,7 @@ void write_elements(const Stacks& stacks, std::span<const Element> elements, Wri
   rows.end_row();
 }
 
-// Sorts the values from one on, each kept once. There may be millions, so that comparisons are counted.
+// Sorts the values from `begin` on and removes duplicates. There may be millions, so comparisons are charged.
 template <class T>
 void sort_unique_from(Vector<T>& values, size_t begin, Budget& budget) {
   const auto first = values.begin() + static_cast<ptrdiff_t>(begin);
@@ -53,7 +53,7 @@ void sort_unique_from(Vector<T>& values, size_t begin, Budget& budget) {
   values.erase(std::unique(first, values.end()), values.end());
 }
 
-// The steps of each state alone.
+// The steps of each state without shared ones.
 Vector<ColumnStep> steps_of(const Determinizer& found, Budget& budget) {
   const support::Groups by_state = support::grouped(
       found.num_states(), found.groups.size(), [&](size_t g) { return found.groups[g].state; }, budget);
@@ -74,7 +74,7 @@ Vector<ColumnStep> steps_of(const Determinizer& found, Budget& budget) {
   return steps;
 }
 
-// Which symbols may lie under what, and headroom.
+// Finds which symbols may lie under states and symbols, and the headroom.
 class Kinds {
  public:
   Kinds(Determinizer& found, Budget& budget)
@@ -84,7 +84,7 @@ class Kinds {
         kinds_(budget),
         symbols_(budget) {}
 
-  // Those of symbols come before those of states.
+  // The kinds of symbols come before those of states.
   void write_symbols(Construction& result) {
     Vector<int32_t> kind(budget_), headroom(budget_);
     for (int32_t number = 0; number < found_.sequences.num_symbols(); ++number) {

@@ -8,9 +8,9 @@ namespace automata {
 
 namespace {
 
-// Past these bounds a grammar is not deterministic.
+// A grammar that exceeds these bounds is not deterministic.
 constexpr int32_t kMostLocalStack = 64, kMostElements = 64, kMostSets = 10'000;
-// Leaves that are looked through for an equal one before they are hashed.
+// Up to this many leaves are searched linearly for an equal one before they are hashed.
 constexpr size_t kFewLeaves = 16;
 
 struct LeafKey {
@@ -18,7 +18,7 @@ struct LeafKey {
   bool operator==(const LeafKey&) const = default;
 };
 
-// Leaves, each once.
+// Leaves without duplicates.
 class LeafSet {
  public:
   explicit LeafSet(Vector<Leaf>& leaves, Budget& budget) : leaves_(leaves), budget_(budget) {}
@@ -100,7 +100,7 @@ int32_t Determinizer::new_state(std::span<const Element> elements, int32_t from)
   return num_states() - 1;
 }
 
-// The state for a set of elements in order, without what their stacks have in common; kNone past a bound.
+// The state for an ordered set of elements, without the common part of their stacks; kNone if a bound is exceeded.
 int32_t Determinizer::set_of(const Elements& elements, int32_t from) {
   if (elements.size() == 1) return place(elements[0].state, from);
   known_sets_.discard();
@@ -121,7 +121,7 @@ void Determinizer::stop(Unbounded reason, std::span<const Element> elements, int
   unbounded_elements.assign(elements.begin(), elements.end());
 }
 
-// What lies where.
+// Contents of stacks.
 
 Vector<int32_t> Determinizer::stacks_of(int32_t symbol) {
   const int32_t choice = symbol - places.end_state() - 1;
@@ -212,7 +212,7 @@ void Determinizer::do_task(Task task) {
   }
 }
 
-// Finds the steps over some columns once some symbols have been popped.
+// Finds the steps over some columns after some symbols have been popped.
 void Determinizer::explore(const Task& task) {
   const Leaves found = leaves_of(task.elements);
   if (ends_lazily(found)) return end_words(found.leaves, task, task.columns);
@@ -235,14 +235,14 @@ void Determinizer::explore(const Task& task) {
   }
 }
 
-// The same where configurations go on side by side, for one element.
+// The same for one element, if configurations advance side by side.
 void Determinizer::explore_alone(const Task& task) {
   const Leaves found = leaves_of(task.elements);
   if (ends_lazily(found)) return end_words(found.leaves, task, task.columns);
   emit(found.leaves, task, task.columns);
   int32_t read = ColumnSets::kEmpty;
   for (const Leaf& leaf : found.leaves) read = sets.either(read, leaf.columns);
-  // What is pushed last comes first: the ends of words, and then the rules.
+  // Tasks pushed last are done first: the ends of words, and then the rules.
   for (size_t at = found.ends.size(); at-- > 0;) {
     const int32_t rule = found.ends[at], columns = sets.both(task.columns, places.first(rule));
     if (columns == ColumnSets::kEmpty) continue;
@@ -253,7 +253,7 @@ void Determinizer::explore_alone(const Task& task) {
   if (left != ColumnSets::kEmpty) end_words(found.leaves, task, left);
 }
 
-// The places that some elements reach without reading, and the rules that can end at the bottom.
+// The places that some elements reach without reading, and the rules that can end with an empty local stack.
 Determinizer::Leaves Determinizer::leaves_of(std::span<const Element> elements) {
   Leaves found{Vector<Leaf>(budget_), Vector<int32_t>(budget_)};
   LeafSet leaves(found.leaves, budget_);
@@ -279,7 +279,7 @@ bool Determinizer::ends_lazily(const Leaves& leaves) const {
   return std::ranges::any_of(leaves.leaves, [&](const Leaf& leaf) { return places.ends_lazily(leaf.state); });
 }
 
-// Adds the steps over columns that one place reads, each.
+// Adds the steps over the columns that only one place reads.
 void Determinizer::emit(std::span<const Leaf> leaves, const Task& task, int32_t columns) {
   if (columns == ColumnSets::kEmpty) return;
   for (const Leaf& leaf : leaves) {
@@ -297,7 +297,7 @@ void Determinizer::emit(std::span<const Leaf> leaves, const Task& task, int32_t 
   }
 }
 
-// Adds the steps over columns that several places read.
+// Adds the steps over the columns that several places read.
 void Determinizer::collide(std::span<const Leaf> all_leaves, const Task& task, int32_t columns) {
   if (columns == ColumnSets::kEmpty) return;
   Vector<Leaf> leaves(budget_);
@@ -340,7 +340,7 @@ void Determinizer::add_collision(std::span<const Leaf> leaves, std::span<const i
   groups.push_back({task.at, popped, sequences.of(pushes), target, columns, false});
 }
 
-// Ends the words of the highest priority, over columns that go on with none.
+// Ends the words of the highest priority, over columns that no place reads.
 void Determinizer::end_words(std::span<const Leaf> leaves, const Task& task, int32_t columns) {
   int32_t best = kNone;
   for (const Leaf& leaf : leaves) {
@@ -355,7 +355,7 @@ void Determinizer::end_words(std::span<const Leaf> leaves, const Task& task, int
     }
   }
   sort_unique(stacks, elements, budget_);
-  // States share the steps of one that shares none.
+  // A state may share the steps of a state that shares none itself.
   if (task.popped != Stacks::kEmpty || is_boundary_[task.at]) {
     push_set(task.at, task.popped, columns, std::move(elements));
   } else {
@@ -363,7 +363,7 @@ void Determinizer::end_words(std::span<const Leaf> leaves, const Task& task, int
   }
 }
 
-// The state for what follows some words over some columns; its steps are found, or will be.
+// The state after some words over some columns; its steps are found or scheduled.
 int32_t Determinizer::boundary(const Elements& elements, int32_t columns, int32_t from) {
   known_boundaries_.discard();
   known_boundaries_.push(columns);

@@ -1,6 +1,6 @@
-// Determinizer: the work of `automata/pushdown/construction.h`, which says what is done here.
+// Determinizer: implements `automata/pushdown/construction.h`, which describes the algorithm.
 //
-// What is still to be explored is kept on a stack of tasks, in the order of a recursion that has no limit of its own.
+// What is still to be explored is kept on a stack of tasks, in the order of a recursion without a depth limit.
 #pragma once
 
 #include "automata/pushdown/construction.h"
@@ -11,7 +11,8 @@
 
 namespace automata {
 
-// Steps over a set of columns, all to where they lead in the network from one of its states, or all to one state.
+// Steps over a set of columns, either each to where its column leads from one state of the network, or all to one
+// state.
 struct StepGroup {
   int32_t state, pops, pushes, leads, columns;
   bool in_network;
@@ -21,23 +22,23 @@ class Determinizer {
  public:
   Determinizer(const RuleNetwork& network, const ConstructionOptions& options, Budget& budget);
 
-  // Finds all states that the start leads to, and their steps.
+  // Finds all states that can be reached from the start, and their steps.
   void run();
 
-  // The state for a state of the network alone, which is found on the way from another one.
+  // The state for a single state of the network, which is found on the way from another one.
   int32_t place(int32_t state, int32_t from);
   int32_t num_states() const { return static_cast<int32_t>(came_from.size()); }
   std::span<const Element> elements(int32_t state) const {
     return {elements_.data() + element_offsets_[state], elements_.data() + element_offsets_[state + 1]};
   }
-  // The stacks that a symbol stands for, cells; and as elements, with their tops for states.
+  // The stacks that a symbol stands for, as cells; and as elements, with their tops as states.
   Vector<int32_t> stacks_of(int32_t symbol);
   Elements elements_of(int32_t symbol);
-  // The rules that lie directly on the stack, below some elements.
+  // The rules at the bottom of some elements, directly above the real stack.
   Vector<int32_t> lowest_rules(std::span<const Element> elements) const;
-  // The rules that a symbol is pushed in.
+  // The rules in which a symbol is pushed.
   Vector<int32_t> rules_below(int32_t symbol);
-  // The symbols that may lie under all of some rules.
+  // The symbols that may lie under every one of some rules.
   Vector<int32_t> under_all(std::span<const int32_t> rules) const;
 
   Stacks stacks;
@@ -48,19 +49,19 @@ class Determinizer {
   int32_t unbounded_state = kNone;
   Elements unbounded_elements;
   Vector<int32_t> came_from, too_many;
-  Vector<int32_t> state_of_place;  // [N], the state for a state of the network alone, or kNone
+  Vector<int32_t> state_of_place;  // [N], the state for each single state of the network, or kNone
   Vector<StepGroup> groups;
   Vector<SharedSteps> shared;
 
  private:
-  // A place in a decision tree that looks at the symbol below, and the symbols that have their branches.
+  // A node of a decision tree that looks at the symbol below, and the symbols that already have branches.
   struct Look {
     int32_t state, popped, columns;
     Elements elements;
     Vector<int32_t> done;
   };
-  // What is to be explored: a set once some symbols have been popped, the branches of a look from one symbol on, or the
-  // ways through the callers of a rule.
+  // What is to be explored: a set after some symbols have been popped, the branches of a look from one symbol on, or
+  // the paths through the callers of a rule.
   struct Task {
     enum class Kind { kSet, kLook, kReturns } kind;
     int32_t at, popped, columns;

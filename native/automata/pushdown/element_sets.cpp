@@ -10,14 +10,14 @@ namespace automata {
 
 namespace {
 
-// The cell of a stack at a height that is not above it.
+// The cell of a stack at a given height, at most its own.
 int32_t down_to(const Stacks& stacks, int32_t stack, int32_t height) {
   while (stacks[stack].height > height) stack = stacks[stack].below;
   return stack;
 }
 
-// Whether one stack comes before another, by their symbols from the bottom up: by those on the last cell that they
-// share.
+// Returns whether one stack comes before another, comparing symbols from the bottom up: by the first symbols above the
+// last cell that they share.
 bool is_before(const Stacks& stacks, int32_t left, int32_t right, Budget& budget) {
   const int32_t left_height = stacks[left].height, right_height = stacks[right].height;
   left = down_to(stacks, left, right_height), right = down_to(stacks, right, left_height);
@@ -27,7 +27,7 @@ bool is_before(const Stacks& stacks, int32_t left, int32_t right, Budget& budget
   return stacks[left].symbol < stacks[right].symbol;
 }
 
-// A stack without its lowest symbols.
+// A stack without its lowest `height` symbols.
 int32_t without_lowest(Stacks& stacks, int32_t stack, int32_t height, Budget& budget) {
   const Vector<int32_t> symbols = symbols_of(stacks, stack, budget);
   int32_t found = Stacks::kEmpty;
@@ -35,7 +35,7 @@ int32_t without_lowest(Stacks& stacks, int32_t stack, int32_t height, Budget& bu
   return found;
 }
 
-// The stacks of one state: of one with the fewest, and of such states the one that comes first.
+// The stacks of the state that has the fewest of them, and of such states the one that comes first.
 Vector<int32_t> fewest_stacks(const Elements& elements, Budget& budget) {
   Vector<int32_t> order(elements.size(), budget), stacks(budget);
   std::iota(order.begin(), order.end(), 0);
@@ -53,7 +53,7 @@ Vector<int32_t> fewest_stacks(const Elements& elements, Budget& budget) {
   return stacks;
 }
 
-// How many symbols some stacks have in common at their tops, so that all have one left.
+// The number of symbols that some stacks have in common at their tops, such that each keeps at least one other symbol.
 int32_t common_above(const Stacks& stacks, const Vector<int32_t>& some) {
   int32_t least = stacks[some[0]].height;
   for (int32_t stack : some) least = std::min(least, stacks[stack].height);
@@ -68,7 +68,7 @@ int32_t common_above(const Stacks& stacks, const Vector<int32_t>& some) {
   return size;
 }
 
-// What lies above any of some stacks, sorted by their numbers; nothing where an element has none of them at its bottom.
+// The elements above any of some stacks, which are sorted by number; nothing if some element has none of them below it.
 std::optional<Elements> above_any(Stacks& stacks, const Elements& elements, const Vector<int32_t>& below,
                                   Budget& budget) {
   Elements above(budget);
@@ -84,7 +84,7 @@ std::optional<Elements> above_any(Stacks& stacks, const Elements& elements, cons
   return above;
 }
 
-// Whether all that some stacks and what lies above them give together are elements.
+// Returns whether every combination of a stack and an element above it is an element of the set.
 bool is_product(Stacks& stacks, const Elements& elements, const Vector<int32_t>& below, const Elements& above,
                 Budget& budget) {
   const auto number = [](const Element& element) { return std::pair(element.stack, element.state); };
@@ -132,7 +132,7 @@ WithoutCommon without_common(Stacks& stacks, Elements elements, Budget& budget) 
     const int32_t common = std::exchange(elements[0].stack, Stacks::kEmpty);
     return {common, std::move(elements)};
   }
-  // What the first and the last begin with, all that lie between them do as well.
+  // The common part of the first and the last stack is common to all that lie between them.
   int32_t low = elements.front().stack, high = elements.back().stack;
   const int32_t height = std::min(stacks[low].height, stacks[high].height);
   low = down_to(stacks, low, height), high = down_to(stacks, high, height);

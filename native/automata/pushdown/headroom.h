@@ -1,22 +1,22 @@
 // Headroom: how much stack the rest of a text needs.
 //
-//     headroom of a state     the least number of symbols above the present top with which the rules at hand can be
-//                             ended: those of the state, and of its local stacks
+//     headroom of a state     the least number of symbols above the current top with which the open rules can be ended:
+//                             those of the state, and of its local stacks
 //     headroom of a symbol    the same, after the symbol has been popped
 //
-// A configuration is safe under a depth limit D if its height plus the headroom of its state is at most D, and so is,
-// for each of its symbols, the height below the symbol plus the headroom of the symbol. From a safe configuration there
-// is a step to a safe one that is nearer to the end of the text: some element of the state has a derivation that stays
-// within D; what the automaton pushes at any time is at most what this derivation has pushed.
+// A configuration is safe under a depth limit D if its height plus the headroom of its state is at most D, and if, for
+// each of its symbols, the height below the symbol plus the headroom of the symbol is at most D. From a safe
+// configuration there is a step to a safe one that is nearer to the end of the text: some element of the state has a
+// derivation that stays within D, and the automaton never has more on its stack than this derivation has pushed.
 //
-// With words this is not certain: the longest match may forbid the derivation that needs least, and then a text that
-// stays below D may need more than the number says.
+// With words this is not certain: the longest match may rule out the derivation that needs least, and then a text that
+// stays below D may need more than its headroom.
 //
-// For a state of a network it is the least, over its ways to an end of its rule, of the greatest, over the calls on the
-// way, of what the call pushes plus the number for the start of the rule that is called, and of the number for the
-// state that the call returns to: a problem of shortest paths with two premises at calls (Knuth, "A generalization of
-// Dijkstra's algorithm", Information Processing Letters 6, 1977). Numbers grow by one at most from one step to the
-// next, so two lists take the place of a heap.
+// The headroom of a state of a network is the least, over its paths to an end of its rule, of the greatest, over the
+// calls on the path, of what the call pushes plus the headroom of the start of the called rule, and of the headroom of
+// the state that the call returns to: a shortest-path problem with two premises at calls (Knuth, "A generalization of
+// Dijkstra's algorithm", Information Processing Letters 6, 1977). The numbers grow by at most one from one step to the
+// next, so two lists replace the heap.
 #pragma once
 
 #include "automata/distance.h"
@@ -28,7 +28,7 @@ struct PushingCall {
   int32_t pushed;               // how many symbols it pushes, 0 or 1
 };
 
-// The headroom of each state, kNone where no end can be reached. Edges are records with a source and a target.
+// The headroom of each state, kNone if no end can be reached. Edges are records with a source and a target.
 template <class Edges, class States>
 Vector<int32_t> headrooms(int32_t num_states, const Edges& edges, std::span<const PushingCall> calls,
                           const States& ends, Budget& budget) {

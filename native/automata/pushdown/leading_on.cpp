@@ -9,17 +9,17 @@ namespace automata {
 
 namespace {
 
-// In place of a symbol: the empty stack.
+// Stands for the empty stack in place of a symbol.
 constexpr int32_t kBottom = -1;
-// In place of a symbol that is popped: none is.
+// Stands for no symbol in place of a popped one.
 constexpr int32_t kNothing = -2;
 
-// Numbers by pairs of a state and a symbol.
+// Numbers for pairs of a state and a symbol.
 class Pairs {
  public:
   explicit Pairs(Budget& budget) : pairs_(budget), index_(budget) {}
 
-  // The number of a pair; it is the next one if it is new.
+  // Returns the number of a pair; a new pair gets the next one.
   int32_t number(int32_t state, int32_t symbol) {
     const int32_t known = find(state, symbol);
     if (known != support::HashIndex::kAbsent) return known;
@@ -46,7 +46,7 @@ class Pairs {
   support::HashIndex index_;
 };
 
-// Linked lists that are read in the order in which they were written.
+// Linked lists that are read in the order of insertion.
 template <class T>
 class Lists {
  public:
@@ -108,22 +108,22 @@ class Round {
       pop(reached);
     }
   }
-  // Whether there is such a text for each symbol under a state; for the empty stack, if there are none.
+  // Whether such a text exists for each symbol under a state; if there are none, for the empty stack.
   bool completes(int32_t state) const { return missing_[state] == 0; }
 
  private:
-  // A state that some text leads to from another one by the time that a symbol has been popped.
+  // Some text leads from `state` to `after`, having popped `symbol`.
   struct Reached {
     int32_t state, symbol, after;
   };
-  // The first symbols of a sequence lie on the stack; once they are popped, `origin` has popped one symbol.
+  // The first `size` symbols of a sequence lie on the stack; once they are popped, `origin` has popped one symbol.
   struct Waiting {
     int32_t pushes, size, origin, popped;
   };
   struct After {
     int32_t symbol, state;
   };
-  // A state of its own stands for having popped a symbol from another one.
+  // A separate state for a state that has popped a symbol.
   struct Whole {
     int32_t state, symbol;
   };
@@ -158,7 +158,7 @@ class Round {
     const auto size = static_cast<int32_t>(moves_.sequences[move.pushes].size());
     go_on({move.pushes, size, state, pops.empty() ? kNothing : pops.back()}, move.target);
   }
-  // The state of its own for one that has popped a symbol.
+  // The separate state for a state that has popped a symbol.
   int32_t popping(int32_t state, int32_t symbol) {
     const int32_t number = partly_.number(state, symbol);
     if (number == static_cast<int32_t>(wholes_.size())) {
@@ -167,7 +167,7 @@ class Round {
     }
     return num_states_ + number;
   }
-  // Follows a move until what it pushed is popped, as far as that is known.
+  // Follows a move until the symbols it pushed are popped, as far as this is known.
   void go_on(Waiting move, int32_t at) {
     for (; move.size > 0; --move.size) {
       const int32_t symbol = moves_.sequences[move.pushes][move.size - 1], number = known(at, symbol);
@@ -215,13 +215,13 @@ class Round {
   const Moves& moves_;
   const Vector<uint8_t>& is_doubtful_;
   const int32_t num_states_;
-  Pairs known_;             // pairs of a state and a symbol that some text or move is known of
+  Pairs known_;             // pairs of a state and a symbol for which a text or move is known
   Vector<int32_t> after_;   // of each, the state that follows the symbol, or kNone
-  Lists<Waiting> waiting_;  // and the moves that wait for it
-  Lists<After> popped_;     // by state, the symbols that have been popped, and what follows
-  Lists<int32_t> readers_;  // by state, those that pop whatever it pops
+  Lists<Waiting> waiting_;  // by pair, the moves that wait for it
+  Lists<After> popped_;     // by state, the symbols that have been popped, and the states after
+  Lists<int32_t> readers_;  // by state, the states that pop whatever it pops
   Pairs partly_;
-  Vector<Whole> wholes_;     // of each state of its own
+  Vector<Whole> wholes_;     // of each separate state
   Vector<int32_t> missing_;  // by state, how many of the symbols under it have not been popped
   Vector<Reached> todo_;
   Budget& budget_;

@@ -9,12 +9,12 @@ namespace automata {
 
 namespace {
 
-// A grammar with steps that pop more is not deterministic.
+// A grammar whose steps pop more symbols is not deterministic.
 constexpr int32_t kMostPops = 64;
 
 }  // namespace
 
-// The symbol for any of some stacks, with others and some elements above it.
+// The symbol for any of some stacks; notes the rules that it may lie under.
 int32_t Determinizer::choice(const Product& product) {
   const auto [number, is_new] = choices_.intern(product.stacks);
   const int32_t symbol = places.end_state() + 1 + number;
@@ -43,7 +43,7 @@ void Determinizer::look_below(const Task& task, int32_t columns) {
   branch(look);
 }
 
-// Adds the branches that are not there yet.
+// Adds the branches that are missing.
 void Determinizer::branch(int32_t number) {
   Look& look = looks_[number];
   const Vector<int32_t> symbols = under_all(lowest_rules(look.elements));
@@ -80,7 +80,7 @@ void Determinizer::next_return(Task task) {
   push_set(at, popped, columns, Elements(1, Element{Stacks::kEmpty, symbol}, budget_));
 }
 
-// Whether a chain of returns is followed.
+// Returns whether a chain of returns is followed.
 bool Determinizer::may_return(const Task& task) {
   if (static_cast<int64_t>(groups.size()) > options_.max_ways) return stop(Unbounded::kWays, {}, task.at), false;
   if (stacks[task.popped].height <= options_.max_configurations) return true;

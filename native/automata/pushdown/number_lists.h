@@ -11,7 +11,7 @@ namespace automata {
 
 using support::Vector;
 
-// One for each key.
+// One list for each key.
 using Lists = Vector<Vector<int32_t>>;
 
 inline void sort_unique(Vector<int32_t>& numbers) {
@@ -19,7 +19,7 @@ inline void sort_unique(Vector<int32_t>& numbers) {
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
 }
 
-// Adds a number; says whether it is new.
+// Adds a number; returns whether it is new.
 inline bool include(Vector<int32_t>& numbers, int32_t number) {
   const auto place = std::ranges::lower_bound(numbers, number);
   if (place != numbers.end() && *place == number) return false;
@@ -27,7 +27,7 @@ inline bool include(Vector<int32_t>& numbers, int32_t number) {
   return true;
 }
 
-// Adds the numbers of another set; says whether some are new.
+// Adds the numbers of another set; returns whether any of them is new.
 inline bool include(Vector<int32_t>& numbers, const Vector<int32_t>& more) {
   if (std::ranges::includes(numbers, more)) return false;
   Vector<int32_t> together(numbers.get_allocator());

@@ -16,7 +16,7 @@ struct Pair {
   bool operator==(const Pair&) const = default;
 };
 
-// The keys that edges lead to from one, itself among them, ascending.
+// The keys that can be reached along edges from `first`, including itself, ascending.
 Vector<int32_t> reached(const Lists& edges, int32_t first, Budget& budget) {
   Vector<uint8_t> seen(edges.size(), false, budget);
   Vector<int32_t> found(1, first, budget);
@@ -208,7 +208,7 @@ NetworkPlaces::Known NetworkPlaces::find_closure(int32_t state) {
   return found;
 }
 
-// The columns with which the text may go on at a state, without those of the callers of some rules.
+// The columns with which the text may continue at a state, and the rules whose callers may continue as well.
 NetworkPlaces::Reads NetworkPlaces::reads(int32_t state) {
   Reads found{ColumnSets::kEmpty, Vector<int32_t>(budget_)};
   Vector<int32_t> todo(1, state, budget_);
@@ -228,7 +228,7 @@ NetworkPlaces::Reads NetworkPlaces::reads(int32_t state) {
       found.columns = sets_.either(found.columns, leaf.columns);
       bool some_new = false;
       for (const WordEnd& end : words(leaf.state)) some_new |= reach(end.target);
-      // What ends there may have been called on the way.
+      // A rule that ends there may have been called on the way.
       for (int32_t cell = leaf.pushed; some_new && cell != Stacks::kEmpty; cell = stacks_[cell].below) {
         reach(stacks_[cell].symbol);
       }
@@ -241,7 +241,7 @@ NetworkPlaces::Reads NetworkPlaces::reads(int32_t state) {
 
 void NetworkPlaces::find_first() {
   first_.assign(num_rules(), ColumnSets::kEmpty);
-  // By rule, those whose texts go on with what follows it as well.
+  // By rule, the rules whose texts may continue with whatever follows it.
   Lists readers(num_rules(), Vector<int32_t>(budget_), budget_);
   // By symbol, the columns and the rules that `reads` finds.
   support::Interner<int32_t> symbols(budget_);

@@ -2,16 +2,16 @@
 //
 //     column     a byte class, the end of the text, or a label, in this order
 //     symbol     what the stack holds: the state that a call returns to
-//     tail call  a call that returns to an end of its rule and nothing else; it pushes nothing, and the rule that is
-//                called ends for its caller as well
-//     closure    of a state: the leaves, places that can be reached from it without reading anything (by calls, and by
-//                returns from calls that were made on the way), and whether the rule can end there, so that its caller
-//                goes on
+//     tail call  a call that returns to an end of its rule and nothing else; it pushes nothing, and the end of the
+//                called rule is the end of its caller as well
+//     closure    of a state: the leaves, which are the places that can be reached from it without reading anything (by
+//                calls, and by returns from calls made on the way), and whether the rule can end there, so that its
+//                caller continues
 //
-// Whether the text may end must show in the state and the symbols that a step looks at, because a step cannot see that
-// the stack is empty. If the rules that stand at the bottom of the stack stand nowhere else, it does. Otherwise the
-// start rule is called from a place of its own: this call pushes a symbol that is always the lowest one, and the end of
-// the text pops it.
+// Whether the text may end must follow from the state and the symbols that a step looks at, because a step cannot see
+// that the stack is empty. It does if the rules at the bottom of the stack occur nowhere else. Otherwise the start rule
+// is called from a separate place: this call pushes a symbol that is always the lowest one, and the end of the text
+// pops it.
 #pragma once
 
 #include <span>
@@ -25,17 +25,17 @@
 namespace automata {
 
 struct RuleCall {
-  int32_t rule, back;  // the rule that is read, and the state where the text goes on
+  int32_t rule, back;  // the called rule, and the state where the text continues
 };
 
 struct WordEnd {
-  int32_t word, target;  // a word may end here, and the text goes on at the target
+  int32_t word, target;  // a word may end here, and the text continues at the target
 };
 
 // What `automata/pushdown/network.py` describes: Q states, R rules, C classes and L labels.
 struct RuleNetwork {
   int32_t num_states, num_rules, num_classes, num_labels, start_rule;
-  int32_t num_lazy;                   // words below this number end before anything goes on
+  int32_t num_lazy;                   // words below this number end before anything else is read
   std::span<const int32_t> next;      // [Q, C]
   std::span<const int32_t> by_label;  // [Q, L]
   std::span<const uint8_t> final;
@@ -54,7 +54,7 @@ struct Leaf {
 class NetworkPlaces {
  public:
   struct Closure {
-    std::span<const Leaf> leaves;  // until the next call
+    std::span<const Leaf> leaves;  // valid until the next call
     bool ends;
   };
 
@@ -67,24 +67,24 @@ class NetworkPlaces {
   int32_t end_column() const { return end_column_; }
   int32_t rule_of(int32_t state) const { return rule_of_[state]; }
   const Vector<int32_t>& rules() const { return rule_of_; }                 // of all states
-  std::span<const int32_t> row(int32_t state) const { return go_[state]; }  // what columns lead to, or kNone
+  std::span<const int32_t> row(int32_t state) const { return go_[state]; }  // the target of each column, or kNone
   int32_t columns(int32_t state) const { return columns_[state]; }
-  // Whether all that a state does is to read: no word ends there, nor its rule, for which there are callers to go on,
-  // and none is called.
+  // Whether a state only reads: no word ends there, no rule is called there, and its rule does not end there or has no
+  // callers that could continue.
   bool is_plain(int32_t state) const { return is_plain_[state]; }
-  // By word.
+  // In order of words.
   std::span<const WordEnd> words(int32_t state) const {
     return {words_.data() + word_offsets_[state], words_.data() + word_offsets_[state + 1]};
   }
   bool ends_lazily(int32_t state) const { return !words(state).empty() && words(state).front().word < num_lazy_; }
   // The symbols that can lie directly under a call of a rule.
   std::span<const int32_t> under(int32_t rule) const { return under_[rule]; }
-  // The columns with which the text may go on after a rule: the truth, or more.
+  // The columns with which the text may continue after a rule, or a superset of them.
   int32_t first(int32_t rule) const { return first_[rule]; }
-  // A rule and those that tail calls lead to, ascending.
+  // A rule and those that its tail calls lead to, ascending.
   Vector<int32_t> called_last(int32_t rule) const;
   Closure closure(int32_t state);
-  // The least number of symbols above the top with which the rules at hand can be ended, by state.
+  // The least number of symbols above the top with which the open rules can be ended, by state.
   Vector<int32_t> headrooms() const;
 
  private:
@@ -94,7 +94,7 @@ class NetworkPlaces {
   };
   struct Reads {
     int32_t columns;
-    Vector<int32_t> rules;  // whose callers go on as well
+    Vector<int32_t> rules;  // whose callers may continue as well
   };
 
   std::span<const RuleCall> calls(int32_t state) const {

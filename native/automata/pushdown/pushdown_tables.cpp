@@ -11,7 +11,7 @@ struct Configuration {
   bool operator==(const Configuration&) const = default;
 };
 
-// The configurations that a text leads to, each once.
+// The configurations that a text leads to, without duplicates.
 class Reading {
  public:
   Reading(const PushdownTables& tables, Budget& budget)
@@ -21,7 +21,7 @@ class Reading {
         before_(budget),
         budget_(budget) {}
 
-  // Reads one byte; false where more configurations are reached than may be carried.
+  // Reads one byte; returns false if more configurations are reached than may be carried.
   bool read(uint8_t byte) {
     std::swap(found_, before_);
     found_.clear();

@@ -1,12 +1,12 @@
-// PushdownTables: a pushdown automaton over bytes as the table of steps that is stepped through.
+// PushdownTables: a pushdown automaton over bytes, as the table of its steps.
 //
 //     column     a class of bytes, the end of the text, or a label, in this order
-//     step       pops symbols, pushes others and leads to a state; those of a state and a column are neighbours. It
-//                applies where its pops are on top of the stack
+//     step       pops symbols, pushes others and leads to a state; the steps of a state and a column are adjacent. A
+//                step applies if its pops are on top of the stack
 //
 // In a deterministic automaton at most one step applies in any configuration to any column; otherwise each that applies
-// leads to one of the configurations that are carried side by side, at most `max_configurations`. The end of the text
-// leads to the last state, which has no steps. (`automata/pushdown/automaton.py`)
+// leads to one of the configurations that are carried side by side, of which there are at most `max_configurations`.
+// The end of the text leads to the last state, which has no steps. (`automata/pushdown/automaton.py`)
 #pragma once
 
 #include <cstdint>
@@ -43,12 +43,12 @@ struct PushdownTables {
   // Whether a text is accepted, with all configurations side by side.
   struct Answer {
     bool accepts;
-    int64_t too_many_after;  // how many bytes lead to more configurations than may be carried, -1 where none do
+    int64_t too_many_after;  // the number of bytes that lead to more configurations than may be carried, or -1
   };
   Answer read(std::span<const uint8_t> text, Budget& budget) const;
 };
 
-// The cell below what a step pops, or kNone where something else is on top.
+// The cell below what a step pops, or kNone if something else is on top.
 inline int32_t popped(const Stacks& stacks, std::span<const int32_t> pops, int32_t top) {
   for (int32_t symbol : pops) {
     if (top == Stacks::kEmpty || stacks[top].symbol != symbol) return kNone;

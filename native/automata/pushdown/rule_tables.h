@@ -1,8 +1,8 @@
 // The minimal automata of all rules of a grammar, determinized and minimized together, in one table.
 //
-// One state leads to the start of each rule, by a symbol of its own, and one is reached from its end by another. So no
-// two states of different rules are ever the same. States are numbered rule by rule, from the start of each breadth
-// first.
+// One state leads to the start of each rule, by a separate symbol, and another is reached from its end by another
+// symbol. So no two states of different rules are ever merged. States are numbered rule by rule, breadth first from the
+// start of each.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@
 namespace automata {
 
 // A non-deterministic automaton of rules. Labels are, in this order: the starts of rules, their ends, and any others.
-// State 0 leads to the starts and nothing leads to it; ends lead to state 1, from where nothing leads.
+// State 0 leads to the starts, and no arc enters it; ends lead to state 1, which no arc leaves.
 struct RuleParts {
   int32_t num_states, num_rules, num_labels;
   std::span<const Range> ranges;

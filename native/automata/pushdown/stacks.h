@@ -1,13 +1,13 @@
 // Stacks: all stacks of a run as one trie of cells, which grows from its root.
 //
 //     cell    a symbol on another cell; cell 0 is the empty stack
-//     kept    cells that stay. Equal ones are one number, so a configuration is two integers, and equal configurations
-//             are equal integers. A hundred thousand different stacks take some megabytes
-//     temporary    cells of a walk, numbered behind those that are kept and dropped again. Making one looks for no
-//             equal one, so equal stacks may be different numbers while they last
+//     kept    cells that stay. Equal ones have one number, so a configuration is two integers, and equal configurations
+//             are equal integers. A hundred thousand different stacks take a few megabytes
+//     temporary    cells of a walk, numbered after the kept ones and dropped again. They are made without looking for
+//             equal ones, so equal stacks may have different numbers while they last
 //
-// A walk notes `end()`, pushes temporary cells on any others, and drops them by `drop_from` what it noted. `keep` makes
-// the stack that it has come to one that stays.
+// A walk notes `end()`, pushes temporary cells on any others, and drops them by `drop_from` with the number it noted.
+// `keep` turns the stack that it has reached into a kept one.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ class Stacks {
     cells_.push_back({symbol, below, cells_[below].height + 1});
     return end() - 1;
   }
-  // Drops the temporary cells from a number on, which is at least `num_kept`.
+  // Drops the temporary cells from number `end` on, which is at least `num_kept`.
   void drop_from(int32_t end) noexcept { cells_.erase(cells_.begin() + end, cells_.end()); }
   // The same stack in kept cells. Drops temporary cells.
   int32_t keep(int32_t top) {

@@ -1,5 +1,5 @@
-// UsedSequences: sequences of symbols that steps pop and push, numbered as they are used; so are their symbols. They
-// make one trie, as `sequences_of` takes it: sequence p is sequence `parent[p]`, and then symbol `last[p]`.
+// UsedSequences: the sequences of symbols that steps pop and push, numbered in order of use, and so are their symbols.
+// They form one trie, as `sequences_of` takes it: sequence p is sequence `parent[p]` followed by symbol `last[p]`.
 #pragma once
 
 #include "automata/pushdown/stacks.h"

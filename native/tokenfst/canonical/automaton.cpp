@@ -11,7 +11,7 @@ namespace tokenfst::canonical {
 namespace {
 
 constexpr int32_t kAll = kNoEnd, kNothing = -1;
-// So many tokens are looked up one by one sooner than those that must not follow are cleared.
+// Up to this many tokens are looked up one by one, instead of clearing all tokens that must not follow.
 constexpr size_t kFew = 256;
 
 }  // namespace
@@ -69,7 +69,7 @@ int32_t CanonicalAutomaton::min_tokens(int64_t state) const {
   return best == kNoEnd ? kNoEnd : best + 1;
 }
 
-// The least number of tokens to go behind what may follow the last token, or `best` if that is none above it.
+// The least number of tokens to go after the tokens that may follow the last one, or `best` if none is lower.
 int32_t CanonicalAutomaton::least_besides(int32_t row, int32_t last, int32_t best) const {
   const auto blocked = tables_.pairs->after(last);
   for (const RowEdge& edge : tables_.rows.of(row)) {
@@ -82,7 +82,7 @@ int32_t CanonicalAutomaton::least_besides(int32_t row, int32_t last, int32_t bes
   return best;
 }
 
-// Between two of the numbers behind a row's edges budgets do not differ.
+// All budgets between two successive numbers of a row's edges have the same mask.
 CanonicalAutomaton::Key CanonicalAutomaton::key_of(int32_t row, int64_t remaining) const {
   if (remaining == kUnlimited) return {row, kAll};
   int32_t level = kNothing;

@@ -1,16 +1,18 @@
-// CanonicalAutomaton: of the texts of a language, the one tokenization that the vocabulary's encoder produces.
+// CanonicalAutomaton: accepts, of each text of a language, only the tokenization that the vocabulary's encoder
+// produces.
 //
-// The states of an automaton over tokens times the tokens of the vocabulary would be tables of gigabytes. So a state
-// here is a pair, packed into one number, and the two parts are kept apart:
+// Tables over all pairs of a state of an automaton over tokens and a token of the vocabulary would take gigabytes. So a
+// state here is a pair, packed into one number, and the two parts are kept apart:
 //
 //     row      the text so far, and where its pieces may end (`tokenfst/canonical/rows.h`): S of them, the last for the
 //              end of the sequence
-//     token    the last token, where what may come next depends on it; 0 elsewhere. A state is row x V + token
-//     mask     the classes that the row allows apart, and of those that it allows besides, what may follow the token
+//     token    the last token, if what may come next depends on it; otherwise 0. A state is row x V + token
+//     mask     the classes that the row allows apart, and, of the classes that it allows besides, the tokens that may
+//              follow the last token
 //
-// What may not follow a token is a few intervals of positions (`tokenfst/canonical/pairs.h`), so a mask of a new state
-// is two masks that the row keeps and a few thousand bits cleared; or, where the row allows few tokens besides, as many
-// looked up. Its tables never change; masks of rows that were asked for are kept.
+// The tokens that may not follow a token are a few intervals of positions (`tokenfst/canonical/pairs.h`), so the mask
+// of a new state is two masks that the row keeps, with a few thousand bits cleared; or, if the row allows few tokens
+// besides, that many tokens looked up. The tables never change; masks of rows are kept once they have been asked for.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +29,7 @@ namespace tokenfst::canonical {
 class CanonicalAutomaton : public Automaton {
  public:
   struct Tables {
-    Rows rows;                      // with the one after the end, which is final and has no edges
+    Rows rows;                      // including the one after the end, which is final and has no edges
     std::vector<int32_t> class_of;  // [V], -1 for tokens that are never written
     std::shared_ptr<const Pairs> pairs;
   };
@@ -40,27 +42,28 @@ class CanonicalAutomaton : public Automaton {
   int64_t num_states() const { return int64_t{tables_.rows.size()} * vocabulary().size(); }
   int64_t end_state() const { return num_states() - vocabulary().size(); }
   bool has_state(int64_t state) const { return 0 <= state && state < num_states(); }
-  // By row, whether what may come next depends on the last token.
+  // By row, whether the tokens that may come next depend on the last token.
   std::span<const uint8_t> needs_token() const { return needs_token_; }
   size_t num_bytes() const;
 
   bool is_final(int64_t state) const { return tables_.rows.final[row_of(state)] != 0; }
-  // The state after one more token, -1 where it is not allowed.
+  // The state after one more token, -1 if it is not allowed.
   int64_t advance(int64_t state, int32_t token) const;
-  // The least number of tokens to the end of the text, the end token counted.
+  // The least number of tokens to the end of the text, counting the end token.
   int32_t min_tokens(int64_t state) const;
 
   void fill(const State& state, int64_t remaining, std::span<uint32_t> out) override;
-  // Does the same if the masks of the row are at hand, and nothing if they are not: never waits for another thread.
+  // Does the same if the masks of the row are kept, and nothing otherwise: never waits for another thread.
   bool fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out) const;
 
  private:
-  // What a row allows: after any token, and besides after some.
+  // The tokens that a row allows: after any token, and besides those, after some tokens only.
   struct RowMasks {
     std::vector<uint32_t> apart, besides;  // packed; `besides` is empty where `few` has them
     std::vector<int32_t> few;
   };
-  // A row, and the greatest number of tokens to go that a budget allows; kAll where it allows all that the row does.
+  // A row, and the greatest number of tokens to go that a budget allows; kAll if it allows everything that the row
+  // does.
   struct Key {
     int32_t row, level;
     bool operator==(const Key&) const = default;

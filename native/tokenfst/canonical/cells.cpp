@@ -37,7 +37,7 @@ namespace {
 
 using support::Groups;
 
-// Whether one of some ascending positions is in none of some intervals.
+// Returns whether any of some ascending positions is in none of some intervals.
 bool any_outside(std::span<const int32_t> positions, std::span<const Interval> intervals) {
   auto at = positions.begin();
   for (const Interval& interval : intervals) {
@@ -87,7 +87,7 @@ class Backwards {
   const Groups by_split_;
 };
 
-// The search, in rounds: what has `done` tokens to go follows from what changed in the round before.
+// The search, in rounds: the runs with `done` tokens to go follow from the changes of the round before.
 class Search {
  public:
   Search(Cells& cells, const Edges& edges, const Product& product, const Pairs& pairs, int32_t closing, Budget& budget)
@@ -131,7 +131,7 @@ class Search {
     changed_.push_back(cell);
   }
 
-  // All runs in a state that has become free.
+  // Updates all runs in a state that has become free.
   void free_runs(int32_t state) {
     for (int32_t cell = cells_.first_of(state); cell < cells_.end_of(state); ++cell) {
       bool news = false;
@@ -144,7 +144,7 @@ class Search {
     }
   }
 
-  // The runs in a state after which some token that has changed in the last round may follow.
+  // Updates the runs in a state that some token changed in the last round may follow.
   void follow(int32_t state) {
     note_positions(state);
     if (positions_.empty()) return;
@@ -162,12 +162,12 @@ class Search {
       budget_.spend(1 + static_cast<int64_t>(tokens.size()));
     }
   }
-  // The positions of the tokens by which a state leads to runs with one token less to go.
+  // Notes the positions of the tokens by which a state leads to runs with one token less to go.
   void note_positions(int32_t state) {
     positions_.clear();
     for (int32_t edge = edges_.offsets[state]; edge < edges_.offsets[state + 1]; ++edge) {
       const int32_t cell = cells_.of_edge(edge);
-      // A cell that changes in this round too has `is_changed_` at `done_` but tokens at `done_ - 1`.
+      // A cell that also changes in this round has `is_changed_` at `done_`, but tokens at `done_ - 1`.
       if (is_changed_[cell] < done_ - 1) continue;
       const auto tokens = cells_.tokens(cell);
       const auto least = cells_.least(cell);
@@ -177,9 +177,9 @@ class Search {
       budget_.spend(1 + static_cast<int64_t>(tokens.size()));
     }
   }
-  // Whether one of the positions is outside of the intervals of a token.
+  // Returns whether one of the positions is outside of the intervals of a token.
   bool goes_on(std::span<const Interval> intervals, bool& is_sorted) {
-    // Nearly always one of a few will do.
+    // Trying a few is nearly always enough.
     for (size_t probe = 0; probe < 8; ++probe) {
       if (Pairs::is_outside(intervals, positions_[probe * positions_.size() >> 3])) return true;
     }
@@ -192,7 +192,7 @@ class Search {
     return any_outside(positions_, intervals);
   }
 
-  // What changed has consequences one token earlier.
+  // Propagates the changes to states one token earlier.
   void look_back() {
     newly_free_.clear();
     dirty_.clear();
@@ -215,10 +215,10 @@ class Search {
   const Edges& edges_;
   const Pairs& pairs_;
   const Backwards backwards_;
-  int32_t done_;          // how many tokens to go this round is about
+  int32_t done_;          // the number of tokens to go in this round
   Vector<int32_t> free_;  // [M]
   Vector<int32_t> newly_free_, dirty_, is_dirty_;
-  Vector<int32_t> changed_, is_changed_;  // cells, and the round in which each has changed last
+  Vector<int32_t> changed_, is_changed_;  // cells, and the last round in which each has changed
   Vector<int32_t> positions_;
   Budget& budget_;
 };

@@ -1,7 +1,7 @@
 // Cells: the runs that tokens of one class bring to one state of the product, and how many tokens each has to go.
 //
 //     Cells     cells by state and then by class, the cell of every edge, and the numbers of their tokens
-//     find      all numbers, from the ends of texts backwards (`tokenfst/canonical/liveness.h` says how)
+//     find      all numbers, backwards from the ends of texts (`tokenfst/canonical/liveness.h` describes how)
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ class Cells {
   const Cell& operator[](int32_t cell) const { return cells_[cell]; }
   int32_t of_edge(int32_t edge) const { return of_edge_[edge]; }
   const Vector<int32_t>& of_edges() const { return of_edge_; }
-  // The tokens of a cell, and how many each has to go.
+  // The tokens of a cell, and the number of tokens to go after each.
   std::span<const int32_t> tokens(int32_t cell) const { return edges_.members_of(cells_[cell].number); }
   std::span<int32_t> least(int32_t cell) { return {least_.data() + begins_[cell], least_.data() + begins_[cell + 1]}; }
   std::span<const int32_t> least(int32_t cell) const {
     return {least_.data() + begins_[cell], least_.data() + begins_[cell + 1]};
   }
-  // The cells of a state are neighbours.
+  // The cells of a state are adjacent.
   int32_t first_of(int32_t state) const { return of_state_[state]; }
   int32_t end_of(int32_t state) const { return of_state_[state + 1]; }
 
@@ -43,7 +43,7 @@ class Cells {
   Vector<int32_t> least_;     // by cell and token
 };
 
-// Finds the numbers of all cells; returns that of the start of the text.
+// Finds the numbers of all cells; returns the number at the start of the text.
 int32_t find_least(Cells& cells, const Edges& edges, const Product& product, const Pairs& pairs, int32_t closing,
                    Budget& budget);
 

@@ -18,7 +18,7 @@ size_t slots_for(size_t count) {
   return slots;
 }
 
-// Tokens by their bytes; of equal ones the first.
+// Tokens by their bytes; of equal tokens the first.
 class TokenIndex {
  public:
   TokenIndex(const Vocabulary& vocabulary, Budget& budget)
@@ -46,7 +46,7 @@ class TokenIndex {
   Vector<int32_t> slots_;
 };
 
-// What merging needs: for each pair of tokens what it makes, and when.
+// The data for merging: the token that each pair of tokens makes, and when.
 class Encoder {
  public:
   struct Made {
@@ -61,7 +61,7 @@ class Encoder {
     }
     if (merges) {
       slots_.resize(slots_for(merges->size()));
-      // Of a pair that is listed twice, the last counts.
+      // If a pair is listed twice, the last entry counts.
       for (size_t at = 0; at < merges->size(); ++at) put((*merges)[at], static_cast<int32_t>(at));
       budget.spend(8 * static_cast<int64_t>(merges->size()));
     } else {
@@ -70,7 +70,7 @@ class Encoder {
   }
 
   int32_t byte_token(uint8_t byte) const { return byte_token_[byte]; }
-  // What a pair makes, or nothing.
+  // The result of merging a pair, or nothing.
   const Made* find(int32_t left, int32_t right) const {
     const Slot& slot = slots_[place(left, right)];
     return slot.left == kNoToken ? nullptr : &slot.made;
@@ -82,7 +82,7 @@ class Encoder {
     Made made{};
   };
 
-  // All pairs of tokens that spell a token, whose id is their rank.
+  // Adds all pairs of tokens that spell a token; its id is their rank.
   void put_spelling(const Vocabulary& vocabulary, Budget& budget) {
     const TokenIndex index(vocabulary, budget);
     Vector<Merge> found(budget);
@@ -114,7 +114,7 @@ class Encoder {
   Vector<Slot> slots_;
 };
 
-// The merges of one token after the other.
+// Runs the merges of one token after another.
 class Merging {
  public:
   Merging(const Encoder& encoder, Budget& budget) : encoder_(encoder), symbols_(budget), merges_(budget) {}
@@ -133,7 +133,7 @@ class Merging {
   }
 
  private:
-  // Whether there is a token for each byte.
+  // Begins with single bytes; returns whether there is a token for each.
   bool begin(Bytes bytes) {
     symbols_.clear();
     for (uint8_t byte : bytes) symbols_.push_back(encoder_.byte_token(byte));
@@ -143,8 +143,8 @@ class Merging {
     return true;
   }
   const Encoder::Made* merge_at(size_t at) const { return encoder_.find(symbols_[at], symbols_[at + 1]); }
-  // The place of the next merge: the least rank, and of these the leftmost; as many as there are places if there is
-  // none.
+  // The place of the next merge: the one with the least rank, and of these the leftmost; the number of places if there
+  // is none.
   size_t next() const {
     size_t best = merges_.size();
     for (size_t at = 0; at < merges_.size(); ++at) {

@@ -9,7 +9,7 @@ namespace {
 
 using support::Groups;
 
-// Edges as they come, and the class of every token.
+// Collects edges, and the class of every token.
 class Collector {
  public:
   Collector(const Product& product, const Tokens& tokens, Budget& budget)
@@ -66,7 +66,7 @@ class Collector {
   }
 
  private:
-  // Tokens by class and then by position, but those in no class.
+  // Tokens by class and then by position, without those in no class.
   void take_members(Edges& found) const {
     const auto& token_at = tokens_.pairs.token_at;
     const Groups groups = support::grouped(
@@ -78,7 +78,7 @@ class Collector {
     for (int32_t place : groups.order) found.members.push_back(token_at[place]);
     found.members.erase(found.members.begin(), found.members.begin() + first);
   }
-  // Edges by source and then by class; those of classes with tokens.
+  // Edges by source and then by class, only for classes with tokens.
   void take_edges(Edges& found) const {
     const Groups by_class =
         support::grouped(num_classes_, edges_.size(), [&](size_t edge) { return edges_[edge].number; }, budget_);

@@ -1,9 +1,9 @@
-// What each token does to the product: its edges by class, and the tokens of each class.
+// The edges of tokens in the product, by class, and the tokens of each class.
 //
 // Classes are those of `tokenfst/token_classes.h` over the bytes of the product, which is deterministic inside tokens,
-// with two changes. A token that the encoder never writes is in no class. A token that only whole pieces are begins
-// where a piece begins and leads to the second state of where its bytes lead, in which the piece must end. And tokens
-// that write nothing get classes by the labels of the constraint that stand for them.
+// with two changes. A token that the encoder never writes is in no class. A token that only occurs as a whole piece
+// begins where a piece begins and leads to the second state of its target, in which the piece must end. Tokens that
+// write nothing get classes by the labels of the constraint that stand for them.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct ClassEdge {
   int32_t number, target;
 };
 
-// Edges by source and then by class, and the tokens of each class; class 0 is that of no token.
+// Edges by source and then by class, and the tokens of each class; class 0 contains no token.
 struct Edges {
   std::vector<int32_t> offsets;  // [M + 1], where the edges of each state begin
   std::vector<ClassEdge> edges;
@@ -42,11 +42,11 @@ struct Edges {
   }
 };
 
-// An encoder, as far as tokens by themselves go.
+// The tokens of an encoder, with their properties.
 struct Tokens {
   const Vocabulary& vocabulary;
   const Pairs& pairs;
-  std::span<const int32_t> words;  // those that only whole pieces are
+  std::span<const int32_t> words;  // those that only occur as whole pieces
   std::span<const int32_t> never;  // those that the encoder never writes
 };
 

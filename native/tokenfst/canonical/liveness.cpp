@@ -10,7 +10,7 @@ namespace tokenfst::canonical {
 
 namespace {
 
-// The tokens of each class in groups that no cell tells apart.
+// The tokens of each class, in groups that no cell distinguishes.
 class Grouping {
  public:
   Grouping(const Edges& edges, const Cells& cells, Budget& budget)
@@ -35,7 +35,7 @@ class Grouping {
   }
 
   int32_t size() const { return static_cast<int32_t>(firsts_.size()); }
-  // The groups of a class are numbered from here up to where those of the next class begin.
+  // The groups of a class are numbered from here up to the first group of the next class.
   int32_t begin(int32_t number) const { return begins_[number]; }
   // The place of a group's first token among those of its class.
   int32_t first(int32_t group) const { return firsts_[group]; }
@@ -48,7 +48,7 @@ class Grouping {
     auto operator<=>(const Key&) const = default;
   };
 
-  // Tells the tokens from member `begin` on apart by their numbers, one for each.
+  // Splits the groups of the tokens from member `begin` on by their numbers, one number for each token.
   void refine(int32_t begin, std::span<const int32_t> least) {
     keys_.clear();
     for (size_t at = 0; at < least.size(); ++at) {
@@ -83,7 +83,7 @@ class Grouping {
   Budget& budget_;
 };
 
-// Every edge once for each group of its class that leads to an end.
+// Copies every edge once for each group of its class that leads to an end.
 LiveEdges split(const Edges& edges, const Cells& cells, const Grouping& groups, int32_t num_tokens, Budget& budget) {
   LiveEdges found{{}, {}, std::vector<int32_t>(static_cast<size_t>(num_tokens), kNone), groups.size(), kNoEnd};
   Vector<LiveEdge> live(budget);

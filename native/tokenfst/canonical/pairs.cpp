@@ -12,7 +12,7 @@ namespace {
 using support::Groups;
 using Tokens = std::span<const Derivation>;
 
-// All tokens in the order of a key.
+// All tokens, sorted by a key.
 template <class Key>
 Vector<int32_t> ordered_by(Tokens tokens, Key key, Budget& budget) {
   Vector<int32_t> order(tokens.size(), budget);
@@ -22,7 +22,7 @@ Vector<int32_t> ordered_by(Tokens tokens, Key key, Budget& budget) {
   return order;
 }
 
-// Those of them that a merge makes, by the half that is given.
+// The tokens that a merge makes, grouped by their left half, in the given order.
 Groups by_left(Tokens tokens, const Vector<int32_t>& order, Budget& budget) {
   Vector<int32_t> merged(budget);
   for (int32_t token : order) {
@@ -40,7 +40,7 @@ struct DepthFirst {
   Vector<int32_t> end;
 };
 
-// Siblings by clock, descending; on one clock, first those whose right half is made at that clock as well.
+// Siblings by clock, descending; for one clock, first those whose right half is made at that clock as well.
 Groups children(Tokens tokens, Budget& budget) {
   const auto key = [&](int32_t token) {
     const Derivation& own = tokens[token];
@@ -51,7 +51,7 @@ Groups children(Tokens tokens, Budget& budget) {
   return by_left(tokens, ordered_by(tokens, key, budget), budget);
 }
 
-// Makes the ends of tokens those of all that is below them.
+// Extends the end of each token to those of all tokens below it.
 void lengthen(Tokens tokens, DepthFirst& order) {
   for (size_t at = order.token_at.size(); at-- > 0;) {
     const int32_t token = order.token_at[at], parent = tokens[token].left;
@@ -87,7 +87,8 @@ DepthFirst depth_first(Tokens tokens, Budget& budget) {
   return found;
 }
 
-// What must not follow, from merges by their left half in the order in which they leave off as it is used up earlier.
+// Finds the tokens that must not follow, from merges grouped by their left half, in an order in which a loop can stop
+// at the first merge that comes too late.
 class Blocking {
  public:
   Blocking(Tokens tokens, const DepthFirst& order, Budget& budget)
@@ -103,7 +104,7 @@ class Blocking {
     }
   }
 
-  // The intervals of a token, those that touch joined; valid until the next call.
+  // The intervals of a token, with touching ones joined; valid until the next call.
   std::span<const Interval> after(int32_t token, Budget& budget) {
     found_.clear();
     const Derivation* whole = nullptr;
@@ -129,7 +130,7 @@ class Blocking {
     };
     return by_left(tokens, ordered_by(tokens, key, budget), budget);
   }
-  // One past the last position of the tokens that a merge may take its right half from.
+  // One past the last position of the tokens from which a merge may take its right half.
   int32_t stop(const Derivation& merged) const {
     const Derivation& part = tokens_[merged.right];
     int32_t found = order_.position[merged.right] + 1;
@@ -142,7 +143,7 @@ class Blocking {
     }
     return found;
   }
-  // Whether a merge that takes a part comes before the one that makes the whole of it.
+  // Returns whether a merge that takes a part comes before the merge that makes the whole of it.
   bool comes_before(const Derivation& merged, const Derivation& whole, const Derivation& part) const {
     const bool tie = merged.clock == whole.clock && whole.clock == part.clock;
     const bool by_rank = tie && tokens_[merged.right].clock < part.clock;

@@ -1,25 +1,25 @@
-// Which tokens may stand next to each other in what an encoder makes of one piece of text.
+// Which tokens may be adjacent in an encoder's output for one piece of text.
 //
 // A sequence of tokens is what the merges make of its text exactly if each token is what they make of its own bytes,
 // and each two neighbours are what they make of theirs (Berglund, Martens & van der Merwe 2024): the first merge across
 // a boundary would happen at that boundary whatever lies further away. So it is enough to know the pairs (u, v) in
-// which some merge takes an end of u and a beginning of v before merges inside u and v do.
+// which some merge takes an end of u and a beginning of v before the merges inside u and v do.
 //
-//     ends of u          u, its right half, that one's right half, ... down to the last byte; each is there from its
-//     own
+//     ends of u          u, its right half, the right half of that, ... down to the last byte; each exists from its own
 //                        clock to the clock of the token that it is the right half of
 //     beginnings of v    v, its left half, ... down to the first byte
 //
-// The merge of x and y to w comes in between if x is an end of u and y a beginning of v, and at the clock of w both are
-// still there. Clocks are equal only if the same merge happens in two places, of which the left one is first: so inside
-// u a merge at the clock of w comes before, and inside v after. (Merges that become possible while the clock stands
-// compare their ranks; `derivations.h`.)
+// The merge of x and y to w interferes if x is an end of u and y a beginning of v, and both still exist at the clock of
+// w. Clocks are equal only if the same merge happens in two places, of which the left one is first: so inside u a merge
+// at the clock of w comes before it, and inside v after it. (Merges that become possible while the clock stands still
+// compare their ranks; see `derivations.h`.)
 //
-// Left halves make a tree with bytes as roots: y is the parent of all v that it is the left half of. With the children
-// of each token in descending order of clock, and tokens numbered in depth-first order (`position`), the v of which y
-// is a beginning that is still there at the clock of w are y and the first of its subtrees: neighbours. So what must
-// not follow u is a union of intervals of positions, one for each merge whose left part is an end of u; with Tekken's
-// 131,072 tokens 23 on average and 729 at most, before those that overlap are joined.
+// Left halves form a forest with bytes as roots: y is the parent of all v that it is the left half of. With the
+// children of each token in descending order of clock, and tokens numbered in depth-first order (`position`), the
+// tokens v of which y is a beginning that still exists at the clock of w are y and the first part of its subtree:
+// adjacent positions. So the tokens that must not follow u are a union of intervals of positions, one for each merge
+// whose left part is an end of u; with Tekken's 131,072 tokens there are 23 on average and 729 at most, before
+// overlapping ones are joined.
 //
 // Rejected: a table of pairs (V x V); trying pairs by running the encoder (exact, and what the tests do).
 #pragma once
@@ -50,7 +50,7 @@ struct Pairs {
   }
   bool may_follow(int32_t left, int32_t right) const { return is_outside(after(left), position[right]); }
 
-  // Whether a position is in none of some intervals.
+  // Returns whether a position is in none of some intervals.
   static bool is_outside(std::span<const Interval> intervals, int32_t place) {
     const auto behind = std::ranges::upper_bound(intervals, place, {}, &Interval::first);
     return behind == intervals.begin() || place >= (behind - 1)->end;

@@ -21,7 +21,7 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
-// A class of bytes of the product: those that none of its parts tells apart.
+// A class of bytes of the product: bytes that none of its parts distinguishes.
 struct Column {
   int32_t outer, piece, node;
   auto operator<=>(const Column&) const = default;
@@ -146,7 +146,7 @@ class Explorer {
     }
   }
 
-  // The number of each state among those that lead to an end, by bytes or otherwise; kNone for the others.
+  // The number of each state among those that lead to an end, by bytes or by other edges; kNone for all others.
   Vector<int32_t> numbered_live() const {
     Vector<Edge> edges(budget_);
     const auto add = [&](int32_t state, int32_t target) {

@@ -1,19 +1,20 @@
-// The bytes of a constraint together with the pieces of a pre-tokenizer: one automaton that reads both at once.
+// The bytes of a constraint combined with the pieces of a pre-tokenizer: one automaton that reads both in parallel.
 //
 //     PieceBytes    where the pieces of a text may end, over bytes (`tokenfst/canonical/piece_bytes.py`)
-//     WholePieces   the tokens that an encoder finds only by looking a whole piece up, since merges do not make them
+//     WholePieces   the tokens that an encoder only finds by looking up a whole piece, since merges do not make them
 //     Product       states (q, p, t): of the constraint, of the pieces, and a node of the trie of whole pieces
 //     split         the state after deciding that a piece ends here: (q, p', root)
 //
-// A piece that spells a token of whole pieces is that token and must not be written otherwise. So where the bytes since
-// the last boundary spell one, the piece cannot end; but each such state has a second one in which it must, and to that
-// one leads the token itself (`whole`). Other states have the node kOut, and without such tokens all have.
+// A piece that spells one of the whole-piece tokens is that token and must not be written otherwise. So where the bytes
+// since the last boundary spell one, the piece cannot end; but each such state has a second state in which it must end,
+// and the token itself leads to that one (`whole`). Other states have the node kOut, and without such tokens all states
+// do.
 //
-// A label of the constraint stands for tokens that write nothing. An encoder cuts the text on either side of one by
-// itself, so it may be taken where a text may end, and a new text begins behind it.
+// A label of the constraint stands for tokens that write nothing. An encoder encodes the text on either side of such a
+// token separately, so it may be taken where a text may end, and a new text begins after it.
 //
-// A product has states that no end can be reached from, when a decision about pieces goes against the constraint: they
-// are taken out.
+// States of a product from which no end can be reached, because a decision about pieces contradicts the constraint, are
+// removed.
 #pragma once
 
 #include <array>
@@ -38,7 +39,7 @@ struct PieceBytes {
   int32_t step(int32_t state, int32_t column) const { return next[static_cast<size_t>(state) * num_classes + column]; }
 };
 
-// Nodes of every trie: no whole piece begins like this; nothing has been read since the boundary.
+// Nodes of every trie: no whole piece begins like this; nothing has been read since the last boundary.
 constexpr int32_t kOut = 0, kRoot = 1;
 
 struct WholePieces {
@@ -55,16 +56,16 @@ struct WholePieces {
 struct Product {
   automata::ByteTables automaton;  // its final states are those where the text may end; without labels
   std::vector<int32_t> split;      // [M], the state after deciding that a piece ends here, or kNone
-  std::vector<uint8_t> begins;     // [M], whether that decision has just been taken
+  std::vector<uint8_t> begins;     // [M], whether that decision has just been made
   std::vector<int32_t> whole;      // [M], the second state of one whose piece spells a whole token, or kNone
-  std::vector<int32_t> by_label;   // [M, L], the state behind each label of the constraint, or kNone
+  std::vector<int32_t> by_label;   // [M, L], the state after each label of the constraint, or kNone
   int32_t num_labels = 0;
 
   int32_t num_states() const { return automaton.num_states(); }
   bool is_empty() const { return automaton.start == kNone; }
 };
 
-// The product of a constraint, which has a state and a dense table. Throws LimitExceeded past `max_states`.
+// The product of a non-empty constraint with a dense table. Throws LimitExceeded past `max_states`.
 Product product(const automata::ByteTables& constraint, const PieceBytes& pieces, const WholePieces& words,
                 int64_t max_states, Budget& budget);
 

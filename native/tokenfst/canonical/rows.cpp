@@ -9,8 +9,8 @@ namespace tokenfst::canonical {
 
 namespace {
 
-// The edges of each class out of one set, as linked lists that are emptied as they are read; those behind a boundary
-// before the others.
+// The edges of each class out of one set, as linked lists that are emptied as they are read; those after a boundary
+// come before the others.
 class EdgesByClass {
  public:
   EdgesByClass(int32_t num_classes, Budget& budget)
@@ -30,7 +30,7 @@ class EdgesByClass {
     std::ranges::sort(met_);
     return met_;
   }
-  // Calls `each` for the edges of a class that are apart, or for those that are not.
+  // Calls `each` for the edges of a class that come after a boundary, or for those that do not.
   template <class Each>
   void for_edges(int32_t number, bool apart, Each each) const {
     for (int32_t at = first_[number]; at != kNone; at = links_[at].next) {
@@ -85,7 +85,7 @@ class Subsets {
   }
 
  private:
-  // Adds the edges of a set; whether the text may end there.
+  // Adds the edges of a set; returns whether the text may end there.
   bool expand(int32_t state) {
     bool is_final = false;
     out_.clear();
@@ -108,7 +108,7 @@ class Subsets {
     found.any = targets_.size() == num_apart ? found.apart : close();
     return found;
   }
-  // Adds the targets of a class to those gathered, each once; the least number of tokens to go.
+  // Adds the targets of a class to those gathered, without duplicates; returns the least number of tokens to go.
   int32_t gather(int32_t number, bool apart) {
     int32_t least = kNoEnd;
     out_.for_edges(number, apart, [&](const LiveEdge& edge) {

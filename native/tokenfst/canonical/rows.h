@@ -1,13 +1,14 @@
-// From runs to states: the subset construction, with two targets for each class.
+// Turns runs into states: the subset construction, with two targets for each class.
 //
-// What a text has been cut into so far may leave several runs of the product, since whether a piece ended may not be
-// known yet; of the tokenizations of a text only one is completed by any of them. A state is the set of runs that are
-// left. A token continues those that end a piece before it, and if it may follow the last token also those that do not:
+// The pieces of a text so far may leave several runs of the product, since it may not be known yet whether a piece has
+// ended; of the tokenizations of a text, only one can be completed from any of them. A state is the set of the
+// remaining runs. A token continues those that end a piece before it, and, if it may follow the last token, also those
+// that do not:
 //
-//     apart    the state that a class leads to if only runs with a boundary before it go on, or kNone
-//     any      the state that it leads to if all go on, or kNone
+//     apart    the state that a class leads to if only the runs with a boundary before it continue, or kNone
+//     any      the state that it leads to if all runs continue, or kNone
 //
-// Runs are few: two, with the pre-tokenizers in use, while spaces are written.
+// There are few runs: two, with the pre-tokenizers in use, while spaces are written.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ namespace tokenfst::canonical {
 struct RowEdge {
   int32_t number;                  // a class
   int32_t apart, any;              // where it leads
-  int32_t least_apart, least_any;  // how many tokens there are to go behind, at least; kNoEnd where there is no target
+  int32_t least_apart, least_any;  // the least number of tokens to go after it; kNoEnd if there is no target
 };
 
 // States, of which 0 is the start, and their edges.

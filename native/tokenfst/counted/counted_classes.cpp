@@ -12,7 +12,7 @@ namespace {
 
 using automata::GuardedEdge;
 
-// Memory is the limit on pieces and parts; these are as many as can be numbered.
+// Memory is the limit on pieces and parts; this is the most that can be numbered.
 constexpr size_t kNumbered = std::numeric_limits<int32_t>::max();
 
 // The edges, with those of the end tokens before all others.
@@ -48,7 +48,7 @@ Vector<automata::StateValues> live_values(std::span<const CountedEdge> edges, in
   return joined(*pieces, budget);
 }
 
-// The parts of edges that lead to where tokens lead on to an end.
+// The parts of edges that lead to values from which tokens lead to an end.
 Vector<CountedEdge> live_edges(std::span<const CountedEdge> edges, int32_t num_places, int32_t max_register,
                                Budget& budget) {
   const auto live = live_values(edges, num_places, max_register, budget);
@@ -66,7 +66,7 @@ Vector<CountedEdge> live_edges(std::span<const CountedEdge> edges, int32_t num_p
   return found;
 }
 
-// Edges by place, those of each in their order.
+// Edges by place, in their given order within a place.
 GuardedTransitions by_place(std::span<const CountedEdge> edges, int32_t num_places, int32_t num_classes,
                             int32_t max_register, Budget& budget) {
   const auto places =

@@ -6,7 +6,7 @@ namespace tokenfst {
 
 namespace {
 
-// An action and then another one, as one.
+// The composition of two actions.
 int32_t followed(int32_t action, int32_t then) {
   if (then < 0) return then;
   return action >= 0 ? action + then : ~(~action + then);
@@ -51,7 +51,7 @@ void RegisterFunctions::append(Entry entry) {
     Entry& last = written.back();
     if (last.source == entry.source && last.target == entry.target && last.high + 1 == entry.low) {
       int32_t action = last.action;
-      // One value alone goes on as a constant, or as a sum.
+      // A single value may be continued as a constant or as a sum.
       if (last.low == last.high && value == ~action + 1 && value >= entry.low) action = value - entry.low;
       if (value == (action >= 0 ? entry.low + action : ~action)) {
         last.action = action;

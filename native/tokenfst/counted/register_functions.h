@@ -1,11 +1,11 @@
-// RegisterFunctions: what a token does to a counted byte automaton, partial functions on states and a register.
+// RegisterFunctions: the effects of tokens on a counted byte automaton, partial functions on states and a register.
 //
 // A function is a span of guarded edges, its entries, in order of source and then of register values. Equal functions
 // have equal entries, whatever bytes they were composed of, since entries are canonical: the values are taken in
-// ascending order, and each entry is as long as it can be. (One value alone is written as one that is set. Where a
-// value fits the entry before it and the one behind it, it is the former's.) So functions are hash-consed as in
-// `tokenfst/functions.h`. No subtree of a trie is passed over but the dead ones: where characters are counted, nothing
-// leaves a function unchanged.
+// ascending order, and each entry is as long as possible. (A single value is written as one that is set. A value that
+// fits both the entry before it and the one after it belongs to the one before.) So functions are hash-consed as in
+// `tokenfst/functions.h`. Only dead subtrees of a trie are skipped: where characters are counted, nothing leaves a
+// function unchanged.
 #pragma once
 
 #include <span>
@@ -24,7 +24,7 @@ class RegisterFunctions {
 
   using Entry = automata::GuardedEdge;
 
-  // Of an automaton with at least one state.
+  // The functions of an automaton with at least one state.
   RegisterFunctions(const automata::CountedTables& automaton, Budget& budget);
 
   int32_t after(int32_t function, int32_t column) {
@@ -36,7 +36,7 @@ class RegisterFunctions {
 
  private:
   int32_t compose(int32_t function, int32_t column);
-  // Writes an entry behind the others, of which it may continue the last.
+  // Writes an entry after the others, or extends the last one by it.
   void append(Entry entry);
   int32_t closed();
 

@@ -1,12 +1,12 @@
-// LazyAutomaton: an exact automaton over tokens whose masks are made when they are first asked for.
+// LazyAutomaton: an exact automaton over tokens whose masks are computed when they are first asked for.
 //
 //     state    a configuration of a Machine: a state and a stack, both numbers, as one integer
-//     row      what a configuration allows (`lazy/rows.h`). Rows are kept until they are too many or take too much;
-//     then all
-//              are forgotten. States stay valid
+//     row      the tokens that a configuration allows (`lazy/rows.h`). Rows are kept until they are too many or take
+//              too much memory; then all are forgotten. States stay valid
 //
-// Whoever uses it holds it (`Hold`), one thread at a time. Do not wait for that with Python's lock: try, and give up
-// Python's lock to wait. The machine, its stacks and what is kept are charged to the automaton's own budget.
+// A caller must hold the automaton (`Hold`), one thread at a time. Do not wait for it while holding Python's lock: try,
+// and release Python's lock to wait. The machine, its stacks and the kept rows are charged to the automaton's own
+// budget.
 #pragma once
 
 #include <atomic>
@@ -28,13 +28,13 @@ class LazyAutomaton : public Automaton {
  public:
   static constexpr int64_t kNotAllowed = -1, kEndState = -2;
 
-  // What is stepped through, and where distances come from once they are asked for.
+  // The machine to step through, and the source of distances once they are asked for.
   struct Parts {
     std::unique_ptr<Machine> machine;
     std::function<std::unique_ptr<DistanceSource>(Budget&)> make_distances;
   };
   using MakeParts = std::function<Parts(Budget&)>;
-  // A token that writes something else at the start of a text than its bytes: the text, and the state that reads it.
+  // A token that, at the start of a text, writes something else than its bytes: the text, and the state that reads it.
   struct Beginning {
     int32_t token;
     std::vector<uint8_t> text;
@@ -45,8 +45,8 @@ class LazyAutomaton : public Automaton {
    public:
     // Takes the automaton if it is free.
     Hold(LazyAutomaton& automaton, std::try_to_lock_t);
-    // Waits until it is. Throws std::runtime_error where this thread holds it already, which only the handler of a
-    // signal could ask for.
+    // Waits until it is free. Throws std::runtime_error if this thread already holds it, which can only happen in the
+    // handler of a signal.
     explicit Hold(LazyAutomaton& automaton);
     ~Hold();
     Hold(const Hold&) = delete;
@@ -58,28 +58,28 @@ class LazyAutomaton : public Automaton {
     bool holds_ = false;
   };
 
-  // Making it may take as long as `work` allows.
+  // Construction may take as long as `work` allows.
   LazyAutomaton(std::shared_ptr<TextLibrary> texts, const MakeParts& make_parts, size_t max_rows, Budget& work,
                 Budget::Interrupt interrupt);
 
-  // All that follows, but for `fill` of an Automaton, is for who holds the automaton. What is no state is
+  // Everything below, except `fill` of an Automaton, requires that the caller holds the automaton. An invalid state is
   // std::invalid_argument.
 
-  // Tokens that write something else at the start of a text, in order.
+  // Sets the tokens that write something else at the start of a text, in order.
   void set_beginnings(std::span<const Beginning> beginnings);
-  // Whether a state that is known reads a byte.
+  // Whether a known state reads a byte.
   bool reads(uint8_t byte) const { return machine_.reads(byte); }
 
-  // Whether no text at all is allowed.
+  // Whether no text is allowed.
   bool is_empty() const { return machine_.start() == kDead; }
   int64_t start() const { return Configuration{machine_.start(), Stacks::kEmpty}.number(); }
   bool is_final(int64_t state);
-  // The state after one more token, kNotAllowed where it is not allowed.
+  // The state after one more token, kNotAllowed if it is not allowed.
   int64_t advance(int64_t state, int64_t token);
-  // A number of tokens that is enough from a state to the end of the text, the end token counted.
+  // A number of tokens that suffices from a state to the end of the text, counting the end token.
   int32_t min_tokens(int64_t state);
   void fill(int64_t state, int64_t remaining, std::span<uint32_t> out);
-  // Does the same if the mask is at hand, and nothing if it is not.
+  // Does the same if the mask is kept, and nothing otherwise.
   bool fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out) const;
 
   const RowCache& rows() const { return cache_; }

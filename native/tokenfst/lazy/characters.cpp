@@ -14,9 +14,9 @@ using support::kWhole;
 
 namespace {
 
-// So many ASCII bytes to one state are a text.
+// At least this many ASCII bytes that lead to one state make a text.
 constexpr int32_t kTextBytes = 24;
-// A search for a cover looks at no more states.
+// A search for a cover visits at most this many states.
 constexpr size_t kMostStates = 1 << 11;
 
 bool overlap(const AsciiBytes& bytes, const CharacterSet& set) {
@@ -24,7 +24,7 @@ bool overlap(const AsciiBytes& bytes, const CharacterSet& set) {
          (bytes.words[3] & set.ascii[3]);
 }
 
-// Calls `visit(byte)` for one byte of each class among neighbouring bytes; stops where it returns false.
+// Calls `visit(byte)` for one byte of each class among consecutive bytes; stops when it returns false.
 template <class Visit>
 bool for_each_class(const ByteClasses& byte_class, int first, int last, Visit visit) {
   int32_t seen = -1;

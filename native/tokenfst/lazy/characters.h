@@ -1,20 +1,17 @@
-// What characters do to the states of a machine: what walks need not enter, and which masks need no walk over
-// everything.
+// The effect of characters on the states of a machine: what walks need not enter, and which masks need no walk over all
+// tokens.
 //
 //     loops    of a state: the ASCII bytes that lead back to it, and whether all characters beyond ASCII do, whatever
-//     the
-//              stack is
+//              the stack is
 //     text     a state is text-like if many ASCII bytes lead to one state and leave the stack alone: which characters,
-//     and
-//              where they lead
+//              and where they lead
 //     cover    of a state: how many characters of a set may follow in any way. A pattern that some place of a text has
-//     to
-//              match, `[0-9]{16}`, or one of words, `(\S+\s+){0,99}\S+`, allows nearly every text to go on; but its
-//              states are many, and none loops on all that quoted text holds. What matters for a mask is not where a
-//              token leads but whether it leads anywhere. So a search looks at what all texts of one character lead to,
-//              of two, and so on; none of them may be dead or touch the stack
+//              to match, `[0-9]{16}`, or one of words, `(\S+\s+){0,99}\S+`, lets nearly every text continue; but its
+//              states are many, and none loops on everything that quoted text contains. What matters for a mask is not
+//              where a token leads but whether it leads anywhere. So a search visits the states that all texts of one
+//              character lead to, then of two, and so on; none of them may be dead or touch the stack
 //
-// What is found of a state is kept.
+// Results are kept by state.
 #pragma once
 
 #include <cstdint>
@@ -39,19 +36,19 @@ class Characters {
         met_(budget),
         queue_(budget) {}
 
-  // The loops of a state; null where they have not been found, in `known_loops`.
+  // The loops of a state; null if they have not been found yet.
   const Loops* known_loops(int32_t state) const {
     return static_cast<size_t>(state) < notes_.size() && notes_[state].has_loops ? &notes_[state].loops : nullptr;
   }
   const Loops& loops(int32_t state);
   const TextLike& text(int32_t state);
-  // How many characters of a set are free behind a state, as far as that is looked for.
+  // The number of characters of a set that are free after a state, up to `kMostCover`.
   int32_t cover(int32_t state, const CharacterSet& set);
-  // Whether no character of a set leads on from a state.
+  // Whether no character of a set leads anywhere from a state.
   bool refuses(int32_t state, const CharacterSet& set);
   size_t num_bytes() const { return sizeof(Note) * notes_.size() + 4 * (met_.size() + queue_.size()); }
 
-  // The most that `cover` says.
+  // The greatest result of `cover`.
   static constexpr int32_t kMostCover = 32;
 
  private:
@@ -66,17 +63,17 @@ class Characters {
   // Whether every character beyond ASCII leads from one state to another, by steps that leave the stack alone.
   bool all_lead_to(int32_t state, int32_t target);
   bool rest_leads_to(int32_t state, Pending pending, int32_t target);
-  // Adds what single characters lead to to the queue; says whether all lead somewhere.
+  // Adds the states that single characters lead to to the queue; returns whether all characters lead somewhere.
   bool add_behind(int32_t state, const CharacterSet& set);
   bool add_rest(int32_t state, Pending pending);
   bool add(int32_t state);
-  // Whether a state has not been met in this search, with what is pending of a character.
+  // Returns whether a state has not been met in this search with this pending rest of a character.
   bool is_new(int32_t state, Pending pending);
 
   Machine& machine_;
   Budget& budget_;
   Vector<Note> notes_;   // [Q]
-  Vector<int32_t> met_;  // [Q], which search has last met each state, and with what pending
+  Vector<int32_t> met_;  // [Q], the last search that met each state, and with what pending
   Vector<int32_t> queue_;
   int32_t search_ = 0;  // searches are numbered by kSearchStep
   static constexpr int32_t kSearchStep = support::kNumPending + 1;

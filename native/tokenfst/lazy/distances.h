@@ -1,13 +1,12 @@
-// Distances of the configurations of a lazy automaton to the end of the text, found as they are asked for.
+// Distances of the configurations of a lazy automaton to the end of the text, found when they are asked for.
 //
 //     DistanceSource   how far states are from the end on a stack of some context (`tokenfst/distance_vectors.h`), and
-//     what
-//                      one more symbol does to a context. What is stepped through decides where these come from:
+//                      the effect of one more symbol on a context. The machine decides which source is used:
 //                      ByteDistances here, NetworkDistances in `lazy/network_distances.h`
 //     StackDistances   the context of each cell, and with it the distances of configurations
 //
-// The end token is counted, whether the vocabulary has one or not. A distance is a number of tokens that is enough:
-// every byte is a token, so it is found byte by byte, without looking at the vocabulary, but for literal texts of a
+// The end token is counted, whether the vocabulary has one or not. A distance is a number of tokens that suffices:
+// every byte is a token, so it is found byte by byte, without looking at the vocabulary, except for literal texts of a
 // network. The least number may be smaller. From each configuration with a number above 0 some token leads to one with
 // a smaller number.
 #pragma once
@@ -27,13 +26,13 @@ class DistanceSource {
 
   // The context of the empty stack.
   virtual Context bottom() const = 0;
-  // How far the end is from a state on a stack of a context, beyond what is counted for the stack.
+  // How far the end is from a state on a stack of a context, beyond the cost counted for the stack.
   virtual int32_t distance(int32_t context, int32_t state) = 0;
   // The context of a stack with one more symbol.
   virtual Context above(int32_t context, int32_t symbol) = 0;
 };
 
-// Of an automaton without a stack: the bytes to an end.
+// The source for an automaton without a stack: the number of bytes to an end.
 class ByteDistances : public DistanceSource {
  public:
   ByteDistances(FixedMachine& machine, Budget& budget);
@@ -54,12 +53,12 @@ class StackDistances {
         contexts_(1, source_->bottom(), budget),
         above_(budget) {}
 
-  // Finds the contexts of all cells that are kept.
+  // Finds the contexts of all kept cells.
   void follow() { add(num_followed_, stacks_.num_kept()), num_followed_ = stacks_.num_kept(); }
-  // Finds those of the cells that a walk has pushed, which come and go.
+  // Finds the contexts of temporary cells that a walk has pushed.
   void add(int32_t first, int32_t end);
   const Context& context(int32_t cell) const { return contexts_[cell]; }
-  // How far the end is from a configuration, kFar where that is not known.
+  // How far the end is from a configuration, kFar if this is not known.
   int32_t distance(int32_t state, int32_t top);
 
  private:

@@ -1,11 +1,12 @@
-// Machine: an automaton over bytes, with a stack or without, as the tables that lazy automata step through.
+// Machine: an automaton over bytes, with or without a stack, as the tables that lazy automata step through.
 //
-//     entry     what a class of bytes does in a state: the state that follows, where the stack is neither looked at nor
-//               changed; kDead; or, below that, a step of the stack, or not known yet
+//     entry     the effect of a class of bytes in a state: the next state, if the stack is neither read nor changed;
+//               kDead; or, below that, a step of the stack, or not known yet
 //     Place     a configuration of a walk: a state, a stack, and the cell from which on stacks may be overwritten
-//     Looked    how deep a walk has looked into the stack that it began with: what lies deeper makes no difference
+//     Looked    how deep a walk has looked into the stack that it began with: symbols below make no difference
 //
-// A FixedMachine has all its states; a SubsetMachine (`lazy/subsets.h`) makes them when they are first reached.
+// A FixedMachine has all its states from the beginning; a SubsetMachine (`lazy/subsets.h`) makes them when they are
+// first reached.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +21,14 @@ namespace tokenfst {
 
 using automata::Stacks;
 
-// An entry that is found when it is first needed.
+// An entry that is computed when it is first needed.
 constexpr int32_t kUnknownEntry = INT32_MIN;
 
 struct StackStep {
   int32_t pop_begin = 0, num_pops = 0;     // the symbols popped, from the top of the stack down
   int32_t push_begin = 0, num_pushes = 0;  // the symbols pushed
   int32_t target = kDead;
-  int32_t exit = -1;      // of a rule that ends, where what is popped says where the text goes on
+  int32_t exit = -1;      // of a rule that ends, if the popped symbol determines the target
   bool has_more = false;  // whether another step of the same entry follows
 };
 
@@ -57,7 +58,7 @@ class Machine {
   const ByteClasses& byte_class() const { return byte_class_; }
   const AsciiBytes& ascii(int32_t column) const { return ascii_[column]; }
   int32_t start() const { return start_; }
-  // Whether a row that is known leads somewhere over a byte.
+  // Whether a known row leads anywhere over a byte.
   bool reads(uint8_t byte) const;
   virtual size_t num_bytes() const;
 
@@ -66,7 +67,7 @@ class Machine {
     if (table_[state][0] == kUnknownEntry) expand(state);
     return table_[state];
   }
-  // What a class of bytes does; `state` is kDead where it leads nowhere.
+  // The place that a class of bytes leads to; its `state` is kDead if there is none.
   Place step(const Place& from, int32_t column, Stacks& stacks, Looked& looked) {
     const int32_t does = table_[from.state][column];
     if (does >= kDead) return {does, from.top, from.free};
@@ -74,9 +75,9 @@ class Machine {
   }
   // Whether the text may end in a configuration.
   bool may_end(const Place& place, Stacks& stacks, Looked& looked);
-  // A state that allows what a state allows of tokens of at most `longest` bytes, the same for many.
+  // A state that allows the same tokens of at most `longest` bytes as a state, and that many states share.
   virtual int32_t far_state(int32_t state, int32_t) { return state; }
-  // A state with the same distances to the end as well.
+  // Such a state with the same distances to the end as well.
   virtual int32_t alike(int32_t state, int32_t) { return state; }
   // Whether the text may end in a state whatever the stack is.
   bool always_may_end(int32_t state) const { return ends_[state] > kDead; }
@@ -84,7 +85,7 @@ class Machine {
  protected:
   // Fills in the row of a state.
   virtual void expand(int32_t state) = 0;
-  // Where the text goes on after a rule ended in an exit, when a symbol was pushed for its call; kDead for nowhere.
+  // Where the text continues after a rule ended in an exit, if a symbol was pushed for its call; kDead for nowhere.
   virtual int32_t returned(int32_t symbol, int32_t exit) = 0;
 
   static int32_t entry_of(int32_t step) { return -2 - step; }
@@ -103,7 +104,7 @@ class Machine {
   Vector<AsciiBytes> ascii_;  // [C]
 };
 
-// An automaton without labels; where it has a stack it is deterministic.
+// An automaton without labels; if it has a stack, it is deterministic.
 class FixedMachine : public Machine {
  public:
   FixedMachine(const automata::ByteTables& automaton, Budget& budget);

@@ -6,7 +6,7 @@ namespace tokenfst {
 
 namespace {
 
-// 4 KiB to 1 MiB each, and 16 KiB each, with a vocabulary of 128,000 tokens.
+// A reach takes 4 KiB to 1 MiB, and a mask 16 KiB, with a vocabulary of 128,000 tokens.
 constexpr size_t kMostReaches = 1 << 9, kMostMasks = 1 << 10;
 
 // Notes the distances after all tokens that a configuration allows.

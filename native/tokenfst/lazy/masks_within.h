@@ -1,10 +1,9 @@
-// Masks of a lazy automaton of what can be completed within a budget of tokens.
+// Masks of a lazy automaton that hold the tokens that can be completed within a budget.
 //
-//     Reach         how far the end is after each token that a row allows, less what is counted for the part of the
-//     stack
-//                   that the row's walk did not look at. Tokens are runs of ranks with one distance
+//     Reach         how far the end is after each token that a row allows, less the cost counted for the part of the
+//                   stack that the row's walk did not look at. Tokens are runs of ranks with one distance
 //     MasksWithin   finds and keeps these, by row, state and the context of that stack, and the masks made from them:
-//                   between two of a row's distances budgets do not differ
+//                   budgets between two successive distances of a row have the same mask
 #pragma once
 
 #include <cstdint>
@@ -17,10 +16,10 @@
 
 namespace tokenfst {
 
-// What a token does at the start of a text, where that is not what its bytes say.
+// The effect of a token at the start of a text, if it is not that of its bytes.
 struct FirstToken {
   int32_t token;
-  Configuration target;  // its state is kDead where the token is not allowed
+  Configuration target;  // its state is kDead if the token is not allowed
 };
 
 struct Reach {
@@ -28,16 +27,16 @@ struct Reach {
     int32_t first, end, distance;  // ranks
   };
   struct First {
-    int32_t token, distance;  // kFar where it is not allowed
+    int32_t token, distance;  // kFar if it is not allowed
   };
 
   Reach(RowPointer row, Budget& budget) : row(std::move(row)), runs(budget), first(budget), levels(budget) {}
 
   RowPointer row;
   Vector<Run> runs;
-  Vector<First> first;       // instead of what `runs` says of these tokens
+  Vector<First> first;       // overrides `runs` for these tokens
   Vector<int32_t> levels;    // the different distances, ascending
-  std::vector<Words> masks;  // by level, empty where it has not been asked for
+  std::vector<Words> masks;  // by level, empty if it has not been asked for
 };
 
 class MasksWithin {
@@ -49,7 +48,7 @@ class MasksWithin {
         distances_(std::move(source), context.stacks, budget),
         reaches_(budget) {}
 
-  // How far the end is from a configuration, the end token counted.
+  // How far the end is from a configuration, counting the end token.
   int32_t distance(const Configuration& at) {
     distances_.follow();
     return distances_.distance(at.state, at.top);

@@ -1,4 +1,4 @@
-// Making a LazyNetwork out of a layout; reading it is in `lazy/readings.cpp`.
+// Builds a LazyNetwork from a layout; `lazy/readings.cpp` reads it.
 #include "tokenfst/lazy/network.h"
 
 #include <algorithm>
@@ -115,7 +115,7 @@ void LazyNetwork::number_states(const NestedLayout& layout) {
   first_block_ = number;
 }
 
-// The network alone, where a chain, a copy or what is counted is one arc.
+// The network alone, in which a chain, a copy or a counter is one arc.
 void LazyNetwork::read_outer(const NestedLayout& layout, Budget& budget) {
   Vector<automata::Edge> outer(budget);
   outer.insert(outer.end(), layout.chains.begin(), layout.chains.end());
@@ -163,7 +163,7 @@ void LazyNetwork::read_edges(const NestedLayout& layout, std::span<const uint8_t
   edge_offsets_.push_back(static_cast<int32_t>(edges_.size()));
 }
 
-// Those that there are, chains without a byte, and the entries of counters.
+// The epsilon arcs of the layout, chains without a byte, and the entries of counters.
 void LazyNetwork::read_epsilon(const NestedLayout& layout, std::span<const uint8_t> alive, Budget& budget) {
   struct Epsilon {
     int32_t source, target, leads_to;

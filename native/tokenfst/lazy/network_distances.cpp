@@ -9,10 +9,10 @@ namespace {
 using automata::kNone;
 
 constexpr int32_t kUnseen = -1;
-// More layers than this are not written: where they do not grow evenly by then, what follows is taken for too far.
+// At most this many layers are written: if they do not grow evenly by then, further layers are treated as too far.
 constexpr size_t kMostLayers = 1 << 10;
 
-// By how much a layer is more than the one before, kNone where that differs; 0 where nothing leads on in it.
+// The difference between a layer and the one before, kNone if it is not the same for all states; 0 if no path exists.
 int32_t growth(std::span<const int32_t> layer, std::span<const int32_t> before) {
   int32_t more = 0;
   for (size_t state = 0; state < layer.size(); ++state) {
@@ -108,7 +108,7 @@ void NetworkDistances::find_layers() {
   }
 }
 
-// Fills in the layer after `before`, which is empty for the first one.
+// Fills in the layer after `before`, which is empty for the first layer.
 void NetworkDistances::fill_layer(const LazyNetwork::Counter& counter, std::span<int32_t> layer,
                                   std::span<const int32_t> before) {
   const int32_t first = network_.first_of_piece_[counter.piece];
@@ -168,7 +168,7 @@ void NetworkDistances::find_ways_to_exits() {
       changed = lower_outer(state) || changed;
       budget_.spend(8 * most_exits);
     }
-    // A rule may begin inside of a piece.
+    // A rule may begin inside a piece.
     changed = lower_inside_chains() || changed;
     changed = lower_inside_copies() || changed;
   }

@@ -1,19 +1,20 @@
-// How far the ends of rules are, for the states of a network that is made deterministic on demand.
+// How far the ends of rules are from the states of a network that is determinized on demand.
 //
-// Each state of the network has a row: how many tokens lead from it to each exit of its rule, at most. A literal text
-// is cut into as few tokens as there are for it alone; everything else is read byte by byte. A set is as far from an
-// exit as the nearest of its states, and a context says how far the end of the text is from each exit of the rule on
-// top.
+// Each state of the network has a row: an upper bound on the number of tokens from it to each exit of its rule. A
+// literal text by itself is cut into as few tokens as possible; everything else is read byte by byte. A set is as far
+// from an exit as the nearest of its states, and a context gives the distance of the end of the text from each exit of
+// the rule on top.
 //
-//     tokens_ahead_   how many tokens the rest of a literal text takes, from each of its places
-//     bytes_inside_   how many bytes lead from each state of a piece to its end
+//     tokens_ahead_   the number of tokens for the rest of a literal text, from each of its places
+//     bytes_inside_   the number of bytes from each state of a piece to its end
 //     to_exit_        how far each state of the network is from each exit of its rule: the least solution of the sums
-//                     along arcs, and of the ways through a call by each of its exits
-//     layers_         for each counter, how many bytes lead from each state of its piece to the end, by how many units
-//                     are counted on the way
+//                     along arcs, and of the paths through a call by each of its exits
+//     layers_         for each counter, the number of bytes from each state of its piece to the end, by the number of
+//                     units counted on the way
 //
-// Rejected: one number for each state, the way to the nearest exit (which exit it is may decide whether the text can
-// ever end); tokens that reach beyond a literal text (they would have to be found for every way that continues it).
+// Rejected: one number for each state, the distance to the nearest exit (whether the text can ever end may depend on
+// which exit it is); tokens that reach beyond a literal text (they would have to be found for every continuation of
+// it).
 #pragma once
 
 #include <cstdint>
@@ -28,18 +29,19 @@ class NetworkDistances : public DistanceSource {
  public:
   NetworkDistances(const SubsetMachine& machine, const Vocabulary& vocabulary, Budget& budget);
 
-  // The whole text ends by the first exit, and then with the end token.
+  // The whole text ends by the first exit, followed by the end token.
   Context bottom() const override { return {0, 1}; }
   int32_t distance(int32_t context, int32_t set) override;
   Context above(int32_t context, int32_t called) override;
 
  private:
-  // Of a counter. Once a layer is the one before and the same number more for all states, so are all that follow.
+  // The layers of a counter. Once a layer exceeds the one before by the same number for all states, so do all that
+  // follow.
   struct Layers {
     support::Matrix<int32_t> bytes;  // by units, then by state
-    int32_t growth = 0;              // how much more each further layer is; 0 where there is no way
+    int32_t growth = 0;              // the increase of each further layer; 0 if there is no path
   };
-  // A state of the network that is as far from all exits as a state that counts, and how many bytes farther that is.
+  // A state of the network that has the same distances to all exits as a counting state, up to a number of extra bytes.
   struct Uncounted {
     int32_t state, more;
   };
@@ -53,10 +55,10 @@ class NetworkDistances : public DistanceSource {
   bool lower_inside_copies();
   bool lower_outer(int32_t state);
   bool lower_by_call(int32_t state, int32_t call);
-  // Lowers the row of a state to that of another one, and something more; says whether anything changed.
+  // Lowers the row of a state to that of another one plus a constant; returns whether anything changed.
   bool lower(int32_t state, int32_t more, int32_t target);
 
-  // How many bytes lead from a state of a counter's piece, after some units, to an end where enough are counted.
+  // The number of bytes from a state of a counter's piece, after some units, to an end with enough units.
   int32_t bytes_left(const LazyNetwork::Counter& counter, int32_t inner, int32_t units) const;
   Uncounted uncounted(int32_t state) const;
 
@@ -68,7 +70,7 @@ class NetworkDistances : public DistanceSource {
   std::vector<Layers> layers_;              // by counter
   support::Matrix<int32_t> to_exit_;        // [N, E], E the most exits that a rule has
   DistanceVectors vectors_;                 // [E] each, from the exits of the rule on top
-  std::vector<Vector<int32_t>> distances_;  // by context and set; kUnseen where it has not been asked for
+  std::vector<Vector<int32_t>> distances_;  // by context and set; kUnseen if it has not been asked for
   Vector<int32_t> vector_;                  // scratch
 };
 

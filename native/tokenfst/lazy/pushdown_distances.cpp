@@ -7,7 +7,7 @@ namespace tokenfst {
 
 namespace {
 
-// All bytes, and then the end.
+// A vocabulary of all single bytes, and then the end.
 Vocabulary bytes_alone() {
   std::vector<uint8_t> data;
   std::vector<int64_t> offsets{0};
@@ -18,7 +18,7 @@ Vocabulary bytes_alone() {
 
 PushdownTables tables_of(const automata::PushdownTables& automaton, Budget& budget) {
   const TokenEffects effects = token_effects(automaton, bytes_alone(), budget);
-  // Heights are not asked for.
+  // Heights are not needed here.
   const Vector<int32_t> headroom(automaton.num_states, 0, budget), symbol_headroom(automaton.num_symbols, 0, budget);
   const ContextOptions options{effects.num_classes, automaton.start, automaton.max_configurations, headroom,
                                symbol_headroom};

@@ -1,6 +1,6 @@
 // PushdownDistances: distances of a pushdown automaton with its stack, where every byte is a token.
 //
-// They are those of an automaton over tokens (`tokenfst/pushdown/distance.h`) whose vocabulary has a token for each
+// They are those of an automaton over tokens (`tokenfst/pushdown/distance.h`) whose vocabulary has one token for each
 // byte and one for the end.
 #pragma once
 

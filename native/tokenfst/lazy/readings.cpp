@@ -1,4 +1,4 @@
-// Reading a LazyNetwork: what its states lead to, byte by byte and by epsilon arcs, where units are counted too.
+// Reads a LazyNetwork: where its states lead, byte by byte and by epsilon arcs, including those that count units.
 #include <algorithm>
 
 #include "tokenfst/lazy/network.h"
@@ -27,7 +27,7 @@ bool LazyNetwork::goes_on(const Counter& counter, int32_t units, int32_t inner) 
   return (counter.high == kNone || count + state.least <= counter.high) && count + state.most >= counter.low;
 }
 
-// The arc behind so many bytes of a chain.
+// The arc of a chain after `place` bytes.
 void LazyNetwork::chain_arc(int32_t chain, int32_t place, Vector<ClassArc>& arcs) const {
   const Chain& own = chains_[chain];
   const int32_t column = text_[own.text_begin + place], next = own.first_state + place;
@@ -93,7 +93,7 @@ void LazyNetwork::arcs_of(int32_t state, Vector<ClassArc>& arcs) {
   }
 }
 
-// Where the texts of a counter begin.
+// Where the text of a counter begins.
 int32_t LazyNetwork::first_state(int32_t counter) const {
   const Counter& own = counters_[counter];
   const bool is_bounded = own.low > 0 || own.high != kNone;
@@ -112,7 +112,7 @@ void LazyNetwork::copied_epsilon(int32_t copy, int32_t inner, Vector<int32_t>& t
 
 void LazyNetwork::epsilon_of(int32_t state, Vector<int32_t>& targets) const {
   if (state >= first_block_) {
-    // The end, if texts may end here.
+    // Appends the end, if texts may end here.
     const Counted at = counted(state);
     const int32_t first = first_of_piece_[at.counter.piece];
     const bool ends = std::ranges::count(piece_epsilon(first + at.inner), first + 1) > 0;

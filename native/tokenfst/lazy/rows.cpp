@@ -6,13 +6,13 @@ namespace tokenfst {
 
 namespace {
 
-// A row with more tokens than this has words of its own.
+// A row with more tokens than this gets separate words.
 constexpr size_t kMostFlips = 1 << 12;
-// Covers that tokens are sorted by.
+// The covers that tokens are sorted by.
 constexpr int32_t kCovers[] = {32, 16, 8};
 constexpr CharacterSet kNothing{};
 
-// Words that are kept elsewhere, for longer than any row.
+// Words that are kept elsewhere, and outlive every row.
 std::shared_ptr<const Words> shared(const Words& words) { return {std::shared_ptr<const void>(), &words}; }
 
 }  // namespace
@@ -67,7 +67,7 @@ RowPointer RowFinder::walked(const Configuration& at) {
   return row(nullptr, at);
 }
 
-// The row that has been collected, beside what `base` has, or beside another row that it was compared with.
+// The row that has been collected, relative to `base`, and to another row if it was compared with one.
 RowPointer RowFinder::row(std::shared_ptr<const Words> base, const Configuration& at, const Row* other) {
   const auto ends = vocabulary_.eos_ids();
   auto made = std::make_shared<Row>(
@@ -89,7 +89,7 @@ RowPointer RowFinder::row(std::shared_ptr<const Words> base, const Configuration
   return made;
 }
 
-// The row of a text-like state, null where it takes a walk over everything.
+// The row of a text-like state, null if it takes a walk over all tokens.
 RowPointer RowFinder::text_row(const TextLike& text, const Configuration& at,
                                const std::function<RowPointer(const Configuration&)>& row_of) {
   if (text.target != at.state && text.target_loops) {
@@ -114,7 +114,7 @@ RowPointer RowFinder::differing(const Configuration& at, int32_t other, const Ro
   return row(known->base, at, known.get());
 }
 
-// The row of a state behind which quoted text may go on in any way, null where it is no such state.
+// The row of a state after which quoted text may continue in any way, null if the state is not of that kind.
 RowPointer RowFinder::covered(const Configuration& at) {
   const Text* quoted = texts_.quoted();
   if (!quoted) return nullptr;
@@ -136,8 +136,8 @@ RowPointer RowFinder::looping(const Text& text, const Configuration& at) {
   return row(shared(text.words(text.longest())), at);
 }
 
-// The row of a state from which each character of a text leads to another one; null where longer tokens may be allowed
-// than the chain of these says.
+// The row of a state from which each character of a text leads to another state; null if tokens longer than this chain
+// of states may be allowed.
 RowPointer RowFinder::chained(const Text& text, const Configuration& at) {
   chain_.assign(1, at.state);
   const auto leads_on = [&](int32_t state) {
@@ -156,7 +156,7 @@ RowPointer RowFinder::chained(const Text& text, const Configuration& at) {
   return row(shared(text.words(length)), at);
 }
 
-// Keeping rows.
+// Stored rows.
 
 RowPointer RowCache::find(int64_t state) const {
   const auto found = rows_.find(state);

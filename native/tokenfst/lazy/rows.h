@@ -1,18 +1,15 @@
-// Rows: what a configuration allows, found by walks from it.
+// Rows: the tokens that configurations allow, found by walks.
 //
 //     Row         a mask: words that many rows share, and the tokens whose bits are to be flipped; and how many symbols
-//     of
-//                 the stack were looked at
-//     RowFinder   finds the row of a configuration. A text-like state's is not found by walking everything: it is the
-//     words
-//                 of a text (`lazy/texts.h`), and a walk over the rests of other tokens; or the row of another state,
-//                 and what differs
-//     RowCache    rows by state; and by context, a state and as much of the stack as was looked at, since what lies
-//     deeper
-//                 makes no difference
+//                 of the stack were looked at
+//     RowFinder   finds the row of a configuration. For a text-like state it does not walk over all tokens: the row is
+//                 the words of a text (`lazy/texts.h`), plus a walk over the rests of other tokens; or the row of
+//                 another state, plus the differences
+//     RowCache    rows by state; and by context, a state and as much of the stack as was looked at, since symbols below
+//                 that make no difference
 //
 // Rejected: keeping masks as words (16 KiB to be written for each of them with 128,000 tokens, to allow one); evicting
-// the oldest row (contexts share parts): RE2 too forgets all of its states at once.
+// the oldest row (contexts share parts): RE2, too, forgets all of its states at once.
 #pragma once
 
 #include <cstdint>
@@ -48,8 +45,8 @@ struct Configuration {
   int64_t number() const { return int64_t{top} << 32 | static_cast<uint32_t>(state); }
 };
 
-// How many rows were found in each way: by a walk over all tokens, as another row and what differs, or as the words of
-// a text that loops, that has a length, or that covers what follows.
+// How many rows were found in each way: by a walk over all tokens, as the differences from another row, or as the words
+// of a text that loops, that has a length, or that covers what follows.
 struct RowCounts {
   int64_t walked = 0, differing = 0, looping = 0, chained = 0, covered = 0;
 };
@@ -64,13 +61,13 @@ class RowFinder {
         tokens_(budget),
         chain_(budget) {}
 
-  // The row of a configuration; `row_of` is asked for other rows with the same stack.
+  // The row of a configuration; `row_of` finds the rows of other configurations with the same stack.
   RowPointer find(const Configuration& at, const std::function<RowPointer(const Configuration&)>& row_of);
   const RowCounts& counts() const { return counts_; }
 
  private:
   Place place(const Configuration& at) const { return {at.state, at.top, context_.stacks.num_kept()}; }
-  // Begins to collect tokens; says whether the text may end.
+  // Begins to collect tokens; returns whether the text may end.
   bool begin(const Configuration& at);
   void walk(const TokenTrie& tokens, const Configuration& at);
   void walk_all(const CharacterSet& skipped, const Configuration& at);
@@ -88,7 +85,7 @@ class RowFinder {
   TextLibrary& texts_;
   const Vocabulary& vocabulary_;
   Budget& budget_;
-  // Of the row that is being made.
+  // The row that is being made.
   Vector<int32_t> tokens_, chain_;
   Looked looked_{};
   bool is_final_ = false;
@@ -99,7 +96,7 @@ class RowCache {
  public:
   explicit RowCache(Budget& budget) : rows_(budget), contexts_(budget), deeper_(budget) {}
 
-  // The row of a state; null where it is not kept.
+  // The row of a state; null if it is not kept.
   RowPointer find(int64_t state) const;
   RowPointer find_context(const Configuration& at, const Stacks& stacks) const;
   void keep(int64_t state, RowPointer row);
@@ -107,11 +104,11 @@ class RowCache {
   void clear();
   size_t num_states() const { return rows_.size(); }
   size_t num_contexts() const { return contexts_.size(); }
-  // How much the rows take, some of which share words.
+  // The number of bytes of the rows, some of which share words.
   size_t num_bytes() const { return num_bytes_; }
 
  private:
-  // A state or a context, and one symbol more.
+  // A state or a context, and one more symbol.
   struct Deeper {
     int32_t context, symbol;
     bool operator==(const Deeper&) const = default;
@@ -119,7 +116,7 @@ class RowCache {
   static constexpr int32_t kNone = -1, kBottom = -1;
 
   support::Map<int64_t, RowPointer, support::Hash> rows_;
-  // Contexts by number; those of states alone are `deeper_` than kNone.
+  // Contexts by number; those of a state alone extend kNone in `deeper_`.
   Vector<RowPointer> contexts_;
   support::Map<Deeper, int32_t, support::Hash> deeper_;
   size_t num_bytes_ = 0;

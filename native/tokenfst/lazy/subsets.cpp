@@ -31,7 +31,7 @@ SubsetMachine::SubsetMachine(LazyNetwork&& network, Budget& budget)
     gather(start);
     rule_sets_.push_back(closed());
   }
-  // Steps that call lead to sets where rules begin, all of which are there now.
+  // Steps that call lead to the sets where rules begin, all of which exist now.
   for (StackStep& step : steps_) {
     if (step.num_pushes) step.target = rule_sets_[step.target];
   }
@@ -67,7 +67,7 @@ int32_t SubsetMachine::closed() {
     budget_.spend(8 + static_cast<int64_t>(targets_.size()));
   }
   std::ranges::sort(sets_.open());
-  // Room first, then what cannot throw.
+  // First reserve room, then do what cannot throw.
   support::reserve_more(entries_, 1);
   support::reserve_more(returns_of_, 1);
   support::reserve_more(ends_, 1);
@@ -81,7 +81,7 @@ int32_t SubsetMachine::closed() {
   return set;
 }
 
-// The rule that all states gathered call, kNone if they call none.
+// The rule that all gathered states call, kNone if they call none.
 int32_t SubsetMachine::rule_called() {
   int32_t rule = kNone, exit = kNone, num_plain = 0, num_calls = 0, num_ends = 0;
   for (int32_t state : sets_.open()) {
@@ -108,7 +108,7 @@ void SubsetMachine::add_set(int32_t set) {
   for (int32_t state : sets_[set]) {
     const int32_t call = network_.call_of(state), exit = network_.exit_of(state);
     if (call != kNone) {
-      // Pushes one symbol, the set itself.
+      // Push one symbol, the set itself.
       const int32_t rule = network_.rule_of(call);
       StackStep step;
       step.push_begin = static_cast<int32_t>(symbols_.size()), step.num_pushes = 1;
@@ -153,7 +153,7 @@ void SubsetMachine::expand(int32_t set) {
   std::ranges::copy(row_, table_[set].begin());
 }
 
-// From the arcs: a class of bytes over which all arcs lead to one state leads to the set of that state alone.
+// From the arcs: a class of bytes whose arcs all lead to one state leads to the set of that single state.
 void SubsetMachine::fill_row() {
   constexpr int32_t kMany = -2;
   for (const ClassArc& arc : arcs_) {

@@ -1,20 +1,20 @@
-// SubsetMachine: a network of nested rules made deterministic on demand, one state's row at a time.
+// SubsetMachine: a network of nested rules determinized on demand, one state's row at a time.
 //
 // A state is a set of states of a LazyNetwork, made when it is first reached, and its row when it is first left: the
-// subset construction, as far as the walks come and no farther. The rules need no copies for it, and nothing is
-// minimized:
+// subset construction, only as far as the walks reach. The rules need not be copied for it, and nothing is minimized:
 //
-//     set       states that read something, call or end; equal sets are one number
+//     set       states that read something, call or end; equal sets have one number
 //     call      entering a set whose states call a rule pushes that set, and the rule begins
-//     return    entering a set whose states end a rule pops a set of calls, and goes on where they go on after that
-//     exit
+//     return    entering a set whose states end a rule pops a set of calls, and continues where they continue after
+//               that exit
 //
-// This is the determinization of visibly pushdown automata (Alur & Madhusudan 2004, theorem 2) where the rules already
-// read all that may be asked between two brackets at once. Every state of the network is coaccessible, so every set is;
-// where a rule may end in a way that a caller does not want, this would not be exact (`LazyNetwork::is_exact`).
+// This is the determinization of visibly pushdown automata (Alur & Madhusudan 2004, theorem 2), in which a rule already
+// reads at once everything that may be asked for between two brackets. Every state of the network is coaccessible, so
+// every set is; if a rule could end in an exit that a caller does not accept, this would not be exact
+// (`LazyNetwork::is_exact`).
 //
-// A network in which two rules are called at one place, or where more is read there, is refused
-// (std::invalid_argument). Whatever is thrown while a set or a row is made, all that was made before stays as it was.
+// A network in which two rules are called at one place, or in which something else can be read there, is refused
+// (std::invalid_argument). Whatever is thrown while a set or a row is made, everything made before stays as it was.
 #pragma once
 
 #include <cstdint>
@@ -34,14 +34,15 @@ class SubsetMachine : public Machine {
   std::span<const int32_t> members(int32_t set) const { return sets_[set]; }
   // The set where a rule begins.
   int32_t rule_start(int32_t rule) const { return rule_sets_[rule]; }
-  // Without counts that are too far from their bounds for tokens to reach them.
+  // The set without counts that are too far from their bounds for tokens to reach them.
   int32_t far_state(int32_t set, int32_t longest) override;
-  // The same, where all that a set counts is as many already as there must be, and there may be any number more.
+  // The same if every count in the set has reached its least number and there is no greatest one; otherwise the set
+  // itself.
   int32_t alike(int32_t set, int32_t longest) override;
   size_t num_bytes() const override;
 
  private:
-  // Of a set that calls: one for each exit of the rule.
+  // The returns of a set that calls: one for each exit of the rule.
   struct Returns {
     int32_t begin, count;
   };
@@ -51,15 +52,15 @@ class SubsetMachine : public Machine {
   void expand(int32_t set) override;
   int32_t returned(int32_t symbol, int32_t exit) override;
 
-  // The set of the states gathered, and of those that they lead to by epsilon arcs.
+  // The set of the gathered states and their epsilon closure.
   int32_t closed();
   // The same for one state.
   int32_t set_behind(int32_t state);
-  // Adds a state to those gathered, if it is not among them.
+  // Adds a state to those gathered, unless it is among them.
   void gather(int32_t state);
   void begin_gathering();
   int32_t rule_called();
-  // Adds what entering a new set does, with its row and its step.
+  // Adds the entry for entering a new set, with its row and its step.
   void add_set(int32_t set);
   void fill_row();
 
@@ -70,7 +71,7 @@ class SubsetMachine : public Machine {
   Vector<int32_t> rule_sets_;   // [R]
   Vector<Returns> returns_of_;  // [Q]
   Vector<int32_t> returns_;     // by exit: a set, kDead, or kUnknownEntry
-  Vector<int32_t> single_;      // [N], the set of each state alone with its closure, kDead where it was not made
+  Vector<int32_t> single_;      // [N], the set of each single state with its closure, kDead if it was not made
   // Scratch.
   Vector<int32_t> gathered_, marks_, targets_, row_;
   Vector<ClassArc> arcs_;

@@ -10,9 +10,9 @@ namespace {
 
 using support::kWhole;
 
-// More tokens with a rest than this, and there is no short cut.
+// If more tokens than this have a rest, a text saves nothing.
 constexpr int32_t kMostRests = 1 << 13;
-// A set of characters is prepared when it is met for this time, and so many sets are kept.
+// A set of characters is prepared the third time it is met, and at most this many sets are kept.
 constexpr int kTimesMet = 3, kMostTexts = 256;
 
 template <class Made, class Make>
@@ -71,7 +71,7 @@ const Words& Text::words(int32_t length) const {
   });
 }
 
-// The trie of the tokens chosen, or of what they have behind their beginnings over the set.
+// The trie of the chosen tokens, or of their rests after the longest prefix over the set.
 template <class Chosen>
 std::unique_ptr<const TokenTrie> Text::trie_of(Chosen chosen, bool of_rests) const {
   struct Suffix {
@@ -132,7 +132,7 @@ TextLibrary::Entry* TextLibrary::entry(const CharacterSet& set) {
   if (num_entries_.load() >= kMostTexts) return nullptr;
   ++num_entries_;
   auto* added = new Entry{set};
-  // Another thread may add the same set meanwhile; then it is there twice, and one is never found again.
+  // If another thread adds the same set at the same time, it exists twice, and one copy is never found again.
   do added->next = first;
   while (!first_.compare_exchange_weak(first, added, std::memory_order_acq_rel));
   return added;

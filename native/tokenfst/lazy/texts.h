@@ -1,27 +1,26 @@
-// Texts: the parts of a vocabulary that many constraints treat alike, found once for all of them.
+// Texts: the parts of a vocabulary that many constraints treat alike, prepared once for all of them.
 //
-// Let S be some ASCII bytes, and maybe every character beyond ASCII. A state that loops on S, whatever its stack is,
-// allows every token over S; and what it does to a token that only begins with some of S is what it does to the *rest*,
-// behind the longest beginning over S. So for each set S that constraints have, the vocabulary keeps
+// Let S be a set of ASCII bytes, possibly with every character beyond ASCII. A state that loops on S, whatever its
+// stack is, allows every token over S; and the effect of a token that only begins with characters of S is that of its
+// *rest*, the part after the longest prefix over S. So for each set S that constraints have, the vocabulary keeps
 //
-//     words    the mask of all tokens over S, those that end inside a character beyond ASCII included
-//     rests    the trie of the rests of all other tokens that begin with some of S: for what stands in quotes, some
-//     thousand
-//              tokens with a few hundred rests, such as `",` and `"}`
+//     words    the mask of all tokens over S, including those that end inside a character beyond ASCII
+//     rests    the trie of the rests of all other tokens that begin with characters of S: for quoted text, some
+//              thousand tokens with a few hundred rests, such as `",` and `"}`
 //
-// The mask of a state that loops is then the words, and a few hundred tokens found by a walk that looks at a few
-// hundred nodes. llguidance's slices are the words alone, with a walk over whatever tokens they do not hold.
+// The mask of a state that loops is then the words, plus a few hundred tokens found by a walk that visits a few hundred
+// nodes. llguidance's slices are the words alone, with a walk over all tokens that are not among them.
 //
-// Where lengths are limited, each character of S leads to another state, as far as the chain of them goes. The words
-// are then those of the tokens that are not longer than that, and there is a trie of rests for each number of
-// characters before them, walked from the state that so many lead to.
+// Where lengths are limited, each character of S leads to another state, along a chain of states. The words are then
+// those of the tokens that are no longer than the chain, and there is a trie of rests for each number of characters
+// before them, walked from the state that this number of characters leads to.
 //
-// Sets are prepared when they are met for the third time, some milliseconds each, except for what quoted text holds.
-// Where very many tokens have a rest, as of a set without spaces, a walk over the rests is no shorter than one over
-// everything, and there is nothing to prepare.
+// Sets are prepared when they are met for the third time, which takes some milliseconds each, except for the set of
+// quoted text. If very many tokens have a rest, as for a set without spaces, a walk over the rests is no shorter than
+// one over all tokens, and there is nothing to prepare.
 //
-// All automata of a vocabulary share its TextLibrary, from any thread. There is no lock: a text is put in place when it
-// is made, and of two equal ones one is dropped.
+// All automata of a vocabulary share its TextLibrary, from any thread. There is no lock: a text is published once it is
+// made, and of two equal ones one is dropped.
 #pragma once
 
 #include <atomic>
@@ -37,7 +36,7 @@
 
 namespace tokenfst {
 
-// A set of characters: the ASCII bytes as bits, and whether all characters beyond ASCII are among them.
+// A set of characters: the ASCII bytes as bits, and whether it contains all characters beyond ASCII.
 struct CharacterSet {
   uint32_t ascii[4] = {};
   uint32_t beyond = 0;  // all bits or none
@@ -52,7 +51,8 @@ struct CharacterSet {
   }
 };
 
-// What JSON's strings hold as it is: printable ASCII without quotes and backslashes, and all beyond ASCII.
+// The characters that JSON strings contain unescaped: printable ASCII without quotes and backslashes, and all beyond
+// ASCII.
 constexpr CharacterSet kQuoted{{0, ~(1u << 2), ~(1u << 28), ~0u}, ~0u};
 
 // A trie of some tokens, or of their rests.
@@ -66,23 +66,23 @@ class Text {
   Text(const CharacterSet& set, const Vocabulary& vocabulary);
 
   const CharacterSet& set() const { return set_; }
-  // Whether the rests are so few that walking over them saves anything.
+  // Whether there are few enough rests that walking over them saves anything.
   bool is_short_cut() const;
-  // How many characters the longest beginning over the set has, of any token.
+  // The number of characters of the longest prefix of any token over the set.
   int32_t longest() const { return longest_; }
-  // The mask of the tokens over the set of at most so many characters; all of them for `longest()` or more.
+  // The mask of the tokens over the set of at most `length` characters; all of them for `longest()` or more.
   const Words& words(int32_t length) const;
-  // The rests of all tokens; and of those with so many characters of the set before.
+  // The rests of all tokens; and of those with `length` characters of the set before the rest.
   const TokenTrie& rests() const;
   const TokenTrie& rests(int32_t length) const;
-  // The tokens that begin with a character of the set, but for those over the set of up to so many.
+  // The tokens that begin with a character of the set, except those over the set of at most `length` characters.
   const TokenTrie& beyond(int32_t length) const;
 
  private:
-  // How much of a token is over the set.
+  // The part of a token that is over the set.
   struct Cut {
     int32_t size;    // in bytes; -1 for tokens that have no rest
-    int32_t length;  // in characters; one that the token ends inside of is counted if all of the token is over the set
+    int32_t length;  // in characters, including an incomplete last one if all of the token is over the set
     bool is_whole;
   };
   // Made at the first call.
@@ -112,20 +112,20 @@ class TextLibrary {
   TextLibrary& operator=(const TextLibrary&) = delete;
 
   const std::shared_ptr<const Vocabulary>& vocabulary() const { return vocabulary_; }
-  // What is kept for a set; null where there is nothing, or it has not been met often enough.
+  // The text kept for a set; null if there is none, or if the set has not been met often enough.
   const Text* find(const CharacterSet& set);
-  // What is kept for quoted text; null where it is no short cut.
+  // The text kept for quoted text; null if it saves nothing.
   const Text* quoted();
 
  private:
   struct Entry {
     const CharacterSet set;
     std::atomic<int> times_met{0};
-    std::atomic<bool> pays{true};  // whether it is a short cut, as far as is known
+    std::atomic<bool> pays{true};  // whether it saves anything, as far as is known
     std::atomic<const Text*> text{nullptr};
     Entry* next = nullptr;
   };
-  // The entry of a set; null where there is room for no more.
+  // The entry of a set; null if there is no room for another one.
   Entry* entry(const CharacterSet& set);
   const Text* met(const CharacterSet& set, int times);
 

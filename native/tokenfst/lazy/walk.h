@@ -1,13 +1,12 @@
-// The walk over a trie with the configurations of a machine, once, for all that masks are made of.
+// The walk over a trie with the configurations of a machine, written once for everything that masks are made of.
 //
 //     Walker::Places                            where a prefix has led: one configuration, or two that are compared
-//     walker.step(places, byte, reached)        what one more byte leads to; false where nothing below is wanted
-//     walker.covers(from, reached, node)        whether all tokens below a node do as its own prefix does
-//     walker.found(first, end, reached)         tokens with these ranks have been found
+//     walker.step(places, byte, reached)        the places after one more byte; false if nothing below is wanted
+//     walker.covers(from, reached, node)        whether all tokens below a node behave as its own prefix does
+//     walker.found(first, end, reached)         reports the tokens with these ranks
 //
-// What is below a node is not visited if the state loops on every byte that occurs there: its tokens are all allowed.
-// Cells that a walk pushes are written behind those that are there for good, and are free again when the walk goes
-// back.
+// The nodes below a node are not visited if the state loops on every byte that occurs there: all of its tokens are
+// allowed. Cells that a walk pushes are written after the permanent ones, and are free again when the walk backtracks.
 #pragma once
 
 #include "tokenfst/lazy/characters.h"
@@ -53,14 +52,15 @@ void walk_places(const Trie& trie, const typename Walker::Places& start, Walker&
   }
 }
 
-// What walks of one automaton share.
+// The data that walks of one automaton share.
 struct WalkContext {
   Machine& machine;
   Characters& characters;
   Stacks& stacks;
 };
 
-// Whether a state loops on all that occurs below a node. Its loops are looked for when it is first seen to loop.
+// Returns whether a state loops on everything that occurs below a node. Its loops are found when it is first seen to
+// loop.
 inline bool loops_below(WalkContext& context, const Place& from, const Place& reached, const TrieNode& node,
                         bool whole) {
   if (node.byte < 0x80 && reached.state == from.state && reached.top == from.top) context.characters.loops(from.state);
@@ -68,7 +68,7 @@ inline bool loops_below(WalkContext& context, const Place& from, const Place& re
   return loops && loops->cover(node, whole && node.byte < 0x80);
 }
 
-// Collects the tokens that a configuration allows, of those that do not begin with what is skipped.
+// Collects the tokens that a configuration allows, except those that begin with a skipped character.
 class AllowedWalk {
  public:
   using Places = Place;
@@ -103,8 +103,8 @@ class AllowedWalk {
   Vector<int32_t>& tokens_;
 };
 
-// Collects the tokens that one of two states allows, with the same stack, and the other does not. Where both have come
-// to one configuration, nothing below differs.
+// Collects the tokens that only one of two states with the same stack allows. Where both have reached the same
+// configuration, nothing below differs.
 class DifferingWalk {
  public:
   struct Places {
@@ -123,7 +123,7 @@ class DifferingWalk {
     const int32_t column = context_.machine.byte_class()[byte];
     reached = from;
     if (from.one.state != kDead) reached.one = context_.machine.step(from.one, column, context_.stacks, looked_);
-    // Cells of both are written one behind the other.
+    // The cells of one are written after those of the other.
     reached.other.free = reached.one.free;
     if (from.other.state != kDead)
       reached.other = context_.machine.step(reached.other, column, context_.stacks, looked_);

@@ -10,7 +10,7 @@ namespace tokenfst {
 
 namespace {
 
-// What masks are kept by: these before the nodes of a path, or the last one behind them.
+// Parts of the keys of masks: these come before the nodes of a path, or the last one after them.
 constexpr int32_t kAnyRoom = -1, kLimited = -2, kWithin = -3;
 
 }  // namespace
@@ -72,7 +72,7 @@ bool PushdownAutomaton::allows_any(const PushdownState& state) const {
 
 Configuration PushdownAutomaton::moved(const Configuration& configuration, const PushdownTables::Move& move) const {
   const Stack::Cell* cell = configuration.stack.top();
-  // The path that the move is found on says that the symbols are there.
+  // The path of the move guarantees that the symbols are there.
   for (int32_t pops = 0; pops < move.pops; ++pops) cell = cell->below();
   Stack stack = Stack::of(cell);
   for (int32_t symbol : tables().pushed(move.push)) stack.push(symbol);
@@ -160,7 +160,7 @@ PushdownAutomaton::Mask PushdownAutomaton::keep_mask(const Key& key, std::span<c
 }
 
 PushdownAutomaton::Mask PushdownAutomaton::mask(const Configuration& configuration, bool may_wait) {
-  // With room for all that any token needs, masks are the same.
+  // With room for everything that any token needs, masks are the same.
   const Slack free = std::min<Slack>(slack(configuration.stack), most_needed_);
   const bool is_limited = parts_.max_depth != kNoMaxDepth;
   Key key;
@@ -180,7 +180,8 @@ PushdownAutomaton::Mask PushdownAutomaton::mask_within(const Configuration& conf
   if (!found) return nullptr;
   const int64_t left = limit - found->cost;
   const auto& levels = found->behind->levels;
-  // Between two levels budgets do not differ, and above the last one the mask is that without a budget.
+  // All budgets between two successive levels have the same mask, and above the last one it is the mask without a
+  // budget.
   const auto level = std::ranges::lower_bound(levels, left) - levels.begin();
   if (level == std::ssize(levels)) return mask(configuration, may_wait);
   for (int32_t part : {static_cast<int32_t>(level), found->context, found->time, kWithin}) key.push(part);
@@ -197,13 +198,13 @@ PushdownAutomaton::Mask PushdownAutomaton::mask_within(const Configuration& conf
 }
 
 bool PushdownAutomaton::fill(const PushdownState& state, int64_t remaining, std::span<uint32_t> out, bool may_wait) {
-  // Without end tokens a text is complete where it may end, and what is counted for the end is not written.
+  // Without end tokens a text is complete where it may end, and the token counted for the end is not written.
   const int64_t limit = std::clamp<int64_t>(remaining, 0, kUnlimited) + vocabulary().eos_ids().empty();
   bool is_first = true;
   for (const Configuration& configuration : state.configurations()) {
     const bool is_within = remaining != kUnlimited;
     const Mask own = is_within ? mask_within(configuration, limit, may_wait) : mask(configuration, may_wait);
-    // A limit on the stack holds beside one on tokens.
+    // A limit on the stack applies in addition to one on tokens.
     const bool is_limited = is_within && parts_.max_depth != kNoMaxDepth;
     const Mask low = is_limited ? mask(configuration, may_wait) : own;
     if (!own || !low) return false;

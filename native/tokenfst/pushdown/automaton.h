@@ -1,15 +1,15 @@
 // PushdownAutomaton: an exact automaton over tokens with a stack.
 //
-//     path     the nodes that the stack at hand picks in the context tree of a state (`tokenfst/pushdown/tables.h`)
+//     path     the nodes that the current stack selects in the context tree of a state (`tokenfst/pushdown/tables.h`)
 //     mask     the classes of all edges of the nodes of a path. Kept by path, so that a mask for a state of the same
-//              kind, whatever lies deeper in its stack, is copied
-//     advance  the edge of the token's class, which some node of the path has
+//              kind is copied, whatever lies deeper in its stack
+//     advance  takes the edge of the token's class, which some node of the path has
 //
-// Where the stack is limited, a move is taken only if what is still free is enough to complete the text.
+// If the stack is limited, a move is taken only if the free part of the stack suffices to complete the text.
 //
-// Its tables never change. Steps look at nothing else; masks that were asked for are kept, and distances are found when
-// they are first asked for. A call with `may_wait` false does nothing where it would have to wait for another thread or
-// to make a mask, and says so.
+// The tables never change. Steps look at nothing else; masks are kept once they have been asked for, and distances are
+// found when they are first asked for. A call with `may_wait` false does nothing if it would have to wait for another
+// thread or to make a mask, and reports this.
 #pragma once
 
 #include <atomic>
@@ -38,7 +38,7 @@ class PushdownAutomaton : public Automaton {
     std::shared_ptr<const std::vector<Run>> runs;  // the class of every rank
     std::shared_ptr<StackDistance> distance;
     int32_t max_depth;  // of the stack
-    size_t max_masks;   // that are kept
+    size_t max_masks;   // the most that are kept
   };
 
   PushdownAutomaton(std::shared_ptr<const Vocabulary> vocabulary, Parts parts);
@@ -55,30 +55,30 @@ class PushdownAutomaton : public Automaton {
   PushdownState end() const { return PushdownState({tables().end_state(), Stack()}); }
   bool has_state(const PushdownState& state) const;
   bool is_final(const PushdownState& state) const;
-  // Whether a state allows a token.
+  // Whether a state allows any token.
   bool allows_any(const PushdownState& state) const;
 
   struct Advanced {
-    std::optional<PushdownState> state;  // none where the token is not allowed
+    std::optional<PushdownState> state;  // none if the token is not allowed
     bool too_many = false;               // whether the text has more derivations side by side than are carried
   };
   Advanced advance(const PushdownState& state, int32_t token) const;
 
   // The least number of tokens to the end of the text, however high the stack may become on the way.
   std::optional<int64_t> min_tokens(const PushdownState& state, bool may_wait) const;
-  // Writes a mask; says whether it did.
+  // Writes a mask; returns whether it did.
   bool fill(const PushdownState& state, int64_t remaining, std::span<uint32_t> out, bool may_wait);
 
   void fill(const State& state, int64_t remaining, std::span<uint32_t> out) override;
 
  private:
   using Mask = std::shared_ptr<const Words>;
-  // What of a stack is free, if it is limited.
+  // The free part of a stack, if it is limited.
   using Slack = int64_t;
 
   Slack slack(const Stack& stack) const;
   bool has_room(const PushdownTables::Move& move, Slack slack) const { return move.room - move.pops <= slack; }
-  // Calls `visit(node)` for the nodes that a stack picks, from the root down, while that is true.
+  // Calls `visit(node)` for the nodes that a stack selects, from the root down, as long as it returns true.
   template <class Visit>
   void for_each_node(const Configuration& configuration, Visit visit) const;
   bool allows(const Configuration& configuration, int32_t number) const;
@@ -87,15 +87,15 @@ class PushdownAutomaton : public Automaton {
 
   // The classes that the nodes of a path allow, ascending.
   std::vector<int32_t> allowed(std::span<const int32_t> path, Slack slack) const;
-  // Masks of a configuration, null where they would have to be waited for.
+  // Masks of a configuration, null if the call would have to wait for them.
   Mask mask(const Configuration& configuration, bool may_wait);
   Mask mask_within(const Configuration& configuration, int64_t limit, bool may_wait);
   Mask kept_mask(const Key& key, bool may_wait);
   Mask keep_mask(const Key& key, std::span<const int32_t> numbers);
 
   const Parts parts_;
-  int32_t most_needed_ = 0;  // room for all that any token needs
-  std::mutex mutex_;         // of what follows
+  int32_t most_needed_ = 0;  // the most room that any token needs
+  std::mutex mutex_;         // guards the members below
   Kept<Words> masks_;
   std::optional<ClassMasks> class_masks_;
 };

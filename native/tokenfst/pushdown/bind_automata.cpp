@@ -70,7 +70,7 @@ Several<std::pair<int, int>> tops_of(const PushdownState& state) {
   return nb::tuple(found);
 }
 
-// The topmost symbols of a stack, the last on top.
+// The topmost symbols of a stack, the topmost one last.
 std::string shown(const Stack& stack) {
   constexpr int kShown = 8;
   std::vector<int32_t> symbols;
@@ -129,7 +129,7 @@ SharedDistance make_distance(SharedTables tables, int64_t max_bytes, int64_t max
       std::move(tables), StackDistance::Room{max_bytes, static_cast<size_t>(max_context_bytes)}, check_signals);
 }
 
-// By context and symbol, by context and symbol, by context and move; and from the start.
+// Arrays by context and symbol, by context and symbol, and by context and move; and the distance from the start.
 using Table = nb::ndarray<nb::numpy, int32_t>;
 
 std::optional<std::tuple<Table, Table, Table, int32_t>> by_context(StackDistance& distance, int32_t max_contexts) {
@@ -147,7 +147,7 @@ void require_state(const PushdownAutomaton& automaton, const PushdownState& stat
   require(automaton.has_state(state), "the state is none of the automaton's");
 }
 
-// Requires that moves pop just what has been read: distances count on it.
+// Requires that moves pop exactly the symbols that have been read: distances rely on it.
 void require_exact_pops(const PushdownTables& tables) {
   const Depths depths = depths_of(tables);
   for (int32_t node : depths.order) {
@@ -225,14 +225,14 @@ void fill_bitmask(PushdownAutomaton& automaton, const PushdownState& state, Outp
 
 void bind_pushdown_automata(nb::module_& m) {
   bind_states(m);
-  nb::class_<StackDistance>(m, "StackDistance", "How many tokens there are to the end with a stack.")
+  nb::class_<StackDistance>(m, "StackDistance", "The number of tokens to the end with a stack.")
       .def(nb::new_(&make_distance), "tables"_a, "max_bytes"_a, "max_context_bytes"_a)
       .def("by_context", &by_context, "max_contexts"_a,
-           "The distances by all contexts that stacks come to; none where there are more than this.");
+           "The distances by all contexts that occur with any stack; None if there are more than this.");
   nb::class_<PushdownAutomaton, Automaton>(m, "PushdownAutomaton", "An automaton over tokens with a stack.")
       .def(nb::new_(&make_automaton), "vocabulary"_a, "tables"_a, "run_end"_a, "run_class"_a, "distance"_a,
            "max_depth"_a, "max_masks"_a)
-      .def("within", &within, "max_depth"_a, "The same with a stack of so many symbols, -1 for any number.")
+      .def("within", &within, "max_depth"_a, "The same with a stack of at most `max_depth` symbols, -1 for any number.")
       .def_prop_ro("start", [](const PushdownAutomaton& a) { return a.start(); })
       .def_prop_ro("end_state", [](const PushdownAutomaton& a) { return a.end(); })
       .def_prop_ro("tables", [](const PushdownAutomaton& a) { return a.parts().tables; })
@@ -249,7 +249,7 @@ void bind_pushdown_automata(nb::module_& m) {
           nb::rv_policy::move, "The class of every token, `[V]`.")
       // Called at every step: positional, since names take nanobind longer than the step.
       .def("is_final", &is_final, "Whether the text may end in a state.")
-      .def("advance", &advance, "The state after a state and one more token, none where it is not allowed.")
+      .def("advance", &advance, "The state after a state and one more token, None if it is not allowed.")
       .def("fill_bitmask", &fill_bitmask, "Write the mask of a state.")
       .def("fill_within", &fill_within, "Write the mask of a state within a budget of tokens.")
       .def("min_tokens", &min_tokens, "The least number of tokens from a state to the end of the text.")

@@ -1,4 +1,4 @@
-// Bindings of the tables of automata with a stack, and of what they are made from.
+// Bindings of the tables of automata with a stack, and of their construction.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -64,7 +64,7 @@ Numbers to_tuple(std::span<const int32_t> values) {
   return nb::tuple(found);
 }
 
-// All that a tree says: symbols popped, from the top of the stack down, symbols pushed, and the state.
+// All ways through a tree: symbols popped, from the top of the stack down, symbols pushed, and the state.
 nb::typed<nb::list, std::tuple<Numbers, Numbers, int>> ways_of(const Trees& trees, int32_t tree, Budget& budget) {
   require_within(tree, 0, trees.size(), "tree");
   Paths paths(budget);
@@ -79,7 +79,7 @@ nb::typed<nb::list, std::tuple<Numbers, Numbers, int>> ways_of(const Trees& tree
 
 using Said = std::tuple<std::vector<int32_t>, std::vector<int32_t>, int32_t>;
 
-// Adds a tree for each list of ways.
+// Adds a tree for each list of ways through it.
 std::pair<SharedTrees, std::vector<int32_t>> planted(const Trees& trees, const std::vector<std::vector<Said>>& all,
                                                      Budget& budget) {
   TreePool pool(trees, budget);
@@ -159,7 +159,7 @@ void require_edges(const PushdownTables& tables) {
   }
 }
 
-// Requires nodes that are no deeper than they may be, and moves that pop no more than has been read there.
+// Requires nodes that are no deeper than allowed, and moves that pop no more than has been read there.
 void require_depths(const PushdownTables& tables) {
   const Depths depths = depths_of(tables);
   require(!depths.order.empty(), "the nodes are no trees");
@@ -241,7 +241,8 @@ auto trim(const TokenEffects& effects, const PushdownTables& tables, Values<int3
   return std::make_tuple(names[static_cast<int>(found.result)], std::move(left));
 }
 
-// The ways over symbols: `[N, columns]`, the nodes that columns pop symbols into, and where those of each symbol begin.
+// The ways over symbols: `[N, columns]`, the nodes into which columns pop symbols, and where those of each symbol
+// begin.
 auto ways_over(const PushdownTables& tables, Budget& budget) {
   std::vector<int32_t> across, nodes, offsets{0};
   unlocked([&] {
@@ -267,12 +268,12 @@ auto ways_over(const PushdownTables& tables, Budget& budget) {
 }
 
 void bind_effects(nb::module_& m) {
-  nb::class_<Trees>(m, "PushdownTrees", "What texts do to a state and a stack, as trees of what is popped.")
+  nb::class_<Trees>(m, "PushdownTrees", "The effects of texts on a state and a stack, as trees of popped symbols.")
       .def("__len__", &Trees::size)
       .def("ways", &ways_of, "tree"_a, "budget"_a,
-           "All that a tree says: symbols popped, from the top down, symbols pushed, and the state that follows.")
+           "All ways through a tree: symbols popped, from the top down, symbols pushed, and the state that follows.")
       .def("planted", &planted, "said"_a, "budget"_a, "The trees with one more for each list of ways; their numbers.");
-  nb::class_<TokenEffects>(m, "TokenEffects", "What each class of a vocabulary does under a pushdown automaton.")
+  nb::class_<TokenEffects>(m, "TokenEffects", "The effect of each class of a vocabulary under a pushdown automaton.")
       .def(nb::new_(&make_effects), "run_end"_a, "run_class"_a, "num_classes"_a, "entries"_a, "trees"_a,
            "column_trees"_a)
       .def_prop_ro(
@@ -295,7 +296,7 @@ void bind_effects(nb::module_& m) {
         return unlocked([&] { return token_effects(automaton, vocabulary, budget); });
       },
       "automaton"_a, "vocabulary"_a, "budget"_a,
-      "Sort the tokens of a vocabulary into classes by what they do to a state and a stack.");
+      "Sort the tokens of a vocabulary into classes by their effects on a state and a stack.");
 }
 
 }  // namespace
@@ -304,7 +305,7 @@ void bind_pushdown_tables(nb::module_& m) {
   bind_effects(m);
   using Edge = PushdownTables::Edge;
   using Move = PushdownTables::Move;
-  nb::class_<PushdownTables>(m, "PushdownTables", "What each class of tokens does to a state and a stack.")
+  nb::class_<PushdownTables>(m, "PushdownTables", "The effect of each class of tokens on a state and a stack.")
       .def(nb::new_(&make_tables), "num_states"_a, "num_symbols"_a, "num_classes"_a, "start"_a, "child"_a, "max_pops"_a,
            "row_offsets"_a, "edge_class"_a, "edge_outcome"_a, "outcome_offsets"_a, "move_pops"_a, "move_push"_a,
            "move_target"_a, "move_room"_a, "push_offsets"_a, "push_symbols"_a, "max_configurations"_a = 1)
@@ -335,7 +336,7 @@ void bind_pushdown_tables(nb::module_& m) {
   m.def("context_tables", &tables_of, "effects"_a, "start"_a, "max_configurations"_a, "headroom"_a, "symbol_headroom"_a,
         "budget"_a, "The tables of effects and of the end.");
   m.def("trimmed", &trim, "effects"_a, "tables"_a, "overflow"_a, "budget"_a,
-        "Keep the effects after which tokens lead on to an end: whether it could be done, and the effects.");
+        "Keep the effects after which tokens lead to an end: whether this was possible, and the effects.");
   m.def(
       "clashing_class",
       [](const PushdownTables& tables, Budget& budget) {

@@ -68,7 +68,7 @@ class ContextNodes {
     for (int32_t symbol = 0; symbol < trees_.num_symbols; ++symbol) {
       const int32_t begin = offsets_[symbol], end = offsets_[symbol + 1];
       if (begin == end) continue;
-      // Nodes of other depths are others.
+      // Nodes of different depths are different nodes.
       below_.push({-depth_[node], kDead});
       for (int32_t at = begin; at < end; ++at) below_.push(by_symbol_[at]);
       const auto [number, is_new] = below_.close();
@@ -78,7 +78,8 @@ class ContextNodes {
     }
   }
 
-  // The children of a node's trees by symbol and otherwise in order, and where those of each begin; how many they are.
+  // Sorts the children of a node's trees by symbol, and finds where those of each symbol begin; returns how many there
+  // are.
   int32_t sort_by_symbol(int32_t node) {
     std::ranges::fill(offsets_, 0);
     int32_t count = 0;
@@ -91,7 +92,7 @@ class ContextNodes {
                    [&](int32_t number, const Part& part) { by_symbol_[--offsets_[part.popped]] = {number, part.to}; });
     return count;
   }
-  // From the last to the first.
+  // Visits the children from the last to the first.
   template <class Visit>
   void for_each_child(int32_t node, Visit visit) const {
     const auto own = items(node);
@@ -105,14 +106,14 @@ class ContextNodes {
   Budget& budget_;
   Vector<Item> roots_;  // by state
   Vector<int64_t> root_begins_;
-  Interner<Item> below_;  // the trees of a node behind its depth
+  Interner<Item> below_;  // the trees of a node, after its depth
   Vector<int32_t> children_;
   Vector<int32_t> offsets_;  // scratch of `add_children`
   Vector<Item> by_symbol_;
   Vector<int32_t> depth_;
 };
 
-// What classes do at nodes: moves, each once, and outcomes of them.
+// The effects of classes at nodes: moves without duplicates, and outcomes made of them.
 class Outcomes {
  public:
   struct Move {
@@ -128,7 +129,7 @@ class Outcomes {
         of_tree_(trees.size(), kUnknown, budget),
         found_(budget) {}
 
-  // What a class with these trees does so far down, kDead if it does nothing there. Depths ascend.
+  // The outcome of a class with these trees at a depth, kDead if it does nothing there. Depths ascend.
   int32_t outcome(int32_t depth, std::span<const Item> items) {
     if (depth != depth_) {
       depth_ = depth;
@@ -190,7 +191,7 @@ void add_edges(const ContextNodes& nodes, Outcomes& outcomes, PushdownTables& ta
   tables.edges.assign(edges.begin(), edges.end());
 }
 
-// The numbers of sequences in the tables, in the order in which moves push them; the empty one's is 0.
+// The numbers of sequences in the tables, in the order in which moves push them; the empty one has number 0.
 Vector<int32_t> add_pushes(const Outcomes& outcomes, const Trees& trees, PushdownTables& tables, Budget& budget) {
   Vector<int32_t> push_of(trees.sequences.size(), kUnknown, budget);
   push_of[Sequences::kEmpty] = 0;
@@ -207,8 +208,8 @@ Vector<int32_t> add_pushes(const Outcomes& outcomes, const Trees& trees, Pushdow
   return push_of;
 }
 
-// How many symbols beyond the height after popping a move needs: for what it pushes, for the rest of the rule that it
-// leads to, and for what goes on after each pushed symbol has been popped.
+// How many symbols beyond the height after popping a move needs: for its pushes, for the rest of the rule that it leads
+// to, and for the continuation after each pushed symbol has been popped.
 int32_t room_of(const PushdownTables& tables, int32_t push, int32_t target, const ContextOptions& options) {
   const auto symbols = tables.pushed(push);
   int32_t needed = static_cast<int32_t>(symbols.size()) + std::max(options.headroom[target], 0);

@@ -1,13 +1,13 @@
-// Context trees: the effects of all classes together, laid out so that the stack at hand picks a path.
+// Context trees: the effects of all classes together, laid out such that the current stack selects a path.
 //
-// An entry says that a class, in a state, does what a tree says (`tokenfst/pushdown/trees.h`). The trees of all classes
-// are read side by side, from the states down:
+// An entry gives the tree (`tokenfst/pushdown/trees.h`) that describes the effect of a class in a state. The trees of
+// all classes are read in parallel, from the states down:
 //
 //     node    how many symbols have been popped, and for each class the trees that may apply there
-//     edge    of a class with a leaf among its trees: the outcome is what all its leaves do
+//     edge    of a class with a leaf among its trees: the outcome is the effect of all its leaves
 //     child   for one more symbol: the classes with a child for it, and those children
 //
-// Nodes with the same trees at the same depth are one. A node's number is above its parents'.
+// Nodes with the same trees at the same depth are one. A node has a higher number than its parents.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace tokenfst {
 
 struct ContextOptions {
   int32_t num_classes, start, max_configurations;
-  std::span<const int32_t> headroom, symbol_headroom;  // [Q], [S], as of the automaton over bytes
+  std::span<const int32_t> headroom, symbol_headroom;  // [Q], [S], from the automaton over bytes
 };
 
 // The tables of some effects, which are sorted by class. `ends` are those of the class kEnd.

@@ -49,7 +49,7 @@ std::optional<ContextDistances> context_distances(const Ways& ways, int32_t max_
   const auto num_symbols = ways.tables().num_symbols;
   const auto num_moves = static_cast<int32_t>(ways.tables().moves.size());
   Vector<int32_t> next(budget), cost(budget);
-  // They become more while they are gone through.
+  // Contexts are added during the loop.
   for (int32_t context = 0; context < contexts.size(); ++context) {
     if (contexts.size() > max_contexts) return std::nullopt;
     for (int32_t symbol = 0; symbol < num_symbols; ++symbol) {

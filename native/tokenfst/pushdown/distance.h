@@ -1,17 +1,17 @@
 // Distances to the end of the text with a stack, by contexts.
 //
-//     context   what a stack means for distances: a vector, the fewest tokens from nodes of each kind to the end if
-//               this stack is what lies below (`tokenfst/pushdown/kinds.h`, `tokenfst/distance_vectors.h`)
+//     context   the effect of a stack on distances: a vector, the fewest tokens from nodes of each kind to the end with
+//               this stack below (`tokenfst/pushdown/kinds.h`, `tokenfst/distance_vectors.h`)
 //     onto      the context of a stack with one more symbol: v'[k] = min over m of across[k, (X, m)] + v[m]; its least
-//               entry is taken off and counted apart
-//     rest      from a move's target, with its pushes on a stack of some context: added to what that context counts,
-//               the distance after the move
+//               entry is subtracted and counted separately
+//     rest      the distance from a move's target, with its pushes on a stack of some context: added to the cost
+//               counted for that context, it is the distance after the move
 //
 // The end of the sequence is reached with an empty stack. Contexts are found as they are asked for, so on the host
-// there is no limit to them; tensors want all of them at once.
+// there is no limit on them; tensors need all of them at once.
 //
 //     StackContexts     contexts as they are asked for
-//     ContextDistances  all contexts that stacks come to
+//     ContextDistances  all contexts that occur with any stack
 #pragma once
 
 #include <cstdint>
@@ -30,14 +30,15 @@ class StackContexts {
 
   const Ways& ways() const { return ways_; }
   int32_t size() const { return vectors_.size(); }
-  // The context of a stack with a symbol more, and its cost; kNoEnd where no end can be reached. Whatever it throws,
-  // all that was found before stays.
+  // The context of a stack with one more symbol, and its cost; kNoEnd if no end can be reached. Whatever it throws,
+  // everything that was found before stays.
   Context onto(int32_t context, int32_t symbol);
   std::span<const int32_t> vector(int32_t context) const { return vectors_[context]; }
-  // From a state.
+  // The distance from a state.
   int32_t distance(int32_t context, int32_t state) const { return vectors_[context][ways_.kinds().of(state)]; }
   size_t num_bytes() const;
-  // How many tokens follow a push onto a stack of a context, beyond those counted for it; kFar and more for no way.
+  // How many tokens follow a push onto a stack of a context, beyond those counted for it; kFar or more if there is no
+  // way to the end.
   int32_t rest(int32_t context, int32_t push) const;
 
   static constexpr Context kNoEnd{0, kFar};
@@ -52,13 +53,13 @@ class StackContexts {
 
 struct ContextDistances {
   int32_t num_contexts;
-  std::vector<int32_t> next;  // [H, S], the context of a stack with one symbol more
+  std::vector<int32_t> next;  // [H, S], the context of a stack with one more symbol
   std::vector<int32_t> cost;  // [H, S], how many tokens are counted for that symbol
   std::vector<int32_t> rest;  // [H, M]
-  int32_t first;              // how many tokens there are from the start
+  int32_t first;              // the number of tokens from the start
 };
 
-// None where there are more contexts than this.
+// Nothing if there are more contexts than `max_contexts`.
 std::optional<ContextDistances> context_distances(const Ways& ways, int32_t max_contexts, Budget& budget);
 
 }  // namespace tokenfst

@@ -1,7 +1,8 @@
-// Kept: what can be made again, by keys that are spans of integers; so many entries at most, the oldest goes first.
+// Kept: a bounded cache of values that can be recomputed, by keys that are spans of integers; the oldest is evicted
+// first.
 //
-//     Key     a key as it is written
-//     Kept    the entries. Shared, so that a value may go while somebody still reads it
+//     Key     a key while it is written
+//     Kept    the entries. They are shared, so a value may be evicted while somebody still reads it
 #pragma once
 
 #include <array>
@@ -16,7 +17,7 @@
 
 namespace tokenfst {
 
-// Short keys take no allocation.
+// Short keys need no allocation.
 class Key {
  public:
   void push(int32_t value) {
@@ -43,7 +44,7 @@ class Kept {
  public:
   explicit Kept(size_t most) : most_(most) {}
 
-  // The value of a key, null for none.
+  // The value of a key, null if there is none.
   std::shared_ptr<const Value> find(std::span<const int32_t> key) const {
     const auto found = values_.find(key);
     return found == values_.end() ? nullptr : found->second;

@@ -31,7 +31,7 @@ Kinds::Kinds(const PushdownTables& tables, const PushRows& rows, Budget& budget)
   };
   const Depths depths = depths_of(tables);
   budget.spend(8 * static_cast<int64_t>(tables.child.size()) + 8 * int64_t{tables.num_nodes()});
-  // Nodes that no stack picks, and the end, are like no others.
+  // Nodes that no stack selects, and the end, differ from all others.
   for (int32_t node = 0; node < tables.num_nodes(); ++node) {
     if (depths.least[node] != kDead && node != tables.end_state()) continue;
     known.push(~node);
@@ -108,7 +108,7 @@ PushRows::PushRows(const PushdownTables& tables, const Pushes& pushes, std::span
 
 Columns::Columns(const Kinds& kinds, int32_t num_symbols, Budget& budget) : offsets_(1, 0, budget), popped_(budget) {
   Interner<int32_t> above(budget);  // the kinds above a column
-  above.intern({});                 // of the end, which no symbol leads to
+  above.intern({});                 // for the end, which no symbol leads to
   Vector<int32_t> own(budget);
   for (int32_t symbol = 0; symbol < num_symbols; ++symbol) {
     own.clear();

@@ -1,8 +1,8 @@
-// What ways over symbols are counted over: as few nodes, symbols popped and symbols pushed as tell them apart.
+// Kinds, pushes, rows and columns: what ways over symbols are counted over, with indistinguishable ones merged.
 //
 //     kind      nodes with the same pushes, and with children of the same kinds for the same symbols (bisimilar ones):
-//               the end is as far from all of them, whatever lies below
-//     push      what a move leaves behind: the kind of its target, and the symbols that it pushes
+//               the end is equally far from all of them, whatever lies below
+//     push      the result of a move: the kind of its target, and the symbols that it pushes
 //     row       kinds with the same pushes
 //     column    (X, m): symbol X is on top, it is popped, and a node of kind m is reached; or the end of the sequence,
 //               if nothing below is needed. Columns with the same kinds above them are one
@@ -24,9 +24,9 @@ class PushRows;
 
 class Kinds {
  public:
-  // Every node is a kind of its own.
+  // Makes every node a separate kind.
   explicit Kinds(const PushdownTables& tables, Budget& budget);
-  // Nodes that cannot be told apart; `rows` are those of all nodes.
+  // Makes indistinguishable nodes one kind; `rows` are those of all nodes.
   Kinds(const PushdownTables& tables, const PushRows& rows, Budget& budget);
 
   int32_t size() const { return static_cast<int32_t>(nodes_.size()); }
@@ -44,12 +44,12 @@ class Kinds {
   support::Matrix<int32_t> children_;  // [kinds, S]
 };
 
-// Pushes, each once: a kind, or another push with one more symbol under it. So what is on the way to a push of several
+// Pushes without duplicates: a kind, or another push with one more symbol under it. So each part of a push of several
 // symbols is a push as well.
 class Pushes {
  public:
   struct Longer {
-    int32_t before, symbol;  // ~kind and kNoSymbol where nothing is pushed
+    int32_t before, symbol;  // ~kind and kNoSymbol if nothing is pushed
     bool operator==(const Longer&) const = default;
   };
   static constexpr int32_t kNoSymbol = -1;
@@ -61,7 +61,7 @@ class Pushes {
   int32_t of_move(int32_t move) const { return of_move_[move]; }
 
  private:
-  support::Numbered<Longer> longer_;  // what is before a push has a lower number
+  support::Numbered<Longer> longer_;  // the push before another one has a lower number
   Vector<int32_t> of_move_;           // [M]
 };
 
@@ -85,7 +85,7 @@ class PushRows {
 
 class Columns {
  public:
-  // Symbol X is popped into nodes of a kind.
+  // Popping the symbol leads to nodes of a kind.
   struct Popped {
     int32_t column, kind;
   };

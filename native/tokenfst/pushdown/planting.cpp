@@ -18,7 +18,7 @@ void Planting::open(const Part& leaf, size_t level) {
   open_.push_back(leaf);
 }
 
-// Makes trees of all levels below one, and children of them.
+// Turns all levels below one into trees, and these into children.
 void Planting::close(std::span<const int32_t> symbols, size_t level, TreePool& pool) {
   while (begins_.size() > level + 1) {
     const size_t begin = begins_.back();

@@ -1,8 +1,8 @@
-// Planting: trees from what they say, path by path, and back.
+// Planting: builds trees from their paths, and lists the paths of trees.
 //
 //     Paths   leaves, each at the end of a path of symbols, from the top of the stack down
 //     plant   the parts of the tree with these leaves
-//     add_paths   all that a tree says
+//     add_paths   all paths of a tree
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class Paths {
   }
   const Part& leaf(int32_t path) const { return ends_[path].leaf; }
 
-  // Symbols may not be of this object.
+  // The symbols must not belong to this object.
   void add(std::span<const int32_t> symbols, const Part& leaf) {
     ends_.push_back({symbols_.size(), static_cast<int32_t>(symbols.size()), leaf});
     symbols_.insert(symbols_.end(), symbols.begin(), symbols.end());
@@ -46,7 +46,7 @@ class Planting {
  public:
   explicit Planting(Budget& budget) : budget_(budget), order_(budget), open_(budget), begins_(budget) {}
 
-  // Appends the parts of the tree that has these paths to others.
+  // Appends the parts of the tree with these paths to others.
   void plant(const Paths& paths, TreePool& pool, Vector<Part>& parts);
 
  private:
@@ -56,11 +56,11 @@ class Planting {
 
   Budget& budget_;
   Vector<int32_t> order_;
-  Vector<Part> open_;      // the parts of the nodes of the path at hand, level by level
-  Vector<size_t> begins_;  // where those of each level begin
+  Vector<Part> open_;      // the parts of the nodes of the current path, level by level
+  Vector<size_t> begins_;  // where the parts of each level begin
 };
 
-// Adds all that a tree says.
+// Adds all paths of a tree.
 void add_paths(const Trees& trees, int32_t tree, Paths& paths, Budget& budget);
 
 }  // namespace tokenfst

@@ -77,7 +77,7 @@ void Saturation::find_words() {
   }
 }
 
-// The pushes with one symbol more, and room for where they land.
+// Finds the pushes with one more symbol, and reserves room for their landings.
 void Saturation::find_pushes() {
   const auto before = [&](size_t push) {
     const auto& longer = pushes_[static_cast<int32_t>(push)];
@@ -117,7 +117,7 @@ void Saturation::land_at_targets() {
   for (int32_t push : longer_[pushes_.size()]) level(0).landed.push_back({push, ~pushes_[push].before});
 }
 
-// Lands a push of one symbol more where columns of that symbol lead; says how much work that was.
+// Lands a push of one more symbol where columns of that symbol lead; returns the amount of work.
 int64_t Saturation::land(int32_t push, std::span<const uint64_t> columns, int32_t distance) {
   const int32_t symbol = pushes_[push].symbol;
   uint64_t* has_landed = has_landed_.data() + landed_offsets_[push];
@@ -143,7 +143,7 @@ void Saturation::meet(int32_t distance) {
     const Level& fresh = levels_[distance - after];
     if (fresh.rows.empty() || levels_[after].landed.empty()) continue;
     for (size_t at = 0; at < fresh.rows.size(); ++at) block_of_row_[fresh.rows[at]] = static_cast<int32_t>(at);
-    // By number, since levels may move; none is added to this one.
+    // By number, since levels may move; no landing is added to this level.
     for (size_t at = 0; at < levels_[after].landed.size(); ++at) {
       const Landed landed = levels_[after].landed[at];
       const int32_t block = block_of_row_[rows_.of(landed.kind)];
@@ -153,7 +153,7 @@ void Saturation::meet(int32_t distance) {
     for (int32_t row : levels_[distance - after].rows) block_of_row_[row] = kDead;
     budget_.spend(2 * static_cast<int64_t>(levels_[after].landed.size() + levels_[distance - after].rows.size()));
   }
-  // These become more while they are gone through.
+  // Landings are added during the loop.
   for (size_t at = 0; at < levels_[distance].landed.size(); ++at) {
     const Landed landed = levels_[distance].landed[at];
     go_on(landed, zeros_[landed.kind], distance);
@@ -177,7 +177,7 @@ void Saturation::change(int32_t push) {
   if (!std::exchange(is_changed_[push], true)) changed_pushes_.push_back(push);
 }
 
-// A push and all with more symbols under it.
+// Ends a push and all pushes with more symbols under it.
 void Saturation::end(int32_t push) {
   if (has_ended_[push]) return;
   ending_.assign(1, push);

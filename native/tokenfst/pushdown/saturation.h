@@ -1,18 +1,18 @@
-// Saturation: ways over symbols, all that are as long as each other at once.
+// Saturation: finds ways over symbols, all ways of the same length at once.
 //
-// Every edge costs one token and nothing else costs any, so what is d tokens long follows from what is shorter, and is
-// found in order of d, 64 columns at a time:
+// Every edge costs one token and nothing else costs any, so ways of d tokens follow from shorter ones, and are found in
+// order of d, 64 columns at a time:
 //
 //     fresh[d]     rows, and the columns that are d tokens across from their kinds, as bits
 //     landed[d]    pushes, and the kinds where they land after d tokens
 //     way[push]    the columns that are crossed from where a push lands, as bits
 //
 //     landed[c] (push, kind) and fresh[d - c] (row of kind)    after d tokens: columns of way[push], and landings of
-//                                                              the pushes with one symbol more under it
+//                                                              the pushes with one more symbol under it
 //     new columns of way[push] after d tokens                  fresh[d + 1] in all rows that have the push
 //
-// What is fresh after no token are the children of the kind itself. The end of the sequence is a column of all that is
-// on the way to a push, for it needs nothing below.
+// The columns that are fresh after no token are the children of the kind itself. The end of the sequence is a column of
+// every part of a push, for it needs nothing below.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class Saturation {
   void run();
 
   support::Matrix<int32_t>& lowest() { return lowest_; }  // [column, row]
-  // Calls `take(push, landing)` for each landing, those of a push in order of their costs.
+  // Calls `take(push, landing)` for each landing, those of one push in order of their costs.
   template <class Take>
   void for_each_landing(Take take) const {
     for (int32_t distance = 0; distance < static_cast<int32_t>(levels_.size()); ++distance) {
@@ -66,12 +66,12 @@ class Saturation {
   Level& level(int32_t distance);
   void land_at_targets();
   int64_t land(int32_t push, std::span<const uint64_t> columns, int32_t distance);
-  // What follows from landings and fresh columns that are so many tokens together.
+  // Combines landings and fresh columns that are `distance` tokens together.
   void meet(int32_t distance);
   void go_on(const Landed& landed, std::span<const uint64_t> columns, int32_t distance);
   void change(int32_t push);
   void end(int32_t push);
-  // Makes fresh after one more token what is new in ways.
+  // Makes the new columns of ways fresh after one more token.
   void add_fresh(int32_t distance);
   void add_row(int32_t row, int32_t distance);
 
@@ -83,8 +83,8 @@ class Saturation {
   const int32_t num_symbols_;
   Budget& budget_;
 
-  support::Groups longer_;          // of a push, those with one symbol more under it
-  Vector<uint8_t> is_left_behind_;  // [pushes], by some move
+  support::Groups longer_;          // of a push, those with one more symbol under it
+  Vector<uint8_t> is_left_behind_;  // [pushes], whether some move pushes it
   Vector<int32_t> word_offsets_;    // [S + 1]
   Vector<ColumnWord> column_words_;
   Bits zeros_;  // [kinds], the columns of their children
@@ -92,11 +92,11 @@ class Saturation {
 
   Vector<Level> levels_;  // [distance]
   Vector<uint64_t> fresh_;
-  Vector<int32_t> block_of_row_;    // of the rows that are fresh at the distance at hand, kDead for the others
+  Vector<int32_t> block_of_row_;    // of the rows that are fresh at the current distance, kDead for the others
   Vector<int64_t> landed_offsets_;  // [pushes]
   Vector<uint64_t> has_landed_;     // of each push, the columns of its last symbol that it has crossed, word by word
   Vector<uint8_t> has_ended_;
-  Bits known_, new_known_;  // [rows], what has been fresh
+  Bits known_, new_known_;  // [rows], the columns that have been fresh
   Bits way_, new_way_;      // [pushes]
   Vector<int32_t> changed_pushes_, changed_rows_, ending_;
   Vector<uint8_t> is_changed_, is_row_changed_;

@@ -1,15 +1,15 @@
-// Stack: symbols that are never changed. One symbol more is a new cell on the old ones, so keeping an old stack costs
+// Stack: an immutable stack of symbols. One more symbol is a new cell on the old ones, so keeping an old stack costs
 // nothing; cells are shared, counted, and freed with the last stack on them.
 //
-//     Cell        the topmost symbol of a stack, the stack below it, and what all of it is known by
-//     Meaning     what a stack means to somebody, noted in its topmost cell
+//     Cell        the topmost symbol of a stack, the stack below it, and the properties of the whole stack
+//     Meaning     what a stack means to an owner, noted in its topmost cell
 //     Stack       one stack
 //
 // A stack may be a million symbols high, so nothing here recurses: a cell keeps its hash and its height, comparing
 // walks down until the cells are the same, and the last owner frees cells in a loop.
 //
-// Several threads may share cells. Only the note of a cell changes after it is made: somebody who finds that another
-// thread is at it does without.
+// Several threads may share cells. Only the note of a cell changes after it is made: a thread that finds another one
+// accessing it does without the note.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@
 
 namespace tokenfst {
 
-// A number and a cost, to whom they mean something.
+// A number and a cost, and the owner to whom they mean something.
 struct Meaning {
   std::shared_ptr<const void> to;
   int32_t number = 0, cost = 0;
@@ -41,7 +41,7 @@ class Stack {
     int32_t highest() const { return highest_; }
     uint64_t hash() const { return hash_; }
 
-    // What the stack means to `owner`, if that has been noted and no other thread is at it.
+    // Returns whether the meaning of the stack to `owner` has been noted and no other thread is accessing it.
     bool noted(const void* owner, Meaning& found) const {
       if (busy_.test_and_set(std::memory_order_acquire)) return false;
       const bool is_noted = meaning_.to.get() == owner;
@@ -51,7 +51,7 @@ class Stack {
     }
     void note(const Meaning& meaning) const {
       if (busy_.test_and_set(std::memory_order_acquire)) return;
-      // What was noted before is given up afterwards.
+      // The previous note is released after the flag is cleared.
       Meaning before = std::exchange(meaning_, meaning);
       busy_.clear(std::memory_order_release);
     }
@@ -97,7 +97,7 @@ class Stack {
   std::vector<int32_t> symbols() const;
 
   friend bool operator==(const Stack& left, const Stack& right);
-  // Some order; equal stacks are equal.
+  // An arbitrary total order, consistent with equality.
   friend bool operator<(const Stack& left, const Stack& right);
 
  private:

@@ -17,7 +17,7 @@ StackDistance::StackDistance(std::shared_ptr<const PushdownTables> tables, Room 
       budget_(room.max_bytes, std::numeric_limits<double>::infinity(), interrupt),
       kept_(kMaxBehind) {}
 
-// What every call needs; whatever it throws, the next one goes on from there.
+// Makes the data that every call needs; if it throws, the next call continues from there.
 void StackDistance::prepare() {
   if (!ways_) ways_ = std::make_unique<const Ways>(*tables_, budget_);
   if (contexts_ && contexts_->num_bytes() > room_.max_context_bytes) forget();
@@ -33,7 +33,7 @@ void StackDistance::forget() {
   ++time_;
 }
 
-// The context of a stack, and what is counted for all of it.
+// The context of a stack, and the total cost counted for it.
 std::optional<Context> StackDistance::context_of(const Stack::Cell* cell, bool may_find) {
   Vector<const Stack::Cell*> unknown(budget_);
   Meaning meaning;
@@ -79,7 +79,7 @@ std::optional<StackDistance::Found> StackDistance::behind(std::span<const int32_
     const auto context = context_of(cell, may_wait);
     if (!context) return std::nullopt;
     depths.push_back(*context);
-    // The path says that the symbols are there.
+    // The path guarantees that the symbols are there.
     if (depth + 1 < path.size()) cell = cell->below();
   }
   Key key;

@@ -1,16 +1,17 @@
-// StackDistance: how many tokens there are to the end from a state with a stack, and behind each class it allows.
+// StackDistance: the number of tokens to the end from a state with a stack, and after each class that it allows.
 //
 // The context of a stack is that of the stack below its topmost symbol and one step more
-// (`tokenfst/pushdown/distance.h`), and each cell of a stack keeps its own. So a state that is one token further costs
-// one or two steps, however high the stack is. What lies below the symbols that a path looks at adds the same to all
-// that the path allows, so distances behind classes are kept by path and context, less what is counted there.
+// (`tokenfst/pushdown/distance.h`), and each cell of a stack keeps its own. So a state one token further costs one or
+// two steps, however high the stack is. The part of the stack below the symbols that a path looks at adds the same cost
+// to all classes that the path allows, so distances after classes are kept by path and context, less the cost counted
+// there.
 //
-// Where contexts come to take more than they may, all are forgotten, and found anew as they are asked for: cells note
-// the time that what they keep is of.
+// If contexts take more memory than allowed, all are forgotten, and found anew as they are asked for: cells record the
+// time that their notes belong to.
 //
 // Safe to call from several threads, and to share between automata with the same tables. Distances are found when they
-// are first asked for; where `may_wait` is false a call neither waits for another thread nor finds anything, and its
-// result is empty if what is asked for is not at hand.
+// are first asked for; if `may_wait` is false, a call neither waits for another thread nor computes anything, and its
+// result is empty if the distances are not known yet.
 #pragma once
 
 #include <cstdint>
@@ -26,20 +27,20 @@
 
 namespace tokenfst {
 
-// The distances behind the classes that a path allows, where some context lies below the path.
+// The distances after the classes that a path allows, with some context below the path.
 struct Behind {
   struct Class {
-    int32_t number;  // comes several times where several nodes of the path have it
-    int32_t least;   // the fewest tokens to the end behind it, less what is counted for the stack below
+    int32_t number;  // occurs several times if several nodes of the path have it
+    int32_t least;   // the fewest tokens to the end after it, less the cost counted for the stack below
   };
   std::vector<Class> classes;
-  std::vector<int32_t> levels;  // the different distances, ascending; kFar where there is no way to the end
+  std::vector<int32_t> levels;  // the distinct distances, ascending; kFar if it cannot be reached
 };
 
 class StackDistance {
  public:
   struct Room {
-    int64_t max_bytes;         // of all
+    int64_t max_bytes;         // of everything
     size_t max_context_bytes;  // of contexts, before they are forgotten
   };
   struct Found {
@@ -52,11 +53,11 @@ class StackDistance {
 
   const PushdownTables& tables() const { return *tables_; }
 
-  // The fewest tokens from a state with a stack to the end, the end token counted; kFar where there is no way.
+  // The fewest tokens from a state with a stack to the end, counting the end token; kFar if it cannot be reached.
   std::optional<int32_t> least(const Configuration& configuration, bool may_wait);
-  // The distances behind the classes that a path of a stack allows.
+  // The distances after the classes that a path of a stack allows.
   std::optional<Found> behind(std::span<const int32_t> path, const Stack& stack, bool may_wait);
-  // All contexts that stacks come to; none where there are more than this.
+  // All contexts that occur with any stack; nothing if there are more than `max_contexts`.
   std::optional<ContextDistances> by_context(int32_t max_contexts);
 
  private:
@@ -72,7 +73,7 @@ class StackDistance {
   Budget budget_;
   std::unique_ptr<const Ways> ways_;
   std::unique_ptr<StackContexts> contexts_;
-  std::shared_ptr<const void> owner_;  // of what cells note, another one after each time that all was forgotten
+  std::shared_ptr<const void> owner_;  // of the notes of cells; replaced each time that all contexts are forgotten
   int32_t time_ = 0;
   Kept<Behind> kept_;
 };

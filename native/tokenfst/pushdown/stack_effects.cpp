@@ -132,7 +132,7 @@ void FollowedTrees::follow_leaf(const Part& leaf, int32_t column) {
 void FollowedTrees::add_step(const Part& leaf, const automata::PushdownStep& step) {
   const auto popped = automaton_.sequences[step.pops], pushed = automaton_.sequences[step.pushes];
   budget_.spend(static_cast<int64_t>(popped.size() + pushed.size()) + 4);
-  // What the leaf has pushed is popped first.
+  // The symbols that the leaf has pushed are popped first.
   Sequences& sequences = pool_.sequences();
   size_t taken = 0;
   int32_t left = leaf.pushed;

@@ -1,12 +1,12 @@
-// StackEffects: what prefixes of tokens do to a state and a stack: functions from states to trees.
+// StackEffects: the effects of prefixes of tokens on a state and a stack: functions from states to trees.
 //
-//     FollowedTrees   trees as the targets of functions: a tree followed by one more byte, or by what is left of a
-//                     character, is a tree again, and is found once
+//     FollowedTrees   trees as the targets of functions: a tree followed by one more byte, or by the rest of a
+//                     character, is a tree again, and is computed once
 //     StackEffects    functions from states to trees (`tokenfst/functions.h`)
 //
-// A tree followed by a column: each leaf takes the steps of its state, whose pops take first what the leaf has pushed,
-// and go on as new branches below; children are followed one by one. What is known of trees lies column by column,
-// since a function followed by a byte looks up one column of many trees.
+// A tree followed by a column: each leaf takes the steps of its state, whose pops first consume what the leaf has
+// pushed, and continue as new branches below; children are followed one by one. The known results are stored column by
+// column, since a function followed by a byte looks up one column of many trees.
 #pragma once
 
 #include <cstdint>
@@ -35,17 +35,17 @@ class FollowedTrees {
   const TreePool& pool() const { return pool_; }
 
  private:
-  // The states that steps lead to which neither pop nor push, and whose column has no other; kMixed for other steps.
+  // The targets of steps that neither pop nor push, and are the only steps of their column; kMixed for other steps.
   static Vector<int32_t> plain_table(const automata::PushdownTables& automaton, Budget& budget);
 
   void add_states();
-  // What is known at once of trees that are new: what their parts all loop on, and the columns that none can take.
+  // Adds the data known immediately of new trees: what their parts all loop on, and the columns that none can take.
   void add_trees();
   void add_tree(const Loops& loops, std::span<const uint32_t> live);
-  // Finds what follows a tree on a column; with what may be pending of a character behind the other columns.
+  // Computes a tree followed by a column; the columns of a character's pending rests come after the other columns.
   int32_t resolve(int32_t tree, int32_t column);
   int32_t followed(int32_t tree, int32_t column);
-  // The parts of the tree of a leaf followed by a column, added to the others.
+  // Adds the parts of the tree of a leaf followed by a column to the others.
   void follow_leaf(const Part& leaf, int32_t column);
   void add_step(const Part& leaf, const automata::PushdownStep& step);
   int32_t passed(int32_t tree, int32_t column);

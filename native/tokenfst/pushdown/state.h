@@ -1,5 +1,5 @@
-// PushdownState: where a text can stand in an automaton with a stack: one configuration where it is deterministic,
-// otherwise several.
+// PushdownState: a position of a text in an automaton with a stack: one configuration if the automaton is
+// deterministic, otherwise several.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct Configuration {
 class PushdownState : public StateObject {
  public:
   explicit PushdownState(Configuration configuration) : first_(std::move(configuration)) {}
-  // At least one configuration, in any order. Equal ones are one.
+  // At least one configuration, in any order; duplicates are removed.
   explicit PushdownState(std::vector<Configuration> configurations);
   PushdownState(PushdownState&&) = default;
 
@@ -42,7 +42,7 @@ class PushdownState : public StateObject {
 
  private:
   Configuration first_{};
-  std::unique_ptr<std::vector<Configuration>> several_;  // in one order, so that equal states compare equal
+  std::unique_ptr<std::vector<Configuration>> several_;  // in a fixed order, so that equal states compare equal
 };
 
 }  // namespace tokenfst

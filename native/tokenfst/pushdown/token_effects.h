@@ -1,4 +1,4 @@
-// TokenEffects: the classes of a vocabulary under a pushdown automaton, and what each does.
+// TokenEffects: the classes of a vocabulary under a pushdown automaton, and the effect of each.
 //
 // Tokens with one function from states to trees are one letter to the automaton, whatever its stack is
 // (`tokenfst/token_classes.h`).
@@ -17,16 +17,16 @@
 namespace tokenfst {
 
 struct TokenEffect {
-  int32_t number, source, tree;  // what a class does in a state
+  int32_t number, source, tree;  // the effect of a class in a state
   bool operator==(const TokenEffect&) const = default;
 };
 
 struct TokenEffects {
   std::vector<Run> runs;             // cover all ranks in order
-  int32_t num_classes;               // kNever and kEnd included
+  int32_t num_classes;               // including kNever and kEnd
   std::vector<TokenEffect> entries;  // by class, and then by source
   std::shared_ptr<const Trees> trees;
-  size_t num_columns;                 // of the end of the text, and of labels
+  size_t num_columns;                 // for the end of the text, and for labels
   std::vector<int32_t> column_trees;  // [Q, columns], the tree of each state followed by one of these, or kDead
 };
 

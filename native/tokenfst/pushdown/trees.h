@@ -1,21 +1,21 @@
-// Trees: what a text does to a state and a stack, each stored once and known by its number.
+// Trees: the effects of texts on a state and a stack, each stored once and known by a number.
 //
 //     Part        a leaf: symbols pushed, and the state that follows; or a child: one more symbol popped, and a tree
 //     tree        parts, ascending: leaves, then children
 //     Sequences   symbols pushed, the last one on top
-//     Trees       all trees of an automaton, as they are handed out
-//     TreePool    trees while they are made
+//     Trees       all trees of an automaton, as a plain result
+//     TreePool    trees under construction
 //
-// The tree of a state and a text says, for every stack, where the text leads: the symbols on top pick a path, and a
-// leaf at its end says what is pushed in place of what was popped, and the state. In a deterministic automaton every
-// path ends in one leaf; otherwise all leaves that are met on the path count, and several children may be for one
+// The tree of a state and a text gives, for every stack, where the text leads: the symbols on top select a path, and a
+// leaf at its end gives the state, and the symbols that are pushed in place of the popped ones. In a deterministic
+// automaton every path ends in one leaf; otherwise all leaves on the path count, and several children may be for one
 // symbol.
 //
-// Equal trees are one, so what follows once symbols have been popped is shared by all ways to get there: `)))))` may
-// pop any of ten symbols each time, and has a hundred thousand ways through five small trees.
+// Equal trees are one, so the continuation after symbols have been popped is shared by all ways of popping them:
+// `)))))` may pop any of ten symbols each time, and has a hundred thousand paths through five small trees.
 //
-// Rejected: (state, pops, pushes, state) tuples one by one, with single symbols or with sets of symbols to pop, which
-// are as many as the ways.
+// Rejected: (state, pops, pushes, state) tuples one by one, with single symbols or with sets of symbols to pop; there
+// are as many of them as paths.
 #pragma once
 
 #include <compare>
@@ -41,7 +41,7 @@ struct Part {
   auto operator<=>(const Part&) const = default;
 };
 
-// One symbol more behind a sequence.
+// A sequence with one more symbol at its end.
 struct LongerSequence {
   int32_t before, symbol;
   bool operator==(const LongerSequence&) const = default;
@@ -56,7 +56,7 @@ class Sequences {
 
   int32_t size() const { return longer_.size(); }
   const LongerSequence& operator[](int32_t sequence) const { return longer_[sequence]; }
-  // A sequence with one symbol or several behind it.
+  // A sequence with one or several symbols appended.
   int32_t extended(int32_t sequence, int32_t symbol) { return longer_.number({sequence, symbol}).number; }
   int32_t extended(int32_t sequence, std::span<const int32_t> symbols) {
     for (int32_t symbol : symbols) sequence = extended(sequence, symbol);
@@ -67,7 +67,7 @@ class Sequences {
   support::Numbered<LongerSequence> longer_;
 };
 
-// Trees 0 up to the number of states are leaves that push nothing: the states.
+// Trees 0 to the number of states - 1 are leaves that push nothing: the states.
 struct Trees {
   int32_t num_states = 0, num_symbols = 0;
   std::vector<int64_t> begins{0};  // [T + 1]
@@ -85,7 +85,7 @@ struct Trees {
 class TreePool {
  public:
   TreePool(int32_t num_states, int32_t num_symbols, Budget& budget);
-  // Goes on from trees that were handed out.
+  // Continues from a finished set of trees.
   TreePool(const Trees& trees, Budget& budget);
 
   int32_t size() const { return trees_.size(); }

@@ -27,7 +27,7 @@ class LiveSets {
         pairs_(budget),
         below_(budget) {}
 
-  // What is coaccessible with the empty stack.
+  // The kinds that are coaccessible with the empty stack.
   int32_t first() {
     for (int32_t kind = 0; kind < ways_.kinds().size(); ++kind) {
       if (ways_.to_end(kind) < kFar) sets_.push(kind);
@@ -36,7 +36,7 @@ class LiveSets {
   }
   bool contains(int32_t set, int32_t kind) const { return std::ranges::binary_search(sets_[set], kind); }
   bool contains_state(int32_t set, int32_t state) const { return contains(set, ways_.kinds().of(state)); }
-  // The set of a stack with one symbol more.
+  // The set of a stack with one more symbol.
   int32_t pushed(int32_t set, int32_t symbol) {
     if (above_[set][symbol] == kUnknown) {
       find_above(set, symbol);
@@ -48,11 +48,11 @@ class LiveSets {
     if (is_new) below_[static_cast<size_t>(found) * num_symbols() + symbol].push_back(set);
     return found;
   }
-  // The sets that a stack with this one on a symbol is known to have been made of.
+  // The sets known to lie below a symbol in stacks with this set.
   std::span<const int32_t> below(int32_t set, int32_t symbol) const {
     return below_[static_cast<size_t>(set) * num_symbols() + symbol];
   }
-  // How many pairs of a set and one below it are known.
+  // The number of known pairs of a set and one below it.
   int32_t num_pairs() const { return pairs_.size(); }
 
  private:
@@ -90,7 +90,7 @@ class LiveSets {
   Vector<Vector<int32_t>> below_;  // [sets x S]
 };
 
-// One way through the tree of a state's effect.
+// One path through the tree of a state's effect.
 struct Move {
   int32_t source;
   int32_t path;
@@ -110,13 +110,13 @@ class Search {
         sets_(budget),
         following_(budget) {}
 
-  // Says which moves lead to what is coaccessible; none if nothing is, or if it depends on the stack.
+  // Finds which moves lead to coaccessible nodes; none if nothing is coaccessible, or if it depends on the stack.
   Trim run(const Ways& ways, std::span<const uint8_t> is_overflow) {
     const int32_t start = ways.tables().start;
     if (ways.to_end(ways.kinds().of(start)) >= kFar) return Trim::kEmpty;
     const auto by_source = sorted(ways.tables().num_states, is_overflow);
     reached_.number({start, live_.first()});
-    // What lies below is found on the way, so all is looked at again until nothing is new.
+    // The sets below are found on the way, so everything is visited again until nothing is new.
     int32_t num_reached = 0, num_pairs = -1;
     while (num_reached != reached_.size() || num_pairs != live_.num_pairs()) {
       num_reached = reached_.size(), num_pairs = live_.num_pairs();
@@ -140,7 +140,7 @@ class Search {
 
   int32_t target(size_t move) const { return paths_.leaf(moves_[move].path).to; }
 
-  // The moves of each state but those from and to overflow, which stay.
+  // The moves of each state, except those from and to overflow, which are kept.
   support::Groups sorted(int32_t num_states, std::span<const uint8_t> is_overflow) {
     for (size_t move = 0; move < moves_.size(); ++move) {
       is_alive_[move] = is_overflow[moves_[move].source] || is_overflow[target(move)];
@@ -162,7 +162,7 @@ class Search {
     budget_.spend(16 * static_cast<int64_t>(sets_.size()) + 16);
   }
 
-  // The sets that a stack with some set may have after a move.
+  // Finds the sets that a stack with a given set may have after a move.
   void find_sets(int32_t set, int32_t move) {
     sets_.assign(1, set);
     for (int32_t symbol : paths_.symbols(moves_[move].path)) {
@@ -196,7 +196,7 @@ class Search {
   Vector<int32_t> sets_, following_;
 };
 
-// The different pairs of a state and a tree, and all ways through them.
+// The distinct pairs of a state and a tree, and all paths through them.
 struct Distinct {
   explicit Distinct(Budget& budget)
       : pairs(budget),
@@ -228,7 +228,7 @@ void find_distinct(const TokenEffects& effects, Distinct& distinct, Budget& budg
   }
 }
 
-// The tree that is left of each pair: the same one, another one, or kDead.
+// The remaining tree of each pair: the same one, another one, or kDead.
 Vector<int32_t> trees_left(const Distinct& distinct, const Search& search, TreePool& pool, Budget& budget) {
   Vector<int32_t> left(budget);
   Vector<Part> parts(budget);
@@ -252,7 +252,7 @@ Vector<int32_t> trees_left(const Distinct& distinct, const Search& search, TreeP
   return left;
 }
 
-// The effects with the trees that are left, and classes that do the same made one.
+// The effects with the remaining trees; classes with equal effects are merged.
 TokenEffects merged(const TokenEffects& effects, const Distinct& distinct, std::span<const int32_t> left,
                     const TreePool& pool, Budget& budget) {
   Interner<Distinct::Pair> known(budget);
@@ -307,7 +307,7 @@ std::optional<int32_t> clashing_class(const PushdownTables& tables, Budget& budg
     }
     budget.spend(static_cast<int64_t>(tables.edges_of(node).size()));
   }
-  // The classes of each node and all below it, from the deepest up.
+  // The classes of each node and of all nodes below it, from the deepest up.
   support::Matrix<uint32_t> classes(tables.num_nodes(), support::words_for(tables.num_classes), 0, budget);
   const Depths depths = depths_of(tables);
   for (const int32_t node : std::views::reverse(depths.order)) {

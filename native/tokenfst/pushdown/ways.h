@@ -5,14 +5,14 @@
 //                   across[k, (X, child[k, X])]  = 0
 //                   across[k, (X, m)]           <= 1 + the way from the target of an edge of k over its pushes, over X
 //
-//     landing   a kind of nodes where all symbols of a push have been popped, and how many tokens that took
+//     landing   a kind of nodes reached when all symbols of a push have been popped, and how many tokens that took
 //
 // This is the saturation of weighted pushdown systems (Reps, Schwoon, Jha, Melski: Weighted pushdown systems and their
-// application to interprocedural dataflow analysis, 2005), for kinds in place of nodes, and with all ways of one length
+// application to interprocedural dataflow analysis, 2005), for kinds instead of nodes, and with all ways of one length
 // found at once (`tokenfst/pushdown/saturation.h`).
 //
 // Rejected: a vector of integers for each node, lowered until nothing changes (fifteen seconds for SQL over 128,000
-// tokens, where this takes some hundredths of one); a cost for each symbol of the stack, which is exact only where no
+// tokens, where this takes some hundredths of a second); a cost for each symbol of the stack, which is exact only if no
 // token pops two symbols.
 #pragma once
 
@@ -32,28 +32,28 @@ class Ways {
     int32_t kind, cost;
   };
 
-  // With `by_node` every node is a kind of its own.
+  // With `by_node` every node is a separate kind.
   Ways(const PushdownTables& tables, Budget& budget, bool by_node = false);
 
   const PushdownTables& tables() const { return tables_; }
   const Kinds& kinds() const { return kinds_; }
   const Columns& columns() const { return columns_; }
   const Pushes& pushes() const { return pushes_; }
-  // The fewest tokens from nodes of a kind over a symbol, kFar where there is no way; and to the end.
+  // The fewest tokens from nodes of a kind over a symbol, kFar if there is no way; and to the end.
   int32_t across(int32_t kind, int32_t symbol, const Columns::Popped& popped) const {
     return kinds_.child(kind, symbol) == popped.kind ? 0 : lowest_[popped.column][row_of_[kind]];
   }
   int32_t to_end(int32_t kind) const {
     return kind == kinds_.of(tables_.end_state()) ? 0 : lowest_[Columns::kEndColumn][row_of_[kind]];
   }
-  // Where what moves leave behind lands.
+  // Where a push lands.
   std::span<const Landing> landings(int32_t push) const {
     return {landings_.data() + landing_offsets_[push], landings_.data() + landing_offsets_[push + 1]};
   }
 
   int32_t num_rows() const { return static_cast<int32_t>(lowest_.columns()); }
-  // How far the end is from nodes of each kind with a symbol on a stack for which `vector` says so. `by_row` is room
-  // for a number for each row.
+  // How far the end is from nodes of each kind with a symbol on a stack, whose distances are `vector`. `by_row` is
+  // scratch space for one number per row.
   void onto(std::span<const int32_t> vector, int32_t symbol, std::span<int32_t> by_row, std::span<int32_t> found) const;
 
  private:
@@ -64,7 +64,7 @@ class Ways {
   Pushes pushes_;
   Columns columns_;
   Vector<int32_t> row_of_;           // [kinds]
-  support::Matrix<int32_t> lowest_;  // [column, row], the fewest tokens, one at least
+  support::Matrix<int32_t> lowest_;  // [column, row], the fewest tokens, at least one
   Vector<int32_t> landing_offsets_;  // [pushes + 1]
   Vector<Landing> landings_;
 };
