@@ -106,13 +106,13 @@ def product(left: ByteTables, left_labels: numpy.typing.NDArray[numpy.int32], ri
     """The minimal automaton of an intersection or a difference."""
 
 def word_list(strings: tuple[bytes, ...], dense_bytes: int, budget: Budget) -> ByteTables:
-    """The minimal automaton of strings that ascend."""
+    """The minimal automaton of strings in ascending order."""
 
 def from_ranges(start: int, final: numpy.typing.NDArray[numpy.bool_], ranges: numpy.typing.NDArray[numpy.int32], dense_bytes: int, budget: Budget) -> ByteTables:
-    """The tables of arcs that are minimal as they are."""
+    """The tables of arcs that are already minimal."""
 
 def from_state(tables: ByteTables, state: int, dense_bytes: int, budget: Budget) -> ByteTables:
-    """The automaton from another state, without what cannot be reached."""
+    """The automaton started from another state, without unreachable states."""
 
 def substrings(text: bytes, chunks: numpy.typing.NDArray[numpy.int32], numbers: numpy.typing.NDArray[numpy.int32], budget: Budget) -> tuple[int, NDArray[numpy.int32], NDArray[numpy.int32]]:
     """The states, ranges and epsilon arcs of all substrings of a text."""
@@ -186,10 +186,10 @@ def construct(next: numpy.typing.NDArray[numpy.int32], by_label: numpy.typing.ND
     """The subset construction over configurations of a network of rules."""
 
 def with_shared(steps: numpy.typing.NDArray[numpy.int32], shared: numpy.typing.NDArray[numpy.int32], num_states: int, budget: Budget) -> NDArray[numpy.int32]:
-    """Steps in order with those that states share with others, `[E, 5]`."""
+    """Sorted steps including those that states share with others, `[E, 5]`."""
 
 def moves_of(steps: numpy.typing.NDArray[numpy.int32], budget: Budget) -> NDArray[numpy.int32]:
-    """Steps in order without their columns, `[n, 4]`."""
+    """Sorted steps without their columns, `[n, 4]`."""
 
 class CountedTables:
     """A deterministic automaton over bytes with a register."""
@@ -230,12 +230,12 @@ class CountedTables:
 
 def counted(ranges: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], loop_of: numpy.typing.NDArray[numpy.int32], loops: numpy.typing.NDArray[numpy.int32], max_register: int, is_product: bool, max_states: int, max_bytes: int, budget: Budget) -> CountedTables | tuple[int, int] | None:
     """
-    The minimal automaton of a layout with loops, two loops that clash, or None where it is given up.
+    The minimal automaton of a layout with loops, two loops that clash, or None if it was given up.
     """
 
 def paired(ranges: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], num_states: int, automaton: ByteTables, budget: Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
     """
-    The arcs and epsilon arcs of a layout that is read along with an automaton.
+    The arcs and epsilon arcs of a layout run in parallel with an automaton.
     """
 
 def distances(source: numpy.typing.NDArray[numpy.int32], target: numpy.typing.NDArray[numpy.int32], goal: numpy.typing.NDArray[numpy.bool_], budget: Budget) -> NDArray[numpy.int32]:
@@ -243,7 +243,7 @@ def distances(source: numpy.typing.NDArray[numpy.int32], target: numpy.typing.ND
 
 def bottom_up(num_states: int, source: numpy.typing.NDArray[numpy.int32], target: numpy.typing.NDArray[numpy.int32], budget: Budget) -> NDArray[numpy.int32]:
     """
-    The states from which no loop can be reached, each behind all that it has edges to.
+    The states from which no cycle can be reached, each after all states that it has edges to.
     """
 
 def minimize(final: numpy.typing.NDArray[numpy.bool_], arcs: numpy.typing.NDArray[numpy.int32], budget: Budget) -> tuple[int, NDArray[numpy.bool_], NDArray[numpy.int32]]:
@@ -329,7 +329,7 @@ def regular(layout: NestedLayout, max_states: int, dense_bytes: int, budget: Bud
 
 def compile_nested(layout: NestedLayout, max_states: int, budget: Budget) -> tuple[tuple[int, int, int], bool, NDArray[numpy.uint8], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
     """
-    What is wrong, whether there is a text, and the classes, the steps, the symbols and the headroom of the pushdown automaton of a layout.
+    The fault, whether there is a text, and the classes, the steps, the symbols and the headroom of the pushdown automaton of a layout.
     """
 
 def path_numbers(automaton: ByteTables, is_counted: numpy.typing.NDArray[numpy.bool_], budget: Budget) -> tuple[bool, NDArray[numpy.int32], NDArray[numpy.int32]]:
@@ -338,7 +338,9 @@ def path_numbers(automaton: ByteTables, is_counted: numpy.typing.NDArray[numpy.b
     """
 
 def expanded_paths(automaton: ByteTables, numbers: numpy.typing.NDArray[numpy.int32], start: int, low: int, high: int, dense_bytes: int, budget: Budget) -> ByteTables:
-    """The minimal automaton of texts that enter so many counted states."""
+    """
+    The minimal automaton of the texts with a number of counted states in a range.
+    """
 
 def piece_of_automaton(automaton: ByteTables, start: int, budget: Budget) -> tuple[int, NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
     """
@@ -374,11 +376,11 @@ class PushdownTables:
         """
 
 def productive_exits(num_states: int, num_exits: int, edges: numpy.typing.NDArray[numpy.int32], returns: numpy.typing.NDArray[numpy.int32], starts: numpy.typing.NDArray[numpy.int32], ends: numpy.typing.NDArray[numpy.int32], budget: Budget) -> NDArray[numpy.bool_]:
-    """Which exits of rules some text ends in, `[X]`."""
+    """Whether each exit of a rule is productive, `[X]`."""
 
 def doubtful_states(moves: numpy.typing.NDArray[numpy.int32], parent: numpy.typing.NDArray[numpy.int32], symbol: numpy.typing.NDArray[numpy.int32], end: int, state_kind: numpy.typing.NDArray[numpy.int32], symbol_kind: numpy.typing.NDArray[numpy.int32], below_offsets: numpy.typing.NDArray[numpy.int32], below: numpy.typing.NDArray[numpy.int32], budget: Budget) -> NDArray[numpy.bool_]:
     """
-    Which states have no simple reason to lead on to the end of a text, `[Q]`.
+    Whether there is no simple reason that a state leads to the end of a text, `[Q]`.
     """
 
 def rule_tables(num_states: int, ranges: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], num_rules: int, num_labels: int, max_states: int, budget: Budget) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:

@@ -10,9 +10,9 @@ def spelled(content: automata._native.ByteTables, usual: bool, budget: automata.
     """
 
 def listed_spellings(codes: numpy.typing.NDArray[numpy.int32], offsets: numpy.typing.NDArray[numpy.int32], every: automata._native.ByteTables, besides: bool, budget: automata._native.Budget) -> automata._native.ByteTables:
-    """The spellings of strings that ascend, or of all besides those."""
+    """The spellings of strings in ascending order, or of all other strings."""
 
 def between_characters(language: automata._native.ByteTables, every: automata._native.ByteTables, budget: automata._native.Budget) -> NDArray[numpy.bool_]:
     """
-    Which states of an automaton over spellings are between two characters.
+    Whether each state of an automaton over spellings is between two characters.
     """

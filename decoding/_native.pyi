@@ -15,7 +15,7 @@ class Memory:
         """
 
     def check(self, arg0: numpy.typing.NDArray[numpy.int64], arg1: numpy.typing.NDArray[numpy.int64], arg2: numpy.typing.NDArray[numpy.int64], arg3: numpy.typing.NDArray[numpy.int64], arg4: numpy.typing.NDArray[numpy.int32], /) -> None:
-        """Raise ValueError unless sequences stand where some can stand."""
+        """Raise ValueError unless all sequences stand at valid places."""
 
     def advance(self, arg0: numpy.typing.NDArray[numpy.int64], arg1: numpy.typing.NDArray[numpy.int64], arg2: numpy.typing.NDArray[numpy.int64], arg3: numpy.typing.NDArray[numpy.int64], arg4: numpy.typing.NDArray[numpy.int32], arg5: numpy.typing.NDArray[numpy.int64], arg6: numpy.typing.NDArray[numpy.int64], arg7: numpy.typing.NDArray[numpy.int64], arg8: numpy.typing.NDArray[numpy.int64], arg9: numpy.typing.NDArray[numpy.int32], /) -> None:
         """Write where sequences stand after one more token."""

@@ -159,9 +159,7 @@ class FiniteAutomaton(Automaton):
         """Whether the text may end in a state."""
 
     def advance(self, arg0: int, arg1: int, /) -> int:
-        """
-        The state after a state and one more token, -1 where it is not allowed.
-        """
+        """The state after a state and one more token, -1 if it is not allowed."""
 
     def fill_bitmask(self, arg0: int, arg1: numpy.typing.NDArray[numpy.int32], /) -> None:
         """Write the mask of a state."""
@@ -186,24 +184,26 @@ class FiniteAutomaton(Automaton):
     @property
     def min_tokens_runs(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32]]:
         """
-        With a register: the same as runs of its values, each place x (R + 1) + its least value, and what its states have.
+        With a register: the same as runs of its values, each place x (R + 1) + its least value, and the distances of its states.
         """
 
 class PushdownTrees:
-    """What texts do to a state and a stack, as trees of what is popped."""
+    """
+    The effects of texts on a state and a stack, as trees of popped symbols.
+    """
 
     def __len__(self) -> int: ...
 
     def ways(self, tree: int, budget: automata._native.Budget) -> list[tuple[tuple[int, ...], tuple[int, ...], int]]:
         """
-        All that a tree says: symbols popped, from the top down, symbols pushed, and the state that follows.
+        All ways through a tree: symbols popped, from the top down, symbols pushed, and the state that follows.
         """
 
     def planted(self, said: Sequence[Sequence[tuple[Sequence[int], Sequence[int], int]]], budget: automata._native.Budget) -> tuple[PushdownTrees, list[int]]:
         """The trees with one more for each list of ways; their numbers."""
 
 class TokenEffects:
-    """What each class of a vocabulary does under a pushdown automaton."""
+    """The effect of each class of a vocabulary under a pushdown automaton."""
 
     def __init__(self, run_end: numpy.typing.NDArray[numpy.int32], run_class: numpy.typing.NDArray[numpy.int32], num_classes: int, entries: numpy.typing.NDArray[numpy.int32], trees: PushdownTrees, column_trees: numpy.typing.NDArray[numpy.int32]) -> None: ...
 
@@ -231,11 +231,11 @@ class TokenEffects:
 
 def token_effects(automaton: automata._native.PushdownTables, vocabulary: Vocabulary, budget: automata._native.Budget) -> TokenEffects:
     """
-    Sort the tokens of a vocabulary into classes by what they do to a state and a stack.
+    Sort the tokens of a vocabulary into classes by their effects on a state and a stack.
     """
 
 class PushdownTables:
-    """What each class of tokens does to a state and a stack."""
+    """The effect of each class of tokens on a state and a stack."""
 
     def __init__(self, num_states: int, num_symbols: int, num_classes: int, start: int, child: numpy.typing.NDArray[numpy.int32], max_pops: int, row_offsets: numpy.typing.NDArray[numpy.int32], edge_class: numpy.typing.NDArray[numpy.int32], edge_outcome: numpy.typing.NDArray[numpy.int32], outcome_offsets: numpy.typing.NDArray[numpy.int32], move_pops: numpy.typing.NDArray[numpy.int32], move_push: numpy.typing.NDArray[numpy.int32], move_target: numpy.typing.NDArray[numpy.int32], move_room: numpy.typing.NDArray[numpy.int32], push_offsets: numpy.typing.NDArray[numpy.int32], push_symbols: numpy.typing.NDArray[numpy.int32], max_configurations: int = 1) -> None: ...
 
@@ -298,7 +298,7 @@ def context_tables(effects: TokenEffects, start: int, max_configurations: int, h
 
 def trimmed(effects: TokenEffects, tables: PushdownTables, overflow: numpy.typing.NDArray[numpy.int32], budget: automata._native.Budget) -> tuple[str, TokenEffects | None]:
     """
-    Keep the effects after which tokens lead on to an end: whether it could be done, and the effects.
+    Keep the effects after which tokens lead to an end: whether this was possible, and the effects.
     """
 
 def clashing_class(tables: PushdownTables, budget: automata._native.Budget) -> int | None:
@@ -337,13 +337,13 @@ class PushdownState(StateObject):
     def __reduce__(self) -> tuple[type, tuple[object]]: ...
 
 class StackDistance:
-    """How many tokens there are to the end with a stack."""
+    """The number of tokens to the end with a stack."""
 
     def __init__(self, tables: PushdownTables, max_bytes: int, max_context_bytes: int) -> None: ...
 
     def by_context(self, max_contexts: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], int] | None:
         """
-        The distances by all contexts that stacks come to; none where there are more than this.
+        The distances by all contexts that occur with any stack; None if there are more than this.
         """
 
 class PushdownAutomaton(Automaton):
@@ -352,7 +352,9 @@ class PushdownAutomaton(Automaton):
     def __init__(self, vocabulary: Vocabulary, tables: PushdownTables, run_end: numpy.typing.NDArray[numpy.int32], run_class: numpy.typing.NDArray[numpy.int32], distance: StackDistance, max_depth: int, max_masks: int) -> None: ...
 
     def within(self, max_depth: int) -> PushdownAutomaton:
-        """The same with a stack of so many symbols, -1 for any number."""
+        """
+        The same with a stack of at most `max_depth` symbols, -1 for any number.
+        """
 
     @property
     def start(self) -> PushdownState: ...
@@ -383,9 +385,7 @@ class PushdownAutomaton(Automaton):
         """Whether the text may end in a state."""
 
     def advance(self, arg0: PushdownState, arg1: int, /) -> PushdownState | None:
-        """
-        The state after a state and one more token, none where it is not allowed.
-        """
+        """The state after a state and one more token, None if it is not allowed."""
 
     def fill_bitmask(self, arg0: PushdownState, arg1: numpy.typing.NDArray[numpy.int32], /) -> None:
         """Write the mask of a state."""
@@ -416,12 +416,12 @@ class LazyAutomaton(Automaton):
     @staticmethod
     def from_network(texts: TextLibrary, layout: automata._native.NestedLayout, max_rows: int, budget: automata._native.Budget) -> LazyAutomaton | None:
         """
-        The automaton of the rules of a network; None where sets of states would not be exact.
+        The automaton of the rules of a network; None if sets of states would not be exact.
         """
 
     def set_beginnings(self, beginnings: Sequence[tuple[int, bytes, int]]) -> None:
         """
-        Say what tokens write at the start of a text that is not their bytes, and which state reads it.
+        Set what tokens write at the start of a text if it is not their bytes, and which state reads it.
         """
 
     @property
@@ -439,11 +439,13 @@ class LazyAutomaton(Automaton):
 
     @property
     def num_rows(self) -> int:
-        """How many states have a mask that is kept."""
+        """How many states have a kept mask."""
 
     @property
     def num_contexts(self) -> int:
-        """How many states, and tops of stacks below them, are told apart."""
+        """
+        How many states, together with the tops of their stacks, are distinguished.
+        """
 
     @property
     def row_counts(self) -> dict[str, int]:
@@ -456,9 +458,7 @@ class LazyAutomaton(Automaton):
         """Whether the text may end in a state."""
 
     def advance(self, arg0: int, arg1: int, /) -> int:
-        """
-        The state after a state and one more token, -1 where it is not allowed.
-        """
+        """The state after a state and one more token, -1 if it is not allowed."""
 
     def fill_bitmask(self, arg0: int, arg1: numpy.typing.NDArray[numpy.int32], /) -> None:
         """Write the mask of a state."""
@@ -467,7 +467,7 @@ class LazyAutomaton(Automaton):
         """Write the mask of a state within a budget of tokens."""
 
     def min_tokens(self, arg: int, /) -> int:
-        """A number of tokens that is enough from a state to the end of the text."""
+        """A number of tokens that suffices from a state to the end of the text."""
 
 class Derivations:
     """How merges make each token, `[V]` each."""
@@ -510,7 +510,7 @@ class PieceBytes:
     def __init__(self, byte_class: numpy.typing.NDArray[numpy.uint8], next: numpy.typing.NDArray[numpy.int32], split: numpy.typing.NDArray[numpy.int32], final: numpy.typing.NDArray[numpy.bool_]) -> None: ...
 
 class WholePieces:
-    """The tokens that only whole pieces are."""
+    """The tokens that only occur as whole pieces."""
 
     def __init__(self, byte_class: numpy.typing.NDArray[numpy.uint8], next: numpy.typing.NDArray[numpy.int32], spells: numpy.typing.NDArray[numpy.bool_], tokens: numpy.typing.NDArray[numpy.int32]) -> None: ...
 
@@ -519,12 +519,12 @@ class WholePieces:
 
 def first_wrong_merge(vocabulary: Vocabulary, merges: numpy.typing.NDArray[numpy.int32]) -> int:
     """
-    The first of some merges that does not make its token of two others, or how many there are.
+    The index of the first merge that does not make its token of two others, or the number of merges.
     """
 
 def derivations(vocabulary: Vocabulary, merges: numpy.typing.NDArray[numpy.int32] | None, budget: automata._native.Budget) -> Derivations:
     """
-    Run an encoder's merges over every token; without a list, any two tokens merge that spell one.
+    Run an encoder's merges over every token; without a list, any two tokens that spell one merge.
     """
 
 def pairs(derivations: Derivations, budget: automata._native.Budget) -> Pairs: ...
@@ -539,7 +539,7 @@ class Product:
     def is_empty(self) -> bool: ...
 
 class CanonicalEdges:
-    """What each token does to a product."""
+    """The edges of every token in a product."""
 
 class LiveEdges:
     """The edges of a product that lead to an end."""
@@ -599,9 +599,7 @@ class CanonicalAutomaton(Automaton):
         """Whether the text may end in a state."""
 
     def advance(self, arg0: int, arg1: int, /) -> int:
-        """
-        The state after a state and one more token, -1 where it is not allowed.
-        """
+        """The state after a state and one more token, -1 if it is not allowed."""
 
     def min_tokens(self, arg: int, /) -> int:
         """The least number of tokens from a state to the end of the text."""
