@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
+import numpy as np
+
+from automata import _native
 from automata import expr as ex
 from automata.byte_automaton import ByteAutomaton
-from automata.nested import Counted, CountedPaths, Language, NestedNetwork, NestedRule
+from automata.limits import under_way
+from automata.nested import Counted, CountedPaths, Language, NestedNetwork
 
 
 def has_text(network: NestedNetwork) -> bool:
@@ -13,41 +19,31 @@ def has_text(network: NestedNetwork) -> bool:
 
 
 def live_exits(network: NestedNetwork) -> list[set[int]]:
-    """The exits in which each rule can end."""
-    exits: list[set[int]] = [set() for _ in network.rules]
-    callers: list[set[int]] = [set() for _ in network.rules]
-    for number, rule in enumerate(network.rules):
+    """The exits in which each rule can end: those that are productive (`native/automata/fixpoint.h`)."""
+    rules = network.rules
+    first_state = [0, *accumulate(rule.num_states for rule in rules)]
+    first_exit = [0, *accumulate(rule.num_exits for rule in rules)]
+    edges, returns, ends = list[tuple[int, int]](), list[tuple[int, int, int]](), list[tuple[int, int]]()
+    for rule, state, way in zip(rules, first_state, first_exit, strict=False):
+        edges += [(state + source, state + to) for source, language, to in rule.arcs if not is_empty(language)]
+        edges += [(state + source, state + to) for source, to in rule.epsilon]
         for call in rule.calls:
-            callers[call.rule].add(number)
-    # Rules are mostly called by those before them, so the last ones are looked at first.
-    waiting = dict.fromkeys(range(len(network.rules)))
-    while waiting:
-        number, _ = waiting.popitem()
-        found = _reached_ends(network.rules[number], exits)
-        if len(found) > len(exits[number]):
-            exits[number] = found
-            waiting.update(dict.fromkeys(callers[number]))
-    return exits
-
-
-def _reached_ends(rule: NestedRule, exits: list[set[int]]) -> set[int]:
-    """The exits that a rule can end in, by what is known of those that it calls."""
-    following: dict[int, list[int]] = {}
-    for source, language, target in rule.arcs:
-        if not is_empty(language):
-            following.setdefault(source, []).append(target)
-    for source, target in rule.epsilon:
-        following.setdefault(source, []).append(target)
-    for call in rule.calls:
-        targets = [target for number, target in enumerate(call.targets) if target >= 0 and number in exits[call.rule]]
-        following.setdefault(call.source, []).extend(targets)
-    seen, waiting = {0}, [0]
-    while waiting:
-        for target in following.get(waiting.pop(), ()):
-            if target not in seen:
-                seen.add(target)
-                waiting.append(target)
-    return {number for state, number in rule.ends if state in seen}
+            called = enumerate(call.targets, first_exit[call.rule])
+            returns += [(state + call.source, number, state + to) for number, to in called if to >= 0]
+        ends += [(state + at, way + number) for at, number in rule.ends]
+    found = _native.productive_exits(
+        first_state[-1],
+        first_exit[-1],
+        np.array(edges, np.int32).reshape(-1, 2),
+        np.array(returns, np.int32).reshape(-1, 3),
+        np.array(first_state[:-1], np.int32),
+        np.array(ends, np.int32).reshape(-1, 2),
+        under_way().budget,
+    ).tolist()
+    return [
+        {way for way in range(rule.num_exits) if found[first + way]}
+        for rule, first in zip(rules, first_exit, strict=False)
+    ]
 
 
 def is_empty(language: Language) -> bool:
