@@ -30,7 +30,6 @@ from automata._native import Budget
 T = TypeVar("T")
 
 _WATCHED_EVERY = 1000
-_SEQUENCES = (list, tuple, range)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +123,9 @@ class Work:
 
         Raises: as `check`.
         """
-        is_short = type(items) in _SEQUENCES and len(items) < _WATCHED_EVERY  # type: ignore[arg-type]
-        return items if is_short else self._watched(items)
+        if isinstance(items, list | tuple | range) and len(items) < _WATCHED_EVERY:
+            return items
+        return self._watched(items)
 
     def _watched(self, items: Iterable[T]) -> Iterator[T]:
         for number, item in enumerate(items, 1):

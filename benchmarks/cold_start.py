@@ -122,7 +122,8 @@ def llguidance_stages(tokens: list[bytes], eos: int, clock: Clock) -> None:
             self.tokens = [token or f"<|{number}|>".encode() for number, token in enumerate(tokens)]
 
         def __call__(self, text: str | bytes) -> list[int]:
-            raise NotImplementedError("nothing here asks for a text in tokens")
+            """A token for each byte."""
+            return [self.tokens.index(bytes([byte])) for byte in (text.encode() if isinstance(text, str) else text)]
 
     tokenizer = clock("vocabulary", lambda: module.LLTokenizer(module.TokenizerWrapper(Tokens())))
     words = module.numpy.allocate_token_bitmask(1, tokenizer.vocab_size)

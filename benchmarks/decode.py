@@ -38,6 +38,7 @@ from random import Random
 from typing import Any, Protocol
 
 import torch
+from cold_start import SCHEMA
 from engines import LLGuidance, XGrammar, tokenize
 from torch import Tensor
 
@@ -46,18 +47,6 @@ import tokenfst
 from constraints.grammars.bundled import bundled, source
 from decoding.arena import Arena
 from tokenfst import Vocabulary
-
-_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "name": {"type": "string", "maxLength": 80},
-        "age": {"type": "integer", "minimum": 0, "maximum": 150},
-        "tags": {"type": "array", "items": {"enum": ["red", "green", "blue"]}},
-        "next": {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]},
-    },
-    "required": ["name", "age"],
-    "additionalProperties": False,
-}
 
 
 @dataclass(frozen=True)
@@ -70,7 +59,7 @@ class Constraint:
 
 
 CONSTRAINTS = [
-    Constraint("schema", _SCHEMA, '{"name": "Ada Lovelace of London", "age": 36, "tags": ["red", "blue"]}'),
+    Constraint("schema", SCHEMA, '{"name": "Ada Lovelace of London", "age": 36, "tags": ["red", "blue"]}'),
     Constraint(
         "pattern", r"[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{4}-[0-9]{2}-[0-9]{2})*", "2024-02-29 1815-12-10 1852-11-27"
     ),

@@ -158,8 +158,8 @@ class FiniteAutomaton(Automaton):
     def is_final(self, arg: int, /) -> bool:
         """Whether the text may end in a state."""
 
-    def advance(self, arg0: int, arg1: int, /) -> int:
-        """The state after a state and one more token, -1 if it is not allowed."""
+    def advance(self, arg0: int, arg1: int, /) -> int | None:
+        """The state after a state and one more token, None if it is not allowed."""
 
     def fill_bitmask(self, arg0: int, arg1: numpy.typing.NDArray[numpy.int32], /) -> None:
         """Write the mask of a state."""
@@ -457,8 +457,8 @@ class LazyAutomaton(Automaton):
     def is_final(self, arg: int, /) -> bool:
         """Whether the text may end in a state."""
 
-    def advance(self, arg0: int, arg1: int, /) -> int:
-        """The state after a state and one more token, -1 if it is not allowed."""
+    def advance(self, arg0: int, arg1: int, /) -> int | None:
+        """The state after a state and one more token, None if it is not allowed."""
 
     def fill_bitmask(self, arg0: int, arg1: numpy.typing.NDArray[numpy.int32], /) -> None:
         """Write the mask of a state."""
@@ -598,8 +598,8 @@ class CanonicalAutomaton(Automaton):
     def is_final(self, arg: int, /) -> bool:
         """Whether the text may end in a state."""
 
-    def advance(self, arg0: int, arg1: int, /) -> int:
-        """The state after a state and one more token, -1 if it is not allowed."""
+    def advance(self, arg0: int, arg1: int, /) -> int | None:
+        """The state after a state and one more token, None if it is not allowed."""
 
     def min_tokens(self, arg: int, /) -> int:
         """The least number of tokens from a state to the end of the text."""

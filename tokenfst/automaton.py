@@ -22,10 +22,10 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.arrays import BoolArray, IntArray
-from automata.errors import AutomatonFileError, TokenNotAllowed
+from automata.errors import AutomatonFileError
 from automata.limits import DEFAULT_LIMITS, Work
 from tokenfst._native import FiniteAutomaton, TokenClasses
-from tokenfst.over_tokens import OverTokens
+from tokenfst.native_automaton import NativeAutomaton
 from tokenfst.transitions import DENSE_BYTES, Csr, Dense, Transitions
 from tokenfst.vocabulary import Vocabulary
 
@@ -33,7 +33,7 @@ from tokenfst.vocabulary import Vocabulary
 MAX_CACHED_MASKS = 4096
 
 
-class TokenAutomaton(OverTokens[int]):
+class TokenAutomaton(NativeAutomaton[int]):
     """An exact deterministic automaton over tokens; made by `tokenfst.compile` or `TokenAutomaton.load`.
 
     Attributes:
@@ -136,48 +136,9 @@ class TokenAutomaton(OverTokens[int]):
         return self.core.num_classes
 
     @property
-    def nbytes(self) -> int:
-        """Memory of the tables in bytes, without the vocabulary and without cached masks."""
-        return self.core.num_bytes
-
-    @property
     def end_state(self) -> int:
         """Q - 1, the state after an end token."""
         return self.core.num_states - 1
-
-    # Steps
-
-    def is_final(self, state: int) -> bool:
-        """Whether the text may end here.
-
-        Raises:
-            ValueError: the state is none of this automaton's, as of all that follow.
-        """
-        return self.core.is_final(state)
-
-    def advance(self, state: int, token: int) -> int:
-        """The state after one more token.
-
-        Raises:
-            TokenNotAllowed: the mask of `state` does not allow the token.
-        """
-        reached = self.core.advance(state, token)
-        if reached < 0:
-            raise TokenNotAllowed(self._refusal(state, token))
-        return reached
-
-    def min_tokens(self, state: int) -> int:
-        """The least number of tokens from a state to the end of the text, the end token counted."""
-        return self.core.min_tokens(state)
-
-    # Masks
-
-    def fill_bitmask(self, state: int, out: npt.NDArray[np.int32], remaining: int | None = None) -> None:
-        """Write the mask of a state as packed words; see `OverTokens.fill_bitmask`."""
-        if remaining is None:
-            self.core.fill_bitmask(state, out)
-        else:
-            self.core.fill_within(state, out, remaining)
 
     # Classes
 

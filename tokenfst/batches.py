@@ -9,6 +9,7 @@ import numpy as np
 
 from automata.arrays import IntArray
 from tokenfst import _native
+from tokenfst.native_automaton import NativeAutomaton
 from tokenfst.over_tokens import OverTokens
 
 # More tokens than any text has.
@@ -44,7 +45,7 @@ def fill_bitmasks(
     limits = None
     if remaining is not None:
         limits = np.array([_UNLIMITED if each is None else each for each in remaining], np.int64)
-    cores = [automaton.core for automaton in automata if hasattr(automaton, "core")]
+    cores: list[Any] = [automaton.core for automaton in automata if isinstance(automaton, NativeAutomaton)]
     if len(cores) == len(automata):
         _native.fill_bitmasks(cores, states, out, limits, num_threads)
         return

@@ -15,11 +15,10 @@ from __future__ import annotations
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
 from automata.arrays import BoolArray
 from automata.byte_automaton import ByteAutomaton
-from automata.errors import EmptyLanguage, LabelledLanguage, LimitExceeded, TokenNotAllowed, VocabularyError
+from automata.errors import EmptyLanguage, LabelledLanguage, LimitExceeded, VocabularyError
 from automata.limits import Work, under_way
 from automata.nested.compile import compile_nested
 from automata.nested.inlining import check_calls
@@ -28,7 +27,7 @@ from automata.nested.network import NestedNetwork
 from automata.pushdown.automaton import PushdownAutomaton
 from tokenfst import _native as native
 from tokenfst import beginning
-from tokenfst.over_tokens import OverTokens
+from tokenfst.native_automaton import NativeAutomaton
 from tokenfst.pushdown import beginning as stacked_beginning
 from tokenfst.text_start import TextStart
 from tokenfst.vocabulary import Vocabulary
@@ -46,7 +45,7 @@ class Layered(Protocol):
         ...
 
 
-class LazyAutomaton(OverTokens[int]):
+class LazyAutomaton(NativeAutomaton[int]):
     """An exact automaton over tokens, made by `tokenfst.compile` with `lazy=True`.
 
     Safe to share between threads, which take turns.
@@ -98,31 +97,6 @@ class LazyAutomaton(OverTokens[int]):
     def __repr__(self) -> str:
         return f"<LazyAutomaton, {self.core.num_rows:,} states visited>"
 
-    @property
-    def nbytes(self) -> int:
-        """Memory of the tables in bytes, without the vocabulary's, which all its automata share, and cached rows."""
-        return self.core.num_bytes
-
-    def is_final(self, state: int) -> bool:
-        """Whether the text may end here.
-
-        Raises:
-            ValueError: the state is none of this automaton's, as of all that follow.
-        """
-        return self.core.is_final(state)
-
-    def advance(self, state: int, token: int) -> int:
-        """The state after one more token.
-
-        Raises:
-            TokenNotAllowed: the mask of `state` does not allow the token.
-            LimitExceeded: new states would take more memory than allowed, as of all that follow.
-        """
-        reached = self.core.advance(state, token)
-        if reached == -1:
-            raise TokenNotAllowed(self._refusal(state, token))
-        return reached
-
     def min_tokens(self, state: int) -> int:
         """A number of tokens that is enough from a state to the end of the text, the end token counted.
 
@@ -131,13 +105,6 @@ class LazyAutomaton(OverTokens[int]):
         above 0 some token leads to one with a smaller number.
         """
         return self.core.min_tokens(state)
-
-    def fill_bitmask(self, state: int, out: npt.NDArray[np.int32], remaining: int | None = None) -> None:
-        """Write the mask of a state as packed words; see `OverTokens.fill_bitmask`."""
-        if remaining is None:
-            self.core.fill_bitmask(state, out)
-        else:
-            self.core.fill_within(state, out, remaining)
 
 
 def _of_network(network: NestedNetwork, vocabulary: Vocabulary, work: Work) -> native.LazyAutomaton | None:

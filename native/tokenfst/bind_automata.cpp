@@ -21,10 +21,6 @@ using namespace nanobind::literals;
 using SharedVocabulary = std::shared_ptr<const Vocabulary>;
 using SharedAutomaton = std::shared_ptr<FiniteAutomaton>;
 
-void require_state(const FiniteAutomaton& automaton, int64_t state) {
-  require(automaton.has_state(state), [&] { return "state " + std::to_string(state) + " is none of the automaton's"; });
-}
-
 void require_guard(int32_t low, int32_t high, int32_t action, int32_t max_register) {
   const int64_t after = action >= 0 ? int64_t{high} + action : ~action;
   require(0 <= low && low <= high && high <= max_register && after <= max_register,
@@ -150,12 +146,6 @@ SharedAutomaton guarded(SharedVocabulary vocabulary, int64_t start, Values<bool>
   return made(std::move(vocabulary), std::move(tables), max_masks, max_bytes);
 }
 
-int64_t advance(const FiniteAutomaton& automaton, int64_t state, int64_t token) {
-  require_state(automaton, state);
-  return 0 <= token && token < automaton.vocabulary().size() ? automaton.advance(state, static_cast<int32_t>(token))
-                                                             : -1;
-}
-
 bool is_final(const FiniteAutomaton& automaton, int64_t state) {
   require_state(automaton, state);
   return automaton.is_final(state);
@@ -173,15 +163,8 @@ auto min_tokens_runs(FiniteAutomaton& automaton) {
   return std::make_tuple(array_of(runs->key), array_of(runs->value));
 }
 
-void fill_within(FiniteAutomaton& automaton, int64_t state, Output<int32_t> out, int64_t remaining) {
-  require_state(automaton, state);
-  require_words(automaton, out.size());
-  const std::span<uint32_t> words(reinterpret_cast<uint32_t*>(out.data()), out.size());
-  if (!automaton.fill_known(state, remaining, words)) unlocked([&] { automaton.fill(state, remaining, words); });
-}
-
 void fill_bitmask(FiniteAutomaton& automaton, int64_t state, Output<int32_t> out) {
-  fill_within(automaton, state, out, kUnlimited);
+  fill_numbered(automaton, state, out, kUnlimited);
 }
 
 // The transitions as arrays: a table, or offsets and edges.
@@ -281,9 +264,10 @@ void bind_automata(nb::module_& m) {
       .def_prop_ro("token_class", &token_class, nb::rv_policy::move, "The class of every token, `[V]`.")
       // Called at every step: positional, since names take nanobind longer than the step.
       .def("is_final", &is_final, "Whether the text may end in a state.")
-      .def("advance", &advance, "The state after a state and one more token, -1 if it is not allowed.")
+      .def("advance", &advance_numbered<FiniteAutomaton>,
+           "The state after a state and one more token, None if it is not allowed.")
       .def("fill_bitmask", &fill_bitmask, "Write the mask of a state.")
-      .def("fill_within", &fill_within, "Write the mask of a state within a budget of tokens.")
+      .def("fill_within", &fill_numbered<FiniteAutomaton>, "Write the mask of a state within a budget of tokens.")
       .def("min_tokens", &min_tokens, "The least number of tokens from a state to the end of the text.")
       .def("moves", &moves, "state"_a, "The classes that a state allows, ascending, and the states that they lead to.")
       .def(

@@ -7,6 +7,7 @@
 
 #include "bindings/arrays.h"
 #include "bindings/errors.h"
+#include "tokenfst/bind_checks.h"
 #include "tokenfst/bindings.h"
 #include "tokenfst/canonical/automaton.h"
 
@@ -201,16 +202,6 @@ SharedAutomaton from_rows(SharedVocabulary vocabulary, Values<int32_t> offsets, 
   return std::make_shared<CanonicalAutomaton>(std::move(vocabulary), std::move(tables), static_cast<size_t>(max_rows));
 }
 
-void require_state(const CanonicalAutomaton& automaton, int64_t state) {
-  require(automaton.has_state(state), [&] { return "state " + std::to_string(state) + " is none of the automaton's"; });
-}
-
-int64_t advance(const CanonicalAutomaton& automaton, int64_t state, int64_t token) {
-  require_state(automaton, state);
-  return 0 <= token && token < automaton.vocabulary().size() ? automaton.advance(state, static_cast<int32_t>(token))
-                                                             : -1;
-}
-
 bool is_final(const CanonicalAutomaton& automaton, int64_t state) {
   require_state(automaton, state);
   return automaton.is_final(state);
@@ -221,18 +212,8 @@ int32_t min_tokens(const CanonicalAutomaton& automaton, int64_t state) {
   return unlocked([&] { return automaton.min_tokens(state); });
 }
 
-void fill_within(CanonicalAutomaton& automaton, int64_t state, Output<int32_t> out, int64_t remaining) {
-  require_state(automaton, state);
-  const size_t needed = automaton.vocabulary().num_words();
-  require(out.size() >= needed, [&] {
-    return "a mask takes " + std::to_string(needed) + " words, and there are " + std::to_string(out.size());
-  });
-  const std::span<uint32_t> words(reinterpret_cast<uint32_t*>(out.data()), out.size());
-  if (!automaton.fill_known(state, remaining, words)) unlocked([&] { automaton.fill(state, remaining, words); });
-}
-
 void fill_bitmask(CanonicalAutomaton& automaton, int64_t state, Output<int32_t> out) {
-  fill_within(automaton, state, out, kUnlimited);
+  fill_numbered(automaton, state, out, kUnlimited);
 }
 
 template <class Class, class Get>
@@ -332,10 +313,11 @@ void bind_canonical(nb::module_& m) {
                    }))
       // Called at every step: positional, since names take nanobind longer than the step.
       .def("is_final", &is_final, "Whether the text may end in a state.")
-      .def("advance", &advance, "The state after a state and one more token, -1 if it is not allowed.")
+      .def("advance", &advance_numbered<CanonicalAutomaton>,
+           "The state after a state and one more token, None if it is not allowed.")
       .def("min_tokens", &min_tokens, "The least number of tokens from a state to the end of the text.")
       .def("fill_bitmask", &fill_bitmask, "Write the mask of a state as packed words.")
-      .def("fill_within", &fill_within, "The same within a budget of tokens.");
+      .def("fill_within", &fill_numbered<CanonicalAutomaton>, "The same within a budget of tokens.");
 }
 
 }  // namespace tokenfst

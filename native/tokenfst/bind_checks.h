@@ -1,11 +1,15 @@
-// Helpers shared by the bindings of automata over tokens: checks, and columns of records.
+// Helpers shared by the bindings of automata over tokens: checks, steps, and columns of records.
 #pragma once
 
+#include <nanobind/stl/optional.h>
+
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "bindings/arrays.h"
+#include "bindings/errors.h"
 #include "tokenfst/automaton.h"
 #include "tokenfst/classes.h"
 
@@ -13,11 +17,44 @@ namespace tokenfst {
 
 namespace nb = nanobind;
 
+// Requires a state to be one of an automaton whose states are numbers.
+template <class Numbered>
+void require_state(const Numbered& automaton, int64_t state) {
+  bindings::require(automaton.has_state(state),
+                    [&] { return "state " + std::to_string(state) + " is none of the automaton's"; });
+}
+
+// The state that an automaton gave, or none for -1, which says that a token is not allowed.
+inline std::optional<int64_t> if_allowed(int64_t state) { return state == -1 ? std::nullopt : std::optional(state); }
+
+// The state after a state and one more token, or none if the token is not allowed.
+template <class Numbered>
+std::optional<int64_t> advance_numbered(const Numbered& automaton, int64_t state, int64_t token) {
+  require_state(automaton, state);
+  if (token < 0 || token >= automaton.vocabulary().size()) return std::nullopt;
+  return if_allowed(automaton.advance(state, static_cast<int32_t>(token)));
+}
+
 inline void require_words(const Automaton& automaton, size_t width) {
   const size_t needed = automaton.vocabulary().num_words();
   bindings::require(width >= needed, [&] {
     return "a mask takes " + std::to_string(needed) + " words, and there are " + std::to_string(width);
   });
+}
+
+// A row as the words of a mask; requires that it is wide enough.
+inline std::span<uint32_t> words_of(const Automaton& automaton, const bindings::Output<int32_t>& row) {
+  require_words(automaton, row.size());
+  return {reinterpret_cast<uint32_t*>(row.data()), row.size()};
+}
+
+// Writes the mask of a state, with Python's lock if the mask is known and without it otherwise.
+template <class Numbered>
+void fill_numbered(Numbered& automaton, int64_t state, bindings::Output<int32_t> row, int64_t remaining) {
+  require_state(automaton, state);
+  const auto words = words_of(automaton, row);
+  if (automaton.fill_known(state, remaining, words)) return;
+  bindings::unlocked([&] { automaton.fill(state, remaining, words); });
 }
 
 inline void require_covered(std::span<const Run> runs, const Vocabulary& vocabulary) {

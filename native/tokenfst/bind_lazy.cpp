@@ -6,6 +6,7 @@
 
 #include "bindings/arrays.h"
 #include "bindings/errors.h"
+#include "tokenfst/bind_checks.h"
 #include "tokenfst/bindings.h"
 #include "tokenfst/lazy/automaton.h"
 #include "tokenfst/lazy/network_distances.h"
@@ -120,11 +121,7 @@ nb::typed<nb::dict, nb::str, int> row_counts(LazyAutomaton& automaton) {
 }
 
 void fill_within(LazyAutomaton& automaton, int64_t state, Output<int32_t> out, int64_t remaining) {
-  const size_t needed = automaton.vocabulary().num_words();
-  require(out.size() >= needed, [&] {
-    return "a mask takes " + std::to_string(needed) + " words, and there are " + std::to_string(out.size());
-  });
-  const std::span<uint32_t> words(reinterpret_cast<uint32_t*>(out.data()), out.size());
+  const auto words = words_of(automaton, out);
   {
     const LazyAutomaton::Hold hold(automaton, std::try_to_lock);
     if (hold && automaton.fill_known(state, remaining, words)) return;
@@ -167,9 +164,9 @@ void bind_lazy(nb::module_& m) {
       .def(
           "advance",
           [](LazyAutomaton& a, int64_t state, int64_t token) {
-            return held(a, [&] { return a.advance(state, token); });
+            return if_allowed(held(a, [&] { return a.advance(state, token); }));
           },
-          "The state after a state and one more token, -1 if it is not allowed.")
+          "The state after a state and one more token, None if it is not allowed.")
       .def("fill_bitmask", &fill_bitmask, "Write the mask of a state.")
       .def("fill_within", &fill_within, "Write the mask of a state within a budget of tokens.")
       .def(

@@ -207,7 +207,7 @@ def check_walk(found: Any, words: Vocabulary, data: Any) -> None:
         found.fill_bitmask(state, mask)
         allowed = np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")).tolist()
         reached = {token: found.advance(state, token) for token in range(len(words))}
-        assert allowed == [token for token, after in reached.items() if after >= 0]
+        assert allowed == [token for token, after in reached.items() if after is not None]
         least = found.min_tokens(state)
         assert least == min((found.min_tokens(reached[token]) for token in allowed), default=-1) + 1 or least == 0
         for remaining in (0, least, least + 1, 100):
@@ -309,7 +309,7 @@ def test_what_is_not_the_automatons_is_a_value_error() -> None:
             found.fill_bitmask(0, wrong)
         with pytest.raises(TypeError):
             found.advance("x", 0)
-    assert found.advance(0, 99) == found.advance(0, -1) == -1
+    assert found.advance(0, 99) is found.advance(0, -1) is None
     with pytest.raises(ValueError, match=r"may not|read-only|not writeable"):
         found.edges[0, 0] = 1
 

@@ -18,13 +18,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from automata.arrays import BoolArray, IntArray
-from automata.errors import TokenNotAllowed
 from tokenfst import _native
 from tokenfst._native import Pairs
-from tokenfst.over_tokens import OverTokens
+from tokenfst.native_automaton import NativeAutomaton
 from tokenfst.vocabulary import Vocabulary
 
 # Pairs of masks kept for rows that have been visited; 32 KiB each with a vocabulary of 128,000 tokens.
@@ -53,7 +51,7 @@ class Rows(NamedTuple):
     final: BoolArray
 
 
-class CanonicalAutomaton(OverTokens[int]):
+class CanonicalAutomaton(NativeAutomaton[int]):
     """An exact deterministic automaton over tokens; made by `compile(..., tokenization="canonical")` or `load`.
 
     Attributes:
@@ -63,6 +61,7 @@ class CanonicalAutomaton(OverTokens[int]):
         at_text_start: true; byte-level BPE writes the same inside a text and at its start.
     """
 
+    core: _native.CanonicalAutomaton
     at_text_start = True
 
     def __init__(self, vocabulary: Vocabulary, core: _native.CanonicalAutomaton) -> None:
@@ -122,48 +121,9 @@ class CanonicalAutomaton(OverTokens[int]):
         return self.core.num_classes
 
     @property
-    def nbytes(self) -> int:
-        """Memory of the tables in bytes, without the vocabulary's, which all its automata share, and cached masks."""
-        return self.core.num_bytes
-
-    @property
     def end_state(self) -> int:
         """The state after an end token."""
         return self.core.end_state
-
-    # Steps
-
-    def is_final(self, state: int) -> bool:
-        """Whether the text may end here.
-
-        Raises:
-            ValueError: the state is none of this automaton's, as of all that follow.
-        """
-        return self.core.is_final(state)
-
-    def advance(self, state: int, token: int) -> int:
-        """The state after one more token.
-
-        Raises:
-            TokenNotAllowed: the mask of `state` does not allow the token.
-        """
-        reached = self.core.advance(state, token)
-        if reached < 0:
-            raise TokenNotAllowed(self._refusal(state, token))
-        return reached
-
-    def min_tokens(self, state: int) -> int:
-        """The least number of tokens from a state to the end of the text, the end token counted."""
-        return self.core.min_tokens(state)
-
-    # Masks
-
-    def fill_bitmask(self, state: int, out: npt.NDArray[np.int32], remaining: int | None = None) -> None:
-        """Write the mask of a state as packed words; see `OverTokens.fill_bitmask`."""
-        if remaining is None:
-            self.core.fill_bitmask(state, out)
-        else:
-            self.core.fill_within(state, out, remaining)
 
     # Files
 

@@ -14,15 +14,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
 from automata.arrays import IntArray
-from automata.errors import AutomatonFileError, EmptyLanguage, TokenNotAllowed, VocabularyError
+from automata.errors import AutomatonFileError, EmptyLanguage, VocabularyError
 from automata.limits import DEFAULT_LIMITS
 from tokenfst import _native
 from tokenfst._native import PushdownState, PushdownTables
-from tokenfst.over_tokens import OverTokens
+from tokenfst.native_automaton import NativeAutomaton
 from tokenfst.pushdown.distance import PushdownDistance, distances, stack_distance
 from tokenfst.vocabulary import Vocabulary
 
@@ -35,7 +32,7 @@ State: TypeAlias = PushdownState
 _NO_MAX_DEPTH = -1
 
 
-class PushdownTokenAutomaton(OverTokens[State]):
+class PushdownTokenAutomaton(NativeAutomaton[State]):
     """An exact automaton over tokens with a stack; made by `tokenfst.compile` from a grammar, or by `load`.
 
     Attributes:
@@ -144,50 +141,16 @@ class PushdownTokenAutomaton(OverTokens[State]):
         return self.tables.num_classes
 
     @property
-    def nbytes(self) -> int:
-        """Memory of the tables in bytes, without the vocabulary and without cached masks."""
-        return self.core.num_bytes
-
-    @property
     def end_state(self) -> State:
         """The state after an end token."""
         return self.core.end_state
 
     # Steps
 
-    def is_final(self, state: State) -> bool:
-        """Whether the text may end here.
-
-        Raises:
-            ValueError: the state is none of this automaton's, as of all that follow.
-        """
-        return self.core.is_final(state)
-
-    def advance(self, state: State, token: int) -> State:
-        """The state after one more token.
-
-        Raises:
-            TokenNotAllowed: the mask of `state` does not allow the token.
-            TooManyConfigurations: the text has more derivations side by side than are carried.
-        """
-        reached = self.core.advance(state, token)
-        if reached is None:
-            raise TokenNotAllowed(self._refusal(state, token))
-        return reached
-
     def min_tokens(self, state: State) -> int:
         """The least number of tokens from a state to the end of the text, the end token counted, however high the
         stack may become on the way (`max_depth` is not looked at)."""
         return self.core.min_tokens(state)
-
-    # Masks
-
-    def fill_bitmask(self, state: State, out: npt.NDArray[np.int32], remaining: int | None = None) -> None:
-        """Write the mask of a state as packed words; see `OverTokens.fill_bitmask`."""
-        if remaining is None:
-            self.core.fill_bitmask(state, out)
-        else:
-            self.core.fill_within(state, out, remaining)
 
     # Whole tables
 

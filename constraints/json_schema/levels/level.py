@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
@@ -52,12 +53,12 @@ def holding(satisfied: Sequence[bool]) -> int:
     return satisfied.index(True) if True in satisfied else -1
 
 
-class Evaluation:
+class Evaluation(ABC):
     """Whether a formula holds at the end, from what its statements say there."""
 
+    @abstractmethod
     def statement(self, formula: Formula) -> bool:
         """Whether a statement that is no combination holds."""
-        raise NotImplementedError
 
     def __call__(self, formula: Formula) -> bool:
         """Whether the formula holds."""

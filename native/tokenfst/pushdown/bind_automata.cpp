@@ -211,8 +211,7 @@ int64_t min_tokens(const PushdownAutomaton& automaton, const PushdownState& stat
 
 void fill_within(PushdownAutomaton& automaton, const PushdownState& state, Output<int32_t> out, int64_t remaining) {
   require_state(automaton, state);
-  require_words(automaton, out.size());
-  const std::span<uint32_t> words(reinterpret_cast<uint32_t*>(out.data()), out.size());
+  const auto words = words_of(automaton, out);
   if (automaton.fill(state, remaining, words, false)) return;
   unlocked([&] { automaton.fill(state, remaining, words, true); });
 }
