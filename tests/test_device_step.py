@@ -46,7 +46,7 @@ def step(
 @pytest.mark.parametrize("is_ambiguous", [False, True])
 def test_nothing_waits_for_a_value(is_ambiguous: bool, sampling: Sampling) -> None:
     arena, device = arena_of(is_ambiguous=is_ambiguous), torch.device("meta")
-    for holder in (arena, arena._program):
+    for holder in (arena, arena._heap, arena._program):
         for name, value in list(vars(holder).items()):
             if isinstance(value, torch.Tensor):
                 setattr(holder, name, value.to(device))

@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -30,6 +29,7 @@ from automata.errors import EmptyLanguage, LimitExceeded, TooManyConfigurations,
 from automata.limits import DEFAULT_LIMITS, Limits, Work
 from decoding import _native
 from decoding.arena import layout
+from decoding.arena.bits import packed, tokens_of_byte, unpacked
 from decoding.arena.block import block_of
 from decoding.arena.budgets import distances
 from decoding.arena.checks import Carried, check_logits, check_sequences, check_vector, limit_of
@@ -103,20 +103,15 @@ class Arena:
             raise ValueError(f"part {part} is not inside of logits of width {self.width}")
         self.device, self.max_depth, self.configurations = torch.device(device), max_depth, configurations
         self.generation = 0
-        self._heap = Heap(max_bytes // 4, self.device)
-        self._places = torch.zeros(max_slots, dtype=torch.int64, device=self.device)
-        # How many words the block of each slot has, 0 for slots that are not in use.
-        self._sizes = np.zeros(max_slots, np.int64)
+        self._heap = Heap(max_bytes // 4, max_slots, self.device)
         # Nothing that fits the arena is refused for the memory and the time that it takes to make.
         self._limits = Limits(memory=max(4 * max_bytes, DEFAULT_LIMITS.memory), seconds=inf)
         # One entry more is where nothing is read; and stacks are compared eight symbols at a time.
         depth = (max_depth + 8) // 8 * 8 - 1 if max_depth or configurations > 1 else 0
-        self._program = Program(self._heap.words, self._places, depth)
+        self._program = Program(self._heap.words, self._heap.places, depth)
         self._steps = OnCpu(self._memory(depth + 1)) if self.device.type == "cpu" else None
         self._least: dict[int, int] = {}
-        # Tables of bits: eight tokens at a time, each a byte of a long.
-        bits = torch.arange(256, device=self.device)[:, None] >> torch.arange(8, device=self.device) & 1
-        self._tokens_of_byte = bits.to(torch.uint8).view(torch.int64).flatten()
+        self._tokens_of_byte = tokens_of_byte(self.device)
         free = unconstrained(vocabulary)
         self._put(FREE_SLOT, free, self._block_of(free))
 
@@ -161,7 +156,7 @@ class Arena:
         return arena
 
     def _memory(self, stack_size: int) -> _native.Memory:
-        arrays = self._heap.words.numpy(), self._places.numpy(), self._sizes
+        arrays = self._heap.words.numpy(), self._heap.places.numpy(), self._heap.sizes
         return _native.Memory(*arrays, self.configurations, stack_size, self.begin, self.end)
 
     # Automata
@@ -179,7 +174,7 @@ class Arena:
     @property
     def slots(self) -> dict[int, int]:
         """The bytes of each slot that is in use."""
-        return {slot: 4 * size for slot, (_, size) in sorted(self._heap.blocks.items())}
+        return {slot: 4 * int(self._heap.sizes[slot]) for slot in self._heap.slots}
 
     def add(self, automaton: Automaton) -> int:
         """Copies an automaton in.
@@ -207,9 +202,7 @@ class Arena:
             raise VocabularyError("the automaton was made for another vocabulary than the arena's")
 
     def _enter(self, machine: Machine, block: IntArray) -> int:
-        slot = next((slot for slot in range(len(self._places)) if slot not in self._heap.blocks), None)
-        if slot is None:
-            raise LimitExceeded(f"all {len(self._places):,} slots of the arena are in use (`max_slots`)")
+        slot = self._heap.free_slot()
         self._put(slot, machine, block)
         if bool((self.starts([slot]).row == DEAD).all()):
             self.drop(slot)
@@ -224,24 +217,17 @@ class Arena:
         """
         if slot == FREE_SLOT:
             raise KeyError("slot 0 is always there")
-        del self._heap.blocks[slot], self._least[slot]
-        self._sizes[slot] = 0
+        del self._least[slot]
+        self._heap.drop(slot)
 
     def compact(self) -> None:
         """Moves automata together; sequences do not notice."""
-        for slot, place in self._heap.compact().items():
-            self._places[slot] = place
+        self._heap.compact()
 
     def _put(self, slot: int, machine: Machine, block: IntArray) -> None:
         if machine.is_ambiguous and self.configurations == 1:
             raise LimitExceeded("the grammar is ambiguous, and sequences carry one configuration (`configurations`)")
-        words = torch.from_numpy(block)
-        place = self._heap.put(slot, words)
-        if place is None:
-            self.compact()
-            place = self._heap.put(slot, words)
-        assert place is not None
-        self._places[slot], self._sizes[slot] = place, len(block)
+        self._heap.put(slot, block)
         self._least[slot] = machine.least
         needs = Shape(
             times=machine.outcomes.shape[1],
@@ -273,16 +259,12 @@ class Arena:
             numbers = list(slots)
             slot = torch.tensor(numbers, dtype=torch.int64)
         for number in numbers:
-            self._check_slot(number)
-        return self._program.starts(slot.to(self._places.device), self.configurations)
-
-    def _check_slot(self, slot: int) -> None:
-        if slot not in self._heap.blocks:
-            raise ValueError(f"slot {slot} is not in use; those in use are {sorted(self._heap.blocks)}")
+            self._heap.check(number)
+        return self._program.starts(slot.to(self._heap.places.device), self.configurations)
 
     def _check(self, at: Sequences) -> None:
         """Looks at sequences; of those on a device, not at what they hold."""
-        shape, device = self._program.shape, self._places.device
+        shape, device = self._program.shape, self._heap.places.device
         check_sequences(at, Carried(self.configurations, shape.parts, self._program.depth, device))
 
     def _check_all(self, at: Sequences) -> None:
@@ -297,7 +279,7 @@ class Arena:
         Raises:
             ValueError: the slot is not in use.
         """
-        self._check_slot(slot)
+        self._heap.check(slot)
         return self._least[slot]
 
     def remaining(self, at: Sequences) -> Tensor:
@@ -348,7 +330,7 @@ class Arena:
             if after is not None:
                 return after
         self._check_all(at)
-        check_vector("tokens", tokens, len(at.slot), self._places.device)
+        check_vector("tokens", tokens, len(at.slot), self._heap.places.device)
         if steps is not None:
             return steps.advance(at, tokens.long().contiguous())
         self._check_tokens(tokens)
@@ -386,31 +368,17 @@ class Arena:
             chunks = num_chunks(self.end - self.begin)
             make = self._program.mask_words if (steps := self._native) is None else steps.mask_words
             return make(at, chunks)[:, :num_words]
-        tokens = self.mask(at, remaining)
-        padded = torch.nn.functional.pad(tokens, (0, -tokens.shape[1] % 32)).unflatten(1, (-1, 32))
-        weights = (1 << torch.arange(32, dtype=torch.int64, device=self.device)).to(torch.int32)
-        words: Tensor = (padded * weights).sum(2, dtype=torch.int32)
-        return words
+        return packed(self.mask(at, remaining))
 
     def mask(self, at: Sequences, remaining: Tensor | int | None = None) -> Tensor:
         """Masks, `[B, V]` bool; arguments as for `bitmask`."""
         if remaining is None:
-            return self._unpacked(self.bitmask(at))
+            return unpacked(self.bitmask(at), self.end - self.begin, self._tokens_of_byte)
         self._check_all(at)
-        limit = limit_of(remaining, len(at.slot), self._places.device)
+        limit = limit_of(remaining, len(at.slot), self._heap.places.device)
         if isinstance(limit, Tensor):
             limit = limit[:, None]
         return (distances(self._program, at) < limit).gather(1, self._classes(at))
-
-    def _unpacked(self, words: Tensor) -> Tensor:
-        """The bits of words, `[B, W]` int32, as bool, `[B, V]`."""
-        width = self.end - self.begin
-        if torch.compiler.is_compiling():
-            # Arithmetic becomes one kernel with whatever reads the mask; as steps of their own it is slow.
-            bits = words[:, :, None] >> torch.arange(32, dtype=torch.int32, device=self.device) & 1
-            return bits.flatten(1)[:, :width] != 0
-        tokens = self._tokens_of_byte.index_select(0, words.contiguous().view(torch.uint8).flatten().int())
-        return tokens.view(torch.bool).view(len(words), -1)[:, :width]
 
     def _classes(self, at: Sequences) -> Tensor:
         """The class of each token for each sequence, `[B, V]`."""
@@ -457,7 +425,7 @@ class Arena:
         if steps is not None and wrap_up is None and tried(steps.mask_logits, logits, at, remaining) is not None:
             return logits
         self._check_all(at)
-        size, device = len(at.slot), self._places.device
+        size, device = len(at.slot), self._heap.places.device
         check_logits(logits, size, self.end - self.begin, device)
         limit = None if remaining is None else limit_of(remaining, size, device)
         if wrap_up is not None:

@@ -1,14 +1,17 @@
-"""The memory of the arena: one tensor of words, and which parts of it are taken.
+"""The memory of the arena: one tensor of words, and where in it the block of each slot lies.
 
-Blocks lie first fit. When there is room enough but not in one piece, blocks are moved together (`Arena.compact`): what
-is in a block does not say where it lies, so moving is a copy and one number.
+Blocks lie first fit. If there is room enough but not in one piece, blocks are moved together: what is in a block does
+not say where it lies, so moving is a copy and one number.
 """
 
 from __future__ import annotations
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from automata.arrays import IntArray
 from automata.errors import LimitExceeded
 
 
@@ -17,23 +20,47 @@ class Heap:
 
     Attributes:
         words: `[H]` int32.
-        blocks: by slot, the place and the size of each block.
+        places: `[S]` int64 on the device, where the block of each slot lies.
+        sizes: `[S]` int64 on the host, how many words each block has, 0 for slots that are not in use.
     """
 
-    def __init__(self, num_words: int, device: torch.device) -> None:
+    def __init__(self, num_words: int, num_slots: int, device: torch.device) -> None:
         self.words = torch.zeros(num_words, dtype=torch.int32, device=device)
-        self.blocks: dict[int, tuple[int, int]] = {}
+        self.places = torch.zeros(num_slots, dtype=torch.int64, device=device)
+        self.sizes: npt.NDArray[np.int64] = np.zeros(num_slots, np.int64)
+        self._begins: dict[int, int] = {}  # the places of the slots in use, on the host
 
     @property
     def taken(self) -> int:
         """How many words blocks take."""
-        return sum(size for _, size in self.blocks.values())
+        return int(self.sizes.sum())
 
-    def put(self, slot: int, block: Tensor) -> int | None:
-        """Copies a block in, `[n]` int32, and says where it lies; None where no gap is wide enough.
+    @property
+    def slots(self) -> list[int]:
+        """The slots in use, ascending."""
+        return sorted(self._begins)
+
+    def check(self, slot: int) -> None:
+        """Raise ValueError unless a slot is in use."""
+        if slot not in self._begins:
+            raise ValueError(f"slot {slot} is not in use; those in use are {self.slots}")
+
+    def free_slot(self) -> int:
+        """The first slot that is not in use.
 
         Raises:
-            LimitExceeded: all gaps together are too small.
+            LimitExceeded: there is none.
+        """
+        slot = next((slot for slot in range(len(self.sizes)) if slot not in self._begins), None)
+        if slot is None:
+            raise LimitExceeded(f"all {len(self.sizes):,} slots of the arena are in use (`max_slots`)")
+        return slot
+
+    def put(self, slot: int, block: IntArray) -> None:
+        """Copy a block in, `[n]`; others may be moved.
+
+        Raises:
+            LimitExceeded: there is not enough room.
         """
         size, room = len(block), len(self.words) - self.taken
         if size > room:
@@ -41,27 +68,46 @@ class Heap:
                 f"the automaton takes {4 * size:,} bytes of the arena, and {4 * room:,} of {4 * len(self.words):,} "
                 "are free (`max_bytes`)"
             )
-        begin = 0
-        for place, taken in sorted(self.blocks.values()):
-            if place - begin >= size:
-                break
-            begin = place + taken
+        begin = self._gap(size)
         if begin + size > len(self.words):
-            return None
-        self.words[begin : begin + size] = block.to(self.words.device)
-        self.blocks[slot] = (begin, size)
-        return begin
+            self.compact()
+            begin = self._gap(size)
+        self.words[begin : begin + size] = torch.from_numpy(block).to(self.words.device)
+        self._lies(slot, begin)
+        self.sizes[slot] = size
 
-    def compact(self) -> dict[int, int]:
-        """Moves all blocks to the beginning, and says where they lie now, by slot."""
+    def drop(self, slot: int) -> None:
+        """Forget the block of a slot."""
+        del self._begins[slot]
+        self.sizes[slot] = 0
+
+    def compact(self) -> None:
+        """Move all blocks to the beginning."""
         end = 0
-        for slot, (place, size) in sorted(self.blocks.items(), key=lambda block: block[1]):
-            if place != end:
-                # In pieces no longer than the way, so that nothing is overwritten before it is read.
-                step = place - end
-                for begin in range(0, size, step):
-                    piece = self.words[place + begin : place + min(begin + step, size)]
-                    self.words[end + begin : end + begin + len(piece)] = piece
-                self.blocks[slot] = (end, size)
+        for begin, slot in sorted((begin, slot) for slot, begin in self._begins.items()):
+            size = int(self.sizes[slot])
+            if begin != end:
+                self._move(begin, end, size)
+                self._lies(slot, end)
             end += size
-        return {slot: place for slot, (place, _) in self.blocks.items()}
+
+    def _lies(self, slot: int, begin: int) -> None:
+        self._begins[slot] = begin
+        self.places[slot] = begin
+
+    def _gap(self, size: int) -> int:
+        """Where the first gap of so many words begins, or what follows the last block."""
+        end = 0
+        for begin, slot in sorted((begin, slot) for slot, begin in self._begins.items()):
+            if begin - end >= size:
+                break
+            end = begin + int(self.sizes[slot])
+        return end
+
+    def _move(self, begin: int, to: int, size: int) -> None:
+        """Move words towards the beginning, in pieces no longer than the way: nothing is overwritten before it is
+        read."""
+        step = begin - to
+        for past in range(0, size, step):
+            piece: Tensor = self.words[begin + past : begin + min(past + step, size)]
+            self.words[to + past : to + past + len(piece)] = piece

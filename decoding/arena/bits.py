@@ -1,0 +1,34 @@
+"""Masks as bits, and as a flag for each token.
+
+packed      `[B, V]` bool -> `[B, ceil(V / 32)]` int32: bit `i & 31` of word `i >> 5` is token i
+unpacked    the way back
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def packed(tokens: Tensor) -> Tensor:
+    """The bits of masks, `[B, V]` bool, as words, `[B, W]` int32."""
+    padded = torch.nn.functional.pad(tokens, (0, -tokens.shape[1] % 32)).unflatten(1, (-1, 32))
+    weights = (1 << torch.arange(32, dtype=torch.int64, device=tokens.device)).to(torch.int32)
+    words: Tensor = (padded * weights).sum(2, dtype=torch.int32)
+    return words
+
+
+def tokens_of_byte(device: torch.device) -> Tensor:
+    """`[256]` int64, by byte the flags of eight tokens, each a byte of the number; for `unpacked`."""
+    bits = torch.arange(256, device=device)[:, None] >> torch.arange(8, device=device) & 1
+    return bits.to(torch.uint8).view(torch.int64).flatten()
+
+
+def unpacked(words: Tensor, width: int, by_byte: Tensor) -> Tensor:
+    """The bits of words, `[B, W]` int32, as bool, `[B, width]`."""
+    if torch.compiler.is_compiling():
+        # Arithmetic becomes one kernel with whatever reads the mask; as steps of their own it is slow.
+        bits = words[:, :, None] >> torch.arange(32, dtype=torch.int32, device=words.device) & 1
+        return bits.flatten(1)[:, :width] != 0
+    tokens = by_byte.index_select(0, words.contiguous().view(torch.uint8).flatten().int())
+    return tokens.view(torch.bool).view(len(words), -1)[:, :width]
