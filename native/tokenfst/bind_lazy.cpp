@@ -120,17 +120,22 @@ nb::typed<nb::dict, nb::str, int> row_counts(LazyAutomaton& automaton) {
   return found;
 }
 
-void fill_within(LazyAutomaton& automaton, int64_t state, Output<int32_t> out, int64_t remaining) {
+bool fill_within(LazyAutomaton& automaton, int64_t state, Output<int32_t> out, int64_t remaining) {
   const auto words = words_of(automaton, out);
   {
     const LazyAutomaton::Hold hold(automaton, std::try_to_lock);
-    if (hold && automaton.fill_known(state, remaining, words)) return;
+    if (hold && automaton.fill_known(state, remaining, words)) return true;
   }
-  held_unlocked(automaton, [&] { automaton.fill(state, remaining, words); });
+  return held_unlocked(automaton, [&] { return automaton.fill(state, remaining, words); });
 }
 
 void fill_bitmask(LazyAutomaton& automaton, int64_t state, Output<int32_t> out) {
   fill_within(automaton, state, out, kUnlimited);
+}
+
+std::optional<std::tuple<int64_t, int32_t>> predecessor(LazyAutomaton& automaton, int64_t state) {
+  const auto found = held(automaton, [&] { return automaton.predecessor(state); });
+  return found ? std::optional(std::tuple(found->state, found->token)) : std::nullopt;
 }
 
 }  // namespace
@@ -168,7 +173,10 @@ void bind_lazy(nb::module_& m) {
           },
           "The state after a state and one more token, None if it is not allowed.")
       .def("fill_bitmask", &fill_bitmask, "Write the mask of a state.")
-      .def("fill_within", &fill_within, "Write the mask of a state within a budget of tokens.")
+      .def("fill_within", &fill_within,
+           "Write the mask of a state within a budget of tokens; return whether that is known to exclude no token.")
+      .def("predecessor", &predecessor, "state"_a,
+           "The state and the token from which a state was first reached; None for the start and for other states.")
       .def(
           "min_tokens",
           [](LazyAutomaton& a, int64_t state) { return held_unlocked(a, [&] { return a.min_tokens(state); }); },

@@ -50,7 +50,9 @@ LazyAutomaton::LazyAutomaton(std::shared_ptr<TextLibrary> texts, const MakeParts
       characters_(machine_, budget_),
       context_{machine_, characters_, stacks_},
       finder_(context_, *texts_, budget_),
-      cache_(budget_) {}
+      writer_(vocabulary().num_words()),
+      cache_(budget_),
+      predecessors_(budget_) {}
 
 void LazyAutomaton::set_beginnings(std::span<const Beginning> beginnings) {
   for (const Beginning& own : beginnings) {
@@ -87,14 +89,31 @@ int64_t LazyAutomaton::advance(int64_t state, int64_t token) {
   const auto id = static_cast<int32_t>(token);
   if (vocabulary().is_end(id)) return is_final(state) ? kEndState : kNotAllowed;
   if (state == kEndState) return kNotAllowed;
+  const int64_t reached = target(state, id);
+  if (reached != kNotAllowed) keep_predecessor(reached, {state, id});
+  return reached;
+}
+
+int64_t LazyAutomaton::target(int64_t state, int32_t token) {
   if (!first_.empty() && state == start()) {
-    const auto known = std::ranges::lower_bound(first_, id, {}, &FirstToken::token);
-    if (known != first_.end() && known->token == id) {
+    const auto known = std::ranges::lower_bound(first_, token, {}, &FirstToken::token);
+    if (known != first_.end() && known->token == token) {
       return known->target.state == kDead ? kNotAllowed : known->target.number();
     }
   }
-  const auto text = vocabulary().token(id);
+  const auto text = vocabulary().token(token);
   return text.empty() ? kNotAllowed : read(text, state);
+}
+
+// Only states whose predecessors lead back to the start get one.
+void LazyAutomaton::keep_predecessor(int64_t state, Predecessor from) {
+  if (predecessors_.contains(state) || state == start()) return;
+  if (from.state == start() || predecessors_.contains(from.state)) predecessors_.emplace(state, from);
+}
+
+std::optional<LazyAutomaton::Predecessor> LazyAutomaton::predecessor(int64_t state) const {
+  const auto found = predecessors_.find(state);
+  return found == predecessors_.end() ? std::nullopt : std::optional(found->second);
 }
 
 bool LazyAutomaton::is_final(int64_t state) {
@@ -134,26 +153,36 @@ RowPointer LazyAutomaton::with_beginnings(const Row& row) const {
 
 void LazyAutomaton::forget() {
   cache_.clear();
+  writer_.clear();
   if (masks_within_) masks_within_->clear();
 }
 
-bool LazyAutomaton::fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out) const {
+bool LazyAutomaton::fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out) {
   if (remaining != kUnlimited) return false;
   const RowPointer known = cache_.find(state);
-  if (known) known->write(out);
+  if (known) writer_.write(known, out);
   return known != nullptr;
 }
 
-void LazyAutomaton::fill(int64_t state, int64_t remaining, std::span<uint32_t> out) {
-  if (remaining <= 0) return copy_mask({}, out);
-  if (state == kEndState) return copy_mask(vocabulary().eos_words(), out);
+bool LazyAutomaton::fill(int64_t state, int64_t remaining, std::span<uint32_t> out) {
+  if (remaining <= 0) {
+    copy_mask({}, out);
+    return false;
+  }
+  if (state == kEndState) {
+    copy_mask(vocabulary().eos_words(), out);
+    return true;
+  }
   const RowPointer own = row(state);
-  if (remaining == kUnlimited) return own->write(out);
+  if (remaining == kUnlimited) {
+    writer_.write(own, out);
+    return true;
+  }
   Configuration at = Configuration::of(state);
   at.state = machine_.alike(at.state, vocabulary().longest());
   // The end token is counted in any case.
   const int64_t limit = remaining + vocabulary().eos_ids().empty();
-  masks_within().write(own, at, limit, state == start() ? first_ : std::span<const FirstToken>(), out);
+  return masks_within().write(own, at, limit, state == start() ? first_ : std::span<const FirstToken>(), out);
 }
 
 void LazyAutomaton::fill(const State& state, int64_t remaining, std::span<uint32_t> out) {

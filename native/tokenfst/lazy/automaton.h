@@ -41,6 +41,11 @@ class LazyAutomaton : public Automaton {
     int64_t state;
   };
 
+  struct Predecessor {
+    int64_t state;
+    int32_t token;
+  };
+
   class Hold {
    public:
     // Takes the automaton if it is free.
@@ -78,9 +83,12 @@ class LazyAutomaton : public Automaton {
   int64_t advance(int64_t state, int64_t token);
   // A number of tokens that suffices from a state to the end of the text, counting the end token.
   int32_t min_tokens(int64_t state);
-  void fill(int64_t state, int64_t remaining, std::span<uint32_t> out);
-  // Does the same if the mask is kept, and nothing otherwise.
-  bool fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out) const;
+  // Writes the mask of a state. Returns whether `remaining` is known to exclude none of its tokens.
+  bool fill(int64_t state, int64_t remaining, std::span<uint32_t> out);
+  // Does the same if the mask is kept, and nothing otherwise; returns whether it is kept.
+  bool fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out);
+  // The state and the token from which a state was first reached; none for the start and for unknown states.
+  std::optional<Predecessor> predecessor(int64_t state) const;
 
   const RowCache& rows() const { return cache_; }
   const RowCounts& row_counts() const { return finder_.counts(); }
@@ -91,6 +99,8 @@ class LazyAutomaton : public Automaton {
  private:
   Configuration configuration(int64_t state) const;
   int64_t read(std::span<const uint8_t> text, int64_t state);
+  int64_t target(int64_t state, int32_t token);
+  void keep_predecessor(int64_t state, Predecessor from);
   RowPointer row(int64_t state);
   RowPointer found_row(int64_t state);
   RowPointer with_beginnings(const Row& row) const;
@@ -108,7 +118,9 @@ class LazyAutomaton : public Automaton {
   Characters characters_;
   const WalkContext context_;
   RowFinder finder_;
+  RowWriter writer_;
   RowCache cache_;
+  support::Map<int64_t, Predecessor, support::Hash> predecessors_;
   std::vector<FirstToken> first_;  // ascending
   std::optional<MasksWithin> masks_within_;
 };

@@ -58,7 +58,7 @@ void MasksWithin::clear() {
   num_masks_ = 0;
 }
 
-void MasksWithin::write(const RowPointer& row, const Configuration& at, int64_t limit,
+bool MasksWithin::write(const RowPointer& row, const Configuration& at, int64_t limit,
                         std::span<const FirstToken> first, std::span<uint32_t> out) {
   distances_.follow();
   const Context context = below(*row, at.top);
@@ -70,12 +70,16 @@ void MasksWithin::write(const RowPointer& row, const Configuration& at, int64_t 
   }
   Reach& reach = known->second;
   const size_t level = std::ranges::lower_bound(reach.levels, limit - context.cost) - reach.levels.begin();
-  if (level == reach.levels.size()) return row->write(out);
+  if (level == reach.levels.size()) {
+    row->write(out);
+    return true;
+  }
   if (reach.masks[level].empty()) {
     reach.masks[level] = mask(reach, reach.levels[level]);
     ++num_masks_;
   }
   copy_mask(reach.masks[level], out);
+  return false;
 }
 
 Reach MasksWithin::find(const RowPointer& row, const Configuration& at, int32_t cost,

@@ -1,6 +1,7 @@
 #include "tokenfst/lazy/rows.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tokenfst {
 
@@ -8,6 +9,10 @@ namespace {
 
 // A row with more tokens than this gets separate words.
 constexpr size_t kMostFlips = 1 << 12;
+// A row with at most this many flips is written as fast as a copy.
+constexpr size_t kFewFlips = 64;
+// Rows that have words of their own; 16 KiB each with 128,000 tokens.
+constexpr size_t kMostHot = 1 << 11;
 // The covers that tokens are sorted by.
 constexpr int32_t kCovers[] = {32, 16, 8};
 constexpr CharacterSet kNothing{};
@@ -28,6 +33,15 @@ void Row::write(std::span<uint32_t> out) const {
 
 bool Row::allows(int32_t token) const {
   return (base && support::has_bit(*base, token)) != (std::ranges::count(flips, token) % 2 != 0);
+}
+
+void RowWriter::write(const RowPointer& row, std::span<uint32_t> out) {
+  if (!row->words.empty()) return copy_mask(row->words, out);
+  row->write(out);
+  const bool is_hot = std::exchange(row->was_written, true) && row->flips.size() > kFewFlips;
+  if (!is_hot || num_hot_ >= kMostHot) return;
+  row->words.assign(out.begin(), out.begin() + static_cast<ptrdiff_t>(words_per_mask_));
+  ++num_hot_;
 }
 
 // Finding rows.

@@ -5,10 +5,11 @@
 //     RowFinder   finds the row of a configuration. For a text-like state it does not walk over all tokens: the row is
 //                 the words of a text (`lazy/texts.h`), plus a walk over the rests of other tokens; or the row of
 //                 another state, plus the differences
+//     RowWriter   writes masks, and keeps the words of those that are written often
 //     RowCache    rows by state; and by context, a state and as much of the stack as was looked at, since symbols below
 //                 that make no difference
 //
-// Rejected: keeping masks as words (16 KiB to be written for each of them with 128,000 tokens, to allow one); evicting
+// Rejected: keeping all masks as words (16 KiB to be written for each of them with 128,000 tokens, to allow one); evicting
 // the oldest row (contexts share parts): RE2, too, forgets all of its states at once.
 #pragma once
 
@@ -28,6 +29,9 @@ struct Row {
   Vector<int32_t> flips;
   bool is_final;
   int32_t depth;
+  // The mask as words, for a row that is written often; empty otherwise (`RowWriter`).
+  mutable Words words{};
+  mutable bool was_written = false;
 
   void write(std::span<uint32_t> out) const;
   bool allows(int32_t token) const;
@@ -90,6 +94,21 @@ class RowFinder {
   Looked looked_{};
   bool is_final_ = false;
   RowCounts counts_;
+};
+
+// Writes the masks of rows. A row with many flips that is written a second time gets words of its own, as long as there
+// are few of these: copying them takes less time than flipping bits.
+class RowWriter {
+ public:
+  explicit RowWriter(size_t words_per_mask) : words_per_mask_(words_per_mask) {}
+
+  void write(const RowPointer& row, std::span<uint32_t> out);
+  // Forgets the rows, which have been dropped.
+  void clear() { num_hot_ = 0; }
+
+ private:
+  const size_t words_per_mask_;
+  size_t num_hot_ = 0;  // rows that have words
 };
 
 class RowCache {
