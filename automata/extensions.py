@@ -12,7 +12,7 @@
 In patterns they are groups with names in capitals, `(?P<TEXT_UNTIL>\\n\\n)` (`automata.pattern`). All but the last two
 rows are languages of text like any other, and cross token boundaries wherever a vocabulary puts them. The last two are
 labels (`automata.expr.Label`): symbols that stand for whole tokens, and become sets of token ids when an automaton is
-compiled over a vocabulary (`tokenfst.terminals`).
+compiled over a vocabulary (`tokenfst.finite.terminals`).
 """
 
 from __future__ import annotations

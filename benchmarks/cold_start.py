@@ -186,9 +186,10 @@ def one_run(engine: str, path: Path) -> dict[str, float]:
 
 def tokens_of(path: str | None) -> tuple[list[bytes], int]:
     """The tokens of a vocabulary file, and one that ends a sequence."""
-    from tokenfst.loaders import load
 
-    vocabulary = load(path or str(files("mistral_common") / "data" / "tekken_240911.json"))
+    from tokenfst.loaders import load_vocabulary
+
+    vocabulary = load_vocabulary(path or str(files("mistral_common") / "data" / "tekken_240911.json"))
     return [*vocabulary.tokens, b""], len(vocabulary)
 
 

@@ -42,7 +42,7 @@ from automata.limits import Limits
 from constraints.grammars.bundled import BUNDLED, bundled
 from decoding import bundled_model, vocabulary_of
 from tokenfst import Vocabulary
-from tokenfst.over_tokens import OverTokens
+from tokenfst.token_automaton import TokenAutomaton
 
 Kind: TypeAlias = Literal["eager", "lazy", "canonical"]
 Logits: TypeAlias = npt.NDArray[np.float32]
@@ -128,7 +128,7 @@ def writers(vocabulary: Vocabulary) -> dict[str, Writer]:
 
 
 def generate(
-    automaton: OverTokens[Any], writer: Writer, budget: int, dice: np.random.Generator
+    automaton: TokenAutomaton, writer: Writer, budget: int, dice: np.random.Generator
 ) -> tuple[list[int], str | None]:
     """The tokens that a writer writes, and what was wrong with them, if anything was."""
     state, tokens = automaton.start, list[int]()
@@ -204,14 +204,14 @@ def bundled_subjects() -> list[Subject]:
     return [*found, *(pattern_subject(pattern, kinds) for pattern, kinds in PATTERNS.items())]
 
 
-def automaton_of(subject: Subject, kind: Kind, vocabulary: Vocabulary) -> OverTokens[Any]:
+def automaton_of(subject: Subject, kind: Kind, vocabulary: Vocabulary) -> TokenAutomaton:
     """The automaton of a kind."""
     constraint = subject.constraint()
     if kind == "canonical":
         return tokenfst.compile(constraint, vocabulary, tokenization="canonical", limits=_LIMITS)
     if kind == "lazy":
         return tokenfst.compile(constraint, vocabulary, lazy=True, limits=_LIMITS)
-    found: OverTokens[Any] = tokenfst.compile(constraint, vocabulary, limits=_LIMITS)
+    found: TokenAutomaton = tokenfst.compile(constraint, vocabulary, limits=_LIMITS)
     return found
 
 
@@ -242,7 +242,7 @@ def run(
     """Makes so many generations, over all subjects in turn, in an order drawn by chance."""
     dice, result = np.random.default_rng(seed), Result()
     order: list[int] = []
-    automata: dict[tuple[int, Kind], OverTokens[Any]] = {}
+    automata: dict[tuple[int, Kind], TokenAutomaton] = {}
     judges: dict[int, Judge] = {}
     attempts = 0
     while result.done["all"] < count and attempts < 4 * count:
@@ -270,7 +270,7 @@ def run(
 def _one(
     subject: Subject,
     kind: Kind,
-    automaton: OverTokens[Any],
+    automaton: TokenAutomaton,
     judge: Judge,
     by_name: dict[str, Writer],
     dice: np.random.Generator,

@@ -33,7 +33,7 @@ from decoding import bundled_model, vocabulary_of
 from decoding.difficulty import log_probabilities, measures
 from decoding.loop import encode
 from decoding.sampling import NOTHING, Noise, Sampling, choose, derived_seed, probabilities
-from tokenfst.over_tokens import OverTokens
+from tokenfst.token_automaton import TokenAutomaton
 
 # Tokens of a text, the end token included; a text that would go on is cut off, and is not valid.
 LIMIT = 256
@@ -179,7 +179,7 @@ class Result:
     right_of: float
 
 
-def ways(task: Task, exact: OverTokens[Any], tokens_of: Callable[[str], list[int]]) -> dict[str, Stepwise[Any] | None]:
+def ways(task: Task, exact: TokenAutomaton, tokens_of: Callable[[str], list[int]]) -> dict[str, Stepwise[Any] | None]:
     """The constraints that are compared; the first is none."""
     return {
         UNCONSTRAINED: None,
@@ -200,12 +200,12 @@ def study(writer: Writer, task: Task, seed: int) -> list[Result]:
     return [result(task, exact, way, texts, free) for way, texts in found.items()]
 
 
-def is_valid(exact: OverTokens[Any], tokens: Sequence[int]) -> bool:
+def is_valid(exact: TokenAutomaton, tokens: Sequence[int]) -> bool:
     """Whether a text is complete and one that the constraint allows."""
     return bool(tokens) and tokens[-1] in exact.vocabulary.eos_ids and exact.accepts(tokens)
 
 
-def result(task: Task, exact: OverTokens[Any], way: str, texts: Sequence[Text], free: Sequence[list[int]]) -> Result:
+def result(task: Task, exact: TokenAutomaton, way: str, texts: Sequence[Text], free: Sequence[list[int]]) -> Result:
     """What texts are worth.
 
     Args:

@@ -18,7 +18,8 @@ import numpy.typing as npt
 import constraints
 import tokenfst
 from automata.errors import TokenNotAllowed
-from tokenfst import LazyAutomaton, Vocabulary
+from tokenfst import Vocabulary
+from tokenfst.lazy import LazyTokenAutomaton
 
 # What is imported late, or prepared for a vocabulary once, is so when these are read.
 _WARMING: list[tuple[Any, bytes]] = [
@@ -51,7 +52,7 @@ class Engine:
         self.eos = len(vocab)
         self.vocabulary = Vocabulary((*vocab, b""), eos_ids=(self.eos,))
         self._words = np.zeros(-(-len(self.vocabulary) // 32), np.int32)
-        self._automaton: LazyAutomaton | None = None
+        self._automaton: LazyTokenAutomaton | None = None
         self._state = -1
         for schema, text in _WARMING:
             self.compile(schema)

@@ -21,7 +21,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from tokenfst.over_tokens import OverTokens
+from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
 
 S = TypeVar("S")
@@ -93,7 +93,7 @@ def _kind(last: Terminal, byte: int) -> Terminal:
 class WithinTerminals(Generic[S]):
     """What an automaton over JSON allows, without the tokens that cross more than some boundaries of terminals."""
 
-    def __init__(self, automaton: OverTokens[S], boundaries: int) -> None:
+    def __init__(self, automaton: TokenAutomaton, boundaries: int) -> None:
         """Makes the constraint.
 
         Args:
@@ -144,7 +144,7 @@ class Template:
     """
 
     def __init__(
-        self, automaton: OverTokens[Any], parts: Sequence[str | Slot], encode: Callable[[str], list[int]]
+        self, automaton: TokenAutomaton, parts: Sequence[str | Slot], encode: Callable[[str], list[int]]
     ) -> None:
         """Makes the constraint.
 

@@ -31,7 +31,7 @@ from decoding.speculation import (
     Written,
     speculate,
 )
-from tokenfst.over_tokens import OverTokens
+from tokenfst.token_automaton import TokenAutomaton
 
 SCHEMA = {
     "type": "object",
@@ -54,7 +54,7 @@ Make = Callable[[], Sequence[Proposer]]
 
 
 def ways(
-    model: Any, automaton: OverTokens[Any], encode: Callable[[str], list[int]], texts: list[list[int]]
+    model: Any, automaton: TokenAutomaton, encode: Callable[[str], list[int]], texts: list[list[int]]
 ) -> dict[str, Make]:
     """What is compared; the first is plain writing."""
 

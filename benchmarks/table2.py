@@ -31,7 +31,7 @@ from typing import Any
 from engines import Engine, LLGuidance, Outlines, TokenFst, XGrammar, tokenize
 
 from constraints.paper import PATTERNS, SAMPLES
-from tokenfst import Vocabulary, load
+from tokenfst import Vocabulary, load_vocabulary
 
 Times = dict[str, dict[str, dict[str, float]]]  # constraint -> engine -> "compile", "total" -> milliseconds
 
@@ -72,7 +72,7 @@ def _vocabulary(path: Path | None) -> Vocabulary:
         import mistral_common
 
         path = Path(mistral_common.__file__).parent / "data" / "tekken_240911.json"
-    vocabulary = load(path)
+    vocabulary = load_vocabulary(path)
     if vocabulary.eos_ids:
         return vocabulary
     # A file of ranks names no end: give it one.

@@ -24,7 +24,6 @@ from pathlib import Path
 import numpy as np
 
 import tokenfst
-from tokenfst.loaders import load
 
 TEXT = "The quick brown fox jumps over one lazy dog, and then it rests."
 
@@ -95,7 +94,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--json", type=Path, help="where all times go")
     options = parser.parse_args()
-    vocabulary = load(options.vocab or str(files("mistral_common") / "data" / "tekken_240911.json"))
+    vocabulary = tokenfst.load_vocabulary(options.vocab or str(files("mistral_common") / "data" / "tekken_240911.json"))
     runs: dict[str, list[tuple[float, float]]] = {"calls": [], "batch": []}
     for _ in range(options.rounds):
         for way, times in runs.items():

@@ -18,8 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tokenfst.canonical import CanonicalAutomaton
-from tokenfst.canonical.automaton import ANY, APART, NO_END
+from tokenfst.canonical.automaton import ANY, APART, NO_END, CanonicalTokenAutomaton
 
 
 class CanonicalTensors:
@@ -32,7 +31,7 @@ class CanonicalTensors:
     """
 
     def __init__(
-        self, automaton: CanonicalAutomaton, device: torch.device | str = "cpu", width: int | None = None
+        self, automaton: CanonicalTokenAutomaton, device: torch.device | str = "cpu", width: int | None = None
     ) -> None:
         """Copies an automaton to a device.
 

@@ -28,8 +28,7 @@ from decoding.progress import progress
 
 if TYPE_CHECKING:
     from automata.drawing import Drawing
-    from tokenfst.automaton import TokenAutomaton
-    from tokenfst.pushdown.automaton import PushdownTokenAutomaton
+    from tokenfst.token_automaton import TokenAutomaton
 
 T = TypeVar("T")
 REPEATS = 7  # each stage of `compile` is timed this often; the median is shown
@@ -121,18 +120,18 @@ def _load_model(name: str | None) -> tuple[Any, Any]:
 
 def _compile(options: argparse.Namespace, source: Source[Any], read: Any) -> None:
     from tokenfst.compile import compile as compile_tokens
-    from tokenfst.loaders import load
+    from tokenfst.loaders import load_vocabulary
 
     source.constraint(read)
     with progress("reading the vocabulary"):
-        vocabulary = load(options.vocab)
+        vocabulary = load_vocabulary(options.vocab)
     with progress("compiling"):
         # Any: states are numbers, or configurations where there is a stack.
         first: Any = compile_tokens(source.compiled(read), vocabulary)
         least: int = first.min_tokens(first.start)
     _, reading = _timed(source.read)
     over_bytes, determinizing = _timed(lambda: source.compiled(read))
-    over_tokens, composing = _timed(lambda: compile_tokens(over_bytes, vocabulary))
+    over_tokens, composing = _timed(lambda: compile_tokens(over_bytes, vocabulary).complete())
     _, masking = _timed(lambda: first.mask(first.start))
     print(f"vocabulary         {len(vocabulary):>9,} tokens")
     _print_sizes(over_bytes, over_tokens, least)
@@ -144,19 +143,20 @@ def _compile(options: argparse.Namespace, source: Source[Any], read: Any) -> Non
         print(f"saved {options.output}")
 
 
-def _print_sizes(
-    over_bytes: ByteAutomaton | PushdownAutomaton, over_tokens: TokenAutomaton | PushdownTokenAutomaton, least: int
-) -> None:
-    from tokenfst.automaton import TokenAutomaton
+def _print_sizes(over_bytes: ByteAutomaton | PushdownAutomaton, over_tokens: TokenAutomaton, least: int) -> None:
+    from tokenfst.finite.automaton import FiniteTokenAutomaton
+    from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 
     print(f"byte automaton     {over_bytes.num_states:>9,} states  {over_bytes.num_classes:>7,} byte classes")
-    states = f"{over_tokens.num_states:>9,} states"
     if isinstance(over_bytes, PushdownAutomaton):
         steps, symbols = len(over_bytes.step_target), over_bytes.num_symbols
         print(f"                   {steps:>9,} steps   {symbols:>7,} symbols on the stack")
-    if not isinstance(over_tokens, TokenAutomaton):
-        states = f"{len(over_tokens.tables.child):>9,} nodes "
-    print(f"token automaton    {states}  {over_tokens.num_classes:>7,} token classes")
+    if isinstance(over_tokens, PushdownTokenAutomaton):
+        states, classes = f"{len(over_tokens.tables.child):>9,} nodes ", over_tokens.num_classes
+    else:
+        assert isinstance(over_tokens, FiniteTokenAutomaton)
+        states, classes = f"{over_tokens.num_states:>9,} states", over_tokens.num_classes
+    print(f"token automaton    {states}  {classes:>7,} token classes")
     print(f"                   {over_tokens.nbytes:>9,} bytes   {least:>7,} tokens at least")
 
 
@@ -179,7 +179,7 @@ def _draw(options: argparse.Namespace, source: Source[Any], read: Any) -> None:
     over_bytes = source.compiled(read)
     with progress("compiling"):
         over_tokens = compile_tokens(over_bytes, vocabulary)
-    drawings = _bytes_drawn(over_bytes), _tokens_drawn(over_tokens)
+    drawings = _bytes_drawn(over_bytes), over_tokens.draw()
     options.output.mkdir(parents=True, exist_ok=True)
     for name, drawing in zip(("bytes.svg", "tokens.svg"), drawings, strict=True):
         print(drawing.save(options.output / name))
@@ -189,15 +189,6 @@ def _bytes_drawn(automaton: ByteAutomaton | PushdownAutomaton) -> Drawing:
     from automata.drawing import draw_byte_automaton
 
     return automaton.draw() if isinstance(automaton, PushdownAutomaton) else draw_byte_automaton(automaton)
-
-
-def _tokens_drawn(automaton: TokenAutomaton | PushdownTokenAutomaton) -> Drawing:
-    from tokenfst.drawing import draw_pushdown_token_automaton, draw_token_automaton
-    from tokenfst.pushdown.automaton import PushdownTokenAutomaton
-
-    if isinstance(automaton, PushdownTokenAutomaton):
-        return draw_pushdown_token_automaton(automaton)
-    return draw_token_automaton(automaton)
 
 
 if __name__ == "__main__":

@@ -20,25 +20,18 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import tokenfst
-from automata.compilable import Compilable
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits
-from automata.pushdown.compile import Ambiguity
 from decoding.content import content_of
-from tokenfst.automaton import TokenAutomaton
-from tokenfst.canonical import CanonicalAutomaton
-from tokenfst.compile import Constraint, Nested
-from tokenfst.lazy import LazyAutomaton
-from tokenfst.pushdown.automaton import PushdownTokenAutomaton
-from tokenfst.terminals import Terminals
+from tokenfst.compile import Constraint
+from tokenfst.finite.terminals import Terminals
+from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
 
-Compiled: TypeAlias = TokenAutomaton | CanonicalAutomaton | PushdownTokenAutomaton | LazyAutomaton
 
-
-class Compiling(Future[Compiled]):
+class Compiling(Future[TokenAutomaton]):
     """A request for an automaton; made by `BackgroundCompiler.submit`.
 
     `result` waits for the automaton, and raises what compiling it raised. `cancel` gives the request up at any time
@@ -57,7 +50,7 @@ class Compiling(Future[Compiled]):
             job.leave(self)
         return cancelled
 
-    def settle(self, automaton: Compiled | None, error: BaseException | None) -> None:
+    def settle(self, automaton: TokenAutomaton | None, error: BaseException | None) -> None:
         """Makes the request done; nothing happens where it was given up. For the thread that compiles."""
         self._job = None
         if not self.set_running_or_notify_cancel():
@@ -99,7 +92,7 @@ class BackgroundCompiler:
         self._limits = limits
         self._lock = threading.Lock()
         self._under_way: dict[Hashable, _Job] = {}
-        self._kept: OrderedDict[Hashable, Compiled] = OrderedDict()
+        self._kept: OrderedDict[Hashable, TokenAutomaton] = OrderedDict()
         self._threads = ThreadPoolExecutor(threads, "tokenfst compiling")
         self._closed = False
 
@@ -123,15 +116,12 @@ class BackgroundCompiler:
 
     def submit(
         self,
-        constraint: Constraint | Nested | Compilable,
+        constraint: Constraint,
         vocabulary: Vocabulary,
         *,
         at_text_start: bool = False,
         terminals: Terminals | None = None,
         tokenization: Literal["any", "canonical"] = "any",
-        lazy: bool = False,
-        ambiguity: Ambiguity = "error",
-        max_configurations: int = 8,
     ) -> Compiling:
         """Asks for an automaton; the arguments are those of `tokenfst.compile`, and so are the errors of the result.
 
@@ -146,9 +136,6 @@ class BackgroundCompiler:
             "at_text_start": at_text_start,
             "terminals": sets or None,
             "tokenization": tokenization,
-            "lazy": lazy,
-            "ambiguity": ambiguity,
-            "max_configurations": max_configurations,
         }
         # Names of tokens are no part of a vocabulary's digest, and neither is its encoder.
         names = tuple(sorted(vocabulary.special_tokens.items()))
@@ -210,7 +197,7 @@ class BackgroundCompiler:
         for request in requests:
             request.settle(automaton, error)
 
-    def _keep(self, key: Hashable, automaton: Compiled, size: int) -> None:
+    def _keep(self, key: Hashable, automaton: TokenAutomaton, size: int) -> None:
         """Keeps an automaton that is not too large by itself, and no more than fit; under the lock."""
         if size > self.max_bytes:
             return

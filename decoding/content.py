@@ -20,7 +20,7 @@ import numpy as np
 
 from automata.byte_automaton import ByteAutomaton
 from automata.expr import Expr
-from tokenfst.lazy import Layered
+from tokenfst.lazy import SupportsLazy
 
 # What stands for a value, and is written as no other is: plain values and tuples stand for themselves, and a list of a
 # kind and parts for anything else.
@@ -30,7 +30,7 @@ _PLAIN = frozenset({type(None), bool, int, str, bytes})
 
 def content_of(constraint: object) -> Hashable:
     """What is equal for constraints of equal content: a fingerprint (SHA-256), or the constraint itself."""
-    known = ["network", constraint.to_network()] if isinstance(constraint, Layered) else ["itself", constraint]
+    known = ["network", constraint.to_network()] if isinstance(constraint, SupportsLazy) else ["itself", constraint]
     try:
         return _digest([known[0], _Forms().of(known[1])])
     except _Opaque:

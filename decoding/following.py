@@ -15,25 +15,28 @@ Rejected: states by the tokens of a row in a table (they would have to be read f
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias, TypeGuard
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from automata.errors import TokenNotAllowed, TooManyConfigurations, VocabularyError
+from automata.errors import LimitExceeded, TokenNotAllowed, TooManyConfigurations, VocabularyError
+from automata.limits import Limits
 from decoding.arena import FREE_SLOT, Arena, Sequences
 from decoding.arena.arena import MAX_DEPTH
-from tokenfst.automaton import TokenAutomaton
-from tokenfst.over_tokens import OverTokens
+from tokenfst.finite.automaton import FiniteTokenAutomaton
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
+from tokenfst.token_automaton import TokenAutomaton
 
-Automaton: TypeAlias = OverTokens[Any]
+Automaton: TypeAlias = TokenAutomaton
 
 # How many lengths are kept, beside that of the prompt: more than any draft is long.
 KEPT: Final = 64
 # On the host, what is longer than the shortest text by more than this counts as this.
 _MOST_EXCESS: Final = 64
+# Seconds that completing the tables of an automaton may take; one that takes longer is followed on the host.
+MAX_COMPLETING: Final = 0.25
 
 
 class _Astray:
@@ -106,7 +109,10 @@ class Following:
         self._number = [number for number in range(len(automata)) for _ in range(times)]
         self._arena, slots = _arena(automata, device, width, max_depth)
         at = self._arena.starts([slots[number] for number in self._number]) if self._arena is not None else None
-        host = [None if automaton is None or _is_held(automaton) else automaton.start for automaton in automata]
+        host = [
+            None if automaton is None or slot != FREE_SLOT else automaton.start
+            for automaton, slot in zip(automata, slots, strict=True)
+        ]
         self._on_device = torch.tensor([slots[number] != FREE_SLOT for number in self._number], device=device)
         self._kept: dict[int, States] = {}
         self._keep(States(prompts, at, tuple([host[number] for number in self._number])))
@@ -208,7 +214,7 @@ class Following:
         state = automaton.start
         for token in states.tokens[row, self.prompt_length :].tolist():
             state = automaton.advance(state, token)
-        return automaton.min_tokens(state) > remaining
+        return not automaton.fits(state, remaining)
 
     def mask(self, states: States, remaining: int | None = None) -> Tensor:
         """The tokens that each row may write next, `[B, V]` bool; all of them for rows without a constraint.
@@ -263,19 +269,29 @@ class Following:
         return torch.from_numpy(allowed)
 
 
-def _is_held(automaton: Automaton | None) -> TypeGuard[TokenAutomaton | PushdownTokenAutomaton]:
-    """Whether the arena can hold it."""
-    return isinstance(automaton, TokenAutomaton | PushdownTokenAutomaton)
+def _held(automaton: TokenAutomaton | None) -> TokenAutomaton | None:
+    """Return the tables of an automaton that the arena can hold, None if it is followed on the host.
+
+    That is so for canonical automata, and for automata whose tables take long to make.
+    """
+    if automaton is None:
+        return None
+    try:
+        complete = automaton.complete(limits=Limits(seconds=MAX_COMPLETING))
+    except LimitExceeded:
+        return None
+    return complete if isinstance(complete, FiniteTokenAutomaton | PushdownTokenAutomaton) else None
 
 
 def _arena(
     automata: Sequence[Automaton | None], device: torch.device, width: int, max_depth: int | None
 ) -> tuple[Arena | None, list[int]]:
     """The arena of those automata that it can hold, None where there are none, and each automaton's slot."""
-    held = {id(one): one for one in automata if _is_held(one)}
+    tables = [_held(automaton) for automaton in automata]
+    held = {id(one): one for one in tables if one is not None}
     if not held:
         return None, [FREE_SLOT] * len(automata)
     depth = MAX_DEPTH if max_depth is None else max_depth
     arena = Arena.of(list(held.values()), device, width=width, max_depth=depth)
     slots = {key: slot for slot, key in enumerate(held, 1)}
-    return arena, [slots.get(id(one), FREE_SLOT) for one in automata]
+    return arena, [slots.get(id(one), FREE_SLOT) for one in tables]

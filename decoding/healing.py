@@ -26,10 +26,10 @@ from typing import Any, Final, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from automata.errors import EmptyLanguage, TokenNotAllowed, VocabularyError
+from automata.errors import EmptyLanguage, VocabularyError
 from decoding.tokens_by_bytes import tokens_by_bytes
-from tokenfst.canonical import CanonicalAutomaton
-from tokenfst.over_tokens import OverTokens
+from tokenfst.canonical.automaton import CanonicalTokenAutomaton
+from tokenfst.token_automaton import TokenAutomaton
 
 S = TypeVar("S")
 Words: TypeAlias = npt.NDArray[np.int32]
@@ -45,18 +45,18 @@ class Unspelled:
     written: int
 
 
-class Healed(OverTokens[Any]):
+class Healed(TokenAutomaton):
     """All tokenizations of a prefix followed by a text of an automaton.
 
     Its states are `Unspelled`, and behind the prefix those of the automaton. Where the automaton knows tokens by name
-    (`tokenfst.terminals`), a token that reaches from the prefix into the language counts as its bytes.
+    (`tokenfst.finite.terminals`), a token that reaches from the prefix into the language counts as its bytes.
 
     Attributes:
         inner: the automaton.
         prefix: the bytes that come first; not a part of what `text` gives.
     """
 
-    def __init__(self, inner: OverTokens[Any], prefix: bytes) -> None:
+    def __init__(self, inner: TokenAutomaton, prefix: bytes) -> None:
         """Puts bytes before an automaton.
 
         Raises:
@@ -66,8 +66,8 @@ class Healed(OverTokens[Any]):
             ValueError: the automaton is about the start of a text, or about canonical tokenization, in which tokens
                 depend on those before them.
         """
-        if inner.at_text_start or isinstance(inner, CanonicalAutomaton):
-            kind = "canonical tokenization" if isinstance(inner, CanonicalAutomaton) else "the start of a text"
+        if inner.at_text_start or isinstance(inner, CanonicalTokenAutomaton):
+            kind = "canonical tokenization" if isinstance(inner, CanonicalTokenAutomaton) else "the start of a text"
             raise ValueError(f"a prompt is healed before the continuation of a text, and this automaton is for {kind}")
         self.inner, self.prefix = inner, prefix
         self.vocabulary, self.at_text_start = inner.vocabulary, False
@@ -86,7 +86,12 @@ class Healed(OverTokens[Any]):
     @property
     def end_state(self) -> Any:
         """The state after an end token."""
-        return self.inner.end_state  # type: ignore[attr-defined]
+        return self.inner.end_state
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the inner automaton in bytes."""
+        return self.inner.nbytes
 
     def is_final(self, state: Any) -> bool:
         """Whether the text may end here."""
@@ -102,8 +107,12 @@ class Healed(OverTokens[Any]):
             return self.inner.advance(state, token)
         reached = self._targets(state.written).get(token)
         if reached is None:
-            raise TokenNotAllowed(self._refusal(state, token))
+            raise self._refusal(state, token)
         return reached
+
+    def key(self, state: Any) -> tuple[int, ...]:
+        """Return numbers for a state; see `TokenAutomaton.key`."""
+        return (-1, state.written) if isinstance(state, Unspelled) else self.inner.key(state)
 
     def min_tokens(self, state: Any) -> int:
         """The least number of tokens from a state to the end of the text, the end token counted."""
@@ -114,7 +123,7 @@ class Healed(OverTokens[Any]):
         return super().text(token_ids)[len(self.prefix) :]
 
     def fill_bitmask(self, state: Any, out: Words, remaining: int | None = None) -> None:
-        """Write the mask of a state as packed words; see `OverTokens.fill_bitmask`."""
+        """Write the mask of a state as packed words; see `TokenAutomaton.fill_bitmask`."""
         if not isinstance(state, Unspelled):
             self.inner.fill_bitmask(state, out, remaining)
             return
@@ -198,7 +207,7 @@ class Healed(OverTokens[Any]):
         return least
 
 
-def heal(prompt: Sequence[int], automaton: OverTokens[Any], *, max_tokens: int = 4) -> tuple[list[int], Healed]:
+def heal(prompt: Sequence[int], automaton: TokenAutomaton, *, max_tokens: int = 4) -> tuple[list[int], Healed]:
     """Gives back the last tokens of a prompt.
 
     They are the longest end of the prompt, of at most `max_tokens` tokens that write text, with whose bytes some longer

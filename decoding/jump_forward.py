@@ -22,8 +22,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from tokenfst.canonical import CanonicalAutomaton
-from tokenfst.over_tokens import OverTokens
+from tokenfst.canonical.automaton import CanonicalTokenAutomaton
+from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
 
 Words = npt.NDArray[np.int32]
@@ -47,7 +47,7 @@ def only_token(words: Words) -> int | None:
     return int(places[0]) * 32 + word.bit_length() - 1 if word & (word - 1) == 0 else None
 
 
-def forced_tokens(automaton: OverTokens[Any], state: Any, max_tokens: int = 256) -> list[int]:
+def forced_tokens(automaton: TokenAutomaton, state: Any, max_tokens: int = 256) -> list[int]:
     """The tokens that must come after a state one by one, the end token included; at most `max_tokens`."""
     words, tokens = np.empty_like(automaton.vocabulary.all_words), list[int]()
     while len(tokens) < max_tokens:
@@ -62,14 +62,14 @@ def forced_tokens(automaton: OverTokens[Any], state: Any, max_tokens: int = 256)
     return tokens
 
 
-def forced_text(automaton: OverTokens[Any], state: Any, max_bytes: int = 256) -> bytes:
+def forced_text(automaton: TokenAutomaton, state: Any, max_bytes: int = 256) -> bytes:
     """The bytes that every text has after a state, at most `max_bytes`.
 
     Found by walking over tokens of one byte: what is forced behind a byte that is no token by itself is not found.
     Nothing is found where a token may mean something else than its bytes: at the start of a text, for tokenizers that
     drop a space there, and for automata of canonical tokenization, which forbid single bytes.
     """
-    if isinstance(automaton, CanonicalAutomaton):
+    if isinstance(automaton, CanonicalTokenAutomaton):
         return b""
     vocabulary = automaton.vocabulary
     if automaton.at_text_start and vocabulary.text_start and state == automaton.start:
@@ -118,7 +118,7 @@ def retokenized(vocabulary: Vocabulary, before: Sequence[int], text: bytes, enco
     return []
 
 
-def settled(automaton: OverTokens[Any], state: Any, tokens: Sequence[int]) -> list[int]:
+def settled(automaton: TokenAutomaton, state: Any, tokens: Sequence[int]) -> list[int]:
     """As many of the tokens of a forced text as no other token could reach across: the last piece is left open.
 
     Args:

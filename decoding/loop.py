@@ -12,16 +12,15 @@ import torch
 from transformers import LogitsProcessorList
 
 import tokenfst
-from automata.compilable import Compilable
 from automata.errors import IncompleteOutput, VocabularyError
 from decoding.processor import Automaton, Constrained, ConstraintLogitsProcessor
-from tokenfst.compile import Constraint, Nested
+from tokenfst.compile import Constraint
 from tokenfst.loaders import from_transformers
-from tokenfst.over_tokens import OverTokens
+from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
 
 # What a text may be asked to satisfy; None is nothing.
-ConstraintLike: TypeAlias = Constraint | Nested | Compilable | Constrained
+ConstraintLike: TypeAlias = Constraint | Constrained
 
 # Preparing a vocabulary takes up to a second, and tokenizers live as long as the program.
 _vocabularies: WeakKeyDictionary[Any, Vocabulary] = WeakKeyDictionary()
@@ -141,7 +140,7 @@ def automaton_of(constraint: ConstraintLike, vocabulary: Vocabulary, at_text_sta
     """
     if constraint is None or isinstance(constraint, Future):
         return constraint
-    if not isinstance(constraint, OverTokens):
+    if not isinstance(constraint, TokenAutomaton):
         return tokenfst.compile(constraint, vocabulary, at_text_start=at_text_start)
     if constraint.vocabulary.digest != vocabulary.digest:
         raise VocabularyError("the automaton was made for another vocabulary than the tokenizer's")

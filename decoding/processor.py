@@ -148,7 +148,6 @@ class ConstraintLogitsProcessor(LogitsProcessor):
     def _check_limit(self, automaton: Automaton | None) -> None:
         if automaton is None or self.max_new_tokens is None:
             return
-        least = automaton.min_tokens(automaton.start)
-        if self.max_new_tokens < least:
-            limit = self.max_new_tokens
+        if not automaton.fits(automaton.start, self.max_new_tokens):
+            least, limit = automaton.min_tokens(automaton.start), self.max_new_tokens
             raise IncompleteOutput(f"the constraint takes at least {least} tokens, and the limit is {limit}")

@@ -129,7 +129,7 @@ def write_values(vocabulary: Vocabulary, write: Callable[[PushdownTokenAutomaton
     print(f"\na JSON Schema:\n{json.dumps(SCHEMA)}")
     with stage("schema to token automaton"):
         automaton = tokenfst.compile(json_schema(SCHEMA, whitespace="python"), vocabulary)
-    if not isinstance(automaton, tokenfst.PushdownTokenAutomaton):
+    if not isinstance(automaton, PushdownTokenAutomaton):
         raise SystemExit("a recursive schema needs a stack")
     for text in write(automaton, "A person as JSON:\n", 64):
         if not is_person(json.loads(text)):

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from tokenfst.over_tokens import OverTokens
+from tokenfst.token_automaton import TokenAutomaton
 
 
-def check_state(automaton: OverTokens[Any], state: Any, *, exact: bool = True, budgets: int = 12, seed: int = 0) -> int:
+def check_state(automaton: TokenAutomaton, state: Any, *, exact: bool = True, budgets: int = 12, seed: int = 0) -> int:
     """Compares all that is said of a state with what is said of the states that its tokens lead to.
 
     Where this holds for all states, and the end of the sequence has 0, numbers are the least ones: a function on states
@@ -40,22 +40,22 @@ def check_state(automaton: OverTokens[Any], state: Any, *, exact: bool = True, b
 
 
 # What takes the text farthest from its end, and any token.
-def farthest(automaton: OverTokens[Any], state: Any, tokens: list[int], dice: Random) -> int:
+def farthest(automaton: TokenAutomaton, state: Any, tokens: list[int], dice: Random) -> int:
     """A token that leads as far from the end as any of some that are tried."""
     tried = dice.sample(tokens, min(16, len(tokens)))
     return max(tried, key=lambda token: automaton.min_tokens(automaton.advance(state, token)))
 
 
-def anything(automaton: OverTokens[Any], state: Any, tokens: list[int], dice: Random) -> int:
+def anything(automaton: TokenAutomaton, state: Any, tokens: list[int], dice: Random) -> int:
     """Any token."""
     return dice.choice(tokens)
 
 
-Writer = Callable[[OverTokens[Any], Any, list[int], Random], int]
+Writer = Callable[[TokenAutomaton, Any, list[int], Random], int]
 
 
 def written(
-    automaton: OverTokens[Any],
+    automaton: TokenAutomaton,
     remaining: int,
     writer: Writer,
     dice: Random,

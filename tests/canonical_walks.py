@@ -6,10 +6,10 @@ import random
 
 import numpy as np
 
-from tokenfst import CanonicalAutomaton
+from tokenfst.canonical.automaton import CanonicalTokenAutomaton
 
 
-def finish(automaton: CanonicalAutomaton, state: int, generator: random.Random) -> list[int]:
+def finish(automaton: CanonicalTokenAutomaton, state: int, generator: random.Random) -> list[int]:
     """Tokens that end the text in as many steps as `min_tokens` says."""
     tokens: list[int] = []
     while not automaton.is_final(state):
@@ -24,7 +24,7 @@ def finish(automaton: CanonicalAutomaton, state: int, generator: random.Random) 
     return tokens
 
 
-def nearer(automaton: CanonicalAutomaton, state: int) -> list[int]:
+def nearer(automaton: CanonicalTokenAutomaton, state: int) -> list[int]:
     """The allowed tokens of classes that may lead nearer to the end."""
     row = state // len(automaton.vocabulary)
     edges = slice(automaton.rows.offsets[row], automaton.rows.offsets[row + 1])

@@ -24,8 +24,8 @@ from automata import (
 from automata.counted import CountedByteAutomaton, compile_counted
 from automata.errors import EmptyLanguage, TokenNotAllowed
 from tokenfst import TokenAutomaton, Vocabulary
-from tokenfst.compile import from_bytes
 from tokenfst.counted.automaton import from_counted
+from tokenfst.finite.compile import from_bytes
 
 E_ACUTE, EURO = "é".encode(), "€".encode()
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tokenfst.finite.classes import END
 from tokenfst.pushdown.tables import PushdownTables
-from tokenfst.token_classes import END
 
 Configuration = tuple[int, tuple[int, ...]]
 Move = tuple[int, tuple[int, ...], int, int]  # pops, pushes, target, room

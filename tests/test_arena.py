@@ -18,8 +18,9 @@ from automata.errors import LimitExceeded, TokenNotAllowed, VocabularyError
 from constraints.grammars.bundled import bundled
 from decoding import bundled_model, vocabulary_of
 from decoding.arena import FREE_SLOT, Arena
-from tokenfst import PushdownTokenAutomaton, TokenAutomaton, Vocabulary
+from tokenfst import TokenAutomaton, Vocabulary
 from tokenfst.counted.automaton import from_counted
+from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 
 
 def vocabulary_of_size(size: int) -> Vocabulary:

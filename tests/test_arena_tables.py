@@ -21,9 +21,9 @@ from decoding.arena.comb import comb
 from decoding.arena.machines import of_pushdown
 from decoding.arena.parallel import common
 from tokenfst import Vocabulary
+from tokenfst.finite.classes import END, NEVER
 from tokenfst.pushdown.distance import distances, stack_distance
 from tokenfst.pushdown.tables import PushdownTables
-from tokenfst.token_classes import END, NEVER
 
 
 def vocabulary_of_size(size: int) -> Vocabulary:

@@ -13,21 +13,21 @@ from automata.arrays import IntArray
 from constraints import json, json_schema
 from decoding.healing import Healed
 from tokenfst import Vocabulary, fill_bitmasks
-from tokenfst.over_tokens import OverTokens
+from tokenfst.token_automaton import TokenAutomaton
 
 VOCABULARY = Vocabulary([*(bytes([byte]) for byte in range(256)), b"ab", b"123", b'": ', b'{"', b""], eos_ids=[260])
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
-AUTOMATA: dict[str, OverTokens[Any]] = {
+AUTOMATA: dict[str, TokenAutomaton] = {
     "pattern": tokenfst.compile("(ab)*[0-9]{2,5}", VOCABULARY),
     "counted": tokenfst.compile('"[^"]{50,9000}"', VOCABULARY),
     "grammar": tokenfst.compile(json(), VOCABULARY),
-    "lazy": tokenfst.compile(json_schema(SCHEMA), VOCABULARY, lazy=True),
-    "lazy grammar": tokenfst.compile(json(), VOCABULARY, lazy=True),
+    "lazy": tokenfst.compile(json_schema(SCHEMA), VOCABULARY),
+    "lazy grammar": tokenfst.compile(json(), VOCABULARY),
     "at the start of a text": tokenfst.compile("[ab]+", VOCABULARY, at_text_start=True),
 }
 
 
-def batch() -> tuple[list[OverTokens[Any]], list[Any]]:
+def batch() -> tuple[list[TokenAutomaton], list[Any]]:
     """Each automaton in a few of its states."""
     automata, states = [], []
     for automaton in AUTOMATA.values():

@@ -17,6 +17,7 @@ from counted_cases import VOCABULARIES, both
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from kinds import complete, lazy_over
 from nested_cases import network_of
 from pushdown_cases import ambiguous, brackets, json, nested, sums
 from strategies import up_to
@@ -29,10 +30,12 @@ from automata.nested import NestedNetwork, NestedRule
 from automata.pushdown.automaton import PushdownAutomaton
 from constraints.grammars.bundled import bundled
 from decoding import bundled_model, vocabulary_of
-from tokenfst import LazyAutomaton, PushdownTokenAutomaton, Vocabulary, from_tekken
-from tokenfst.over_tokens import OverTokens
+from tokenfst import Vocabulary, from_tekken
+from tokenfst.lazy import LazyTokenAutomaton
 from tokenfst.pushdown import distance
-from tokenfst.text_start import TextStart
+from tokenfst.pushdown.automaton import PushdownTokenAutomaton
+from tokenfst.token_automaton import TokenAutomaton
+from tokenfst.vocabulary.text_start import TextStart
 
 STACKED: dict[str, Callable[[], PushdownAutomaton]] = {
     "nested": nested, "brackets": brackets, "json": json, "sums": sums, "ambiguous": ambiguous
@@ -41,7 +44,7 @@ STACKED: dict[str, Callable[[], PushdownAutomaton]] = {
 CLOSERS = [b"aa", b"abb", b"bbb", b"([", b"])", b"))", b")))", b"]]", b'"}', b'{"', b'":', b'"]}', b"[[", b"1,", b")*("]
 
 
-def reached(automaton: OverTokens[Any], most: int = 400, longest: int = 6) -> list[Any]:
+def reached(automaton: TokenAutomaton, most: int = 400, longest: int = 6) -> list[Any]:
     """States that few tokens lead to, one token of each distinct target."""
     found, level = {automaton.start: None}, [automaton.start]
     for _ in range(longest):
@@ -108,8 +111,8 @@ def test_lazy_ones_of_patterns(seed: int) -> None:
     dice = Random(seed)
     pattern = f"({dice.choice(PIECES)}|{dice.choice(PIECES)}){dice.choice(['', '{1,2}', '{3}'])}"
     vocabulary = byte_vocabulary(dice, 'ab"AZ 0-\\né'.encode(), 100)
-    lazy = LazyAutomaton(compile_expr(parse(pattern)), vocabulary)
-    eager = tokenfst.compile(pattern, vocabulary)
+    lazy = lazy_over(compile_expr(parse(pattern)), vocabulary)
+    eager = complete(pattern, vocabulary)
     _check_lazily(lazy, eager, dice)
 
 
@@ -117,7 +120,7 @@ def test_lazy_ones_of_patterns(seed: int) -> None:
 def test_lazy_ones_with_a_stack(name: str) -> None:
     grammar, dice = constraints.json() if name == "json" else bundled(name), Random(name)
     vocabulary = byte_vocabulary(dice, b'{}[]()<>/",: a1\n-', 200)
-    lazy, eager = tokenfst.compile(grammar, vocabulary, lazy=True), tokenfst.compile(grammar, vocabulary)
+    lazy, eager = complete(grammar, vocabulary), tokenfst.compile(grammar, vocabulary)
     for _ in range(3):
         _check_lazily(lazy, eager, dice)
 
@@ -128,7 +131,7 @@ def test_lazy_ones_of_networks_with_several_exits(seed: int) -> None:
     dice = Random(seed)
     vocabulary = byte_vocabulary(dice, b"ab([{)]", 60)
     try:
-        lazy = LazyAutomaton(network_of(seed), vocabulary)
+        lazy = lazy_over(network_of(seed), vocabulary)
     except EmptyLanguage:
         return
     _check_lazily(lazy, None, dice)
@@ -147,12 +150,12 @@ def test_lazy_ones_of_schemas(schema: dict[str, Any]) -> None:
     dice = Random(str(schema))
     vocabulary = byte_vocabulary(dice, b'{}[]",: ab1', 200)
     constraint = constraints.json_schema(schema)
-    lazy, eager = tokenfst.compile(constraint, vocabulary, lazy=True), tokenfst.compile(constraint, vocabulary)
+    lazy, eager = complete(constraint, vocabulary), tokenfst.compile(constraint, vocabulary)
     for _ in range(3):
         assert Draft202012Validator(schema).is_valid(loads(_check_lazily(lazy, eager, dice)))
 
 
-def _check_lazily(lazy: LazyAutomaton, eager: OverTokens[Any] | None, dice: Random) -> bytes:
+def _check_lazily(lazy: LazyTokenAutomaton, eager: TokenAutomaton | None, dice: Random) -> bytes:
     """Writes a text within a budget, and looks at some of the states on the way."""
     states: list[int] = []
     least = lazy.min_tokens(lazy.start)
@@ -172,8 +175,8 @@ def test_at_the_start_of_a_text() -> None:
     rule = TextStart(exceptions={256: b"a", 259: b"b"}, ignored=frozenset({258}))
     vocabulary = Vocabulary(tokens, [len(tokens) - 1], text_start=rule)
     for pattern in ("a{3,7}b", "(ab){2,4}", " ?(b|ab)*c"):
-        eager = tokenfst.compile(pattern, vocabulary, at_text_start=True)
-        lazy = tokenfst.compile(pattern, vocabulary, at_text_start=True, lazy=True)
+        eager = complete(pattern, vocabulary, at_text_start=True)
+        lazy = tokenfst.compile(pattern, vocabulary, at_text_start=True)
         bites = sum(check_state(eager, state) for state in reached(eager, most=30))
         assert bites + sum(check_state(lazy, state, exact=False) for state in reached(lazy, most=30)) > 10
 
@@ -188,7 +191,7 @@ def test_literal_texts_of_a_network_take_few_tokens(tekken: Vocabulary) -> None:
     end = rule.state()
     rule.arcs.append((0, literal(text), end))
     rule.ends.append((end, 0))
-    lazy = LazyAutomaton(NestedNetwork((rule,)), tekken)
+    lazy = lazy_over(NestedNetwork((rule,)), tekken)
     least = lazy.min_tokens(lazy.start)
     assert least == tokenfst.compile(text.decode(), tekken).min_tokens(0) < 20
     assert lazy.text(written(lazy, least, anything, Random(1))) == text
@@ -199,7 +202,7 @@ def test_a_real_vocabulary(tekken: Vocabulary) -> None:
     dice = Random(0)
     for constraint in (schema, r'"[^"\\\x00-\x1f]{60,}"'):
         for lazy in (False, True):
-            automaton: OverTokens[Any] = tokenfst.compile(constraint, tekken, lazy=lazy)
+            automaton: TokenAutomaton = tokenfst.compile(constraint, tekken, lazy=lazy)
             least = automaton.min_tokens(automaton.start)
             tokens = written(automaton, least + 5, anything, dice)
             assert loads(automaton.text(tokens)) is not NotImplemented

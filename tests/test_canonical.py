@@ -18,13 +18,14 @@ from canonical_walks import finish
 
 import tokenfst
 from automata import EmptyLanguage, UnsupportedTokenizer
-from tokenfst import BPE, CanonicalAutomaton, Vocabulary
-from tokenfst.bpe import GPT2_PATTERN
+from tokenfst import BPE, Vocabulary
+from tokenfst.canonical.automaton import CanonicalTokenAutomaton
 from tokenfst.canonical.derivations import derivations
 from tokenfst.canonical.pairs import compatible, pairs
 from tokenfst.canonical.piece_bytes import piece_bytes
 from tokenfst.canonical.pieces import pieces
 from tokenfst.canonical.prepared import prepare
+from tokenfst.vocabulary.bpe import GPT2_PATTERN
 
 ANYTHING = r"(.|\n)*"
 TEKKEN_PATTERN = (
@@ -179,7 +180,7 @@ class Language(NamedTuple):
 
     toy: Toy
     pattern: str
-    automaton: CanonicalAutomaton | None
+    automaton: CanonicalTokenAutomaton | None
     tokenizations: set[tuple[int, ...]]
 
 

@@ -43,8 +43,8 @@ from automata.limits import Limits
 from automata.queries import random_strings
 from constraints.paper import PATTERNS, SAMPLES
 from decoding import CanonicalTensors, ConstraintLogitsProcessor, bundled_model, generate
-from tokenfst import BPE, CanonicalAutomaton, NotBPE, Vocabulary, from_tekken, from_tiktoken, from_transformers
-from tokenfst.bpe import GPT2_PATTERN
+from tokenfst import BPE, NotBPE, Vocabulary, from_tekken, from_tiktoken, from_transformers
+from tokenfst.vocabulary.bpe import GPT2_PATTERN
 
 ANYTHING = r"(.|\n)*"
 
@@ -241,7 +241,7 @@ def test_files(tmp_path: Path) -> None:
     real = bundled()
     automaton = tokenfst.compile(PATTERNS["e-mail"], real.vocabulary, tokenization="canonical")
     automaton.save(tmp_path / "a.safetensors")
-    loaded = CanonicalAutomaton.load(tmp_path / "a.safetensors", real.vocabulary)
+    loaded = tokenfst.load_automaton(tmp_path / "a.safetensors", real.vocabulary)
     state = other = automaton.start
     for token in real.encode(SAMPLES["e-mail"]):
         assert np.array_equal(automaton.mask(state), loaded.mask(other))
@@ -257,12 +257,12 @@ def test_files(tmp_path: Path) -> None:
         bpe=BPE(bpe.merges, None, bpe.whole_pieces),
     )
     with pytest.raises(AutomatonFileError, match="encoder"):
-        CanonicalAutomaton.load(tmp_path / "a.safetensors", changed)
+        tokenfst.load_automaton(tmp_path / "a.safetensors", changed)
     data = bytearray((tmp_path / "a.safetensors").read_bytes())
     data[-40:] = b"\x7f" * 40
     (tmp_path / "b.safetensors").write_bytes(bytes(data))
     with pytest.raises(AutomatonFileError):
-        CanonicalAutomaton.load(tmp_path / "b.safetensors", real.vocabulary)
+        tokenfst.load_automaton(tmp_path / "b.safetensors", real.vocabulary)
 
 
 def test_bitmasks_and_refusals() -> None:

@@ -11,7 +11,7 @@ from automata import ByteAutomaton, Compilable, Grammar, Limits, PushdownAutomat
 from automata.expr import call, concat, literal, repeat
 from automata.limits import Work
 from automata.pattern import parse
-from tokenfst.automaton import TokenAutomaton
+from tokenfst.finite.automaton import TokenAutomaton
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 from tokenfst.vocabulary import Vocabulary
 

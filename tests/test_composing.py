@@ -21,7 +21,9 @@ from automata.limits import Work
 from automata.pushdown.grammar import Grammar
 from constraints.composing import Composed
 from decoding import bundled_model, vocabulary_of
-from tokenfst import LazyAutomaton, PushdownTokenAutomaton, TokenAutomaton, Vocabulary, from_tekken
+from tokenfst import TokenAutomaton, Vocabulary, from_tekken
+from tokenfst.lazy import LazyTokenAutomaton
+from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 
 ANYTHING = r"(.|\n)*"
 TREES = {"$defs": {"t": {"type": "array", "items": {"$ref": "#/$defs/t"}}}, "$ref": "#/$defs/t"}
@@ -295,10 +297,10 @@ def vocabulary(request: pytest.FixtureRequest) -> Vocabulary:
 
 
 @pytest.fixture(scope="module")
-def automata_of_agent(vocabulary: Vocabulary) -> tuple[PushdownTokenAutomaton | TokenAutomaton, LazyAutomaton]:
+def automata_of_agent(vocabulary: Vocabulary) -> tuple[PushdownTokenAutomaton | TokenAutomaton, LazyTokenAutomaton]:
     constraint = AGENT.constraint()
     assert isinstance(constraint, Composed)
-    return tokenfst.compile(constraint, vocabulary), tokenfst.compile(constraint, vocabulary, lazy=True)
+    return tokenfst.compile(constraint, vocabulary), tokenfst.compile(constraint, vocabulary)
 
 
 @cache
@@ -318,7 +320,7 @@ def cut(text: bytes, vocabulary: Vocabulary, rng: random.Random) -> list[int]:
 
 
 def test_real_tokens_spell_what_is_allowed(
-    vocabulary: Vocabulary, automata_of_agent: tuple[Any, LazyAutomaton]
+    vocabulary: Vocabulary, automata_of_agent: tuple[Any, LazyTokenAutomaton]
 ) -> None:
     rng = random.Random(4)
     for _ in range(60):
@@ -338,7 +340,7 @@ def test_real_tokens_spell_what_is_allowed(
 
 
 def test_random_walks_are_texts_that_a_host_would_take(
-    vocabulary: Vocabulary, automata_of_agent: tuple[Any, LazyAutomaton]
+    vocabulary: Vocabulary, automata_of_agent: tuple[Any, LazyTokenAutomaton]
 ) -> None:
     eager, lazy = automata_of_agent
     rng = random.Random(7)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from kinds import lazy_over
 from test_lazy import byte_vocabulary
 
 from automata import _native, parse
@@ -30,7 +31,8 @@ from automata.nested import (
 )
 from automata.pushdown.automaton import PushdownAutomaton
 from constraints.json_schema import json_schema
-from tokenfst import LazyAutomaton, Vocabulary, from_tekken
+from tokenfst import Vocabulary, from_tekken
+from tokenfst.lazy import LazyTokenAutomaton
 
 # What a text is counted in: no text of one begins another.
 UNITS = ("a", "a|b", "a|bb|bab", "ab|ac|b(a|b|c)", '[^\\x00-\\x60"]|é', "a|(bca|bb)")
@@ -59,7 +61,9 @@ def _counted(draw: st.DrawFn) -> tuple[Counted, str]:
     return Counted(_unit(pattern), low, high, opening, closing), pattern
 
 
-def _same_masks(lazy: LazyAutomaton, other: LazyAutomaton, rng: random.Random, count: int, length: int) -> None:
+def _same_masks(
+    lazy: LazyTokenAutomaton, other: LazyTokenAutomaton, rng: random.Random, count: int, length: int
+) -> None:
     """Compares masks along texts that both allow, most of them long ones."""
     tokens = lazy.vocabulary.tokens
     likely = np.array([1 + 8 * (len(token) > 0 and not set(token) & set(b'"}')) for token in tokens], float)
@@ -87,9 +91,9 @@ def test_counting_in_steps_is_repetition(parts: list[tuple[Counted, str]], seed:
     rule.ends.append((end, 0))
     for counted, _ in parts:
         rule.arcs.append((0, counted, end))
-    lazy = LazyAutomaton(NestedNetwork((rule,)), vocabulary)
+    lazy = lazy_over(NestedNetwork((rule,)), vocabulary)
     expected = compile_expr(ex.alternation(*(_expr(counted, pattern) for counted, pattern in parts)))
-    _same_masks(lazy, LazyAutomaton(expected, vocabulary), rng, 4, 25)
+    _same_masks(lazy, lazy_over(expected, vocabulary), rng, 4, 25)
 
 
 @st.composite
@@ -120,9 +124,9 @@ def test_counting_states_in_steps_is_an_intersection(parts: list[CountedPaths], 
         rule.arcs.append((0, ex.literal('"'), between))
     for part in parts:
         rule.arcs.append((between, part.behind(b'"'), end) if quoted else (0, part, end))
-    lazy = LazyAutomaton(NestedNetwork((rule,)), vocabulary)
+    lazy = lazy_over(NestedNetwork((rule,)), vocabulary)
     written = alternation(*(part.expanded() for part in parts))
-    _same_masks(lazy, LazyAutomaton(written, vocabulary), rng, 4, 25)
+    _same_masks(lazy, lazy_over(written, vocabulary), rng, 4, 25)
 
 
 @given(st.lists(_paths() | _counted().map(lambda pair: pair[0]), min_size=1, max_size=3), st.integers(0, 1 << 30))
@@ -137,9 +141,9 @@ def test_what_is_left_of_a_count_is_what_it_is_written_out(parts: list[CountedPa
     rule.arcs.append((0, ex.literal("["), opened))
     for part in parts:
         rule.arcs.append((opened, part, end))
-    lazy = LazyAutomaton(NestedNetwork((rule,)), vocabulary)
+    lazy = lazy_over(NestedNetwork((rule,)), vocabulary)
     behind = alternation(*(part.expanded() for part in parts))
-    written = LazyAutomaton(concatenation(compile_expr(ex.literal("[")), behind), vocabulary)
+    written = lazy_over(concatenation(compile_expr(ex.literal("[")), behind), vocabulary)
     for _ in range(6):
         left, right = lazy.start, written.start
         for _ in range(50):
@@ -187,15 +191,15 @@ def test_rules_are_counted_where_they_are_called() -> None:
     network = NestedNetwork((start, text, lists))
     automaton = compile_nested(network)
     assert isinstance(automaton, PushdownAutomaton)
-    _same_masks(LazyAutomaton(network, vocabulary), LazyAutomaton(automaton, vocabulary), rng, 30, 60)
+    _same_masks(lazy_over(network, vocabulary), lazy_over(automaton, vocabulary), rng, 30, 60)
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 40), (35, 300), (150, None), (1, 10_000)])
 def test_masks_of_a_real_vocabulary(low: int, high: int | None, tekken: Vocabulary) -> None:
     bounds = {"minLength": low} | ({} if high is None else {"maxLength": high})
     schema = json_schema({"properties": {"a": {"type": "string", **bounds}}, "additionalProperties": False})
-    lazy = LazyAutomaton(schema.to_network(), tekken)
-    other = LazyAutomaton(compile_nested(schema.to_network()), tekken)
+    lazy = lazy_over(schema.to_network(), tekken)
+    other = lazy_over(compile_nested(schema.to_network()), tekken)
     numbers = {token: number for number, token in enumerate(tekken.tokens)}
     pieces = ['{"', "a", '":', ' "', *["Hello", " wörld", "\\u00e9", "\\n", "é", "😀", "  ", "aaaa"] * 30]
     left, right = lazy.start, other.start
@@ -210,7 +214,7 @@ def test_masks_of_a_real_vocabulary(low: int, high: int | None, tekken: Vocabula
 
 def test_characters_are_counted_and_not_bytes() -> None:
     vocabulary = byte_vocabulary(random.Random(1), b"ab", 1)
-    lazy = LazyAutomaton(json_schema({"type": "string", "maxLength": 50}).to_network(), vocabulary)
+    lazy = lazy_over(json_schema({"type": "string", "maxLength": 50}).to_network(), vocabulary)
     for character in ("a", "é", "😀", "\\n", "\\u0041", "\\ud83d\\ude00"):
         state = lazy.start
         for byte in b'"' + 50 * character.encode():
@@ -222,9 +226,9 @@ def test_characters_are_counted_and_not_bytes() -> None:
 @pytest.mark.parametrize("bound", [65_535, 10**7, 2**31 - 1, 2**31, 10**18])
 def test_bounds_cost_nothing(bound: int) -> None:
     vocabulary = byte_vocabulary(random.Random(1), b"ab", 10)
-    lazy = LazyAutomaton(json_schema({"type": "string", "maxLength": bound}).to_network(), vocabulary)
-    endless = LazyAutomaton(json_schema({"type": "string"}).to_network(), vocabulary)
-    none = LazyAutomaton(json_schema({"type": "string", "minLength": bound}).to_network(), vocabulary)
+    lazy = lazy_over(json_schema({"type": "string", "maxLength": bound}).to_network(), vocabulary)
+    endless = lazy_over(json_schema({"type": "string"}).to_network(), vocabulary)
+    none = lazy_over(json_schema({"type": "string", "minLength": bound}).to_network(), vocabulary)
     left, right, other = lazy.start, endless.start, none.start
     for byte in b'"' + 2000 * b"a":
         left, right, other = lazy.advance(left, byte), endless.advance(right, byte), none.advance(other, byte)

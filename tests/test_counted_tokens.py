@@ -24,6 +24,7 @@ from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 from strategies import vocabularies
 
+import tokenfst
 from automata import (
     Expr,
     compile_expr,
@@ -31,10 +32,10 @@ from automata import (
 )
 from automata.errors import AutomatonFileError, EmptyLanguage
 from decoding.arena import Arena
-from tokenfst import TokenAutomaton, Vocabulary
-from tokenfst.compile import from_bytes
+from tokenfst import Vocabulary
 from tokenfst.counted.automaton import from_counted
-from tokenfst.text_start import TextStart
+from tokenfst.finite.compile import from_bytes
+from tokenfst.vocabulary.text_start import TextStart
 
 
 @pytest.mark.parametrize("name", VOCABULARIES)
@@ -121,7 +122,7 @@ def test_an_arena_does_what_the_automaton_says(pattern: str, name: str) -> None:
 def test_a_saved_automaton_reads_back(name: str, tmp_path: Path) -> None:
     automaton = from_counted(certainly_counted("b*(aa){2,4}"), VOCABULARIES[name])
     automaton.save(tmp_path / "a.safetensors")
-    read = TokenAutomaton.load(tmp_path / "a.safetensors", VOCABULARIES[name])
+    read = tokenfst.load_automaton(tmp_path / "a.safetensors", VOCABULARIES[name])
     assert type(read) is type(automaton)
     check_tokens(read, automaton)
     assert np.array_equal(read.final, automaton.final)
@@ -168,4 +169,4 @@ def test_a_damaged_file_is_refused(damage: str, tmp_path: Path) -> None:
     DAMAGES[damage](arrays)
     save_file(arrays, path, metadata)
     with pytest.raises(AutomatonFileError):
-        TokenAutomaton.load(path, vocabulary)
+        tokenfst.load_automaton(path, vocabulary)

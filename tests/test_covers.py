@@ -8,10 +8,12 @@ from importlib.resources import files
 
 import numpy as np
 import pytest
+from kinds import complete
 
 import tokenfst
 from constraints import json_schema
-from tokenfst import LazyAutomaton, Vocabulary, from_tekken
+from tokenfst import Vocabulary, from_tekken
+from tokenfst.lazy import LazyTokenAutomaton
 
 PATTERNS = {
     "[0-9]{4}": ["see 1234 there", "12", "😀 äö 99", "no digits at all, however long the text may be"],
@@ -31,8 +33,8 @@ def tekken() -> Vocabulary:
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_masks_are_those_of_the_eager_automaton(pattern: str, bounds: dict[str, int], tekken: Vocabulary) -> None:
     schema = json_schema({"type": "string", "pattern": pattern, **bounds})
-    lazy, eager = tokenfst.compile(schema, tekken, lazy=True), tokenfst.compile(schema, tekken)
-    assert isinstance(lazy, LazyAutomaton)
+    lazy, eager = complete(schema, tekken), tokenfst.compile(schema, tekken)
+    assert isinstance(lazy, LazyTokenAutomaton)
     rng, numbers = random.Random(pattern), {token: number for number, token in enumerate(tekken.tokens)}
     for text in PATTERNS[pattern]:
         left, right = lazy.start, eager.start

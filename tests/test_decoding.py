@@ -19,7 +19,7 @@ from automata import IncompleteOutput, TokenNotAllowed, VocabularyError
 from decoding import ConstraintLogitsProcessor, bundled_model, generate, vocabulary_of
 from decoding.arena import Arena
 from tokenfst import TokenAutomaton, Vocabulary
-from tokenfst.transitions import Csr
+from tokenfst.finite.transitions import Csr
 
 LETTERS = Vocabulary([b"a", b"b", b"ab", b"aba", b"\xc3", b"\xa9", b"", b"bb", b""], eos_ids=[6, 8])
 PATTERNS = ["(ab)*", "a|b|abab", "(a|b){3}", "a*b*", "[^a]*", "b(ab|é)+a?", "aba|abb"]

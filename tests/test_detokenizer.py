@@ -52,12 +52,12 @@ from automata import (
 from automata.errors import EmptyLanguage, VocabularyError
 from automata.openfst import EPSILON, to_arcs
 from decoding import generate, vocabulary_of
-from tokenfst import TokenAutomaton, Vocabulary, from_sentencepiece, from_transformers, load
-from tokenfst.compile import from_bytes
-from tokenfst.detokenizer import ROOT, detokenizer
+from tokenfst import TokenAutomaton, Vocabulary, from_sentencepiece, from_transformers, load_vocabulary
 from tokenfst.drawing import draw_detokenizer
+from tokenfst.finite.compile import from_bytes
 from tokenfst.reference import Reference
-from tokenfst.text_start import TextStart
+from tokenfst.vocabulary.detokenizer import ROOT, detokenizer
+from tokenfst.vocabulary.text_start import TextStart
 
 # The rule, by definition ----------------------------------------------------------------
 
@@ -253,7 +253,7 @@ def test_automata_remember_where_they_begin(tmp_path: Path) -> None:
     for at_text_start in (False, True):
         automaton = tokenfst.compile("a( b)?", vocabulary, at_text_start=at_text_start)
         automaton.save(tmp_path / "saved")
-        for kept in (automaton, TokenAutomaton.load(tmp_path / "saved", vocabulary)):
+        for kept in (automaton, tokenfst.load_automaton(tmp_path / "saved", vocabulary)):
             assert kept.at_text_start == at_text_start
             assert kept.accepts([3, 5]) == at_text_start
             assert kept.text([3, 5]) == (b"a b" if at_text_start else b" a b")
@@ -540,13 +540,13 @@ def test_berts_files_are_berts_tokenizer(tmp_path: Path) -> None:
     expected = from_transformers(fast)
     pieces = sorted(fast.get_vocab(), key=fast.get_vocab().__getitem__)
     (tmp_path / "vocab.txt").write_text("\n".join(pieces) + "\n", "utf-8")
-    assert load(tmp_path).digest == expected.digest
-    assert load(tmp_path / "vocab.txt").special_tokens == expected.special_tokens
+    assert load_vocabulary(tmp_path).digest == expected.digest
+    assert load_vocabulary(tmp_path / "vocab.txt").special_tokens == expected.special_tokens
     (tmp_path / "tokenizer_config.json").write_text('{"eos_token": "[SEP]"}')
-    assert load(tmp_path).eos_ids == (fast.sep_token_id,)
+    assert load_vocabulary(tmp_path).eos_ids == (fast.sep_token_id,)
     fast.backend_tokenizer.save(str(tmp_path / "tokenizer.json"))
     (tmp_path / "tokenizer_config.json").unlink()
-    assert load(tmp_path).digest == expected.digest
+    assert load_vocabulary(tmp_path).digest == expected.digest
 
 
 @pytest.mark.parametrize("cleanup", [False, True])

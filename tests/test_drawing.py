@@ -14,7 +14,6 @@ from automata import Grammar, LimitExceeded, alternation, call, char_set, compil
 from automata.drawing import Drawing, byte_label, character_label, draw_byte_automaton, draw_fst
 from automata.openfst import EPSILON, to_arcs
 from tokenfst import Vocabulary
-from tokenfst.detokenizer import detokenizer
 from tokenfst.drawing import (
     MAX_MOVES,
     draw_detokenizer,
@@ -24,6 +23,7 @@ from tokenfst.drawing import (
 )
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 from tokenfst.reference import reference
+from tokenfst.vocabulary.detokenizer import detokenizer
 
 pytest.importorskip("pygraphviz")
 

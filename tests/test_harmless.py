@@ -19,7 +19,7 @@ from naive_constraints import Slot, Terminal, crossed
 
 import tokenfst
 from constraints import json_schema
-from tokenfst.over_tokens import OverTokens
+from tokenfst.token_automaton import TokenAutomaton
 
 SAMPLES = 24
 EXACT, ONE, NONE, TEMPLATE = "exact", "one boundary (k = 1)", "no boundary (k = 0)", "template"
@@ -28,7 +28,7 @@ TERMINALS = re.compile(rb'"(?:[^"\\]|\\.)*"|[-+0-9][-+.0-9eE]*|[a-z]+|[ \n]+|.',
 
 
 @cache
-def written() -> tuple[Writer, Task, OverTokens[Any], dict[str, list[Text]]]:
+def written() -> tuple[Writer, Task, TokenAutomaton, dict[str, list[Text]]]:
     """The records in each way."""
     writer, task = Writer(), records(SAMPLES, seed=1)
     exact = tokenfst.compile(json_schema(task.schema), writer.vocabulary)

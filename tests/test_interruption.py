@@ -24,7 +24,7 @@ from constraints import choice, json, json_schema
 from constraints.grammars.bundled import bundled
 from decoding.arena import Arena
 from tokenfst import Vocabulary, from_tekken
-from tokenfst.over_tokens import OverTokens
+from tokenfst.token_automaton import TokenAutomaton
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")
 
@@ -70,14 +70,14 @@ SCHEMA = {
 }
 
 
-def mask_at_start(automaton: OverTokens[Any]) -> bytes:
+def mask_at_start(automaton: TokenAutomaton) -> bytes:
     """Something to compare that takes all that was found."""
     return automaton.mask(automaton.start).tobytes() + bytes([automaton.min_tokens(automaton.start) & 255])
 
 
 def lazy_walk(constraint: Any, vocabulary: Vocabulary) -> bytes:
     """The masks of a lazy automaton along one text: each time the first token that is allowed."""
-    automaton = tokenfst.compile(constraint, vocabulary, lazy=True)
+    automaton = tokenfst.compile(constraint, vocabulary)
     state, masks = automaton.start, []
     for _ in range(12):
         mask = automaton.mask(state)

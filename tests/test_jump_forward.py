@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Collection, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import pytest
@@ -18,8 +18,8 @@ from constraints import grammar
 from decoding import bundled_model, vocabulary_of
 from decoding.jump_forward import forced_text, forced_tokens, only_token, retokenized, settled
 from tokenfst import Vocabulary
-from tokenfst.over_tokens import OverTokens
-from tokenfst.text_start import TextStart
+from tokenfst.token_automaton import TokenAutomaton
+from tokenfst.vocabulary.text_start import TextStart
 
 BYTES = Vocabulary([b"a", b"b", b"ab", b"ba", b"c", b"", b"bb", b"abc"], eos_ids=[5])
 # "b" is no token by itself.
@@ -59,9 +59,7 @@ def test_the_only_token_is_the_only_bit(tokens: list[int]) -> None:
 def test_forced_text_is_what_all_texts_go_on_with(pattern: str, lazy: bool) -> None:
     found = texts(pattern)
     assert found
-    automaton: OverTokens[Any] = (
-        tokenfst.compile(pattern, BYTES, lazy=True) if lazy else tokenfst.compile(pattern, BYTES)
-    )
+    automaton: TokenAutomaton = tokenfst.compile(pattern, BYTES) if lazy else tokenfst.compile(pattern, BYTES)
     for prefix in sorted({text[:length] for text in found for length in range(len(text) + 1)}):
         state = automaton.start
         for byte in prefix.encode():

@@ -40,9 +40,9 @@ from automata.queries import equivalent
 from constraints import choice
 from decoding.arena import Arena
 from tokenfst import TokenAutomaton, Vocabulary, _native, from_tekken
-from tokenfst.compile import from_bytes
-from tokenfst.text_start import TextStart
-from tokenfst.token_classes import token_classes
+from tokenfst.finite.classes import token_classes
+from tokenfst.finite.compile import from_bytes
+from tokenfst.vocabulary.text_start import TextStart
 
 FEW = settings(max_examples=100)
 
@@ -389,7 +389,7 @@ def test_a_large_list_is_small_and_survives_a_file(
     automaton = compiled["names"]
     assert automaton.nbytes < 40e6
     automaton.save(tmp_path / "names")
-    loaded = TokenAutomaton.load(tmp_path / "names", vocabulary)
+    loaded = tokenfst.load_automaton(tmp_path / "names", vocabulary)
     for mine, others in zip(automaton.transitions.edges(), loaded.transitions.edges(), strict=True):
         assert np.array_equal(mine, others)
 

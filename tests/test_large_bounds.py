@@ -22,8 +22,8 @@ from automata.errors import Cancelled, EmptyLanguage, LimitExceeded
 from automata.limits import Cancellation, Limits
 from decoding.arena import Arena
 from tokenfst import TokenAutomaton, Vocabulary, from_tekken
-from tokenfst.compile import from_bytes
-from tokenfst.counted.automaton import FAR, CountedAutomaton
+from tokenfst.counted.automaton import FAR, CountedTokenAutomaton
+from tokenfst.finite.compile import from_bytes
 
 
 def test_large_bounds_are_exact_for_every_token() -> None:
@@ -49,7 +49,7 @@ def test_large_bounds_are_exact_for_every_token() -> None:
 @pytest.mark.parametrize("pattern", ["[ab]{500,600}", '"[^"]{0,400}"', "(ab|b){310,1000}", "(ab?){400}b*"])
 def test_every_text_is_whole_within_a_tight_budget(pattern: str) -> None:
     automaton = tokenfst.compile(pattern, VOCABULARIES["tokens across bounds"])
-    assert isinstance(automaton, CountedAutomaton)
+    assert isinstance(automaton, CountedTokenAutomaton)
     arena, generator = Arena.of([automaton]), torch.Generator().manual_seed(1)
     budget = automaton.min_tokens(automaton.start) + 3
     at, written = arena.starts([1] * 8), []
@@ -132,7 +132,7 @@ def test_near_a_large_bound_everything_is_as_for_what_is_left(
     pattern: str, opening: str, many: str, rounds: int, one: str, rest: str, bound: int, tekken: Vocabulary
 ) -> None:
     automaton = tokenfst.compile(pattern, tekken)
-    assert isinstance(automaton, CountedAutomaton)
+    assert isinstance(automaton, CountedTokenAutomaton)
     assert 20 * len(automaton.transitions.low) < 50_000
     state, written = spell(automaton, automaton.start, opening), 0
     for left in (40, 17, 8, 3, 1, 0):

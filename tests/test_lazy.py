@@ -11,23 +11,26 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kinds import complete, lazy_over
+from pushdown_cases import ambiguous
 
 import constraints
 import tokenfst
 from automata import (
     ByteAutomaton,
     EmptyLanguage,
-    LabelledLanguage,
+    LimitExceeded,
+    Limits,
     TokenNotAllowed,
-    VocabularyError,
     compile_expr,
     parse,
 )
 from automata.pushdown.compile import compile_grammar
 from constraints.grammars.bundled import bundled
-from tokenfst import LazyAutomaton, Vocabulary, from_tekken
-from tokenfst.over_tokens import OverTokens
-from tokenfst.text_start import TextStart
+from tokenfst import Vocabulary, from_tekken
+from tokenfst.lazy import LazyTokenAutomaton
+from tokenfst.token_automaton import TokenAutomaton
+from tokenfst.vocabulary.text_start import TextStart
 
 # What the walks tell apart: text that loops, texts that differ from another, lengths that are counted, with characters
 # beyond ASCII and without.
@@ -55,7 +58,7 @@ def byte_vocabulary(rng: random.Random, alphabet: bytes, count: int) -> Vocabula
     return Vocabulary(tokens, eos_ids=(len(tokens) - 1,))
 
 
-def walks(automaton: OverTokens[int], rng: random.Random, count: int, length: int) -> set[tuple[int, ...]]:
+def walks(automaton: TokenAutomaton, rng: random.Random, count: int, length: int) -> set[tuple[int, ...]]:
     """Random sequences of tokens that the masks allow, with those that begin them."""
     found = {()}
     for _ in range(count):
@@ -75,7 +78,7 @@ def test_masks_are_the_tokens_that_can_be_read(data: st.DataObject) -> None:
     pattern = f"({pattern}){data.draw(st.sampled_from(['', '*', '{1,2}']))}"
     vocabulary = byte_vocabulary(rng, 'ab"AZ 0-\\né'.encode(), 150)
     automaton = compile_expr(parse(pattern))
-    lazy = LazyAutomaton(automaton, vocabulary)
+    lazy = lazy_over(automaton, vocabulary)
     eos = vocabulary.eos_ids[0]
     for tokens in walks(lazy, rng, 6, 6):
         if eos in tokens:
@@ -101,7 +104,7 @@ def test_grammars_over_small_vocabularies_equal_the_eager_ones(name: str) -> Non
     grammar = constraints.json() if name == "json" else bundled(name)
     rng = random.Random(name)
     vocabulary = byte_vocabulary(rng, b'{}[]()<>/",: a1\n-', 400)
-    eager, lazy = tokenfst.compile(grammar, vocabulary), tokenfst.compile(grammar, vocabulary, lazy=True)
+    eager, lazy = complete(grammar, vocabulary), tokenfst.compile(grammar, vocabulary)
     for tokens in walks(lazy, rng, 30, 25):
         one, other = eager.start, lazy.start
         for token in tokens:
@@ -118,7 +121,7 @@ def tekken() -> Vocabulary:
 @pytest.mark.parametrize("pattern", [*PIECES[:8], r"\d{4}-\d\d-\d\d", "json"])
 def test_masks_of_a_real_vocabulary_equal_the_eager_ones(pattern: str, tekken: Vocabulary) -> None:
     constraint = constraints.json() if pattern == "json" else pattern
-    eager, lazy = tokenfst.compile(constraint, tekken), tokenfst.compile(constraint, tekken, lazy=True)
+    eager, lazy = complete(constraint, tekken), tokenfst.compile(constraint, tekken)
     rng = random.Random(pattern)
     words = np.full(-(-len(tekken) // 32) + 2, -1, np.int32)
     for tokens in walks(lazy, rng, 4, 6):
@@ -146,7 +149,7 @@ def test_networks_are_made_deterministic_on_demand(schema: dict[str, Any]) -> No
     rng = random.Random(str(schema))
     vocabulary = byte_vocabulary(rng, b'{}[]",: ab1', 400)
     constraint = constraints.json_schema(schema)
-    eager, lazy = tokenfst.compile(constraint, vocabulary), tokenfst.compile(constraint, vocabulary, lazy=True)
+    eager, lazy = complete(constraint, vocabulary), tokenfst.compile(constraint, vocabulary)
     for tokens in walks(lazy, rng, 25, 25):
         one: Any = eager.start
         other = lazy.start
@@ -163,9 +166,9 @@ def test_networks_are_made_deterministic_on_demand(schema: dict[str, Any]) -> No
 )
 def test_masks_are_the_same_once_texts_have_been_met(schema: dict[str, Any], found_by: str, tekken: Vocabulary) -> None:
     constraint = constraints.json_schema({"type": ["object", "string"], **schema})
-    cold = tokenfst.compile(constraint, Vocabulary(tekken.tokens, tekken.eos_ids), lazy=True)
+    cold = tokenfst.compile(constraint, Vocabulary(tekken.tokens, tekken.eos_ids))
     for _ in range(4):
-        warm = tokenfst.compile(constraint, tekken, lazy=True)
+        warm = tokenfst.compile(constraint, tekken)
         found = walks(warm, random.Random(str(schema)), 6, 8)
     for tokens in found:
         one, other = cold.start, warm.start
@@ -177,7 +180,7 @@ def test_masks_are_the_same_once_texts_have_been_met(schema: dict[str, Any], fou
 
 
 def test_rows_do_not_grow_with_the_depth(tekken: Vocabulary) -> None:
-    lazy = tokenfst.compile(constraints.json(), tekken, lazy=True)
+    lazy = tokenfst.compile(constraints.json(), tekken)
     token = tekken.tokens.index(b"[")
     state, words = lazy.start, np.empty(4096, np.int32)
     for _ in range(3000):
@@ -195,7 +198,7 @@ def test_rows_do_not_grow_with_the_depth(tekken: Vocabulary) -> None:
 
 
 def test_equal_stacks_are_equal_states(tekken: Vocabulary) -> None:
-    lazy = tokenfst.compile(constraints.json(), tekken, lazy=True)
+    lazy = tokenfst.compile(constraints.json(), tekken)
     states = []
     for text in (b'[{"a":1},[', b"[1,[", b"[[],["):
         state = lazy.start
@@ -210,8 +213,8 @@ def test_what_was_forgotten_is_made_again(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("tokenfst.lazy.MAX_ROWS", 4)
     rng = random.Random(5)
     vocabulary = byte_vocabulary(rng, b'{}[]",: a1', 300)
-    eager = tokenfst.compile(constraints.json(), vocabulary)
-    lazy = tokenfst.compile(constraints.json(), vocabulary, lazy=True)
+    eager = complete(constraints.json(), vocabulary)
+    lazy = tokenfst.compile(constraints.json(), vocabulary)
     for tokens in walks(lazy, rng, 10, 20):
         one, other = eager.start, lazy.start
         for token in tokens:
@@ -235,10 +238,10 @@ def test_the_start_of_a_text_is_that_of_the_eager_ones(rule: str, constraint: st
     vocabulary = Vocabulary(plain.tokens, plain.eos_ids, text_start=RULES[rule])
     language = constraints.json() if constraint == "json" else constraint
     try:
-        eager = tokenfst.compile(language, vocabulary, at_text_start=True)
+        eager = complete(language, vocabulary, at_text_start=True)
     except EmptyLanguage:
         return
-    lazy = tokenfst.compile(language, vocabulary, at_text_start=True, lazy=True)
+    lazy = tokenfst.compile(language, vocabulary, at_text_start=True)
     for tokens in walks(lazy, rng, 20, 6):
         one, other = eager.start, lazy.start
         for token in tokens:
@@ -249,7 +252,7 @@ def test_the_start_of_a_text_is_that_of_the_eager_ones(rule: str, constraint: st
 
 def test_the_end() -> None:
     vocabulary = byte_vocabulary(random.Random(1), b"ab", 10)
-    lazy = tokenfst.compile("ab?", vocabulary, lazy=True)
+    lazy = tokenfst.compile("ab?", vocabulary)
     eos = vocabulary.eos_ids[0]
     assert lazy.accepts([97, eos])
     assert lazy.accepts([97, 98])
@@ -265,34 +268,69 @@ def test_the_end() -> None:
         lazy.fill_bitmask(end, np.zeros(3, np.int32))
 
 
-def test_what_is_refused() -> None:
+def test_tables_are_made_at_once_where_lazy_steps_would_not_be_exact() -> None:
     vocabulary = byte_vocabulary(random.Random(1), b"ab", 10)
-    with pytest.raises(LabelledLanguage):
-        tokenfst.compile("a(?P<TEXT_TOKEN>)b", vocabulary, lazy=True)
     with pytest.raises(EmptyLanguage):
-        LazyAutomaton(compile_expr(parse("a(?!b)b")), vocabulary)
-    with pytest.raises(VocabularyError, match="0x62"):
-        tokenfst.compile("ab", Vocabulary([b"a", b"ab"]), lazy=True)
-    with pytest.raises(ValueError, match="lazy"):
-        tokenfst.compile("ab", vocabulary, lazy=True, tokenization="canonical")  # type: ignore[call-overload]
-    from pushdown_cases import ambiguous
+        lazy_over(compile_expr(parse("a(?!b)b")), vocabulary)
+    labelled = tokenfst.compile("a(?P<TEXT_TOKEN>)b", vocabulary)
+    lacking = tokenfst.compile("(ab)*", Vocabulary([b"a", b"ab"]))
+    ambiguous_one = tokenfst.compile(ambiguous(), vocabulary)
+    for automaton in (labelled, lacking, ambiguous_one):
+        assert not isinstance(automaton, LazyTokenAutomaton)
+        assert automaton.complete() is automaton
+    # An a alone could not be continued.
+    assert lacking.mask(lacking.start).tolist() == [False, True]
 
-    with pytest.raises(ValueError, match="deterministic"):
-        LazyAutomaton(ambiguous(), vocabulary)
+
+@pytest.mark.parametrize("constraint", ['"[a-z]*"|x{3}', constraints.json(), constraints.json_schema({"maxItems": 2})])
+def test_complete_automata_have_the_same_masks_and_budgets(constraint: Any) -> None:
+    rng = random.Random(2)
+    vocabulary = byte_vocabulary(rng, b'{}[]",: ax1', 300)
+    lazy = tokenfst.compile(constraint, vocabulary)
+    eager = lazy.complete()
+    assert lazy.complete() is eager
+    for tokens in walks(lazy, rng, 20, 12):
+        one, other = eager.start, lazy.start
+        for token in tokens:
+            one, other = eager.advance(one, token), lazy.advance(other, token)
+        least = eager.min_tokens(one)
+        assert lazy.min_tokens(other) == least
+        assert lazy.fits(other, least)
+        assert not lazy.fits(other, least - 1)
+        assert lazy.key(other) == eager.key(one)
+        for remaining in (least - 1, least, least + 1, least + 4, None):
+            np.testing.assert_array_equal(eager.mask(one, remaining), lazy.mask(other, remaining))
 
 
-@pytest.mark.parametrize("constraint", ["[ab]+", constraints.json_schema({"type": "boolean"})])
-def test_what_is_not_for_lazy_automata_is_said(constraint: Any) -> None:
-    vocabulary = Vocabulary([bytes([byte]) for byte in range(256)])
-    with pytest.raises(ValueError, match="for all tokenizations"):
-        tokenfst.compile(constraint, vocabulary, lazy=True, tokenization="canonical")  # type: ignore[call-overload]
-    with pytest.raises(ValueError, match="no terminals"):
-        tokenfst.compile(constraint, vocabulary, lazy=True, terminals={"NAME": [65]})  # type: ignore[call-overload]
+def test_tables_that_exceed_the_limits_leave_bounds() -> None:
+    vocabulary = byte_vocabulary(random.Random(1), b"ab", 10)
+    names = constraints.choice(f"{number:05}" for number in range(3_000))
+    lazy = tokenfst.compile(names, vocabulary, limits=Limits(memory=700_000))
+    with pytest.raises(LimitExceeded):
+        lazy.complete()
+    assert lazy.min_tokens(lazy.start) == 6
+    assert lazy.mask(lazy.start, 6).any()
+    assert not lazy.mask(lazy.start, 5).any()
+    assert lazy.complete(limits=Limits()).min_tokens(lazy.complete().start) == 6
+
+
+def test_a_refusal_says_what_was_written_and_what_may_come() -> None:
+    vocabulary = Vocabulary([bytes([byte]) for byte in range(256)] + [b""], eos_ids=[256])
+    lazy = tokenfst.compile(r"19\d\d-[01]\d", vocabulary)
+    state = lazy.start
+    for byte in b"1970-":
+        state = lazy.advance(state, byte)
+    with pytest.raises(
+        TokenNotAllowed, match=r"token 57 \(b'9'\) is not allowed after b'1970-'; allowed are b'0', b'1'$"
+    ):
+        lazy.advance(state, ord("9"))
+    with pytest.raises(TokenNotAllowed, match=r"the end of the text is not allowed after b'1970-'"):
+        lazy.advance(state, 256)
 
 
 def test_threads_share_an_automaton(tekken: Vocabulary) -> None:
     automaton = compile_grammar(constraints.json())
-    lazy, found = LazyAutomaton(automaton, tekken), dict[int, list[bytes]]()
+    lazy, found = lazy_over(automaton, tekken), dict[int, list[bytes]]()
     texts = [b'{"a": [1, {"b": "c d"}], "e": null}', b'[[[[["x", 1.5, true]]]]]'] * 4
 
     def read(number: int) -> None:
@@ -315,4 +353,4 @@ def test_an_automaton_over_bytes_is_taken_as_it_is() -> None:
     vocabulary = byte_vocabulary(random.Random(1), b"ab", 10)
     automaton = compile_expr(parse("(ab)+"))
     assert isinstance(automaton, ByteAutomaton)
-    assert repr(tokenfst.compile(automaton, vocabulary, lazy=True)).startswith("<LazyAutomaton,")
+    assert repr(tokenfst.compile(automaton, vocabulary)).startswith("<LazyTokenAutomaton,")

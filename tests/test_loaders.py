@@ -38,7 +38,7 @@ from tokenizers import (
 from transformers import ByT5Tokenizer, PreTrainedTokenizerFast
 
 from automata.errors import UnsupportedTokenizer, VocabularyError
-from tokenfst.loaders import from_sentencepiece, from_tekken, from_tiktoken, from_transformers, load
+from tokenfst.loaders import from_sentencepiece, from_tekken, from_tiktoken, from_transformers, load_vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -859,7 +859,7 @@ def test_a_full_byte_level_vocabulary_is_the_same_by_every_route(tmp_path: Path)
     with_decoder(tokenizer, decoders.ByteLevel())
     tokenizer.save(str(tmp_path / "tokenizer.json"))
     assert len(pieces) == 130_072
-    assert load(tmp_path).tokens == vocabulary.tokens
+    assert load_vocabulary(tmp_path).tokens == vocabulary.tokens
 
 
 # Files ----------------------------------------------------------------------------
@@ -867,23 +867,23 @@ def test_a_full_byte_level_vocabulary_is_the_same_by_every_route(tmp_path: Path)
 
 def test_load_recognises_every_kind(tmp_path: Path) -> None:
     for name in SENTENCEPIECE:
-        assert load(DATA / name).tokens == mistral_model(name)[1].tokens
-    assert load(DATA / TEKKEN[1]).tokens == tekken(TEKKEN[1])[1].tokens
+        assert load_vocabulary(DATA / name).tokens == mistral_model(name)[1].tokens
+    assert load_vocabulary(DATA / TEKKEN[1]).tokens == tekken(TEKKEN[1])[1].tokens
     ranks = tiktoken_file(tmp_path)
     expected = small_encoding()[1]
-    assert load(ranks, eos_ids=[20_007]).tokens == expected.tokens
+    assert load_vocabulary(ranks, eos_ids=[20_007]).tokens == expected.tokens
     tokenizer, vocabulary = hugging_face("llama2")
     tokenizer.save(str(tmp_path / "tokenizer.json"))
-    assert load(tmp_path / "tokenizer.json").tokens == vocabulary.tokens
-    assert load(str(tmp_path)).tokens == vocabulary.tokens
+    assert load_vocabulary(tmp_path / "tokenizer.json").tokens == vocabulary.tokens
+    assert load_vocabulary(str(tmp_path)).tokens == vocabulary.tokens
 
 
 def test_load_goes_by_the_content_and_not_by_the_name(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.model").write_bytes(tiktoken_file(tmp_path).read_bytes())
-    assert load(tmp_path / "tokenizer.model").tokens == small_encoding()[1].tokens[:20_000]
+    assert load_vocabulary(tmp_path / "tokenizer.model").tokens == small_encoding()[1].tokens[:20_000]
     (tmp_path / "renamed.json").write_text(json.dumps(small_tekken()))
-    assert load(tmp_path / "renamed.json").eos_ids == (1,)
-    assert load(tmp_path).tokens == small_encoding()[1].tokens[:20_000]  # the directory's tokenizer.model
+    assert load_vocabulary(tmp_path / "renamed.json").eos_ids == (1,)
+    assert load_vocabulary(tmp_path).tokens == small_encoding()[1].tokens[:20_000]  # the directory's tokenizer.model
 
 
 def test_load_finds_the_end_of_a_tokenizer_json(tmp_path: Path) -> None:
@@ -891,37 +891,37 @@ def test_load_finds_the_end_of_a_tokenizer_json(tmp_path: Path) -> None:
     tokenizer = llama3()
     tokenizer.save(str(path))
     begin, end, turn = (token_id(tokenizer, name) for name in ("<|begin_of_text|>", "<|end_of_text|>", "<|eot_id|>"))
-    assert load(path).eos_ids == ()  # two customary names: which one is not certain
-    assert load(path, eos_ids=[begin]).eos_ids == (begin,)
+    assert load_vocabulary(path).eos_ids == ()  # two customary names: which one is not certain
+    assert load_vocabulary(path, eos_ids=[begin]).eos_ids == (begin,)
     config = tmp_path / "tokenizer_config.json"
     config.write_text(json.dumps({"eos_token": "<|eot_id|>"}))
-    assert load(path).eos_ids == (turn,)
+    assert load_vocabulary(path).eos_ids == (turn,)
     config.write_text(json.dumps({"eos_token": {"content": "<|end_of_text|>"}}))
-    assert load(tmp_path).eos_ids == (end,)
+    assert load_vocabulary(tmp_path).eos_ids == (end,)
     (tmp_path / "generation_config.json").write_text(json.dumps({"eos_token_id": [turn, end]}))
-    assert set(load(path).eos_ids) == {end, turn}
+    assert set(load_vocabulary(path).eos_ids) == {end, turn}
     (tmp_path / "generation_config.json").write_text(json.dumps({"eos_token_id": turn}))
-    assert load(path).eos_ids == (turn,)
+    assert load_vocabulary(path).eos_ids == (turn,)
 
 
 def test_load_refuses_a_damaged_file_beside_a_tokenizer_json(tmp_path: Path) -> None:
     hugging_face("llama2")[0].save(str(tmp_path / "tokenizer.json"))
     (tmp_path / "generation_config.json").write_text("[2]")
     with pytest.raises(VocabularyError, match=r"generation_config\.json: JSON, but not an object"):
-        load(tmp_path)
+        load_vocabulary(tmp_path)
 
 
 def test_load_takes_a_customary_name_only_if_there_is_one(tmp_path: Path) -> None:
     tokenizer, _ = hugging_face("llama2")
     tokenizer.save(str(tmp_path / "tokenizer.json"))
-    assert load(tmp_path).eos_ids == (2,)
+    assert load_vocabulary(tmp_path).eos_ids == (2,)
     plain = Tokenizer(models.BPE(vocab={"a": 0, "</s>": 1}, merges=[]))
     with_decoder(plain, decoders.Fuse())
     plain.save(str(tmp_path / "tokenizer.json"))
-    assert load(tmp_path).eos_ids == ()  # the name is there, but as a piece of text
+    assert load_vocabulary(tmp_path).eos_ids == ()  # the name is there, but as a piece of text
     plain.add_tokens([AddedToken("</s>", special=False)])
     plain.save(str(tmp_path / "tokenizer.json"))
-    assert load(tmp_path).eos_ids == ()
+    assert load_vocabulary(tmp_path).eos_ids == ()
 
 
 @pytest.mark.parametrize(
@@ -944,14 +944,14 @@ def test_load_takes_a_customary_name_only_if_there_is_one(tmp_path: Path) -> Non
 def test_load_refuses_what_is_no_vocabulary(tmp_path: Path, name: str, content: bytes, message: str) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(VocabularyError, match=f"{name}.*{message}"):
-        load(tmp_path / name)
+        load_vocabulary(tmp_path / name)
 
 
 def test_load_refuses_a_directory_without_a_vocabulary(tmp_path: Path) -> None:
     with pytest.raises(VocabularyError, match=r"without any of tokenizer\.json"):
-        load(tmp_path)
+        load_vocabulary(tmp_path)
     with pytest.raises(FileNotFoundError):
-        load(tmp_path / "missing")
+        load_vocabulary(tmp_path / "missing")
 
 
 def test_importing_the_loaders_imports_none_of_the_libraries() -> None:

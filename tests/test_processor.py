@@ -25,7 +25,7 @@ LETTERS = Vocabulary([b"a", b"b", b"ab", b"aba", b"\xc3", b"\xa9", b"", b"bb", b
 WIDTH = 12
 BALANCED = constraints.grammar('start: "a" start "b" | "ab"', syntax="lark")
 PALINDROMES = constraints.grammar('start: "a" start "a" | "b" start "b" | ""', syntax="lark")
-LAZY = tokenfst.compile("b(ab|b)+a?", LETTERS, lazy=True)
+LAZY = tokenfst.compile("b(ab|b)+a?", LETTERS)
 KINDS: dict[str, Any] = {
     "dense": tokenfst.compile("(ab)*b?", LETTERS),
     "counted": tokenfst.compile("(a|bb){3,200}", LETTERS),
@@ -201,7 +201,7 @@ def test_what_is_being_compiled_is_waited_for_at_the_first_call() -> None:
 
 def test_generate_takes_a_constraint_for_each_prompt() -> None:
     model, tokenizer = bundled_model()
-    lazy = tokenfst.compile(constraints.typed(list[int]), vocabulary_of(tokenizer), lazy=True)
+    lazy = tokenfst.compile(constraints.typed(list[int]), vocabulary_of(tokenizer))
     texts = generate(
         model, tokenizer, ["a", "b", "c"], [r"\d{3}", lazy, None], seed=2, max_new_tokens=9, num_return_sequences=2
     )

@@ -18,7 +18,8 @@ from automata import IncompleteOutput
 from constraints.grammars.bundled import bundled
 from decoding import ConstraintLogitsProcessor, bundled_model, generate, vocabulary_of
 from decoding.arena import Arena
-from tokenfst import PushdownTokenAutomaton, Vocabulary
+from tokenfst import Vocabulary
+from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 from tokenfst.pushdown.distance import FAR, Ways
 
 CASES = {"nested": nested, "brackets": brackets, "json": json, "sums": sums, "ambiguous": ambiguous}

@@ -44,9 +44,9 @@ from automata import (
 from automata.extensions import token
 from automata.pushdown.automaton import PushdownAutomaton
 from constraints import grammar
-from tokenfst import PushdownTokenAutomaton, TokenAutomaton, Vocabulary, from_tekken
-from tokenfst.pushdown.automaton import State
-from tokenfst.text_start import TextStart
+from tokenfst import Vocabulary, from_tekken
+from tokenfst.pushdown.automaton import PushdownTokenAutomaton, State
+from tokenfst.vocabulary.text_start import TextStart
 
 CASES: dict[str, Callable[[], PushdownAutomaton]] = {
     "nested": nested,
@@ -420,7 +420,7 @@ def test_a_depth_needs_all_bytes(tmp_path: Path) -> None:
     lacking = Vocabulary([b"a", b"bb", b"abb"])
     automaton = tokenfst.compile(naive({"s": concat("a", repeat(to("s"), 0, 1), "bb")}, "s"), lacking)
     automaton.save(tmp_path / "a.safetensors")
-    read = PushdownTokenAutomaton.load(tmp_path / "a.safetensors", lacking)
+    read = tokenfst.load_automaton(tmp_path / "a.safetensors", lacking)
     assert read.accepts([0, 2, 1])
     with pytest.raises(VocabularyError, match="depth"):
         read.within(3)
@@ -476,7 +476,7 @@ def test_a_saved_automaton_reads_back(name: str, tmp_path: Path) -> None:
     vocabulary = _vocabulary(name)
     tokens = tokenfst.compile(CASES[name](), vocabulary).within(9)
     tokens.save(tmp_path / "a.safetensors")
-    read = PushdownTokenAutomaton.load(tmp_path / "a.safetensors", vocabulary)
+    read = tokenfst.load_automaton(tmp_path / "a.safetensors", vocabulary)
     assert (read.max_depth, read.at_text_start, read.start) == (9, False, tokens.start)
     draw, state = random.Random(0), tokens.start
     for _ in range(20):
@@ -485,10 +485,10 @@ def test_a_saved_automaton_reads_back(name: str, tmp_path: Path) -> None:
         assert read.advance(state, token) == tokens.advance(state, token)
         state = tokens.advance(state, token)
     with pytest.raises(AutomatonFileError, match="with PushdownTokenAutomaton"):
-        TokenAutomaton.load(tmp_path / "a.safetensors", vocabulary)
+        tokenfst.load_automaton(tmp_path / "a.safetensors", vocabulary)
     tokenfst.compile("a*", vocabulary).save(tmp_path / "b.safetensors")
     with pytest.raises(AutomatonFileError, match="with TokenAutomaton"):
-        PushdownTokenAutomaton.load(tmp_path / "b.safetensors", vocabulary)
+        tokenfst.load_automaton(tmp_path / "b.safetensors", vocabulary)
 
 
 DAMAGES: dict[str, Callable[[dict[str, Any]], object]] = {
@@ -518,11 +518,11 @@ def test_tables_that_do_not_fit_together_are_refused(damage: str, tmp_path: Path
     with safe_open(str(path), "numpy") as file:
         arrays, header = {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
     save_file(arrays, str(path), header)
-    PushdownTokenAutomaton.load(path, vocabulary)
+    tokenfst.load_automaton(path, vocabulary)
     DAMAGES[damage](arrays)
     save_file(arrays, str(path), header)
     with pytest.raises(AutomatonFileError):
-        PushdownTokenAutomaton.load(path, vocabulary)
+        tokenfst.load_automaton(path, vocabulary)
 
 
 def test_too_many_configurations_are_noticed_where_bytes_lack() -> None:

@@ -33,7 +33,7 @@ from decoding.speculation import (
     tree_masks,
 )
 from tokenfst import Vocabulary
-from tokenfst.over_tokens import OverTokens
+from tokenfst.token_automaton import TokenAutomaton
 
 MODEL, TOKENIZER = bundled_model()
 VOCABULARY = vocabulary_of(TOKENIZER)
@@ -51,11 +51,11 @@ RECORD = json_schema(
         "additionalProperties": False,
     }
 )
-AUTOMATA: dict[str, OverTokens[Any]] = {
+AUTOMATA: dict[str, TokenAutomaton] = {
     "tokens": tokenfst.compile("(ab|b)*(a|cc)b?", LETTERS),
     "counted": tokenfst.compile("a[a-c]{0,5000}b", LETTERS),
     "stack": tokenfst.compile(grammar("root ::= 'a' root 'b' | 'c'".replace("'", '"')), LETTERS),
-    "lazy": tokenfst.compile("(ab|b)*(a|cc)b?", LETTERS, lazy=True),
+    "lazy": tokenfst.compile("(ab|b)*(a|cc)b?", LETTERS),
     "canonical": tokenfst.compile('"[a-z ]*": [0-9]+', VOCABULARY, tokenization="canonical"),
 }
 
@@ -95,7 +95,7 @@ def way(tokens: Sequence[int], parents: Sequence[int], place: int) -> list[int]:
     return found
 
 
-def allowed(automaton: OverTokens[Any], tokens: Sequence[int], remaining: int | None) -> list[int]:
+def allowed(automaton: TokenAutomaton, tokens: Sequence[int], remaining: int | None) -> list[int]:
     """What may come after tokens: none if they may not be written themselves."""
     state = automaton.start
     for index, token in enumerate([*tokens, None]):
@@ -109,7 +109,7 @@ def allowed(automaton: OverTokens[Any], tokens: Sequence[int], remaining: int | 
     raise AssertionError
 
 
-def near(automaton: OverTokens[Any], tokens: Sequence[int]) -> list[int]:
+def near(automaton: TokenAutomaton, tokens: Sequence[int]) -> list[int]:
     """Tokens that are allowed after others, and one that need not be."""
     return [*allowed(automaton, tokens, None)[:5], 3, *automaton.vocabulary.eos_ids[:1]]
 
@@ -134,12 +134,12 @@ def test_masks_are_made_once_for_the_draft_and_the_target() -> None:
 
 
 @pytest.fixture(scope="module")
-def record() -> OverTokens[Any]:
+def record() -> TokenAutomaton:
     return tokenfst.compile(RECORD, VOCABULARY)
 
 
 @pytest.fixture(scope="module")
-def plain_greedy(record: OverTokens[Any]) -> list[tuple[str, Written]]:
+def plain_greedy(record: TokenAutomaton) -> list[tuple[str, Written]]:
     greedy = Sampling(temperature=0)
     return [
         (text, speculate(MODEL, [prompt(text)], record, sampling=greedy, max_new_tokens=90)) for text in PROMPTS[:2]
@@ -156,7 +156,7 @@ def total(results: Sequence[Written]) -> Statistics:
 
 @pytest.mark.parametrize("name", ["forced", "counts", "draft", "draft tree", "all"])
 def test_greedy_texts_are_the_plain_ones_token_by_token(
-    name: str, record: OverTokens[Any], plain_greedy: list[tuple[str, Written]]
+    name: str, record: TokenAutomaton, plain_greedy: list[tuple[str, Written]]
 ) -> None:
     greedy = Sampling(temperature=0)
     proposers: dict[str, list[Proposer]] = {
@@ -178,7 +178,7 @@ def test_greedy_texts_are_the_plain_ones_token_by_token(
         assert statistics.forwards < statistics.tokens / 4
 
 
-def test_texts_written_together_are_those_written_alone(record: OverTokens[Any]) -> None:
+def test_texts_written_together_are_those_written_alone(record: TokenAutomaton) -> None:
     automata = [record, tokenfst.compile("[A-Z][a-z]+ [A-Z][a-z]+", VOCABULARY), record]
     each = [Sampling(temperature=0), Sampling(temperature=0.6, seed=3), Sampling(temperature=0.8, top_k=20, seed=4)]
     prompts = [prompt(text) for text in ("A person:\n", "Name: ", "The record of a member of the club, as JSON: ")]
@@ -190,7 +190,7 @@ def test_texts_written_together_are_those_written_alone(record: OverTokens[Any])
     assert together.statistics.forwards < max(map(len, together.tokens))
 
 
-def test_forward_passes_are_at_least_halved_on_records(record: OverTokens[Any]) -> None:
+def test_forward_passes_are_at_least_halved_on_records(record: TokenAutomaton) -> None:
     def write(text: str, seed: int, *proposers: Proposer) -> Written:
         sampling = Sampling(temperature=0.5, seed=seed)
         return speculate(MODEL, [prompt(text)], record, proposers, sampling=sampling, max_new_tokens=100)

@@ -12,7 +12,7 @@ from toy_models import LETTERS, PROMPT, Table, chance, written
 import tokenfst
 from decoding.sampling import Sampling
 from decoding.speculation import CountModel, DraftModel, ForcedText, ForcedTokens, Proposer, Statistics, Tree, speculate
-from tokenfst.over_tokens import OverTokens
+from tokenfst.token_automaton import TokenAutomaton
 
 PATTERN, LIMIT, DRAWS = "(ab|b)*(a|cc)b?", 6, 600
 MODEL = Table(seed=4)
@@ -42,7 +42,7 @@ class Guess:
                     for token in reversed(range(len(LETTERS))):
                         tree.add(leaf, token)
 
-    def observe(self, automaton: OverTokens[Any], state: Any, before: int | None, token: int) -> None:
+    def observe(self, automaton: TokenAutomaton, state: Any, before: int | None, token: int) -> None:
         pass
 
 
@@ -56,7 +56,7 @@ def encode(text: str) -> list[int]:
     return tokens
 
 
-def counted(automaton: OverTokens[Any], threshold: float) -> CountModel:
+def counted(automaton: TokenAutomaton, threshold: float) -> CountModel:
     model = CountModel(automaton, threshold=threshold)
     model.learn(
         speculate(MODEL, [PROMPT] * 20, automaton, sampling=samplings(Sampling(), 20, 7000), max_new_tokens=20).tokens
@@ -69,18 +69,18 @@ def samplings(sampling: Sampling, number: int, first: int = 0) -> list[Sampling]
     return [Sampling(**settings, seed=first + seed) for seed in range(number)]
 
 
-def draft(*widths: int, width: int = len(LETTERS)) -> Callable[[OverTokens[Any]], list[Proposer]]:
+def draft(*widths: int, width: int = len(LETTERS)) -> Callable[[TokenAutomaton], list[Proposer]]:
     return lambda _: [DraftModel(Table(seed=5, width=width), widths)]
 
 
-PROPOSERS: dict[str, Callable[[OverTokens[Any]], list[Proposer]]] = {
+PROPOSERS: dict[str, Callable[[TokenAutomaton], list[Proposer]]] = {
     "none": lambda automaton: [],
     "forced": lambda automaton: [ForcedTokens(), ForcedText(encode)],
     "counts, a chain": lambda automaton: [CountModel(automaton, threshold=0.51)],
     "counts, a tree": lambda automaton: [counted(automaton, 0.1)],
     "guesses": lambda automaton: [Guess()],
 }
-DRAFTS: dict[str, Callable[[OverTokens[Any]], list[Proposer]]] = {
+DRAFTS: dict[str, Callable[[TokenAutomaton], list[Proposer]]] = {
     "draft, a chain": draft(1, 1, 1),
     "draft, a tree": draft(3, 2),
     "draft, narrow logits": draft(2, 1, width=len(LETTERS)),

@@ -14,7 +14,7 @@ import tokenfst
 from automata import ByteAutomaton, EmptyLanguage, Expr, Label, UnknownTerminal, VocabularyError, compile_expr, concat
 from automata.extensions import image, paragraph_token, text_token, token
 from tokenfst import TokenAutomaton, Vocabulary
-from tokenfst.compile import from_bytes
+from tokenfst.finite.compile import from_bytes
 
 States = frozenset[int]
 
@@ -132,7 +132,7 @@ def test_files_keep_terminals(tmp_path: object) -> None:
     automaton = tokenfst.compile(concat("a", token("<call>"), "b"), VOCABULARY)
     path = f"{tmp_path}/call.safetensors"
     automaton.save(path)
-    assert TokenAutomaton.load(path, VOCABULARY).accepts([0, CALL, 1])
+    assert tokenfst.load_automaton(path, VOCABULARY).accepts([0, CALL, 1])
 
 
 def test_unknown_names_and_wrong_ids_are_errors() -> None:

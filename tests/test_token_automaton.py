@@ -26,9 +26,9 @@ from automata.errors import AutomatonFileError, EmptyLanguage, TokenNotAllowed, 
 from automata.limits import Work
 from tokenfst import TokenAutomaton, Vocabulary
 from tokenfst._native import FiniteAutomaton, TokenClasses
+from tokenfst.finite.classes import FIRST_CLASS
+from tokenfst.finite.transitions import Csr, Dense
 from tokenfst.reference import Reference
-from tokenfst.token_classes import FIRST_CLASS
-from tokenfst.transitions import Csr, Dense
 
 E_ACUTE, EURO = "é".encode(), "€".encode()
 
@@ -240,7 +240,7 @@ def test_masks_that_are_too_short_are_refused() -> None:
 
 def test_masks_stay_right_when_the_cache_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = tokenfst.compile("[ab]{9}", VOCABULARIES["prefixes of others"])
-    monkeypatch.setattr("tokenfst.automaton.MAX_CACHED_MASKS", 2)
+    monkeypatch.setattr("tokenfst.finite.automaton.MAX_CACHED_MASKS", 2)
     small = tokenfst.compile("[ab]{9}", VOCABULARIES["prefixes of others"])
     for state in [*range(small.num_states)] * 2:
         out = np.zeros(1, np.int32)
@@ -379,7 +379,7 @@ def test_a_long_list_of_words_is_sparse_and_exact() -> None:
 def test_a_saved_automaton_reads_back(name: str, storage: str, tmp_path: Path) -> None:
     automaton = STORAGES[storage](tokenfst.compile("b*(ab)*", VOCABULARIES[name]))
     automaton.save(tmp_path / "a.safetensors")
-    read = TokenAutomaton.load(tmp_path / "a.safetensors", VOCABULARIES[name])
+    read = tokenfst.load_automaton(tmp_path / "a.safetensors", VOCABULARIES[name])
     assert type(read.transitions) is type(automaton.transitions)
     assert_same(read, automaton)
 
@@ -401,7 +401,7 @@ def test_a_file_for_another_vocabulary_is_refused(saved: Path) -> None:
     ]
     for vocabulary in others:
         with pytest.raises(AutomatonFileError, match="vocabulary"):
-            TokenAutomaton.load(saved, vocabulary)
+            tokenfst.load_automaton(saved, vocabulary)
 
 
 def test_a_damaged_file_is_refused(saved: Path, tmp_path: Path) -> None:
@@ -410,7 +410,7 @@ def test_a_damaged_file_is_refused(saved: Path, tmp_path: Path) -> None:
     for content in (b"", whole[:7], whole[:40], whole[:-1], b"{}" + whole, b"\xff" * 200, whole[::-1]):
         damaged.write_bytes(content)
         with pytest.raises(AutomatonFileError):
-            TokenAutomaton.load(damaged, VOCABULARIES["bytes"])
+            tokenfst.load_automaton(damaged, VOCABULARIES["bytes"])
 
 
 METADATA = {
@@ -440,7 +440,7 @@ def test_a_file_with_another_header_is_refused(saved: Path, key: str, value: str
     metadata = {k: v for k, v in {**METADATA, key: value}.items() if v is not None}
     save_file(load_file(saved), saved, metadata)
     with pytest.raises(AutomatonFileError, match=message):
-        TokenAutomaton.load(saved, VOCABULARIES["bytes"])
+        tokenfst.load_automaton(saved, VOCABULARIES["bytes"])
 
 
 DAMAGES: dict[str, Callable[[dict[str, np.ndarray]], object]] = {
@@ -496,7 +496,7 @@ def test_tables_that_do_not_fit_together_are_refused(storage: str, damage: str, 
     {**DAMAGES, **own}[damage](arrays)
     save_file(arrays, path, {**METADATA, "num_classes": str(automaton.num_classes)})
     with pytest.raises(AutomatonFileError):
-        TokenAutomaton.load(path, vocabulary)
+        tokenfst.load_automaton(path, vocabulary)
 
 
 # Vocabularies
@@ -539,7 +539,7 @@ def test_threads_that_do_the_same_get_the_same() -> None:
 
 
 def test_threads_may_share_a_cache_that_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tokenfst.automaton.MAX_CACHED_MASKS", 3)
+    monkeypatch.setattr("tokenfst.finite.automaton.MAX_CACHED_MASKS", 3)
     shared = tokenfst.compile("[ab]{40}", VOCABULARIES["prefixes of others"])
     expected = [shared.mask(state).tobytes() for state in range(shared.num_states)]
 

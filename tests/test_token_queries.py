@@ -13,7 +13,7 @@ from strategies import BruteForce, exprs, vocabularies
 import tokenfst
 from automata import EmptyLanguage, Expr, compile_expr
 from tokenfst import Vocabulary
-from tokenfst.compile import from_bytes
+from tokenfst.finite.compile import from_bytes
 from tokenfst.queries import count, sample, shortest
 
 LENGTH = 3

@@ -1,11 +1,12 @@
 """From bytes to tokens: vocabularies, detokenizers, and exact automata over tokens.
 
-Vocabulary, from_transformers, from_tiktoken, from_sentencepiece, from_tekken
-compile(constraint, vocabulary) -> TokenAutomaton
-compile(constraint, vocabulary, tokenization="canonical") -> CanonicalAutomaton
-compile(grammar, vocabulary) -> PushdownTokenAutomaton
-compile(constraint, vocabulary, lazy=True) -> LazyAutomaton
-fill_bitmasks(automata, states, out)       masks of a batch in one call
+vocabulary       the tokens of a model, sorted into tries               Vocabulary, from_transformers, ...
+compile          a constraint and a vocabulary -> TokenAutomaton        compile
+lazy             masks that are made when they are needed
+finite, counted, pushdown, canonical     complete tables, by kind
+batches          the masks of a batch in one call                       fill_bitmasks
+files            automata as safetensors                                load_automaton
+queries, drawing, reference              counts, pictures, and OpenFst's own composition
 """
 
 import automata as _automata
@@ -17,25 +18,18 @@ if not hasattr(_automata, "compile_expr"):
         "that name too): install tokenfst in an environment without it"
     )
 
-from tokenfst.automaton import TokenAutomaton
 from tokenfst.batches import fill_bitmasks
-from tokenfst.bpe import BPE, NotBPE
-from tokenfst.canonical import CanonicalAutomaton
 from tokenfst.compile import compile  # noqa: A004
-from tokenfst.lazy import LazyAutomaton
-from tokenfst.loaders import from_sentencepiece, from_tekken, from_tiktoken, from_transformers, load
-from tokenfst.pushdown import PushdownTokenAutomaton
-from tokenfst.text_start import TextStart
-from tokenfst.vocabulary import Vocabulary
+from tokenfst.load_automaton import load_automaton
+from tokenfst.loaders import from_sentencepiece, from_tekken, from_tiktoken, from_transformers, load_vocabulary
+from tokenfst.token_automaton import TokenAutomaton
+from tokenfst.vocabulary import BPE, NotBPE, TextStart, Vocabulary
 
 __version__ = "0.1.0"
 
 __all__ = [
     "BPE",
-    "CanonicalAutomaton",
-    "LazyAutomaton",
     "NotBPE",
-    "PushdownTokenAutomaton",
     "TextStart",
     "TokenAutomaton",
     "Vocabulary",
@@ -45,5 +39,6 @@ __all__ = [
     "from_tekken",
     "from_tiktoken",
     "from_transformers",
-    "load",
+    "load_automaton",
+    "load_vocabulary",
 ]

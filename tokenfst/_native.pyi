@@ -463,8 +463,15 @@ class LazyAutomaton(Automaton):
     def fill_bitmask(self, arg0: int, arg1: numpy.typing.NDArray[numpy.int32], /) -> None:
         """Write the mask of a state."""
 
-    def fill_within(self, arg0: int, arg1: numpy.typing.NDArray[numpy.int32], arg2: int, /) -> None:
-        """Write the mask of a state within a budget of tokens."""
+    def fill_within(self, arg0: int, arg1: numpy.typing.NDArray[numpy.int32], arg2: int, /) -> bool:
+        """
+        Write the mask of a state within a budget of tokens; return whether that is known to exclude no token.
+        """
+
+    def predecessor(self, state: int) -> tuple[int, int] | None:
+        """
+        The state and the token from which a state was first reached; None for the start and for other states.
+        """
 
     def min_tokens(self, arg: int, /) -> int:
         """A number of tokens that suffices from a state to the end of the text."""

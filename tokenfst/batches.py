@@ -9,15 +9,15 @@ import numpy as np
 
 from automata.arrays import IntArray
 from tokenfst import _native
-from tokenfst.native_automaton import NativeAutomaton
-from tokenfst.over_tokens import OverTokens
+from tokenfst.lazy import LazyTokenAutomaton
+from tokenfst.token_automaton import NativeTokenAutomaton, TokenAutomaton
 
 # More tokens than any text has.
 _UNLIMITED = np.iinfo(np.int64).max
 
 
 def fill_bitmasks(
-    automata: Sequence[OverTokens[Any]],
+    automata: Sequence[TokenAutomaton],
     states: Sequence[Any],
     out: IntArray,
     remaining: Sequence[int | None] | None = None,
@@ -34,7 +34,7 @@ def fill_bitmasks(
         states: a state of each.
         out: int32 `[B, W]`, contiguous, `W >= ceil(V / 32)` for each vocabulary; words past a vocabulary are cleared. A
             tensor on the CPU is given as `tensor.numpy()`, which shares its memory.
-        remaining: how many tokens each sequence may still write, as of `OverTokens.mask`; None for any number.
+        remaining: how many tokens each sequence may still write, as of `TokenAutomaton.mask`; None for any number.
         num_threads: how many threads share the work, the caller's among them.
 
     Raises:
@@ -42,13 +42,16 @@ def fill_bitmasks(
         ValueError: the sizes do not fit together, or a state is none of its automaton's.
         LimitExceeded: a lazy automaton has found more states than its limits allow.
     """
-    limits = None
-    if remaining is not None:
-        limits = np.array([_UNLIMITED if each is None else each for each in remaining], np.int64)
-    cores: list[Any] = [automaton.core for automaton in automata if isinstance(automaton, NativeAutomaton)]
+    budgets = [None] * len(automata) if remaining is None else list(remaining)
+    in_python = list(range(len(automata)))
+    cores: list[Any] = [automaton.core for automaton in automata if isinstance(automaton, NativeTokenAutomaton)]
     if len(cores) == len(automata):
+        # What a budget excludes may be known only from the tables of a lazy automaton.
+        in_python = [
+            at for at, one in enumerate(automata) if isinstance(one, LazyTokenAutomaton) and budgets[at] is not None
+        ]
+        limits = np.array([_UNLIMITED if budget is None else budget for budget in budgets], np.int64)
+        limits[in_python] = _UNLIMITED
         _native.fill_bitmasks(cores, states, out, limits, num_threads)
-        return
-    # What is made of an automaton in Python (`decoding.healing`) fills its mask there.
-    for automaton, state, words, limit in zip(automata, states, out, remaining or [None] * len(out), strict=True):
-        automaton.fill_bitmask(state, words, limit)
+    for at in in_python:
+        automata[at].fill_bitmask(states[at], out[at], budgets[at])

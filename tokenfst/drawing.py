@@ -14,14 +14,13 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from automata.arrays import IntArray
 from automata.drawing import Drawing, byte_label, character_label, draw_fst, draw_graph
 from automata.errors import LimitExceeded
-from tokenfst.automaton import TokenAutomaton
-from tokenfst.detokenizer import detokenizer
-from tokenfst.pushdown.automaton import PushdownTokenAutomaton
-from tokenfst.pushdown.tables import PushdownTables
-from tokenfst.token_classes import END
+from tokenfst._native import PushdownTables
+from tokenfst.finite.classes import END
 from tokenfst.vocabulary import Vocabulary
+from tokenfst.vocabulary.detokenizer import detokenizer
 
 MAX_STATES = 500
 # An arc with more tokens than this names the first ones only.
@@ -30,13 +29,14 @@ MAX_NAMES = 6
 MAX_MOVES = 8
 # Places in the context trees of all states, counted without sharing.
 MAX_PLACES = 100_000
+_END_SHAPE = 'shape=point, width=0.15, xlabel="end"'
 
 
 def draw_detokenizer(
     vocabulary: Vocabulary, *, compact: bool = True, at_text_start: bool = False, title: str | None = None
 ) -> Drawing:
-    """The transducer from tokens to bytes, `token:byte` on its arcs, as in the paper's Figures 4 and 9; with
-    `at_text_start` the one for a text of its own, which may begin in another state.
+    """Return a picture of the transducer from tokens to bytes, `token:byte` on its arcs, as in the paper's Figures 4
+    and 9; with `at_text_start` the one for a text of its own, which may begin in another state.
 
     Raises:
         LimitExceeded: it has more than `MAX_STATES` states.
@@ -46,51 +46,85 @@ def draw_detokenizer(
     return draw_fst(fst, lambda token: token_label(vocabulary.tokens[token]), byte_label, title=title)
 
 
-def draw_token_automaton(automaton: TokenAutomaton, *, title: str | None = None) -> Drawing:
-    """An automaton over tokens, as in the paper's Figure 5 (right); the state after the end is a black dot.
+class ClassNames:
+    """How a picture writes classes of tokens: by the first few tokens, and by their number."""
+
+    def __init__(self, vocabulary: Vocabulary, token_class: IntArray) -> None:
+        """Args: the vocabulary, and `[V]`, the class of each token."""
+        self.has_end_tokens = bool(vocabulary.eos_ids)
+        self._tokens, self._token_class = vocabulary.tokens, token_class
+
+    def __call__(self, classes: list[int]) -> list[str]:
+        """Return the names of the tokens of some classes."""
+        if classes == [END]:
+            return ["end"]
+        tokens = np.flatnonzero(np.isin(self._token_class, classes))
+        names = [token_label(self._tokens[token]) for token in tokens[:MAX_NAMES].tolist()]
+        if len(tokens) > MAX_NAMES:
+            names.append(f"… ({len(tokens):,} tokens)")
+        return names
+
+
+def draw_transitions(
+    num_states: int,
+    start: int,
+    final: list[bool],
+    arcs: Iterable[tuple[int, int, int]],
+    names: ClassNames,
+    *,
+    title: str | None = None,
+) -> Drawing:
+    """Return a picture of a finite automaton over tokens, as in the paper's Figure 5 (right).
+
+    The last state, after the end, is a black dot.
+
+    Args:
+        num_states: Q.
+        start: the state before the first token.
+        final: `[Q]`, where the text may end.
+        arcs: source, class and target of each transition.
+        names: the names of classes.
+        title: what stands above.
 
     Raises:
         LimitExceeded: it has more than `MAX_STATES` states.
     """
-    _check(automaton.num_states)
+    _check(num_states)
     classes: dict[tuple[int, int], list[int]] = {}
-    for source, number, target in zip(*(array.tolist() for array in automaton.transitions.edges()), strict=True):
+    for source, number, target in arcs:
         classes.setdefault((source, target), []).append(number)
-    end = automaton.end_state
-    # That end tokens may be repeated after the end is not worth an arc.
+    end = num_states - 1
+    # An arc for the end tokens that may follow the end would say nothing.
     classes.pop((end, end), None)
-    labels = {pair: "\n".join(_names(automaton, numbers)) for pair, numbers in classes.items()}
+    labels = {pair: "\n".join(names(numbers)) for pair, numbers in classes.items()}
     # Nothing leads to the end where the vocabulary has no end token.
-    states = range(end + 1 if automaton.vocabulary.eos_ids else end)
-    shape = {end: 'shape=point, width=0.15, xlabel="end"'}
-    return draw_graph(states, automaton.start, automaton.final.tolist(), labels, title=title, attributes=shape)
+    states = range(end + 1 if names.has_end_tokens else end)
+    return draw_graph(states, start, final, labels, title=title, attributes={end: _END_SHAPE})
 
 
-def draw_pushdown_token_automaton(automaton: PushdownTokenAutomaton, *, title: str | None = None) -> Drawing:
-    """An automaton over tokens with a stack, as in the paper's Figure 7 (right).
+def draw_pushdown(tables: PushdownTables, names: ClassNames, *, title: str | None = None) -> Drawing:
+    """Return a picture of an automaton over tokens with a stack, as in the paper's Figure 7 (right).
 
     The state after the end is a black dot. States from which the text can end are doubled where the end pops nothing;
     where it pops symbols, the arc says which, also if the vocabulary has no end token. States that no sequence of
-    tokens leads to are left out.
+    tokens reaches are left out.
 
     Raises:
         LimitExceeded: it has more than `MAX_STATES` states, or its context trees more than `MAX_PLACES` places.
     """
-    _check(automaton.num_states)
-    end, has_end_tokens = automaton.num_states - 1, bool(automaton.vocabulary.eos_ids)
-    final = [False] * automaton.num_states
+    _check(tables.num_states)
+    end, final = tables.num_states - 1, [False] * tables.num_states
     moves: dict[tuple[int, int], dict[_Move, list[int]]] = {}
-    for source, number, move, target in _moves(automaton.tables):
+    for source, number, move, target in _moves(tables):
         if number == END and not move[0]:
             final[source] = True
-        # That end tokens may be repeated after the end is not worth an arc.
-        if source != end and (number != END or move[0] or has_end_tokens):
+        # An arc for the end tokens that may follow the end would say nothing.
+        if source != end and (number != END or move[0] or names.has_end_tokens):
             moves.setdefault((source, target), {}).setdefault(move, []).append(number)
-    start = automaton.tables.start
-    reached = _reached(start, moves)
-    labels = {pair: _lines(automaton, by_move) for pair, by_move in moves.items() if pair[0] in reached}
-    shape = {end: 'shape=point, width=0.15, xlabel="end"'} if end in reached else None
-    return draw_graph(sorted(reached), start, final, labels, title=title, attributes=shape)
+    reached = _reached(tables.start, moves)
+    labels = {pair: _lines(names, by_move) for pair, by_move in moves.items() if pair[0] in reached}
+    shape = {end: _END_SHAPE} if end in reached else None
+    return draw_graph(sorted(reached), tables.start, final, labels, title=title, attributes=shape)
 
 
 def token_label(token: bytes) -> str:
@@ -145,27 +179,16 @@ def _reached(start: int, arcs: Iterable[tuple[int, int]]) -> set[int]:
     return reached
 
 
-def _lines(automaton: PushdownTokenAutomaton, by_move: dict[_Move, list[int]]) -> str:
+def _lines(names: ClassNames, by_move: dict[_Move, list[int]]) -> str:
     """A line for each move, those first that move the stack least, the first few only."""
     order = sorted(by_move, key=lambda move: (len(move[0]) + len(move[1]), move))
     lines = []
     for pops, pushes in order[:MAX_MOVES]:
         stack = [f"{symbol})" for symbol in pops] + [f"({symbol}" for symbol in pushes]
-        lines.append(" ".join(_names(automaton, by_move[pops, pushes]) + stack))
+        lines.append(" ".join(names(by_move[pops, pushes]) + stack))
     if len(order) > MAX_MOVES:
         lines.append(f"… ({len(order):,} moves)")
     return "\n".join(lines)
-
-
-def _names(automaton: TokenAutomaton | PushdownTokenAutomaton, classes: list[int]) -> list[str]:
-    """The tokens of some classes, the first few only."""
-    if classes == [END]:
-        return ["end"]
-    tokens = np.flatnonzero(np.isin(automaton.token_class, classes))
-    names = [token_label(automaton.vocabulary.tokens[token]) for token in tokens[:MAX_NAMES].tolist()]
-    if len(tokens) > MAX_NAMES:
-        names.append(f"… ({len(tokens):,} tokens)")
-    return names
 
 
 def _check(num_states: int) -> None:

@@ -1,162 +1,264 @@
-"""LazyAutomaton: an exact automaton over tokens whose masks are made when they are first asked for.
+"""LazyTokenAutomaton: an exact automaton over tokens whose masks are made when they are first needed.
 
-An eager automaton finds what all tokens do to all states before the first mask. This one does nothing until a mask is
-asked for, and then walks the vocabulary from the one configuration that there is. That is what a server wants that
-gets another constraint with each request; a constraint that is used again and again is compiled eagerly, or this
-automaton is kept.
+Finding what every token does in every state takes as long as the automaton is large. A text visits few states, so here
+a mask is made by one walk over the vocabulary's trie, from the configuration at hand, and kept by state and by as much
+of the stack as the walk looked at. This is how RE2 builds its DFA. It works on an automaton over bytes, on a
+pushdown automaton, and on a network of rules whose automaton over bytes does not exist yet: the native core makes its
+states as texts reach them (`native/tokenfst/lazy/`). Where that would not be exact, `lazy_from_network` returns None.
 
-The rules of a JSON schema or another network need no automaton over bytes: the native core makes their states as the
-text reaches them (`native/tokenfst/lazy/`). Where that would not be exact, and for other constraints, the automaton
-over bytes is made first.
+The tables are a cache that is completed on demand. They have states of their own, so each state here remembers the
+token that first led to it: the same tokens lead to its counterpart in the tables.
+
+Budgets need the least number of tokens to the end, which only the tables know. From byte automata a bound is known at
+once; as long as it fits the budget, no table is needed, and the mask is the same. If it does not fit, the tables are
+completed; if they exceed the limits, the bound stands, and texts still end in time.
+
+Rejected: exact distances without tables (a search over all tokens of all states is the tables); a choice for the caller
+(who cannot know how large the tables would be).
 """
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+import threading
+from collections.abc import Callable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
+import numpy.typing as npt
 
 from automata.arrays import BoolArray
 from automata.byte_automaton import ByteAutomaton
-from automata.errors import EmptyLanguage, LabelledLanguage, LimitExceeded, VocabularyError
-from automata.limits import Work, under_way
-from automata.nested.compile import compile_nested
+from automata.errors import EmptyLanguage, LimitExceeded
+from automata.limits import Cancellation, Limits, Work
 from automata.nested.inlining import check_calls
 from automata.nested.laying import lay_out
 from automata.nested.network import NestedNetwork
 from automata.pushdown.automaton import PushdownAutomaton
-from tokenfst import _native as native
-from tokenfst import beginning
-from tokenfst.native_automaton import NativeAutomaton
-from tokenfst.pushdown import beginning as stacked_beginning
-from tokenfst.text_start import TextStart
-from tokenfst.vocabulary import Vocabulary
+from tokenfst import _native
+from tokenfst.finite.beginning import with_beginning
+from tokenfst.pushdown.beginning import with_beginning as with_pushdown_beginning
+from tokenfst.token_automaton import NativeTokenAutomaton, State, TokenAutomaton
+from tokenfst.vocabulary import TextStart, Vocabulary
 
 # States whose masks are kept; when there are more, all masks are forgotten.
 MAX_ROWS = 1 << 16
+# States whose counterparts in the tables are kept; when there are more, all are forgotten.
+MAX_COUNTERPARTS = 1 << 16
+# Bytes of a text that a message shows.
+_MAX_SHOWN = 60
+
+# Makes the tables of an automaton within limits.
+MakeTables: TypeAlias = Callable[[Work], TokenAutomaton]
 
 
 @runtime_checkable
-class Layered(Protocol):
-    """What has a network of nested rules, which a lazy automaton takes as it is."""
+class SupportsLazy(Protocol):
+    """A constraint with a network of rules, from which masks are made without an automaton over bytes."""
 
     def to_network(self) -> NestedNetwork:
-        """The rules."""
+        """Return the rules."""
         ...
 
 
-class LazyAutomaton(NativeAutomaton[int]):
-    """An exact automaton over tokens, made by `tokenfst.compile` with `lazy=True`.
+class LazyTokenAutomaton(NativeTokenAutomaton):
+    """An automaton over tokens whose masks and tables are made when they are first needed.
 
-    Safe to share between threads, which take turns.
+    Threads that use one automaton take turns.
 
     Attributes:
-        vocabulary: the tokens.
-        start: the state before the first token.
-        end_state: the state after an end token.
-        at_text_start: whether the tokens are a text by themselves, and not the continuation of one (`compile`).
         core: the automaton of the native core.
     """
 
-    core: native.LazyAutomaton
+    core: _native.LazyAutomaton
 
     def __init__(
         self,
-        constraint: ByteAutomaton | PushdownAutomaton | NestedNetwork,
         vocabulary: Vocabulary,
+        core: _native.LazyAutomaton,
+        make_tables: MakeTables,
+        limits: Limits,
         *,
         at_text_start: bool = False,
-        work: Work | None = None,
     ) -> None:
-        """Take an automaton over bytes, or a network of rules, which is not made deterministic as a whole.
+        """Put the parts together.
 
-        Raises:
-            EmptyLanguage: it accepts nothing.
-            LabelledLanguage: it has labels.
-            VocabularyError: some byte that it reads is no token by itself.
-            LimitExceeded, Cancelled: as `tokenfst.compile`.
-            ValueError: it is not deterministic.
+        Args:
+            vocabulary: the tokens.
+            core: the automaton of the native core.
+            make_tables: makes the same automaton with tables.
+            limits: how much that may take, unless `complete` is given others.
+            at_text_start: as of the class.
         """
-        work = under_way(work)
         self.vocabulary = vocabulary
-        self.at_text_start = at_text_start
-        rule = vocabulary.text_start if at_text_start else None
-        core = None
-        if isinstance(constraint, NestedNetwork):
-            if not rule and vocabulary.is_token_byte.all():
-                core = _of_network(constraint, vocabulary, work)
-            if core is None:
-                constraint = compile_nested(constraint, work=work)
-        if core is None:
-            assert not isinstance(constraint, NestedNetwork)
-            core = _of_automaton(constraint, vocabulary, rule, work)
         self.core = core
         self.start = core.start
-        self.end_state = core.end_state
+        self.at_text_start = at_text_start
+        self._make_tables = make_tables
+        self._limits = limits
+        self._lock = threading.Lock()
+        self._complete: TokenAutomaton | None = None
+        self._exceeds_limits = False
+        self._counterparts: dict[int, Any] = {}
 
     def __repr__(self) -> str:
-        return f"<LazyAutomaton, {self.core.num_rows:,} states visited>"
+        return f"<LazyTokenAutomaton, {self.core.num_rows:,} states visited>"
 
-    def min_tokens(self, state: int) -> int:
-        """A number of tokens that is enough from a state to the end of the text, the end token counted.
+    @property
+    def end_state(self) -> int:
+        """The state after an end token."""
+        return self.core.end_state
 
-        Every byte is a token, so it is found byte by byte, without looking at the vocabulary, but for literal texts of
-        a network, which are cut into the fewest tokens. The least number may be smaller. In every state with a number
-        above 0 some token leads to one with a smaller number.
-        """
-        return self.core.min_tokens(state)
+    # Tables
+
+    def complete(self, *, limits: Limits | None = None, cancellation: Cancellation | None = None) -> TokenAutomaton:
+        """Return the automaton with all its tables made; see `TokenAutomaton.complete`."""
+        with self._lock:
+            if self._complete is None:
+                with Work(limits or self._limits, cancellation).current() as work:
+                    self._complete = self._make_tables(work)
+            return self._complete
+
+    def _tables(self) -> TokenAutomaton | None:
+        """Return the complete automaton, or None if it exceeds the limits."""
+        if self._complete is None and not self._exceeds_limits:
+            try:
+                self.complete()
+            except LimitExceeded:
+                self._exceeds_limits = True
+        return self._complete
+
+    def _counterpart(self, state: Any, tables: TokenAutomaton) -> Any:
+        """Return the state of the tables that the same tokens lead to, or None if no tokens are known."""
+        if state == self.start:
+            return tables.start
+        if state == self.end_state:
+            return tables.end_state
+        if len(self._counterparts) > MAX_COUNTERPARTS:
+            self._counterparts.clear()
+        tokens, known = list[tuple[int, int]](), self._counterparts
+        while state != self.start and state not in known:
+            before = self.core.predecessor(state)
+            if before is None:
+                return None
+            tokens.append((state, before[1]))
+            state = before[0]
+        reached = tables.start if state == self.start else known[state]
+        for own, token in reversed(tokens):
+            reached = known[own] = tables.advance(reached, token)
+        return reached
+
+    def key(self, state: State) -> tuple[int, ...]:
+        """Return numbers for a state; see `TokenAutomaton.key`."""
+        tables = self.complete()
+        counterpart = self._counterpart(state, tables)
+        if counterpart is None:
+            raise ValueError(f"no tokens are known that lead to state {state}")
+        return tables.key(counterpart)
+
+    # Budgets
+
+    def min_tokens(self, state: State) -> int:
+        """Return the least number of tokens to the end; see `TokenAutomaton.min_tokens`."""
+        bound = self.core.min_tokens(state)
+        tables = self._tables()
+        counterpart = None if tables is None else self._counterpart(state, tables)
+        return bound if tables is None or counterpart is None else tables.min_tokens(counterpart)
+
+    def fits(self, state: State, remaining: int) -> bool:
+        """Return whether the text can be completed within so many tokens; see `TokenAutomaton.fits`."""
+        return self.core.min_tokens(state) <= remaining or self.min_tokens(state) <= remaining
+
+    def fill_bitmask(self, state: State, out: npt.NDArray[np.int32], remaining: int | None = None) -> None:
+        """Write the mask of a state as packed words; see `TokenAutomaton.fill_bitmask`."""
+        if remaining is None:
+            self.core.fill_bitmask(state, out)
+        elif not self.core.fill_within(state, out, remaining):
+            tables = self._tables()
+            counterpart = None if tables is None else self._counterpart(state, tables)
+            if tables is not None and counterpart is not None:
+                tables.fill_bitmask(counterpart, out, remaining)
+
+    def _where(self, state: Any) -> str:
+        tokens = []
+        while (before := self.core.predecessor(state)) is not None:
+            state = before[0]
+            tokens.append(before[1])
+        text = self.text(reversed(tokens))
+        return f" after {'...' if len(text) > _MAX_SHOWN else ''}{text[-_MAX_SHOWN:]!r}"
 
 
-def _of_network(network: NestedNetwork, vocabulary: Vocabulary, work: Work) -> native.LazyAutomaton | None:
-    """The automaton whose states are made on demand, None where that would not be exact."""
+def lazy_from_network(
+    network: NestedNetwork, vocabulary: Vocabulary, make_tables: MakeTables, work: Work, *, at_text_start: bool
+) -> LazyTokenAutomaton | None:
+    """Return an automaton whose states are made on demand; None where that would not be exact.
+
+    Raises:
+        EmptyLanguage: the rules have no text.
+        LimitExceeded, Cancelled: as `tokenfst.compile`.
+    """
+    if (at_text_start and vocabulary.text_start) or not vocabulary.is_token_byte.all():
+        return None
     check_calls(network)
     layout = lay_out(network, frozenset(), work, written=False)
     if layout.labels:
         return None
     try:
-        core = native.LazyAutomaton.from_network(vocabulary.texts, layout.tables, MAX_ROWS, work.budget)
+        core = _native.LazyAutomaton.from_network(vocabulary.texts, layout.tables, MAX_ROWS, work.budget)
     except LimitExceeded as error:
         raise error.of("the rules") from None
-    if core is not None and core.is_empty:
+    if core is None:
+        return None
+    if core.is_empty:
         raise EmptyLanguage("the rules have no text")
-    return core
+    return LazyTokenAutomaton(vocabulary, core, make_tables, work.limits, at_text_start=at_text_start)
 
 
-def _of_automaton(
-    constraint: ByteAutomaton | PushdownAutomaton, vocabulary: Vocabulary, rule: TextStart | None, work: Work
-) -> native.LazyAutomaton:
-    if constraint.labels:
-        raise LabelledLanguage("masks made on demand are for bytes; compile a constraint with labels eagerly")
-    if isinstance(constraint, PushdownAutomaton):
-        if constraint.max_configurations > 1:
-            raise ValueError("masks made on demand are for deterministic automata; compile this one eagerly")
-        stacked = stacked_beginning.with_beginning(constraint, rule) if rule else constraint
-        core = native.LazyAutomaton.from_pushdown(vocabulary.texts, stacked.tables, MAX_ROWS, work.budget)
+def lazy_from_automaton(
+    automaton: ByteAutomaton | PushdownAutomaton,
+    vocabulary: Vocabulary,
+    make_tables: MakeTables,
+    work: Work,
+    *,
+    at_text_start: bool,
+) -> LazyTokenAutomaton | None:
+    """Return an automaton that steps through one over bytes; None where that would not be exact.
+
+    It is not exact if the automaton has labels, if it carries several configurations, or if it reads a byte that is no
+    token: then only the tables know which tokens lead to an end.
+
+    Raises:
+        EmptyLanguage: it accepts nothing.
+        LimitExceeded, Cancelled: as `tokenfst.compile`.
+    """
+    if automaton.labels:
+        return None
+    rule = vocabulary.text_start if at_text_start else None
+    room = MAX_ROWS, work.budget
+    if isinstance(automaton, PushdownAutomaton):
+        if automaton.max_configurations > 1:
+            return None
+        stacked = with_pushdown_beginning(automaton, rule) if rule else automaton
+        core = _native.LazyAutomaton.from_pushdown(vocabulary.texts, stacked.tables, *room)
     else:
-        if constraint.is_empty:
+        if automaton.is_empty:
             raise EmptyLanguage("the constraint allows no text at all")
-        plain = beginning.with_beginning(constraint, rule)[0] if rule else constraint
-        core = native.LazyAutomaton.from_bytes(vocabulary.texts, plain.tables, MAX_ROWS, work.budget)
-    _check_bytes(core, vocabulary.is_first_byte if rule else vocabulary.is_token_byte)
+        plain = with_beginning(automaton, rule)[0] if rule else automaton
+        core = _native.LazyAutomaton.from_bytes(vocabulary.texts, plain.tables, *room)
+    if not _spells_all(core, vocabulary.is_first_byte if rule else vocabulary.is_token_byte):
+        return None
     if rule:
-        core.set_beginnings(_beginnings(rule, vocabulary, core.start, constraint.start))
-    return core
+        core.set_beginnings(_beginnings(rule, vocabulary, core.start, automaton.start))
+    return LazyTokenAutomaton(vocabulary, core, make_tables, work.limits, at_text_start=at_text_start)
 
 
-def _check_bytes(core: native.LazyAutomaton, is_token_byte: BoolArray) -> None:
-    """Refuse a vocabulary whose tokens may lead to where they do not lead on."""
-    if is_token_byte.all():
-        return
-    for byte in np.flatnonzero(core.bytes_read & ~is_token_byte).tolist():
-        raise VocabularyError(
-            f"byte 0x{byte:02X} is no token by itself, and the constraint reads it: which tokens lead to an end is "
-            "then known only after looking at all states; compile it eagerly"
-        )
+def _spells_all(core: _native.LazyAutomaton, is_token_byte: BoolArray) -> bool:
+    """Whether every byte that the automaton reads is a token."""
+    return bool(is_token_byte.all()) or not (core.bytes_read & ~is_token_byte).any()
 
 
 def _beginnings(rule: TextStart, vocabulary: Vocabulary, start: int, inside: int) -> list[tuple[int, bytes, int]]:
-    """The tokens that are exceptions to the decoder's rule: what they write at the start of a text, and which state
-    reads it."""
+    """Return the tokens that the decoder's rule does not apply to: what they write at the start of a text, and the
+    state that reads it."""
     found = [(token, b"", start) for token in rule.ignored]
     for token, text in rule.exceptions.items():
         if token not in rule.ignored:

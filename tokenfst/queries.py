@@ -17,12 +17,14 @@ from collections import defaultdict
 import numpy as np
 
 from automata.errors import EmptyLanguage
-from tokenfst.automaton import TokenAutomaton
-from tokenfst.token_classes import END
+from tokenfst.finite.automaton import FiniteTokenAutomaton
+from tokenfst.finite.classes import END
+from tokenfst.token_automaton import TokenAutomaton
 
 
 def count(automaton: TokenAutomaton, max_tokens: int) -> int:
     """The number of sequences of at most `max_tokens` tokens that the automaton accepts."""
+    automaton = finite(automaton)
     steps = _Steps(automaton)
     # How many sequences lead to each state, length by length.
     reached, total = {automaton.start: 1}, 0
@@ -38,6 +40,7 @@ def count(automaton: TokenAutomaton, max_tokens: int) -> int:
 
 def shortest(automaton: TokenAutomaton) -> list[int]:
     """The first in order of token ids among the accepted sequences of the fewest tokens."""
+    automaton = finite(automaton)
     steps, state, tokens = _Steps(automaton), automaton.start, list[int]()
     while not automaton.is_final(state):
         nearer = automaton.min_tokens(state) - 1
@@ -62,6 +65,7 @@ def sample(automaton: TokenAutomaton, number: int, *, length: int, seed: int) ->
     Raises:
         EmptyLanguage: no sequence has this length.
     """
+    automaton = finite(automaton)
     steps, generator = _Steps(automaton), random.Random(seed)
     levels = steps.completions(length)
     if not levels[0].get(automaton.start):
@@ -69,10 +73,23 @@ def sample(automaton: TokenAutomaton, number: int, *, length: int, seed: int) ->
     return [steps.draw(generator, levels) for _ in range(number)]
 
 
+def finite(automaton: TokenAutomaton) -> FiniteTokenAutomaton:
+    """Return the tables of an automaton without a stack.
+
+    Raises:
+        ValueError: it has a stack, or a state for each last token.
+        LimitExceeded: the tables exceed the limits.
+    """
+    complete = automaton.complete()
+    if not isinstance(complete, FiniteTokenAutomaton):
+        raise ValueError(f"only finite automata are counted and sampled, and this is {complete!r}")
+    return complete
+
+
 class _Steps:
     """The transitions of an automaton, without those to the end, as they are asked for."""
 
-    def __init__(self, automaton: TokenAutomaton) -> None:
+    def __init__(self, automaton: FiniteTokenAutomaton) -> None:
         self.automaton = automaton
         # Token ids by class, and where each class begins.
         self.by_class = np.argsort(automaton.token_class, kind="stable").tolist()

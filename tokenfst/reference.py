@@ -3,7 +3,7 @@
     determinize(rmepsilon(project(detokenizer o constraint)))        (Koo, Liu & He 2024, Algorithm 2)
 
 Slow where free text is allowed, hundreds of milliseconds and more, and without any cleverness: what the fast
-path (`tokenfst.token_classes`) is tested against, and what to read first.
+path (`tokenfst.finite.classes`) is tested against, and what to read first.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import pywrapfst
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import EmptyLanguage, TokenNotAllowed
 from automata.openfst import Fst, to_arcs
-from tokenfst.detokenizer import detokenizer
 from tokenfst.vocabulary import Vocabulary
+from tokenfst.vocabulary.detokenizer import detokenizer
 
 
 def reference(automaton: ByteAutomaton, vocabulary: Vocabulary, *, at_text_start: bool = False) -> Fst:

@@ -19,7 +19,7 @@ from automata.pattern import parse
 from automata.pushdown.grammar import Grammar
 from constraints.grammars.replacing import replaced
 from constraints.values import Value
-from tokenfst.lazy import Layered
+from tokenfst.lazy import SupportsLazy
 
 # What can be a part: a pattern, an expression, an automaton, a grammar, or a constraint that is one of these.
 Composable: TypeAlias = str | Expr | ByteAutomaton | Grammar | Compilable
@@ -67,7 +67,7 @@ def part_of(constraint: Composable) -> Part:
         return Part(ex.whole(constraint) if holds_assertion(constraint) else constraint)
     if isinstance(constraint, _WithPart):
         return constraint.to_part()
-    if isinstance(constraint, Layered):
+    if isinstance(constraint, SupportsLazy):
         return Part(ex.call("0"), (constraint.to_network(),))
     if isinstance(constraint, _WithGrammar):
         constraint = constraint.to_grammar()

@@ -13,7 +13,7 @@ from decoding.arena.comb import comb
 from decoding.arena.layout import CHUNK_WORDS, FIELDS
 from decoding.arena.machine import Machine
 from decoding.arena.mask_chunks import mask_chunks, num_chunks
-from tokenfst.token_classes import NEVER
+from tokenfst.finite.classes import NEVER
 
 # More words than this have no places.
 _MOST_WORDS = np.iinfo(np.int32).max

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
 
 from decoding.arena.layout import (
@@ -21,16 +19,15 @@ from decoding.arena.layout import (
 )
 from decoding.arena.machine import Longs, Machine, leaves, plain_moves, with_last_two
 from decoding.arena.pushdown_rows import make_rows
-from tokenfst.automaton import TokenAutomaton
-from tokenfst.counted.automaton import CountedAutomaton
+from tokenfst.counted.automaton import CountedTokenAutomaton
+from tokenfst.finite.automaton import FiniteTokenAutomaton
+from tokenfst.finite.classes import END
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
-from tokenfst.token_classes import END
+from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
 
-Automaton: TypeAlias = TokenAutomaton | PushdownTokenAutomaton
 
-
-def machine_of(automaton: Automaton, max_depth: int) -> Machine:
+def machine_of(automaton: TokenAutomaton, max_depth: int) -> Machine:
     """The machine of an automaton.
 
     Args:
@@ -38,13 +35,17 @@ def machine_of(automaton: Automaton, max_depth: int) -> Machine:
         max_depth: the most symbols that a stack may hold.
 
     Raises:
-        LimitExceeded: the distances take more memory than they may.
+        LimitExceeded: the automaton's tables or distances exceed a limit.
+        ValueError: the arena cannot hold this kind of automaton.
     """
-    if isinstance(automaton, PushdownTokenAutomaton):
-        return of_pushdown(automaton, max_depth)
-    if isinstance(automaton, CountedAutomaton):
-        return of_counted(automaton)
-    return of_regular(automaton)
+    complete = automaton.complete()
+    if isinstance(complete, PushdownTokenAutomaton):
+        return of_pushdown(complete, max_depth)
+    if isinstance(complete, CountedTokenAutomaton):
+        return of_counted(complete)
+    if isinstance(complete, FiniteTokenAutomaton):
+        return of_regular(complete)
+    raise ValueError(f"the arena cannot hold {complete!r}; follow it on the host")
 
 
 def unconstrained(vocabulary: Vocabulary) -> Machine:
@@ -68,7 +69,7 @@ def unconstrained(vocabulary: Vocabulary) -> Machine:
     )
 
 
-def of_regular(automaton: TokenAutomaton) -> Machine:
+def of_regular(automaton: FiniteTokenAutomaton) -> Machine:
     """State q is row, node and move q + 2; the state after the end is ENDED."""
     source, number, target = (column.astype(np.int64) for column in automaton.transitions.edges())
     inside = source != automaton.end_state
@@ -95,7 +96,7 @@ def of_regular(automaton: TokenAutomaton) -> Machine:
     )
 
 
-def of_counted(automaton: CountedAutomaton) -> Machine:
+def of_counted(automaton: CountedTokenAutomaton) -> Machine:
     """Place q is node q + 2, with a row for each interval of counts in which the same guards are open."""
     form = automaton.transitions
     cuts, rows, edges = [], [[DEAD], [ENDED]], [(ENDED, END, ENDED, 0, 0)]
@@ -141,7 +142,7 @@ def of_counted(automaton: CountedAutomaton) -> Machine:
     )
 
 
-def _runs(automaton: CountedAutomaton, num_nodes: int) -> tuple[Longs, Longs]:
+def _runs(automaton: CountedTokenAutomaton, num_nodes: int) -> tuple[Longs, Longs]:
     """The least number of tokens by count, from each place but that after the end."""
     form, steps = automaton.transitions, automaton.min_tokens_steps
     values = form.max_register + 1

@@ -5,8 +5,8 @@
     Hypothesis          a complete text, its tokens and its score                       hypothesis
     Rows                what is searched: a model's next tokens, row by row             rows
 
-All take any automaton over tokens (`tokenfst.over_tokens.OverTokens`), one for each prompt or one for all. Its states
-are immutable, so each beam carries its own and a beam that splits shares it. Masks count what is left of
+All take any automaton over tokens (`tokenfst.TokenAutomaton`), one for each prompt or one for all. Its states are
+immutable, so each beam carries its own and a beam that splits shares it. Masks count what is left of
 `max_new_tokens`, so every beam can be completed at every step, and every text that comes back is complete.
 
 Scores are the model's own: the sum of its log-probabilities over the tokens of the text, not renormalized to those that

@@ -26,13 +26,13 @@ from transformers import PreTrainedModel
 from decoding.search.hypothesis import Hypothesis, automata_of, normalized
 from decoding.search.rows import Logits, rows_of
 from decoding.search.steps import Candidates, Place, Step
-from tokenfst.over_tokens import OverTokens
+from tokenfst.token_automaton import TokenAutomaton
 
 
 def beam_search(
     model: PreTrainedModel | Logits,
     prompts: Sequence[Sequence[int]],
-    constraint: OverTokens[Any] | Sequence[OverTokens[Any]],
+    constraint: TokenAutomaton | Sequence[TokenAutomaton],
     *,
     max_new_tokens: int,
     beams: int = 4,
@@ -109,7 +109,7 @@ class _Group:
 class _Search:
     """The search of one prompt."""
 
-    def __init__(self, automaton: OverTokens[Any], row: int, groups: int, limits: _Limits) -> None:
+    def __init__(self, automaton: TokenAutomaton, row: int, groups: int, limits: _Limits) -> None:
         self.automaton, self.limits = automaton, limits
         start = _Beam((), automaton.start, 0.0, row)
         self.groups = [_Group([start]) for _ in range(groups)]

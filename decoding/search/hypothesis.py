@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from automata.errors import IncompleteOutput
-from tokenfst.over_tokens import OverTokens
+from tokenfst.token_automaton import TokenAutomaton
 
 
 @dataclass(frozen=True)
@@ -36,15 +35,15 @@ def normalized(log_probability: float, length: int, penalty: float) -> float:
 
 
 def automata_of(
-    constraint: OverTokens[Any] | Sequence[OverTokens[Any]], prompts: int, max_new_tokens: int
-) -> list[OverTokens[Any]]:
+    constraint: TokenAutomaton | Sequence[TokenAutomaton], prompts: int, max_new_tokens: int
+) -> list[TokenAutomaton]:
     """The automaton of each prompt.
 
     Raises:
         ValueError: there are more or fewer automata than prompts.
         IncompleteOutput: the shortest text of one takes more than `max_new_tokens`.
     """
-    automata = [constraint] * prompts if isinstance(constraint, OverTokens) else list(constraint)
+    automata = [constraint] * prompts if isinstance(constraint, TokenAutomaton) else list(constraint)
     if len(automata) != prompts:
         raise ValueError(f"{prompts} prompts need as many automata or one for all, and {len(automata)} are given")
     for place, automaton in enumerate(automata):

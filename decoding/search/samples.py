@@ -15,13 +15,13 @@ from decoding.sampling import History, Noise, Sampling, choose, derived_seed, pr
 from decoding.search.hypothesis import Hypothesis, automata_of, normalized
 from decoding.search.rows import Logits, Rows, rows_of
 from decoding.search.steps import Place, Step
-from tokenfst.over_tokens import OverTokens
+from tokenfst.token_automaton import TokenAutomaton
 
 
 def best_of_n(
     model: PreTrainedModel | Logits,
     prompts: Sequence[Sequence[int]],
-    constraint: OverTokens[Any] | Sequence[OverTokens[Any]],
+    constraint: TokenAutomaton | Sequence[TokenAutomaton],
     *,
     max_new_tokens: int,
     n: int = 4,
@@ -66,7 +66,7 @@ def best_of_n(
 class _Sample:
     """A text so far; `row` is where its logits are."""
 
-    automaton: OverTokens[Any]
+    automaton: TokenAutomaton
     state: Any
     prompt: int
     row: int

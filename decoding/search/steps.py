@@ -13,13 +13,13 @@ import torch
 from torch import Tensor
 
 from decoding.difficulty import log_probabilities
-from tokenfst.over_tokens import OverTokens
+from tokenfst.token_automaton import TokenAutomaton
 
 
 class Place(NamedTuple):
     """Where a row stands in its automaton."""
 
-    automaton: OverTokens[Any]
+    automaton: TokenAutomaton
     state: Any
 
 

@@ -15,8 +15,8 @@ From each leaf of a tree the likeliest tokens are added, as long as the whole wa
 threshold: above 0.5 that is a chain, below it may branch. Counting never stops: every token that is written is one
 more, unless `learning` is turned off.
 
-Counts are kept by state numbers, so they belong to one automaton, and a file names it by a fingerprint of its tables.
-Automata that are made on demand number their states as they meet them: their counts last as long as they do.
+Counts are kept by the key of a state in the automaton's tables (`TokenAutomaton.key`), so they belong to one constraint
+and one vocabulary, and a file names these by a fingerprint of the tables.
 
 Rejected: a threshold for each token, as in the paper (ten tokens of 0.9 each are likelier refused than not).
 """
@@ -33,13 +33,7 @@ import numpy as np
 
 from automata.errors import AutomatonFileError
 from decoding.speculation.tree import ROOT, Tree
-from tokenfst.automaton import TokenAutomaton
-from tokenfst.canonical import CanonicalAutomaton
-from tokenfst.counted.automaton import CountedAutomaton
-from tokenfst.over_tokens import OverTokens
-from tokenfst.pushdown.automaton import PushdownTokenAutomaton
-from tokenfst.pushdown.storage import arrays_of as pushdown_arrays_of
-from tokenfst.storage import arrays_of
+from tokenfst.token_automaton import TokenAutomaton
 
 FORMAT: Final = "tokenfst counts"
 VERSION: Final = 1
@@ -62,7 +56,7 @@ class CountModel:
 
     forwards = 0
 
-    def __init__(self, automaton: OverTokens[Any], *, threshold: float = 0.5, learning: bool = True) -> None:
+    def __init__(self, automaton: TokenAutomaton, *, threshold: float = 0.5, learning: bool = True) -> None:
         """Makes a model that has counted nothing.
 
         Args:
@@ -84,10 +78,10 @@ class CountModel:
     def __repr__(self) -> str:
         return f"<CountModel of {len(self._counts):,} states, {sum(map(len, self._counts.values())):,} tokens>"
 
-    def observe(self, automaton: OverTokens[Any], state: Any, before: int | None, token: int) -> None:
+    def observe(self, automaton: TokenAutomaton, state: Any, before: int | None, token: int) -> None:
         """Counts a token that was written in a state, after another one or first of all."""
         if self.learning and automaton is self.automaton:
-            self._count(key_of(automaton, state), _START if before is None else before, token, 1)
+            self._count(automaton.key(state), _START if before is None else before, token, 1)
 
     def _count(self, key: Key, before: int, token: int, times: int) -> None:
         for counts in self._counts.setdefault(key, {}), self._after.setdefault((key, before), {}):
@@ -112,7 +106,7 @@ class CountModel:
 
     def shares(self, state: Any, before: int | None) -> dict[int, float]:
         """The probability of each token that has been written in a state, after another one or first of all."""
-        key = key_of(self.automaton, state)
+        key = self.automaton.key(state)
         counts, after = self._counts.get(key, {}), self._after.get((key, _START if before is None else before), {})
         every, total = sum(counts.values()), sum(after.values()) + 1
         return {token: (after.get(token, 0) + count / every) / total for token, count in counts.items()}
@@ -141,11 +135,7 @@ class CountModel:
     # Files
 
     def save(self, path: str | Path) -> None:
-        """Writes the counts as JSON.
-
-        Raises:
-            ValueError: the automaton is made on demand, and its states mean nothing to another.
-        """
+        """Writes the counts as JSON."""
         held = {
             "format": FORMAT,
             "version": VERSION,
@@ -157,13 +147,13 @@ class CountModel:
 
     @staticmethod
     def load(
-        path: str | Path, automaton: OverTokens[Any], *, threshold: float = 0.5, learning: bool = True
+        path: str | Path, automaton: TokenAutomaton, *, threshold: float = 0.5, learning: bool = True
     ) -> CountModel:
         """Reads counts that were saved for the same automaton.
 
         Raises:
             AutomatonFileError: a damaged file, another format version, another vocabulary or automaton.
-            ValueError: a threshold outside (0, 1]; an automaton that is made on demand.
+            ValueError: a threshold outside (0, 1].
         """
         model = CountModel(automaton, threshold=threshold, learning=learning)
         try:
@@ -180,32 +170,15 @@ class CountModel:
         return model
 
 
-def key_of(automaton: OverTokens[Any], state: Any) -> Key:
-    """What counts are kept by, for one state: numbers, which are the same for all states that are told apart by nothing
-    but how far they have counted, or by what lies deeper in their stacks."""
-    if isinstance(automaton, CountedAutomaton):
-        return (automaton.alike(state),)
-    if isinstance(automaton, PushdownTokenAutomaton):
-        return tuple([number for top in state.tops for number in top])
-    return (state,)
-
-
-def fingerprint(automaton: OverTokens[Any]) -> str:
-    """What an automaton's tables are known by (SHA-256, hexadecimal).
+def fingerprint(automaton: TokenAutomaton) -> str:
+    """Return the fingerprint of an automaton's tables (SHA-256, hexadecimal).
 
     Raises:
-        ValueError: the automaton is made on demand, and has none.
+        LimitExceeded: the tables exceed the limits.
     """
-    if isinstance(automaton, TokenAutomaton):
-        arrays = arrays_of(automaton)
-    elif isinstance(automaton, PushdownTokenAutomaton):
-        arrays = pushdown_arrays_of(automaton)
-    elif isinstance(automaton, CanonicalAutomaton):
-        arrays = {**automaton.rows._asdict(), "class_of": automaton.class_of}
-    else:
-        raise ValueError("an automaton that is made on demand numbers its states as it meets them: nothing to save")
-    state = hashlib.sha256(type(automaton).__name__.encode())
-    for name, array in sorted(arrays.items()):
+    complete = automaton.complete()
+    state = hashlib.sha256(type(complete).__name__.encode())
+    for name, array in sorted(complete.arrays().items()):
         state.update(f"{name} {array.dtype.str} {array.shape}".encode())
         state.update(np.ascontiguousarray(array).tobytes())
     return state.hexdigest()
@@ -215,7 +188,7 @@ def _likelihood(tree: Tree[Any], place: int) -> float:
     return tree.likelihood[place] if place != ROOT else 1.0
 
 
-def _check_header(held: Any, automaton: OverTokens[Any]) -> None:
+def _check_header(held: Any, automaton: TokenAutomaton) -> None:
     if not isinstance(held, dict) or held.get("format") != FORMAT:
         raise AutomatonFileError("the file does not hold counts")
     if held.get("version") != VERSION:
@@ -226,7 +199,7 @@ def _check_header(held: Any, automaton: OverTokens[Any]) -> None:
         raise AutomatonFileError("the counts were made for another automaton")
 
 
-def _check_counts(key: Any, before: Any, counts: Any, automaton: OverTokens[Any]) -> None:
+def _check_counts(key: Any, before: Any, counts: Any, automaton: TokenAutomaton) -> None:
     """Checks one entry of a file.
 
     Raises:

@@ -26,7 +26,7 @@ from decoding.sampling import Sampling, Samplings, probabilities
 from decoding.speculation.reader import Reader, reading_of
 from decoding.speculation.tree import ROOT, Tree
 from decoding.speculation.verify import DRAFT_STREAM, noise_at, unpacked
-from tokenfst.over_tokens import OverTokens
+from tokenfst.token_automaton import TokenAutomaton
 
 
 class DraftModel:
@@ -71,7 +71,7 @@ class DraftModel:
         for (tree, place), row, ranked in zip(places, drawn, self._ranked(places, drawn), strict=True):
             self._add(tree, place, row, ranked[: self.widths[self._level(tree, place)]])
 
-    def observe(self, automaton: OverTokens[Any], state: Any, before: int | None, token: int) -> None:
+    def observe(self, automaton: TokenAutomaton, state: Any, before: int | None, token: int) -> None:
         """Learns nothing."""
 
     def _unfinished(self, tree: Tree[Any]) -> list[int]:

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 from decoding.jump_forward import CONTEXT, Encode, forced_text, only_token, retokenized, settled
 from decoding.speculation.tree import Tree
-from tokenfst.over_tokens import OverTokens
+from tokenfst.token_automaton import TokenAutomaton
 
 # Texts kept for states that have been met.
 _MAX_CACHED = 4096
@@ -35,7 +35,7 @@ class ForcedTokens:
                     token = only_token(tree.mask(place))
                     place = tree.add(place, token, certain=True) if token is not None else None
 
-    def observe(self, automaton: OverTokens[Any], state: Any, before: int | None, token: int) -> None:
+    def observe(self, automaton: TokenAutomaton, state: Any, before: int | None, token: int) -> None:
         """Learns nothing."""
 
 
@@ -53,7 +53,7 @@ class ForcedText:
         """
         self.encode = encode
         self.verified = verified
-        self._texts: WeakKeyDictionary[OverTokens[Any], dict[Hashable, bytes]] = WeakKeyDictionary()
+        self._texts: WeakKeyDictionary[TokenAutomaton, dict[Hashable, bytes]] = WeakKeyDictionary()
 
     def propose(self, trees: Sequence[Tree[Any]]) -> None:
         """Adds the tokens of forced text."""
@@ -63,7 +63,7 @@ class ForcedText:
                 for token in self._tokens(tree, leaf):
                     place = tree.add(place, token, certain=not self.verified) if place is not None else None
 
-    def observe(self, automaton: OverTokens[Any], state: Any, before: int | None, token: int) -> None:
+    def observe(self, automaton: TokenAutomaton, state: Any, before: int | None, token: int) -> None:
         """Learns nothing."""
 
     def _tokens(self, tree: Tree[Any], place: int) -> list[int]:
@@ -75,7 +75,7 @@ class ForcedText:
         tokens = retokenized(automaton.vocabulary, before, text, self.encode)
         return tokens if self.verified else settled(automaton, state, tokens)
 
-    def _text(self, automaton: OverTokens[Any], state: Any) -> bytes:
+    def _text(self, automaton: TokenAutomaton, state: Any) -> bytes:
         texts = self._texts.setdefault(automaton, {})
         text = texts.get(state)
         if text is None:

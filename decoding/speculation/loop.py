@@ -17,7 +17,7 @@ from decoding.speculation.proposer import InTurn, Proposer
 from decoding.speculation.reader import CachedModel, Reader, reading_of
 from decoding.speculation.tree import Text, Tree
 from decoding.speculation.verify import Verdict, Verification, check_opportunistic
-from tokenfst.over_tokens import OverTokens
+from tokenfst.token_automaton import TokenAutomaton
 
 
 @dataclass
@@ -65,7 +65,7 @@ class Written:
 def speculate(
     model: Any,
     prompts: Sequence[Sequence[int]],
-    automata: OverTokens[Any] | Sequence[OverTokens[Any]],
+    automata: TokenAutomaton | Sequence[TokenAutomaton],
     proposers: Sequence[Proposer] = (),
     *,
     sampling: Sampling | Sequence[Sampling] = Sampling(),  # noqa: B008 (immutable)
@@ -119,7 +119,7 @@ class _Writing:
     """One text on its way."""
 
     def __init__(
-        self, row: int, prompt: Sequence[int], automaton: OverTokens[Any], sampling: Sampling, seed: int, limit: int
+        self, row: int, prompt: Sequence[int], automaton: TokenAutomaton, sampling: Sampling, seed: int, limit: int
     ) -> None:
         self.automaton = automaton
         self.state = automaton.start
@@ -178,7 +178,7 @@ def _count(statistics: Statistics, tree: Tree[Any], verdict: Verdict) -> None:
 
 def _writings(
     prompts: Sequence[Sequence[int]],
-    automata: Sequence[OverTokens[Any]],
+    automata: Sequence[TokenAutomaton],
     samplings: Sequence[Sampling],
     max_new_tokens: int,
     opportunistic: bool,
@@ -196,7 +196,7 @@ def _writings(
     return [_Writing(row, *part, max_new_tokens) for row, part in enumerate(parts)]
 
 
-def _check(automaton: OverTokens[Any], max_new_tokens: int) -> None:
+def _check(automaton: TokenAutomaton, max_new_tokens: int) -> None:
     if not automaton.vocabulary.eos_ids:
         raise VocabularyError("the vocabulary has no end-of-sequence token, so no text could end")
     least = automaton.min_tokens(automaton.start)

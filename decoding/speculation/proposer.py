@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from decoding.speculation.tree import Tree
-from tokenfst.over_tokens import OverTokens
+from tokenfst.token_automaton import TokenAutomaton
 
 
 class Proposer(Protocol):
@@ -33,7 +33,7 @@ class Proposer(Protocol):
             trees: one for each text that is being written, not empty.
         """
 
-    def observe(self, automaton: OverTokens[Any], state: Any, before: int | None, token: int) -> None:
+    def observe(self, automaton: TokenAutomaton, state: Any, before: int | None, token: int) -> None:
         """Is told of a token that has been written in a state of an automaton, and of the token before it in the
         text."""
 
@@ -57,7 +57,7 @@ class InTurn:
             self.proposers[turn].propose(trees)
             turn = 0 if sum(map(len, trees)) > before else turn + 1
 
-    def observe(self, automaton: OverTokens[Any], state: Any, before: int | None, token: int) -> None:
+    def observe(self, automaton: TokenAutomaton, state: Any, before: int | None, token: int) -> None:
         """Tells them all."""
         for proposer in self.proposers:
             proposer.observe(automaton, state, before, token)

@@ -23,7 +23,7 @@ from torch import Tensor
 
 from automata.errors import TokenNotAllowed
 from decoding.sampling import Sampling
-from tokenfst.over_tokens import OverTokens
+from tokenfst.token_automaton import TokenAutomaton
 
 S = TypeVar("S")
 Words = npt.NDArray[np.int32]
@@ -71,7 +71,7 @@ class Tree(Generic[S]):
 
     def __init__(
         self,
-        automaton: OverTokens[S],
+        automaton: TokenAutomaton,
         state: S,
         text: Text = Text(),  # noqa: B008 (immutable)
         *,
@@ -222,7 +222,7 @@ class Tree(Generic[S]):
 
 
 def tree_masks(
-    automaton: OverTokens[Any],
+    automaton: TokenAutomaton,
     state: Any,
     tokens: Sequence[int],
     parents: Sequence[int],
@@ -238,8 +238,8 @@ def tree_masks(
         remaining: how many tokens may still be written after the text, the end token included; None is no limit.
 
     Returns:
-        `[N + 1, W]` int32, packed (`OverTokens.fill_bitmask`): first what may come after the text, then what may come
-        after each token. Nothing may come after an end token, nor after a token that its parent's mask forbids.
+        `[N + 1, W]` int32, packed (`TokenAutomaton.fill_bitmask`): first what may come after the text, then what may
+        come after each token. Nothing may come after an end token, nor after a token that its parent's mask forbids.
 
     Raises:
         ValueError: a parent that does not come before its child.

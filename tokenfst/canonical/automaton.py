@@ -1,4 +1,4 @@
-"""CanonicalAutomaton: of the texts of a language, the one tokenization that the vocabulary's encoder produces.
+"""CanonicalTokenAutomaton: of the texts of a language, the one tokenization that the vocabulary's encoder produces.
 
 The states of a `TokenAutomaton` times the tokens of the vocabulary would be tables of gigabytes. So a state here is a
 pair, packed into one integer, and the two parts are kept apart:
@@ -14,7 +14,6 @@ and masks of rows that were asked for are kept in a bounded cache, so automata m
 from __future__ import annotations
 
 from functools import cached_property
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -22,9 +21,13 @@ import numpy as np
 from automata.arrays import BoolArray, IntArray
 from tokenfst import _native
 from tokenfst._native import Pairs
-from tokenfst.native_automaton import NativeAutomaton
+from tokenfst.canonical.encoder import encoder_digest
+from tokenfst.files import Array
+from tokenfst.token_automaton import NativeTokenAutomaton, State
 from tokenfst.vocabulary import Vocabulary
 
+# Of files.
+KIND = "canonical"
 # Pairs of masks kept for rows that have been visited; 32 KiB each with a vocabulary of 128,000 tokens.
 MAX_CACHED_ROWS = 1024
 # The two targets of an edge: for runs with the boundary of a piece before it, and for all.
@@ -51,7 +54,7 @@ class Rows(NamedTuple):
     final: BoolArray
 
 
-class CanonicalAutomaton(NativeAutomaton[int]):
+class CanonicalTokenAutomaton(NativeTokenAutomaton):
     """An exact deterministic automaton over tokens; made by `compile(..., tokenization="canonical")` or `load`.
 
     Attributes:
@@ -70,7 +73,7 @@ class CanonicalAutomaton(NativeAutomaton[int]):
         self.start = 0
 
     @staticmethod
-    def from_rows(vocabulary: Vocabulary, rows: Rows, class_of: IntArray, pairs: Pairs) -> CanonicalAutomaton:
+    def from_rows(vocabulary: Vocabulary, rows: Rows, class_of: IntArray, pairs: Pairs) -> CanonicalTokenAutomaton:
         """The automaton of some tables; the row for the end of the sequence is the last one, and has no edges.
 
         Raises:
@@ -78,11 +81,11 @@ class CanonicalAutomaton(NativeAutomaton[int]):
         """
         edges = np.ascontiguousarray(np.concatenate([rows.number[None], rows.targets, rows.least]).T)
         parts = vocabulary.native, rows.offsets, edges, rows.final, class_of, pairs, MAX_CACHED_ROWS
-        return CanonicalAutomaton(vocabulary, _native.CanonicalAutomaton.from_rows(*parts))
+        return CanonicalTokenAutomaton(vocabulary, _native.CanonicalAutomaton.from_rows(*parts))
 
     def __repr__(self) -> str:
         sizes = f"{len(self.core.final):,} rows and {self.num_classes:,} classes, {self.nbytes:,} bytes"
-        return f"<CanonicalAutomaton of {sizes}>"
+        return f"<CanonicalTokenAutomaton of {sizes}>"
 
     # Tables
 
@@ -127,20 +130,13 @@ class CanonicalAutomaton(NativeAutomaton[int]):
 
     # Files
 
-    def save(self, path: str | Path) -> None:
-        """Write the automaton as a safetensors file that names its format version, its vocabulary and its encoder."""
-        from tokenfst.canonical.storage import save
+    def arrays(self) -> dict[str, Array]:
+        """Return the tables by name; see `TokenAutomaton.arrays`."""
+        return self.rows._asdict() | {"final": self.rows.final.astype(np.uint8), "class_of": self.class_of}
 
-        save(self, path)
+    def key(self, state: State) -> tuple[int, ...]:
+        """Return numbers for a state; see `TokenAutomaton.key`."""
+        return (state,)
 
-    @staticmethod
-    def load(path: str | Path, vocabulary: Vocabulary) -> CanonicalAutomaton:
-        """Read an automaton that was saved for the same vocabulary and encoder.
-
-        Raises:
-            AutomatonFileError: a damaged file, another format version, another vocabulary or another encoder.
-            UnsupportedTokenizer: the vocabulary's encoder is not known.
-        """
-        from tokenfst.canonical.storage import load
-
-        return load(path, vocabulary)
+    def _header(self) -> dict[str, str]:
+        return {"kind": KIND, "encoder": encoder_digest(self.vocabulary)}

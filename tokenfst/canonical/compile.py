@@ -17,9 +17,9 @@ from automata.byte_automaton import ByteAutomaton
 from automata.errors import EmptyLanguage, LimitExceeded, VocabularyError
 from automata.limits import Work, under_way
 from tokenfst import _native
-from tokenfst.canonical.automaton import MAX_CACHED_ROWS, CanonicalAutomaton
+from tokenfst.canonical.automaton import MAX_CACHED_ROWS, CanonicalTokenAutomaton
 from tokenfst.canonical.prepared import Prepared, prepare
-from tokenfst.terminals import Terminals, token_set
+from tokenfst.finite.terminals import Terminals, token_set
 from tokenfst.vocabulary import Vocabulary
 
 
@@ -29,7 +29,7 @@ def canonical_from_bytes(
     *,
     terminals: Terminals | None = None,
     work: Work | None = None,
-) -> CanonicalAutomaton:
+) -> CanonicalTokenAutomaton:
     """The canonical automaton of a byte automaton.
 
     Raises:
@@ -63,7 +63,7 @@ def canonical_from_bytes(
         )
     except LimitExceeded as error:
         raise error.of("the canonical automaton") from None
-    return CanonicalAutomaton(vocabulary, core)
+    return CanonicalTokenAutomaton(vocabulary, core)
 
 
 _Labelled = list[tuple[IntArray, IntArray]]

@@ -11,8 +11,8 @@ from automata.errors import UnsupportedTokenizer
 from automata.limits import Work, under_way
 from tokenfst import _native
 from tokenfst._native import Derivations
-from tokenfst.bpe import BPE
 from tokenfst.vocabulary import Vocabulary
+from tokenfst.vocabulary.bpe import BPE
 
 
 def derivations(vocabulary: Vocabulary, bpe: BPE, work: Work | None = None) -> Derivations:

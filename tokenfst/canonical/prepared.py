@@ -12,8 +12,8 @@ from automata.errors import UnsupportedTokenizer
 from automata.limits import Work, under_way
 from tokenfst import _native
 from tokenfst._native import Pairs, WholePieces
-from tokenfst.bpe import NotBPE
 from tokenfst.canonical.derivations import derivations
+from tokenfst.canonical.encoder import encoder_of
 from tokenfst.canonical.pairs import pairs
 from tokenfst.canonical.piece_bytes import piece_bytes
 from tokenfst.canonical.pieces import pieces
@@ -63,9 +63,7 @@ def prepare(vocabulary: Vocabulary, work: Work | None = None) -> Prepared:
 
 
 def _prepare(vocabulary: Vocabulary, work: Work) -> Prepared:
-    bpe = vocabulary.bpe
-    if isinstance(bpe, NotBPE):
-        raise UnsupportedTokenizer(f"canonical tokenization needs the encoder of the vocabulary: {bpe.reason}")
+    bpe = encoder_of(vocabulary)
     if vocabulary.text_start is not None:
         raise UnsupportedTokenizer("byte-level BPE writes the same at the start of a text; this vocabulary does not")
     made = derivations(vocabulary, bpe, work)

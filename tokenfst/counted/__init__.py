@@ -3,5 +3,5 @@
 counted_classes     what tokens do to places and register                classes
 with_counted_...    the start of a text                                  beginning
 Counted             the transitions, behind the interface of all         transitions
-CountedAutomaton    the automaton, and distances                         automaton
+CountedTokenAutomaton    the automaton, and distances                         automaton
 """

@@ -1,6 +1,6 @@
-"""CountedAutomaton: a token automaton whose states hold a count, for repetitions with large bounds.
+"""CountedTokenAutomaton: an automaton over tokens whose states hold a count, for repetitions with large bounds.
 
-    state = register x Q + place         (`tokenfst.transitions`)
+    state = register x Q + place         (`tokenfst.finite.transitions`)
 
 Whoever uses it sees a token automaton with very many states; what there is of it are Q places and the guarded edges
 between them (`native/tokenfst/counted/counted_classes.h`). At one place the masks change only where a guard begins or
@@ -27,10 +27,11 @@ from automata.errors import EmptyLanguage, LimitExceeded
 from automata.limits import Work, under_way
 from tokenfst import _native
 from tokenfst._native import FiniteAutomaton
-from tokenfst.automaton import MAX_CACHED_MASKS, TokenAutomaton
 from tokenfst.counted.beginning import with_counted_beginning, with_counted_exceptions
 from tokenfst.counted.classes import counted_classes
-from tokenfst.transitions import Counted
+from tokenfst.finite.automaton import MAX_CACHED_MASKS, FiniteTokenAutomaton
+from tokenfst.finite.transitions import Counted
+from tokenfst.token_automaton import State
 from tokenfst.vocabulary import Vocabulary
 
 # The distance where no end can be reached.
@@ -49,7 +50,7 @@ class Steps(NamedTuple):
     value: IntArray
 
 
-class CountedAutomaton(TokenAutomaton):
+class CountedTokenAutomaton(FiniteTokenAutomaton):
     """An exact deterministic automaton over tokens with a register in its states.
 
     Attributes:
@@ -86,7 +87,7 @@ class CountedAutomaton(TokenAutomaton):
         except LimitExceeded as error:
             raise error.of("the least numbers of tokens") from None
 
-    def min_tokens(self, state: int) -> int:
+    def min_tokens(self, state: State) -> int:
         """The least number of tokens from a state to the end of the text, the end token counted.
 
         Raises:
@@ -104,7 +105,7 @@ def from_counted(
     *,
     at_text_start: bool = False,
     work: Work | None = None,
-) -> CountedAutomaton:
+) -> CountedTokenAutomaton:
     """The token automaton of a counted byte automaton; see `tokenfst.compile`."""
     if automaton.is_empty:
         raise EmptyLanguage("the constraint allows no text at all")
@@ -124,4 +125,4 @@ def from_counted(
         raise error.of(f"the edges of {automaton.num_states:,} states that count") from None
     if not len(core.moves(core.start)[0]):
         raise EmptyLanguage("the vocabulary cannot write any text that the constraint allows")
-    return CountedAutomaton(vocabulary, core, at_text_start=at_text_start)
+    return CountedTokenAutomaton(vocabulary, core, at_text_start=at_text_start)

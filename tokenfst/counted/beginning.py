@@ -1,4 +1,4 @@
-"""A counted automaton for tokens that are a text by themselves: `tokenfst.beginning`, with a register.
+"""A counted automaton for tokens that are a text by themselves: `tokenfst.finite.beginning`, with a register.
 
 The one more state is where the register is 0. Byte by byte it leads to one state with one value, so its arcs hold for 0
 alone and set the register. Counted automata have no labels, so nothing is twice.
@@ -12,10 +12,10 @@ import numpy as np
 
 from automata.counted import CountedByteAutomaton
 from tokenfst._native import CountedClasses
-from tokenfst.beginning import moved_runs
-from tokenfst.text_start import SPACE, TextStart
-from tokenfst.token_classes import NEVER
+from tokenfst.finite.beginning import moved_runs
+from tokenfst.finite.classes import NEVER
 from tokenfst.vocabulary import Vocabulary
+from tokenfst.vocabulary.text_start import SPACE, TextStart
 
 # A state and what the register holds there; None for nowhere.
 _Reached: TypeAlias = tuple[int, int] | None

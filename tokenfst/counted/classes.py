@@ -1,6 +1,6 @@
 """Token classes of a counted byte automaton: tokens with the same function on states and register are one letter.
 
-The walk over the vocabulary's trie is that of `tokenfst.token_classes`, carrying functions with guards in place of
+The walk over the vocabulary's trie is that of `tokenfst.finite.classes`, carrying functions with guards in place of
 plain ones (`native/tokenfst/counted/register_functions.h`).
 """
 

@@ -20,10 +20,10 @@ has one.
 The libraries that a source needs are imported when its loader is called, not before.
 """
 
-from tokenfst.loaders.files import load
+from tokenfst.loaders.files import load_vocabulary
 from tokenfst.loaders.huggingface import from_transformers
 from tokenfst.loaders.sentencepiece import from_sentencepiece
 from tokenfst.loaders.tekken import from_tekken
 from tokenfst.loaders.tiktoken import from_tiktoken
 
-__all__ = ["from_sentencepiece", "from_tekken", "from_tiktoken", "from_transformers", "load"]
+__all__ = ["from_sentencepiece", "from_tekken", "from_tiktoken", "from_transformers", "load_vocabulary"]

@@ -1,10 +1,10 @@
 """How a byte-level BPE of `tokenizers` cuts a text into tokens, read from its definition.
 
 The encoder normalizes the text, takes the added tokens out, cuts the rest into pieces, spells the pieces in characters
-that stand for bytes, and merges. What is modelled (`tokenfst.bpe`): no normalizer; no added tokens but special ones;
-pieces by one regular expression, or the one that `ByteLevel` has built in, or a text as one piece; and merges without
-dropout. Names of special tokens in a text are text, as with `encode_special_tokens = True` (`split_special_tokens` in
-transformers). Whatever else a definition says is a `NotBPE` with the reason.
+that stand for bytes, and merges. What is modelled (`tokenfst.vocabulary.bpe`): no normalizer; no added tokens but
+special ones; pieces by one regular expression, or the one that `ByteLevel` has built in, or a text as one piece; and
+merges without dropout. Names of special tokens in a text are text, as with `encode_special_tokens = True`
+(`split_special_tokens` in transformers). Whatever else a definition says is a `NotBPE` with the reason.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tokenfst.bpe import BPE, GPT2_PATTERN, NotBPE
+from tokenfst.vocabulary.bpe import BPE, GPT2_PATTERN, NotBPE
 
 Json = dict[str, Any]
 

@@ -16,9 +16,9 @@ import binascii
 from typing import TYPE_CHECKING
 
 from automata.errors import UnsupportedTokenizer, VocabularyError
-from tokenfst.bpe import BPE, NotBPE
-from tokenfst.text_start import TextStart
 from tokenfst.vocabulary import Vocabulary
+from tokenfst.vocabulary.bpe import BPE, NotBPE
+from tokenfst.vocabulary.text_start import TextStart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

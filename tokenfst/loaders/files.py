@@ -52,7 +52,7 @@ _COMMON_EOS = (
 )
 
 
-def load(path: str | os.PathLike[str], *, eos_ids: Iterable[int] | None = None) -> Vocabulary:
+def load_vocabulary(path: str | os.PathLike[str], *, eos_ids: Iterable[int] | None = None) -> Vocabulary:
     """The vocabulary in a file of any kind that the loaders read, or in a directory that holds one.
 
     Without `eos_ids`, the end is the source's own. For a `tokenizer.json` or `vocab.txt` that is what

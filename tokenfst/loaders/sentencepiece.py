@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from sentencepiece import SentencePieceProcessor
 
-    from tokenfst.text_start import TextStart
     from tokenfst.vocabulary import Vocabulary
+    from tokenfst.vocabulary.text_start import TextStart
 
 Fields = dict[int, int | bytes]
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from automata.errors import UnsupportedTokenizer, VocabularyError
-from tokenfst.bpe import NotBPE
 from tokenfst.loaders.common import assemble, base64_bytes, ranked
+from tokenfst.vocabulary.bpe import NotBPE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -24,7 +24,3 @@ and here is what surrounds it:
     compile     from a pushdown automaton over bytes to one over tokens
     storage     files
 """
-
-from tokenfst.pushdown.automaton import PushdownTokenAutomaton
-
-__all__ = ["PushdownTokenAutomaton"]

@@ -11,29 +11,33 @@ and masks that were asked for are kept in a bounded cache, so automata may be sh
 from __future__ import annotations
 
 from functools import cached_property
-from pathlib import Path
-from typing import TypeAlias
+
+import numpy as np
 
 from automata.arrays import IntArray
-from automata.errors import AutomatonFileError, EmptyLanguage, VocabularyError
+from automata.drawing import Drawing
+from automata.errors import EmptyLanguage, VocabularyError
 from automata.limits import DEFAULT_LIMITS
 from tokenfst import _native
 from tokenfst._native import PushdownState, PushdownTables
-from tokenfst.native_automaton import NativeAutomaton
+from tokenfst.drawing import ClassNames, draw_pushdown
+from tokenfst.files import Array
 from tokenfst.pushdown.distance import PushdownDistance, distances, stack_distance
+from tokenfst.pushdown.tables import SIZES, arrays_of
+from tokenfst.token_automaton import NativeTokenAutomaton, State
 from tokenfst.vocabulary import Vocabulary
 
+# Of files.
+KIND = "pushdown"
 # Masks kept for paths that have been visited; 16 KiB each with a vocabulary of 128,000 tokens.
 MAX_CACHED_MASKS = 4096
 
-State: TypeAlias = PushdownState
-
-# To the native core.
+# In files, and to the native core.
 _NO_MAX_DEPTH = -1
 
 
-class PushdownTokenAutomaton(NativeAutomaton[State]):
-    """An exact automaton over tokens with a stack; made by `tokenfst.compile` from a grammar, or by `load`.
+class PushdownTokenAutomaton(NativeTokenAutomaton):
+    """An automaton over tokens with a stack, with complete tables.
 
     Attributes:
         vocabulary: the tokens.
@@ -99,7 +103,7 @@ class PushdownTokenAutomaton(NativeAutomaton[State]):
         Args:
             vocabulary: the tokens.
             tables: what each class of tokens does.
-            run_end, run_class: `[R]` each, the class of every rank as runs (`tokenfst.token_classes.TokenClasses`).
+            run_end, run_class: `[R]` each, the class of every rank as runs (`tokenfst.finite.classes.TokenClasses`).
             at_text_start, max_depth, lacks_bytes: as of the class.
             max_bytes: what distances may take when they are first asked for.
 
@@ -141,15 +145,15 @@ class PushdownTokenAutomaton(NativeAutomaton[State]):
         return self.tables.num_classes
 
     @property
-    def end_state(self) -> State:
+    def end_state(self) -> PushdownState:
         """The state after an end token."""
         return self.core.end_state
 
     # Steps
 
     def min_tokens(self, state: State) -> int:
-        """The least number of tokens from a state to the end of the text, the end token counted, however high the
-        stack may become on the way (`max_depth` is not looked at)."""
+        """Return the least number of tokens from a state to the end of the text, the end token included, however high
+        the stack may become on the way (`max_depth` is not looked at)."""
         return self.core.min_tokens(state)
 
     # Whole tables
@@ -183,26 +187,27 @@ class PushdownTokenAutomaton(NativeAutomaton[State]):
         """
         return distances(self.core.distance)
 
-    # Files
+    # Pictures and files
 
-    def save(self, path: str | Path) -> None:
-        """Writes the automaton as a safetensors file that names its format version and vocabulary digest."""
-        from tokenfst.pushdown.storage import arrays_of
-        from tokenfst.storage import write
+    def draw(self, *, title: str | None = None) -> Drawing:
+        """Return a picture; see `TokenAutomaton.draw`."""
+        return draw_pushdown(self.tables, ClassNames(self.vocabulary, self.token_class), title=title)
 
-        write(arrays_of(self), self, path)
+    def arrays(self) -> dict[str, Array]:
+        """Return the tables by name; see `TokenAutomaton.arrays`."""
+        max_depth = _NO_MAX_DEPTH if self.max_depth is None else self.max_depth
+        return {
+            **arrays_of(self.tables),
+            "sizes": np.array([getattr(self.tables, name) for name in SIZES], np.int32),
+            "run_end": self.run_end,
+            "run_class": self.run_class,
+            "max_depth": np.array([max_depth], np.int32),
+            "lacks_bytes": np.array([self.lacks_bytes], np.int32),
+        }
 
-    @staticmethod
-    def load(path: str | Path, vocabulary: Vocabulary) -> PushdownTokenAutomaton:
-        """Reads an automaton that was saved for the same vocabulary.
+    def key(self, state: State) -> tuple[int, ...]:
+        """Return numbers for a state; see `TokenAutomaton.key`."""
+        return tuple([number for top in state.tops for number in top])
 
-        Raises:
-            AutomatonFileError: a damaged file, another format version, another vocabulary, or an automaton without a
-                stack.
-        """
-        from tokenfst.storage import load
-
-        automaton = load(path, vocabulary)
-        if not isinstance(automaton, PushdownTokenAutomaton):
-            raise AutomatonFileError(f"{path} holds one without a stack: load it with TokenAutomaton.load")
-        return automaton
+    def _header(self) -> dict[str, str]:
+        return {"kind": KIND, "at_text_start": str(self.at_text_start)}

@@ -1,4 +1,4 @@
-"""A pushdown automaton for tokens that are a text by themselves: `tokenfst.beginning`, with a stack.
+"""A pushdown automaton for tokens that are a text by themselves: `tokenfst.finite.beginning`, with a stack.
 
 One more state is where the text has not begun; its stack is empty. A space leads from there to the start, and any other
 byte to where the decoder's prefix and that byte lead from the start, with what they push. Tokens that are exceptions to
@@ -21,11 +21,11 @@ from automata.errors import UnsupportedTokenizer
 from automata.limits import Work
 from automata.pushdown.automaton import Configuration, PushdownAutomaton
 from tokenfst._native import TokenEffects
-from tokenfst.beginning import moved_runs
+from tokenfst.finite.beginning import moved_runs
+from tokenfst.finite.classes import NEVER
 from tokenfst.pushdown.terminals import CLASS, SOURCE
-from tokenfst.text_start import SPACE, TextStart
-from tokenfst.token_classes import NEVER
 from tokenfst.vocabulary import Vocabulary
+from tokenfst.vocabulary.text_start import SPACE, TextStart
 
 _Reached: TypeAlias = frozenset[Configuration]
 

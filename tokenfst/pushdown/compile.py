@@ -19,10 +19,10 @@ from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
 from tokenfst import _native
 from tokenfst._native import PushdownTables, TokenEffects
+from tokenfst.finite.terminals import Terminals
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 from tokenfst.pushdown.beginning import with_beginning, with_exceptions
 from tokenfst.pushdown.terminals import all_have_tokens, check_deterministic, with_labels
-from tokenfst.terminals import Terminals
 from tokenfst.vocabulary import Vocabulary
 
 

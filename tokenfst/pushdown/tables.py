@@ -37,8 +37,10 @@ from __future__ import annotations
 from automata.arrays import IntArray
 from tokenfst._native import PushdownTables
 
-__all__ = ["ARRAYS", "PushdownTables", "arrays_of"]
+__all__ = ["ARRAYS", "SIZES", "PushdownTables", "arrays_of"]
 
+# The numbers of tables, in the order of the array `sizes` of a file.
+SIZES = ("num_states", "num_symbols", "num_classes", "start", "max_pops", "max_configurations")
 # The arrays of tables.
 ARRAYS = (
     "child",

@@ -1,8 +1,8 @@
 """Labels of a pushdown automaton: tokens that are taken by what they are called, and not by their bytes.
 
-As in `tokenfst.terminals`, classes are split so that each is in a set wholly or not at all; what a label's column does
-comes to what the bytes do. A token that does something by its bytes and by its name in one configuration has two moves
-there. A deterministic automaton cannot make both, so it is refused; side by side they can be.
+As in `tokenfst.finite.terminals`, classes are split so that each is in a set wholly or not at all; what a label's
+column does comes to what the bytes do. A token that does something by its bytes and by its name in one configuration
+has two moves there. A deterministic automaton cannot make both, so it is refused; side by side they can be.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
 from tokenfst import _native
 from tokenfst._native import PushdownTables, TokenEffects
-from tokenfst.terminals import Terminals, members, refined, token_set
-from tokenfst.token_classes import FIRST_CLASS
+from tokenfst.finite.classes import FIRST_CLASS
+from tokenfst.finite.terminals import Terminals, members, refined, token_set
 from tokenfst.vocabulary import Vocabulary
 
 # Columns of the entries of effects.
@@ -29,7 +29,7 @@ def with_labels(
     """The effects of an automaton whose labels are sets of tokens.
 
     Raises:
-        UnknownTerminal, VocabularyError: as `tokenfst.terminals.token_set`.
+        UnknownTerminal, VocabularyError: as `tokenfst.finite.terminals.token_set`.
     """
     member = members(automaton.labels, vocabulary, terminals)
     run_end, run_class, bytes_of, sets_of = refined(effects.run_end, effects.run_class, member)

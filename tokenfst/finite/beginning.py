@@ -1,7 +1,7 @@
 """The automaton for tokens that are a text by themselves, where the decoder treats the start of a text its own way.
 
 If L is the language of texts, let a token sequence write the raw bytes u, as it would inside a text. By the rule of
-`tokenfst.text_start` the text is u without its leading space, or the prefix and u. So u has to be in
+`tokenfst.vocabulary.text_start` the text is u without its leading space, or the prefix and u. So u has to be in
 
     L' = " " L  |  { u : u does not begin with a space, prefix u in L }
 
@@ -27,10 +27,10 @@ import numpy as np
 from automata.arrays import BoolArray, IntArray
 from automata.byte_automaton import ByteAutomaton
 from tokenfst._native import TokenClasses
-from tokenfst.terminals import Terminals, token_set
-from tokenfst.text_start import SPACE, TextStart
-from tokenfst.token_classes import NEVER
+from tokenfst.finite.classes import NEVER
+from tokenfst.finite.terminals import Terminals, token_set
 from tokenfst.vocabulary import Vocabulary
+from tokenfst.vocabulary.text_start import SPACE, TextStart
 
 # Before the name of a label, for its tokens that do not begin the text.
 _SILENT = "\0"
@@ -113,7 +113,7 @@ def split_terminals(
     """The sets of the labels of `with_beginning`, from the labels before.
 
     Raises:
-        UnknownTerminal, VocabularyError: as `tokenfst.terminals.token_set`.
+        UnknownTerminal, VocabularyError: as `tokenfst.finite.terminals.token_set`.
     """
     split: dict[str, list[int]] = {}
     for name in labels:

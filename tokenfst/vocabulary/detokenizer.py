@@ -6,12 +6,12 @@ a path through the transducer reads a sequence of tokens and writes its text.
     plain       a cycle for each token, as in Algorithm 1
     compact     cycles share their prefixes, as in a trie: the paper's Figures 4 and 9
 
-That is inside a text. At the start of one, some decoders write other bytes (`tokenfst.text_start`): then there is a
-state before the root, and what a token writes there is a path from it to the root, or back to itself where the token
-is ignored.
+That is inside a text. At the start of one, some decoders write other bytes (`tokenfst.vocabulary.text_start`): then
+there is a state before the root, and what a token writes there is a path from it to the root, or back to itself where
+the token is ignored.
 
 It is the definition that composition starts from (`tokenfst.reference`) and the thing to draw. The fast path
-(`tokenfst.token_classes`) walks the same trie without ever building it.
+(`tokenfst.finite.classes`) walks the same trie without ever building it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from automata.openfst import EPSILON, Fst, to_transducer
-from tokenfst.vocabulary import Vocabulary
+from tokenfst.vocabulary.vocabulary import Vocabulary
 
 ROOT = 0
 

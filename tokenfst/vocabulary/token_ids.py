@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 
 from automata.errors import VocabularyError
-from tokenfst.vocabulary import Vocabulary
+from tokenfst.vocabulary.vocabulary import Vocabulary
 
 _NUMBERS = re.compile(r"<\[(\^?)([0-9]{1,9}(?:-[0-9]{1,9})?(?:,[0-9]{1,9}(?:-[0-9]{1,9})?)*)\]>")
 

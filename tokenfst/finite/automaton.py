@@ -1,13 +1,10 @@
-"""TokenAutomaton: an exact deterministic automaton over the tokens of a vocabulary.
-
-It accepts every tokenization of every text of its language and nothing else, and every state that it can be in leads on
-to an end, so a mask never forbids what could still be completed and never leads into a dead end.
+"""FiniteTokenAutomaton: an automaton over tokens as tables over states.
 
     state 0 .. Q - 2     where a text can stand between two tokens
     state Q - 1          the end of the sequence, after an end token
     class 0, NEVER       tokens that no state allows
     class 1, END         the end tokens
-    class 2 ..           tokens that no state tells apart (`tokenfst.token_classes`)
+    class 2 ..           tokens that no state tells apart (`tokenfst.finite.classes`)
 
 The native core holds the tables and steps through them (`native/tokenfst/finite_automaton.h`). They never change, and
 masks that were asked for are kept in a bounded cache, so automata may be shared by threads.
@@ -16,25 +13,28 @@ masks that were asked for are kept in a bounded cache, so automata may be shared
 from __future__ import annotations
 
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from automata.arrays import BoolArray, IntArray
-from automata.errors import AutomatonFileError
+from automata.drawing import Drawing
 from automata.limits import DEFAULT_LIMITS, Work
 from tokenfst._native import FiniteAutomaton, TokenClasses
-from tokenfst.native_automaton import NativeAutomaton
-from tokenfst.transitions import DENSE_BYTES, Csr, Dense, Transitions
+from tokenfst.drawing import ClassNames, draw_transitions
+from tokenfst.files import Array
+from tokenfst.finite.transitions import DENSE_BYTES, Csr, Dense, Transitions
+from tokenfst.token_automaton import NativeTokenAutomaton, State
 from tokenfst.vocabulary import Vocabulary
 
+# Of files.
+KIND = "finite"
 # Masks kept for states that have been visited; 16 KiB each with a vocabulary of 128,000 tokens.
 MAX_CACHED_MASKS = 4096
 
 
-class TokenAutomaton(NativeAutomaton[int]):
-    """An exact deterministic automaton over tokens; made by `tokenfst.compile` or `TokenAutomaton.load`.
+class FiniteTokenAutomaton(NativeTokenAutomaton):
+    """An automaton over tokens without a stack, with complete tables.
 
     Attributes:
         vocabulary: the tokens.
@@ -61,7 +61,7 @@ class TokenAutomaton(NativeAutomaton[int]):
         work: Work,
         *,
         at_text_start: bool = False,
-    ) -> TokenAutomaton:
+    ) -> FiniteTokenAutomaton:
         """The automaton of the classes of a vocabulary, with one more state after the end.
 
         Args:
@@ -90,7 +90,7 @@ class TokenAutomaton(NativeAutomaton[int]):
         run_class: IntArray,
         *,
         at_text_start: bool = False,
-    ) -> TokenAutomaton:
+    ) -> FiniteTokenAutomaton:
         """The automaton of some tables.
 
         Args:
@@ -120,8 +120,27 @@ class TokenAutomaton(NativeAutomaton[int]):
         return cls(vocabulary, core, at_text_start=at_text_start)
 
     def __repr__(self) -> str:
-        name = type(self).__name__
-        return f"<{name} of {self.num_states:,} states and {self.num_classes:,} classes, {self.nbytes:,} bytes>"
+        sizes = f"{self.num_states:,} states and {self.num_classes:,} classes, {self.nbytes:,} bytes"
+        return f"<{type(self).__name__} of {sizes}>"
+
+    def draw(self, *, title: str | None = None) -> Drawing:
+        """Return a picture; see `TokenAutomaton.draw`."""
+        arcs = zip(*(column.tolist() for column in self.transitions.edges()), strict=True)
+        final, names = self.final.tolist(), ClassNames(self.vocabulary, self.token_class)
+        return draw_transitions(self.num_states, self.start, final, arcs, names, title=title)
+
+    def arrays(self) -> dict[str, Array]:
+        """Return the tables by name; see `TokenAutomaton.arrays`."""
+        start, final = np.array([self.start], np.int32), self.final.astype(np.uint8)
+        runs = {"run_end": self.run_end, "run_class": self.run_class}
+        return {"start": start, "final": final, **runs, **self.transitions.arrays()}
+
+    def key(self, state: State) -> tuple[int, ...]:
+        """Return numbers for a state; see `TokenAutomaton.key`."""
+        return (self.alike(state),)
+
+    def _header(self) -> dict[str, str]:
+        return {"kind": KIND, "at_text_start": str(self.at_text_start)}
 
     # Sizes
 
@@ -186,28 +205,3 @@ class TokenAutomaton(NativeAutomaton[int]):
     def min_tokens_by_state(self) -> IntArray:
         """The least number of tokens from every state to the end of the text, `[Q]` int32."""
         return self.core.min_tokens_by_state
-
-    # Files
-
-    def save(self, path: str | Path) -> None:
-        """Write the automaton as a safetensors file that names its format version and vocabulary digest."""
-        from tokenfst.storage import save
-
-        save(self, path)
-
-    @staticmethod
-    def load(path: str | Path, vocabulary: Vocabulary) -> TokenAutomaton:
-        """Read an automaton that was saved for the same vocabulary.
-
-        Raises:
-            AutomatonFileError: a damaged file, another format version, another vocabulary, or an automaton with a
-                stack (`PushdownTokenAutomaton.load`).
-        """
-        from tokenfst.storage import load
-
-        automaton = load(path, vocabulary)
-        if not isinstance(automaton, TokenAutomaton):
-            raise AutomatonFileError(
-                f"{path} holds an automaton with a stack: load it with PushdownTokenAutomaton.load"
-            )
-        return automaton

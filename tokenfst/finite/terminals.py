@@ -29,9 +29,9 @@ from automata.errors import EmptyLanguage, LimitExceeded, UnknownTerminal, Vocab
 from automata.extensions import PARAGRAPH_TOKEN, TEXT_TOKEN
 from automata.limits import Work
 from tokenfst._native import TokenClasses
-from tokenfst.token_classes import END, FIRST_CLASS, NEVER
-from tokenfst.token_ids import ids_by_number, others
+from tokenfst.finite.classes import END, FIRST_CLASS, NEVER
 from tokenfst.vocabulary import Vocabulary
+from tokenfst.vocabulary.token_ids import ids_by_number, others
 
 Terminals: TypeAlias = Mapping[str, Iterable[int]]
 

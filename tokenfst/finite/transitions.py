@@ -14,7 +14,7 @@ adds n to the register, ~n sets it to n. From one place the guards of a class do
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,9 @@ from automata.arrays import IntArray
 
 # A dense table up to this size is taken whatever its density.
 DENSE_BYTES = 1 << 20
+
+# The arrays of `Counted`.
+COUNTED_COLUMNS = ("row_offsets", "edge_class", "low", "high", "edge_target", "action")
 
 Edges: TypeAlias = tuple[IntArray, IntArray, IntArray]
 
@@ -36,6 +39,10 @@ class Dense:
     """
 
     next: IntArray
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the arrays of a file."""
+        return {"next": self.next}
 
     def edges(self) -> Edges:
         """Source, class and target of every transition, `[E]` each, by source and then by class."""
@@ -58,6 +65,11 @@ class Csr:
     edge_class: IntArray
     edge_target: IntArray
     num_classes: int
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the arrays of a file."""
+        columns = {name: getattr(self, name) for name in ("row_offsets", "edge_class", "edge_target")}
+        return {"num_classes": np.array([self.num_classes], np.int32), **columns}
 
     def edges(self) -> Edges:
         """Source, class and target of every transition, `[E]` each, by source and then by class."""
@@ -84,6 +96,11 @@ class Counted:
     high: IntArray
     edge_target: IntArray
     action: IntArray
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the arrays of a file."""
+        numbers = {name: np.array([getattr(self, name)], np.int32) for name in ("max_register", "num_classes")}
+        return numbers | {name: getattr(self, name) for name in COUNTED_COLUMNS}
 
     @property
     def num_places(self) -> int:

@@ -1,9 +1,10 @@
 """Vocabulary: the tokens of a model as bytes, prepared once for every constraint that will be compiled over it.
 
 A token's bytes are what it adds to a text that is already under way; what is different for the first token of a text
-is said apart (`tokenfst.text_start`). Tokens that add nothing (special tokens, padding rows, holes in the numbering)
-are the empty string: they are allowed only where a constraint asks for them by name (`tokenfst.terminals`), since they
-would not advance, and the end-of-sequence ids among them exactly where a text may end.
+is said apart (`tokenfst.vocabulary.text_start`). Tokens that add nothing (special tokens, padding rows, holes in the
+numbering) are the empty string: they are allowed only where a constraint asks for them by name
+(`tokenfst.finite.terminals`), since they would not advance, and the end-of-sequence ids among them exactly where a
+text may end.
 
 Preparing sorts the tokens into tries (`native/tokenfst/trie.h`); everything after that works on ranks, positions in
 sorted order, because the tokens below a prefix are then neighbours. Ranks come in this order: tokens that are whole
@@ -22,8 +23,8 @@ import numpy as np
 from automata.arrays import BoolArray, IntArray
 from automata.errors import VocabularyError
 from tokenfst import _native as native
-from tokenfst.bpe import BPE, NotBPE
-from tokenfst.text_start import TextStart
+from tokenfst.vocabulary.bpe import BPE, NotBPE
+from tokenfst.vocabulary.text_start import TextStart
 
 
 class Vocabulary:

@@ -1,0 +1,55 @@
+"""Automata over tokens of a certain kind, for tests that compare the kinds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from automata.byte_automaton import ByteAutomaton
+from automata.limits import DEFAULT_LIMITS, Limits, Work
+from automata.nested.compile import compile_nested
+from automata.nested.network import NestedNetwork
+from automata.pushdown.automaton import PushdownAutomaton
+from tokenfst import TokenAutomaton, Vocabulary
+from tokenfst import compile as compile_
+from tokenfst.finite.compile import from_bytes
+from tokenfst.lazy import LazyTokenAutomaton, lazy_from_automaton, lazy_from_network
+from tokenfst.pushdown.compile import from_pushdown
+
+
+def complete(constraint: Any, vocabulary: Vocabulary, **options: Any) -> Any:
+    """A constraint's automaton with all its tables."""
+    return compile_(constraint, vocabulary, **options).complete()
+
+
+def lazy(constraint: Any, vocabulary: Vocabulary, **options: Any) -> LazyTokenAutomaton:
+    """A constraint's automaton, which must be a lazy one."""
+    automaton = compile_(constraint, vocabulary, **options)
+    assert isinstance(automaton, LazyTokenAutomaton)
+    return automaton
+
+
+def lazy_over(
+    automaton: ByteAutomaton | PushdownAutomaton | NestedNetwork,
+    vocabulary: Vocabulary,
+    *,
+    at_text_start: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+) -> LazyTokenAutomaton:
+    """The lazy automaton over one over bytes, or over rules."""
+
+    def tables(work: Work) -> TokenAutomaton:
+        over_bytes = compile_nested(automaton, work=work) if isinstance(automaton, NestedNetwork) else automaton
+        make: Any = from_pushdown if isinstance(over_bytes, PushdownAutomaton) else from_bytes
+        made: TokenAutomaton = make(over_bytes, vocabulary, at_text_start=at_text_start, work=work)
+        return made
+
+    make: Any = lazy_from_network if isinstance(automaton, NestedNetwork) else lazy_from_automaton
+    found = make(automaton, vocabulary, tables, Work(limits), at_text_start=at_text_start)
+    assert isinstance(found, LazyTokenAutomaton)
+    return found
+
+
+def bounded(lazy: LazyTokenAutomaton) -> LazyTokenAutomaton:
+    """The same automaton, as if its tables exceeded the limits: `min_tokens` are bounds."""
+    lazy._exceeds_limits = True
+    return lazy

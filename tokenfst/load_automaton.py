@@ -1,0 +1,39 @@
+"""Reading token automata of any kind from files (`tokenfst.files`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from automata.errors import AutomatonFileError
+from tokenfst.canonical import storage as canonical
+from tokenfst.files import Saved, read_file
+from tokenfst.finite import storage as finite
+from tokenfst.pushdown import storage as pushdown
+from tokenfst.token_automaton import TokenAutomaton
+from tokenfst.vocabulary import Vocabulary
+
+_READERS: dict[str, Callable[[Saved, Vocabulary], TokenAutomaton]] = {
+    finite.KIND: finite.from_saved,
+    pushdown.KIND: pushdown.from_saved,
+    canonical.KIND: canonical.from_saved,
+}
+
+
+def load_automaton(path: str | Path, vocabulary: Vocabulary) -> TokenAutomaton:
+    """Return the automaton that `TokenAutomaton.save` wrote.
+
+    Args:
+        path: the file.
+        vocabulary: the vocabulary that the automaton was made for.
+
+    Raises:
+        AutomatonFileError: the file is damaged, or has another format, version, vocabulary or encoder.
+        UnsupportedTokenizer: the automaton is canonical, and the vocabulary's encoder is not known.
+        FileNotFoundError: there is no file.
+    """
+    saved = read_file(path, vocabulary)
+    kind = saved.header.get("kind", "")
+    if kind not in _READERS:
+        raise AutomatonFileError(f"{path} holds an automaton of the unknown kind {kind!r}")
+    return _READERS[kind](saved, vocabulary)

@@ -1,0 +1,124 @@
+"""Errors for arguments that are not what a function takes, and that say what was probably meant."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from automata.byte_automaton import ByteAutomaton
+from automata.expr import Expr
+from automata.pushdown.automaton import PushdownAutomaton
+from automata.pushdown.grammar import Grammar
+from tokenfst.token_automaton import TokenAutomaton
+from tokenfst.vocabulary import Vocabulary
+
+# Keywords of which a JSON Schema has at least one.
+_SCHEMA_KEYWORDS = {"$schema", "$ref", "type", "properties", "items", "anyOf", "oneOf", "allOf", "enum", "const"}
+# The first rule of a grammar, as Lark or GBNF write it.
+_RULE = re.compile(r"^\s*(start|root)\s*(:|::=)", re.MULTILINE)
+_SUFFIXES = {".json", ".lark", ".gbnf", ".ebnf", ".txt", ".yaml", ".fst", ".safetensors"}
+_MAX_PATH = 4096
+
+
+def check_constraint(constraint: Any, protocol: type) -> None:
+    """Raise unless an object is a constraint.
+
+    Args:
+        constraint: the object.
+        protocol: the protocol of constraints that make their own automaton.
+
+    Raises:
+        TypeError: it is something else; the message says what was probably meant.
+        ValueError: it is a text, and certainly not meant as a pattern.
+    """
+    if isinstance(constraint, str):
+        meant = _meant_by_text(constraint)
+        if meant:
+            raise ValueError(f"a string is a regular expression here, and this one is {meant}")
+        return
+    if isinstance(constraint, Expr | ByteAutomaton | Grammar | PushdownAutomaton):
+        return
+    # A class has the methods of its instances, and so seems to follow the protocol.
+    if not isinstance(constraint, type) and isinstance(constraint, protocol):
+        return
+    raise TypeError(f"{_shown(constraint)} is not a constraint; {_meant_by(constraint)}")
+
+
+def check_vocabulary(vocabulary: Any) -> None:
+    """Raise unless an object is a vocabulary.
+
+    Raises:
+        TypeError: it is something else; the message says what was probably meant.
+    """
+    if isinstance(vocabulary, Vocabulary):
+        return
+    if hasattr(vocabulary, "get_vocab") or hasattr(vocabulary, "backend_tokenizer"):
+        hint = (
+            "prepare its vocabulary once: decoding.vocabulary_of(tokenizer), or tokenfst.from_transformers(tokenizer)"
+        )
+    elif isinstance(vocabulary, str | PathLike):
+        hint = "read the file with tokenfst.load_vocabulary(path)"
+    elif isinstance(vocabulary, list | tuple):
+        hint = "write tokenfst.Vocabulary(tokens, eos_ids)"
+    elif isinstance(vocabulary, Mapping):
+        hint = "give the bytes of each token in order of their ids: tokenfst.Vocabulary(tokens, eos_ids)"
+    else:
+        hint = "make one by tokenfst.Vocabulary or by tokenfst.from_transformers"
+    raise TypeError(f"{_shown(vocabulary)} is not a vocabulary; {hint}")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    text = repr(value)
+    return f"{text[:60]}{'...' * (len(text) > 60)} ({type(value).__name__})"
+
+
+def _meant_by_text(text: str) -> str | None:
+    """Say what a text is that cannot have been meant as a pattern; None for all others."""
+    if text.lstrip().startswith("{") and _is_schema(text):
+        return "the text of a JSON Schema: write constraints.json_schema(json.loads(text))"
+    if "\n" in text and _RULE.search(text):
+        return "the text of a grammar: write constraints.grammar(text)"
+    if len(text) < _MAX_PATH and Path(text).suffix in _SUFFIXES and "\n" not in text and _is_file(text):
+        return "the path of a file: read it, and say what it holds by constraints.json_schema or constraints.grammar"
+    return None
+
+
+def _is_schema(text: str) -> bool:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return False
+    return isinstance(value, dict) and not _SCHEMA_KEYWORDS.isdisjoint(value)
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _meant_by(value: Any) -> str:
+    if isinstance(value, type):
+        return f"for JSON of this type write constraints.typed({value.__name__})"
+    if isinstance(value, TokenAutomaton):
+        return "it is compiled already"
+    if isinstance(value, re.Pattern):
+        return "give its text: pattern.pattern, with flags inside the text, as in (?i)"
+    if isinstance(value, bytes | bytearray):
+        return "patterns are str: decode it"
+    if isinstance(value, Mapping):
+        return "for a JSON Schema write constraints.json_schema(...)"
+    if isinstance(value, list | tuple | set | frozenset):
+        return "for one of several texts write constraints.choice(...); compile takes one constraint at a time"
+    if isinstance(value, PathLike):
+        return "read the file, and say what it holds by constraints.json_schema or constraints.grammar"
+    if callable(value):
+        return "for the arguments of a function write constraints.typed(...), for calls constraints.tool_calls([...])"
+    return "take a pattern, an expression, a grammar, or what a function of `constraints` returns"

@@ -1,0 +1,16 @@
+"""Vocabularies: what each token writes, and what else a tokenizer says.
+
+    vocabulary    Vocabulary: tokens as bytes, sorted into tries
+    text_start    TextStart: what a decoder does differently at the start of a text
+    bpe           BPE: how the encoder cuts a text, for canonical tokenization
+    token_ids     sets of tokens by number or by exclusion
+    detokenizer   the transducer from tokens to bytes, as OpenFst holds it
+
+`tokenfst.loaders` reads vocabularies from tokenizers and files.
+"""
+
+from tokenfst.vocabulary.bpe import BPE, NotBPE
+from tokenfst.vocabulary.text_start import TextStart
+from tokenfst.vocabulary.vocabulary import Vocabulary
+
+__all__ = ["BPE", "NotBPE", "TextStart", "Vocabulary"]
