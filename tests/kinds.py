@@ -45,6 +45,9 @@ def lazy_over(
 
     make: Any = lazy_from_network if isinstance(automaton, NestedNetwork) else lazy_from_automaton
     found = make(automaton, vocabulary, tables, Work(limits), at_text_start=at_text_start)
+    if found is None and isinstance(automaton, NestedNetwork):
+        over_bytes = compile_nested(automaton)
+        found = lazy_from_automaton(over_bytes, vocabulary, tables, Work(limits), at_text_start=at_text_start)
     assert isinstance(found, LazyTokenAutomaton)
     return found
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from kinds import complete
 from pushdown_cases import ambiguous, brackets, json, nested, sums
 
-import tokenfst
 from automata import parse
 from automata.counted import compile_counted
 from automata.errors import LimitExceeded, TokenNotAllowed, VocabularyError
@@ -44,9 +44,9 @@ def counted(pattern: str) -> TokenAutomaton:
 
 @pytest.fixture(scope="module")
 def automata() -> list[Any]:
-    found: list[Any] = [tokenfst.compile(pattern, VOCABULARY) for pattern in PATTERNS]
+    found: list[Any] = [complete(pattern, VOCABULARY) for pattern in PATTERNS]
     found += [counted(pattern) for pattern in COUNTED]
-    return [*found, *(tokenfst.compile(case(), VOCABULARY) for case in GRAMMARS.values())]
+    return [*found, *(complete(case(), VOCABULARY) for case in GRAMMARS.values())]
 
 
 def after(automaton: Any, state: Any, token: int) -> Any:
@@ -129,7 +129,7 @@ def test_within_a_budget_every_text_is_completed_and_nothing_more_is_forbidden(
 
 
 def test_a_soft_close_costs_each_token_what_it_makes_the_text_longer() -> None:
-    automaton = tokenfst.compile("a{0,8}b|cc", VOCABULARY)
+    automaton = complete("a{0,8}b|cc", VOCABULARY)
     arena = Arena.of([automaton])
     at, logits = arena.starts([1, 1]), torch.zeros(2, len(VOCABULARY))
     arena.apply_(logits, at, wrap_up=torch.tensor([0.0, 2.5]))
@@ -183,7 +183,7 @@ def test_automata_come_and_go_while_others_are_in_use(automata: list[Any]) -> No
 def test_what_cannot_stand_in_an_arena_is_refused(automata: list[Any]) -> None:
     arena = Arena(VOCABULARY, max_bytes=1 << 20, max_slots=2)
     with pytest.raises(VocabularyError, match="another vocabulary"):
-        arena.add(tokenfst.compile("Aa", vocabulary_of_size(3)))
+        arena.add(complete("Aa", vocabulary_of_size(3)))
     with pytest.raises(LimitExceeded, match="carry one configuration"):
         arena.add(automata[-1])
     arena.add(automata[0])
@@ -231,7 +231,7 @@ def test_parts_of_the_vocabulary_together_are_the_whole(automata: list[Any]) -> 
 
 def test_patterns_are_matched_by_whatever_is_drawn() -> None:
     patterns = [*PATTERNS, "(foo|ba[rz])+", "[^a]{3}"]
-    arena = Arena.of([tokenfst.compile(pattern, VOCABULARY) for pattern in patterns])
+    arena = Arena.of([complete(pattern, VOCABULARY) for pattern in patterns])
     slots = [slot for slot in range(1, len(patterns) + 1) for _ in range(8)]
     at, written = arena.starts(slots), []
     for remaining in range(24, 0, -1):
@@ -248,7 +248,7 @@ def test_patterns_are_matched_by_whatever_is_drawn() -> None:
 def test_a_grammar_takes_as_much_as_its_nodes_and_not_as_the_paths_of_its_stacks() -> None:
     # As paths, of which there are hundreds of thousands, these took 1.5 GB.
     _, tokenizer = bundled_model()
-    automaton = tokenfst.compile(bundled("python_expression"), vocabulary_of(tokenizer))
+    automaton = complete(bundled("python_expression"), vocabulary_of(tokenizer))
     arena = Arena.of([automaton])
     assert arena.nbytes < 5 * automaton.nbytes
     at, state = arena.starts([1]), automaton.start

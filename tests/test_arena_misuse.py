@@ -12,8 +12,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kinds import complete
 
-import tokenfst
 from decoding.arena import Arena
 from decoding.arena.machine import Machine, leaves, plain_moves
 from decoding.arena.mask_chunks import mask_chunks
@@ -26,8 +26,8 @@ SIZE = 4
 
 def arena_of(configurations: int = 1) -> Arena:
     arena = Arena(VOCABULARY, width=WIDTH, max_bytes=1 << 20, max_depth=3, max_slots=4, configurations=configurations)
-    assert arena.add(tokenfst.compile("(ab)*c", VOCABULARY)) == 1
-    assert arena.add(tokenfst.compile("[a-c]{2,9}", VOCABULARY)) == 2
+    assert arena.add(complete("(ab)*c", VOCABULARY)) == 1
+    assert arena.add(complete("[a-c]{2,9}", VOCABULARY)) == 2
     arena.drop(1)
     return arena
 

@@ -9,6 +9,7 @@ from json import loads
 from random import Random
 from typing import Any
 
+import kinds
 import numpy as np
 import pytest
 from budget_checks import anything, check_state, farthest, written
@@ -62,7 +63,7 @@ def test_regular_ones_of_all_small_patterns(name: str) -> None:
     bites = 0
     for pattern in up_to(3, quantifiers=("*", "?", "{2}", "{2,}")):
         try:
-            automaton = tokenfst.compile(pattern, VOCABULARIES[name])
+            automaton = complete(pattern, VOCABULARIES[name])
         except EmptyLanguage:
             continue
         for state in range(automaton.num_states):
@@ -85,7 +86,7 @@ def test_counted_ones(name: str) -> None:
 @pytest.mark.parametrize("name", STACKED)
 def test_those_with_a_stack(name: str, has_end: bool) -> None:
     tokens = [*(bytes([byte]) for byte in range(256)), *CLOSERS, b""]
-    automaton = tokenfst.compile(STACKED[name](), Vocabulary(tokens, [len(tokens) - 1] * has_end))
+    automaton = complete(STACKED[name](), Vocabulary(tokens, [len(tokens) - 1] * has_end))
     assert isinstance(automaton, PushdownTokenAutomaton)
     bites = sum(check_state(automaton, state) for state in reached(automaton, most=60, longest=5))
     assert bites > 15
@@ -120,7 +121,7 @@ def test_lazy_ones_of_patterns(seed: int) -> None:
 def test_lazy_ones_with_a_stack(name: str) -> None:
     grammar, dice = constraints.json() if name == "json" else bundled(name), Random(name)
     vocabulary = byte_vocabulary(dice, b'{}[]()<>/",: a1\n-', 200)
-    lazy, eager = complete(grammar, vocabulary), tokenfst.compile(grammar, vocabulary)
+    lazy, eager = kinds.lazy(grammar, vocabulary), complete(grammar, vocabulary)
     for _ in range(3):
         _check_lazily(lazy, eager, dice)
 
@@ -150,19 +151,21 @@ def test_lazy_ones_of_schemas(schema: dict[str, Any]) -> None:
     dice = Random(str(schema))
     vocabulary = byte_vocabulary(dice, b'{}[]",: ab1', 200)
     constraint = constraints.json_schema(schema)
-    lazy, eager = complete(constraint, vocabulary), tokenfst.compile(constraint, vocabulary)
+    lazy, eager = kinds.lazy(constraint, vocabulary), complete(constraint, vocabulary)
     for _ in range(3):
         assert Draft202012Validator(schema).is_valid(loads(_check_lazily(lazy, eager, dice)))
 
 
 def _check_lazily(lazy: LazyTokenAutomaton, eager: TokenAutomaton | None, dice: Random) -> bytes:
-    """Writes a text within a budget, and looks at some of the states on the way."""
+    """Writes a text within a budget, and looks at some of the states on the way; with tables and with bounds alone."""
+    is_bounded = Random(repr(dice.getstate())).random() < 0.5
+    lazy._exceeds_limits, lazy._complete = is_bounded, None
     states: list[int] = []
     least = lazy.min_tokens(lazy.start)
     writer = dice.choice([farthest, anything])
     tokens = written(lazy, least + dice.choice([0, 1, 5, 30]), writer, dice, states.append)
     for state in dice.sample(states, min(4, len(states))):
-        check_state(lazy, state, exact=False, budgets=5, seed=dice.randrange(100))
+        check_state(lazy, state, exact=not is_bounded, budgets=5, seed=dice.randrange(100))
     check_state(lazy, lazy.end_state)
     if eager is not None:
         assert eager.accepts(tokens)
@@ -176,9 +179,11 @@ def test_at_the_start_of_a_text() -> None:
     vocabulary = Vocabulary(tokens, [len(tokens) - 1], text_start=rule)
     for pattern in ("a{3,7}b", "(ab){2,4}", " ?(b|ab)*c"):
         eager = complete(pattern, vocabulary, at_text_start=True)
-        lazy = tokenfst.compile(pattern, vocabulary, at_text_start=True)
+        lazy = kinds.lazy(pattern, vocabulary, at_text_start=True)
         bites = sum(check_state(eager, state) for state in reached(eager, most=30))
-        assert bites + sum(check_state(lazy, state, exact=False) for state in reached(lazy, most=30)) > 10
+        assert bites + sum(check_state(lazy, state) for state in reached(lazy, most=30)) > 10
+        bounds = kinds.bounded(kinds.lazy(pattern, vocabulary, at_text_start=True))
+        assert sum(check_state(bounds, state, exact=False) for state in reached(bounds, most=30)) > 3
 
 
 @pytest.fixture(scope="module")
@@ -192,8 +197,8 @@ def test_literal_texts_of_a_network_take_few_tokens(tekken: Vocabulary) -> None:
     rule.arcs.append((0, literal(text), end))
     rule.ends.append((end, 0))
     lazy = lazy_over(NestedNetwork((rule,)), tekken)
-    least = lazy.min_tokens(lazy.start)
-    assert least == tokenfst.compile(text.decode(), tekken).min_tokens(0) < 20
+    least = kinds.bounded(lazy).min_tokens(lazy.start)
+    assert least == complete(text.decode(), tekken).min_tokens(0) < 20
     assert lazy.text(written(lazy, least, anything, Random(1))) == text
 
 
@@ -201,8 +206,8 @@ def test_a_real_vocabulary(tekken: Vocabulary) -> None:
     schema = constraints.json_schema({"type": "array", "items": {"type": "string", "minLength": 20}, "minItems": 2})
     dice = Random(0)
     for constraint in (schema, r'"[^"\\\x00-\x1f]{60,}"'):
-        for lazy in (False, True):
-            automaton: TokenAutomaton = tokenfst.compile(constraint, tekken, lazy=lazy)
+        for make in (complete, kinds.lazy, lambda *both: kinds.bounded(kinds.lazy(*both))):
+            automaton: TokenAutomaton = make(constraint, tekken)
             least = automaton.min_tokens(automaton.start)
             tokens = written(automaton, least + 5, anything, dice)
             assert loads(automaton.text(tokens)) is not NotImplemented
@@ -212,7 +217,7 @@ def test_what_is_kept_may_be_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(distance, "MAX_BYTES", 600)
     monkeypatch.setattr("tokenfst.pushdown.automaton.MAX_CACHED_MASKS", 2)
     tokens = [*(bytes([byte]) for byte in range(256)), *CLOSERS, b""]
-    automaton = tokenfst.compile(brackets(), Vocabulary(tokens, [len(tokens) - 1]))
+    automaton = complete(brackets(), Vocabulary(tokens, [len(tokens) - 1]))
     assert isinstance(automaton, PushdownTokenAutomaton)
     for state in reached(automaton, most=60, longest=5):
         check_state(automaton, state)
@@ -220,7 +225,7 @@ def test_what_is_kept_may_be_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_contexts_without_a_limit_where_tensors_have_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(distance, "MAX_CONTEXTS", 1)
-    automaton = tokenfst.compile(constraints.json(), byte_vocabulary(Random(0), b'[]{}",:1', 50))
+    automaton = complete(constraints.json(), byte_vocabulary(Random(0), b'[]{}",:1', 50))
     with pytest.raises(LimitExceeded, match="kinds of distances"):
         automaton.distances  # noqa: B018
     written(automaton, 30, farthest, Random(1), lambda state: check_state(automaton, state, budgets=3))

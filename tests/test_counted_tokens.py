@@ -130,30 +130,28 @@ def test_a_saved_automaton_reads_back(name: str, tmp_path: Path) -> None:
 
 
 DAMAGES: dict[str, Callable[[dict[str, np.ndarray]], object]] = {
-    "no guards": lambda arrays: arrays.pop("counted_low"),
+    "no guards": lambda arrays: arrays.pop("low"),
     "no greatest value": lambda arrays: arrays.pop("max_register"),
     "greatest value empty": lambda arrays: arrays.update(max_register=np.zeros(0, np.int32)),
     "greatest value too small": lambda arrays: arrays.update(max_register=np.array([2], np.int32)),
     "greatest value negative": lambda arrays: arrays.update(max_register=np.array([-1], np.int32)),
-    "classes outside": lambda arrays: arrays.update(counted_edge_class=arrays["counted_edge_class"] + 90),
-    "targets outside": lambda arrays: arrays.update(counted_edge_target=arrays["counted_edge_target"] + 90),
-    "targets missing": lambda arrays: arrays.update(counted_edge_target=arrays["counted_edge_target"][:-1].copy()),
-    "guards backwards": lambda arrays: arrays.update(
-        counted_low=arrays["counted_high"], counted_high=arrays["counted_low"]
-    ),
+    "classes outside": lambda arrays: arrays.update(edge_class=arrays["edge_class"] + 90),
+    "targets outside": lambda arrays: arrays.update(edge_target=arrays["edge_target"] + 90),
+    "targets missing": lambda arrays: arrays.update(edge_target=arrays["edge_target"][:-1].copy()),
+    "guards backwards": lambda arrays: arrays.update(low=arrays["high"], high=arrays["low"]),
     "guards that overlap": lambda arrays: arrays.update(
-        counted_low=np.zeros_like(arrays["counted_low"]), counted_high=np.full_like(arrays["counted_high"], 4)
+        low=np.zeros_like(arrays["low"]), high=np.full_like(arrays["high"], 4)
     ),
-    "a guard below nothing": lambda arrays: arrays.update(counted_low=arrays["counted_low"] - 1),
-    "a guard past the greatest value": lambda arrays: arrays.update(counted_high=arrays["counted_high"] + 1),
+    "a guard below nothing": lambda arrays: arrays.update(low=arrays["low"] - 1),
+    "a guard past the greatest value": lambda arrays: arrays.update(high=arrays["high"] + 1),
     "a sum past the greatest value": lambda arrays: arrays.update(
-        counted_action=np.where(arrays["counted_action"] >= 0, 4, arrays["counted_action"]).astype(np.int32)
+        action=np.where(arrays["action"] >= 0, 4, arrays["action"]).astype(np.int32)
     ),
     "set past the greatest value": lambda arrays: arrays.update(
-        counted_action=np.where(arrays["counted_action"] < 0, ~5, arrays["counted_action"]).astype(np.int32)
+        action=np.where(arrays["action"] < 0, ~5, arrays["action"]).astype(np.int32)
     ),
-    "offsets backwards": lambda arrays: arrays.update(counted_row_offsets=arrays["counted_row_offsets"][::-1].copy()),
-    "offsets too short": lambda arrays: arrays.update(counted_row_offsets=np.minimum(arrays["counted_row_offsets"], 2)),
+    "offsets backwards": lambda arrays: arrays.update(row_offsets=arrays["row_offsets"][::-1].copy()),
+    "offsets too short": lambda arrays: arrays.update(row_offsets=np.minimum(arrays["row_offsets"], 2)),
     "fewer places": lambda arrays: arrays.update(final=arrays["final"][:-1].copy()),
     "start outside": lambda arrays: arrays.update(start=np.array([99], np.int32)),
 }

@@ -14,6 +14,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kinds import complete
 from strategies import all_sparse, exprs, vocabularies
 
 import tokenfst
@@ -301,9 +302,7 @@ def lists() -> dict[str, list[bytes]]:
 
 @pytest.fixture(scope="module")
 def compiled(vocabulary: Vocabulary, lists: dict[str, list[bytes]]) -> dict[str, TokenAutomaton]:
-    return {
-        kind: tokenfst.compile(choice(text.decode() for text in texts), vocabulary) for kind, texts in lists.items()
-    }
+    return {kind: complete(choice(text.decode() for text in texts), vocabulary) for kind, texts in lists.items()}
 
 
 @pytest.fixture(scope="module")
@@ -403,7 +402,7 @@ def test_a_large_list_within_an_object(
     byte_automaton = compile_expr(expr)
     assert byte_automaton.is_sparse
     assert _native.is_list_like(byte_automaton.tables, vocabulary.native)
-    automaton = tokenfst.compile(expr, vocabulary)
+    automaton = complete(expr, vocabulary)
     for name in lists["names"][::5000]:
         text = b'{"name": "' + name + b'", "said": "so \xc3\xa9 \\"x\\""}'
         assert automaton.accepts(cut(text, ids, None))

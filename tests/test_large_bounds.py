@@ -12,8 +12,8 @@ import torch
 from counted_cases import (
     VOCABULARIES,
 )
+from kinds import complete
 
-import tokenfst
 from automata import (
     compile_expr,
     parse,
@@ -28,7 +28,7 @@ from tokenfst.finite.compile import from_bytes
 
 def test_large_bounds_are_exact_for_every_token() -> None:
     vocabulary = VOCABULARIES["tokens across bounds"]
-    automaton = tokenfst.compile("[ab]{50000,100000}", vocabulary)
+    automaton = complete("[ab]{50000,100000}", vocabulary)
     assert automaton.nbytes < 2000
     assert automaton.min_tokens(automaton.start) == 10_001
     five, one = vocabulary.tokens.index(b"aaaaa"), vocabulary.tokens.index(b"a")
@@ -48,7 +48,7 @@ def test_large_bounds_are_exact_for_every_token() -> None:
 
 @pytest.mark.parametrize("pattern", ["[ab]{500,600}", '"[^"]{0,400}"', "(ab|b){310,1000}", "(ab?){400}b*"])
 def test_every_text_is_whole_within_a_tight_budget(pattern: str) -> None:
-    automaton = tokenfst.compile(pattern, VOCABULARIES["tokens across bounds"])
+    automaton = complete(pattern, VOCABULARIES["tokens across bounds"])
     assert isinstance(automaton, CountedTokenAutomaton)
     arena, generator = Arena.of([automaton]), torch.Generator().manual_seed(1)
     budget = automaton.min_tokens(automaton.start) + 3
@@ -67,7 +67,7 @@ def test_every_text_is_whole_within_a_tight_budget(pattern: str) -> None:
 
 def test_counts_that_tokens_cannot_spell_are_no_dead_ends() -> None:
     vocabulary = Vocabulary([b"aa", b"aaaa", b"b", b""], [3])
-    automaton = tokenfst.compile("a{1001}b|a{0,600}", vocabulary)
+    automaton = complete("a{1001}b|a{0,600}", vocabulary)
     state = automaton.start
     for count in range(0, 600, 2):
         # Only even numbers can be written, so nothing leads on to 1001.
@@ -75,36 +75,36 @@ def test_counts_that_tokens_cannot_spell_are_no_dead_ends() -> None:
         state = automaton.advance(state, 0)
     assert np.flatnonzero(automaton.mask(state)).tolist() == [3]
     with pytest.raises(EmptyLanguage):
-        tokenfst.compile("a{1001}", vocabulary)
+        complete("a{1001}", vocabulary)
 
 
 def test_limits_hold_where_something_is_counted() -> None:
     explosive, vocabulary = "(?:a|b)*a(?:a|b){60}c{1000}", Vocabulary([b"a" * length for length in range(1, 65)])
     part = re.escape("; the part responsible is (?:a|b)*a(?:a|b){60}") + "$"
     with pytest.raises(LimitExceeded, match=rf"more than 2,000 states \(limit `states`\){part}"):
-        tokenfst.compile(explosive, vocabulary, limits=Limits(states=2000))
+        complete(explosive, vocabulary, limits=Limits(states=2000))
     with pytest.raises(LimitExceeded, match=rf"takes more than 1,000,000 bytes \(limit `memory`\){part}"):
-        tokenfst.compile(explosive, vocabulary, limits=Limits(memory=1_000_000))
+        complete(explosive, vocabulary, limits=Limits(memory=1_000_000))
     with pytest.raises(LimitExceeded, match=r"states that count takes more than 1,000,000 bytes"):
-        tokenfst.compile("a" * 5000 + "b{1000}", vocabulary, limits=Limits(memory=1_000_000))
+        complete("a" * 5000 + "b{1000}", vocabulary, limits=Limits(memory=1_000_000))
     cancellation = Cancellation()
     cancellation.cancel()
     with pytest.raises(Cancelled):
-        tokenfst.compile("a{1000}", vocabulary, cancellation=cancellation)
+        complete("a{1000}", vocabulary, cancellation=cancellation)
 
 
 def test_a_distance_that_changes_too_often_is_refused() -> None:
-    automaton = tokenfst.compile("a{1100000}", VOCABULARIES["bytes"])
+    automaton = complete("a{1100000}", VOCABULARIES["bytes"])
     for _ in range(2):
         with pytest.raises(LimitExceeded, match="the least numbers of tokens takes more than 16,777,216 bytes"):
             automaton.min_tokens(automaton.start)
     assert np.flatnonzero(automaton.mask(automaton.start)).tolist() == [0]
-    assert FAR not in tokenfst.compile("a{4000}", VOCABULARIES["bytes"]).min_tokens_by_state[:1]
+    assert FAR not in complete("a{4000}", VOCABULARIES["bytes"]).min_tokens_by_state[:1]
 
 
 def test_all_states_are_written_out_where_they_fit() -> None:
     vocabulary = VOCABULARIES["tokens across bounds"]
-    automaton = tokenfst.compile("a{5}[ab]{0,500000000}", vocabulary)
+    automaton = complete("a{5}[ab]{0,500000000}", vocabulary)
     assert automaton.min_tokens(automaton.start) == 2
     with pytest.raises(LimitExceeded, match=r"the least numbers of tokens takes more than .* bytes"):
         automaton.min_tokens_by_state  # noqa: B018
@@ -131,7 +131,7 @@ JSON_CHARACTER = r'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-f]{4}))'
 def test_near_a_large_bound_everything_is_as_for_what_is_left(
     pattern: str, opening: str, many: str, rounds: int, one: str, rest: str, bound: int, tekken: Vocabulary
 ) -> None:
-    automaton = tokenfst.compile(pattern, tekken)
+    automaton = complete(pattern, tekken)
     assert isinstance(automaton, CountedTokenAutomaton)
     assert 20 * len(automaton.transitions.low) < 50_000
     state, written = spell(automaton, automaton.start, opening), 0

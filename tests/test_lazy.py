@@ -305,7 +305,7 @@ def test_complete_automata_have_the_same_masks_and_budgets(constraint: Any) -> N
 def test_tables_that_exceed_the_limits_leave_bounds() -> None:
     vocabulary = byte_vocabulary(random.Random(1), b"ab", 10)
     names = constraints.choice(f"{number:05}" for number in range(3_000))
-    lazy = tokenfst.compile(names, vocabulary, limits=Limits(memory=700_000))
+    lazy = tokenfst.compile(names, vocabulary, limits=Limits(memory=250_000))
     with pytest.raises(LimitExceeded):
         lazy.complete()
     assert lazy.min_tokens(lazy.start) == 6

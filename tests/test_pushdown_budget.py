@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from kinds import complete
 from pushdown_cases import ambiguous, brackets, json, nested, sums
 from transformers import LlamaConfig, LlamaForCausalLM, LogitsProcessorList
 
 import constraints
-import tokenfst
 from automata import IncompleteOutput
 from constraints.grammars.bundled import bundled
 from decoding import ConstraintLogitsProcessor, bundled_model, generate, vocabulary_of
@@ -30,7 +30,7 @@ BYTES = [bytes([byte]) for byte in range(256)]
 
 def compiled(name: str) -> PushdownTokenAutomaton:
     tokens = [*dict.fromkeys(BYTES), *PIECES, b""]
-    automaton = tokenfst.compile(CASES[name](), Vocabulary(tokens, [len(tokens) - 1]))
+    automaton = complete(CASES[name](), Vocabulary(tokens, [len(tokens) - 1]))
     assert isinstance(automaton, PushdownTokenAutomaton)
     return automaton
 
@@ -137,7 +137,7 @@ def test_a_limit_on_tokens_and_one_on_depth_that_do_not_go_together_are_noticed(
     # Three tokens with a stack, seven without.
     grammar = constraints.grammar('root ::= "[" nested "]" | "aaaaaa"\nnested ::= "x" | "[" nested "]"')
     vocabulary = Vocabulary([b"[", b"]", b"a", b"x", b""], [4])
-    automaton = tokenfst.compile(grammar, vocabulary)
+    automaton = complete(grammar, vocabulary)
     prompt, scores = torch.tensor([[4]]), torch.zeros(1, 5)
     for limit, depth, allowed in [(4, 1, [0]), (6, 1, [0]), (7, 0, [2]), (7, 1, [0, 2])]:
         masked = ConstraintLogitsProcessor(automaton, max_new_tokens=limit, max_depth=depth)(prompt, scores)
@@ -148,7 +148,7 @@ def test_a_limit_on_tokens_and_one_on_depth_that_do_not_go_together_are_noticed(
 
 def test_ways_across_symbols_are_one_token_more_than_what_follows() -> None:
     # Every edge costs a token, so only the least ways satisfy their equations, which are written out here.
-    automaton = tokenfst.compile(bundled("python_expression"), vocabulary_of(bundled_model()[1]))
+    automaton = complete(bundled("python_expression"), vocabulary_of(bundled_model()[1]))
     tables, ways = automaton.tables, Ways(automaton.tables)
     assert ways.across.shape[1] > 1000
     expected = np.full_like(ways.across, FAR)

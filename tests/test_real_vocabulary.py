@@ -13,8 +13,8 @@ from importlib.resources import files
 import numpy as np
 import numpy.typing as npt
 import pytest
+from kinds import complete
 
-import tokenfst
 from automata import ByteAutomaton, compile_expr, parse
 from constraints.paper import PATTERNS, SAMPLES
 from tokenfst import TokenAutomaton, Vocabulary, from_tekken
@@ -68,7 +68,7 @@ def test_the_vocabulary_is_the_real_one(vocabulary: Vocabulary) -> None:
 @pytest.mark.parametrize("name", PATTERNS)
 def test_every_mask_and_every_step_is_exact(name: str, vocabulary: Vocabulary, every_token: EveryToken) -> None:
     """All tokens in all states, those inside characters included."""
-    automaton, byte_automaton = tokenfst.compile(PATTERNS[name], vocabulary), compile_expr(parse(PATTERNS[name]))
+    automaton, byte_automaton = complete(PATTERNS[name], vocabulary), compile_expr(parse(PATTERNS[name]))
     pairs = {(automaton.start, byte_automaton.start)}
     waiting = list(pairs)
     while waiting:
@@ -93,7 +93,7 @@ def test_every_mask_and_every_step_is_exact(name: str, vocabulary: Vocabulary, e
 @pytest.mark.parametrize("name", PATTERNS)
 def test_masks_along_random_walks(name: str, vocabulary: Vocabulary, every_token: EveryToken) -> None:
     pattern = PATTERNS[name]
-    automaton, byte_automaton = tokenfst.compile(pattern, vocabulary), compile_expr(parse(pattern))
+    automaton, byte_automaton = complete(pattern, vocabulary), compile_expr(parse(pattern))
     checked: dict[int, npt.NDArray[np.int32]] = {}
     for seed in range(WALKS):
         text = walk(automaton, byte_automaton, every_token, random.Random(seed), checked)
@@ -148,7 +148,7 @@ def choose(
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_texts_are_accepted_however_they_are_cut_into_tokens(name: str, vocabulary: Vocabulary) -> None:
-    automaton, text = tokenfst.compile(PATTERNS[name], vocabulary), SAMPLES[name].encode()
+    automaton, text = complete(PATTERNS[name], vocabulary), SAMPLES[name].encode()
     assert re.fullmatch(PATTERNS[name], SAMPLES[name])
     token_of = {token: token_id for token_id, token in enumerate(vocabulary.tokens) if token}
     longest = max(map(len, token_of))
@@ -169,7 +169,7 @@ def test_texts_are_accepted_however_they_are_cut_into_tokens(name: str, vocabula
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_every_state_has_a_token_and_an_end(name: str, vocabulary: Vocabulary) -> None:
-    automaton = tokenfst.compile(PATTERNS[name], vocabulary)
+    automaton = complete(PATTERNS[name], vocabulary)
     words = np.zeros(-(-len(vocabulary) // 32), np.int32)
     for state in range(automaton.num_states):
         automaton.fill_bitmask(state, words)

@@ -8,6 +8,7 @@ from itertools import product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kinds import complete
 from strategies import exprs, relabelled, vocabularies
 
 import tokenfst
@@ -92,7 +93,7 @@ VOCABULARY = Vocabulary(TOKENS, [EOS], special_tokens={"<call>": CALL})
 
 def accepted(expr: Expr, length: int, **terminals: list[int]) -> set[tuple[int, ...]]:
     """All sequences up to a length that the automaton accepts."""
-    automaton = tokenfst.compile(expr, VOCABULARY, terminals=terminals)
+    automaton = complete(expr, VOCABULARY, terminals=terminals)
     sequences = (s for n in range(length + 1) for s in product(range(len(TOKENS) - 1), repeat=n))
     return {sequence for sequence in sequences if automaton.accepts(sequence)}
 
@@ -114,7 +115,7 @@ def test_text_tokens_are_whole_characters_and_paragraph_tokens_have_no_line_brea
 
 def test_a_token_that_matches_two_ways_keeps_both() -> None:
     expr = concat(text_token().plus(), "end")
-    automaton = tokenfst.compile(expr, VOCABULARY)
+    automaton = complete(expr, VOCABULARY)
     end, a = 3, 0
     assert automaton.accepts([a, end])
     # The first `end` may have been text, and the second one the ending; with one way only, one of these is lost.
@@ -129,7 +130,7 @@ def test_a_label_is_one_whole_token_between_tokens() -> None:
 
 
 def test_files_keep_terminals(tmp_path: object) -> None:
-    automaton = tokenfst.compile(concat("a", token("<call>"), "b"), VOCABULARY)
+    automaton = complete(concat("a", token("<call>"), "b"), VOCABULARY)
     path = f"{tmp_path}/call.safetensors"
     automaton.save(path)
     assert tokenfst.load_automaton(path, VOCABULARY).accepts([0, CALL, 1])
@@ -137,13 +138,13 @@ def test_files_keep_terminals(tmp_path: object) -> None:
 
 def test_unknown_names_and_wrong_ids_are_errors() -> None:
     with pytest.raises(UnknownTerminal, match=r"'IMAGE'; known are <call>, PARAGRAPH_TOKEN, TEXT_TOKEN, few"):
-        tokenfst.compile(image(), VOCABULARY, terminals={"few": [0]})
+        complete(image(), VOCABULARY, terminals={"few": [0]})
     with pytest.raises(VocabularyError, match="id 14 is outside the 14 tokens"):
-        tokenfst.compile(image(), VOCABULARY, terminals={"IMAGE": [14]})
+        complete(image(), VOCABULARY, terminals={"IMAGE": [14]})
     with pytest.raises(VocabularyError, match="token 13 ends a sequence"):
-        tokenfst.compile(image(), VOCABULARY, terminals={"IMAGE": [EOS]})
+        complete(image(), VOCABULARY, terminals={"IMAGE": [EOS]})
     with pytest.raises(EmptyLanguage):
-        tokenfst.compile(Label("none"), VOCABULARY, terminals={"none": []})
+        complete(Label("none"), VOCABULARY, terminals={"none": []})
 
 
 def test_tokens_by_number() -> None:
@@ -155,8 +156,8 @@ def test_tokens_by_number() -> None:
     assert accepted(token("!<[3-12]>"), 1) == {(0,), (1,), (2,)}
     assert accepted(token("!<call>"), 1) == {(token_id,) for token_id in everything - {CALL}}
     with pytest.raises(VocabularyError, match="id 14 is outside the 14 tokens"):
-        tokenfst.compile(token("<[0-14]>"), VOCABULARY)
+        complete(token("<[0-14]>"), VOCABULARY)
     with pytest.raises(VocabularyError, match="token 13 ends a sequence"):
-        tokenfst.compile(token("<[13]>"), VOCABULARY)
+        complete(token("<[13]>"), VOCABULARY)
     with pytest.raises(UnknownTerminal, match="'<other>'"):
-        tokenfst.compile(token("!<other>"), VOCABULARY)
+        complete(token("!<other>"), VOCABULARY)

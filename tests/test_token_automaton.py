@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kinds import complete
 from safetensors.numpy import load_file, save_file
 from strategies import BruteForce, accepted, all_patterns, exprs, up_to, vocabularies
 
@@ -24,8 +25,9 @@ import tokenfst
 from automata import ANY_BYTES, EMPTY, ByteAutomaton, Expr, alternation, compile_expr, literal, parse
 from automata.errors import AutomatonFileError, EmptyLanguage, TokenNotAllowed, VocabularyError
 from automata.limits import Work
-from tokenfst import TokenAutomaton, Vocabulary
+from tokenfst import Vocabulary
 from tokenfst._native import FiniteAutomaton, TokenClasses
+from tokenfst.finite.automaton import FiniteTokenAutomaton
 from tokenfst.finite.classes import FIRST_CLASS
 from tokenfst.finite.transitions import Csr, Dense
 from tokenfst.reference import Reference
@@ -65,16 +67,18 @@ VOCABULARIES = {
 }
 
 
-def as_csr(automaton: TokenAutomaton) -> TokenAutomaton:
+def as_csr(automaton: FiniteTokenAutomaton) -> FiniteTokenAutomaton:
     """The same automaton with sparse transitions."""
     source, number, target = automaton.transitions.edges()
     offsets = np.searchsorted(source, np.arange(automaton.num_states + 1)).astype(np.int64)
     transitions = Csr(offsets, number.copy(), target.copy(), automaton.num_classes)
     runs = automaton.run_end, automaton.run_class
-    return TokenAutomaton.from_transitions(automaton.vocabulary, automaton.start, automaton.final, transitions, *runs)
+    return FiniteTokenAutomaton.from_transitions(
+        automaton.vocabulary, automaton.start, automaton.final, transitions, *runs
+    )
 
 
-def allowed(automaton: TokenAutomaton, state: int) -> set[int]:
+def allowed(automaton: FiniteTokenAutomaton, state: int) -> set[int]:
     return set(np.flatnonzero(automaton.mask(state)).tolist())
 
 
@@ -84,11 +88,11 @@ def check_exact(constraint: str | Expr, vocabulary: Vocabulary) -> None:
     brute = BruteForce(byte_automaton, vocabulary)
     if brute.is_empty:
         with pytest.raises(EmptyLanguage):
-            tokenfst.compile(constraint, vocabulary)
+            complete(constraint, vocabulary)
         with pytest.raises(EmptyLanguage):
             Reference(byte_automaton, vocabulary)
         return
-    fast, reference = tokenfst.compile(constraint, vocabulary), Reference(byte_automaton, vocabulary)
+    fast, reference = complete(constraint, vocabulary), Reference(byte_automaton, vocabulary)
     triples = {(fast.start, reference.start, brute.start)}
     waiting = list(triples)
     while waiting:
@@ -114,7 +118,7 @@ def check_exact(constraint: str | Expr, vocabulary: Vocabulary) -> None:
     assert {state for state, _, _ in triples} == set(range(fast.num_states - 1)), constraint
 
 
-def check_step_over_end(automaton: TokenAutomaton, state: int, final: bool) -> None:
+def check_step_over_end(automaton: FiniteTokenAutomaton, state: int, final: bool) -> None:
     for token in automaton.vocabulary.eos_ids:
         if final:
             assert automaton.advance(state, token) == automaton.end_state
@@ -163,13 +167,13 @@ def test_accepts_exactly_the_tokenizations_of_the_language(name: str) -> None:
         byte_automaton = compile_expr(parse(pattern))
         if BruteForce(byte_automaton, vocabulary).is_empty:
             continue
-        automaton = tokenfst.compile(pattern, vocabulary)
+        automaton = complete(pattern, vocabulary)
         for length in range(5):
             for sequence in product(tokens, repeat=length):
                 check_accepts(automaton, byte_automaton, sequence)
 
 
-def check_accepts(automaton: TokenAutomaton, byte_automaton: ByteAutomaton, sequence: Sequence[int]) -> None:
+def check_accepts(automaton: FiniteTokenAutomaton, byte_automaton: ByteAutomaton, sequence: Sequence[int]) -> None:
     vocabulary = automaton.vocabulary
     body = list(sequence[:-1] if sequence and sequence[-1] in vocabulary.eos_ids else sequence)
     # A token that emits nothing is never allowed, and the end comes only at the end.
@@ -181,7 +185,7 @@ def check_accepts(automaton: TokenAutomaton, byte_automaton: ByteAutomaton, sequ
 
 
 def test_accepts_takes_any_iterable_and_any_number() -> None:
-    automaton = tokenfst.compile("ab", VOCABULARIES["bytes"])
+    automaton = complete("ab", VOCABULARIES["bytes"])
     assert automaton.accepts(iter([0, 1, 3]))
     assert not automaton.accepts([0, 1, 3, 3])
     assert not automaton.accepts([3])
@@ -195,12 +199,12 @@ def test_accepts_takes_any_iterable_and_any_number() -> None:
 @pytest.mark.parametrize("constraint", [EMPTY, r"[^\x00-\U0010ffff]", "(?P<AND>(?:a)(?:b))", literal("a") & "b"])
 def test_a_language_without_texts_is_refused(constraint: str | Expr) -> None:
     with pytest.raises(EmptyLanguage, match="no text at all"):
-        tokenfst.compile(constraint, VOCABULARIES["every byte"])
+        complete(constraint, VOCABULARIES["every byte"])
 
 
 def test_a_language_that_tokens_cannot_spell_is_refused() -> None:
     with pytest.raises(EmptyLanguage, match="vocabulary"):
-        tokenfst.compile("b+", VOCABULARIES["no byte b"])
+        complete("b+", VOCABULARIES["no byte b"])
 
 
 def test_bytes_that_are_no_text_can_be_written() -> None:
@@ -211,7 +215,10 @@ def test_bytes_that_are_no_text_can_be_written() -> None:
 # Masks
 
 PATTERNS = ["(ab)*", "[ab]+c?", r".*", r"(.|\n)*", "a{3}|b"]
-STORAGES: dict[str, Callable[[TokenAutomaton], TokenAutomaton]] = {"dense": lambda automaton: automaton, "csr": as_csr}
+STORAGES: dict[str, Callable[[FiniteTokenAutomaton], FiniteTokenAutomaton]] = {
+    "dense": lambda automaton: automaton,
+    "csr": as_csr,
+}
 
 
 @pytest.mark.parametrize("storage", STORAGES)
@@ -219,7 +226,7 @@ STORAGES: dict[str, Callable[[TokenAutomaton], TokenAutomaton]] = {"dense": lamb
 def test_packed_masks_are_masks(size: int, storage: str) -> None:
     pieces = [b"a", b"b", b"ab", b"", b"c", b"aab", E_ACUTE, b"\xc3", b"ba"]
     vocabulary = Vocabulary([pieces[i % len(pieces)] for i in range(size)], [size // 2] if size > 1 else [])
-    automaton = STORAGES[storage](tokenfst.compile("[^c]*", vocabulary))
+    automaton = STORAGES[storage](complete("[^c]*", vocabulary))
     num_words = -(-size // 32)
     for state in range(automaton.num_states):
         mask = automaton.mask(state)
@@ -233,15 +240,15 @@ def test_packed_masks_are_masks(size: int, storage: str) -> None:
 
 
 def test_masks_that_are_too_short_are_refused() -> None:
-    automaton = tokenfst.compile("a*", VOCABULARIES["every byte"])
+    automaton = complete("a*", VOCABULARIES["every byte"])
     with pytest.raises(ValueError, match="words"):
         automaton.fill_bitmask(automaton.start, np.zeros(8, np.int32))
 
 
 def test_masks_stay_right_when_the_cache_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = tokenfst.compile("[ab]{9}", VOCABULARIES["prefixes of others"])
+    expected = complete("[ab]{9}", VOCABULARIES["prefixes of others"])
     monkeypatch.setattr("tokenfst.finite.automaton.MAX_CACHED_MASKS", 2)
-    small = tokenfst.compile("[ab]{9}", VOCABULARIES["prefixes of others"])
+    small = complete("[ab]{9}", VOCABULARIES["prefixes of others"])
     for state in [*range(small.num_states)] * 2:
         out = np.zeros(1, np.int32)
         small.fill_bitmask(state, out)
@@ -250,7 +257,7 @@ def test_masks_stay_right_when_the_cache_is_full(monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_caller_cannot_change_a_mask_that_is_kept() -> None:
-    automaton = tokenfst.compile("a*", VOCABULARIES["bytes"])
+    automaton = complete("a*", VOCABULARIES["bytes"])
     automaton.mask(automaton.start)[:] = False
     out = np.zeros(1, np.int32)
     automaton.fill_bitmask(automaton.start, out)
@@ -264,7 +271,7 @@ def test_the_caller_cannot_change_a_mask_that_is_kept() -> None:
 @pytest.mark.parametrize("storage", STORAGES)
 def test_a_token_that_is_not_allowed_is_refused(storage: str) -> None:
     vocabulary = VOCABULARIES["special tokens"]
-    automaton = STORAGES[storage](tokenfst.compile("ab", vocabulary))
+    automaton = STORAGES[storage](complete("ab", vocabulary))
     for token in (-1, -5, 5, 99, 1 << 40, 1, 2, 4):
         with pytest.raises(TokenNotAllowed):
             automaton.advance(automaton.start, token)
@@ -274,7 +281,7 @@ def test_a_token_that_is_not_allowed_is_refused(storage: str) -> None:
 
 
 def test_end_tokens_lead_to_the_end_and_stay_there() -> None:
-    automaton = tokenfst.compile("ab?", VOCABULARIES["several end tokens"])
+    automaton = complete("ab?", VOCABULARIES["several end tokens"])
     state = automaton.advance(automaton.start, 1)
     assert [automaton.advance(state, token) for token in (0, 3, 5)] == [automaton.end_state] * 3
     assert allowed(automaton, automaton.end_state) == {0, 3, 5}
@@ -286,7 +293,7 @@ def test_token_classes_tell_tokens_apart_exactly_when_some_state_does() -> None:
     for name, pattern in product(VOCABULARIES, PATTERNS):
         vocabulary = VOCABULARIES[name]
         try:
-            automaton = tokenfst.compile(pattern, vocabulary)
+            automaton = complete(pattern, vocabulary)
         except EmptyLanguage:
             continue
         columns: dict[tuple[int, ...], set[int]] = {}
@@ -299,7 +306,7 @@ def test_token_classes_tell_tokens_apart_exactly_when_some_state_does() -> None:
             assert (classes == {0}) == (column == tuple(silent)), (name, pattern)
 
 
-def target(automaton: TokenAutomaton, state: int, token: int) -> int:
+def target(automaton: FiniteTokenAutomaton, state: int, token: int) -> int:
     try:
         return automaton.advance(state, token)
     except TokenNotAllowed:
@@ -313,14 +320,14 @@ def target(automaton: TokenAutomaton, state: int, token: int) -> int:
 def test_dense_and_sparse_transitions_are_one_automaton(name: str) -> None:
     for pattern in PATTERNS:
         try:
-            dense = tokenfst.compile(pattern, VOCABULARIES[name])
+            dense = complete(pattern, VOCABULARIES[name])
         except EmptyLanguage:
             continue
         assert isinstance(dense.transitions, Dense)
         assert_same(as_csr(dense), dense)
 
 
-def assert_same(left: TokenAutomaton, right: TokenAutomaton) -> None:
+def assert_same(left: FiniteTokenAutomaton, right: FiniteTokenAutomaton) -> None:
     assert (left.num_states, left.num_classes, left.start) == (right.num_states, right.num_classes, right.start)
     assert np.array_equal(left.token_class, right.token_class)
     for a, b in zip(left.transitions.edges(), right.transitions.edges(), strict=True):
@@ -350,7 +357,7 @@ def test_both_forms_hold_the_edges_that_they_are_made_of(
     final, work = np.zeros(num_states, np.bool_), Work()
     for dense_bytes in (1 << 20, 0):
         core = FiniteAutomaton.from_classes(vocabulary.native, 0, final, classes, dense_bytes, 8, work.budget)
-        automaton = TokenAutomaton(vocabulary, core)
+        automaton = FiniteTokenAutomaton(vocabulary, core)
         sizes = 4 * (num_states + 1) * (num_classes + FIRST_CLASS), 8 * (num_states + 2 + len(source))
         assert isinstance(automaton.transitions, Csr) == (sizes[0] > max(dense_bytes, sizes[1]))
         assert (automaton.num_states, automaton.num_classes) == (num_states + 1, num_classes + FIRST_CLASS)
@@ -370,14 +377,14 @@ def test_a_long_list_of_words_is_sparse_and_exact() -> None:
     pieces = {word[i:j].encode() for word in words[:40] for i in range(len(word)) for j in range(i + 1, len(word) + 1)}
     vocabulary = Vocabulary([b"", *sorted(pieces)], [0])
     constraint = alternation(*words)
-    assert isinstance(tokenfst.compile(constraint, vocabulary).transitions, Csr)
+    assert isinstance(complete(constraint, vocabulary).transitions, Csr)
     check_exact(constraint, vocabulary)
 
 
 @pytest.mark.parametrize("storage", STORAGES)
 @pytest.mark.parametrize("name", ["bytes", "no end token", "no byte a", "every byte", "characters in parts"])
 def test_a_saved_automaton_reads_back(name: str, storage: str, tmp_path: Path) -> None:
-    automaton = STORAGES[storage](tokenfst.compile("b*(ab)*", VOCABULARIES[name]))
+    automaton = STORAGES[storage](complete("b*(ab)*", VOCABULARIES[name]))
     automaton.save(tmp_path / "a.safetensors")
     read = tokenfst.load_automaton(tmp_path / "a.safetensors", VOCABULARIES[name])
     assert type(read.transitions) is type(automaton.transitions)
@@ -387,7 +394,7 @@ def test_a_saved_automaton_reads_back(name: str, storage: str, tmp_path: Path) -
 @pytest.fixture
 def saved(tmp_path: Path) -> Path:
     path = tmp_path / "a.safetensors"
-    tokenfst.compile("b*(ab)*", VOCABULARIES["bytes"]).save(path)
+    complete("b*(ab)*", VOCABULARIES["bytes"]).save(path)
     return path
 
 
@@ -415,9 +422,9 @@ def test_a_damaged_file_is_refused(saved: Path, tmp_path: Path) -> None:
 
 METADATA = {
     "format": "tokenfst automaton",
-    "version": "3",
+    "version": "4",
+    "kind": "finite",
     "vocabulary": VOCABULARIES["bytes"].digest,
-    "num_classes": "4",
     "at_text_start": "False",
 }
 
@@ -426,14 +433,14 @@ METADATA = {
     ("key", "value", "message"),
     [
         ("version", "0", "version 0"),
-        ("version", "2", "version 2"),
+        ("version", "3", "version 3"),
         ("version", None, "version None"),
         ("format", "something else", "not hold"),
         ("format", None, "not hold"),
-        ("num_classes", None, "num_classes"),
-        ("num_classes", "many", "many"),
-        ("at_text_start", None, "at_text_start"),
-        ("at_text_start", "maybe", "maybe"),
+        ("kind", None, "kind ''"),
+        ("kind", "another", "kind 'another'"),
+        ("at_text_start", None, "begin"),
+        ("at_text_start", "maybe", "begin"),
     ],
 )
 def test_a_file_with_another_header_is_refused(saved: Path, key: str, value: str | None, message: str) -> None:
@@ -477,6 +484,8 @@ CSR_DAMAGES: dict[str, Callable[[dict[str, np.ndarray]], object]] = {
     "offsets too long": lambda arrays: arrays.update(row_offsets=arrays["row_offsets"] + 1),
     "offsets too short": lambda arrays: arrays.update(row_offsets=np.minimum(arrays["row_offsets"], 2)),
     "targets missing": lambda arrays: arrays.update(edge_target=arrays["edge_target"][:-1].copy()),
+    "no number of classes": lambda arrays: arrays.pop("num_classes"),
+    "too few classes": lambda arrays: arrays.update(num_classes=np.array([2], np.int32)),
 }
 
 
@@ -489,12 +498,12 @@ CSR_DAMAGES: dict[str, Callable[[dict[str, np.ndarray]], object]] = {
 )
 def test_tables_that_do_not_fit_together_are_refused(storage: str, damage: str, tmp_path: Path) -> None:
     path, vocabulary = tmp_path / "a.safetensors", VOCABULARIES["bytes"]
-    automaton = STORAGES[storage](tokenfst.compile("b*(ab)*", vocabulary))
+    automaton = STORAGES[storage](complete("b*(ab)*", vocabulary))
     automaton.save(path)
     arrays = load_file(path)
     own = DENSE_DAMAGES if storage == "dense" else CSR_DAMAGES
     {**DAMAGES, **own}[damage](arrays)
-    save_file(arrays, path, {**METADATA, "num_classes": str(automaton.num_classes)})
+    save_file(arrays, path, METADATA)
     with pytest.raises(AutomatonFileError):
         tokenfst.load_automaton(path, vocabulary)
 
@@ -513,7 +522,7 @@ def test_what_is_no_vocabulary_is_refused(tokens: list[bytes], eos: list[int], s
 
 def test_a_very_long_token_is_a_token() -> None:
     vocabulary = Vocabulary([b"a" * 5000, b"a", b"b" + b"a" * 4999, b""], [3])
-    automaton = tokenfst.compile("a*", vocabulary)
+    automaton = complete("a*", vocabulary)
     assert allowed(automaton, automaton.start) == {0, 1, 3}
     check_exact("b?(aa)*", vocabulary)
 
@@ -524,23 +533,23 @@ def test_a_very_long_token_is_a_token() -> None:
 def test_threads_that_do_the_same_get_the_same() -> None:
     vocabulary = VOCABULARIES["every byte"]
     patterns = [r'"[^"\\]*"', "(ab)*", r"(.|\n)*", "a{3}|b"]
-    shared = [tokenfst.compile(pattern, vocabulary) for pattern in patterns]
+    shared = [complete(pattern, vocabulary) for pattern in patterns]
     expected = [masks(automaton) for automaton in shared]
 
     def work(index: int) -> bool:
         which = index % len(patterns)
-        own = tokenfst.compile(patterns[which], vocabulary)
+        own = complete(patterns[which], vocabulary)
         return masks(own) == expected[which] and masks(shared[which]) == expected[which]
 
     # New automata, whose masks no one has asked for yet.
-    shared = [tokenfst.compile(pattern, vocabulary) for pattern in patterns]
+    shared = [complete(pattern, vocabulary) for pattern in patterns]
     with ThreadPoolExecutor(16) as pool:
         assert all(pool.map(work, range(200)))
 
 
 def test_threads_may_share_a_cache_that_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tokenfst.finite.automaton.MAX_CACHED_MASKS", 3)
-    shared = tokenfst.compile("[ab]{40}", VOCABULARIES["prefixes of others"])
+    shared = complete("[ab]{40}", VOCABULARIES["prefixes of others"])
     expected = [shared.mask(state).tobytes() for state in range(shared.num_states)]
 
     def work(seed: int) -> bool:
@@ -556,7 +565,7 @@ def test_threads_may_share_a_cache_that_is_full(monkeypatch: pytest.MonkeyPatch)
         sys.setswitchinterval(interval)
 
 
-def masks(automaton: TokenAutomaton) -> list[bytes]:
+def masks(automaton: FiniteTokenAutomaton) -> list[bytes]:
     return [automaton.mask(state).tobytes() for state in range(automaton.num_states)]
 
 

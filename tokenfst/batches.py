@@ -42,16 +42,21 @@ def fill_bitmasks(
         ValueError: the sizes do not fit together, or a state is none of its automaton's.
         LimitExceeded: a lazy automaton has found more states than its limits allow.
     """
-    budgets = [None] * len(automata) if remaining is None else list(remaining)
-    in_python = list(range(len(automata)))
     cores: list[Any] = [automaton.core for automaton in automata if isinstance(automaton, NativeTokenAutomaton)]
-    if len(cores) == len(automata):
+    if len(cores) < len(automata):
+        # What is made of an automaton in Python (`decoding.healing`) fills its mask there.
+        for automaton, state, words, budget in zip(automata, states, out, remaining or [None] * len(out), strict=True):
+            automaton.fill_bitmask(state, words, budget)
+        return
+    limits, tight = None, list[int]()
+    if remaining is not None:
+        limits = np.array([_UNLIMITED if budget is None else budget for budget in remaining], np.int64)
         # What a budget excludes may be known only from the tables of a lazy automaton.
-        in_python = [
-            at for at, one in enumerate(automata) if isinstance(one, LazyTokenAutomaton) and budgets[at] is not None
+        lazy = zip(automata, remaining, strict=False)
+        tight = [
+            at for at, (one, budget) in enumerate(lazy) if isinstance(one, LazyTokenAutomaton) and budget is not None
         ]
-        limits = np.array([_UNLIMITED if budget is None else budget for budget in budgets], np.int64)
-        limits[in_python] = _UNLIMITED
-        _native.fill_bitmasks(cores, states, out, limits, num_threads)
-    for at in in_python:
-        automata[at].fill_bitmask(states[at], out[at], budgets[at])
+        limits[tight] = _UNLIMITED
+    _native.fill_bitmasks(cores, states, out, limits, num_threads)
+    for at in tight:
+        automata[at].fill_bitmask(states[at], out[at], remaining[at] if remaining is not None else None)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from automata.errors import AutomatonFileError
 from tokenfst.canonical import storage as canonical
+from tokenfst.counted import storage as counted
 from tokenfst.files import Saved, read_file
 from tokenfst.finite import storage as finite
 from tokenfst.pushdown import storage as pushdown
@@ -14,6 +15,7 @@ from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
 
 _READERS: dict[str, Callable[[Saved, Vocabulary], TokenAutomaton]] = {
+    counted.KIND: counted.from_saved,
     finite.KIND: finite.from_saved,
     pushdown.KIND: pushdown.from_saved,
     canonical.KIND: canonical.from_saved,

@@ -34,6 +34,8 @@ from tokenfst.finite.transitions import Counted
 from tokenfst.token_automaton import State
 from tokenfst.vocabulary import Vocabulary
 
+# Of files.
+KIND = "counted"
 # The distance where no end can be reached.
 FAR = np.iinfo(np.int32).max
 
@@ -62,6 +64,9 @@ class CountedTokenAutomaton(FiniteTokenAutomaton):
         """Place, count and class to place and count: guarded edges."""
         offsets, edges, max_register = self.core.transitions
         return Counted(max_register, self.num_classes, offsets, *np.ascontiguousarray(edges.T))
+
+    def _header(self) -> dict[str, str]:
+        return super()._header() | {"kind": KIND}
 
     @cached_property
     def min_tokens_steps(self) -> Steps:
