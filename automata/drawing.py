@@ -1,7 +1,7 @@
 """Automata as pictures: the start state bold, final states doubled, from left to right, as textbooks draw them.
 
     Drawing                 DOT text, and SVG where pygraphviz is installed
-    draw_byte_automaton     a byte automaton; what leads from one state to another is one arc over ranges of bytes
+    draw_graph              any automaton, from its states and the label of each arc
     draw_fst                any OpenFst acceptor or transducer, `input:output` on its arcs
 
 Without pygraphviz a drawing is its DOT text, which every Graphviz reads. Rejected: OpenFst's own `draw` (one arc
@@ -18,7 +18,6 @@ from pathlib import Path
 from types import ModuleType
 
 from automata import openfst
-from automata.byte_automaton import ByteAutomaton
 from automata.openfst import Fst
 
 _ESCAPES = {"\t": "\\t", "\n": "\\n", "\v": "\\v", "\f": "\\f", "\r": "\\r", " ": "␣"}
@@ -76,16 +75,6 @@ def _pygraphviz() -> ModuleType | None:
         return import_module("pygraphviz")
     except ImportError:
         return None
-
-
-def draw_byte_automaton(automaton: ByteAutomaton, *, title: str | None = None) -> Drawing:
-    """A byte automaton, its arcs labelled with ranges of bytes."""
-    ranges: dict[tuple[int, int], list[str]] = {}
-    arcs = automaton.range_arcs()
-    for source, low, high, target in zip(*(array.tolist() for array in arcs), strict=True):
-        ranges.setdefault((source, target), []).append(_range(low, high))
-    labels = {pair: " ".join(parts) for pair, parts in ranges.items()}
-    return draw_graph(range(automaton.num_states), automaton.start, automaton.final.tolist(), labels, title=title)
 
 
 def draw_fst(
@@ -164,7 +153,8 @@ def byte_label(byte: int) -> str:
     return character_label(chr(byte)) if byte < 0x80 else f"\\x{byte:02x}"
 
 
-def _range(low: int, high: int) -> str:
+def range_label(low: int, high: int) -> str:
+    """Write a range of bytes, both ends included, for a picture."""
     return byte_label(low) if low == high else f"{byte_label(low)}-{byte_label(high)}"
 
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from functools import cache
 from random import Random
 
-from automata.expr import ByteSet, Literal
-from automata.nested import Language, NestedCall, NestedNetwork, NestedRule
-from automata.pushdown.automaton import Configuration, PushdownAutomaton
+from automata.expressions import ByteSet, Literal
+from automata.pushdown.automaton import PushdownAutomaton
+from automata.pushdown.step_table import Configuration
+from automata.visibly_pushdown import Language, NestedCall, NestedNetwork, NestedRule
 
 OPENING, CLOSING, INSIDE = b"([{", b")]", b"ab"
 

@@ -25,8 +25,8 @@ from test_lazy import PIECES, SCHEMAS, byte_vocabulary
 import constraints
 import tokenfst
 from automata import EmptyLanguage, LimitExceeded, compile_expr, literal, parse
-from automata.nested import NestedNetwork, NestedRule
 from automata.pushdown.automaton import PushdownAutomaton
+from automata.visibly_pushdown import NestedNetwork, NestedRule
 from constraints.grammars.bundled import bundled
 from decoding import bundled_model, vocabulary_of
 from tokenfst import LazyAutomaton, PushdownTokenAutomaton, Vocabulary, from_tekken

@@ -12,14 +12,15 @@ from hypothesis import strategies as st
 from test_lazy import byte_vocabulary
 
 from automata import _native, parse
-from automata import expr as ex
-from automata.algebra import alternation, concatenation
+from automata import expressions as ex
+from automata.algebra.operations import alternation, concatenation
 from automata.byte_automaton import ByteAutomaton
-from automata.compile import compile_expr
+from automata.compile.compiler import compile_expr
 from automata.errors import Cancelled, LimitExceeded, TokenNotAllowed
-from automata.expr import Expr
+from automata.expressions import Expr
 from automata.limits import Cancellation, Work
-from automata.nested import (
+from automata.pushdown.automaton import PushdownAutomaton
+from automata.visibly_pushdown import (
     Counted,
     CountedPaths,
     NestedCall,
@@ -28,7 +29,6 @@ from automata.nested import (
     compile_nested,
     counted_paths,
 )
-from automata.pushdown.automaton import PushdownAutomaton
 from constraints.json_schema import json_schema
 from tokenfst import LazyAutomaton, Vocabulary, from_tekken
 

@@ -11,7 +11,7 @@ import pytest
 
 import tokenfst
 from automata import Grammar, LimitExceeded, alternation, call, char_set, compile_expr, compile_grammar, concat, parse
-from automata.drawing import Drawing, byte_label, character_label, draw_byte_automaton, draw_fst
+from automata.drawing import Drawing, byte_label, character_label, draw_fst
 from automata.openfst import EPSILON, to_arcs
 from tokenfst import Vocabulary
 from tokenfst.detokenizer import detokenizer
@@ -50,7 +50,7 @@ def doubled(drawing: Drawing) -> int:
 
 
 def test_figure_1_odd_numbers_of_as() -> None:
-    drawing = draw_byte_automaton(compile_expr(parse("a(aa)*")))
+    drawing = compile_expr(parse("a(aa)*")).draw()
     names, arcs = parts(drawing)
     assert len(names) == 2
     assert arcs == [["a"], ["a"]]
@@ -59,7 +59,7 @@ def test_figure_1_odd_numbers_of_as() -> None:
 
 
 def test_figure_2_determinized() -> None:
-    names, arcs = parts(draw_byte_automaton(compile_expr(parse("a+|ab"))))
+    names, arcs = parts(compile_expr(parse("a+|ab")).draw())
     assert len(names) == 4
     assert Counter(map(tuple, arcs)) == {("a",): 3, ("b",): 1}
 
@@ -93,7 +93,7 @@ def test_figure_4_as_drawn() -> None:
 
 def test_figure_5_the_constraint_over_bytes_and_over_tokens() -> None:
     automaton = compile_expr(parse("(foo)+d"))
-    names, arcs = parts(draw_byte_automaton(automaton))
+    names, arcs = parts(automaton.draw())
     assert len(names) == 5
     assert sorted(arcs) == [["d"], ["f"], ["f"], ["o"], ["o"]]
     _, final, arcs_by_definition = to_arcs(reference(automaton, FIGURE_4))
@@ -204,9 +204,9 @@ def test_every_detokenizer_writes_what_the_tokens_spell() -> None:
 
 
 def test_ranges_of_bytes_are_one_label() -> None:
-    _, arcs = parts(draw_byte_automaton(compile_expr(parse(r'[a-z0-9_"\\\n \x00]'))))
+    _, arcs = parts(compile_expr(parse(r'[a-z0-9_"\\\n \x00]')).draw())
     assert arcs == [[r'\x00 \n ␣ " 0-9 \ _ a-z']]
-    _, arcs = parts(draw_byte_automaton(compile_expr(parse("é"))))
+    _, arcs = parts(compile_expr(parse("é")).draw())
     assert sorted(arcs) == [[r"\xa9"], [r"\xc3"]]
 
 
@@ -334,7 +334,7 @@ def test_one_token_may_lead_to_several_moves() -> None:
 
 @pytest.fixture
 def drawing() -> Drawing:
-    return draw_byte_automaton(compile_expr(parse("[<>]")), title="a & b")
+    return compile_expr(parse("[<>]")).draw(title="a & b")
 
 
 def test_a_drawing_is_saved(drawing: Drawing, tmp_path: Path) -> None:
@@ -363,4 +363,4 @@ def test_without_pygraphviz_a_drawing_is_its_text(
 def test_an_empty_automaton_is_an_empty_picture() -> None:
     from automata import EMPTY
 
-    assert parts(draw_byte_automaton(compile_expr(EMPTY))) == ([], [])
+    assert parts(compile_expr(EMPTY).draw()) == ([], [])

@@ -18,11 +18,11 @@ from automata import (
     queries,
 )
 from automata.errors import Cancelled, EmptyLanguage, LimitExceeded
-from automata.expr import EMPTY, Label, alternation, byte_set, call, concat, literal, repeat
+from automata.expressions import EMPTY, Label, alternation, byte_set, call, concat, literal, repeat
 from automata.limits import Work
-from automata.nested import Language, NestedCall, NestedNetwork, NestedRule, compile_nested
 from automata.pattern import parse
-from automata.pushdown.automaton import Configuration
+from automata.pushdown.step_table import Configuration
+from automata.visibly_pushdown import Language, NestedCall, NestedNetwork, NestedRule, compile_nested
 from tests.nested_cases import accepted, completed, network_of, texts
 
 LONGEST, NUM_SEEDS = 6, 200

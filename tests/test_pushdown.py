@@ -38,9 +38,10 @@ from automata import (
     repeat,
 )
 from automata.limits import Work
-from automata.pushdown.automaton import Configuration, PushdownAutomaton
+from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.compile import compile_network
 from automata.pushdown.grammar import Place
+from automata.pushdown.step_table import Configuration
 from constraints import grammar
 
 A, B, S = call("a"), call("b"), call("s")

@@ -26,17 +26,17 @@ import numpy as np
 from automata.arrays import BoolArray, IntArray
 from automata.byte_automaton import ByteAutomaton
 from automata.compilable import Compilable
-from automata.compile import compile_expr
+from automata.compile.compiler import compile_expr
 from automata.counted import compile_counted
-from automata.distance import distances
 from automata.errors import EmptyLanguage
-from automata.expr import Expr
+from automata.expressions import Expr
+from automata.graph import distances
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work, under_way
-from automata.nested.network import NestedNetwork
 from automata.pattern import parse
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.compile import Ambiguity, compile_grammar
 from automata.pushdown.grammar import Grammar
+from automata.visibly_pushdown.grammar import NestedNetwork
 from tokenfst import _native
 from tokenfst._native import TokenClasses
 from tokenfst.automaton import TokenAutomaton
@@ -148,7 +148,8 @@ def compile(  # noqa: A001
             where every token writes its bytes. True: by themselves, as by the tokenizer's `decode` without special
             tokens, which drops a first space (SentencePiece) or does not write one (WordPiece). For a vocabulary
             without `text_start` both are the same.
-        terminals: the token ids that names in the constraint stand for (`automata.extensions.token`), beside the
+        terminals: the token ids that names in the constraint stand for (`automata.expressions.extensions.token`),
+        beside the
             special tokens and the sets that every vocabulary has.
         limits: how much the compilation may take.
         cancellation: lets another thread stop it.

@@ -20,11 +20,11 @@ from automata.arrays import BoolArray
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import EmptyLanguage, LabelledLanguage, LimitExceeded, VocabularyError
 from automata.limits import Work, under_way
-from automata.nested.compile import compile_nested
-from automata.nested.inlining import check_calls
-from automata.nested.laying import lay_out
-from automata.nested.network import NestedNetwork
 from automata.pushdown.automaton import PushdownAutomaton
+from automata.visibly_pushdown.compile import compile_nested
+from automata.visibly_pushdown.grammar import NestedNetwork
+from automata.visibly_pushdown.inlining import check_calls
+from automata.visibly_pushdown.layout import lay_out
 from tokenfst import _native as native
 from tokenfst import beginning
 from tokenfst.native_automaton import NativeAutomaton

@@ -52,9 +52,10 @@ from automata.assertions.conditions import (
 )
 from automata.assertions.skeleton import TEXT, Budget, Characters, Guard, Skeleton
 from automata.byte_automaton import ByteAutomaton
-from automata.expr import Complement, Difference, Expr, Intersection
+from automata.compile.lifting import lifted
+from automata.compile.nfa import Fragment
+from automata.expressions import Complement, Difference, Expr, Intersection
 from automata.limits import Work
-from automata.thompson import Fragment
 
 _Reached = dict[int, Condition]
 # What an arc takes, in steps of the budget.
@@ -106,10 +107,8 @@ def _fragment(expr: Expr, budget: Budget, compiled: Callable[[Expr], ByteAutomat
 
 def _lifted(automaton: ByteAutomaton, budget: Budget) -> dict[int, dict[int, Expr]]:
     """The arcs of an automaton over bytes, by sets of characters."""
-    from automata.lifting import lifted  # which compiles expressions
-
     budget.check(automaton.num_states)
-    return {} if automaton.is_empty else lifted(automaton)
+    return {} if automaton.is_empty else lifted(automaton, budget.work)
 
 
 def _characters(automaton: ByteAutomaton, arcs: dict[int, dict[int, Expr]], alphabet: Alphabet) -> Characters:

@@ -1,6 +1,6 @@
 """The non-deterministic automata of a text with assertions, over classes of characters.
 
-The expression is laid out as in `automata.thompson`, with an arc for each class of characters. Where an assertion
+The expression is laid out as in `automata.compile.nfa`, with an arc for each class of characters. Where an assertion
 stands there is a *guarded* jump, which reads nothing and may be taken only where the assertion holds; what it looks for
 has an automaton of its own in the same pool of states, laid out once however often the assertion occurs. Parts that
 are texts of their own come as deterministic automata and are copied in.
@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from automata.assertions.alphabet import Alphabet
-from automata.blame import excerpt
+from automata.compile.blame import excerpt
 from automata.errors import LimitExceeded
-from automata.expr import (
+from automata.expressions import (
     Alternation,
     CharSet,
     Concatenation,
@@ -31,8 +31,8 @@ from automata.expr import (
     Lookbehind,
     Repetition,
 )
+from automata.expressions.ranges import MAX_CODE_POINT
 from automata.limits import Work
-from automata.ranges import MAX_CODE_POINT
 
 # These automata are made in Python, a hundred times slower than those over bytes.
 MAX_STATES = 100_000

@@ -35,14 +35,14 @@ from functools import cached_property
 from automata import _native
 from automata._native import CountedTables
 from automata.arrays import ByteArray, IntArray
-from automata.blame import excerpt
-from automata.compile import Compiler
+from automata.compile.blame import excerpt
+from automata.compile.compiler import Compiler
+from automata.compile.nfa import AssertionMet
 from automata.counted.layout import CountedLayout, choose, counts, size_without
 from automata.counted.product import Marked
 from automata.errors import LimitExceeded
-from automata.expr import Expr
+from automata.expressions import Expr
 from automata.limits import Work, under_way
-from automata.thompson import AssertionMet
 
 # Leaves of a repetition, written out, from which on it is counted.
 THRESHOLD = 300

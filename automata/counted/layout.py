@@ -21,9 +21,9 @@ from typing import NamedTuple
 import numpy as np
 
 from automata.byte_automaton import ByteAutomaton
+from automata.compile.nfa import FIRST_LABEL, Layout, repeated
 from automata.counted.product import Marked, paired
-from automata.distance import distances
-from automata.expr import (
+from automata.expressions import (
     ANY_BYTES,
     Alternation,
     Concatenation,
@@ -34,9 +34,8 @@ from automata.expr import (
     difference,
     whole,
 )
-from automata.intervals import FIRST_LABEL
+from automata.graph import distances
 from automata.limits import Work
-from automata.thompson import Layout, repeated
 
 # So many intersections and differences inside of each other may hold a loop.
 MAX_DEPTH = 20

@@ -18,7 +18,7 @@ from automata import _native
 from automata.arrays import IntArray
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import LimitExceeded
-from automata.expr import Repetition
+from automata.expressions import Repetition
 from automata.limits import Work
 
 

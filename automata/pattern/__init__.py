@@ -56,11 +56,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from automata import expr as ex
+from automata import expressions as ex
 from automata.assertions import holds_assertion, simplified
 from automata.assertions.alphabet import Alphabet
 from automata.errors import ExpressionError
-from automata.expr import ANY_TEXT, Alternation, CharSet, Concatenation, Expr, Repetition
+from automata.expressions import ANY_TEXT, Alternation, CharSet, Concatenation, Expr, Repetition
 from automata.pattern.ecma import EcmaParser
 from automata.pattern.parser import Parser
 

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from automata import expr as ex
+from automata import expressions as ex
 from automata.errors import PatternError
-from automata.expr import Expr
+from automata.expressions import Expr
 from automata.pattern.character_reader import CharacterReader, Flags
 from automata.pattern.extension_groups import EXTENSION_GROUPS, Build, Content
 

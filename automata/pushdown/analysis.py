@@ -20,7 +20,7 @@ from automata.arrays import IntArray
 from automata.errors import EmptyLanguage
 from automata.limits import Work, under_way
 from automata.pushdown.grammar import Grammar
-from automata.pushdown.laying import lay_rules
+from automata.pushdown.layout import lay_rules
 from automata.pushdown.naming import check_names, error
 from automata.pushdown.parts import END, START, Part, Rules
 

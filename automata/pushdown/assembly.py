@@ -12,16 +12,16 @@ import numpy as np
 
 from automata import _native
 from automata.arrays import IntArray
-from automata.distance import distances
 from automata.errors import GrammarError
+from automata.graph import distances
 from automata.limits import Work
 from automata.pushdown.ambiguity import shortest_text, shown
 from automata.pushdown.automaton import PushdownAutomaton
-from automata.pushdown.completion import MAX_LOOKS, Move, Undecided, completed
+from automata.pushdown.coaccessible import doubtful_states
 from automata.pushdown.construction import Construction
 from automata.pushdown.grammar import Place
-from automata.pushdown.leading_on import doubtful_states
-from automata.pushdown.steps import Sequences, Stack
+from automata.pushdown.prestar import MAX_LOOKS, Move, Undecided, completed
+from automata.pushdown.sequences import Sequences, Stack
 from automata.pushdown.under import UnderSymbols
 
 

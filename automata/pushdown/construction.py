@@ -21,7 +21,7 @@ from automata.arrays import IntArray
 from automata.errors import LimitExceeded
 from automata.limits import Work
 from automata.pushdown.network import Network
-from automata.pushdown.steps import Stack
+from automata.pushdown.sequences import Stack
 
 Element = tuple[Stack, int]
 Elements = tuple[Element, ...]

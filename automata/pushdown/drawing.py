@@ -7,14 +7,14 @@ of the text pops symbols, the arc is drawn, and `⊣` is the end of the text. (K
 
 from __future__ import annotations
 
-from automata.drawing import Drawing, byte_label, draw_graph
-from automata.pushdown.automaton import PushdownAutomaton
-from automata.pushdown.expansion import byte_runs
+from automata.drawing import Drawing, draw_graph, range_label
+from automata.expressions.ranges import normalize
+from automata.pushdown.step_table import StepTable
 
 
-def draw_pushdown_automaton(automaton: PushdownAutomaton, *, title: str | None = None) -> Drawing:
+def draw_step_table(automaton: StepTable, *, title: str | None = None) -> Drawing:
     """A pushdown automaton; steps between two states that pop and push the same are one line over ranges of bytes."""
-    runs, end, last = byte_runs(automaton), automaton.num_classes, automaton.num_states - 1
+    runs, end, last = automaton.byte_runs(), automaton.num_classes, automaton.num_states - 1
     final = [False] * automaton.num_states
     columns: dict[tuple[int, int], dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]]] = {}
     for state, steps in enumerate(automaton.steps_by_state()):
@@ -25,7 +25,9 @@ def draw_pushdown_automaton(automaton: PushdownAutomaton, *, title: str | None =
                 columns.setdefault((state, target), {}).setdefault((pops, pushes), []).append(column)
 
     def line(pops: tuple[int, ...], pushes: tuple[int, ...], read_by: list[int]) -> str:
-        parts = [_range(low, high) for low, high in _merged([run for c in read_by if c < end for run in runs[c]])]
+        parts = [
+            range_label(low, high) for low, high in normalize([run for c in read_by if c < end for run in runs[c]])
+        ]
         parts += ["⊣" if c == end else f"<{automaton.labels[c - end - 1]}>" for c in read_by if c >= end]
         stack = [f"{symbol})" for symbol in reversed(pops)] + [f"({symbol}" for symbol in pushes]
         return " ".join(parts + stack)
@@ -37,18 +39,3 @@ def draw_pushdown_automaton(automaton: PushdownAutomaton, *, title: str | None =
     shown = [*range(last), *([last] if any(target == last for _, target in labels) else [])]
     final[last] = True
     return draw_graph(shown, automaton.start, final, labels, title=title)
-
-
-def _merged(runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Ranges of bytes, ascending, with those that follow each other as one."""
-    found: list[tuple[int, int]] = []
-    for low, high in sorted(runs):
-        if found and found[-1][1] == low - 1:
-            found[-1] = found[-1][0], high
-        else:
-            found.append((low, high))
-    return found
-
-
-def _range(low: int, high: int) -> str:
-    return byte_label(low) if low == high else f"{byte_label(low)}-{byte_label(high)}"

@@ -27,8 +27,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from automata.arrays import IntArray
-from automata.distance import distances
 from automata.errors import LimitExceeded
+from automata.graph import distances
 from automata.limits import Work
 from automata.pushdown.analysis import components, reachable
 from automata.pushdown.parts import END, START, Part, Rules, copies, rows

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from automata.errors import GrammarError
-from automata.expr import Call, Complement, Difference, Expr, Intersection, Label, Literal, Lookahead, Lookbehind
+from automata.expressions import Call, Complement, Difference, Expr, Intersection, Label, Literal, Lookahead, Lookbehind
 from automata.limits import Work, under_way
 from automata.pushdown.grammar import Grammar
 

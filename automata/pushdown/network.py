@@ -16,13 +16,13 @@ import numpy as np
 
 from automata import _native
 from automata.arrays import BoolArray, ByteArray, IntArray
+from automata.compile.nfa import FIRST_LABEL
 from automata.errors import LimitExceeded
-from automata.intervals import FIRST_LABEL
 from automata.limits import Work
 from automata.pushdown import analysis, recursion
 from automata.pushdown.grammar import Grammar
 from automata.pushdown.inlining import Joined, inline
-from automata.pushdown.laying import lay_rules
+from automata.pushdown.layout import lay_rules
 from automata.pushdown.naming import check_names
 from automata.pushdown.parts import Rules, rows
 

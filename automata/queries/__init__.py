@@ -10,8 +10,8 @@ Every question takes an automaton or an expression, and every answer is exact. T
 language may hold texts that are no UTF-8. The length in characters is a language, too: `language & ANY_CHAR.repeat(0,
 n)` is what of it has at most n characters (4 bytes each, at most).
 
-Where a language has labels (`automata.expr.Label`), the yes and no questions take them for symbols like any other;
-questions about texts are refused, because a text has none.
+Where a language has labels (`automata.expressions.Label`), the yes and no questions take them for symbols like any
+other; questions about texts are refused, because a text has none.
 
 Rejected: OpenFst's `randgen` and `shortestpath` (their choice among equals is not specified, so neither a seed
 nor "the first in byte order" would mean the same in the next version; `randgen` is not uniform over texts).
@@ -23,10 +23,10 @@ import random
 from collections.abc import Iterator
 from itertools import islice
 
-from automata.algebra import Language, automaton_of, difference
+from automata.algebra.operations import Language, automaton_of, difference
 from automata.byte_automaton import ByteAutomaton
-from automata.distance import bottom_up
 from automata.errors import EmptyLanguage, InfiniteLanguage, LabelledLanguage
+from automata.graph import bottom_up
 from automata.queries.counting import Numbered, lengths, total
 from automata.queries.walks import Walks
 

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.byte_automaton import ByteAutomaton
-from automata.distance import bottom_up
+from automata.graph import bottom_up
 from automata.queries.walks import Walks
 
 # int64, or Python integers as objects.

@@ -1,7 +1,7 @@
 """Composed: parts put together as a network of nested rules.
 
     without a grammar among them    a network: start rules stand in one start rule, and their rules come after it
-                                    (`automata.nested.joining`)
+                                    (`automata.visibly_pushdown.joining`)
     with one                        a grammar: a rule of the whole text, and the rules of all parts under names of their
                                     own
 
@@ -15,16 +15,16 @@ from __future__ import annotations
 from functools import cached_property
 from typing import NamedTuple
 
-from automata import expr as ex
+from automata import expressions as ex
+from automata.algebra.elimination import to_expr
 from automata.byte_automaton import ByteAutomaton
-from automata.elimination import to_expr
-from automata.expr import EPSILON, Alternation, Call, Concatenation, Expr, Repetition
+from automata.expressions import EPSILON, Alternation, Call, Concatenation, Expr, Repetition
 from automata.limits import Work
-from automata.nested import NestedNetwork, compile_nested
-from automata.nested.joining import Joining
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.grammar import Grammar, LexicalRule, Place
 from automata.pushdown.naming import calls_and_labels
+from automata.visibly_pushdown import NestedNetwork, compile_nested
+from automata.visibly_pushdown.joining import Joining
 from constraints.composing.part import Called, Composable, Part, concatenated, part_of
 from constraints.grammars.replacing import replaced
 from constraints.json_schema.rules import grammar_rules

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from automata import expr as ex
+from automata import expressions as ex
 from automata.assertions import holds_assertion
 from automata.byte_automaton import ByteAutomaton
 from automata.compilable import Compilable
-from automata.expr import Call, Expr
-from automata.nested import NestedNetwork
+from automata.expressions import Call, Expr
 from automata.pattern import parse
 from automata.pushdown.grammar import Grammar
+from automata.visibly_pushdown import NestedNetwork
 from constraints.grammars.replacing import replaced
 from constraints.values import Value
 from tokenfst.lazy import Layered

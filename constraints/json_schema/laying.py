@@ -19,14 +19,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeAlias
 
-from automata import expr as ex
+from automata import expressions as ex
+from automata.algebra.derivative import derivative
 from automata.byte_automaton import ByteAutomaton
-from automata.compile import compile_expr
-from automata.derivative import derivative
+from automata.compile.compiler import compile_expr
 from automata.errors import LimitExceeded
-from automata.expr import Expr
+from automata.expressions import Expr
 from automata.limits import spend
-from automata.nested import Counted, CountedPaths, Language, NestedCall, NestedNetwork, NestedRule
+from automata.visibly_pushdown import Counted, CountedPaths, Language, NestedCall, NestedNetwork, NestedRule
 from constraints.json_schema.formula import FALSE, Formula, Kind, Never
 from constraints.json_schema.levels import ArrayLevel, Level, object_level
 from constraints.json_schema.levels.level import State, Vector

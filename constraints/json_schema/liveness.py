@@ -7,10 +7,10 @@ from itertools import accumulate
 import numpy as np
 
 from automata import _native
-from automata import expr as ex
+from automata import expressions as ex
 from automata.byte_automaton import ByteAutomaton
 from automata.limits import under_way
-from automata.nested import Counted, CountedPaths, Language, NestedNetwork
+from automata.visibly_pushdown import Counted, CountedPaths, Language, NestedNetwork
 
 
 def has_text(network: NestedNetwork) -> bool:

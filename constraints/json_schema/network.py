@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from automata.errors import LimitExceeded, UnsatisfiableSchema
-from automata.nested import NestedNetwork
+from automata.visibly_pushdown import NestedNetwork
 from constraints.json_schema.blame import too_large
 from constraints.json_schema.conflicts import conflict
 from constraints.json_schema.document import Document

@@ -3,10 +3,10 @@
     json_schema_to_regex(schema)     the expression, whose `str` is its text
 
 The network of rules that `json_schema` makes is turned into expressions rule by rule: the states between two brackets
-are eliminated (`automata.elimination`), and where a rule is called, the expression of its texts stands instead, one for
-each way in which it can end. A recursive schema is no regular language; neither is free JSON (a schema that says
-nothing). With limits on how deeply objects and arrays may be nested both are: these are the k_O and k_A of section 5.1
-of Koo, Liu & He 2024. The limits are for what is recursive alone: what else the schema nests is as deep as it says.
+are eliminated (`automata.algebra.elimination`), and where a rule is called, the expression of its texts stands instead,
+one for each way in which it can end. A recursive schema is no regular language; neither is free JSON (a schema that
+says nothing). With limits on how deeply objects and arrays may be nested both are: these are the k_O and k_A of section
+5.1 of Koo, Liu & He 2024. The limits are for what is recursive alone: what else the schema nests is as deep as it says.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any, Literal
 
-from automata import expr as ex
+from automata import expressions as ex
+from automata.algebra.elimination import to_expr, without_states
 from automata.byte_automaton import ByteAutomaton
-from automata.elimination import to_expr, without_states
 from automata.errors import SchemaError
-from automata.expr import EMPTY, Expr
-from automata.nested import Counted, CountedPaths, Language, NestedNetwork
+from automata.expressions import EMPTY, Expr
+from automata.visibly_pushdown import Counted, CountedPaths, Language, NestedNetwork
 from constraints.json_schema.document import Draft, Resolver
 from constraints.json_schema.formula import Kind
 from constraints.json_schema.levels.objects import PropertyOrder

@@ -14,8 +14,8 @@ from typing import Any, Literal
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import LimitExceeded, SchemaError, UnsatisfiableSchema, UnsupportedSchema
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work
-from automata.nested import NestedNetwork, compile_nested
 from automata.pushdown.automaton import PushdownAutomaton
+from automata.visibly_pushdown import NestedNetwork, compile_nested
 from constraints.json_schema.blame import largest_count
 from constraints.json_schema.document import Document, Draft, Note, Resolver
 from constraints.json_schema.formula import Kind

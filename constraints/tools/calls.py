@@ -14,12 +14,12 @@ from typing import Literal, TypeAlias, get_args
 
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import TextNotAllowed
-from automata.expr import Expr, concat, literal, repeat
-from automata.extensions import token
+from automata.expressions import Expr, concat, literal, repeat
+from automata.expressions.extensions import token
 from automata.limits import Work, under_way
-from automata.nested import NestedNetwork, compile_nested
-from automata.nested.joining import Joining
 from automata.pushdown.automaton import PushdownAutomaton
+from automata.visibly_pushdown import NestedNetwork, compile_nested
+from automata.visibly_pushdown.joining import Joining
 from constraints.json_schema.whitespace import Habit, Whitespace
 from constraints.parsed import Parsed
 from constraints.tools.call import ToolCall
@@ -57,7 +57,7 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
         return f"tool_calls([{', '.join(self._by_name)}], format={self.format!r})"
 
     def to_network(self) -> NestedNetwork:
-        """The rules that read the calls; `automata.nested.joining` puts text around them."""
+        """The rules that read the calls; `automata.visibly_pushdown.joining` puts text around them."""
         return self._network
 
     def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import SchemaError, TextNotAllowed, UnsupportedSchema
 from automata.limits import under_way
-from automata.nested import NestedNetwork, compile_nested
+from automata.visibly_pushdown import NestedNetwork, compile_nested
 from constraints.json_schema import json_schema
 from constraints.json_schema.whitespace import Habit, Whitespace
 from constraints.types.typed import typed

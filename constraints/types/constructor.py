@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar, cast, overload
 
 from automata.byte_automaton import ByteAutomaton
-from automata.compile import compile_expr
+from automata.compile.compiler import compile_expr
 from automata.errors import TextNotAllowed
-from automata.expr import Expr
+from automata.expressions import Expr
 from automata.limits import Work, under_way
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.compile import compile_grammar

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from automata.nested import NestedNetwork
+from automata.visibly_pushdown import NestedNetwork
 from constraints.json_schema.document import Document
 from constraints.json_schema.formula import Formula, IsInteger
 from constraints.json_schema.network import network_of

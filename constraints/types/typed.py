@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import TextNotAllowed, UnsupportedSchema
 from automata.limits import Work, under_way
-from automata.nested import NestedNetwork, compile_nested
 from automata.pushdown.automaton import PushdownAutomaton
+from automata.visibly_pushdown import NestedNetwork, compile_nested
 from constraints.json_schema.whitespace import Habit, Whitespace
 from constraints.parsed import Parsed
 from constraints.types.plain import plain_network

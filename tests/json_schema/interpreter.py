@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from automata import compile_expr
 from automata.byte_automaton import ByteAutomaton
-from automata.nested import Language, NestedNetwork
+from automata.visibly_pushdown import Language, NestedNetwork
 
 _Ends = frozenset[tuple[int, int]]
 

@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 from automata import LimitExceeded, compile_expr, equivalent
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import SchemaError, UnsatisfiableSchema, UnsupportedSchema
-from automata.nested import NestedNetwork
+from automata.visibly_pushdown import NestedNetwork
 from constraints import json_schema, json_schema_to_regex
 from constraints.json_schema import Whitespace
 

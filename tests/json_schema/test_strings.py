@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from automata import PatternError, compile_expr, equivalent
-from automata import expr as ex
-from automata.algebra import alternation, difference
+from automata import expressions as ex
+from automata.algebra.operations import alternation, difference
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import LimitExceeded
-from automata.nested import Counted, CountedPaths
+from automata.visibly_pushdown import Counted, CountedPaths
 from constraints.json_schema.formula import (
     FALSE,
     TRUE,

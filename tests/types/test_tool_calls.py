@@ -20,9 +20,9 @@ import tokenfst
 from automata import ByteAutomaton, TextNotAllowed, literal, random_strings
 from automata.errors import SchemaError, UnsupportedSchema
 from automata.limits import under_way
-from automata.nested import compile_nested
-from automata.nested.joining import Joining
 from automata.pushdown.automaton import PushdownAutomaton
+from automata.visibly_pushdown import compile_nested
+from automata.visibly_pushdown.joining import Joining
 from constraints import json_schema
 from constraints.tools import Format, PythonicCalls, ToolCall, ToolCalls, tool_calls
 

@@ -27,11 +27,11 @@ from decimal import Decimal
 from typing import Final, TypeAlias
 
 from automata.byte_automaton import ByteAutomaton
-from automata.compile import Compiler
+from automata.compile.compiler import Compiler
+from automata.compile.nfa import Fragment
 from automata.errors import LimitExceeded
-from automata.expr import EMPTY
+from automata.expressions import EMPTY
 from automata.limits import spend, under_way
-from automata.thompson import Fragment
 from constraints.json_schema.formula import Formula, IsInteger, Minimum, MultipleOf, NumberIn
 from constraints.json_schema.numbers.exponents import exponent_rows
 from constraints.json_schema.numbers.multiples import FAILED, MAX_STATES, Step

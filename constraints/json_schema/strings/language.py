@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterable
 from functools import lru_cache
 
-from automata import expr as ex
+from automata import expressions as ex
 from automata.byte_automaton import ByteAutomaton
-from automata.expr import Expr
-from automata.nested import Counted, CountedPaths, Language
-from automata.ranges import ALL_CHARACTERS, Ranges
+from automata.expressions import Expr
+from automata.expressions.ranges import ALL_CHARACTERS, Ranges
+from automata.visibly_pushdown import Counted, CountedPaths, Language
 from constraints.json_schema.formula import Always, And, Formula, Never, Not, Pattern, StringIn, TextLength, conjunction
 from constraints.json_schema.strings.content import content, holds, listed, repeated_set, with_one_length, written
 from constraints.json_schema.strings.lengths import counted_length, counted_texts, length_spellings

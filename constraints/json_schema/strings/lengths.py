@@ -11,14 +11,14 @@ from functools import lru_cache
 import numpy as np
 
 from automata import _native as automata_native
-from automata import expr as ex
+from automata import expressions as ex
 from automata.arrays import BoolArray, IntArray
 from automata.byte_automaton import SPARSE, ByteAutomaton
-from automata.compile import compile_expr
+from automata.compile.compiler import compile_expr
+from automata.expressions.ranges import ALL_CHARACTERS, Ranges
 from automata.limits import Work, under_way
-from automata.nested import CountedPaths, counted_paths
-from automata.nested.counted import Counted, counted_arcs
-from automata.ranges import ALL_CHARACTERS, Ranges
+from automata.visibly_pushdown import CountedPaths, counted_paths
+from automata.visibly_pushdown.units import Counted, counted_arcs
 from constraints import _native
 from constraints.json_schema.strings.lists import every_spelling
 from constraints.json_schema.strings.spelling import spelled

@@ -10,9 +10,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from automata import expr as ex
+from automata import expressions as ex
 from automata.byte_automaton import ByteAutomaton
-from automata.compile import compile_expr
+from automata.compile.compiler import compile_expr
 from automata.errors import LimitExceeded
 from automata.limits import Work, under_way
 from constraints import _native

@@ -16,14 +16,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from automata import expr as ex
-from automata import ranges as rg
+from automata import expressions as ex
 from automata.byte_automaton import ByteAutomaton
-from automata.compile import Compiler
-from automata.expr import Expr
+from automata.compile.compiler import Compiler
+from automata.compile.nfa import Fragment
+from automata.expressions import Expr
+from automata.expressions import ranges as rg
 from automata.limits import under_way
 from automata.pattern import parse
-from automata.thompson import Fragment
 
 MOST_IN_LABEL = 63
 _SIXTEEN, _SIXTEENS = 16, 15

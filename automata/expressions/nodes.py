@@ -1,20 +1,28 @@
 """The nodes of expressions, and what all of them can: be hashed, compared and combined by operators.
 
-`automata.expr` says what each node means and has the functions that make them; nothing else should. Nodes are
+`automata.expressions` says what each node means and has the functions that make them; nothing else should. Nodes are
 immutable, and hashing and comparing them does not recurse without bound, so that no nesting is too deep.
 """
 
 from __future__ import annotations
 
-from automata.ranges import Ranges
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from automata.expressions.operators import Operators
+from automata.expressions.ranges import Ranges
+
+if TYPE_CHECKING:
+    from automata.drawing import Drawing
 
 _set = object.__setattr__
 
 
-class Expr:
+class Expr(Operators["Expr | str | bytes", "Expr"]):
     """A language of bytes. Operators take expressions or literal text: `+ | & - ~`, and `repeat`, `star`, ..."""
 
     __slots__ = ("_hash", "size")
+    functions: ClassVar[ExprFunctions]
     _hash: int
     size: int  # how many leaves there are with repetitions written out
 
@@ -56,79 +64,23 @@ class Expr:
         return f"{type(self).__name__}({', '.join(map(repr, self._key()))})"
 
     def __str__(self) -> str:
-        """The expression as a regular expression in the syntax of `automata.pattern`."""
-        from automata.printing import to_pattern
+        """Write the expression as a regular expression in the syntax of `automata.pattern`."""
+        return self.functions.to_pattern(self)
 
-        return to_pattern(self)
+    def draw(self, *, title: str | None = None) -> Drawing:
+        """Draw the minimal automaton of the expression; see `ByteAutomaton.draw`.
 
-    def __add__(self, other: Expr | str | bytes) -> Expr:
-        from automata.expr import concat
+        Raises:
+            LimitExceeded: the automaton is too large.
+        """
+        return self.functions.draw(self, title)
 
-        return concat(self, other) if isinstance(other, _OPERAND) else NotImplemented
 
-    def __radd__(self, other: str | bytes) -> Expr:
-        from automata.expr import concat
+class ExprFunctions(NamedTuple):
+    """The methods of expressions that modules above this one define and register (`automata.algebra.operations`)."""
 
-        return concat(other, self) if isinstance(other, _OPERAND) else NotImplemented
-
-    def __or__(self, other: Expr | str | bytes) -> Expr:
-        from automata.expr import alternation
-
-        return alternation(self, other) if isinstance(other, _OPERAND) else NotImplemented
-
-    def __ror__(self, other: str | bytes) -> Expr:
-        from automata.expr import alternation
-
-        return alternation(other, self) if isinstance(other, _OPERAND) else NotImplemented
-
-    def __and__(self, other: Expr | str | bytes) -> Expr:
-        from automata.expr import intersection
-
-        return intersection(self, other) if isinstance(other, _OPERAND) else NotImplemented
-
-    def __rand__(self, other: str | bytes) -> Expr:
-        from automata.expr import intersection
-
-        return intersection(other, self) if isinstance(other, _OPERAND) else NotImplemented
-
-    def __sub__(self, other: Expr | str | bytes) -> Expr:
-        from automata.expr import difference
-
-        return difference(self, other) if isinstance(other, _OPERAND) else NotImplemented
-
-    def __rsub__(self, other: str | bytes) -> Expr:
-        from automata.expr import difference
-
-        return difference(other, self) if isinstance(other, _OPERAND) else NotImplemented
-
-    def __invert__(self) -> Expr:
-        from automata.expr import complement
-
-        return complement(self)
-
-    def repeat(self, low: int, high: int | None) -> Expr:
-        """Between `low` and `high` times; `high` None is no bound."""
-        from automata.expr import repeat
-
-        return repeat(self, low, high)
-
-    def star(self) -> Expr:
-        """Any number of times, none included."""
-        from automata.expr import repeat
-
-        return repeat(self, 0, None)
-
-    def plus(self) -> Expr:
-        """At least once."""
-        from automata.expr import repeat
-
-        return repeat(self, 1, None)
-
-    def optional(self) -> Expr:
-        """Once or not at all."""
-        from automata.expr import repeat
-
-        return repeat(self, 0, 1)
+    to_pattern: Callable[[Expr], str]
+    draw: Callable[[Expr, str | None], Drawing]
 
 
 def _hashed(expr: Expr) -> int:
@@ -176,7 +128,8 @@ class Literal(Expr):
 
 
 class CharSet(Expr):
-    """One character of a set of code points (`ranges` as `automata.ranges` keeps them), encoded in UTF-8."""
+    """One character of a set of code points (`ranges` as `automata.expressions.ranges` keeps them), encoded in
+    UTF-8."""
 
     __slots__ = ("ranges",)
     __match_args__ = ("ranges",)
@@ -215,8 +168,8 @@ class Strings(Expr):
 
 
 class Substring(Expr):
-    """Any substring of a text, the empty one included; by `words`, any that cuts no word in two. `automata.substring`
-    says what a word is."""
+    """Any substring of a text, the empty one included; by `words`, any that cuts no word in two.
+    `automata.compile.substring` says what a word is."""
 
     __slots__ = ("text", "words")
     __match_args__ = ("text", "words")
@@ -383,7 +336,3 @@ class Lookbehind(Expr):
 
     def operands(self) -> tuple[Expr, ...]:
         return (self.inner,)
-
-
-# What the operators take; others, such as automata, may know what to do with an expression.
-_OPERAND = (Expr, str, bytes)

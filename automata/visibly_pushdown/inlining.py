@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 
-from automata.expr import Literal
+from automata.expressions import Literal
 from automata.limits import Work
-from automata.nested.counted import Counted
-from automata.nested.network import NestedNetwork, NestedRule
-from automata.nested.paths import CountedPaths
-from automata.nested.pieces import piece_of
 from automata.pushdown.analysis import components
+from automata.visibly_pushdown.fragments import piece_of
+from automata.visibly_pushdown.grammar import NestedNetwork, NestedRule
+from automata.visibly_pushdown.paths import CountedPaths
+from automata.visibly_pushdown.units import Counted
 
 # Rules of at most so many states are laid at every place where they are called, even if others stay rules.
 _SMALL = 24

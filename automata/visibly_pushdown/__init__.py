@@ -6,10 +6,10 @@ CountedPaths            texts that enter some states so many times            pa
 compile_nested          the automaton of a network                          compile -> ByteAutomaton, PushdownAutomaton
 """
 
-from automata.nested.compile import compile_nested
-from automata.nested.counted import Counted
-from automata.nested.network import Language, NestedCall, NestedNetwork, NestedRule
-from automata.nested.paths import CountedPaths, counted_paths
+from automata.visibly_pushdown.compile import compile_nested
+from automata.visibly_pushdown.grammar import Language, NestedCall, NestedNetwork, NestedRule
+from automata.visibly_pushdown.paths import CountedPaths, counted_paths
+from automata.visibly_pushdown.units import Counted
 
 __all__ = [
     "Counted",

@@ -4,13 +4,13 @@ The layout has arcs over byte ranges. Their ends cut the 256 bytes into interval
 are built over intervals in place of bytes: a pattern with `[^"]` has some twenty of them, so automata stay small where
 arcs over bytes would be hundreds. Intersection and difference are products of arcs over bytes
 (`native/automata/product.h`), and lists of strings and substrings of a text have constructions of their own
-(`native/automata/word_list.h`, `automata.substring`).
+(`native/automata/word_list.h`, `automata.compile.substring`).
 
 An expression with assertions cannot be laid out part by part: the layout stops at the first one, and the text that it
 belongs to is resolved as a whole (`automata.assertions`). All others pay nothing for it.
 
 Every step has limits and can be stopped (`automata.limits`). Where there are too many states, the error names the
-smallest part of the expression that has too many by itself (`automata.blame`).
+smallest part of the expression that has too many by itself (`automata.compile.blame`).
 
 Rejected: one arc a byte (twenty times the arcs for free text); OpenFst for determinization and minimization as well,
 which took a quarter of the whole way from pattern to token tables for quoted text, and a third for a JSON object. It
@@ -22,17 +22,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
-
-from automata import _native
-from automata import expr as ex
-from automata._native import ByteTables
-from automata.arrays import IntArray
+from automata import expressions as ex
 from automata.assertions import holds_assertion, lookaround, simplified
-from automata.blame import excerpt, numeral, responsible
-from automata.byte_automaton import DENSE_BYTES, ByteAutomaton
+from automata.byte_automaton import ByteAutomaton
+from automata.compile.blame import excerpt, numeral, responsible
+from automata.compile.constructions import determinized, product, word_list
+from automata.compile.nfa import AssertionMet, Fragment, Layout
+from automata.compile.substring import substring_fragment
 from automata.errors import LimitExceeded
-from automata.expr import (
+from automata.expressions import (
     Alternation,
     ByteSet,
     CharSet,
@@ -47,8 +45,6 @@ from automata.expr import (
     Substring,
 )
 from automata.limits import Limits, Work, under_way
-from automata.substring import substring_fragment
-from automata.thompson import AssertionMet, Fragment, Layout
 
 # What is tried to find the part that explodes, and how long it may take to see that it does.
 _TRIAL = Limits(states=20_000, memory=1 << 26, seconds=0.1)
@@ -144,14 +140,16 @@ class Compiler:
             self.compile(node)
 
     def construct(self, expr: Expr) -> ByteAutomaton:
-        if isinstance(expr, Intersection):
-            return self.combine(expr, self.compile(expr.left), self.compile(expr.right), difference=False)
-        if isinstance(expr, Difference):
-            return self.combine(expr, self.compile(expr.left), self.compile(expr.right), difference=True)
+        """Construct the automaton of an expression that was not met before."""
+        if isinstance(expr, Intersection | Difference):
+            left, right = self.compile(expr.left), self.compile(expr.right)
+            is_difference = isinstance(expr, Difference)
+            return self.made(expr, lambda: product(left, right, self.work, difference=is_difference))
         if isinstance(expr, Complement):
-            return self.combine(expr, self.compile(ex.ANY_TEXT), self.compile(expr.inner), difference=True)
+            text, inner = self.compile(ex.ANY_TEXT), self.compile(expr.inner)
+            return self.made(expr, lambda: product(text, inner, self.work, difference=True))
         if isinstance(expr, Strings):
-            return self.made(expr, lambda: _native.word_list(expr.values, DENSE_BYTES, self.work.budget))
+            return self.made(expr, lambda: word_list(expr.values, self.work))
         if isinstance(expr, Substring):
             return self.determinize(expr, substring_fragment(expr.text, expr.words, self.work))
         most = self.work.limits.states
@@ -164,31 +162,17 @@ class Compiler:
         return self.determinize(expr, self.layout(self.part, self.work).lay(expr))
 
     def determinize(self, expr: Expr, fragment: Fragment) -> ByteAutomaton:
-        """The automaton of what is laid out."""
-        labels = tuple(sorted(fragment.labels))
-        # Automata that were copied in have passed their own limits: twice their states is no explosion.
-        max_states = max(self.work.limits.states, 2 * fragment.num_copied_states)
-        tables = *fragment.tables(), len(labels), max_states, DENSE_BYTES, self.work.budget
-        return self.made(expr, lambda: _native.minimal(fragment.num_states, *tables), labels)
+        """Determinize and minimize the NFA of an expression."""
+        return self.made(expr, lambda: determinized(fragment, self.work))
 
-    def combine(self, expr: Expr, left: ByteAutomaton, right: ByteAutomaton, *, difference: bool) -> ByteAutomaton:
-        """The intersection or the difference."""
-        if left.is_empty or right.is_empty:
-            return left if difference or left.is_empty else right
-        labels = tuple(sorted({*left.labels, *right.labels}))
-        sides = left.tables, _numbers(labels, left), right.tables, _numbers(labels, right)
-        max_states = max(self.work.limits.states, 2 * (left.num_states + right.num_states))
-        rest = difference, max_states, DENSE_BYTES, self.work.budget
-        return self.made(expr, lambda: _native.product(*sides, *rest), labels)
-
-    def made(self, expr: Expr, construct: Callable[[], ByteTables], labels: tuple[str, ...] = ()) -> ByteAutomaton:
-        """The automaton of a construction.
+    def made(self, expr: Expr, construct: Callable[[], ByteAutomaton]) -> ByteAutomaton:
+        """Return what a construction makes of an expression.
 
         Raises:
             LimitExceeded: the construction has passed a limit; the message names the part of the expression.
         """
         try:
-            tables = construct()
+            return construct()
         except LimitExceeded as raised:
             error = raised.of("a deterministic automaton")
             if not self.blames or error.limit not in ("states", "memory"):
@@ -198,9 +182,6 @@ class Compiler:
             full = replace(limits, seconds=_CONFIRMING_SECONDS)
             part = responsible(expr, lambda part: self.explodes(part, few), lambda part: self.explodes(part, full))
             raise LimitExceeded(f"{error}; the part responsible is {excerpt(part)}", limit=error.limit) from None
-        if labels:
-            labels = tuple(labels[number] for number in tables.drop_unused_labels())
-        return ByteAutomaton(tables, labels)
 
     def explodes(self, expr: Expr, limits: Limits) -> bool:
         """Whether an expression passes limits of its own."""
@@ -209,11 +190,6 @@ class Compiler:
         except LimitExceeded:
             return True
         return False
-
-
-def _numbers(labels: tuple[str, ...], automaton: ByteAutomaton) -> IntArray:
-    """Which label of an automaton each of some labels is, -1 where it has it not, `[L]`."""
-    return np.array([automaton.labels.index(name) if name in automaton.labels else -1 for name in labels], np.int32)
 
 
 def least_length(expr: Expr) -> int:

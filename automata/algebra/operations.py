@@ -8,7 +8,7 @@ Each takes automata, expressions or literal text and gives an automaton, minimal
 automaton of `a & b` of expressions. So each is compiled as that expression, with a leaf in place of each automaton.
 
 Where an expression meets an automaton the result is an automaton, because an expression cannot hold one;
-`automata.elimination.to_expr` is the way back.
+`automata.algebra.elimination.to_expr` is the way back.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from automata import _native
-from automata import expr as ex
-from automata.byte_automaton import DENSE_BYTES, SPARSE, ByteAutomaton
-from automata.compile import Compiler, compile_expr
-from automata.expr import Alternation, Expr
+from automata import expressions as ex
+from automata.byte_automaton import DENSE_BYTES, SPARSE, ByteAutomaton, Operand
+from automata.compile.compiler import Compiler, compile_expr
+from automata.expressions import Alternation, Expr
+from automata.expressions.nodes import ExprFunctions
+from automata.expressions.operators import Operations
+from automata.expressions.printing import to_pattern
 from automata.limits import under_way
 
 Language: TypeAlias = ByteAutomaton | Expr
-Operand: TypeAlias = Language | str | bytes
 
 _set = object.__setattr__
 
@@ -77,7 +79,8 @@ def repetition(inner: Operand, low: int, high: int | None = None) -> ByteAutomat
 
 
 def rest(automaton: ByteAutomaton, prefix: bytes) -> ByteAutomaton:
-    """What can follow a prefix: the texts t for which `prefix + t` is in the language; see `automata.derivative`."""
+    """What can follow a prefix: the texts t for which `prefix + t` is in the language; see
+    `automata.algebra.derivative`."""
     state = automaton.step(automaton.start, prefix)
     if state < 0:
         return compile_expr(ex.EMPTY)
@@ -124,3 +127,9 @@ def _compiled(operation: Callable[..., Expr], *operands: Operand) -> ByteAutomat
     compiler = Compiler(under_way(), blames=False)
     compiler.done |= {part: part.automaton for part in parts if isinstance(part, _StandIn)}
     return compiler.compile(operation(*parts))
+
+
+ByteAutomaton.operations = Operations(
+    (ByteAutomaton, Expr, str, bytes), concatenation, alternation, intersection, difference, complement, repetition
+)
+Expr.functions = ExprFunctions(to_pattern, lambda expr, title: compile_expr(expr).draw(title=title))

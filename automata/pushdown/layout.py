@@ -11,15 +11,14 @@ import numpy as np
 
 from automata.arrays import IntArray
 from automata.byte_automaton import ByteAutomaton
-from automata.compile import Compiler
-from automata.expr import Call, Expr
-from automata.intervals import FIRST_LABEL
+from automata.compile.compiler import Compiler
+from automata.compile.nfa import FIRST_LABEL, AssertionMet, Layout
+from automata.expressions import Call, Expr
 from automata.limits import Work
 from automata.pushdown.flattening import flattened
 from automata.pushdown.grammar import Grammar
 from automata.pushdown.naming import RESERVED, calls_and_labels, error
 from automata.pushdown.parts import END, START, Part, Rules, in_a_row, loop_of, word_of
-from automata.thompson import AssertionMet, Layout
 
 
 def lay_rules(grammar: Grammar, work: Work) -> Rules:

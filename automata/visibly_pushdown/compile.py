@@ -8,11 +8,11 @@ from automata import _native
 from automata.byte_automaton import DENSE_BYTES, ByteAutomaton
 from automata.errors import EmptyLanguage, LimitExceeded
 from automata.limits import Work, under_way
-from automata.nested.inlining import check_calls, to_inline
-from automata.nested.laying import Layout, lay_out
-from automata.nested.network import NestedNetwork
 from automata.pushdown import under
 from automata.pushdown.automaton import PushdownAutomaton
+from automata.visibly_pushdown.grammar import NestedNetwork
+from automata.visibly_pushdown.inlining import check_calls, to_inline
+from automata.visibly_pushdown.layout import Layout, lay_out
 
 # The most states of an automaton without a stack that rules are written out to.
 MAX_INLINED_STATES = 4000

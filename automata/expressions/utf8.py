@@ -13,8 +13,8 @@ from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
-from automata import ranges as rg
-from automata.ranges import Ranges
+from automata.expressions import ranges as rg
+from automata.expressions.ranges import Ranges
 
 
 class Arc(NamedTuple):

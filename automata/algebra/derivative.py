@@ -5,8 +5,8 @@ the ACM 11, 1964).
 
 Of an automaton it is the automaton from another state. Of an expression it is an expression again, by Brzozowski's
 rules for one byte after the other, so that it can be printed and combined like the one it came from; the normal form
-of `automata.expr` keeps the number of different derivatives small. After part of a character, what is left of a set of
-characters is a set of continuation bytes.
+of `automata.expressions` keeps the number of different derivatives small. After part of a character, what is left of a
+set of characters is a set of continuation bytes.
 
 A complement is all text without something, and text after half a character begins with the other half: `~a` is taken
 for `ANY_TEXT - a`, and written as `~` again where a character ends.
@@ -21,10 +21,10 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import TypeVar
 
-from automata import algebra
+from automata.algebra import operations as algebra
+from automata.algebra.elimination import to_expr
 from automata.byte_automaton import ByteAutomaton
-from automata.elimination import to_expr
-from automata.expr import (
+from automata.expressions import (
     ANY_TEXT,
     EMPTY,
     EPSILON,
@@ -49,7 +49,7 @@ from automata.expr import (
     repeat,
     strings,
 )
-from automata.utf8 import character_arcs
+from automata.expressions.utf8 import character_arcs
 
 # A level of nesting takes three calls.
 _MAX_DEPTH = 100

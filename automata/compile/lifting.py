@@ -4,17 +4,20 @@
 
 In a language of text, what can follow a prefix tells whether the prefix ends inside a character; so a state of the
 minimal automaton is inside characters or is not, for all prefixes that lead to it. States inside are left out, and the
-bytes through them become characters again, whole ranges of them at a time: the inverse of `automata.utf8`.
+bytes through them become characters again, whole ranges of them at a time: the inverse of `automata.expressions.utf8`.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 
-from automata import ranges as rg
-from automata.algebra import difference
 from automata.byte_automaton import ByteAutomaton
-from automata.expr import ANY_TEXT, Expr, Label, alternation, byte_ranges, char_ranges
+from automata.compile.constructions import determinized, product
+from automata.compile.nfa import Fragment
+from automata.expressions import Expr, Label, alternation, byte_ranges, char_ranges
+from automata.expressions import ranges as rg
+from automata.expressions.ranges import ALL_CHARACTERS
+from automata.limits import Work
 
 # What leads to each state.
 Arcs = dict[int, Expr]
@@ -26,18 +29,26 @@ _Run = tuple[int, int, int]
 _LEADS = ((0xF0, 3, 0xF0), (0xE0, 2, 0xE0), (0x80, 1, 0xC0), (0, 0, 0))
 
 
-def lifted(automaton: ByteAutomaton) -> dict[int, Arcs]:
+def lifted(automaton: ByteAutomaton, work: Work) -> dict[int, Arcs]:
     """For each state, or each that is not inside a character, what leads to the others.
 
     Args:
         automaton: any automaton but an empty one.
+        work: the limits, and how it is stopped.
     """
     runs: dict[int, list[_Run]] = {state: [] for state in range(automaton.num_states)}
     for source, low, high, target in zip(*(array.tolist() for array in automaton.range_arcs()), strict=True):
         runs[source].append((low, high, target))
-    if not automaton.labels and difference(automaton, ANY_TEXT).is_empty:
+    if not automaton.labels and product(automaton, _any_text(work), work, difference=True).is_empty:
         return _Characters(runs).lifted(automaton.start)
     return _with_labels(automaton, {state: _by_bytes(runs[state]) for state in runs})
+
+
+def _any_text(work: Work) -> ByteAutomaton:
+    fragment = Fragment()
+    fragment.characters(ALL_CHARACTERS, 0, 0)
+    fragment.epsilon += (0, 1)
+    return determinized(fragment, work)
 
 
 def _by_bytes(runs: list[_Run]) -> Arcs:

@@ -1,6 +1,6 @@
 """Expr: an immutable, hashable expression of a language of bytes.
 
-An expression says what a language is; `automata.compile` says how to recognize it. The kinds of node, from the
+An expression says what a language is; `automata.compile.compiler` says how to recognize it. The kinds of node, from the
 simplest up:
 
     Literal(value)                   exactly these bytes
@@ -38,8 +38,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from automata import ranges as rg
-from automata.nodes import (
+from automata.expressions import ranges as rg
+from automata.expressions.nodes import (
     Alternation,
     ByteSet,
     Call,
@@ -49,59 +49,14 @@ from automata.nodes import (
     Difference,
     Expr,
     Intersection,
-    Label,
     Literal,
     Lookahead,
     Lookbehind,
     Repetition,
     Strings,
-    Substring,
 )
-from automata.ranges import ALL_CHARACTERS, Ranges
-
-__all__ = [
-    "ANY_BYTES",
-    "ANY_CHAR",
-    "ANY_TEXT",
-    "EMPTY",
-    "EPSILON",
-    "TEXT_END",
-    "TEXT_START",
-    "Alternation",
-    "ByteSet",
-    "Call",
-    "CharSet",
-    "Complement",
-    "Concatenation",
-    "Difference",
-    "Expr",
-    "Intersection",
-    "Label",
-    "Literal",
-    "Lookahead",
-    "Lookbehind",
-    "Repetition",
-    "Strings",
-    "Substring",
-    "alternation",
-    "byte_ranges",
-    "byte_set",
-    "call",
-    "char_ranges",
-    "char_set",
-    "complement",
-    "concat",
-    "difference",
-    "intersection",
-    "is_empty",
-    "is_epsilon",
-    "literal",
-    "lookahead",
-    "lookbehind",
-    "repeat",
-    "strings",
-    "whole",
-]
+from automata.expressions.operators import Operations
+from automata.expressions.ranges import ALL_CHARACTERS, Ranges
 
 EMPTY: Expr = Alternation(())
 EPSILON: Expr = Literal(b"")
@@ -321,3 +276,6 @@ TEXT_END: Expr = Lookahead(ANY_CHAR, True)
 def call(name: str) -> Expr:
     """A text of the rule of this name, within a grammar (`automata.pushdown.Grammar`)."""
     return Call(name)
+
+
+Expr.operations = Operations((Expr, str, bytes), concat, alternation, intersection, difference, complement, repeat)

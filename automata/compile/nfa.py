@@ -22,10 +22,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from automata.arrays import IntArray
-from automata.blame import excerpt, largest, numeral
 from automata.byte_automaton import ByteAutomaton, RangeArcs
+from automata.compile.blame import excerpt, largest, numeral
 from automata.errors import ExpressionError, LimitExceeded
-from automata.expr import (
+from automata.expressions import (
     Alternation,
     ByteSet,
     Call,
@@ -38,11 +38,12 @@ from automata.expr import (
     Lookbehind,
     Repetition,
 )
-from automata.intervals import FIRST_LABEL
+from automata.expressions.ranges import Ranges
+from automata.expressions.utf8 import character_arcs
 from automata.limits import Work
-from automata.ranges import Ranges
-from automata.utf8 import character_arcs
 
+# Symbols of ranges are the bytes, and labels from here up.
+FIRST_LABEL = 256
 # How many expressions are laid between two looks at the limits.
 _LOOK_EVERY = 256
 # Literals from this size on are written as rows.

@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from automata.byte_automaton import ByteAutomaton
-from automata.expr import Expr
-from automata.nested.counted import Counted
-from automata.nested.paths import CountedPaths
+from automata.expressions import Expr
+from automata.visibly_pushdown.paths import CountedPaths
+from automata.visibly_pushdown.units import Counted
 
 Language: TypeAlias = Expr | ByteAutomaton | Counted | CountedPaths
 

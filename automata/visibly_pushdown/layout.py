@@ -16,15 +16,15 @@ import numpy as np
 
 from automata._native import NestedLayout
 from automata.arrays import IntArray
+from automata.compile.nfa import FIRST_LABEL
 from automata.errors import LimitExceeded, limit_exceeded
-from automata.expr import Concatenation, Expr, Literal, Repetition
-from automata.intervals import FIRST_LABEL
+from automata.expressions import Concatenation, Expr, Literal, Repetition
 from automata.limits import Work
-from automata.nested.counted import Counted
-from automata.nested.inlining import reached
-from automata.nested.network import Language, NestedNetwork, NestedRule
-from automata.nested.paths import CountedPaths
-from automata.nested.pieces import CountedPiece, Piece, counted_piece, piece_of
+from automata.visibly_pushdown.fragments import CountedPiece, Piece, counted_piece, piece_of
+from automata.visibly_pushdown.grammar import Language, NestedNetwork, NestedRule
+from automata.visibly_pushdown.inlining import reached
+from automata.visibly_pushdown.paths import CountedPaths
+from automata.visibly_pushdown.units import Counted
 
 # States 0 and 1 lead to the starts of all rules, and are reached from their ends.
 _FIRST_STATE = 2

@@ -9,7 +9,7 @@ on where the grammar needs a word to end: `name: /[a-z]+/` followed by "end" has
                 Esparza & Maler 1997)
     context     a set of stacks: the top symbol, and the states that can be completed with it. Finitely many
 
-Most states have a simple reason to lead on in every context (`automata.pushdown.leading_on`); exits and contexts are
+Most states have a simple reason to lead on in every context (`automata.pushdown.coaccessible`); exits and contexts are
 found only for the others.
 
 A step is kept if it leads on in every context that it applies in, and dropped if it does in none. Where that depends on
@@ -32,7 +32,7 @@ import numpy as np
 from automata.errors import EmptyLanguage
 from automata.limits import Work
 from automata.pushdown.construction import SymbolsBelow
-from automata.pushdown.steps import Stack
+from automata.pushdown.sequences import Stack
 
 # State, pops, pushes, target: a step without its column.
 Move = tuple[int, Stack, Stack, int]

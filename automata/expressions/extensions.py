@@ -11,8 +11,8 @@
 
 In patterns they are groups with names in capitals, `(?P<TEXT_UNTIL>\\n\\n)` (`automata.pattern`). All but the last two
 rows are languages of text like any other, and cross token boundaries wherever a vocabulary puts them. The last two are
-labels (`automata.expr.Label`): symbols that stand for whole tokens, and become sets of token ids when an automaton is
-compiled over a vocabulary (`tokenfst.terminals`).
+labels (`automata.expressions.Label`): symbols that stand for whole tokens, and become sets of token ids when an
+automaton is compiled over a vocabulary (`tokenfst.terminals`).
 """
 
 from __future__ import annotations
@@ -20,19 +20,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from automata.expr import (
+from automata.expressions.constructors import (
     ANY_CHAR,
     ANY_TEXT,
     EPSILON,
-    Expr,
-    Label,
-    Substring,
     alternation,
     char_set,
     concat,
     literal,
     repeat,
 )
+from automata.expressions.nodes import Expr, Label, Substring
 
 TEXT_TOKEN, PARAGRAPH_TOKEN, IMAGE = NAMED_TOKENS = ("TEXT_TOKEN", "PARAGRAPH_TOKEN", "IMAGE")
 

@@ -18,8 +18,8 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from math import log10
 
-from automata.expr import Concatenation, Expr, concat
-from automata.printing import pieces
+from automata.expressions import Concatenation, Expr, concat
+from automata.expressions.printing import pieces
 
 MAX_SECONDS = 0.5
 MAX_EXCERPT = 80

@@ -22,10 +22,10 @@ import numpy as np
 
 from automata import _native
 from automata.arrays import BoolArray, IntArray
-from automata.blame import numeral
 from automata.byte_automaton import SPARSE, ByteAutomaton
+from automata.cache import Kept
+from automata.compile.blame import numeral
 from automata.errors import LimitExceeded
-from automata.kept import Kept
 from automata.limits import Work, under_way
 
 # The most that a state may be followed by, where there is no bound.

@@ -8,8 +8,8 @@ number of times around, and out, is an arc of its own, labelled with an expressi
 end is the answer. The order decides how long it gets; the state whose ways add least comes first (Delgado & Morais,
 "Approximation to the smallest regular expression for a given regular language", CIAA 2004).
 
-Where the language is text, arcs are by sets of characters (`automata.lifting`) and not by bytes: `[à-ü]` comes out as
-that. A part that follows itself is counted: `\\d{4}`, `a{1,3}`.
+Where the language is text, arcs are by sets of characters (`automata.compile.lifting`) and not by bytes: `[à-ü]` comes
+out as that. A part that follows itself is counted: `\\d{4}`, `a{1,3}`.
 
 The expression is not the one that the automaton was compiled from, and there is no best one; an automaton of n states
 may have none shorter than 2^n, so there is a limit.
@@ -22,8 +22,9 @@ from collections import defaultdict
 import numpy as np
 
 from automata.byte_automaton import ByteAutomaton
+from automata.compile.lifting import Arcs, lifted
 from automata.errors import LimitExceeded
-from automata.expr import (
+from automata.expressions import (
     EMPTY,
     EPSILON,
     Concatenation,
@@ -35,7 +36,7 @@ from automata.expr import (
     is_epsilon,
     repeat,
 )
-from automata.lifting import Arcs, lifted
+from automata.limits import under_way
 
 MAX_LEAVES = 100_000
 
@@ -50,7 +51,7 @@ def to_expr(automaton: ByteAutomaton) -> Expr:
         return EMPTY
     # Two states more: the start, with no arc in, and the end, with no arc out.
     start, end = automaton.num_states, automaton.num_states + 1
-    arcs = lifted(automaton)
+    arcs = lifted(automaton, under_way())
     for state in np.flatnonzero(automaton.final).tolist():
         arcs[state][end] = EPSILON
     arcs[start] = {automaton.start: EPSILON}

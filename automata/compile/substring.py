@@ -20,9 +20,9 @@ import numpy as np
 
 from automata import _native
 from automata.arrays import IntArray
+from automata.compile.nfa import Fragment
 from automata.errors import LimitExceeded
 from automata.limits import Work
-from automata.thompson import Fragment
 
 
 def substring_fragment(text: str, words: bool, work: Work) -> Fragment:

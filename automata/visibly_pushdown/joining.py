@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from automata.nested.network import Language, NestedCall, NestedNetwork, NestedRule
+from automata.visibly_pushdown.grammar import Language, NestedCall, NestedNetwork, NestedRule
 
 
 class Joining:

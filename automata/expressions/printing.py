@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
-from automata.expr import (
-    TEXT_END,
-    TEXT_START,
+from automata.expressions.constructors import TEXT_END, TEXT_START
+from automata.expressions.nodes import (
     Alternation,
     ByteSet,
     Call,
@@ -29,7 +28,7 @@ from automata.expr import (
     Strings,
     Substring,
 )
-from automata.ranges import ALL_CHARACTERS, Ranges, subtract
+from automata.expressions.ranges import ALL_CHARACTERS, Ranges, subtract
 
 _SPECIAL = frozenset(r".^$*+?{}[]|()\#")
 _SPECIAL_IN_SET = frozenset(r"]\^-[&~|")

@@ -14,14 +14,14 @@ import numpy as np
 from automata import _native
 from automata.arrays import IntArray
 from automata.byte_automaton import ByteAutomaton
-from automata.compile import Compiler
-from automata.expr import Expr
-from automata.kept import Kept
+from automata.cache import Kept
+from automata.compile.compiler import Compiler
+from automata.compile.nfa import AssertionMet, Layout
+from automata.expressions import Expr
 from automata.limits import Work, under_way
-from automata.nested.counted import Counted
-from automata.nested.network import Language
-from automata.nested.paths import CountedPaths
-from automata.thompson import AssertionMet, Layout
+from automata.visibly_pushdown.grammar import Language
+from automata.visibly_pushdown.paths import CountedPaths
+from automata.visibly_pushdown.units import Counted
 
 # Pieces with more arcs than this are not kept, nor are more pieces than this.
 _MAX_ARCS, _MAX_KEPT = 4096, 1024

@@ -15,13 +15,13 @@ import numpy as np
 
 from automata import _native
 from automata.arrays import BoolArray, IntArray
-from automata.blame import numeral
 from automata.byte_automaton import SPARSE, ByteAutomaton
-from automata.distance import bottom_up
+from automata.cache import Kept
+from automata.compile.blame import numeral
 from automata.errors import LimitExceeded
-from automata.kept import Kept
+from automata.graph import bottom_up
 from automata.limits import Work, under_way
-from automata.nested.paths import CountedPaths, counted_paths
+from automata.visibly_pushdown.paths import CountedPaths, counted_paths
 
 # Memory of a copy of an arc, and of what is made of it on the way.
 _COPY_BYTES = 40
