@@ -1,4 +1,4 @@
-"""Kept: what was made last, by what it was made from, for functions that are often called with the same."""
+"""BoundedCache: a bounded FIFO cache for values that can be made again."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class Kept(Generic[K, V]):
-    """A table of bounded size; the oldest entry goes first. Safe to share between threads."""
+class BoundedCache(Generic[K, V]):
+    """A bounded FIFO cache. Threads may share one; each makes what it does not find."""
 
-    def __init__(self, max_kept: int) -> None:
-        self._max_kept = max_kept
+    def __init__(self, max_entries: int) -> None:
+        self._max_entries = max_entries
         self._lock = Lock()
-        self._kept: dict[K, V] = {}
-
-    def made(self, key: K, make: Callable[[], V]) -> V:
-        """What is kept for a key; if nothing is, it is made."""
-        value = self._kept.get(key)
-        if value is None:
-            value = make()
-            self.keep(key, value)
-        return value
+        self._entries: dict[K, V] = {}
 
     def get(self, key: K) -> V | None:
-        """What is kept for a key, or None."""
-        return self._kept.get(key)
+        """Return the value of a key, or None."""
+        return self._entries.get(key)
 
-    def keep(self, key: K, value: V) -> None:
-        """Keep a value for a key."""
+    def put(self, key: K, value: V) -> None:
+        """Store a value, in place of the oldest entry where the cache is full."""
         with self._lock:
-            while len(self._kept) >= self._max_kept:
-                del self._kept[next(iter(self._kept))]
-            self._kept[key] = value
+            while len(self._entries) >= self._max_entries:
+                del self._entries[next(iter(self._entries))]
+            self._entries[key] = value
+
+    def get_or_make(self, key: K, make: Callable[[], V]) -> V:
+        """Return the value of a key; make and store it where there is none."""
+        value = self._entries.get(key)
+        if value is None:
+            value = make()
+            self.put(key, value)
+        return value

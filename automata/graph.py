@@ -6,7 +6,7 @@ import numpy as np
 
 from automata import _native
 from automata.arrays import BoolArray, IntArray
-from automata.limits import Work, under_way
+from automata.limits import Work, current_work
 
 
 def distances(source: IntArray, target: IntArray, goal: BoolArray, work: Work | None = None) -> IntArray:
@@ -17,7 +17,7 @@ def distances(source: IntArray, target: IntArray, goal: BoolArray, work: Work | 
         goal: `[Q]`.
         work: the compilation that it is part of; without it, the default limits.
     """
-    return _native.distances(*_columns(source, target), goal, under_way(work).budget)
+    return _native.distances(*_columns(source, target), goal, current_work(work).budget)
 
 
 def bottom_up(num_states: int, source: IntArray, target: IntArray, work: Work | None = None) -> IntArray:
@@ -29,7 +29,7 @@ def bottom_up(num_states: int, source: IntArray, target: IntArray, work: Work | 
         source, target: `[E]` each, in any order.
         work: the compilation that it is part of; without it, the default limits.
     """
-    return _native.bottom_up(num_states, *_columns(source, target), under_way(work).budget)
+    return _native.bottom_up(num_states, *_columns(source, target), current_work(work).budget)
 
 
 def _columns(source: IntArray, target: IntArray) -> tuple[IntArray, IntArray]:

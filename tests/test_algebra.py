@@ -121,7 +121,7 @@ def test_limits_hold_for_automata_too(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(LimitExceeded, match=r"<automaton of 27 states>\{100000000\} has"):
         compile_expr(parse("[ab]{26}")).repeat(10**8, 10**8)
     ends_in_a, tail = compile_expr(parse("(?:a|b)*a")), compile_expr(parse("[ab]{12}"))
-    monkeypatch.setattr("automata.algebra.operations.under_way", lambda: Work(Limits(states=1000)))
+    monkeypatch.setattr("automata.algebra.operations.current_work", lambda: Work(Limits(states=1000)))
     with pytest.raises(LimitExceeded, match="more than 1,000 states"):
         ends_in_a + tail
 

@@ -26,7 +26,7 @@ import constraints
 import tokenfst
 from automata import EmptyLanguage, LimitExceeded, compile_expr, literal, parse
 from automata.pushdown.automaton import PushdownAutomaton
-from automata.visibly_pushdown import NestedNetwork, NestedRule
+from automata.visibly_pushdown import VisiblyPushdownGrammar, VisiblyPushdownRule
 from constraints.grammars.bundled import bundled
 from decoding import bundled_model, vocabulary_of
 from tokenfst import LazyAutomaton, PushdownTokenAutomaton, Vocabulary, from_tekken
@@ -184,11 +184,11 @@ def tekken() -> Vocabulary:
 
 
 def test_literal_texts_of_a_network_take_few_tokens(tekken: Vocabulary) -> None:
-    rule, text = NestedRule(), b"the number of apples, pears, cherries, plums and quinces"
+    rule, text = VisiblyPushdownRule(), b"the number of apples, pears, cherries, plums and quinces"
     end = rule.state()
     rule.arcs.append((0, literal(text), end))
     rule.ends.append((end, 0))
-    lazy = LazyAutomaton(NestedNetwork((rule,)), tekken)
+    lazy = LazyAutomaton(VisiblyPushdownGrammar((rule,)), tekken)
     least = lazy.min_tokens(lazy.start)
     assert least == tokenfst.compile(text.decode(), tekken).min_tokens(0) < 20
     assert lazy.text(written(lazy, least, anything, Random(1))) == text

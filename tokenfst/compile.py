@@ -31,12 +31,12 @@ from automata.counted import compile_counted
 from automata.errors import EmptyLanguage
 from automata.expressions import Expr
 from automata.graph import distances
-from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work, under_way
+from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work, current_work
 from automata.pattern import parse
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.compile import Ambiguity, compile_grammar
 from automata.pushdown.grammar import Grammar
-from automata.visibly_pushdown.grammar import NestedNetwork
+from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
 from tokenfst import _native
 from tokenfst._native import TokenClasses
 from tokenfst.automaton import TokenAutomaton
@@ -206,7 +206,7 @@ def _automaton_of(constraint: Constraint | Nested | Compilable, work: Work) -> C
 def _lazily(
     constraint: Constraint | Nested | Compilable, vocabulary: Vocabulary, at_text_start: bool, work: Work
 ) -> LazyAutomaton:
-    made: NestedNetwork | PushdownAutomaton | ByteAutomaton
+    made: VisiblyPushdownGrammar | PushdownAutomaton | ByteAutomaton
     if isinstance(constraint, Layered):
         made = constraint.to_network()
     else:
@@ -261,7 +261,7 @@ def from_bytes(
     """The token automaton of a byte automaton; see `compile`."""
     if automaton.is_empty:
         raise EmptyLanguage("the constraint allows no text at all")
-    work = under_way(work)
+    work = current_work(work)
     rule = vocabulary.text_start if at_text_start else None
     raw, token_bytes = automaton, vocabulary.is_token_byte
     if rule:

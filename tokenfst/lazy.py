@@ -19,10 +19,10 @@ import numpy as np
 from automata.arrays import BoolArray
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import EmptyLanguage, LabelledLanguage, LimitExceeded, VocabularyError
-from automata.limits import Work, under_way
+from automata.limits import Work, current_work
 from automata.pushdown.automaton import PushdownAutomaton
-from automata.visibly_pushdown.compile import compile_nested
-from automata.visibly_pushdown.grammar import NestedNetwork
+from automata.visibly_pushdown.compile import compile_visibly_pushdown
+from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
 from automata.visibly_pushdown.inlining import check_calls
 from automata.visibly_pushdown.layout import lay_out
 from tokenfst import _native as native
@@ -40,7 +40,7 @@ MAX_ROWS = 1 << 16
 class Layered(Protocol):
     """What has a network of nested rules, which a lazy automaton takes as it is."""
 
-    def to_network(self) -> NestedNetwork:
+    def to_network(self) -> VisiblyPushdownGrammar:
         """The rules."""
         ...
 
@@ -62,7 +62,7 @@ class LazyAutomaton(NativeAutomaton[int]):
 
     def __init__(
         self,
-        constraint: ByteAutomaton | PushdownAutomaton | NestedNetwork,
+        constraint: ByteAutomaton | PushdownAutomaton | VisiblyPushdownGrammar,
         vocabulary: Vocabulary,
         *,
         at_text_start: bool = False,
@@ -77,18 +77,18 @@ class LazyAutomaton(NativeAutomaton[int]):
             LimitExceeded, Cancelled: as `tokenfst.compile`.
             ValueError: it is not deterministic.
         """
-        work = under_way(work)
+        work = current_work(work)
         self.vocabulary = vocabulary
         self.at_text_start = at_text_start
         rule = vocabulary.text_start if at_text_start else None
         core = None
-        if isinstance(constraint, NestedNetwork):
+        if isinstance(constraint, VisiblyPushdownGrammar):
             if not rule and vocabulary.is_token_byte.all():
                 core = _of_network(constraint, vocabulary, work)
             if core is None:
-                constraint = compile_nested(constraint, work=work)
+                constraint = compile_visibly_pushdown(constraint, work=work)
         if core is None:
-            assert not isinstance(constraint, NestedNetwork)
+            assert not isinstance(constraint, VisiblyPushdownGrammar)
             core = _of_automaton(constraint, vocabulary, rule, work)
         self.core = core
         self.start = core.start
@@ -107,7 +107,7 @@ class LazyAutomaton(NativeAutomaton[int]):
         return self.core.min_tokens(state)
 
 
-def _of_network(network: NestedNetwork, vocabulary: Vocabulary, work: Work) -> native.LazyAutomaton | None:
+def _of_network(network: VisiblyPushdownGrammar, vocabulary: Vocabulary, work: Work) -> native.LazyAutomaton | None:
     """The automaton whose states are made on demand, None where that would not be exact."""
     check_calls(network)
     layout = lay_out(network, frozenset(), work, written=False)

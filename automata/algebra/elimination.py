@@ -36,7 +36,7 @@ from automata.expressions import (
     is_epsilon,
     repeat,
 )
-from automata.limits import under_way
+from automata.limits import current_work
 
 MAX_LEAVES = 100_000
 
@@ -51,7 +51,7 @@ def to_expr(automaton: ByteAutomaton) -> Expr:
         return EMPTY
     # Two states more: the start, with no arc in, and the end, with no arc out.
     start, end = automaton.num_states, automaton.num_states + 1
-    arcs = lifted(automaton, under_way())
+    arcs = lifted(automaton, current_work())
     for state in np.flatnonzero(automaton.final).tolist():
         arcs[state][end] = EPSILON
     arcs[start] = {automaton.start: EPSILON}

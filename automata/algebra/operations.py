@@ -24,14 +24,14 @@ from automata.expressions import Alternation, Expr
 from automata.expressions.nodes import ExprFunctions
 from automata.expressions.operators import Operations
 from automata.expressions.printing import to_pattern
-from automata.limits import under_way
+from automata.limits import current_work
 
-Language: TypeAlias = ByteAutomaton | Expr
+RegularLanguage: TypeAlias = ByteAutomaton | Expr
 
 _set = object.__setattr__
 
 
-def automaton_of(language: Language) -> ByteAutomaton:
+def automaton_of(language: RegularLanguage) -> ByteAutomaton:
     """The automaton of a language.
 
     Raises:
@@ -86,7 +86,7 @@ def rest(automaton: ByteAutomaton, prefix: bytes) -> ByteAutomaton:
         return compile_expr(ex.EMPTY)
     if not automaton.labels:
         dense_bytes = SPARSE if automaton.is_sparse else DENSE_BYTES
-        return ByteAutomaton(_native.from_state(automaton.tables, state, dense_bytes, under_way().budget))
+        return ByteAutomaton(_native.from_state(automaton.tables, state, dense_bytes, current_work().budget))
     # The same automaton from another start, and then without what cannot be reached any more.
     make, (_, *arrays) = automaton.__reduce__()
     return _compiled(lambda part: Alternation((part,)), make(state, *arrays))
@@ -124,7 +124,7 @@ def _compiled(operation: Callable[..., Expr], *operands: Operand) -> ByteAutomat
         if not isinstance(part, Expr | str | bytes):
             raise TypeError(f"an operand is an automaton, an expression or text, and not {type(part).__name__}")
     # What explodes could not be found by compiling parts that hold stand-ins again.
-    compiler = Compiler(under_way(), blames=False)
+    compiler = Compiler(current_work(), blames=False)
     compiler.done |= {part: part.automaton for part in parts if isinstance(part, _StandIn)}
     return compiler.compile(operation(*parts))
 

@@ -27,7 +27,7 @@ from automata.assertions import holds_assertion, lookaround, simplified
 from automata.byte_automaton import ByteAutomaton
 from automata.compile.blame import excerpt, numeral, responsible
 from automata.compile.constructions import determinized, product, word_list
-from automata.compile.nfa import AssertionMet, Fragment, Layout
+from automata.compile.nfa import AssertionMet, NfaBuilder, ThompsonConstruction
 from automata.compile.substring import substring_fragment
 from automata.errors import LimitExceeded
 from automata.expressions import (
@@ -44,7 +44,7 @@ from automata.expressions import (
     Strings,
     Substring,
 )
-from automata.limits import Limits, Work, under_way
+from automata.limits import Limits, Work, current_work
 
 # What is tried to find the part that explodes, and how long it may take to see that it does.
 _TRIAL = Limits(states=20_000, memory=1 << 26, seconds=0.1)
@@ -65,7 +65,7 @@ def compile_expr(expr: Expr, work: Work | None = None) -> ByteAutomaton:
         Cancelled: another thread cancelled the compilation.
         ExpressionError: raw bytes stand beside assertions.
     """
-    compiler = Compiler(under_way(work))
+    compiler = Compiler(current_work(work))
     # The whole is not looked up or kept: hashing it takes as long as laying it out.
     try:
         return compiler.construct(expr)
@@ -76,7 +76,7 @@ def compile_expr(expr: Expr, work: Work | None = None) -> ByteAutomaton:
 class Compiler:
     """One compilation: equal sub-expressions are compiled once."""
 
-    layout: type[Layout] = Layout
+    layout: type[ThompsonConstruction] = ThompsonConstruction
 
     def __init__(self, work: Work, *, blames: bool = True) -> None:
         """Starts with nothing compiled.
@@ -161,7 +161,7 @@ class Compiler:
             )
         return self.determinize(expr, self.layout(self.part, self.work).lay(expr))
 
-    def determinize(self, expr: Expr, fragment: Fragment) -> ByteAutomaton:
+    def determinize(self, expr: Expr, fragment: NfaBuilder) -> ByteAutomaton:
         """Determinize and minimize the NFA of an expression."""
         return self.made(expr, lambda: determinized(fragment, self.work))
 

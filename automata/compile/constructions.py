@@ -16,11 +16,11 @@ from automata import _native
 from automata._native import ByteTables
 from automata.arrays import IntArray
 from automata.byte_automaton import DENSE_BYTES, ByteAutomaton
-from automata.compile.nfa import Fragment
+from automata.compile.nfa import NfaBuilder
 from automata.limits import Work
 
 
-def determinized(fragment: Fragment, work: Work) -> ByteAutomaton:
+def determinized(fragment: NfaBuilder, work: Work) -> ByteAutomaton:
     """Determinize and minimize an NFA.
 
     Raises:

@@ -13,7 +13,7 @@ from collections import defaultdict
 
 from automata.byte_automaton import ByteAutomaton
 from automata.compile.constructions import determinized, product
-from automata.compile.nfa import Fragment
+from automata.compile.nfa import NfaBuilder
 from automata.expressions import Expr, Label, alternation, byte_ranges, char_ranges
 from automata.expressions import ranges as rg
 from automata.expressions.ranges import ALL_CHARACTERS
@@ -45,7 +45,7 @@ def lifted(automaton: ByteAutomaton, work: Work) -> dict[int, Arcs]:
 
 
 def _any_text(work: Work) -> ByteAutomaton:
-    fragment = Fragment()
+    fragment = NfaBuilder()
     fragment.characters(ALL_CHARACTERS, 0, 0)
     fragment.epsilon += (0, 1)
     return determinized(fragment, work)

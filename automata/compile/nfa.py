@@ -1,6 +1,6 @@
 """From an expression to a non-deterministic automaton over byte ranges: Thompson's construction, in flat arrays.
 
-    Fragment        arcs over byte ranges, arcs over labels and epsilon arcs, as growing lists; one start, one end
+    NfaBuilder        arcs over byte ranges, arcs over labels and epsilon arcs, as growing lists; one start, one end
 
 Every sub-expression is laid between two given states and adds no arc into its first state and none out of its last,
 so that neighbours may share states: concatenation needs no epsilon arc at all, alternation none, a loop two.
@@ -59,7 +59,7 @@ class AssertionMet(Exception):
 
 
 @dataclass(slots=True)
-class Fragment:
+class NfaBuilder:
     """Arcs over byte ranges or labels, and epsilon arcs, between states 0 (the start), 1 (the end) and up."""
 
     num_states: int = 2
@@ -163,11 +163,11 @@ class Fragment:
             self.label(automaton.labels[number], int(source) + int(offset), target + int(offset))
 
 
-class Layout:
+class ThompsonConstruction:
     """Lays expressions out in one fragment; `compiled` gives the automaton of a sub-expression that is copied in."""
 
     def __init__(self, compiled: Callable[[Expr], ByteAutomaton], work: Work) -> None:
-        self.fragment = Fragment()
+        self.fragment = NfaBuilder()
         self.compiled = compiled
         self.work = work
         self.shared: set[Expr] = set()
@@ -175,7 +175,7 @@ class Layout:
         # What is still to be laid, between which states; the next one is last.
         self.tasks: list[tuple[Expr, int, int]] = []
 
-    def lay(self, expr: Expr) -> Fragment:
+    def lay(self, expr: Expr) -> NfaBuilder:
         """The fragment of an expression.
 
         Raises: as `append`.

@@ -20,12 +20,12 @@ import numpy as np
 
 from automata import _native
 from automata.arrays import IntArray
-from automata.compile.nfa import Fragment
+from automata.compile.nfa import NfaBuilder
 from automata.errors import LimitExceeded
 from automata.limits import Work
 
 
-def substring_fragment(text: str, words: bool, work: Work) -> Fragment:
+def substring_fragment(text: str, words: bool, work: Work) -> NfaBuilder:
     """The automaton of the substrings of a text, laid out.
 
     Raises:
@@ -39,7 +39,7 @@ def substring_fragment(text: str, words: bool, work: Work) -> Fragment:
         num_states, ranges, epsilon = _native.substrings(data, chunks, numbers, work.budget)
     except LimitExceeded as error:
         raise error.of(f"the automaton of the substrings of a text of {len(data):,} bytes") from None
-    fragment = Fragment(num_states=0)
+    fragment = NfaBuilder(num_states=0)
     fragment.copy_arcs(num_states, ranges, epsilon)
     return fragment
 

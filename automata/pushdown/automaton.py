@@ -9,7 +9,7 @@ from automata._native import PushdownTables
 from automata.byte_automaton import ByteAutomaton
 from automata.drawing import Drawing
 from automata.errors import TooManyConfigurations
-from automata.limits import Work, under_way
+from automata.limits import Work, current_work
 from automata.pushdown.drawing import draw_step_table
 from automata.pushdown.expansion import expand
 from automata.pushdown.step_table import Configuration, StepTable
@@ -36,7 +36,7 @@ class PushdownAutomaton(StepTable):
             parent=self.parent,
             symbol=self.symbol,
             max_configurations=self.max_configurations,
-            budget=under_way().budget,
+            budget=current_work().budget,
         )
 
     def expand(self, depth: int, work: Work | None = None) -> ByteAutomaton:
@@ -91,7 +91,7 @@ class PushdownAutomaton(StepTable):
         Raises:
             TooManyConfigurations: see `configurations`.
         """
-        accepts, too_many = self.tables.read(text, under_way().budget)
+        accepts, too_many = self.tables.read(text, current_work().budget)
         if too_many >= 0:
             raise self._too_many(too_many)
         return accepts

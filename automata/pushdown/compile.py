@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from automata.limits import Work, under_way
+from automata.limits import Work, current_work
 from automata.pushdown.ambiguity import explained
 from automata.pushdown.assembly import Assembly
 from automata.pushdown.automaton import PushdownAutomaton
@@ -39,7 +39,7 @@ def compile_grammar(
         LimitExceeded: a limit was passed.
         Cancelled: another thread cancelled the compilation.
     """
-    work = under_way(work)
+    work = current_work(work)
     return compile_network(
         build_network(grammar, work),
         ambiguity=ambiguity,
@@ -64,7 +64,7 @@ def compile_network(
         ambiguity, max_configurations, work: as for `compile_grammar`.
         places: where rules were defined, for errors.
     """
-    work = under_way(work)
+    work = current_work(work)
     if ambiguity not in ("error", "parallel") or max_configurations < 1:
         raise ValueError('`ambiguity` is "error" or "parallel", and `max_configurations` at least 1')
     side_by_side = ambiguity == "parallel"

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from automata.byte_automaton import ByteAutomaton
 from automata.compile.constructions import determinized
-from automata.compile.nfa import Fragment
+from automata.compile.nfa import NfaBuilder
 from automata.errors import LimitExceeded, TooManyConfigurations
-from automata.limits import Work, under_way
+from automata.limits import Work, current_work
 from automata.pushdown.step_table import Configuration, StepTable
 
 
@@ -31,7 +31,7 @@ def expand(automaton: StepTable, depth: int, work: Work | None = None) -> ByteAu
     """
     if depth < 0:
         raise ValueError("`depth` is at least 0")
-    work = under_way(work)
+    work = current_work(work)
     fragment = _fragment(automaton, depth, work)
     try:
         return determinized(fragment, work)
@@ -39,11 +39,11 @@ def expand(automaton: StepTable, depth: int, work: Work | None = None) -> ByteAu
         raise error.of("a deterministic automaton") from None
 
 
-def _fragment(automaton: StepTable, depth: int, work: Work) -> Fragment:
+def _fragment(automaton: StepTable, depth: int, work: Work) -> NfaBuilder:
     """All configurations up to a depth, and what leads from one to another."""
     runs, end, overflow = automaton.byte_runs(), automaton.num_classes, automaton.overflow_states()
     steps = automaton.steps_by_state()
-    fragment = Fragment()
+    fragment = NfaBuilder()
     number: dict[Configuration, int] = {(automaton.start, ()): 0, (automaton.num_states - 1, ()): 1}
     todo: list[Configuration] = [(automaton.start, ())]
     while todo:

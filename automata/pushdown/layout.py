@@ -12,13 +12,13 @@ import numpy as np
 from automata.arrays import IntArray
 from automata.byte_automaton import ByteAutomaton
 from automata.compile.compiler import Compiler
-from automata.compile.nfa import FIRST_LABEL, AssertionMet, Layout
+from automata.compile.nfa import FIRST_LABEL, AssertionMet, ThompsonConstruction
 from automata.expressions import Call, Expr
 from automata.limits import Work
 from automata.pushdown.flattening import flattened
 from automata.pushdown.grammar import Grammar
 from automata.pushdown.naming import RESERVED, calls_and_labels, error
-from automata.pushdown.parts import END, START, Part, Rules, in_a_row, loop_of, word_of
+from automata.pushdown.parts import END, START, RuleNfa, Rules, in_a_row, loop_of, word_of
 
 
 def lay_rules(grammar: Grammar, work: Work) -> Rules:
@@ -32,7 +32,7 @@ def lay_rules(grammar: Grammar, work: Work) -> Rules:
         Cancelled: the compilation was cancelled.
     """
     words = _by_priority(grammar)
-    laying = _Laying(grammar, work)
+    laying = _RulesBuilder(grammar, work)
     for name, expr in grammar.rules.items():
         laying.lay(name, flattened(name, expr))
     for name, rule in grammar.lexical.items():
@@ -60,7 +60,7 @@ def _by_priority(grammar: Grammar) -> tuple[str, ...]:
     return tuple(sorted(words, key=words.__getitem__))
 
 
-class _RuleLayout(Layout):
+class _RuleConstruction(ThompsonConstruction):
     """A layout in which calls are labels with reserved names."""
 
     def call(self, expr: Call, start: int, end: int) -> None:
@@ -70,16 +70,16 @@ class _RuleLayout(Layout):
 class _RuleCompiler(Compiler):
     """Compiles what is copied into layouts of rules."""
 
-    layout = _RuleLayout
+    layout = _RuleConstruction
 
 
-class _Laying:
+class _RulesBuilder:
     """All rules in one layout."""
 
     def __init__(self, grammar: Grammar, work: Work) -> None:
         self.grammar = grammar
         self.compiler = _RuleCompiler(work)
-        self.layout = _RuleLayout(self.compiler.part, work)
+        self.layout = _RuleConstruction(self.compiler.part, work)
         self.layout.fragment.num_states = 0
         # Where the states of each rule begin.
         self.first: list[int] = []
@@ -106,7 +106,7 @@ class _Laying:
                 raise error(self.grammar, f"an assertion and the call of rule {part.name!r} stand in one rule", name)
         return self.compiler.compile(expr)
 
-    def parts(self, num_words: int) -> tuple[list[Part], tuple[str, ...]]:
+    def parts(self, num_words: int) -> tuple[list[RuleNfa], tuple[str, ...]]:
         """The part of each rule, and the labels."""
         fragment = self.layout.fragment
         arcs, epsilon = fragment.tables()
@@ -114,7 +114,7 @@ class _Laying:
         calls, marks, labels = self.symbols(arcs[symbol >= 0][:, [0, 1, 3]], sorted(fragment.labels), num_words)
         num_states = np.diff([*self.first, fragment.num_states]).tolist()
         tables = [self.cut(rows) for rows in (arcs[symbol < 0], epsilon, calls, marks)]
-        return [Part(*part) for part in zip(num_states, *tables, strict=True)], labels
+        return [RuleNfa(*part) for part in zip(num_states, *tables, strict=True)], labels
 
     def symbols(self, arcs: IntArray, names: list[str], num_words: int) -> tuple[IntArray, IntArray, tuple[str, ...]]:
         """The calls and marks among arcs over labels with some names, and the user's labels."""

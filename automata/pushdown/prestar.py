@@ -1,4 +1,4 @@
-"""Completion: steps that lead to configurations from which no text ends are taken out.
+"""PreStar: steps that lead to configurations from which no text ends are taken out.
 
 Without words there are none, because every place of a network lies on the way to an end. But the longest match can read
 on where the grammar needs a word to end: `name: /[a-z]+/` followed by "end" has no text.
@@ -68,7 +68,7 @@ class Context:
     below: list[Context] = field(default_factory=list)
 
 
-class Completion:
+class PreStar:
     """What can be completed, of an automaton with these moves.
 
     A control state is a state, or what is left of a move: pops, pushes and the target.
@@ -174,7 +174,7 @@ class Contexts:
     """
 
     def __init__(
-        self, completion: Completion, lowest: Iterable[int], over: Mapping[int, Iterable[int]], work: Work
+        self, completion: PreStar, lowest: Iterable[int], over: Mapping[int, Iterable[int]], work: Work
     ) -> None:
         """Finds them.
 
@@ -203,7 +203,7 @@ class Contexts:
                 context.below.append(below)
 
     def on(self, symbol: int, below: int) -> int:
-        """See `Completion.on`."""
+        """See `PreStar.on`."""
         key = symbol, below
         if key not in self._next:
             self._next[key] = self.completion.on(symbol, below)
@@ -314,7 +314,7 @@ def completed(
     tops, under = below.tops(), below.under()
     shared = [(state, (), (), other) for other, states in sharing.items() for state in states]
     always = {*range(len(tops))}.difference(doubtful, (end,))
-    completion = Completion(len(tops), [*moves, *shared], end, always, work)
+    completion = PreStar(len(tops), [*moves, *shared], end, always, work)
     lowest = [symbol for symbol, lower in under.items() if not lower]
     contexts = Contexts(completion, lowest, lying_over(under, work), work)
     if not contexts.leads_on(contexts.empty.good, (), start):

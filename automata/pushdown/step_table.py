@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from automata.arrays import BoolArray, ByteArray, IntArray
-from automata.limits import Work, under_way
+from automata.limits import Work, current_work
 from automata.pushdown.sequences import Sequences, Stack
 from automata.pushdown.under import UnderSymbols
 
@@ -111,7 +111,7 @@ class StepTable:
 
     def steps_by_state(self, work: Work | None = None) -> list[list[tuple[int, Stack, Stack, int]]]:
         """All steps, by state: column, pops from the bottom up, so as they lie on the stack, pushes, and target."""
-        work = under_way(work)
+        work = current_work(work)
         cell = np.repeat(np.arange(len(self.step_offsets) - 1), np.diff(self.step_offsets))
         state, column = np.divmod(cell, self.num_columns)
         sequences = Sequences(self.parent, self.symbol, work).stacks

@@ -1,4 +1,4 @@
-"""From a network of nested rules to an automaton: laid out, determinized and assembled."""
+"""From a grammar of nested rules to an automaton: laid out, determinized and assembled."""
 
 from __future__ import annotations
 
@@ -7,46 +7,46 @@ import numpy as np
 from automata import _native
 from automata.byte_automaton import DENSE_BYTES, ByteAutomaton
 from automata.errors import EmptyLanguage, LimitExceeded
-from automata.limits import Work, under_way
+from automata.limits import Work, current_work
 from automata.pushdown import under
 from automata.pushdown.automaton import PushdownAutomaton
-from automata.visibly_pushdown.grammar import NestedNetwork
+from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
 from automata.visibly_pushdown.inlining import check_calls, to_inline
-from automata.visibly_pushdown.layout import Layout, lay_out
+from automata.visibly_pushdown.layout import GrammarLayout, lay_out
 
 # The most states of an automaton without a stack that rules are written out to.
 MAX_INLINED_STATES = 4000
 
 
-def compile_nested(
-    network: NestedNetwork, *, work: Work | None = None, max_inlined_states: int = MAX_INLINED_STATES
+def compile_visibly_pushdown(
+    grammar: VisiblyPushdownGrammar, *, work: Work | None = None, max_inlined_states: int = MAX_INLINED_STATES
 ) -> ByteAutomaton | PushdownAutomaton:
-    """The automaton of a network.
+    """The automaton of a grammar.
 
     Args:
-        network: the rules.
+        grammar: the rules.
         work: the limits, and how the compilation is stopped; without it, the default limits.
         max_inlined_states: where no rule calls itself, by way of others or not, and the rules with every call written
             out are laid in at most so many states, there is no stack: the result is an automaton over bytes alone.
             0: every rule stays a rule.
 
     Raises:
-        EmptyLanguage: the network has no text.
+        EmptyLanguage: the grammar has no text.
         LimitExceeded: a limit was passed; the message names it.
         Cancelled: another thread cancelled the compilation.
-        ValueError: the network is none: on one text, two rules are called at one place, or a rule is called or ends
+        ValueError: the grammar is none: on one text, two rules are called at one place, or a rule is called or ends
             where something else can be read; the message names the rules.
     """
-    work = under_way(work)
-    check_calls(network)
-    layout = lay_out(network, to_inline(network, max_inlined_states, work), work)
+    work = current_work(work)
+    check_calls(grammar)
+    layout = lay_out(grammar, to_inline(grammar, max_inlined_states, work), work)
     try:
         return _regular(layout, work) if len(layout.rules) == 1 else _pushdown(layout, work)
     except LimitExceeded as error:
         raise error.of("the automaton of the rules") from None
 
 
-def _regular(layout: Layout, work: Work) -> ByteAutomaton:
+def _regular(layout: GrammarLayout, work: Work) -> ByteAutomaton:
     tables = _native.regular(layout.tables, work.limits.states, DENSE_BYTES, work.budget)
     automaton = ByteAutomaton(tables, layout.labels)
     if automaton.is_empty:
@@ -54,7 +54,7 @@ def _regular(layout: Layout, work: Work) -> ByteAutomaton:
     return automaton
 
 
-def _pushdown(layout: Layout, work: Work) -> PushdownAutomaton:
+def _pushdown(layout: GrammarLayout, work: Work) -> PushdownAutomaton:
     wrong, has_text, byte_class, step_offsets, pops, pushes, target, symbols, headroom, symbol_headroom = (
         _native.compile_nested(layout.tables, work.limits.states, work.budget)
     )

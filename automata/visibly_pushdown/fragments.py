@@ -1,4 +1,4 @@
-"""Piece: a language laid out by itself, to be copied between two states of a network.
+"""NfaFragment: a language laid out by itself, to be copied between two states of a grammar.
 
 Schemas share their languages: a string, a number, a name's spellings stand in one after the other. Each is laid out
 once and kept; a copy costs two numbers.
@@ -14,26 +14,26 @@ import numpy as np
 from automata import _native
 from automata.arrays import IntArray
 from automata.byte_automaton import ByteAutomaton
-from automata.cache import Kept
+from automata.cache import BoundedCache
 from automata.compile.compiler import Compiler
-from automata.compile.nfa import AssertionMet, Layout
+from automata.compile.nfa import AssertionMet, ThompsonConstruction
 from automata.expressions import Expr
-from automata.limits import Work, under_way
-from automata.visibly_pushdown.grammar import Language
+from automata.limits import Work, current_work
+from automata.visibly_pushdown.grammar import ArcLanguage
 from automata.visibly_pushdown.paths import CountedPaths
-from automata.visibly_pushdown.units import Counted
+from automata.visibly_pushdown.units import CountedUnits
 
-# Pieces with more arcs than this are not kept, nor are more pieces than this.
+# Pieces with more arcs than this are not kept, nor are more fragments than this.
 _MAX_ARCS, _MAX_KEPT = 4096, 1024
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Piece:
+class NfaFragment:
     """Arcs from state 0 to state 1; none leads into state 0 or out of state 1.
 
     Attributes:
         num_states: how many states there are, 0 and 1 among them.
-        arcs: `[A, 4]`, source, lowest and highest byte, and target; label i of this piece is the byte 256 + i.
+        arcs: `[A, 4]`, source, lowest and highest byte, and target; label i of this fragment is the byte 256 + i.
         epsilon: `[E, 2]`, source and target.
         labels: names, ascending.
     """
@@ -44,73 +44,73 @@ class Piece:
     labels: tuple[str, ...] = ()
 
 
-def piece_of(language: Language, work: Work) -> Piece:
-    """The piece of a language.
+def nfa_fragment(language: ArcLanguage, work: Work) -> NfaFragment:
+    """The fragment of a language.
 
     Raises:
         LimitExceeded: it is larger than allowed, or the time is up.
         Cancelled: the compilation was cancelled.
         ExpressionError: the expression calls a rule, or raw bytes stand beside assertions.
     """
-    known = _kept.get(language)
+    known = _cache.get(language)
     if known is None:
-        if isinstance(language, Counted | CountedPaths):
+        if isinstance(language, CountedUnits | CountedPaths):
             known = _of_automaton(language.expanded(work), work)
         else:
             known = _of_automaton(language, work) if isinstance(language, ByteAutomaton) else _laid(language, work)
         if len(known.arcs) <= _MAX_ARCS:
-            _kept.keep(language, known)
+            _cache.put(language, known)
     return known
 
 
-_kept: Final = Kept[Language, Piece](_MAX_KEPT)
+_cache: Final = BoundedCache[ArcLanguage, NfaFragment](_MAX_KEPT)
 
 
-def _laid(expr: Expr, work: Work) -> Piece:
+def _laid(expr: Expr, work: Work) -> NfaFragment:
     compiler = Compiler(work)
     try:
-        fragment = Layout(compiler.part, work).lay(expr)
+        fragment = ThompsonConstruction(compiler.part, work).lay(expr)
     except AssertionMet:
         return _of_automaton(compiler.resolve(expr), work)
-    return Piece(fragment.num_states, *fragment.tables(), tuple(sorted(fragment.labels)))
+    return NfaFragment(fragment.num_states, *fragment.tables(), tuple(sorted(fragment.labels)))
 
 
-def _of_automaton(automaton: ByteAutomaton, work: Work) -> Piece:
-    """The piece of an automaton: its start is state 0 where nothing leads back there, and its ends that lead nowhere
+def _of_automaton(automaton: ByteAutomaton, work: Work) -> NfaFragment:
+    """The fragment of an automaton: its start is state 0 where nothing leads back there, and its ends that lead nowhere
     are state 1."""
     if automaton.is_empty:
-        return Piece(2, np.zeros((0, 4), np.int32), np.zeros((0, 2), np.int32))
+        return NfaFragment(2, np.zeros((0, 4), np.int32), np.zeros((0, 2), np.int32))
     num_states, arcs, epsilon, _ = _native.piece_of_automaton(automaton.tables, automaton.start, work.budget)
-    return Piece(num_states, arcs, epsilon, automaton.labels)
+    return NfaFragment(num_states, arcs, epsilon, automaton.labels)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class CountedPiece:
-    """The piece of what is counted, without the counts.
+class CountedFragment:
+    """The fragment of what is counted, without the counts.
 
     Attributes:
-        piece: the piece of the automaton.
-        entry: where texts begin, a state of the piece.
-        numbers: `[Q, 3]`, for each state of the piece whether it is counted, and the least and the most.
+        fragment: the fragment of the automaton.
+        entry: where texts begin, a state of the fragment.
+        numbers: `[Q, 3]`, for each state of the fragment whether it is counted, and the least and the most.
     """
 
-    piece: Piece
+    fragment: NfaFragment
     entry: int
     numbers: IntArray
 
 
-def counted_piece(paths: CountedPaths, work: Work | None = None) -> CountedPiece:
-    """The piece of what is counted; kept for those used last."""
-    return _kept_counted.made(paths, lambda: _of_paths(paths, under_way(work)))
+def counted_fragment(paths: CountedPaths, work: Work | None = None) -> CountedFragment:
+    """The fragment of what is counted; kept for those used last."""
+    return _counted_cache.get_or_make(paths, lambda: _of_paths(paths, current_work(work)))
 
 
-_kept_counted: Final = Kept[CountedPaths, CountedPiece](_MAX_KEPT)
+_counted_cache: Final = BoundedCache[CountedPaths, CountedFragment](_MAX_KEPT)
 
 
-def _of_paths(paths: CountedPaths, work: Work) -> CountedPiece:
+def _of_paths(paths: CountedPaths, work: Work) -> CountedFragment:
     tables = paths.automaton.tables
     num_states, arcs, epsilon, state_of = _native.piece_of_automaton(tables, paths.start, work.budget)
     numbers = np.zeros((num_states, 3), np.int32)
     numbers[state_of] = paths.numbers
     numbers[1] = 0
-    return CountedPiece(Piece(num_states, arcs, epsilon), int(state_of[paths.start]), numbers)
+    return CountedFragment(NfaFragment(num_states, arcs, epsilon), int(state_of[paths.start]), numbers)

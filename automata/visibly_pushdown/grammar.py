@@ -1,4 +1,4 @@
-"""NestedNetwork: rules that call each other only behind a byte of their own, as in any bracketed language.
+"""VisiblyPushdownGrammar: rules that call each other only behind a byte of their own, as in any bracketed language.
 
     rule    a non-deterministic automaton over expressions, byte automata and calls
     call    at a state from which nothing else is read: another rule is read, and then the text goes on at a state that
@@ -11,7 +11,7 @@ pushdown languages (Alur & Madhusudan 2004), which are closed under union, inter
 automaton for one can be made deterministic. Exits are what that takes: one rule reads what lies between two brackets
 for all that may be asked about it at once, and its exit is the answer.
 
-This is what `automata.pushdown.network` is for grammars in general; here there is nothing to be resolved: no left
+This is what `automata.pushdown.grammar` is for grammars in general; here there is nothing to be resolved: no left
 recursion, no tail calls, no words, no look-ahead behind an end.
 """
 
@@ -23,13 +23,13 @@ from typing import TypeAlias
 from automata.byte_automaton import ByteAutomaton
 from automata.expressions import Expr
 from automata.visibly_pushdown.paths import CountedPaths
-from automata.visibly_pushdown.units import Counted
+from automata.visibly_pushdown.units import CountedUnits
 
-Language: TypeAlias = Expr | ByteAutomaton | Counted | CountedPaths
+ArcLanguage: TypeAlias = Expr | ByteAutomaton | CountedUnits | CountedPaths
 
 
 @dataclass(frozen=True, slots=True)
-class NestedCall:
+class VisiblyPushdownCall:
     """A rule is read at `source`, and the text goes on at `targets[i]` where it ended in exit i; -1: it must not."""
 
     source: int
@@ -38,7 +38,7 @@ class NestedCall:
 
 
 @dataclass(slots=True)
-class NestedRule:
+class VisiblyPushdownRule:
     """One rule, as it is being built; states are 0, the start, and up.
 
     Attributes:
@@ -51,9 +51,9 @@ class NestedRule:
     """
 
     num_states: int = 1
-    arcs: list[tuple[int, Language, int]] = field(default_factory=list)
+    arcs: list[tuple[int, ArcLanguage, int]] = field(default_factory=list)
     epsilon: list[tuple[int, int]] = field(default_factory=list)
-    calls: list[NestedCall] = field(default_factory=list)
+    calls: list[VisiblyPushdownCall] = field(default_factory=list)
     ends: list[tuple[int, int]] = field(default_factory=list)
     num_exits: int = 1
 
@@ -63,7 +63,7 @@ class NestedRule:
         return self.num_states - 1
 
     @property
-    def only_read(self) -> ByteAutomaton | Counted | CountedPaths | None:
+    def only_read(self) -> ByteAutomaton | CountedUnits | CountedPaths | None:
         """The automaton that is all that the rule reads, before its one end; None if there is more or less to it."""
         if len(self.arcs) != 1 or len(self.ends) != 1 or self.epsilon or self.calls:
             return None
@@ -74,8 +74,8 @@ class NestedRule:
 
 
 @dataclass(frozen=True, slots=True)
-class NestedNetwork:
+class VisiblyPushdownGrammar:
     """Rules by number; a text is what the rule `start` reads, which has one exit and is called by none."""
 
-    rules: tuple[NestedRule, ...]
+    rules: tuple[VisiblyPushdownRule, ...]
     start: int = 0

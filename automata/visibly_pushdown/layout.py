@@ -1,8 +1,8 @@
-"""The rules of a network as one non-deterministic automaton, in which what is read is not written out.
+"""The rules of a grammar as one non-deterministic automaton, in which what is read is not written out.
 
-    Layout      what stands where: chains of bytes, copies of pieces, epsilon arcs, calls and ends
+    GrammarLayout      what stands where: chains of bytes, copies of fragments, epsilon arcs, calls and ends
 
-Python sees each arc of the network once and no byte of it; the native core writes out what is read.
+Python sees each arc of the grammar once and no byte of it; the native core writes out what is read.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from automata.compile.nfa import FIRST_LABEL
 from automata.errors import LimitExceeded, limit_exceeded
 from automata.expressions import Concatenation, Expr, Literal, Repetition
 from automata.limits import Work
-from automata.visibly_pushdown.fragments import CountedPiece, Piece, counted_piece, piece_of
-from automata.visibly_pushdown.grammar import Language, NestedNetwork, NestedRule
+from automata.visibly_pushdown.fragments import CountedFragment, NfaFragment, counted_fragment, nfa_fragment
+from automata.visibly_pushdown.grammar import ArcLanguage, VisiblyPushdownGrammar, VisiblyPushdownRule
 from automata.visibly_pushdown.inlining import reached
 from automata.visibly_pushdown.paths import CountedPaths
-from automata.visibly_pushdown.units import Counted
+from automata.visibly_pushdown.units import CountedUnits
 
 # States 0 and 1 lead to the starts of all rules, and are reached from their ends.
 _FIRST_STATE = 2
@@ -37,11 +37,11 @@ _MOST_COUNTED = (1 << 31) - 2
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Layout:
-    """A network that has been laid out.
+class GrammarLayout:
+    """A grammar that has been laid out.
 
     Attributes:
-        rules: R numbers of the network, the start first.
+        rules: R numbers of the grammar, the start first.
         labels: L names, ascending.
         tables: the layout itself, see `native/automata/nested/layout.h`.
     """
@@ -51,11 +51,13 @@ class Layout:
     tables: NestedLayout
 
 
-def lay_out(network: NestedNetwork, inlined: frozenset[int], work: Work, *, written: bool = True) -> Layout:
-    """The layout of a network.
+def lay_out(
+    grammar: VisiblyPushdownGrammar, inlined: frozenset[int], work: Work, *, written: bool = True
+) -> GrammarLayout:
+    """The layout of a grammar.
 
     Args:
-        network: the network; its calls are in order (`check_calls`).
+        grammar: the grammar; its calls are in order (`check_calls`).
         inlined: the rules that are laid where they are called, none of which calls itself, by way of others or not.
         work: the limits, and how the compilation is stopped.
         written: whether it is to be written out, so that its arcs are limited; and so is what is counted.
@@ -64,7 +66,7 @@ def lay_out(network: NestedNetwork, inlined: frozenset[int], work: Work, *, writ
         LimitExceeded: it has more arcs than allowed, takes too much memory, or the time is up.
         Cancelled: the compilation was cancelled.
     """
-    laying = _Laying(network, inlined, work, written)
+    laying = _LayoutBuilder(grammar, inlined, work, written)
     for rule in laying.rules:
         laying.lay(rule)
     try:
@@ -73,12 +75,12 @@ def lay_out(network: NestedNetwork, inlined: frozenset[int], work: Work, *, writ
         work.budget.release(laying.num_charged)
 
 
-class _Laying:
+class _LayoutBuilder:
     """The numbers of a layout, as they are written."""
 
-    def __init__(self, network: NestedNetwork, inlined: frozenset[int], work: Work, written: bool) -> None:
-        self.network, self.inlined, self.work, self.written = network, inlined, work, written
-        self.rules = [rule for rule in reached(network) if rule not in inlined]
+    def __init__(self, grammar: VisiblyPushdownGrammar, inlined: frozenset[int], work: Work, written: bool) -> None:
+        self.grammar, self.inlined, self.work, self.written = grammar, inlined, work, written
+        self.rules = [rule for rule in reached(grammar) if rule not in inlined]
         self.place = {rule: place for place, rule in enumerate(self.rules)}
         self.num_states = _FIRST_STATE
         self.num_charged = 0
@@ -96,36 +98,36 @@ class _Laying:
         self.numbers: list[IntArray] = []
         # By the identity of what is counted, which is kept alive.
         self.known_counted: dict[int, tuple[int, int]] = {}
-        self.counted_pieces: list[CountedPiece] = []
-        # By the identity of a language, which the network keeps alive.
+        self.counted_pieces: list[CountedFragment] = []
+        # By the identity of a language, which the grammar keeps alive.
         self.known: dict[int, int] = {}
-        self.pieces: list[Piece] = []
+        self.fragments: list[NfaFragment] = []
 
     def lay(self, number: int) -> None:
         """Lays a rule that stays, and those that are laid within it."""
         self.starts.append(self.num_states)
         exits = self.first_exit[-1]
-        waiting = [] if self.is_prepared(self.network.rules[number]) else self.states(number)
-        for state, way in self.network.rules[number].ends:
+        waiting = [] if self.is_prepared(self.grammar.rules[number]) else self.states(number)
+        for state, way in self.grammar.rules[number].ends:
             self.ends += (self.starts[-1] + state, exits + way)
-        self.first_exit.append(exits + self.network.rules[number].num_exits)
+        self.first_exit.append(exits + self.grammar.rules[number].num_exits)
         while waiting:
             source, callee, targets = waiting.pop()
             self.epsilon += (source, self.num_states)
             first = self.num_states
             waiting += self.states(callee)
-            for state, way in self.network.rules[callee].ends:
+            for state, way in self.grammar.rules[callee].ends:
                 if targets[way] >= 0:
                     self.epsilon += (first + state, targets[way])
 
-    def is_prepared(self, rule: NestedRule) -> bool:
+    def is_prepared(self, rule: VisiblyPushdownRule) -> bool:
         """Whether a rule is one automaton, which is put in its place later; lays it."""
         language = rule.only_read
         if not self.written or len(self.starts) == 1 or language is None:
             return False
-        number = self.piece(language)
-        piece = self.pieces[number]
-        if len(piece.epsilon) or piece.labels or not len(piece.arcs):
+        number = self.fragment(language)
+        fragment = self.fragments[number]
+        if len(fragment.epsilon) or fragment.labels or not len(fragment.arcs):
             return False
         self.prepared += (len(self.starts) - 1, number)
         self.epsilon += (self.num_states, self.num_states + rule.ends[0][0])
@@ -134,23 +136,23 @@ class _Laying:
 
     def states(self, number: int) -> list[tuple[int, int, list[int]]]:
         """Lays the states of a rule, all but its ends; the calls that are still to be laid: source, rule, targets."""
-        rule, first, work = self.network.rules[number], self.num_states, self.work
+        rule, first, work = self.grammar.rules[number], self.num_states, self.work
         self.num_states += rule.num_states
         chains, copies, known = self.chains, self.copies, self.known
         for source, language, target in work.watched(rule.arcs):
-            piece = known.get(id(language))
-            if piece is not None:
-                copies += (piece, first + source, first + target)
+            fragment = known.get(id(language))
+            if fragment is not None:
+                copies += (fragment, first + source, first + target)
             elif type(language) is Literal:
                 self.texts.append(language.value)
                 chains += (first + source, first + target)
             elif type(language) is Concatenation and all(map(_is_spelled, language.parts)):
                 self.spell(language.parts, first + source, first + target)
-            elif isinstance(language, Counted | CountedPaths) and not self.written:
-                paths = language.paths(work) if isinstance(language, Counted) else language
+            elif isinstance(language, CountedUnits | CountedPaths) and not self.written:
+                paths = language.paths(work) if isinstance(language, CountedUnits) else language
                 self.count(paths, first + source, first + target)
             else:
-                copies += (self.piece(language), first + source, first + target)
+                copies += (self.fragment(language), first + source, first + target)
         for source, target in work.watched(rule.epsilon):
             self.epsilon += (first + source, first + target)
         inside = []
@@ -165,23 +167,23 @@ class _Laying:
         return inside
 
     def spell(self, parts: tuple[Expr, ...], source: int, target: int) -> None:
-        """Lays texts, and repeated texts such as spaces, one after the other, without a piece: names are such."""
+        """Lays texts, and repeated texts such as spaces, one after the other, without a fragment: names are such."""
         for place, part in enumerate(parts):
             after = self.num_states if place + 1 < len(parts) else target
             if type(part) is Literal:
                 self.texts.append(part.value)
                 self.chains += (source, after)
             else:
-                self.copies += (self.piece(part), source, after)
+                self.copies += (self.fragment(part), source, after)
             self.num_states += after != target
             source = after
 
-    def piece(self, language: Language) -> int:
-        """The number of a piece."""
+    def fragment(self, language: ArcLanguage) -> int:
+        """The number of a fragment."""
         found = self.known.get(id(language))
         if found is None:
-            found = self.known[id(language)] = len(self.pieces)
-            self.pieces.append(piece_of(language, self.work))
+            found = self.known[id(language)] = len(self.fragments)
+            self.fragments.append(nfa_fragment(language, self.work))
         return found
 
     def count(self, language: CountedPaths, source: int, target: int) -> None:
@@ -189,17 +191,17 @@ class _Laying:
         entered = self.num_states
         self.num_states += 1
         self.epsilon += (source, entered)
-        counted = counted_piece(language, self.work)
+        counted = counted_fragment(language, self.work)
         number, first = self.counted(counted)
         high = -1 if language.high is None else min(language.high, _MOST_COUNTED)
         self.counters += (entered, target, number, counted.entry, min(language.low, _MOST_COUNTED), high, first)
 
-    def counted(self, counted: CountedPiece) -> tuple[int, int]:
-        """The number of a piece that is counted, and where its numbers begin."""
+    def counted(self, counted: CountedFragment) -> tuple[int, int]:
+        """The number of a fragment that is counted, and where its numbers begin."""
         known = self.known_counted.get(id(counted))
         if known is None:
-            known = self.known_counted[id(counted)] = len(self.pieces), sum(map(len, self.numbers))
-            self.pieces.append(counted.piece)
+            known = self.known_counted[id(counted)] = len(self.fragments), sum(map(len, self.numbers))
+            self.fragments.append(counted.fragment)
             self.numbers.append(counted.numbers)
             self.counted_pieces.append(counted)
         return known
@@ -211,14 +213,14 @@ class _Laying:
         self.work.budget.charge(num_bytes - self.num_charged)
         self.num_charged = num_bytes
 
-    def layout(self) -> Layout:
+    def layout(self) -> GrammarLayout:
         """What has been written."""
         self.work.check()
-        pieces = self.pieces
+        fragments = self.fragments
         text, copies = np.frombuffer(b"".join(self.texts), np.uint8), _rows(self.copies, 3)
         if self.written:
             self.check_size(len(text), copies)
-        arcs, labels = _labelled(pieces)
+        arcs, labels = _labelled(fragments)
         tables = NestedLayout(
             num_states=self.num_states,
             num_labels=len(labels),
@@ -227,11 +229,11 @@ class _Laying:
             text=text,
             text_offsets=_offsets(map(len, self.texts)),
             chains=_rows(self.chains, 2),
-            piece_states=_ints([piece.num_states for piece in pieces]),
-            piece_arc_offsets=_offsets([len(piece.arcs) for piece in pieces]),
+            piece_states=_ints([fragment.num_states for fragment in fragments]),
+            piece_arc_offsets=_offsets([len(fragment.arcs) for fragment in fragments]),
             piece_arcs=_together(arcs, 4),
-            piece_epsilon_offsets=_offsets([len(piece.epsilon) for piece in pieces]),
-            piece_epsilon=_together([piece.epsilon for piece in pieces], 2),
+            piece_epsilon_offsets=_offsets([len(fragment.epsilon) for fragment in fragments]),
+            piece_epsilon=_together([fragment.epsilon for fragment in fragments], 2),
             copies=copies,
             epsilon=_rows(self.epsilon, 2),
             calls=_rows(self.calls, 3),
@@ -242,16 +244,16 @@ class _Laying:
             numbers=_together(self.numbers, 3),
             budget=self.work.budget,
         )
-        return Layout(tuple(self.rules), labels, tables)
+        return GrammarLayout(tuple(self.rules), labels, tables)
 
     def check_size(self, num_bytes: int, copies: IntArray) -> None:
         """Goes on where there are not too many arcs once all is written out, nor states of prepared rules."""
-        sizes, limits = np.array([len(piece.arcs) for piece in self.pieces], np.int64), self.work.limits
+        sizes, limits = np.array([len(fragment.arcs) for fragment in self.fragments], np.int64), self.work.limits
         if num_bytes + int(sizes[copies[:, 0]].sum()) > limits.arcs:
             raise LimitExceeded(
                 f"laying out the rules takes more than {limits.arcs:,} arcs (limit `arcs`)", limit="arcs"
             )
-        if sum(self.pieces[piece].num_states - 1 for piece in self.prepared[1::2]) > limits.states:
+        if sum(self.fragments[fragment].num_states - 1 for fragment in self.prepared[1::2]) > limits.states:
             raise limit_exceeded("states", limits.states).of("the automaton of the rules")
 
 
@@ -276,16 +278,16 @@ def _together(tables: list[IntArray], width: int) -> IntArray:
     return np.concatenate(tables) if tables else np.zeros((0, width), np.int32)
 
 
-def _labelled(pieces: list[Piece]) -> tuple[list[IntArray], tuple[str, ...]]:
-    """The arcs of pieces with their labels numbered together, and the labels."""
-    labels = tuple(sorted({name for piece in pieces for name in piece.labels}))
+def _labelled(fragments: list[NfaFragment]) -> tuple[list[IntArray], tuple[str, ...]]:
+    """The arcs of fragments with their labels numbered together, and the labels."""
+    labels = tuple(sorted({name for fragment in fragments for name in fragment.labels}))
     if not labels:
-        return [piece.arcs for piece in pieces], labels
-    return [_renamed(piece, labels) for piece in pieces], labels
+        return [fragment.arcs for fragment in fragments], labels
+    return [_renamed(fragment, labels) for fragment in fragments], labels
 
 
-def _renamed(piece: Piece, labels: tuple[str, ...]) -> IntArray:
-    symbols = np.array([*range(FIRST_LABEL), *(FIRST_LABEL + labels.index(name) for name in piece.labels)], np.int32)
-    arcs = piece.arcs.copy()
+def _renamed(fragment: NfaFragment, labels: tuple[str, ...]) -> IntArray:
+    symbols = np.array([*range(FIRST_LABEL), *(FIRST_LABEL + labels.index(name) for name in fragment.labels)], np.int32)
+    arcs = fragment.arcs.copy()
     arcs[:, 1:3] = symbols[arcs[:, 1:3]]
     return arcs

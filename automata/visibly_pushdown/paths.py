@@ -23,10 +23,10 @@ import numpy as np
 from automata import _native
 from automata.arrays import BoolArray, IntArray
 from automata.byte_automaton import SPARSE, ByteAutomaton
-from automata.cache import Kept
+from automata.cache import BoundedCache
 from automata.compile.blame import numeral
 from automata.errors import LimitExceeded
-from automata.limits import Work, under_way
+from automata.limits import Work, current_work
 
 # The most that a state may be followed by, where there is no bound.
 ENDLESS: Final = (1 << 31) - 1
@@ -79,7 +79,7 @@ class CountedPaths:
             LimitExceeded: a bound takes too many states, or the time is up.
             Cancelled: the compilation was cancelled.
         """
-        return _expanded.made(self, lambda: _written_out(self, under_way(work)))
+        return _expanded.get_or_make(self, lambda: _written_out(self, current_work(work)))
 
 
 def counted_paths(
@@ -88,7 +88,7 @@ def counted_paths(
     """The texts of an automaton that enter so many counted states; None where there are none, or where numbers between
     the least and the most are missing."""
     tables = automaton.tables
-    exact, least, most = _native.path_numbers(tables, np.ascontiguousarray(counted), under_way(work).budget)
+    exact, least, most = _native.path_numbers(tables, np.ascontiguousarray(counted), current_work(work).budget)
     start = automaton.start
     has_ends = bool((counted & is_last(automaton)).any())
     is_empty = (high is not None and least[start] > high) or (most[start] != ENDLESS and most[start] < low)
@@ -106,7 +106,7 @@ def is_last(automaton: ByteAutomaton) -> BoolArray:
     return ~leads
 
 
-_expanded: Final = Kept[CountedPaths, ByteAutomaton](64)
+_expanded: Final = BoundedCache[CountedPaths, ByteAutomaton](64)
 
 
 def _written_out(paths: CountedPaths, work: Work) -> ByteAutomaton:

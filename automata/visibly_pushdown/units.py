@@ -1,4 +1,4 @@
-"""Counted: so many texts of one language, one after the other, that are written out only where they must be.
+"""CountedUnits: so many texts of one language, one after the other, that are written out only where they must be.
 
 A string of at most 65,535 characters has twenty states for each of them, if all spellings are to be read: more than any
 table should have, where what a text comes to are a hundred of them. So such a language is kept as what it is, a unit
@@ -16,11 +16,11 @@ import numpy as np
 from automata import _native
 from automata.arrays import BoolArray, IntArray
 from automata.byte_automaton import SPARSE, ByteAutomaton
-from automata.cache import Kept
+from automata.cache import BoundedCache
 from automata.compile.blame import numeral
 from automata.errors import LimitExceeded
 from automata.graph import bottom_up
-from automata.limits import Work, under_way
+from automata.limits import Work, current_work
 from automata.visibly_pushdown.paths import CountedPaths, counted_paths
 
 # Memory of a copy of an arc, and of what is made of it on the way.
@@ -28,7 +28,7 @@ _COPY_BYTES = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountedUnits:
     """Between `low` and `high` texts of a language, one after the other, with text before and behind them.
 
     Where it is counted in steps (`native/tokenfst/lazy/readings.h`), bounds cost nothing; elsewhere it is written out.
@@ -72,18 +72,18 @@ class Counted:
             LimitExceeded: a bound takes too many states, or too much memory.
             Cancelled: the compilation was cancelled.
         """
-        return _expanded.made(self, lambda: _written_out(self, under_way(work)))
+        return _expanded.get_or_make(self, lambda: _written_out(self, current_work(work)))
 
     def paths(self, work: Work | None = None) -> CountedPaths:
         """The same by states that are counted: those behind each unit; kept for those used last."""
-        return _paths.made(self, lambda: _as_paths(self, under_way(work)))
+        return _paths.get_or_make(self, lambda: _as_paths(self, current_work(work)))
 
 
-_expanded: Final = Kept[Counted, ByteAutomaton](64)
-_paths: Final = Kept[Counted, CountedPaths](256)
+_expanded: Final = BoundedCache[CountedUnits, ByteAutomaton](64)
+_paths: Final = BoundedCache[CountedUnits, CountedPaths](256)
 
 
-def _as_paths(counted: Counted, work: Work) -> CountedPaths:
+def _as_paths(counted: CountedUnits, work: Work) -> CountedPaths:
     unit = counted.unit
     arcs, num_states = _around(unit)
     before = _chain(counted.opening, num_states)
@@ -120,7 +120,7 @@ def _around(unit: ByteAutomaton) -> tuple[IntArray, int]:
     return arcs, unit.num_states - 1
 
 
-def _written_out(counted: Counted, work: Work) -> ByteAutomaton:
+def _written_out(counted: CountedUnits, work: Work) -> ByteAutomaton:
     ranges, final = counted_arcs(*_around(counted.unit), counted.low, counted.high, work)
     num_states, start = len(final), 0
     if counted.opening:
@@ -158,7 +158,7 @@ def counted_arcs(
     Raises:
         LimitExceeded: there are more arcs than an expression may have, or they take too much memory.
     """
-    work = under_way(work)
+    work = current_work(work)
     # Without an upper bound, the last unit that is counted is inside like any that follows.
     num_copies = max(low - 1, 0) if high is None else high
     if num_copies * len(arcs) > work.limits.arcs:

@@ -16,14 +16,14 @@ from automata.compilable import Compilable
 from automata.expressions import Call, Expr
 from automata.pattern import parse
 from automata.pushdown.grammar import Grammar
-from automata.visibly_pushdown import NestedNetwork
+from automata.visibly_pushdown import VisiblyPushdownGrammar
 from constraints.grammars.replacing import replaced
 from constraints.values import Value
 from tokenfst.lazy import Layered
 
 # What can be a part: a pattern, an expression, an automaton, a grammar, or a constraint that is one of these.
 Composable: TypeAlias = str | Expr | ByteAutomaton | Grammar | Compilable
-Called: TypeAlias = ByteAutomaton | NestedNetwork | Grammar
+Called: TypeAlias = ByteAutomaton | VisiblyPushdownGrammar | Grammar
 
 
 class Part(NamedTuple):

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from automata import expressions as ex
 from automata.expressions import Expr
-from automata.visibly_pushdown import NestedNetwork
+from automata.visibly_pushdown import VisiblyPushdownGrammar
 from constraints.json_schema.liveness import live_exits
 from constraints.json_schema.regex import Expressions
 
 
-def grammar_rules(network: NestedNetwork, prefix: str) -> tuple[str, dict[str, Expr]]:
+def grammar_rules(network: VisiblyPushdownGrammar, prefix: str) -> tuple[str, dict[str, Expr]]:
     """The name of the rule of the whole text, and all rules by name; names begin with the prefix.
 
     Raises:
@@ -37,7 +37,7 @@ class _Calls(Expressions):
         waiting: rules and exits that are called and not written yet.
     """
 
-    def __init__(self, network: NestedNetwork, prefix: str) -> None:
+    def __init__(self, network: VisiblyPushdownGrammar, prefix: str) -> None:
         super().__init__(network, (), {})
         self.prefix = prefix
         self.exits = live_exits(self.network)
