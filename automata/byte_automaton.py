@@ -29,7 +29,7 @@ from automata import openfst
 from automata._native import Budget, ByteTables
 from automata.arrays import BoolArray, ByteArray, IntArray
 from automata.drawing import Drawing, draw_graph, range_label
-from automata.errors import LimitExceeded
+from automata.errors import LimitExceeded, text_bytes
 from automata.expressions.nodes import Expr
 from automata.expressions.operators import Operators
 from automata.limits import DEFAULT_LIMITS, Work
@@ -175,13 +175,13 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         """
         return self._dense.next
 
-    def step(self, state: int, text: bytes) -> int:
-        """The state reached from `state` by `text`, or -1."""
-        return self.tables.walk(state, text)
+    def step(self, state: int, text: str | bytes) -> int:
+        """Return the state reached from `state` by a text (in UTF-8) or bytes, or -1."""
+        return self.tables.walk(state, text if type(text) is bytes else text_bytes(text))
 
-    def accepts(self, text: bytes) -> bool:
-        """Whether the text is in the language."""
-        return self.tables.accepts(text)
+    def accepts(self, text: str | bytes) -> bool:
+        """Return whether a text (in UTF-8) or bytes are in the language."""
+        return self.tables.accepts(text_bytes(text))
 
     def edges(self) -> tuple[IntArray, IntArray]:
         """Source and target of every arc, over a run of bytes or a label, `[E]` each."""

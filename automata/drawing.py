@@ -113,6 +113,8 @@ def draw_graph(
     *,
     title: str | None = None,
     attributes: Mapping[int, str] | None = None,
+    names: Mapping[int, str] | None = None,
+    legend: str | None = None,
 ) -> Drawing:
     """Any automaton, from its states and the label of each arc.
 
@@ -123,14 +125,21 @@ def draw_graph(
         labels: the label of the arc from one state to another; line breaks in it are line breaks.
         title: a line above the picture.
         attributes: further DOT attributes of single states.
+        names: what to write in single states, in place of their numbers.
+        legend: a note beside the picture that explains it; its lines are lines.
     """
     lines = [*_PREAMBLE]
     if title is not None:
         lines.append(f"label={_quoted(title)}; labelloc=t")
+    if legend is not None:
+        text = _quoted(legend + "\n").replace("\\n", "\\l")
+        lines.append(f"legend [shape=note, fontsize=10, margin=0.1, label={text}]")
     for state in states:
         own = [f"peripheries={2 if final[state] else 1}"]
         if state == start:
             own.append("style=bold")
+        if names and state in names:
+            own.append(f"label={_quoted(names[state])}")
         if attributes and state in attributes:
             own.append(attributes[state])
         lines.append(f"{state} [{', '.join(own)}]")

@@ -10,7 +10,18 @@ from xml.etree import ElementTree
 import pytest
 
 import tokenfst
-from automata import Grammar, LimitExceeded, alternation, call, char_set, compile_expr, compile_grammar, concat, parse
+from automata import (
+    Grammar,
+    Label,
+    LimitExceeded,
+    alternation,
+    call,
+    char_set,
+    compile_expr,
+    compile_grammar,
+    concat,
+    parse,
+)
 from automata.drawing import Drawing, byte_label, character_label, draw_fst
 from automata.openfst import EPSILON, to_arcs
 from tokenfst import Vocabulary
@@ -113,7 +124,47 @@ def test_figure_6_ranges_of_bytes_are_one_label() -> None:
     rules = {"s": alternation(concat(char_set("ace"), s, "!"), concat(char_set("bd"), s, "?"), "0")}
     drawing = compile_grammar(Grammar({**rules, "t": concat(char_set("abcde"), s)}, "t")).draw()
     read = {line.split(" (")[0] for arc in parts(drawing)[1] for line in arc}
-    assert {"a-e", "a c e", "b d"} <= read
+    assert {'"a"-"e"', '"a" "c" "e"', '"b" "d"'} <= read
+
+
+def test_a_grammar_shows_the_names_of_its_rules_and_a_legend() -> None:
+    rules = {
+        "value": alternation("x", concat("(", call("list"), ")")),
+        "list": alternation(concat(call("value"), ",", call("list"), ";"), '"'),
+    }
+    drawing = compile_grammar(Grammar(rules, "value")).draw(title="lists")
+    names, arcs = parts(drawing)
+    lines = [line for arc in arcs for line in arc]
+    assert any(line.startswith(('"(" (list.', '"(" (value.')) for line in lines)
+    assert {line.split(".")[0] for line in lines if line.startswith('"("')} <= {'"(" (list', '"(" (value', '"("'}
+    assert '"""' in {line.split(" ")[0] for line in lines}  # a quote, in quotes
+    assert {"value", "list"} & set(names)
+    legend = " ".join(name for name in names if not name.isdecimal())
+    for said in ("bold: start", '"a": a byte that is read', "(x: pushes x", "x): pops x", "rule.n: the text"):
+        assert said in legend
+    assert "<" not in legend
+
+
+def test_a_legend_explains_labels_where_there_are_some() -> None:
+    s = call("s")
+    drawing = compile_grammar(Grammar({"s": alternation(concat("a", s, Label("image")), "b")}, "s")).draw()
+    names, arcs = parts(drawing)
+    assert any("<image>" in line for arc in arcs for line in arc)
+    assert any("<name>: a token of this set" in name for name in names)
+    # What is drawn as the end of the text is explained where it is drawn.
+    recursive = compile_grammar(
+        Grammar({"s": alternation("x", concat("(", s, concat(",", s).star(), ")"))}, "s")
+    ).draw()
+    assert "⊣ s." in recursive.dot
+    assert "⊣: the end of the text" in recursive.dot
+    assert "⊣" not in compile_grammar(Grammar({"s": parse("a+")}, "s")).draw().dot
+
+
+def test_expressions_and_byte_automata_have_draw() -> None:
+    expr = parse("a(aa)*") + Label("image")
+    assert expr.draw(title="odd").dot == compile_expr(expr).draw(title="odd").dot
+    assert ["<image>"] in parts(expr.draw())[1]
+    assert "legend" not in expr.draw().dot
 
 
 def test_figure_7_over_tokens() -> None:

@@ -24,6 +24,7 @@ from typing import TypeVar
 from automata.algebra import operations as algebra
 from automata.algebra.elimination import to_expr
 from automata.byte_automaton import ByteAutomaton
+from automata.errors import text_bytes, wrong_type
 from automata.expressions import (
     ANY_TEXT,
     EMPTY,
@@ -64,9 +65,11 @@ def derivative(language: L, prefix: str | bytes) -> L:
         language: an automaton or an expression; the result is of the same kind, and `tokenfst.compile` takes both.
         prefix: text (in UTF-8) or bytes, which may end inside a character.
     """
-    value = prefix.encode() if isinstance(prefix, str) else prefix
+    value = text_bytes(prefix)
     if isinstance(language, ByteAutomaton):
         return algebra.rest(language, value)
+    if not isinstance(language, Expr):
+        raise wrong_type("an automaton or an expression", language)
     if not _has_rules(language):
         return to_expr(algebra.rest(algebra.automaton_of(language), value))
     left: Expr = language

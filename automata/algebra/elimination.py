@@ -23,7 +23,7 @@ import numpy as np
 
 from automata.byte_automaton import ByteAutomaton
 from automata.compile.lifting import Arcs, lifted
-from automata.errors import LimitExceeded
+from automata.errors import LimitExceeded, wrong_type
 from automata.expressions import (
     EMPTY,
     EPSILON,
@@ -47,6 +47,8 @@ def to_expr(automaton: ByteAutomaton) -> Expr:
     Raises:
         LimitExceeded: the expression would have more than `MAX_LEAVES` leaves.
     """
+    if not isinstance(automaton, ByteAutomaton):
+        raise wrong_type("an automaton over bytes", automaton)
     if automaton.is_empty:
         return EMPTY
     # Two states more: the start, with no arc in, and the end, with no arc out.

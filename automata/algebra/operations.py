@@ -20,6 +20,7 @@ from automata import _native
 from automata import expressions as ex
 from automata.byte_automaton import DENSE_BYTES, SPARSE, ByteAutomaton, Operand
 from automata.compile.compiler import Compiler, compile_expr
+from automata.errors import wrong_type
 from automata.expressions import Alternation, Expr
 from automata.expressions.nodes import ExprFunctions
 from automata.expressions.operators import Operations
@@ -40,7 +41,7 @@ def automaton_of(language: RegularLanguage) -> ByteAutomaton:
     if isinstance(language, ByteAutomaton):
         return language
     if not isinstance(language, Expr):
-        raise TypeError(f"a language is an automaton or an expression, and not {type(language).__name__}")
+        raise wrong_type("an automaton or an expression", language)
     return compile_expr(language)
 
 
@@ -122,7 +123,7 @@ def _compiled(operation: Callable[..., Expr], *operands: Operand) -> ByteAutomat
     parts = [_StandIn(operand) if isinstance(operand, ByteAutomaton) else operand for operand in operands]
     for part in parts:
         if not isinstance(part, Expr | str | bytes):
-            raise TypeError(f"an operand is an automaton, an expression or text, and not {type(part).__name__}")
+            raise wrong_type("an automaton, an expression or text", part)
     # What explodes could not be found by compiling parts that hold stand-ins again.
     compiler = Compiler(current_work(), blames=False)
     compiler.done |= {part: part.automaton for part in parts if isinstance(part, _StandIn)}

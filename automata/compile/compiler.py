@@ -29,7 +29,7 @@ from automata.compile.blame import excerpt, numeral, responsible
 from automata.compile.constructions import determinized, product, word_list
 from automata.compile.nfa import AssertionMet, NfaBuilder, ThompsonConstruction
 from automata.compile.substring import substring_fragment
-from automata.errors import LimitExceeded
+from automata.errors import LimitExceeded, wrong_type
 from automata.expressions import (
     Alternation,
     ByteSet,
@@ -64,7 +64,10 @@ def compile_expr(expr: Expr, work: Work | None = None) -> ByteAutomaton:
         LimitExceeded: a limit was passed; the message names it, the amount and the part of the expression.
         Cancelled: another thread cancelled the compilation.
         ExpressionError: raw bytes stand beside assertions.
+        TypeError: it is no expression; the message says what makes one.
     """
+    if not isinstance(expr, Expr):
+        raise wrong_type("an expression", expr)
     compiler = Compiler(current_work(work))
     # The whole is not looked up or kept: hashing it takes as long as laying it out.
     try:

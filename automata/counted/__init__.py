@@ -40,7 +40,7 @@ from automata.compile.compiler import Compiler
 from automata.compile.nfa import AssertionMet
 from automata.counted.layout import CountingConstruction, choose, counts, size_without
 from automata.counted.product import CountingNfa
-from automata.errors import LimitExceeded
+from automata.errors import LimitExceeded, text_bytes
 from automata.expressions import Expr
 from automata.limits import Work, current_work
 
@@ -135,9 +135,9 @@ class CountedByteAutomaton:
         """The state and the register after a byte."""
         return self.tables.step(state, register, byte)
 
-    def accepts(self, text: bytes) -> bool:
-        """Whether the text is in the language."""
-        return self.tables.accepts(text)
+    def accepts(self, text: str | bytes) -> bool:
+        """Return whether a text (in UTF-8) or bytes are in the language."""
+        return self.tables.accepts(text_bytes(text))
 
 
 def compile_counted(expr: Expr, work: Work | None = None, *, threshold: int = THRESHOLD) -> CountedByteAutomaton | None:

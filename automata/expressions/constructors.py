@@ -38,6 +38,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from automata.errors import ExpressionError, text_bytes, wrong_type
 from automata.expressions import ranges as rg
 from automata.expressions.nodes import (
     Alternation,
@@ -73,28 +74,55 @@ def is_empty(expr: Expr) -> bool:
 
 
 def literal(value: str | bytes) -> Expr:
-    """Exactly this text (in UTF-8) or these bytes.
+    """Return the language of exactly this text (in UTF-8) or these bytes.
 
     Raises:
+        TypeError: it is neither text nor bytes.
         UnicodeEncodeError: text with a lone surrogate, which UTF-8 cannot write.
     """
-    return Literal(value.encode() if isinstance(value, str) else bytes(value))
+    return Literal(text_bytes(value))
 
 
 def strings(values: Iterable[str | bytes]) -> Expr:
-    """Any one of some strings, in UTF-8 where they are text; none at all is the empty language.
+    """Return the language of some strings, in UTF-8 where they are text; without any it is the empty language.
 
     Raises:
+        TypeError: one string in place of several, or a value that is neither text nor bytes.
         UnicodeEncodeError: text with a lone surrogate, which UTF-8 cannot write.
     """
-    kept = tuple(sorted({value.encode() if isinstance(value, str) else bytes(value) for value in values}))
+    if isinstance(values, str | bytes):
+        raise TypeError("expected several strings, not one: literal(...) makes a text of it")
+    kept = tuple(sorted(set(map(text_bytes, values))))
     if len(kept) > 1:
         return Strings(kept)
     return Literal(kept[0]) if kept else EMPTY
 
 
 def _expr(value: Expr | str | bytes) -> Expr:
-    return value if isinstance(value, Expr) else literal(value)
+    """Return an operand as an expression; a string is literal text."""
+    if isinstance(value, Expr):
+        return value
+    if isinstance(value, str | bytes):
+        return literal(value)
+    raise wrong_type("an expression, text or bytes", value)
+
+
+_METACHARACTERS = frozenset("\\.^$*+?{}[]|()")
+
+
+def _compared(value: Expr | str | bytes) -> Expr:
+    """Return an operand of an operation on whole languages. A string is literal text here too, but a pattern is what
+    people mean by `a & "[a-z]+"`, which as a text would leave nothing of `a`; so it is refused.
+
+    Raises:
+        ExpressionError: a string reads as a pattern.
+    """
+    if isinstance(value, str) and not _METACHARACTERS.isdisjoint(value):
+        raise ExpressionError(
+            f"a string in an intersection, a difference or a complement is literal text, and {value!r} looks like a "
+            "pattern: write parse(...) for the pattern, or literal(...) for the text"
+        )
+    return _expr(value)
 
 
 def char_set(*items: str | tuple[int, int], negated: bool = False) -> Expr:
@@ -143,7 +171,7 @@ def concat(*parts: Expr | str | bytes) -> Expr:
     flat: list[Expr] = []
     before = b""  # the literal at the end of `flat`
     for part in parts:
-        expr = part if isinstance(part, Expr) else literal(part)
+        expr = part if isinstance(part, Expr) else _expr(part)
         for piece in expr.parts if isinstance(expr, Concatenation) else (expr,):
             if not isinstance(piece, Literal):
                 if is_empty(piece):
@@ -219,7 +247,7 @@ def _are_one(inner: Repetition, low: int, high: int | None) -> bool:
 
 def intersection(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
     """What is in both."""
-    a, b = _expr(left), _expr(right)
+    a, b = _compared(left), _compared(right)
     if is_empty(a) or is_empty(b):
         return EMPTY
     if isinstance(a, CharSet) and isinstance(b, CharSet):
@@ -229,7 +257,7 @@ def intersection(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
 
 def difference(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
     """What is in `left` and not in `right`."""
-    a, b = _expr(left), _expr(right)
+    a, b = _compared(left), _compared(right)
     if is_empty(a) or a == b:
         return EMPTY
     if isinstance(a, CharSet) and isinstance(b, CharSet):
@@ -239,7 +267,7 @@ def difference(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
 
 def complement(inner: Expr | str | bytes) -> Expr:
     """Every text (sequence of UTF-8 characters) that is not in `inner`; twice is what it was, as far as it was text."""
-    return Complement(_expr(inner))
+    return Complement(_compared(inner))
 
 
 def lookahead(inner: Expr | str | bytes, *, negated: bool = False) -> Expr:

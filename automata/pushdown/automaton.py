@@ -8,7 +8,7 @@ from functools import cached_property
 from automata._native import PushdownTables
 from automata.byte_automaton import ByteAutomaton
 from automata.drawing import Drawing
-from automata.errors import TooManyConfigurations
+from automata.errors import TooManyConfigurations, text_bytes
 from automata.limits import Work, current_work
 from automata.pushdown.drawing import draw_step_table
 from automata.pushdown.expansion import expand
@@ -62,14 +62,14 @@ class PushdownAutomaton(StepTable):
                 found = united(found, [(int(self.step_target[step]), rest)])
         return found
 
-    def configurations(self, text: bytes) -> list[Configuration]:
+    def configurations(self, text: str | bytes) -> list[Configuration]:
         """The configurations after a text; none where no text of the language begins with it.
 
         Raises:
             TooManyConfigurations: there are more than `max_configurations` at some place.
         """
         found: list[Configuration] = [(self.start, ())]
-        for at, byte in enumerate(text):
+        for at, byte in enumerate(text_bytes(text)):
             column = int(self.byte_class[byte])
             reached: list[Configuration] = []
             for configuration in found:
@@ -85,18 +85,18 @@ class PushdownAutomaton(StepTable):
             "may be carried (`max_configurations`)"
         )
 
-    def accepts(self, text: bytes) -> bool:
-        """Whether a text is in the language.
+    def accepts(self, text: str | bytes) -> bool:
+        """Return whether a text (in UTF-8) or bytes are in the language.
 
         Raises:
             TooManyConfigurations: see `configurations`.
         """
-        accepts, too_many = self.tables.read(text, current_work().budget)
+        accepts, too_many = self.tables.read(text_bytes(text), current_work().budget)
         if too_many >= 0:
             raise self._too_many(too_many)
         return accepts
 
-    def allowed_bytes(self, text: bytes) -> frozenset[int]:
+    def allowed_bytes(self, text: str | bytes) -> frozenset[int]:
         """The bytes with which the text can go on; it does go on to the end of a text from each of them.
 
         Raises:

@@ -38,7 +38,11 @@ def compile_grammar(
         EmptyLanguage: the grammar has no text.
         LimitExceeded: a limit was passed.
         Cancelled: another thread cancelled the compilation.
+        TypeError: it is no grammar; the message says what makes one.
     """
+    if not isinstance(grammar, Grammar):
+        hint = ": constraints.grammar(...) reads a grammar's text" if isinstance(grammar, str) else ""
+        raise TypeError(f"expected a grammar, not {type(grammar).__name__}{hint}")
     work = current_work(work)
     return compile_network(
         build_network(grammar, work),

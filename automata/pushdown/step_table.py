@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from automata.arrays import BoolArray, ByteArray, IntArray
+from automata.expressions.ranges import Ranges, from_sorted
 from automata.limits import Work, current_work
 from automata.pushdown.sequences import Sequences, Stack
 from automata.pushdown.under import UnderSymbols
@@ -51,6 +52,9 @@ class StepTable:
         may_lie_under: `may_lie_under[i, j]` says whether symbol j can lie directly under symbol i in some reachable
             stack (the truth, or more than the truth): pairs of kinds of symbols, or a table `[S, S]`.
         max_configurations: 1 where the automaton is deterministic, otherwise how many configurations are carried.
+        rule_names: the names of the grammar's rules, for pictures; empty where rules have none.
+        state_rule, symbol_rule: `[Q]` and `[S]` int32: the rule that a state is in, -1 for none, and the rule to which
+            a symbol returns; None without names.
     """
 
     start: int
@@ -67,6 +71,9 @@ class StepTable:
     symbol_headroom: IntArray
     may_lie_under: UnderSymbols | BoolArray
     max_configurations: int = 1
+    rule_names: tuple[str, ...] = ()
+    state_rule: IntArray | None = None
+    symbol_rule: IntArray | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -121,12 +128,15 @@ class StepTable:
             found[at].append((read, sequences[pops][::-1], sequences[pushes], target))
         return found
 
-    def byte_runs(self) -> list[list[tuple[int, int]]]:
-        """By class, its bytes as ranges, both ends included."""
-        found: list[list[tuple[int, int]]] = [[] for _ in range(self.num_classes)]
-        for byte, number in enumerate(self.byte_class.tolist()):
-            if found[number] and found[number][-1][1] == byte - 1:
-                found[number][-1] = found[number][-1][0], byte
-            else:
-                found[number].append((byte, byte))
-        return found
+    def byte_runs(self) -> list[Ranges]:
+        """Return the bytes of each class as ranges, both ends included."""
+        return [from_sorted(np.flatnonzero(self.byte_class == number).tolist()) for number in range(self.num_classes)]
+
+    def state_name(self, state: int) -> str:
+        """Return the name of the rule that a state is in; "" where it has none."""
+        rule = -1 if self.state_rule is None else int(self.state_rule[state])
+        return self.rule_names[rule] if rule >= 0 else ""
+
+    def symbol_name(self, symbol: int) -> str:
+        """Return the name of a symbol: the rule to which it returns, and its number."""
+        return str(symbol) if self.symbol_rule is None else f"{self.rule_names[self.symbol_rule[symbol]]}.{symbol}"

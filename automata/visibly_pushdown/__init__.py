@@ -1,9 +1,11 @@
-"""Bracketed languages: grammars of rules that begin behind one byte and end with one.
+"""Bracketed languages: grammars whose calls and returns the text itself shows.
 
-VisiblyPushdownGrammar           the rules, as they are built                        grammar
-CountedUnits               units of a language, one after the other              counted
-CountedPaths            texts that enter some states so many times            paths
-compile_visibly_pushdown          the automaton of a grammar                          compile -> ByteAutomaton, PushdownAutomaton
+grammar         VisiblyPushdownGrammar: rules, as they are built; builder: grammars with text around and between them
+units, paths    counts with large bounds, kept as bounds: CountedUnits, CountedPaths
+fragments       what the arcs of rules read, each language once, as an NFA
+inlining        which rules are laid where they are called
+layout          all rules as one NFA, in flat tables for the native core
+compile         the automaton: ByteAutomaton where no rule is recursive and all is small, else PushdownAutomaton
 """
 
 from automata.visibly_pushdown.compile import compile_visibly_pushdown
