@@ -1,20 +1,25 @@
-"""Languages of bytes: expressions, regular expressions, and minimal deterministic automata through OpenFst.
+"""Languages of bytes: expressions, regular expressions, grammars, and the automata that recognize them.
 
-Expr                    an immutable expression of a language       expr, built by the functions below
-parse(pattern)          a regular expression as an expression       pattern
-compile_expr(expr)      its minimal automaton over bytes            compile -> ByteAutomaton
-Compilable              what makes an automaton of its own          compilable
-a & b, ~a, ...          on expressions and on automata              algebra
-derivative              what is left after some text                derivative
-equivalent, count, ...  questions about languages                   queries
-to_expr                 an automaton as an expression               elimination
+Data flows from texts to automata:
+
+    pattern/            a regular expression -> Expr
+    expressions/        Expr, the functions that make expressions, ready-made languages
+    assertions/         look-around and anchors in an expression are resolved
+    compile/            Expr -> ByteAutomaton (byte_automaton.py)
+    counted/            Expr -> an automaton with a counter, for large bounds
+    pushdown/           Grammar -> PushdownAutomaton
+    visibly_pushdown/   VisiblyPushdownGrammar, for bracketed languages -> either automaton
+    algebra/, queries/  operations on languages, and questions about them
+
+Below all of them: errors, limits (of time and memory, cancellation), arrays, cache, graph, drawing, and openfst, the
+boundary with OpenFst. compilable.py says what a constraint from another package has to offer.
 """
 
+from automata.algebra.derivative import derivative
+from automata.algebra.elimination import to_expr
 from automata.byte_automaton import ByteAutomaton
 from automata.compilable import Compilable
-from automata.compile import compile_expr
-from automata.derivative import derivative
-from automata.elimination import to_expr
+from automata.compile.compiler import compile_expr
 from automata.errors import (
     AutomatonFileError,
     Cancelled,
@@ -38,7 +43,7 @@ from automata.errors import (
     UnsupportedTokenizer,
     VocabularyError,
 )
-from automata.expr import (
+from automata.expressions import (
     ANY_BYTES,
     ANY_CHAR,
     ANY_TEXT,

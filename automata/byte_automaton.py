@@ -12,28 +12,31 @@ Its tables are the native core's, dense or sparse (`native/automata/byte_tables.
 The same automaton is an OpenFst acceptor (`fst()`, one arc for each byte), for drawing and for OpenFst's algebra. With
 no state at all (Q = 0, `start` = -1) the language is empty.
 
-Labels are symbols beyond the bytes, known by their names (`automata.expr.Label`). Nearly all automata have none, and a
-text, which is bytes, never takes one. They are apart from the bytes, not among their classes, so that what works on
-bytes need not know of them.
+Labels are symbols beyond the bytes, known by their names (`automata.expressions.Label`). Nearly all automata have none,
+and a text, which is bytes, never takes one. They are apart from the bytes, not among their classes, so that what works
+on bytes need not know of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from automata import openfst
 from automata._native import Budget, ByteTables
 from automata.arrays import BoolArray, ByteArray, IntArray
-from automata.errors import LimitExceeded
+from automata.drawing import Drawing, draw_graph, range_label
+from automata.errors import LimitExceeded, text_bytes
+from automata.expressions.nodes import Expr
+from automata.expressions.operators import Operators
 from automata.limits import DEFAULT_LIMITS, Work
+from automata.openfst import Fst
 
-if TYPE_CHECKING:
-    from automata.algebra import Operand
-    from automata.openfst import Fst
-
+# What an operator takes beside an automaton; a string is literal text.
+Operand: TypeAlias = "ByteAutomaton | Expr | str | bytes"
 # The largest table `[Q, C]` that an automaton has of its own, in bytes; past it an automaton is sparse.
 DENSE_BYTES = 1 << 20
 # In its place, where automata are laid out elsewhere and nothing steps through them: no table is made.
@@ -49,7 +52,7 @@ class RangeArcs(NamedTuple):
     target: IntArray
 
 
-class ByteAutomaton:
+class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
     """A minimal deterministic trim automaton over bytes; immutable.
 
     Attributes:
@@ -172,13 +175,13 @@ class ByteAutomaton:
         """
         return self._dense.next
 
-    def step(self, state: int, text: bytes) -> int:
-        """The state reached from `state` by `text`, or -1."""
-        return self.tables.walk(state, text)
+    def step(self, state: int, text: str | bytes) -> int:
+        """Return the state reached from `state` by a text (in UTF-8) or bytes, or -1."""
+        return self.tables.walk(state, text if type(text) is bytes else text_bytes(text))
 
-    def accepts(self, text: bytes) -> bool:
-        """Whether the text is in the language."""
-        return self.tables.accepts(text)
+    def accepts(self, text: str | bytes) -> bool:
+        """Return whether a text (in UTF-8) or bytes are in the language."""
+        return self.tables.accepts(text_bytes(text))
 
     def edges(self) -> tuple[IntArray, IntArray]:
         """Source and target of every arc, over a run of bytes or a label, `[E]` each."""
@@ -210,8 +213,6 @@ class ByteAutomaton:
         Raises:
             LimitExceeded: its arcs, one for each byte, take more than `DEFAULT_LIMITS.memory`.
         """
-        from automata import openfst
-
         arcs = self.range_arcs()
         width = arcs.high - arcs.low + 1
         # An arc of OpenFst's takes 16 bytes.
@@ -243,70 +244,20 @@ class ByteAutomaton:
                 columns[:, labels.index(name)] = self.by_label[:, number]
         return columns
 
-    # Operators; with an expression or literal text on the other side as well. What they do is in `automata.algebra`.
+    def draw(self, *, title: str | None = None) -> Drawing:
+        """Draw the automaton, its arcs labelled with ranges of bytes.
 
-    def __and__(self, other: Operand) -> ByteAutomaton:
-        from automata import algebra
-
-        return algebra.intersection(self, other)
-
-    def __rand__(self, other: Operand) -> ByteAutomaton:
-        from automata import algebra
-
-        return algebra.intersection(other, self)
-
-    def __or__(self, other: Operand) -> ByteAutomaton:
-        from automata import algebra
-
-        return algebra.alternation(self, other)
-
-    def __ror__(self, other: Operand) -> ByteAutomaton:
-        from automata import algebra
-
-        return algebra.alternation(other, self)
-
-    def __sub__(self, other: Operand) -> ByteAutomaton:
-        from automata import algebra
-
-        return algebra.difference(self, other)
-
-    def __rsub__(self, other: Operand) -> ByteAutomaton:
-        from automata import algebra
-
-        return algebra.difference(other, self)
-
-    def __add__(self, other: Operand) -> ByteAutomaton:
-        from automata import algebra
-
-        return algebra.concatenation(self, other)
-
-    def __radd__(self, other: Operand) -> ByteAutomaton:
-        from automata import algebra
-
-        return algebra.concatenation(other, self)
-
-    def __invert__(self) -> ByteAutomaton:
-        from automata import algebra
-
-        return algebra.complement(self)
-
-    def repeat(self, low: int, high: int | None) -> ByteAutomaton:
-        """Between `low` and `high` times; `high` None is no bound."""
-        from automata import algebra
-
-        return algebra.repetition(self, low, high)
-
-    def star(self) -> ByteAutomaton:
-        """Any number of times, none included."""
-        return self.repeat(0, None)
-
-    def plus(self) -> ByteAutomaton:
-        """At least once."""
-        return self.repeat(1, None)
-
-    def optional(self) -> ByteAutomaton:
-        """Once or not at all."""
-        return self.repeat(0, 1)
+        Args:
+            title: a line above the picture.
+        """
+        labels: dict[tuple[int, int], list[str]] = {}
+        for source, low, high, target in zip(*(array.tolist() for array in self.range_arcs()), strict=True):
+            labels.setdefault((source, target), []).append(range_label(low, high))
+        for state, label in zip(*np.nonzero(self.by_label >= 0), strict=True):
+            target = int(self.by_label[state, label])
+            labels.setdefault((int(state), target), []).append(f"<{self.labels[label]}>")
+        lines = {pair: " ".join(parts) for pair, parts in labels.items()}
+        return draw_graph(range(self.num_states), self.start, self.final.tolist(), lines, title=title)
 
 
 def _columns(by_label: IntArray | None, final: BoolArray) -> IntArray:

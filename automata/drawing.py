@@ -1,7 +1,7 @@
 """Automata as pictures: the start state bold, final states doubled, from left to right, as textbooks draw them.
 
     Drawing                 DOT text, and SVG where pygraphviz is installed
-    draw_byte_automaton     a byte automaton; what leads from one state to another is one arc over ranges of bytes
+    draw_graph              any automaton, from its states and the label of each arc
     draw_fst                any OpenFst acceptor or transducer, `input:output` on its arcs
 
 Without pygraphviz a drawing is its DOT text, which every Graphviz reads. Rejected: OpenFst's own `draw` (one arc
@@ -18,7 +18,6 @@ from pathlib import Path
 from types import ModuleType
 
 from automata import openfst
-from automata.byte_automaton import ByteAutomaton
 from automata.openfst import Fst
 
 _ESCAPES = {"\t": "\\t", "\n": "\\n", "\v": "\\v", "\f": "\\f", "\r": "\\r", " ": "␣"}
@@ -78,16 +77,6 @@ def _pygraphviz() -> ModuleType | None:
         return None
 
 
-def draw_byte_automaton(automaton: ByteAutomaton, *, title: str | None = None) -> Drawing:
-    """A byte automaton, its arcs labelled with ranges of bytes."""
-    ranges: dict[tuple[int, int], list[str]] = {}
-    arcs = automaton.range_arcs()
-    for source, low, high, target in zip(*(array.tolist() for array in arcs), strict=True):
-        ranges.setdefault((source, target), []).append(_range(low, high))
-    labels = {pair: " ".join(parts) for pair, parts in ranges.items()}
-    return draw_graph(range(automaton.num_states), automaton.start, automaton.final.tolist(), labels, title=title)
-
-
 def draw_fst(
     fst: Fst,
     input_label: Callable[[int], str],
@@ -124,6 +113,8 @@ def draw_graph(
     *,
     title: str | None = None,
     attributes: Mapping[int, str] | None = None,
+    names: Mapping[int, str] | None = None,
+    legend: str | None = None,
 ) -> Drawing:
     """Any automaton, from its states and the label of each arc.
 
@@ -134,14 +125,21 @@ def draw_graph(
         labels: the label of the arc from one state to another; line breaks in it are line breaks.
         title: a line above the picture.
         attributes: further DOT attributes of single states.
+        names: what to write in single states, in place of their numbers.
+        legend: a note beside the picture that explains it; its lines are lines.
     """
     lines = [*_PREAMBLE]
     if title is not None:
         lines.append(f"label={_quoted(title)}; labelloc=t")
+    if legend is not None:
+        text = _quoted(legend + "\n").replace("\\n", "\\l")
+        lines.append(f"legend [shape=note, fontsize=10, margin=0.1, label={text}]")
     for state in states:
         own = [f"peripheries={2 if final[state] else 1}"]
         if state == start:
             own.append("style=bold")
+        if names and state in names:
+            own.append(f"label={_quoted(names[state])}")
         if attributes and state in attributes:
             own.append(attributes[state])
         lines.append(f"{state} [{', '.join(own)}]")
@@ -164,7 +162,8 @@ def byte_label(byte: int) -> str:
     return character_label(chr(byte)) if byte < 0x80 else f"\\x{byte:02x}"
 
 
-def _range(low: int, high: int) -> str:
+def range_label(low: int, high: int) -> str:
+    """Write a range of bytes, both ends included, for a picture."""
     return byte_label(low) if low == high else f"{byte_label(low)}-{byte_label(high)}"
 
 

@@ -27,6 +27,7 @@ They live at the bottom of the import order so that every package can raise them
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 # How much of a text a message shows.
@@ -213,3 +214,33 @@ class TextNotAllowed(TokenfstError, ValueError):
 
 class IncompleteOutput(TokenfstError, RuntimeError):
     """Generation stopped before the constraint was satisfied."""
+
+
+# What to write in place of values that are often passed by mistake.
+_MEANT: Final[tuple[tuple[type, str], ...]] = (
+    (re.Pattern, "parse(...) reads it"),
+    (str, "parse(...) reads a pattern, literal(...) makes a text of it"),
+    (bytes, "literal(...) makes a text of it"),
+    (type, "constraints.typed(...) makes a constraint of a type"),
+    (dict, "constraints.json_schema(...) reads a JSON Schema"),
+)
+
+
+def wrong_type(expected: str, value: object) -> TypeError:
+    """Return the error for an argument of the wrong type; the message says what was probably meant."""
+    hint = next((f": {meant}" for kind, meant in _MEANT if isinstance(value, kind)), "")
+    return TypeError(f"expected {expected}, not {type(value).__name__}{hint}")
+
+
+def text_bytes(text: str | bytes) -> bytes:
+    """Return a text as bytes, in UTF-8.
+
+    Raises:
+        TypeError: it is neither text nor bytes.
+        UnicodeEncodeError: text with a lone surrogate, which UTF-8 cannot write.
+    """
+    if isinstance(text, bytes):
+        return text
+    if isinstance(text, str):
+        return text.encode()
+    raise TypeError(f"expected a text or bytes, not {type(text).__name__}")

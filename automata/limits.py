@@ -134,7 +134,7 @@ class Work:
                 self.budget.check()
 
 
-def under_way(work: Work | None = None) -> Work:
+def current_work(work: Work | None = None) -> Work:
     """The compilation that a step is part of: the one given, the current one, or one of its own with default limits."""
     return work or _current.get() or Work()
 

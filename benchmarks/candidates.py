@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from automata import ByteAutomaton
-from automata.distance import distances
+from automata.graph import distances
 
 # Letters and digits of several scripts and lengths in UTF-8, characters with unusual case, white space and line ends.
 POOL = "aAbZz09_ .-/éÉßſKİЯяαΣς中٣५😀\n\r\t\u00a0\u2028\ufeff\x00\x7f"

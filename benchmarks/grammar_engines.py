@@ -22,7 +22,17 @@ from engines import LLGuidance, TokenFst, XGrammar
 
 import constraints.grammars
 import tokenfst
-from automata.expr import Alternation, Call, CharSet, Concatenation, Difference, Expr, Literal, Lookahead, Repetition
+from automata.expressions import (
+    Alternation,
+    Call,
+    CharSet,
+    Concatenation,
+    Difference,
+    Expr,
+    Literal,
+    Lookahead,
+    Repetition,
+)
 from automata.pushdown.grammar import Grammar
 from constraints.grammars.bundled import bundled, source
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton

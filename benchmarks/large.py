@@ -166,7 +166,7 @@ def _compile(name: str, engine: Any, constraint: dict[str, Any]) -> Any:
         return engine.compile(constraint["pattern"])
     if "text" in constraint:
         if name == "tokenfst":
-            from automata.extensions import substring_of
+            from automata.expressions.extensions import substring_of
 
             return engine.compile(substring_of(constraint["text"], words=constraint["words"]))
         kind = "substring_words" if constraint["words"] else "substring_chars"

@@ -2,7 +2,7 @@
 
 Texts and patterns
     choice(texts)               one of some texts, up to a million of them
-    quoted_text() ...           the languages of `automata.extensions`
+    quoted_text() ...           the languages of `automata.expressions.extensions`
     paper                       the constraints that the paper measures
 Grammars
     grammar(text)               rules in Lark's syntax, GBNF or EBNF
@@ -25,7 +25,7 @@ Constraints made of others, with text around and between them                  -
 Importing this imports neither torch nor Pydantic; Pydantic is imported where a type is first read.
 """
 
-from automata.extensions import (
+from automata.expressions.extensions import (
     delimited_list,
     delimited_subsequence_of,
     image,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from automata.expr import Expr, strings
+from automata.expressions import Expr, strings
 
 
 def choice(texts: Iterable[str]) -> Expr:

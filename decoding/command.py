@@ -186,9 +186,8 @@ def _draw(options: argparse.Namespace, source: Source[Any], read: Any) -> None:
 
 
 def _bytes_drawn(automaton: ByteAutomaton | PushdownAutomaton) -> Drawing:
-    from automata.drawing import draw_byte_automaton
 
-    return automaton.draw() if isinstance(automaton, PushdownAutomaton) else draw_byte_automaton(automaton)
+    return automaton.draw()
 
 
 if __name__ == "__main__":

@@ -22,9 +22,9 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import constraints
 from automata.byte_automaton import ByteAutomaton
-from automata.compile import compile_expr
+from automata.compile.compiler import compile_expr
 from automata.errors import GrammarError, PatternError, SchemaError, TokenfstError
-from automata.expr import Expr
+from automata.expressions import Expr
 from automata.pattern import parse
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.compile import Ambiguity, compile_grammar

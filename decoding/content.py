@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from automata.byte_automaton import ByteAutomaton
-from automata.expr import Expr
+from automata.expressions import Expr
 from tokenfst.lazy import SupportsLazy
 
 # What stands for a value, and is written as no other is: plain values and tuples stand for themselves, and a list of a

@@ -148,7 +148,6 @@ def draw_figures(folder: Path) -> None:
     """Draws the automata of the paper's Figure 5, over bytes and over tokens."""
     import tokenfst
     from automata import compile_expr, parse
-    from automata.drawing import draw_byte_automaton
     from tokenfst.drawing import draw_detokenizer, draw_token_automaton
 
     print("\nThe paper's Figures 4 and 5: /(foo)+d/ over bytes and over tokens")
@@ -157,7 +156,7 @@ def draw_figures(folder: Path) -> None:
     with stage("three drawings"):
         drawings = {
             "detokenizer": draw_detokenizer(vocabulary),
-            "bytes": draw_byte_automaton(compile_expr(parse("(foo)+d"))),
+            "bytes": compile_expr(parse("(foo)+d")).draw(),
             "tokens": draw_token_automaton(tokenfst.compile("(foo)+d", vocabulary)),
         }
         paths = [drawing.save(folder / f"{name}.svg") for name, drawing in drawings.items()]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-from automata import expr as ex
-from automata.expr import Expr
+from automata import expressions as ex
+from automata.expressions import Expr
 from automata.pushdown.grammar import Grammar
 from constraints.grammars.dialects import EBNF, Dialect
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from automata.byte_automaton import ByteAutomaton
 from automata.limits import DEFAULT_LIMITS, Limits, Work
-from automata.nested.compile import compile_nested
-from automata.nested.network import NestedNetwork
 from automata.pushdown.automaton import PushdownAutomaton
+from automata.visibly_pushdown.compile import compile_visibly_pushdown
+from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
 from tokenfst import TokenAutomaton, Vocabulary
 from tokenfst import compile as compile_
 from tokenfst.finite.compile import from_bytes
@@ -29,7 +29,7 @@ def lazy(constraint: Any, vocabulary: Vocabulary, **options: Any) -> LazyTokenAu
 
 
 def lazy_over(
-    automaton: ByteAutomaton | PushdownAutomaton | NestedNetwork,
+    automaton: ByteAutomaton | PushdownAutomaton | VisiblyPushdownGrammar,
     vocabulary: Vocabulary,
     *,
     at_text_start: bool = False,
@@ -38,15 +38,19 @@ def lazy_over(
     """The lazy automaton over one over bytes, or over rules."""
 
     def tables(work: Work) -> TokenAutomaton:
-        over_bytes = compile_nested(automaton, work=work) if isinstance(automaton, NestedNetwork) else automaton
+        over_bytes = (
+            compile_visibly_pushdown(automaton, work=work)
+            if isinstance(automaton, VisiblyPushdownGrammar)
+            else automaton
+        )
         make: Any = from_pushdown if isinstance(over_bytes, PushdownAutomaton) else from_bytes
         made: TokenAutomaton = make(over_bytes, vocabulary, at_text_start=at_text_start, work=work)
         return made
 
-    make: Any = lazy_from_network if isinstance(automaton, NestedNetwork) else lazy_from_automaton
+    make: Any = lazy_from_network if isinstance(automaton, VisiblyPushdownGrammar) else lazy_from_automaton
     found = make(automaton, vocabulary, tables, Work(limits), at_text_start=at_text_start)
-    if found is None and isinstance(automaton, NestedNetwork):
-        over_bytes = compile_nested(automaton)
+    if found is None and isinstance(automaton, VisiblyPushdownGrammar):
+        over_bytes = compile_visibly_pushdown(automaton)
         found = lazy_from_automaton(over_bytes, vocabulary, tables, Work(limits), at_text_start=at_text_start)
     assert isinstance(found, LazyTokenAutomaton)
     return found

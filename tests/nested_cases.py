@@ -6,14 +6,15 @@ from collections.abc import Callable
 from functools import cache
 from random import Random
 
-from automata.expr import ByteSet, Literal
-from automata.nested import Language, NestedCall, NestedNetwork, NestedRule
-from automata.pushdown.automaton import Configuration, PushdownAutomaton
+from automata.expressions import ByteSet, Literal
+from automata.pushdown.automaton import PushdownAutomaton
+from automata.pushdown.step_table import Configuration
+from automata.visibly_pushdown import ArcLanguage, VisiblyPushdownCall, VisiblyPushdownGrammar, VisiblyPushdownRule
 
 OPENING, CLOSING, INSIDE = b"([{", b")]", b"ab"
 
 
-def texts(network: NestedNetwork, longest: int) -> set[bytes]:
+def texts(network: VisiblyPushdownGrammar, longest: int) -> set[bytes]:
     """All texts of a network with literals and sets of bytes, up to a length."""
     rules = network.rules
 
@@ -41,7 +42,7 @@ def texts(network: NestedNetwork, longest: int) -> set[bytes]:
     return {text for length in range(longest + 1) for text, _ in read(network.start, 0, length)}
 
 
-def closure(rule: NestedRule, state: int) -> set[int]:
+def closure(rule: VisiblyPushdownRule, state: int) -> set[int]:
     """The states that are reached by nothing, or the empty text."""
     seen, waiting = {state}, [state]
     while waiting:
@@ -53,7 +54,7 @@ def closure(rule: NestedRule, state: int) -> set[int]:
     return seen
 
 
-def spelled(language: Language) -> list[bytes]:
+def spelled(language: ArcLanguage) -> list[bytes]:
     """The texts of a literal or a set of bytes."""
     if isinstance(language, Literal):
         return [language.value]
@@ -109,18 +110,18 @@ def completed(
     return alive
 
 
-def network_of(seed: int) -> NestedNetwork:
+def network_of(seed: int) -> VisiblyPushdownGrammar:
     """A network of up to four rules, the start among them. A rule with one exit is any automaton; one with two is
     deterministic, so that no text ends in both. Few things lead away from a state: not all exits can be reached from
     everywhere."""
     dice = Random(seed)
     exits = [1, *(dice.choice([1, 2, 2]) for _ in range(dice.randint(1, 3)))]
-    return NestedNetwork(tuple(_rule(dice, number, exits) for number in range(len(exits))))
+    return VisiblyPushdownGrammar(tuple(_rule(dice, number, exits) for number in range(len(exits))))
 
 
-def _rule(dice: Random, number: int, exits: list[int]) -> NestedRule:
+def _rule(dice: Random, number: int, exits: list[int]) -> VisiblyPushdownRule:
     size, deterministic = dice.randint(2, 4), exits[number] > 1
-    rule = NestedRule(size, num_exits=exits[number])
+    rule = VisiblyPushdownRule(size, num_exits=exits[number])
     letters = [*INSIDE, *OPENING[: len(exits) - 1], *(CLOSING if number else b"")]
     for state in range(size):
         count = dice.randint(1, 3)
@@ -135,7 +136,7 @@ def _rule(dice: Random, number: int, exits: list[int]) -> NestedRule:
             else:
                 called, least = 1 + OPENING.index(byte), dice.choice([-1, 0])
                 targets = tuple(dice.randint(least, size - 1) for _ in range(exits[called]))
-                rule.calls.append(NestedCall(beyond, called, targets))
+                rule.calls.append(VisiblyPushdownCall(beyond, called, targets))
     if not deterministic:
         rule.epsilon += [(dice.randrange(size), dice.randrange(size)) for _ in range(dice.randint(0, 2))]
     if number == 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from automata import Expr, alternation, compile_expr, concat, repeat
-from automata import expr as ex
+from automata import expressions as ex
 from automata.pushdown.grammar import Grammar
 from automata.pushdown.network import Network
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from automata import Expr, byte_set, compile_expr, concat, literal, parse, repeat
-from automata.extensions import token
+from automata.expressions.extensions import token
 from automata.pushdown.automaton import PushdownAutomaton
 
 CALL = "call "

@@ -33,8 +33,8 @@ from automata import (
     repeat,
     to_expr,
 )
-from automata import expr as ex
-from automata.derivative import nullable
+from automata import expressions as ex
+from automata.algebra.derivative import nullable
 from automata.limits import Work
 from tokenfst import Vocabulary
 
@@ -121,7 +121,7 @@ def test_limits_hold_for_automata_too(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(LimitExceeded, match=r"<automaton of 27 states>\{100000000\} has"):
         compile_expr(parse("[ab]{26}")).repeat(10**8, 10**8)
     ends_in_a, tail = compile_expr(parse("(?:a|b)*a")), compile_expr(parse("[ab]{12}"))
-    monkeypatch.setattr("automata.algebra.under_way", lambda: Work(Limits(states=1000)))
+    monkeypatch.setattr("automata.algebra.operations.current_work", lambda: Work(Limits(states=1000)))
     with pytest.raises(LimitExceeded, match="more than 1,000 states"):
         ends_in_a + tail
 
@@ -198,7 +198,7 @@ class Opaque(Expr):
 
 def test_nodes_without_a_rule_go_by_way_of_the_automaton(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = parse("x(?:ab|é)*y?")
-    monkeypatch.setattr("automata.algebra.compile_expr", lambda _: compile_expr(plain))
+    monkeypatch.setattr("automata.algebra.operations.compile_expr", lambda _: compile_expr(plain))
     # Wherever the node stands: it may be one that asks what came before it.
     for opaque in (concat("x", Opaque(parse("(?:ab|é)*")), parse("y?")), plain | Opaque(plain).star()):
         for prefix in ("x", "xa", b"x\xc3", "xé"):

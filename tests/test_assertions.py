@@ -28,11 +28,11 @@ from automata import (
     parse,
     whole,
 )
-from automata import expr as ex
+from automata import expressions as ex
 from automata.assertions import skeleton
 from automata.counted import compile_counted
-from automata.expr import EMPTY, EPSILON, TEXT_END, TEXT_START, Expr, Label, Substring
-from automata.expr import strings as strings_of
+from automata.expressions import EMPTY, EPSILON, TEXT_END, TEXT_START, Expr, Label, Substring
+from automata.expressions import strings as strings_of
 from automata.limits import Work
 from automata.queries import equivalent
 

@@ -27,8 +27,8 @@ from test_lazy import PIECES, SCHEMAS, byte_vocabulary
 import constraints
 import tokenfst
 from automata import EmptyLanguage, LimitExceeded, compile_expr, literal, parse
-from automata.nested import NestedNetwork, NestedRule
 from automata.pushdown.automaton import PushdownAutomaton
+from automata.visibly_pushdown import VisiblyPushdownGrammar, VisiblyPushdownRule
 from constraints.grammars.bundled import bundled
 from decoding import bundled_model, vocabulary_of
 from tokenfst import Vocabulary, from_tekken
@@ -153,7 +153,14 @@ def test_lazy_ones_of_schemas(schema: dict[str, Any]) -> None:
     constraint = constraints.json_schema(schema)
     lazy, eager = kinds.lazy(constraint, vocabulary), complete(constraint, vocabulary)
     for _ in range(3):
-        assert Draft202012Validator(schema).is_valid(loads(_check_lazily(lazy, eager, dice)))
+        names = list[list[str]]()
+        value = loads(
+            _check_lazily(lazy, eager, dice),
+            object_pairs_hook=lambda pairs: names.append([k for k, _ in pairs]) or dict(pairs),
+        )
+        # Names that the schema does not list may be written twice.
+        repeats = any(len(set(own)) < len(own) for own in names)
+        assert repeats or Draft202012Validator(schema).is_valid(value)
 
 
 def _check_lazily(lazy: LazyTokenAutomaton, eager: TokenAutomaton | None, dice: Random) -> bytes:
@@ -192,11 +199,11 @@ def tekken() -> Vocabulary:
 
 
 def test_literal_texts_of_a_network_take_few_tokens(tekken: Vocabulary) -> None:
-    rule, text = NestedRule(), b"the number of apples, pears, cherries, plums and quinces"
+    rule, text = VisiblyPushdownRule(), b"the number of apples, pears, cherries, plums and quinces"
     end = rule.state()
     rule.arcs.append((0, literal(text), end))
     rule.ends.append((end, 0))
-    lazy = lazy_over(NestedNetwork((rule,)), tekken)
+    lazy = lazy_over(VisiblyPushdownGrammar((rule,)), tekken)
     least = kinds.bounded(lazy).min_tokens(lazy.start)
     assert least == complete(text.decode(), tekken).min_tokens(0) < 20
     assert lazy.text(written(lazy, least, anything, Random(1))) == text

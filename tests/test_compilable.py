@@ -8,7 +8,7 @@ import pytest
 
 import tokenfst
 from automata import ByteAutomaton, Compilable, Grammar, Limits, PushdownAutomaton, compile_expr, compile_grammar
-from automata.expr import call, concat, literal, repeat
+from automata.expressions import call, concat, literal, repeat
 from automata.limits import Work
 from automata.pattern import parse
 from tokenfst.finite.automaton import TokenAutomaton

@@ -13,23 +13,23 @@ from kinds import lazy_over
 from test_lazy import byte_vocabulary
 
 from automata import _native, parse
-from automata import expr as ex
-from automata.algebra import alternation, concatenation
+from automata import expressions as ex
+from automata.algebra.operations import alternation, concatenation
 from automata.byte_automaton import ByteAutomaton
-from automata.compile import compile_expr
+from automata.compile.compiler import compile_expr
 from automata.errors import Cancelled, LimitExceeded, TokenNotAllowed
-from automata.expr import Expr
+from automata.expressions import Expr
 from automata.limits import Cancellation, Work
-from automata.nested import (
-    Counted,
+from automata.pushdown.automaton import PushdownAutomaton
+from automata.visibly_pushdown import (
     CountedPaths,
-    NestedCall,
-    NestedNetwork,
-    NestedRule,
-    compile_nested,
+    CountedUnits,
+    VisiblyPushdownCall,
+    VisiblyPushdownGrammar,
+    VisiblyPushdownRule,
+    compile_visibly_pushdown,
     counted_paths,
 )
-from automata.pushdown.automaton import PushdownAutomaton
 from constraints.json_schema import json_schema
 from tokenfst import Vocabulary, from_tekken
 from tokenfst.lazy import LazyTokenAutomaton
@@ -47,18 +47,18 @@ def _unit(pattern: str) -> ByteAutomaton:
     return compile_expr(parse(pattern))
 
 
-def _expr(counted: Counted, pattern: str) -> Expr:
+def _expr(counted: CountedUnits, pattern: str) -> Expr:
     units = ex.repeat(parse(pattern), counted.low, counted.high)
     return ex.concat(ex.literal(counted.opening), units, ex.literal(counted.closing))
 
 
 @st.composite
-def _counted(draw: st.DrawFn) -> tuple[Counted, str]:
+def _counted(draw: st.DrawFn) -> tuple[CountedUnits, str]:
     pattern = draw(st.sampled_from(UNITS))
     low = draw(st.sampled_from([0, 0, 1, 2, 6, 7, 8, 9, 17]))
     high = draw(st.none() | st.integers(low, low + 20))
     opening, closing = draw(st.sampled_from([b"", b"x", b'"'])), draw(st.sampled_from([b"", b'"', b'"}']))
-    return Counted(_unit(pattern), low, high, opening, closing), pattern
+    return CountedUnits(_unit(pattern), low, high, opening, closing), pattern
 
 
 def _same_masks(
@@ -83,15 +83,15 @@ def _same_masks(
 
 @given(st.lists(_counted(), min_size=1, max_size=3), st.integers(0, 1 << 30))
 @settings(max_examples=60, deadline=None)
-def test_counting_in_steps_is_repetition(parts: list[tuple[Counted, str]], seed: int) -> None:
+def test_counting_in_steps_is_repetition(parts: list[tuple[CountedUnits, str]], seed: int) -> None:
     rng = random.Random(seed)
     vocabulary = byte_vocabulary(rng, b'aaaabbc"', 40)
-    rule = NestedRule()
+    rule = VisiblyPushdownRule()
     end = rule.state()
     rule.ends.append((end, 0))
     for counted, _ in parts:
         rule.arcs.append((0, counted, end))
-    lazy = lazy_over(NestedNetwork((rule,)), vocabulary)
+    lazy = lazy_over(VisiblyPushdownGrammar((rule,)), vocabulary)
     expected = compile_expr(ex.alternation(*(_expr(counted, pattern) for counted, pattern in parts)))
     _same_masks(lazy, lazy_over(expected, vocabulary), rng, 4, 25)
 
@@ -117,31 +117,31 @@ def _paths(draw: st.DrawFn) -> CountedPaths:
 def test_counting_states_in_steps_is_an_intersection(parts: list[CountedPaths], quoted: bool, seed: int) -> None:
     rng = random.Random(seed)
     vocabulary = byte_vocabulary(rng, b'aaaabbc"', 40)
-    rule = NestedRule()
+    rule = VisiblyPushdownRule()
     between, end = rule.state(), rule.state()
     rule.ends.append((end, 0))
     if quoted:
         rule.arcs.append((0, ex.literal('"'), between))
     for part in parts:
         rule.arcs.append((between, part.behind(b'"'), end) if quoted else (0, part, end))
-    lazy = lazy_over(NestedNetwork((rule,)), vocabulary)
+    lazy = lazy_over(VisiblyPushdownGrammar((rule,)), vocabulary)
     written = alternation(*(part.expanded() for part in parts))
     _same_masks(lazy, lazy_over(written, vocabulary), rng, 4, 25)
 
 
 @given(st.lists(_paths() | _counted().map(lambda pair: pair[0]), min_size=1, max_size=3), st.integers(0, 1 << 30))
 @settings(max_examples=80, deadline=None)
-def test_what_is_left_of_a_count_is_what_it_is_written_out(parts: list[CountedPaths | Counted], seed: int) -> None:
+def test_what_is_left_of_a_count_is_what_it_is_written_out(parts: list[CountedPaths | CountedUnits], seed: int) -> None:
     """With a token for each byte, the distance to the end is that of the automaton that writes the count out."""
     rng = random.Random(seed)
     vocabulary = Vocabulary([*(bytes([byte]) for byte in range(256)), b""], eos_ids=(256,))
-    rule = NestedRule()
+    rule = VisiblyPushdownRule()
     opened, end = rule.state(), rule.state()
     rule.ends.append((end, 0))
     rule.arcs.append((0, ex.literal("["), opened))
     for part in parts:
         rule.arcs.append((opened, part, end))
-    lazy = lazy_over(NestedNetwork((rule,)), vocabulary)
+    lazy = lazy_over(VisiblyPushdownGrammar((rule,)), vocabulary)
     behind = alternation(*(part.expanded() for part in parts))
     written = lazy_over(concatenation(compile_expr(ex.literal("[")), behind), vocabulary)
     for _ in range(6):
@@ -158,7 +158,7 @@ def test_what_is_left_of_a_count_is_what_it_is_written_out(parts: list[CountedPa
 
 @given(_counted())
 @settings(max_examples=80, deadline=None)
-def test_written_out_it_is_repetition(part: tuple[Counted, str]) -> None:
+def test_written_out_it_is_repetition(part: tuple[CountedUnits, str]) -> None:
     counted, pattern = part
     automaton, expected = counted.expanded(), compile_expr(_expr(counted, pattern))
     assert automaton.num_states == expected.num_states
@@ -170,26 +170,26 @@ def test_rules_are_counted_where_they_are_called() -> None:
     # A list of texts of a count, called behind a quote, on two ways at once and again within itself.
     rng = random.Random(5)
     vocabulary = byte_vocabulary(rng, b'aab",[]', 60)
-    text = NestedRule(num_exits=2)
+    text = VisiblyPushdownRule(num_exits=2)
     short, long = text.state(), text.state()
     text.arcs += [
-        (0, Counted(_unit("a|b"), 0, 9, b"", b'"'), short),
-        (0, Counted(_unit("a|b"), 10, 30, b"", b'"'), long),
+        (0, CountedUnits(_unit("a|b"), 0, 9, b"", b'"'), short),
+        (0, CountedUnits(_unit("a|b"), 10, 30, b"", b'"'), long),
     ]
     text.ends += [(short, 0), (long, 1)]
-    lists = NestedRule()
+    lists = VisiblyPushdownRule()
     quoted, behind, after, opened, end = (lists.state() for _ in range(5))
     lists.arcs += [(0, ex.literal('"'), quoted), (0, ex.literal("["), opened), (behind, ex.literal(","), 0)]
     lists.arcs += [(behind, ex.literal("]"), end), (after, ex.literal(";"), 0)]
-    lists.calls += [NestedCall(quoted, 1, (behind, after)), NestedCall(opened, 2, (behind,))]
+    lists.calls += [VisiblyPushdownCall(quoted, 1, (behind, after)), VisiblyPushdownCall(opened, 2, (behind,))]
     lists.ends.append((end, 0))
-    start = NestedRule()
+    start = VisiblyPushdownRule()
     opened, end = start.state(), start.state()
     start.arcs.append((0, ex.literal("["), opened))
-    start.calls.append(NestedCall(opened, 2, (end,)))
+    start.calls.append(VisiblyPushdownCall(opened, 2, (end,)))
     start.ends.append((end, 0))
-    network = NestedNetwork((start, text, lists))
-    automaton = compile_nested(network)
+    network = VisiblyPushdownGrammar((start, text, lists))
+    automaton = compile_visibly_pushdown(network)
     assert isinstance(automaton, PushdownAutomaton)
     _same_masks(lazy_over(network, vocabulary), lazy_over(automaton, vocabulary), rng, 30, 60)
 
@@ -199,7 +199,7 @@ def test_masks_of_a_real_vocabulary(low: int, high: int | None, tekken: Vocabula
     bounds = {"minLength": low} | ({} if high is None else {"maxLength": high})
     schema = json_schema({"properties": {"a": {"type": "string", **bounds}}, "additionalProperties": False})
     lazy = lazy_over(schema.to_network(), tekken)
-    other = lazy_over(compile_nested(schema.to_network()), tekken)
+    other = lazy_over(compile_visibly_pushdown(schema.to_network()), tekken)
     numbers = {token: number for number, token in enumerate(tekken.tokens)}
     pieces = ['{"', "a", '":', ' "', *["Hello", " wörld", "\\u00e9", "\\n", "é", "😀", "  ", "aaaa"] * 30]
     left, right = lazy.start, other.start
@@ -247,7 +247,7 @@ def test_bounds_cost_nothing(bound: int) -> None:
 )
 def test_what_is_no_count(pattern: str, low: int, high: int | None) -> None:
     with pytest.raises(ValueError, match=r"unit's texts|counts from"):
-        Counted(_unit(pattern), low, high)
+        CountedUnits(_unit(pattern), low, high)
 
 
 def test_minimization_is_stopped() -> None:

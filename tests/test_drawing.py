@@ -10,8 +10,19 @@ from xml.etree import ElementTree
 import pytest
 
 import tokenfst
-from automata import Grammar, LimitExceeded, alternation, call, char_set, compile_expr, compile_grammar, concat, parse
-from automata.drawing import Drawing, byte_label, character_label, draw_byte_automaton, draw_fst
+from automata import (
+    Grammar,
+    Label,
+    LimitExceeded,
+    alternation,
+    call,
+    char_set,
+    compile_expr,
+    compile_grammar,
+    concat,
+    parse,
+)
+from automata.drawing import Drawing, byte_label, character_label, draw_fst
 from automata.openfst import EPSILON, to_arcs
 from tokenfst import Vocabulary
 from tokenfst.drawing import (
@@ -50,7 +61,7 @@ def doubled(drawing: Drawing) -> int:
 
 
 def test_figure_1_odd_numbers_of_as() -> None:
-    drawing = draw_byte_automaton(compile_expr(parse("a(aa)*")))
+    drawing = compile_expr(parse("a(aa)*")).draw()
     names, arcs = parts(drawing)
     assert len(names) == 2
     assert arcs == [["a"], ["a"]]
@@ -59,7 +70,7 @@ def test_figure_1_odd_numbers_of_as() -> None:
 
 
 def test_figure_2_determinized() -> None:
-    names, arcs = parts(draw_byte_automaton(compile_expr(parse("a+|ab"))))
+    names, arcs = parts(compile_expr(parse("a+|ab")).draw())
     assert len(names) == 4
     assert Counter(map(tuple, arcs)) == {("a",): 3, ("b",): 1}
 
@@ -93,7 +104,7 @@ def test_figure_4_as_drawn() -> None:
 
 def test_figure_5_the_constraint_over_bytes_and_over_tokens() -> None:
     automaton = compile_expr(parse("(foo)+d"))
-    names, arcs = parts(draw_byte_automaton(automaton))
+    names, arcs = parts(automaton.draw())
     assert len(names) == 5
     assert sorted(arcs) == [["d"], ["f"], ["f"], ["o"], ["o"]]
     _, final, arcs_by_definition = to_arcs(reference(automaton, FIGURE_4))
@@ -113,7 +124,47 @@ def test_figure_6_ranges_of_bytes_are_one_label() -> None:
     rules = {"s": alternation(concat(char_set("ace"), s, "!"), concat(char_set("bd"), s, "?"), "0")}
     drawing = compile_grammar(Grammar({**rules, "t": concat(char_set("abcde"), s)}, "t")).draw()
     read = {line.split(" (")[0] for arc in parts(drawing)[1] for line in arc}
-    assert {"a-e", "a c e", "b d"} <= read
+    assert {'"a"-"e"', '"a" "c" "e"', '"b" "d"'} <= read
+
+
+def test_a_grammar_shows_the_names_of_its_rules_and_a_legend() -> None:
+    rules = {
+        "value": alternation("x", concat("(", call("list"), ")")),
+        "list": alternation(concat(call("value"), ",", call("list"), ";"), '"'),
+    }
+    drawing = compile_grammar(Grammar(rules, "value")).draw(title="lists")
+    names, arcs = parts(drawing)
+    lines = [line for arc in arcs for line in arc]
+    assert any(line.startswith(('"(" (list.', '"(" (value.')) for line in lines)
+    assert {line.split(".")[0] for line in lines if line.startswith('"("')} <= {'"(" (list', '"(" (value', '"("'}
+    assert '"""' in {line.split(" ")[0] for line in lines}  # a quote, in quotes
+    assert {"value", "list"} & set(names)
+    legend = " ".join(name for name in names if not name.isdecimal())
+    for said in ("bold: start", '"a": a byte that is read', "(x: pushes x", "x): pops x", "rule.n: the text"):
+        assert said in legend
+    assert "<" not in legend
+
+
+def test_a_legend_explains_labels_where_there_are_some() -> None:
+    s = call("s")
+    drawing = compile_grammar(Grammar({"s": alternation(concat("a", s, Label("image")), "b")}, "s")).draw()
+    names, arcs = parts(drawing)
+    assert any("<image>" in line for arc in arcs for line in arc)
+    assert any("<name>: a token of this set" in name for name in names)
+    # What is drawn as the end of the text is explained where it is drawn.
+    recursive = compile_grammar(
+        Grammar({"s": alternation("x", concat("(", s, concat(",", s).star(), ")"))}, "s")
+    ).draw()
+    assert "⊣ s." in recursive.dot
+    assert "⊣: the end of the text" in recursive.dot
+    assert "⊣" not in compile_grammar(Grammar({"s": parse("a+")}, "s")).draw().dot
+
+
+def test_expressions_and_byte_automata_have_draw() -> None:
+    expr = parse("a(aa)*") + Label("image")
+    assert expr.draw(title="odd").dot == compile_expr(expr).draw(title="odd").dot
+    assert ["<image>"] in parts(expr.draw())[1]
+    assert "legend" not in expr.draw().dot
 
 
 def test_figure_7_over_tokens() -> None:
@@ -204,9 +255,9 @@ def test_every_detokenizer_writes_what_the_tokens_spell() -> None:
 
 
 def test_ranges_of_bytes_are_one_label() -> None:
-    _, arcs = parts(draw_byte_automaton(compile_expr(parse(r'[a-z0-9_"\\\n \x00]'))))
+    _, arcs = parts(compile_expr(parse(r'[a-z0-9_"\\\n \x00]')).draw())
     assert arcs == [[r'\x00 \n ␣ " 0-9 \ _ a-z']]
-    _, arcs = parts(draw_byte_automaton(compile_expr(parse("é"))))
+    _, arcs = parts(compile_expr(parse("é")).draw())
     assert sorted(arcs) == [[r"\xa9"], [r"\xc3"]]
 
 
@@ -334,7 +385,7 @@ def test_one_token_may_lead_to_several_moves() -> None:
 
 @pytest.fixture
 def drawing() -> Drawing:
-    return draw_byte_automaton(compile_expr(parse("[<>]")), title="a & b")
+    return compile_expr(parse("[<>]")).draw(title="a & b")
 
 
 def test_a_drawing_is_saved(drawing: Drawing, tmp_path: Path) -> None:
@@ -363,4 +414,4 @@ def test_without_pygraphviz_a_drawing_is_its_text(
 def test_an_empty_automaton_is_an_empty_picture() -> None:
     from automata import EMPTY
 
-    assert parts(draw_byte_automaton(compile_expr(EMPTY))) == ([], [])
+    assert parts(compile_expr(EMPTY).draw()) == ([], [])

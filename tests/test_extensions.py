@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from automata import PatternError, compile_expr, equivalent, parse
-from automata.extensions import (
+from automata.expressions.extensions import (
     delimited_list,
     delimited_subsequence_of,
     image,

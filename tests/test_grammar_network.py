@@ -32,8 +32,8 @@ from automata import (
     parse,
     repeat,
 )
+from automata.expressions.nodes import Alternation, ByteSet, Call, CharSet, Concatenation, Literal, Repetition
 from automata.limits import Work
-from automata.nodes import Alternation, ByteSet, Call, CharSet, Concatenation, Literal, Repetition
 from automata.pushdown import report
 from automata.pushdown.analysis import components
 from automata.pushdown.grammar import Place

@@ -33,7 +33,7 @@ from automata import (
     literal,
     repeat,
 )
-from automata.extensions import token
+from automata.expressions.extensions import token
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.compile import compile_grammar
 from automata.pushdown.grammar import Grammar, Place

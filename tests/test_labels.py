@@ -7,7 +7,7 @@ from hypothesis import given
 from strategies import STAND_INS, exprs, relabelled
 
 from automata import ByteAutomaton, Expr, Label, byte_set, compile_expr, parse
-from automata import expr as ex
+from automata import expressions as ex
 from automata.queries import equivalent
 
 

@@ -35,7 +35,7 @@ from automata import (
     parse,
     strings,
 )
-from automata.extensions import substring_of
+from automata.expressions.extensions import substring_of
 from automata.limits import Work
 from automata.queries import equivalent
 from constraints import choice

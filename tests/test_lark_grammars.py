@@ -47,7 +47,7 @@ from automata import (
     parse,
     repeat,
 )
-from automata.expr import Label
+from automata.expressions import Label
 from constraints.grammars.lark_reader import read_lark
 from constraints.grammars.lark_reader.common import COMMON
 from constraints.grammars.lark_reader.laziness import finds_shortest, shortest

@@ -22,7 +22,7 @@ from automata import (
     parse,
     repeat,
 )
-from automata.blame import MAX_EXCERPT, responsible
+from automata.compile.blame import MAX_EXCERPT, responsible
 from automata.limits import Work
 from tokenfst import Vocabulary
 

@@ -18,20 +18,26 @@ from automata import (
     queries,
 )
 from automata.errors import Cancelled, EmptyLanguage, LimitExceeded
-from automata.expr import EMPTY, Label, alternation, byte_set, call, concat, literal, repeat
+from automata.expressions import EMPTY, Label, alternation, byte_set, call, concat, literal, repeat
 from automata.limits import Work
-from automata.nested import Language, NestedCall, NestedNetwork, NestedRule, compile_nested
 from automata.pattern import parse
-from automata.pushdown.automaton import Configuration
+from automata.pushdown.step_table import Configuration
+from automata.visibly_pushdown import (
+    ArcLanguage,
+    VisiblyPushdownCall,
+    VisiblyPushdownGrammar,
+    VisiblyPushdownRule,
+    compile_visibly_pushdown,
+)
 from tests.nested_cases import accepted, completed, network_of, texts
 
 LONGEST, NUM_SEEDS = 6, 200
-Arc = tuple[int, str | bytes | Language, int]
+Arc = tuple[int, str | bytes | ArcLanguage, int]
 
 
-def compiled(network: NestedNetwork, max_inlined_states: int = 0) -> ByteAutomaton | PushdownAutomaton | None:
+def compiled(network: VisiblyPushdownGrammar, max_inlined_states: int = 0) -> ByteAutomaton | PushdownAutomaton | None:
     try:
-        return compile_nested(network, max_inlined_states=max_inlined_states)
+        return compile_visibly_pushdown(network, max_inlined_states=max_inlined_states)
     except EmptyLanguage:
         return None
 
@@ -68,14 +74,14 @@ def test_headroom(seed: int) -> None:
 def test_headroom_of_exits() -> None:
     """Whatever a rule ends in, there is room for what follows: three brackets after `b`, none after `a`."""
     either = rule((0, b"a", 1), (1, b")", 2), (0, b"b", 3), (3, b")", 4), calls=[], ends=[(2, 0), (4, 1)])
-    deep = rule((0, b"[", 1), (2, b"]", 3), calls=[NestedCall(1, 3, (2,))], ends=[(3, 0)])
-    deepest = rule((0, b"(", 1), (2, b"]", 3), calls=[NestedCall(1, 1, (2, 2))], ends=[(3, 0)])
+    deep = rule((0, b"[", 1), (2, b"]", 3), calls=[VisiblyPushdownCall(1, 3, (2,))], ends=[(3, 0)])
+    deepest = rule((0, b"(", 1), (2, b"]", 3), calls=[VisiblyPushdownCall(1, 1, (2, 2))], ends=[(3, 0)])
     start = rule(
         *[(0, b"(", 1), (2, b"[", 3), (0, b"b", 5), (0, b"a", 6), (6, b"(", 1)],
-        calls=[NestedCall(1, 1, (5, 2)), NestedCall(3, 2, (5,))],
+        calls=[VisiblyPushdownCall(1, 1, (5, 2)), VisiblyPushdownCall(3, 2, (5,))],
         ends=[(5, 0)],
     )
-    automaton = compile_nested(NestedNetwork((start, either, deep, deepest)), max_inlined_states=0)
+    automaton = compile_visibly_pushdown(VisiblyPushdownGrammar((start, either, deep, deepest)), max_inlined_states=0)
     assert isinstance(automaton, PushdownAutomaton)
     assert automaton.headroom[automaton.start] == 0
     ((after, _),) = automaton.configurations(b"a")
@@ -106,11 +112,11 @@ def test_inlined(seed: int) -> None:
         assert set(queries.enumerate(automaton & short)) == expected
 
 
-def rule(*arcs: Arc, calls: list[NestedCall], ends: list[tuple[int, int]]) -> NestedRule:
+def rule(*arcs: Arc, calls: list[VisiblyPushdownCall], ends: list[tuple[int, int]]) -> VisiblyPushdownRule:
     """A rule from its arcs; patterns where they are texts."""
     states = [0, *(state for source, _, target in arcs for state in (source, target))]
     read = [(source, parse(what) if isinstance(what, str) else what, target) for source, what, target in arcs]
-    return NestedRule(
+    return VisiblyPushdownRule(
         max([*states, *(state for call in calls for state in call.targets)]) + 1,
         arcs=[(source, literal(what) if isinstance(what, bytes) else what, target) for source, what, target in read],
         calls=calls,
@@ -119,10 +125,12 @@ def rule(*arcs: Arc, calls: list[NestedCall], ends: list[tuple[int, int]]) -> Ne
     )
 
 
-def around(inside: NestedRule, *others: NestedRule, targets: tuple[int, ...] = (2,)) -> NestedNetwork:
+def around(
+    inside: VisiblyPushdownRule, *others: VisiblyPushdownRule, targets: tuple[int, ...] = (2,)
+) -> VisiblyPushdownGrammar:
     """A bracket around a rule; the text ends behind it."""
-    start = rule((0, b"(", 1), (3, EMPTY, 3), calls=[NestedCall(1, 1, targets)], ends=[(2, 0)])
-    return NestedNetwork((start, inside, *others))
+    start = rule((0, b"(", 1), (3, EMPTY, 3), calls=[VisiblyPushdownCall(1, 1, targets)], ends=[(2, 0)])
+    return VisiblyPushdownGrammar((start, inside, *others))
 
 
 def test_recursion_as_in_a_grammar() -> None:
@@ -139,11 +147,11 @@ def test_recursion_as_in_a_grammar() -> None:
             (2, word, 1),
             (2, b"(", 3),
             (1, b")", 4),
-            calls=[NestedCall(3, 1, (1,))],
+            calls=[VisiblyPushdownCall(3, 1, (1,))],
             ends=[(4, 0)],
         )
     )
-    found, expected = compile_nested(network), compile_grammar(grammar)
+    found, expected = compile_visibly_pushdown(network), compile_grammar(grammar)
     assert isinstance(found, PushdownAutomaton)
     for depth in range(4):
         assert queries.equivalent(found.expand(depth), expected.expand(depth))
@@ -159,7 +167,7 @@ def test_exits() -> None:
         (1, b")", 3),
         (0, b"(", 4),
         (1, b"(", 5),
-        calls=[NestedCall(4, 1, (0, 1)), NestedCall(5, 1, (1, 1))],
+        calls=[VisiblyPushdownCall(4, 1, (0, 1)), VisiblyPushdownCall(5, 1, (1, 1))],
         ends=[(2, 0), (3, 1)],
     )
     start = rule(
@@ -168,17 +176,19 @@ def test_exits() -> None:
         (3, b"some", 4),
         (0, b"(", 5),
         (6, "!", 4),
-        calls=[NestedCall(1, 1, (2, 3)), NestedCall(5, 1, (-1, 6))],
+        calls=[VisiblyPushdownCall(1, 1, (2, 3)), VisiblyPushdownCall(5, 1, (-1, 6))],
         ends=[(4, 0)],
     )
-    automaton = compile_nested(NestedNetwork((start, items)))
+    automaton = compile_visibly_pushdown(VisiblyPushdownGrammar((start, items)))
     assert isinstance(automaton, PushdownAutomaton)
     for text in (b"(bb)none", b"(b(ab)b)some", b"(a(b))!", b"((b))none"):
         assert automaton.accepts(text)
     for text in (b"(bb)some", b"(b(ab)b)none", b"(bb)!", b"(bb)"):
         assert not automaton.accepts(text)
     # Where only lists with `a` may stand, none ends without.
-    only = compile_nested(NestedNetwork((rule((0, b"(", 1), calls=[NestedCall(1, 1, (-1, 2))], ends=[(2, 0)]), items)))
+    only = compile_visibly_pushdown(
+        VisiblyPushdownGrammar((rule((0, b"(", 1), calls=[VisiblyPushdownCall(1, 1, (-1, 2))], ends=[(2, 0)]), items))
+    )
     assert isinstance(only, PushdownAutomaton)
     assert only.allowed_bytes(b"(b") == frozenset(b"ab(")
     assert only.allowed_bytes(b"(b(b") == frozenset(b"ab()")
@@ -189,18 +199,22 @@ def test_without_a_stack() -> None:
     """Rules that do not call themselves are written out, if that is not too large."""
     inner = rule((0, "a*", 1), (1, b"]", 2), calls=[], ends=[(2, 0)])
     outer = rule(
-        (0, b"[", 1), (2, b"[", 3), (4, b")", 5), calls=[NestedCall(1, 2, (2,)), NestedCall(3, 2, (4,))], ends=[(5, 0)]
+        (0, b"[", 1),
+        (2, b"[", 3),
+        (4, b")", 5),
+        calls=[VisiblyPushdownCall(1, 2, (2,)), VisiblyPushdownCall(3, 2, (4,))],
+        ends=[(5, 0)],
     )
     network = around(outer, inner)
-    automaton = compile_nested(network)
+    automaton = compile_visibly_pushdown(network)
     assert isinstance(automaton, ByteAutomaton)
     assert queries.equivalent(automaton, parse(r"\(\[a*\]\[a*\]\)"))
-    stacked = compile_nested(network, max_inlined_states=0)
+    stacked = compile_visibly_pushdown(network, max_inlined_states=0)
     assert isinstance(stacked, PushdownAutomaton)
     assert queries.equivalent(stacked.expand(2), automaton)
     assert stacked.num_symbols == 3
     # The outer brackets are there once, the inner ones twice.
-    some = compile_nested(network, max_inlined_states=5)
+    some = compile_visibly_pushdown(network, max_inlined_states=5)
     assert isinstance(some, PushdownAutomaton)
     assert some.num_symbols == 2
     assert queries.equivalent(some.expand(2), automaton)
@@ -212,10 +226,10 @@ def test_labels() -> None:
         (0, Label("<a>"), 1),
         (1, b"(", 2),
         (1, b")", 3),
-        calls=[NestedCall(2, 1, (1,))],
+        calls=[VisiblyPushdownCall(2, 1, (1,))],
         ends=[(3, 0)],
     )
-    automaton = compile_nested(around(inside))
+    automaton = compile_visibly_pushdown(around(inside))
     assert isinstance(automaton, PushdownAutomaton)
     grammar = Grammar(
         {
@@ -231,41 +245,47 @@ def test_labels() -> None:
 
 
 def test_no_text() -> None:
-    never = rule((0, b"(", 1), (2, b")", 3), calls=[NestedCall(1, 1, (2,))], ends=[(3, 0)])
+    never = rule((0, b"(", 1), (2, b")", 3), calls=[VisiblyPushdownCall(1, 1, (2,))], ends=[(3, 0)])
     empty = rule((0, b"a", 1), (1, EMPTY, 2), calls=[], ends=[(2, 0)])
     for inside in (never, empty, rule((0, compile_expr(EMPTY), 1), calls=[], ends=[(1, 0)])):
         for most in (0, 1000):
             with pytest.raises(EmptyLanguage):
-                compile_nested(around(inside), max_inlined_states=most)
+                compile_visibly_pushdown(around(inside), max_inlined_states=most)
 
 
 def test_what_is_no_network() -> None:
     """What is called where is seen in the text."""
     plain, end = rule((0, b")", 1), calls=[], ends=[(1, 0)]), [(2, 0)]
-    two = rule((0, b"(", 1), (0, b"(", 3), calls=[NestedCall(1, 1, (2,)), NestedCall(3, 2, (2,))], ends=end)
-    read_on = rule((0, b"(", 1), (0, b"(a", 2), calls=[NestedCall(1, 1, (2,))], ends=end)
-    at_once = rule(calls=[NestedCall(0, 1, (2,))], ends=end)
+    two = rule(
+        (0, b"(", 1), (0, b"(", 3), calls=[VisiblyPushdownCall(1, 1, (2,)), VisiblyPushdownCall(3, 2, (2,))], ends=end
+    )
+    read_on = rule((0, b"(", 1), (0, b"(a", 2), calls=[VisiblyPushdownCall(1, 1, (2,))], ends=end)
+    at_once = rule(calls=[VisiblyPushdownCall(0, 1, (2,))], ends=end)
     for start, message in (
         (two, "rules 1 and 2 are called"),
         (read_on, "where rule 1 is called, or ends, something"),
         (at_once, "in rule 0, nothing is read"),
     ):
         with pytest.raises(ValueError, match=message):
-            compile_nested(NestedNetwork((start, plain, plain)), max_inlined_states=0)
+            compile_visibly_pushdown(VisiblyPushdownGrammar((start, plain, plain)), max_inlined_states=0)
     ends = rule((0, b")", 1), (0, b")", 2), calls=[], ends=[(1, 0), (2, 1)])
     with pytest.raises(ValueError, match="rule 1 ends in two exits"):
-        compile_nested(around(ends, targets=(2, 2)), max_inlined_states=0)
+        compile_visibly_pushdown(around(ends, targets=(2, 2)), max_inlined_states=0)
     with pytest.raises(ValueError, match="1 targets for 2 exits"):
-        compile_nested(around(ends))
+        compile_visibly_pushdown(around(ends))
     with pytest.raises(ValueError, match="the start or no rule"):
-        compile_nested(NestedNetwork((rule(calls=[NestedCall(0, 0, (2,))], ends=end),)))
+        compile_visibly_pushdown(VisiblyPushdownGrammar((rule(calls=[VisiblyPushdownCall(0, 0, (2,))], ends=end),)))
     with pytest.raises(ValueError, match="none of its 1 exits"):
-        compile_nested(around(NestedRule(1, ends=[(0, 3)])))
+        compile_visibly_pushdown(around(VisiblyPushdownRule(1, ends=[(0, 3)])))
 
 
 def test_limits() -> None:
     wide = rule(
-        (0, parse("[ab]*a[ab]{14}"), 1), (1, b")", 2), (0, b"(", 3), calls=[NestedCall(3, 1, (1,))], ends=[(2, 0)]
+        (0, parse("[ab]*a[ab]{14}"), 1),
+        (1, b")", 2),
+        (0, b"(", 3),
+        calls=[VisiblyPushdownCall(3, 1, (1,))],
+        ends=[(2, 0)],
     )
     for limits, message in (
         (Limits(states=1000), "more than 1,000 states"),
@@ -274,9 +294,9 @@ def test_limits() -> None:
     ):
         work = Work(limits)
         with pytest.raises(LimitExceeded, match=message):
-            compile_nested(around(wide), work=work)
+            compile_visibly_pushdown(around(wide), work=work)
     cancellation = Cancellation()
     cancellation.cancel()
     work = Work(cancellation=cancellation)
     with pytest.raises(Cancelled):
-        compile_nested(around(wide), work=work)
+        compile_visibly_pushdown(around(wide), work=work)

@@ -42,7 +42,7 @@ from automata import (
     literal,
     repeat,
 )
-from automata.extensions import token
+from automata.expressions.extensions import token
 from automata.pushdown.automaton import PushdownAutomaton
 from constraints import grammar
 from tokenfst import Vocabulary, from_tekken

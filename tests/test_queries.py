@@ -39,7 +39,7 @@ from automata import (
     shortest,
 )
 from automata import enumerate as texts_of
-from automata.queries.counting import Numbered
+from automata.queries.counting import Unranking
 
 # A language over few bytes has few strings, so all that are short can be looked at.
 ALPHABET = b"ab\xc3\xa9"
@@ -191,7 +191,7 @@ def test_inclusion_by_hand() -> None:
 def test_numbers_and_texts_are_one_to_one(expr: Expr, low: int, high: int) -> None:
     """So a number drawn uniformly is a text drawn uniformly."""
     language = over_few_bytes(expr)
-    numbered = Numbered(compile_expr(language), range(low, high + 1))
+    numbered = Unranking(compile_expr(language), range(low, high + 1))
     expected = [text for text in brute_force(language) if low <= len(text) <= high]
     assert [numbered.text(number) for number in range(numbered.total)] == expected
 
@@ -246,7 +246,7 @@ def test_next_bytes_are_uniform() -> None:
 def test_long_samples_are_exact() -> None:
     """Where floating-point weights would have no digit left for them: one text among 26^300."""
     language = parse("[a-z]{300}|!{300}")
-    numbered = Numbered(compile_expr(language), [300])
+    numbered = Unranking(compile_expr(language), [300])
     assert numbered.total == 26**300 + 1
     assert numbered.text(0) == b"!" * 300
     assert numbered.text(1) == b"a" * 300

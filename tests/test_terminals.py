@@ -13,7 +13,7 @@ from strategies import exprs, relabelled, vocabularies
 
 import tokenfst
 from automata import ByteAutomaton, EmptyLanguage, Expr, Label, UnknownTerminal, VocabularyError, compile_expr, concat
-from automata.extensions import image, paragraph_token, text_token, token
+from automata.expressions.extensions import image, paragraph_token, text_token, token
 from tokenfst import TokenAutomaton, Vocabulary
 from tokenfst.finite.compile import from_bytes
 

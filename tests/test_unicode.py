@@ -11,9 +11,9 @@ from regress import Regex
 from test_pattern import CHARACTERS, in_utf8
 
 from automata import ByteAutomaton, compile_expr, parse
+from automata.expressions.ranges import Ranges
 from automata.pattern.characters import PYTHON_CASE, ignore_case
 from automata.pattern.unicode_properties import property_ranges
-from automata.ranges import Ranges
 
 # The characters of Python's version of Unicode: those that came later have no properties there.
 ASSIGNED = [char for char in CHARACTERS if unicodedata.category(char) != "Cn"]

@@ -1,11 +1,11 @@
 """From a constraint and a vocabulary to an automaton over tokens: the pipeline in one place.
 
-    constraint -> automaton over bytes, or a network of rules -> LazyTokenAutomaton -> on demand, its tables
+    constraint -> automaton over bytes, or a visibly pushdown grammar -> LazyTokenAutomaton -> on demand, its tables
 
-    pattern, Expr                 ByteAutomaton         automata.compile       tables: tokenfst.finite.compile
-    pattern with large bounds     CountedByteAutomaton  automata.counted       tables: tokenfst.counted.automaton
-    Grammar                       PushdownAutomaton     automata.pushdown      tables: tokenfst.pushdown.compile
-    JSON Schema, Python types     NestedNetwork         automata.nested        tables: one of the first and the third
+    pattern, Expr                 ByteAutomaton            automata.compile             tables: tokenfst.finite.compile
+    pattern with large bounds     CountedByteAutomaton     automata.counted             tokenfst.counted.automaton
+    Grammar                       PushdownAutomaton        automata.pushdown            tokenfst.pushdown.compile
+    JSON Schema, Python types     VisiblyPushdownGrammar   automata.visibly_pushdown    the first or the third
 
 The result steps lazily wherever that is exact, and so has its first mask early. Tables are made at once for the rest:
 automata with a count, labels, or several derivations side by side, and vocabularies that lack single bytes.
@@ -17,9 +17,9 @@ from typing import Literal, TypeAlias
 
 from automata.byte_automaton import ByteAutomaton
 from automata.compilable import Compilable
-from automata.compile import compile_expr
+from automata.compile.compiler import compile_expr
 from automata.counted import CountedByteAutomaton, compile_counted
-from automata.expr import Expr
+from automata.expressions import Expr
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work
 from automata.pattern import parse
 from automata.pushdown.automaton import PushdownAutomaton
@@ -67,8 +67,8 @@ def compile(  # noqa: A001
             where every token writes its bytes. True: as a text of their own, as by the tokenizer's `decode` without
             special tokens, which drops a first space (SentencePiece) or does not write one (WordPiece). For a
             vocabulary without `text_start` both are the same.
-        terminals: the token ids that names in the constraint stand for (`automata.extensions.token`), besides the
-            special tokens and the sets that every vocabulary has.
+        terminals: the token ids that names in the constraint stand for (`automata.expressions.extensions.token`),
+            besides the special tokens and the sets that every vocabulary has.
         tokenization: "any" for all tokenizations of every text; "canonical" for the one that the vocabulary's encoder
             produces (`tokenfst.canonical`). Then texts are those that an encoder can be given: UTF-8, and where it
             tells letters from numbers, characters that are assigned in Python's version of Unicode. Not for grammars.

@@ -30,10 +30,10 @@ from automata.arrays import BoolArray
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import EmptyLanguage, LimitExceeded
 from automata.limits import Cancellation, Limits, Work
-from automata.nested.inlining import check_calls
-from automata.nested.laying import lay_out
-from automata.nested.network import NestedNetwork
 from automata.pushdown.automaton import PushdownAutomaton
+from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
+from automata.visibly_pushdown.inlining import check_calls
+from automata.visibly_pushdown.layout import lay_out
 from tokenfst import _native
 from tokenfst.finite.beginning import with_beginning
 from tokenfst.pushdown.beginning import with_beginning as with_pushdown_beginning
@@ -55,7 +55,7 @@ MakeTables: TypeAlias = Callable[[Work], TokenAutomaton]
 class SupportsLazy(Protocol):
     """A constraint with a network of rules, from which masks are made without an automaton over bytes."""
 
-    def to_network(self) -> NestedNetwork:
+    def to_network(self) -> VisiblyPushdownGrammar:
         """Return the rules."""
         ...
 
@@ -188,7 +188,7 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
 
 
 def lazy_from_network(
-    network: NestedNetwork, vocabulary: Vocabulary, make_tables: MakeTables, work: Work, *, at_text_start: bool
+    network: VisiblyPushdownGrammar, vocabulary: Vocabulary, make_tables: MakeTables, work: Work, *, at_text_start: bool
 ) -> LazyTokenAutomaton | None:
     """Return an automaton whose states are made on demand; None where that would not be exact.
 

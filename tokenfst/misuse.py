@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from automata.byte_automaton import ByteAutomaton
-from automata.expr import Expr
+from automata.expressions import Expr
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.grammar import Grammar
 from tokenfst.token_automaton import TokenAutomaton

@@ -18,9 +18,9 @@ The languages stay regular. Most patterns have assertions at their ends only, wh
 
 from __future__ import annotations
 
-from automata import expr as ex
+from automata import expressions as ex
 from automata.assertions.alphabet import KNOWN_LEAVES, is_utf8, leaves
-from automata.expr import (
+from automata.expressions import (
     ANY_TEXT,
     EMPTY,
     TEXT_END,

@@ -10,10 +10,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from automata import ranges as rg
 from automata.errors import ExpressionError
-from automata.expr import Alternation, ByteSet, CharSet, Expr, Label, Literal, Strings, Substring
-from automata.ranges import ALL_CHARACTERS, Ranges
+from automata.expressions import Alternation, ByteSet, CharSet, Expr, Label, Literal, Strings, Substring
+from automata.expressions import ranges as rg
+from automata.expressions.ranges import ALL_CHARACTERS, Ranges
 
 # The leaves that are made of characters as they are, and those that say what they hold in another way.
 PLAIN_LEAVES = (Literal, CharSet, ByteSet, Label)

@@ -22,7 +22,7 @@ condition is TRUE and this is the ordinary subset construction. At the end of th
 decides what is left of the obligations.
 
     Skeleton        all automata of one text in one pool of states
-    Characters      a deterministic automaton over classes of characters
+    CharDfa      a deterministic automaton over classes of characters
     fragment(expr)  the result, ready to be determinized over bytes
 
 A text of its own (an operand of intersection, difference or complement) has a skeleton of its own and is copied in; so
@@ -50,18 +50,19 @@ from automata.assertions.conditions import (
     cannot,
     holds_at_end,
 )
-from automata.assertions.skeleton import TEXT, Budget, Characters, Guard, Skeleton
+from automata.assertions.skeleton import TEXT, CharDfa, Guard, Skeleton, StateBudget
 from automata.byte_automaton import ByteAutomaton
-from automata.expr import Complement, Difference, Expr, Intersection
+from automata.compile.lifting import lifted
+from automata.compile.nfa import NfaBuilder
+from automata.expressions import Complement, Difference, Expr, Intersection
 from automata.limits import Work
-from automata.thompson import Fragment
 
 _Reached = dict[int, Condition]
 # What an arc takes, in steps of the budget.
 _ARC_STEPS = 50
 
 
-def fragment(expr: Expr, work: Work, compiled: Callable[[Expr], ByteAutomaton]) -> Fragment:
+def fragment(expr: Expr, work: Work, compiled: Callable[[Expr], ByteAutomaton]) -> NfaBuilder:
     """The automaton over bytes of a text with assertions.
 
     Args:
@@ -74,20 +75,20 @@ def fragment(expr: Expr, work: Work, compiled: Callable[[Expr], ByteAutomaton]) 
         Cancelled: the compilation was cancelled.
         ExpressionError: raw bytes stand beside assertions.
     """
-    budget = Budget(expr, work)
+    budget = StateBudget(expr, work)
     try:
         return _fragment(expr, budget, compiled)
     finally:
         budget.release()
 
 
-def _fragment(expr: Expr, budget: Budget, compiled: Callable[[Expr], ByteAutomaton]) -> Fragment:
+def _fragment(expr: Expr, budget: StateBudget, compiled: Callable[[Expr], ByteAutomaton]) -> NfaBuilder:
     others = {leaf: compiled(leaf) for leaf in leaves(expr) if not isinstance(leaf, PLAIN_LEAVES)}
     arcs = {leaf: _lifted(automaton, budget) for leaf, automaton in others.items()}
     alphabet = Alphabet([expr, *(over for rows in arcs.values() for row in rows.values() for over in row.values())])
     known = {leaf: _characters(automaton, arcs[leaf], alphabet) for leaf, automaton in others.items()}
     automaton = _Languages(alphabet, budget, known).of(expr)
-    result = Fragment()
+    result = NfaBuilder()
     # States 0 and 1 are the start and the end.
     names = [0, *(result.state() for _ in automaton.final[1:])]
     for source, row in enumerate(budget.work.watched(automaton.next)):
@@ -104,34 +105,32 @@ def _fragment(expr: Expr, budget: Budget, compiled: Callable[[Expr], ByteAutomat
     return result
 
 
-def _lifted(automaton: ByteAutomaton, budget: Budget) -> dict[int, dict[int, Expr]]:
+def _lifted(automaton: ByteAutomaton, budget: StateBudget) -> dict[int, dict[int, Expr]]:
     """The arcs of an automaton over bytes, by sets of characters."""
-    from automata.lifting import lifted  # which compiles expressions
-
     budget.check(automaton.num_states)
-    return {} if automaton.is_empty else lifted(automaton)
+    return {} if automaton.is_empty else lifted(automaton, budget.work)
 
 
-def _characters(automaton: ByteAutomaton, arcs: dict[int, dict[int, Expr]], alphabet: Alphabet) -> Characters:
+def _characters(automaton: ByteAutomaton, arcs: dict[int, dict[int, Expr]], alphabet: Alphabet) -> CharDfa:
     """An automaton over bytes with these arcs, over classes of characters."""
     if automaton.is_empty:
-        return Characters([{}], [False])
+        return CharDfa([{}], [False])
     order = [automaton.start, *(state for state in arcs if state != automaton.start)]
     number = {state: place for place, state in enumerate(order)}
     rows = [
         {symbol: number[target] for target, over in arcs[state].items() for symbol in alphabet.symbols(over)}
         for state in order
     ]
-    return Characters(rows, automaton.final[order].tolist())
+    return CharDfa(rows, automaton.final[order].tolist())
 
 
 class _Languages:
     """The automata of the texts within a text; those of leaves that are not made of characters are given."""
 
-    def __init__(self, alphabet: Alphabet, budget: Budget, known: dict[Expr, Characters]) -> None:
+    def __init__(self, alphabet: Alphabet, budget: StateBudget, known: dict[Expr, CharDfa]) -> None:
         self.alphabet, self.budget, self.known = alphabet, budget, known
 
-    def of(self, expr: Expr) -> Characters:
+    def of(self, expr: Expr) -> CharDfa:
         """The automaton of a text of its own."""
         if expr in self.known:
             return self.known[expr]
@@ -140,14 +139,14 @@ class _Languages:
             return _combined(self.of(expr.left), self.of(expr.right), self.budget, difference=is_difference)
         if isinstance(expr, Complement):
             loop = dict.fromkeys(range(len(self.alphabet.ranges)), 0)
-            return _combined(Characters([loop], [True]), self.of(expr.inner), self.budget, difference=True)
+            return _combined(CharDfa([loop], [True]), self.of(expr.inner), self.budget, difference=True)
         return _Subsets(Skeleton(expr, self.alphabet, self.budget, self.of)).characters()
 
 
-def _combined(left: Characters, right: Characters, budget: Budget, *, difference: bool) -> Characters:
+def _combined(left: CharDfa, right: CharDfa, budget: StateBudget, *, difference: bool) -> CharDfa:
     """The intersection or the difference; -1 is where the right automaton has no way on."""
     numbers, pairs = {(0, 0): 0}, [(0, 0)]
-    result = Characters([], [])
+    result = CharDfa([], [])
     for a, b in pairs:
         budget.check(len(result.final))
         row: dict[int, int] = {}
@@ -176,11 +175,11 @@ class _Subsets:
         self.stepped: dict[tuple[Condition, int], Condition] = {}
         self.ends = {assertion.end for assertion in skeleton.assertions if not assertion.behind}
 
-    def characters(self) -> Characters:
+    def characters(self) -> CharDfa:
         """The deterministic automaton."""
         start = self.closed({TEXT: {self.skeleton.start: TRUE}})
         numbers, maps = {frozenset(start.items()): 0}, [start]
-        result = Characters([], [])
+        result = CharDfa([], [])
         for reached in maps:
             self.skeleton.budget.check(len(result.final))
             row: dict[int, int] = {}
@@ -244,10 +243,10 @@ class _Subsets:
         """All that is reached at one place without reading more, from the states entered there (by owner); states
         that no character leaves are left out, but for the last one of the text."""
         self.skeleton.budget.spend()
-        return _Place(self, entered).reached()
+        return _Position(self, entered).reached()
 
 
-class _Place:
+class _Position:
     """One place of a text: what holds there, as far as what was read before decides it."""
 
     def __init__(self, subsets: _Subsets, entered: dict[int, _Reached]) -> None:

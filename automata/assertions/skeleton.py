@@ -1,14 +1,14 @@
 """The non-deterministic automata of a text with assertions, over classes of characters.
 
-The expression is laid out as in `automata.thompson`, with an arc for each class of characters. Where an assertion
+The expression is laid out as in `automata.compile.nfa`, with an arc for each class of characters. Where an assertion
 stands there is a *guarded* jump, which reads nothing and may be taken only where the assertion holds; what it looks for
 has an automaton of its own in the same pool of states, laid out once however often the assertion occurs. Parts that
 are texts of their own come as deterministic automata and are copied in.
 
-    Characters      a deterministic automaton over classes of characters
+    CharDfa      a deterministic automaton over classes of characters
     Guard           an assertion, or its negation
     Assertion       the automaton for what an assertion looks for
-    Budget          how many states there may be
+    StateBudget          how many states there may be
     Skeleton        all automata of one text
 """
 
@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from automata.assertions.alphabet import Alphabet
-from automata.blame import excerpt
+from automata.compile.blame import excerpt
 from automata.errors import LimitExceeded
-from automata.expr import (
+from automata.expressions import (
     Alternation,
     CharSet,
     Concatenation,
@@ -31,8 +31,8 @@ from automata.expr import (
     Lookbehind,
     Repetition,
 )
+from automata.expressions.ranges import MAX_CODE_POINT
 from automata.limits import Work
-from automata.ranges import MAX_CODE_POINT
 
 # These automata are made in Python, a hundred times slower than those over bytes.
 MAX_STATES = 100_000
@@ -46,7 +46,7 @@ _ENTRY_BYTES = 200
 _Task = tuple[Expr, int, int]
 
 
-class Characters(NamedTuple):
+class CharDfa(NamedTuple):
     """A deterministic automaton: state 0 is the start; a class that leads nowhere has no entry."""
 
     next: list[dict[int, int]]
@@ -67,7 +67,7 @@ class Assertion(NamedTuple):
     timeless: bool
 
 
-class Budget:
+class StateBudget:
     """How many states the automata of a text with assertions may have; counts those of one construction at a time."""
 
     def __init__(self, expr: Expr, work: Work) -> None:
@@ -119,7 +119,9 @@ class Skeleton:
         start, end: of the text.
     """
 
-    def __init__(self, expr: Expr, alphabet: Alphabet, budget: Budget, language: Callable[[Expr], Characters]) -> None:
+    def __init__(
+        self, expr: Expr, alphabet: Alphabet, budget: StateBudget, language: Callable[[Expr], CharDfa]
+    ) -> None:
         """Lays a text out; `language` gives the automaton of a part that is copied in."""
         self.alphabet, self.budget, self.language = alphabet, budget, language
         self.arcs: list[dict[int, list[int]]] = []
@@ -200,7 +202,7 @@ class Skeleton:
             self.jumps[start].append((None, end))
         return tasks
 
-    def copy(self, automaton: Characters, start: int, end: int) -> None:
+    def copy(self, automaton: CharDfa, start: int, end: int) -> None:
         names = [self.state() for _ in automaton.final]
         self.jumps[start].append((None, names[0]))
         for name, row, final in zip(names, automaton.next, automaton.final, strict=True):

@@ -5,7 +5,7 @@ a register, which holds how often the loop that the text is inside of has been g
 interval that the register must lie in, and an action: add something to the register, or set it.
 
     which repetitions     `choose`, large ones                                      automata.counted.layout
-    layout                each counted loop once, with marks enter, iterate, exit   CountedLayout -> Marked
+    layout                each counted loop once, with marks enter, iterate, exit   CountingConstruction -> CountingNfa
     intersections         pairs of states, the other side reading along             native/automata/counted/product.h
     subset construction   states inside loops share one count                       native/automata/counted/subsets.h
     minimization          (bytes, guard, action) together are the symbols           native/automata/counted/compile.h
@@ -35,14 +35,14 @@ from functools import cached_property
 from automata import _native
 from automata._native import CountedTables
 from automata.arrays import ByteArray, IntArray
-from automata.blame import excerpt
-from automata.compile import Compiler
-from automata.counted.layout import CountedLayout, choose, counts, size_without
-from automata.counted.product import Marked
-from automata.errors import LimitExceeded
-from automata.expr import Expr
-from automata.limits import Work, under_way
-from automata.thompson import AssertionMet
+from automata.compile.blame import excerpt
+from automata.compile.compiler import Compiler
+from automata.compile.nfa import AssertionMet
+from automata.counted.layout import CountingConstruction, choose, counts, size_without
+from automata.counted.product import CountingNfa
+from automata.errors import LimitExceeded, text_bytes
+from automata.expressions import Expr
+from automata.limits import Work, current_work
 
 # Leaves of a repetition, written out, from which on it is counted.
 THRESHOLD = 300
@@ -135,9 +135,9 @@ class CountedByteAutomaton:
         """The state and the register after a byte."""
         return self.tables.step(state, register, byte)
 
-    def accepts(self, text: bytes) -> bool:
-        """Whether the text is in the language."""
-        return self.tables.accepts(text)
+    def accepts(self, text: str | bytes) -> bool:
+        """Return whether a text (in UTF-8) or bytes are in the language."""
+        return self.tables.accepts(text_bytes(text))
 
 
 def compile_counted(expr: Expr, work: Work | None = None, *, threshold: int = THRESHOLD) -> CountedByteAutomaton | None:
@@ -154,7 +154,7 @@ def compile_counted(expr: Expr, work: Work | None = None, *, threshold: int = TH
     """
     if expr.size <= threshold:
         return None
-    work = under_way(work)
+    work = current_work(work)
     compiler, barred = Compiler(work), set[Expr]()
     while counted := choose(expr, threshold, barred):
         if size_without(expr, threshold, counted) > work.limits.arcs:
@@ -162,9 +162,9 @@ def compile_counted(expr: Expr, work: Work | None = None, *, threshold: int = TH
         farthest = max(counted, key=counts)
         if counts(farthest) > MAX_REGISTER:
             raise LimitExceeded(f"{excerpt(farthest)} counts to more than {MAX_REGISTER:,}")
-        layout = CountedLayout(compiler.part, work, counted)
+        layout = CountingConstruction(compiler.part, work, counted)
         try:
-            marked = layout.lay_marked(expr)
+            marked = layout.counting_nfa(expr)
         except AssertionMet:
             return None
         if layout.fragment.labels:
@@ -177,7 +177,7 @@ def compile_counted(expr: Expr, work: Work | None = None, *, threshold: int = TH
 
 
 def _deterministic(
-    marked: Marked, max_register: int, work: Work, *, is_product: bool
+    marked: CountingNfa, max_register: int, work: Work, *, is_product: bool
 ) -> CountedTables | tuple[int, int] | None:
     """The minimal automaton of a layout; or two loops that would need counts of their own at the same time; or None
     where a product leads on with so many separate counts, or what is around the loops explodes so, that nothing is won.

@@ -21,9 +21,9 @@ from typing import NamedTuple
 import numpy as np
 
 from automata.byte_automaton import ByteAutomaton
-from automata.counted.product import Marked, paired
-from automata.distance import distances
-from automata.expr import (
+from automata.compile.nfa import FIRST_LABEL, ThompsonConstruction, repeated
+from automata.counted.product import CountingNfa, product
+from automata.expressions import (
     ANY_BYTES,
     Alternation,
     Concatenation,
@@ -34,9 +34,8 @@ from automata.expr import (
     difference,
     whole,
 )
-from automata.intervals import FIRST_LABEL
+from automata.graph import distances
 from automata.limits import Work
-from automata.thompson import Layout, repeated
 
 # So many intersections and differences inside of each other may hold a loop.
 MAX_DEPTH = 20
@@ -126,10 +125,10 @@ class _Product(NamedTuple):
     """Pairs of states that were laid, their numbers from `offset` on."""
 
     offset: int
-    pairs: Marked
+    pairs: CountingNfa
 
 
-class CountedLayout(Layout):
+class CountingConstruction(ThompsonConstruction):
     """A layout in which some repetitions are loops with marks.
 
     Attributes:
@@ -142,7 +141,7 @@ class CountedLayout(Layout):
         """Starts with nothing laid.
 
         Args:
-            compiled, work: as for `Layout`.
+            compiled, work: as for `ThompsonConstruction`.
             counted: the repetitions to lay as loops.
             depth: how many intersections and differences this is inside of.
         """
@@ -153,11 +152,11 @@ class CountedLayout(Layout):
         self._loops: list[_Loop] = []
         self._in_loop = False
 
-    def lay_marked(self, expr: Expr) -> Marked:
+    def counting_nfa(self, expr: Expr) -> CountingNfa:
         """The layout of an expression.
 
         Raises:
-            LimitExceeded, Cancelled: as `Layout.lay`.
+            LimitExceeded, Cancelled: as `ThompsonConstruction.lay`.
         """
         # What holds a loop is laid each time: a copy of its automaton would have it written out.
         self.shared = {node for node in repeated(expr) if not self._holds_loop(node)}
@@ -185,8 +184,8 @@ class CountedLayout(Layout):
     def combination(self, expr: Expr, start: int, end: int) -> None:
         """Lays an intersection or a difference in which something is counted."""
         inner, fragment = _parts(expr)[0], self.fragment
-        layout = CountedLayout(self.compiled, self.work, self.counted, self.depth + 1)
-        marked = layout.lay_marked(inner)
+        layout = CountingConstruction(self.compiled, self.work, self.counted, self.depth + 1)
+        marked = layout.counting_nfa(inner)
         if isinstance(expr, Intersection):
             other = self.compiled(whole(expr.right if inner is expr.left else expr.left))
         else:
@@ -194,7 +193,7 @@ class CountedLayout(Layout):
         for name in (*layout.fragment.labels, *other.labels):
             fragment.labels.setdefault(name, FIRST_LABEL + len(fragment.labels))
         offset, size = fragment.num_states, other.num_states
-        self.products.append(_Product(offset, paired(marked, other, self.work)))
+        self.products.append(_Product(offset, product(marked, other, self.work)))
         fragment.num_states += len(marked.loop_of) * size
         if size:
             fragment.epsilon += (start, offset + other.start)
@@ -218,7 +217,7 @@ class CountedLayout(Layout):
         if expr.low == 0:
             fragment.epsilon += (start, end)
 
-    def _marked(self) -> Marked:
+    def _marked(self) -> CountingNfa:
         """All that was laid, without arcs that do not lead on to the end."""
         ranges, plain = self.fragment.tables()
         plain = plain[np.argsort(plain[:, 0], kind="stable")]
@@ -235,16 +234,16 @@ class CountedLayout(Layout):
         plain = np.column_stack([plain, np.full(len(plain), PLAIN, np.int32)])
         epsilon = np.concatenate([plain, np.array(marks, np.int32).reshape(-1, 3)])
         repetitions = tuple(loop.repetition for loop in self._loops)
-        marked = _with_products(Marked(ranges, epsilon, loop_of, loops, repetitions), self.products)
+        marked = _with_products(CountingNfa(ranges, epsilon, loop_of, loops, repetitions), self.products)
         return _trimmed(marked, self.work)
 
 
-def _with_products(marked: Marked, products: list[_Product]) -> Marked:
+def _with_products(marked: CountingNfa, products: list[_Product]) -> CountingNfa:
     """A layout with the arcs and the loops of its products."""
     for offset, pairs in products:
         loop_of, size = marked.loop_of.copy(), len(pairs.loop_of)
         loop_of[offset : offset + size] = np.where(pairs.loop_of >= 0, pairs.loop_of + len(marked.loops), -1)
-        marked = Marked(
+        marked = CountingNfa(
             np.concatenate([marked.ranges, pairs.ranges + np.array([offset, 0, 0, offset], np.int32)]),
             np.concatenate([marked.epsilon, pairs.epsilon + np.array([offset, offset, 0], np.int32)]),
             loop_of,
@@ -254,7 +253,7 @@ def _with_products(marked: Marked, products: list[_Product]) -> Marked:
     return marked
 
 
-def _trimmed(marked: Marked, work: Work) -> Marked:
+def _trimmed(marked: CountingNfa, work: Work) -> CountingNfa:
     """A layout without arcs into states from which its end cannot be reached."""
     ranges, epsilon = marked.ranges, marked.epsilon
     source, target = np.append(ranges[:, 0], epsilon[:, 0]), np.append(ranges[:, 3], epsilon[:, 1])

@@ -18,11 +18,11 @@ from automata import _native
 from automata.arrays import IntArray
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import LimitExceeded
-from automata.expr import Repetition
+from automata.expressions import Repetition
 from automata.limits import Work
 
 
-class Marked(NamedTuple):
+class CountingNfa(NamedTuple):
     """A layout with marks: N states, state 0 the start and state 1 the end.
 
     Attributes:
@@ -40,7 +40,7 @@ class Marked(NamedTuple):
     repetitions: tuple[Repetition, ...]
 
 
-def paired(marked: Marked, automaton: ByteAutomaton, work: Work) -> Marked:
+def product(marked: CountingNfa, automaton: ByteAutomaton, work: Work) -> CountingNfa:
     """The pairs of states, n x Q + q for state n of a layout and state q of an automaton.
 
     Raises:
@@ -54,4 +54,4 @@ def paired(marked: Marked, automaton: ByteAutomaton, work: Work) -> Marked:
     except LimitExceeded as error:
         raise error.of("an intersection") from None
     loop_of = np.repeat(marked.loop_of, automaton.num_states)
-    return Marked(ranges, epsilon, loop_of, marked.loops, marked.repetitions)
+    return CountingNfa(ranges, epsilon, loop_of, marked.loops, marked.repetitions)

@@ -54,38 +54,69 @@ Rejected: Python's own `re._parser`, which is private, forgets positions, and is
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
-from automata import expr as ex
+from automata import expressions as ex
 from automata.assertions import holds_assertion, simplified
 from automata.assertions.alphabet import Alphabet
 from automata.errors import ExpressionError
-from automata.expr import ANY_TEXT, Alternation, CharSet, Concatenation, Expr, Repetition
+from automata.expressions import ANY_TEXT, Alternation, CharSet, Concatenation, Expr, Repetition
+from automata.pattern.character_reader import Flags
 from automata.pattern.ecma import EcmaParser
 from automata.pattern.parser import Parser
 
 Dialect = Literal["python", "ecma"]
 # How deep an expression is looked into for what can be left out.
 _MAX_DEPTH = 20
+_RE_FLAGS = {
+    "ignore_case": re.IGNORECASE,
+    "multiline": re.MULTILINE,
+    "dot_all": re.DOTALL,
+    "verbose": re.VERBOSE,
+    "unicode": re.UNICODE,
+    "ascii_case": re.ASCII,
+}
 _PARSERS: dict[str, type[Parser]] = {"python": Parser, "ecma": EcmaParser}
 
 
-def parse(pattern: str, *, dialect: Dialect = "python", search: bool = False) -> Expr:
-    """The language of the texts that match the whole pattern, or with `search` of those that have a match in them.
+def parse(pattern: str | re.Pattern[str], *, dialect: Dialect = "python", search: bool = False) -> Expr:
+    """Return the language of the texts that match the whole pattern, or with `search` of those with a match in them.
+
+    Args:
+        pattern: the pattern; or one that `re` has compiled, whose flags hold, `re.UNICODE` among them.
+        dialect: the syntax, "python" or "ecma".
+        search: whether any text may stand around the match.
 
     Raises:
         PatternError: something that is not a pattern, is not regular, or is not honoured; with position and reason.
-        ValueError: the dialect is unknown.
+        ValueError: the dialect is unknown, or the pattern was compiled by `re` and the dialect is another.
+        TypeError: the pattern is no string; the message says what was probably meant.
     """
     if dialect not in _PARSERS:
         raise ValueError(f"the dialect {dialect!r} is none of {', '.join(_PARSERS)}")
-    parser = _PARSERS[dialect](pattern)
+    parser = _parser(pattern, dialect)
     result = parser.parse()
     if search:
         if not parser.asserts and parser.bytes_position is None:
             result = _fewest(_fewest(result, 0), -1)
         result = _anywhere(result)
     return _text(result, parser) if parser.asserts else result
+
+
+def _parser(pattern: str | re.Pattern[str], dialect: Dialect) -> Parser:
+    if isinstance(pattern, re.Pattern):
+        if dialect != "python":
+            raise ValueError('what `re` has compiled is in the dialect "python"')
+        flags = pattern.flags
+        pattern = pattern.pattern
+        if isinstance(pattern, str):
+            return Parser(pattern, Flags(**{name: bool(flags & flag) for name, flag in _RE_FLAGS.items()}))
+    if isinstance(pattern, str):
+        return _PARSERS[dialect](pattern)
+    if isinstance(pattern, bytes):
+        raise TypeError("a pattern is text, not bytes: decode it, and write raw bytes as (?P<BYTES>[\\x80-\\xff])")
+    raise TypeError(f"a pattern is text, not {type(pattern).__name__}")
 
 
 def _anywhere(expr: Expr) -> Expr:

@@ -14,12 +14,12 @@ from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
-from automata import expr
-from automata import ranges as rg
+from automata import expressions as expr
 from automata.errors import PatternError
-from automata.expr import Expr
+from automata.expressions import Expr
+from automata.expressions import ranges as rg
+from automata.expressions.ranges import ALL_CHARACTERS, Ranges
 from automata.pattern import characters, unicode_properties
-from automata.ranges import ALL_CHARACTERS, Ranges
 
 _SET = re.compile(r"\[\^?\]?(?:[^\]\\]|\\.)*\]", re.DOTALL)
 # Members of a set that stand for themselves and begin no range.

@@ -19,9 +19,9 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import cache
 
-from automata import ranges as rg
+from automata.expressions import ranges as rg
+from automata.expressions.ranges import Ranges
 from automata.pattern import unicode_properties
-from automata.ranges import Ranges
 
 PYTHON_CASE, ASCII_CASE, SIMPLE_CASE = range(3)
 

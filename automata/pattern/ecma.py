@@ -12,13 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from automata import ranges as rg
-from automata.expr import TEXT_END, Expr
+from automata.expressions import TEXT_END, Expr
+from automata.expressions import ranges as rg
+from automata.expressions.ranges import ALL_CHARACTERS, Ranges
 from automata.pattern import characters
 from automata.pattern.character_reader import Flags
 from automata.pattern.extension_groups import EXTENSION_GROUPS
 from automata.pattern.parser import Parser
-from automata.ranges import ALL_CHARACTERS, Ranges
 
 _GROUP_NAME = re.compile(r"\(\?<(?![=!])([^>]*)>")
 _EXTENSION = re.compile(r"\(\?P<([^>]*)>")

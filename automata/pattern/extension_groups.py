@@ -17,10 +17,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from automata import expr as ex
-from automata import extensions
+from automata import expressions as ex
 from automata.errors import PatternError
-from automata.expr import Expr, Literal
+from automata.expressions import Expr, Literal, extensions
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from automata import expr as ex
+from automata import expressions as ex
 from automata.errors import PatternError
-from automata.expr import Expr
+from automata.expressions import Expr
 from automata.pattern.character_reader import CharacterReader, Flags
 from automata.pattern.extension_groups import EXTENSION_GROUPS, Build, Content
 
@@ -79,9 +79,9 @@ class GroupReader(CharacterReader):
     repeats_look_around = True
     global_flags = True
 
-    def __init__(self, pattern: str) -> None:
+    def __init__(self, pattern: str, flags: Flags | None = None) -> None:
         super().__init__(pattern)
-        self.groups = [Group(0, Flags())]
+        self.groups = [Group(0, flags or Flags())]
         self.quantifiable = False  # whether the last item is one that a quantifier may follow
         self.asserts = False
         self.bytes_position: int | None = None

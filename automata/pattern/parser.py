@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import ClassVar
 
-from automata import expr as ex
-from automata import ranges as rg
-from automata.expr import ANY_CHAR, TEXT_END, TEXT_START, Expr
+from automata import expressions as ex
+from automata.expressions import ANY_CHAR, TEXT_END, TEXT_START, Expr
+from automata.expressions import ranges as rg
+from automata.expressions.ranges import ALL_CHARACTERS, Ranges
 from automata.pattern.character_reader import CLASS_LETTERS, OCTAL, Flags
 from automata.pattern.group_reader import GroupReader
-from automata.ranges import ALL_CHARACTERS, Ranges
 
 _PLAIN = re.compile(r"[^\\.^$*+?{}\[\]|()]+")
 _PLAIN_VERBOSE = re.compile(r"[^\\.^$*+?{}\[\]|()#\s]+")

@@ -15,8 +15,8 @@ import re
 import sys
 from functools import cache
 
-from automata import ranges as rg
-from automata.ranges import ALL_CHARACTERS, Ranges
+from automata.expressions import ranges as rg
+from automata.expressions.ranges import ALL_CHARACTERS, Ranges
 
 _NAME = re.compile(r"[A-Za-z0-9_ =.\-]+")
 

@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from automata.arrays import IntArray
 from automata.errors import NondeterministicGrammar
 from automata.limits import Work
-from automata.pushdown.automaton import Configuration, PushdownAutomaton
+from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.construction import Construction, Element, Unbounded
 from automata.pushdown.grammar import Place
-from automata.pushdown.steps import Stack
+from automata.pushdown.sequences import Stack
+from automata.pushdown.step_table import Configuration
 
 # Configurations looked at in search of a text.
 _MAX_TRIED = 20_000

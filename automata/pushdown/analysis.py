@@ -18,11 +18,11 @@ import numpy as np
 from automata import _native
 from automata.arrays import IntArray
 from automata.errors import EmptyLanguage
-from automata.limits import Work, under_way
+from automata.limits import Work, current_work
 from automata.pushdown.grammar import Grammar
-from automata.pushdown.laying import lay_rules
+from automata.pushdown.layout import lay_rules
 from automata.pushdown.naming import check_names, error
-from automata.pushdown.parts import END, START, Part, Rules
+from automata.pushdown.parts import END, START, RuleNfa, Rules
 
 # What a visit of a node takes, in steps of the budget.
 _VISIT_STEPS = 100
@@ -48,11 +48,11 @@ def report(grammar: Grammar, work: Work | None = None) -> Report:
         GrammarError: the grammar means nothing.
         LimitExceeded: a rule is larger than allowed, or the time is up.
     """
-    work = under_way(work)
+    work = current_work(work)
     check_names(grammar, work)
     rules = lay_rules(grammar, work)
-    have_text = productive(rules.parts, work)
-    drop_calls(rules.parts, have_text)
+    have_text = productive(rules.nfas, work)
+    drop_calls(rules.nfas, have_text)
     called = {rules.names[part] for part in reachable(rules)}
     names = range(rules.num_rules)
     return Report(
@@ -61,17 +61,17 @@ def report(grammar: Grammar, work: Work | None = None) -> Report:
     )
 
 
-def productive(parts: Sequence[Part], work: Work) -> list[bool]:
+def productive(parts: Sequence[RuleNfa], work: Work) -> list[bool]:
     """Which rules have a text."""
     return _finished(parts, [(part.arcs[:, ::3], part.epsilon, part.marks[:, ::2]) for part in parts], work)
 
 
-def nullable(parts: Sequence[Part], work: Work) -> list[bool]:
+def nullable(parts: Sequence[RuleNfa], work: Work) -> list[bool]:
     """Which rules match the empty text."""
     return _finished(parts, [(part.epsilon,) for part in parts], work)
 
 
-def _finished(parts: Sequence[Part], steps: Sequence[tuple[IntArray, ...]], work: Work) -> list[bool]:
+def _finished(parts: Sequence[RuleNfa], steps: Sequence[tuple[IntArray, ...]], work: Work) -> list[bool]:
     """Which parts lead from their start to their end by some steps, `[n, 2]`, and by calls of other parts that do."""
     first = np.zeros(len(parts) + 1, np.int32)
     np.cumsum([part.num_states for part in parts], out=first[1:])
@@ -87,7 +87,7 @@ def _finished(parts: Sequence[Part], steps: Sequence[tuple[IntArray, ...]], work
     return found
 
 
-def drop_calls(parts: Sequence[Part], have_text: Sequence[bool]) -> None:
+def drop_calls(parts: Sequence[RuleNfa], have_text: Sequence[bool]) -> None:
     """Leaves out the calls of rules without a text."""
     if not all(have_text):
         kept = np.array(have_text)
@@ -99,7 +99,7 @@ def reachable(rules: Rules) -> set[int]:
     """The parts that are called, by way of others or not, from the whole text, and that one."""
     seen, waiting = {rules.text}, [rules.text]
     while waiting:
-        for callee in rules.parts[waiting.pop()].calls[:, 1].tolist():
+        for callee in rules.nfas[waiting.pop()].calls[:, 1].tolist():
             if callee not in seen:
                 seen.add(callee)
                 waiting.append(callee)
@@ -134,7 +134,7 @@ def components(successors: Sequence[Iterable[int]], work: Work | None = None) ->
         successors: by node, the nodes that edges lead to.
         work: how the compilation that it is part of is stopped.
     """
-    work = under_way(work)
+    work = current_work(work)
     index = [-1] * len(successors)
     low = [0] * len(successors)
     on_path = [False] * len(successors)

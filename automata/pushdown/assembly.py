@@ -12,16 +12,16 @@ import numpy as np
 
 from automata import _native
 from automata.arrays import IntArray
-from automata.distance import distances
 from automata.errors import GrammarError
+from automata.graph import distances
 from automata.limits import Work
 from automata.pushdown.ambiguity import shortest_text, shown
 from automata.pushdown.automaton import PushdownAutomaton
-from automata.pushdown.completion import MAX_LOOKS, Move, Undecided, completed
+from automata.pushdown.coaccessible import doubtful_states
 from automata.pushdown.construction import Construction
 from automata.pushdown.grammar import Place
-from automata.pushdown.leading_on import doubtful_states
-from automata.pushdown.steps import Sequences, Stack
+from automata.pushdown.prestar import MAX_LOOKS, Move, Undecided, completed
+from automata.pushdown.sequences import Sequences, Stack
 from automata.pushdown.under import UnderSymbols
 
 
@@ -124,7 +124,21 @@ class Assembly:
             symbol_headroom=tables.symbol_headroom.copy(),
             may_lie_under=self.may_lie_under(),
             max_configurations=self.max_configurations,
+            rule_names=found.network.rule_names,
+            state_rule=self.state_rule(numbers, num_states),
+            symbol_rule=found.rule_of[: len(tables.symbol_kind)],
         ), numbers
+
+    def state_rule(self, numbers: IntArray, num_states: int) -> IntArray:
+        """`[num_states]`, the rule that the first element of each state is in, or -1."""
+        tables = self.found.tables
+        begin = tables.element_offsets[:-1]
+        states = np.flatnonzero((numbers >= 0) & (begin < tables.element_offsets[1:]))
+        # An element is the size of its stack, the symbols on it, and a state of the network.
+        places = tables.elements[begin[states] + 1 + tables.elements[begin[states]]]
+        result = np.full(num_states, -1, np.int32)
+        result[numbers[states]] = self.found.rule_of[places]
+        return result
 
     def may_lie_under(self) -> UnderSymbols:
         """Which symbols may lie directly under which, of those that steps pop or push."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from automata.limits import Work, under_way
+from automata.limits import Work, current_work
 from automata.pushdown.ambiguity import explained
 from automata.pushdown.assembly import Assembly
 from automata.pushdown.automaton import PushdownAutomaton
@@ -38,8 +38,12 @@ def compile_grammar(
         EmptyLanguage: the grammar has no text.
         LimitExceeded: a limit was passed.
         Cancelled: another thread cancelled the compilation.
+        TypeError: it is no grammar; the message says what makes one.
     """
-    work = under_way(work)
+    if not isinstance(grammar, Grammar):
+        hint = ": constraints.grammar(...) reads a grammar's text" if isinstance(grammar, str) else ""
+        raise TypeError(f"expected a grammar, not {type(grammar).__name__}{hint}")
+    work = current_work(work)
     return compile_network(
         build_network(grammar, work),
         ambiguity=ambiguity,
@@ -64,7 +68,7 @@ def compile_network(
         ambiguity, max_configurations, work: as for `compile_grammar`.
         places: where rules were defined, for errors.
     """
-    work = under_way(work)
+    work = current_work(work)
     if ambiguity not in ("error", "parallel") or max_configurations < 1:
         raise ValueError('`ambiguity` is "error" or "parallel", and `max_configurations` at least 1')
     side_by_side = ambiguity == "parallel"

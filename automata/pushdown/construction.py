@@ -21,7 +21,7 @@ from automata.arrays import IntArray
 from automata.errors import LimitExceeded
 from automata.limits import Work
 from automata.pushdown.network import Network
-from automata.pushdown.steps import Stack
+from automata.pushdown.sequences import Stack
 
 Element = tuple[Stack, int]
 Elements = tuple[Element, ...]
@@ -116,10 +116,15 @@ class Construction:
         """How many columns a state has: classes, the end of the text, and labels."""
         return int(self.network.next.shape[1]) + 1 + len(self.network.labels)
 
+    @cached_property
+    def rule_of(self) -> IntArray:
+        """The rule of each state of the network; states that were added for the call of the start rule are in that."""
+        rule_of = self.tables.rule_of
+        return np.where(rule_of < len(self.network.rule_names), rule_of, self.network.start_rule).astype(np.int32)
+
     def rule_name(self, state: int) -> str:
-        """The rule of a state of the network; states that were added for the start rule's call are in that."""
-        names, rule = self.network.rule_names, int(self.tables.rule_of[state])
-        return names[rule] if rule < len(names) else names[self.network.start_rule]
+        """Return the name of the rule that a state of the network is in."""
+        return self.network.rule_names[int(self.rule_of[state])]
 
     @cached_property
     def unbounded(self) -> Unbounded | None:

@@ -1,54 +1,72 @@
 """Pushdown automata as pictures, as the paper draws them.
 
-An arc has a line for each kind of step: the bytes, then the symbols popped, each followed by `)`, and the symbols
-pushed, each after `(`. States from which the text can end are doubled where the stack may be empty then; where the end
-of the text pops symbols, the arc is drawn, and `⊣` is the end of the text. (Koo, Liu & He 2024, Figure 6.)
+An arc has a line for each kind of step: the bytes in quotes, then the symbols popped, each followed by `)`, and the
+symbols pushed, each after `(`. A symbol of a grammar is the rule to which the text returns, and a number. States in
+which the text can end are doubled where the stack may be empty then; where the end of the text pops symbols, its arc is
+drawn, and `⊣` is the end of the text. (Koo, Liu & He 2024, Figure 6.)
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from automata.drawing import Drawing, byte_label, draw_graph
-from automata.pushdown.automaton import PushdownAutomaton
-from automata.pushdown.expansion import byte_runs
+from automata.expressions.ranges import normalize
+from automata.pushdown.sequences import Stack
+from automata.pushdown.step_table import StepTable
 
 
-def draw_pushdown_automaton(automaton: PushdownAutomaton, *, title: str | None = None) -> Drawing:
-    """A pushdown automaton; steps between two states that pop and push the same are one line over ranges of bytes."""
-    runs, end, last = byte_runs(automaton), automaton.num_classes, automaton.num_states - 1
-    final = [False] * automaton.num_states
-    columns: dict[tuple[int, int], dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]]] = {}
-    for state, steps in enumerate(automaton.steps_by_state()):
+def draw_step_table(table: StepTable, *, title: str | None = None) -> Drawing:
+    """Draw a pushdown automaton; steps between two states that pop and push the same are one line.
+
+    Args:
+        table: the automaton; where it has names of rules, states and symbols show them.
+        title: a line above the picture.
+    """
+    end, last = table.num_classes, table.num_states - 1
+    final = [False] * last + [True]
+    columns: dict[tuple[int, int], dict[tuple[Stack, Stack], list[int]]] = {}
+    for state, steps in enumerate(table.steps_by_state()):
         for column, pops, pushes, target in steps:
             if column == end and not pops:
                 final[state] = True
             else:
                 columns.setdefault((state, target), {}).setdefault((pops, pushes), []).append(column)
-
-    def line(pops: tuple[int, ...], pushes: tuple[int, ...], read_by: list[int]) -> str:
-        parts = [_range(low, high) for low, high in _merged([run for c in read_by if c < end for run in runs[c]])]
-        parts += ["⊣" if c == end else f"<{automaton.labels[c - end - 1]}>" for c in read_by if c >= end]
-        stack = [f"{symbol})" for symbol in reversed(pops)] + [f"({symbol}" for symbol in pushes]
-        return " ".join(parts + stack)
-
-    labels = {
-        pair: "\n".join(line(pops, pushes, read_by) for (pops, pushes), read_by in kinds.items())
-        for pair, kinds in columns.items()
-    }
+    labels = {pair: "\n".join(_lines(table, kinds.items())) for pair, kinds in columns.items()}
     shown = [*range(last), *([last] if any(target == last for _, target in labels) else [])]
-    final[last] = True
-    return draw_graph(shown, automaton.start, final, labels, title=title)
+    names = {state: f"{state}\n{name}" for state in shown if (name := table.state_name(state))}
+    legend = _legend(table, ends_with_pops=last in shown)
+    return draw_graph(shown, table.start, final, labels, title=title, names=names, legend=legend)
 
 
-def _merged(runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Ranges of bytes, ascending, with those that follow each other as one."""
-    found: list[tuple[int, int]] = []
-    for low, high in sorted(runs):
-        if found and found[-1][1] == low - 1:
-            found[-1] = found[-1][0], high
-        else:
-            found.append((low, high))
-    return found
+def _lines(table: StepTable, kinds: Iterable[tuple[tuple[Stack, Stack], list[int]]]) -> Iterable[str]:
+    """One line for each way to change the stack: what is read, popped and pushed."""
+    runs, end = table.byte_runs(), table.num_classes
+    for (pops, pushes), columns in kinds:
+        ranges = normalize([run for column in columns if column < end for run in runs[column]])
+        parts = [_quoted_range(low, high) for low, high in ranges]
+        parts += [
+            "⊣" if column == end else f"<{table.labels[column - end - 1]}>" for column in columns if column >= end
+        ]
+        parts += [f"{table.symbol_name(symbol)})" for symbol in reversed(pops)]
+        parts += [f"({table.symbol_name(symbol)}" for symbol in pushes]
+        yield " ".join(parts)
 
 
-def _range(low: int, high: int) -> str:
-    return byte_label(low) if low == high else f"{byte_label(low)}-{byte_label(high)}"
+def _legend(table: StepTable, *, ends_with_pops: bool) -> str:
+    lines = [
+        "bold: start; doubled: the text may end, on an empty stack",
+        '"a": a byte that is read; (x: pushes x; x): pops x',
+    ]
+    if table.rule_names:
+        lines.append("x = rule.n: the text returns to place n of the rule")
+    if table.labels:
+        lines.append("<name>: a token of this set")
+    if ends_with_pops:
+        lines.append("⊣: the end of the text")
+    return "\n".join(lines)
+
+
+def _quoted_range(low: int, high: int) -> str:
+    first = f'"{byte_label(low)}"'
+    return first if low == high else f'{first}-"{byte_label(high)}"'

@@ -8,15 +8,14 @@ expands automata whose stack has one, and is what the tests compare with on thos
 from __future__ import annotations
 
 from automata.byte_automaton import ByteAutomaton
-from automata.compile import Compiler
+from automata.compile.constructions import determinized
+from automata.compile.nfa import NfaBuilder
 from automata.errors import LimitExceeded, TooManyConfigurations
-from automata.expr import EMPTY
-from automata.limits import Work, under_way
-from automata.pushdown.automaton import Configuration, PushdownAutomaton
-from automata.thompson import Fragment
+from automata.limits import Work, current_work
+from automata.pushdown.step_table import Configuration, StepTable
 
 
-def expand(automaton: PushdownAutomaton, depth: int, work: Work | None = None) -> ByteAutomaton:
+def expand(automaton: StepTable, depth: int, work: Work | None = None) -> ByteAutomaton:
     """The minimal automaton of the texts that some run accepts whose stack never holds more than `depth` symbols.
 
     Args:
@@ -32,15 +31,19 @@ def expand(automaton: PushdownAutomaton, depth: int, work: Work | None = None) -
     """
     if depth < 0:
         raise ValueError("`depth` is at least 0")
-    work = under_way(work)
-    return Compiler(work, blames=False).determinize(EMPTY, _fragment(automaton, depth, work))
+    work = current_work(work)
+    fragment = _fragment(automaton, depth, work)
+    try:
+        return determinized(fragment, work)
+    except LimitExceeded as error:
+        raise error.of("a deterministic automaton") from None
 
 
-def _fragment(automaton: PushdownAutomaton, depth: int, work: Work) -> Fragment:
+def _fragment(automaton: StepTable, depth: int, work: Work) -> NfaBuilder:
     """All configurations up to a depth, and what leads from one to another."""
-    runs, end, overflow = byte_runs(automaton), automaton.num_classes, automaton.overflow_states()
+    runs, end, overflow = automaton.byte_runs(), automaton.num_classes, automaton.overflow_states()
     steps = automaton.steps_by_state()
-    fragment = Fragment()
+    fragment = NfaBuilder()
     number: dict[Configuration, int] = {(automaton.start, ()): 0, (automaton.num_states - 1, ()): 1}
     todo: list[Configuration] = [(automaton.start, ())]
     while todo:
@@ -71,14 +74,3 @@ def _fragment(automaton: PushdownAutomaton, depth: int, work: Work) -> Fragment:
             limit = work.limits.states
             raise LimitExceeded(f"to depth {depth} there are more than {limit:,} configurations (limit `states`)")
     return fragment
-
-
-def byte_runs(automaton: PushdownAutomaton) -> list[list[tuple[int, int]]]:
-    """By class, its bytes as ranges, both ends included."""
-    found: list[list[tuple[int, int]]] = [[] for _ in range(automaton.num_classes)]
-    for byte, number in enumerate(automaton.byte_class.tolist()):
-        if found[number] and found[number][-1][1] == byte - 1:
-            found[number][-1] = found[number][-1][0], byte
-        else:
-            found[number].append((byte, byte))
-    return found

@@ -14,7 +14,17 @@ holds x and y and L. R, x and y may call A elsewhere. Both are exact, so nothing
 
 from __future__ import annotations
 
-from automata.expr import EPSILON, Alternation, Call, Concatenation, Expr, Repetition, alternation, concat, repeat
+from automata.expressions import (
+    EPSILON,
+    Alternation,
+    Call,
+    Concatenation,
+    Expr,
+    Repetition,
+    alternation,
+    concat,
+    repeat,
+)
 
 
 def flattened(name: str, body: Expr) -> Expr:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from automata.expr import Expr
+from automata.expressions import Expr
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,11 +27,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from automata.arrays import IntArray
-from automata.distance import distances
 from automata.errors import LimitExceeded
+from automata.graph import distances
 from automata.limits import Work
 from automata.pushdown.analysis import components, reachable
-from automata.pushdown.parts import END, START, Part, Rules, copies, rows
+from automata.pushdown.parts import END, START, RuleNfa, Rules, copies, rows
 
 # A rule is inlined where all its copies together add no more arcs than this.
 _MAX_GROWTH = 1024
@@ -45,8 +45,8 @@ _LAYING_STEPS = 1000
 
 
 @dataclass(slots=True)
-class Joined:
-    """The automata of the rules that stay, side by side; arcs as in `Part`. States 0 and 1 are left free.
+class InlinedRules:
+    """The automata of the rules that stay, side by side; arcs as in `RuleNfa`. States 0 and 1 are left free.
 
     Attributes:
         rules: the numbers of the parts that stay, the whole text first.
@@ -63,7 +63,7 @@ class Joined:
     calls: IntArray
     marks: IntArray
 
-    def only(self, places: set[int]) -> Joined:
+    def only(self, places: set[int]) -> InlinedRules:
         """The same without the rules at other places, which nothing that matters calls."""
         kept = sorted(places)
         rules = [self.rules[place] for place in kept]
@@ -96,18 +96,18 @@ class _Frame:
     begun: dict[int, int] = field(default_factory=dict)
 
 
-def inline(rules: Rules, work: Work) -> Joined:
+def inline(rules: Rules, work: Work) -> InlinedRules:
     """The automata of the rules that stay.
 
     Raises:
         LimitExceeded: they take more arcs than allowed, or the time is up.
     """
     used = sorted(reachable(rules))
-    calls = {number: _sorted_calls(rules.parts[number], work) for number in work.watched(used)}
-    return _Joining(rules, calls, _that_stay(rules, calls, work), work).joined()
+    calls = {number: _sorted_calls(rules.nfas[number], work) for number in work.watched(used)}
+    return _Inliner(rules, calls, _that_stay(rules, calls, work), work).joined()
 
 
-def _sorted_calls(part: Part, work: Work) -> _Calls:
+def _sorted_calls(part: RuleNfa, work: Work) -> _Calls:
     loops = bool((part.epsilon[:, 0] == END).any())
     if not len(part.calls):
         return _Calls([], [], loops)
@@ -134,7 +134,7 @@ def _that_stay(rules: Rules, calls: dict[int, _Calls], work: Work) -> set[int]:
     successors = _graph(rules, calls, stay)
     work.check()
     size: dict[int, int] = {}
-    budget = _MAX_TOTAL_GROWTH + sum(rules.parts[number].size for number in calls)
+    budget = _MAX_TOTAL_GROWTH + sum(rules.nfas[number].size for number in calls)
     for members in work.watched(components(successors, work)):
         group = set(members)
         if group & stay or not group <= calls.keys():
@@ -143,7 +143,7 @@ def _that_stay(rules: Rules, calls: dict[int, _Calls], work: Work) -> set[int]:
         for member in members:
             called = [callee for _, callee, _ in (*calls[member].tail, *calls[member].other)]
             places -= sum(callee in group for callee in called)
-            total += rules.parts[member].size + sum(size.get(callee, 1) for callee in called if callee not in group)
+            total += rules.nfas[member].size + sum(size.get(callee, 1) for callee in called if callee not in group)
         growth = max(places - 1, 0) * total
         if growth > max(min(_MAX_GROWTH, budget), places * _FREE_SIZE):
             stay |= group
@@ -163,7 +163,7 @@ def _recursive(rules: Rules, calls: dict[int, _Calls], work: Work) -> set[int]:
         for members in work.watched(components(_graph(rules, calls, stay), work)):
             group = set(members)
             if len(members) > 1 and _pushes(calls, group):
-                best = max(members, key=lambda member: (num_calls[member], rules.parts[member].size))
+                best = max(members, key=lambda member: (num_calls[member], rules.nfas[member].size))
                 added |= group if round_ == _MAX_ROUNDS - 1 else {best}
         if not added:
             break
@@ -181,7 +181,7 @@ def _pushes(calls: dict[int, _Calls], group: set[int]) -> bool:
 
 def _graph(rules: Rules, calls: dict[int, _Calls], stay: set[int]) -> list[list[int]]:
     """Which rules each rule calls that are inlined as far as is known."""
-    graph: list[list[int]] = [[] for _ in rules.parts]
+    graph: list[list[int]] = [[] for _ in rules.nfas]
     for number, found in calls.items():
         if number not in stay:
             graph[number] = [
@@ -190,14 +190,14 @@ def _graph(rules: Rules, calls: dict[int, _Calls], stay: set[int]) -> list[list[
     return graph
 
 
-class _Joining:
+class _Inliner:
     """The work of laying out the rules that stay, with the others in them."""
 
     def __init__(self, rules: Rules, calls: dict[int, _Calls], stay: set[int], work: Work) -> None:
-        self.parts, self.calls, self.stay, self.work = rules.parts, calls, stay, work
+        self.nfas, self.calls, self.stay, self.work = rules.nfas, calls, stay, work
         order = [rules.text, *sorted(stay - {rules.text})]
-        self.result = Joined(order, [], [], 2, rows([], 4), rows([], 2), rows([], 3), rows([], 3))
-        self.kept_calls = array("i")  # as `Joined.calls`, in turn
+        self.result = InlinedRules(order, [], [], 2, rows([], 4), rows([], 2), rows([], 3), rows([], 3))
+        self.kept_calls = array("i")  # as `InlinedRules.calls`, in turn
         # Where the states of each part begin, as often as it was laid; its arcs are written in the end.
         self.shifts: dict[int, list[int]] = {}
         self.more_epsilon = array("i")  # source and target in turn
@@ -205,7 +205,7 @@ class _Joining:
         # Parts that are still to be laid, where each begins, and the frame it is in.
         self.waiting: list[tuple[int, int, _Frame]] = []
 
-    def joined(self) -> Joined:
+    def joined(self) -> InlinedRules:
         result = self.result
         for number in result.rules:
             start, end = self.state(), self.state()
@@ -214,7 +214,7 @@ class _Joining:
             self.begin(number, start, _Frame(end))
             while self.waiting:
                 self.lay(*self.waiting.pop())
-        laid = [(self.parts[number], np.array(shifts, np.int32)) for number, shifts in self.shifts.items()]
+        laid = [(self.nfas[number], np.array(shifts, np.int32)) for number, shifts in self.shifts.items()]
         result.calls = np.array(self.kept_calls).reshape(-1, 3)
         epsilon = np.array(self.more_epsilon).reshape(-1, 2)
         result.arcs = np.concatenate([result.arcs, *(copies(part.arcs, shifts) for part, shifts in laid)])
@@ -258,7 +258,7 @@ class _Joining:
 
     def copy(self, number: int, start: int, end: int) -> int:
         """Lays the states of a part between two states; how far they are shifted."""
-        part, result = self.parts[number], self.result
+        part, result = self.nfas[number], self.result
         shift = result.num_states
         result.num_states += part.num_states
         self.left -= part.size

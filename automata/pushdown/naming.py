@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from automata.errors import GrammarError
-from automata.expr import Call, Complement, Difference, Expr, Intersection, Label, Literal, Lookahead, Lookbehind
-from automata.limits import Work, under_way
+from automata.expressions import Call, Complement, Difference, Expr, Intersection, Label, Literal, Lookahead, Lookbehind
+from automata.limits import Work, current_work
 from automata.pushdown.grammar import Grammar
 
 # What no name of a user's label may begin with: in layouts, calls are labels with this before the rule's name.
@@ -37,7 +37,7 @@ def check_names(grammar: Grammar, work: Work | None = None) -> None:
             or in an assertion; a label's name is reserved.
         LimitExceeded, Cancelled: the time is up, or the compilation was cancelled.
     """
-    work = under_way(work)
+    work = current_work(work)
     if grammar.start not in grammar.rules and grammar.start not in grammar.lexical:
         raise GrammarError(f"the start rule {grammar.start!r} is not defined")
     for name in grammar.lexical:

@@ -16,13 +16,13 @@ import numpy as np
 
 from automata import _native
 from automata.arrays import BoolArray, ByteArray, IntArray
+from automata.compile.nfa import FIRST_LABEL
 from automata.errors import LimitExceeded
-from automata.intervals import FIRST_LABEL
 from automata.limits import Work
 from automata.pushdown import analysis, recursion
 from automata.pushdown.grammar import Grammar
-from automata.pushdown.inlining import Joined, inline
-from automata.pushdown.laying import lay_rules
+from automata.pushdown.inlining import InlinedRules, inline
+from automata.pushdown.layout import lay_rules
 from automata.pushdown.naming import check_names
 from automata.pushdown.parts import Rules, rows
 
@@ -88,17 +88,17 @@ def build_network(grammar: Grammar, work: Work) -> Network:
     """
     check_names(grammar, work)
     rules = lay_rules(grammar, work)
-    have_text = analysis.productive(rules.parts, work)
+    have_text = analysis.productive(rules.nfas, work)
     recursion.check_left_recursion(grammar, rules, have_text, work)
     analysis.check_texts(grammar, rules, have_text)
-    analysis.drop_calls(rules.parts, have_text)
-    matches_empty = analysis.nullable(rules.parts, work)
+    analysis.drop_calls(rules.nfas, have_text)
+    matches_empty = analysis.nullable(rules.nfas, work)
     if not grammar.ignored and not matches_empty[rules.text]:
         rules.text = rules.names.index(grammar.start)
     text_is_empty = matches_empty[rules.text]
     if any(matches_empty):
-        recursion.without_empty_texts(rules.parts, matches_empty, work)
-        analysis.drop_calls(rules.parts, analysis.productive(rules.parts, work))
+        recursion.without_empty_texts(rules.nfas, matches_empty, work)
+        analysis.drop_calls(rules.nfas, analysis.productive(rules.nfas, work))
     work.check()
     recursion.solve_left_recursion(rules, work)
     joined = inline(rules, work)
@@ -129,14 +129,14 @@ def _called(network: Network) -> set[int]:
 _FIRST, _LAST = 0, 1
 
 
-def _network(rules: Rules, joined: Joined, matches_empty: bool, work: Work) -> Network:
+def _network(rules: Rules, joined: InlinedRules, matches_empty: bool, work: Work) -> Network:
     """The network of the rules that stay: all of them are determinized and minimized together.
 
     One more state leads to the start of each rule, by a symbol of its own, and one is reached from its end by another.
     So no two states of different rules are ever the same, and a state where its rule may end is one with such an arc.
     """
     num_rules = len(joined.rules)
-    place = np.zeros(len(rules.parts), np.int32)
+    place = np.zeros(len(rules.nfas), np.int32)
     place[joined.rules] = range(num_rules)
     ends, calls, marks = (FIRST_LABEL + count * num_rules for count in (1, 2, 3))
     symbols = [(_FIRST, FIRST_LABEL + rule, start) for rule, start in enumerate(joined.starts)]
@@ -165,7 +165,7 @@ def _network(rules: Rules, joined: Joined, matches_empty: bool, work: Work) -> N
 
 def _from_tables(
     rules: Rules,
-    joined: Joined,
+    joined: InlinedRules,
     byte_class: ByteArray,
     next_: IntArray,
     rule_of: IntArray,

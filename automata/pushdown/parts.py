@@ -1,6 +1,6 @@
 """Parts: the rules of a grammar as non-deterministic automata, before they are joined.
 
-    Part        byte arcs, epsilon arcs, calls and marks between the states of one rule; one start, one end
+    RuleNfa        byte arcs, epsilon arcs, calls and marks between the states of one rule; one start, one end
     Rules       the parts of a grammar: its rules, its words, what may stand between words, and the whole text
 
 What is done to rules from here on, up to the network, is done to parts: solving left recursion, inlining, turning
@@ -30,7 +30,7 @@ _VISIT_STEPS = 50
 
 
 @dataclass(slots=True)
-class Part:
+class RuleNfa:
     """The automaton of one rule. No arc leads into its start, state 0, and none leaves its end, state 1, until left
     recursion is solved.
 
@@ -69,7 +69,7 @@ class Rules:
     """
 
     names: list[str]
-    parts: list[Part]
+    nfas: list[RuleNfa]
     text: int
     words: tuple[str, ...]
     num_lazy: int
@@ -82,20 +82,20 @@ def rows(values: Iterable[tuple[int, ...]], width: int) -> IntArray:
     return np.array([*values], np.int32).reshape(-1, width)
 
 
-def loop_of(first: int, count: int) -> Part:
+def loop_of(first: int, count: int) -> RuleNfa:
     """Any number of texts of the parts from number `first` on."""
     calls = rows([(2, first + number, 2) for number in range(count)], 3)
-    return Part(3, rows([], 4), rows([(START, 2), (2, END)], 2), calls, rows([], 3))
+    return RuleNfa(3, rows([], 4), rows([(START, 2), (2, END)], 2), calls, rows([], 3))
 
 
-def in_a_row(numbers: list[int]) -> Part:
+def in_a_row(numbers: list[int]) -> RuleNfa:
     """Texts of some parts, one after the other."""
     states = [START, *range(2, len(numbers) + 1), END]
     calls = [(states[place], number, states[place + 1]) for place, number in enumerate(numbers)]
-    return Part(len(numbers) + 1, rows([], 4), rows([], 2), rows(calls, 3), rows([], 3))
+    return RuleNfa(len(numbers) + 1, rows([], 4), rows([], 2), rows(calls, 3), rows([], 3))
 
 
-def word_of(part: Part, word: int, after: int, work: Work) -> Part:
+def word_of(part: RuleNfa, word: int, after: int, work: Work) -> RuleNfa:
     """A word: a text of the part but the empty one, the mark of its end, and then the part `after`, if it is not -1."""
     end = part.num_states
     if END in closure(part, [START], work):
@@ -107,10 +107,10 @@ def word_of(part: Part, word: int, after: int, work: Work) -> Part:
     arcs, epsilon, calls, marks = moved
     marks = np.concatenate([marks, rows([(end, word, END if after < 0 else end + 1)], 3)])
     calls = np.concatenate([calls, rows([(end + 1, after, END)] if after >= 0 else [], 3)])
-    return Part(end + 2, arcs, epsilon, calls, marks)
+    return RuleNfa(end + 2, arcs, epsilon, calls, marks)
 
 
-def closure(part: Part, states: list[int], work: Work) -> set[int]:
+def closure(part: RuleNfa, states: list[int], work: Work) -> set[int]:
     """The states that epsilon arcs lead to from some states, and those states."""
     after: dict[int, list[int]] = {}
     for source, target in work.watched(part.epsilon.tolist()):
@@ -125,12 +125,12 @@ def closure(part: Part, states: list[int], work: Work) -> set[int]:
     return seen
 
 
-def fresh_start(part: Part, work: Work) -> Part:
+def fresh_start(part: RuleNfa, work: Work) -> RuleNfa:
     """The same texts but the empty one: the start takes the first steps of all states that lie behind epsilon arcs."""
     first = np.zeros(part.num_states, np.bool_)
     first[list(closure(part, [START], work))] = True
     arcs, calls, marks = (_from_start(arcs, first) for arcs in (part.arcs, part.calls, part.marks))
-    return Part(part.num_states, arcs, part.epsilon[part.epsilon[:, 0] != START], calls, marks)
+    return RuleNfa(part.num_states, arcs, part.epsilon[part.epsilon[:, 0] != START], calls, marks)
 
 
 def _from_start(arcs: IntArray, first: BoolArray) -> IntArray:

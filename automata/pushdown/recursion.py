@@ -30,10 +30,10 @@ from automata.limits import Work
 from automata.pushdown.analysis import components
 from automata.pushdown.grammar import Grammar
 from automata.pushdown.naming import error
-from automata.pushdown.parts import END, START, Part, Rules, closure, fresh_start, rows
+from automata.pushdown.parts import END, START, RuleNfa, Rules, closure, fresh_start, rows
 
 
-def without_empty_texts(parts: list[Part], matches_empty: Sequence[bool], work: Work) -> None:
+def without_empty_texts(parts: list[RuleNfa], matches_empty: Sequence[bool], work: Work) -> None:
     """Lets calls of rules that match the empty text be skipped, and takes it from those rules."""
     skipped = np.array(matches_empty)
     for number, part in enumerate(work.watched(parts)):
@@ -54,7 +54,7 @@ def solve_left_recursion(rules: Rules, work: Work) -> None:
     Raises:
         LimitExceeded: the solutions take more arcs than allowed, or the time is up.
     """
-    parts = rules.parts
+    parts = rules.nfas
     first = [first_calls(part, work) for part in work.watched(parts)]
     system: dict[int, list[int]] = {}
     for members in components(first, work):
@@ -80,7 +80,7 @@ def solve_left_recursion(rules: Rules, work: Work) -> None:
         waiting += more
 
 
-def first_calls(part: Part, work: Work) -> set[int]:
+def first_calls(part: RuleNfa, work: Work) -> set[int]:
     """The rules that may be called before anything is read."""
     if not len(part.calls):
         return set()
@@ -89,7 +89,7 @@ def first_calls(part: Part, work: Work) -> set[int]:
     return {callee for source, callee, _ in work.watched(part.calls.tolist()) if source in first}
 
 
-def _solved(number: int, members: Sequence[int], parts: Sequence[Part], work: Work) -> Part:
+def _solved(number: int, members: Sequence[int], parts: Sequence[RuleNfa], work: Work) -> RuleNfa:
     """The solution of a system for one of its rules."""
     # Its own states come first, so that its start and end are those of the solution.
     order = [number, *(member for member in members if member != number)]
@@ -103,7 +103,7 @@ def _solved(number: int, members: Sequence[int], parts: Sequence[Part], work: Wo
     arcs, epsilon, calls, marks = (np.concatenate(same) for same in zip(*tables, strict=True))
     is_first = (calls[:, 0] == START) & np.isin(calls[:, 1], members)
     ends = rows([(end_of[callee], target) for _, callee, target in calls[is_first].tolist()], 2)
-    return Part(offsets[-1], arcs, np.concatenate([epsilon, ends]), calls[~is_first], marks)
+    return RuleNfa(offsets[-1], arcs, np.concatenate([epsilon, ends]), calls[~is_first], marks)
 
 
 def _moved(arcs: IntArray, shift: int) -> IntArray:
@@ -124,7 +124,7 @@ def check_left_recursion(grammar: Grammar, rules: Rules, have_text: Sequence[boo
     lost = [number for number in range(len(grammar.rules)) if not have_text[number]]
     if not lost:
         return
-    parts = work.watched(zip(rules.parts, have_text, strict=True))
+    parts = work.watched(zip(rules.nfas, have_text, strict=True))
     first = [set() if has_text else first_calls(part, work) for part, has_text in parts]
     for members in components(first, work):
         if len(members) > 1 or members[0] in first[members[0]]:

@@ -10,8 +10,8 @@ Every question takes an automaton or an expression, and every answer is exact. T
 language may hold texts that are no UTF-8. The length in characters is a language, too: `language & ANY_CHAR.repeat(0,
 n)` is what of it has at most n characters (4 bytes each, at most).
 
-Where a language has labels (`automata.expr.Label`), the yes and no questions take them for symbols like any other;
-questions about texts are refused, because a text has none.
+Where a language has labels (`automata.expressions.Label`), the yes and no questions take them for symbols like any
+other; questions about texts are refused, because a text has none.
 
 Rejected: OpenFst's `randgen` and `shortestpath` (their choice among equals is not specified, so neither a seed
 nor "the first in byte order" would mean the same in the next version; `randgen` is not uniform over texts).
@@ -23,15 +23,15 @@ import random
 from collections.abc import Iterator
 from itertools import islice
 
-from automata.algebra import Language, automaton_of, difference
+from automata.algebra.operations import RegularLanguage, automaton_of, difference
 from automata.byte_automaton import ByteAutomaton
-from automata.distance import bottom_up
 from automata.errors import EmptyLanguage, InfiniteLanguage, LabelledLanguage
-from automata.queries.counting import Numbered, lengths, total
+from automata.graph import bottom_up
+from automata.queries.counting import Unranking, lengths, total
 from automata.queries.walks import Walks
 
 
-def equivalent(left: Language, right: Language) -> bool:
+def equivalent(left: RegularLanguage, right: RegularLanguage) -> bool:
     """Whether both are the same language."""
     import pywrapfst
 
@@ -40,12 +40,12 @@ def equivalent(left: Language, right: Language) -> bool:
     return bool(pywrapfst.equivalent(a.fst(labels), b.fst(labels)))
 
 
-def includes(big: Language, small: Language) -> bool:
+def includes(big: RegularLanguage, small: RegularLanguage) -> bool:
     """Whether every text of `small` is in `big`; `counterexample` says which is not."""
     return _lacking(big, small).is_empty
 
 
-def counterexample(big: Language, small: Language) -> bytes | None:
+def counterexample(big: RegularLanguage, small: RegularLanguage) -> bytes | None:
     """The shortest text of `small` that is not in `big`, the first in byte order; None where `big` includes `small`.
 
     Raises:
@@ -54,19 +54,19 @@ def counterexample(big: Language, small: Language) -> bytes | None:
     return shortest(_lacking(big, small))
 
 
-def is_empty(language: Language) -> bool:
+def is_empty(language: RegularLanguage) -> bool:
     """Whether no text at all is in the language."""
     return automaton_of(language).is_empty
 
 
-def is_finite(language: Language) -> bool:
+def is_finite(language: RegularLanguage) -> bool:
     """Whether the language has only so many texts."""
     automaton = automaton_of(language)
     # Every state of a trim automaton is on some way to an end, so any loop makes texts without end.
     return len(bottom_up(automaton.num_states, *automaton.edges())) == automaton.num_states
 
 
-def shortest(language: Language) -> bytes | None:
+def shortest(language: RegularLanguage) -> bytes | None:
     """The first in byte order among the shortest texts; None where there is none at all.
 
     Raises:
@@ -76,7 +76,7 @@ def shortest(language: Language) -> bytes | None:
     return None if automaton.is_empty else Walks(automaton).finish(automaton.start)
 
 
-def enumerate(language: Language) -> Iterator[bytes]:  # noqa: A001
+def enumerate(language: RegularLanguage) -> Iterator[bytes]:  # noqa: A001
     """Every text of the language, by length and then in byte order; lazily, and without end where there is none.
 
     Raises:
@@ -85,7 +85,7 @@ def enumerate(language: Language) -> Iterator[bytes]:  # noqa: A001
     return Walks(_without_labels(language)).texts()
 
 
-def count(language: Language, max_length: int | None = None) -> int:
+def count(language: RegularLanguage, max_length: int | None = None) -> int:
     """The number of texts of at most `max_length` bytes; of all texts, if it is None. Exact, however large.
 
     Raises:
@@ -102,7 +102,7 @@ def count(language: Language, max_length: int | None = None) -> int:
     return number
 
 
-def sample(language: Language, number: int, *, length: int | range, seed: int) -> list[bytes]:
+def sample(language: RegularLanguage, number: int, *, length: int | range, seed: int) -> list[bytes]:
     """Random texts of the language, each of its texts of that length as likely as any other.
 
     Args:
@@ -115,14 +115,14 @@ def sample(language: Language, number: int, *, length: int | range, seed: int) -
         EmptyLanguage: there is no text of such a length.
         LabelledLanguage: the language has labels.
     """
-    texts = Numbered(_without_labels(language), range(length, length + 1) if isinstance(length, int) else length)
+    texts = Unranking(_without_labels(language), range(length, length + 1) if isinstance(length, int) else length)
     if not texts.total:
         raise EmptyLanguage(f"the language has no text of length {length}")
     generator = random.Random(seed)
     return [texts.text(generator.randrange(texts.total)) for _ in range(number)]
 
 
-def random_strings(language: Language, count: int, *, seed: int, max_length: int = 64) -> list[bytes]:
+def random_strings(language: RegularLanguage, count: int, *, seed: int, max_length: int = 64) -> list[bytes]:
     """Random texts of the language: each step takes any next byte, or the end where there can be one, alike.
 
     Args:
@@ -142,11 +142,11 @@ def random_strings(language: Language, count: int, *, seed: int, max_length: int
     return [walks.random(generator, max_length) for _ in range(count)]
 
 
-def _lacking(big: Language, small: Language) -> ByteAutomaton:
+def _lacking(big: RegularLanguage, small: RegularLanguage) -> ByteAutomaton:
     return difference(automaton_of(small), automaton_of(big))
 
 
-def _without_labels(language: Language) -> ByteAutomaton:
+def _without_labels(language: RegularLanguage) -> ByteAutomaton:
     automaton = automaton_of(language)
     if automaton.labels:
         raise LabelledLanguage(f"texts are bytes, and this language has the label {automaton.labels[0]!r}")

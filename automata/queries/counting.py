@@ -6,7 +6,7 @@ as long as no sum of theirs can overflow, and Python's unbounded integers from t
 
     lengths(automaton)          for each length the number of texts from every state, `[Q]`
     total(automaton)            the number of all texts of a finite language
-    Numbered(automaton, ...)    the texts of some lengths by number: by length, then in byte order
+    Unranking(automaton, ...)    the texts of some lengths by number: by length, then in byte order
 
 A text drawn uniformly is the text of a number drawn uniformly; no probability is ever computed.
 
@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.byte_automaton import ByteAutomaton
-from automata.distance import bottom_up
+from automata.graph import bottom_up
 from automata.queries.walks import Walks
 
 # int64, or Python integers as objects.
@@ -74,7 +74,7 @@ def _weighted(automaton: ByteAutomaton) -> tuple[Numbers, Numbers, Numbers]:
     return pairs // num_states, pairs % num_states, weight
 
 
-class Numbered:
+class Unranking:
     """The texts of some lengths by number, from 0 up: by length in the order given, then in byte order.
 
     Memory grows with the longest length times the states.

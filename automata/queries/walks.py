@@ -15,7 +15,7 @@ import numpy as np
 
 from automata.arrays import IntArray
 from automata.byte_automaton import ByteAutomaton
-from automata.distance import distances
+from automata.graph import distances
 
 # Lowest byte, highest byte, and the state that each of them leads to.
 Run = tuple[int, int, int]

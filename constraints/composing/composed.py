@@ -1,7 +1,7 @@
 """Composed: parts put together as a network of nested rules.
 
     without a grammar among them    a network: start rules stand in one start rule, and their rules come after it
-                                    (`automata.nested.joining`)
+                                    (`automata.visibly_pushdown.builder`)
     with one                        a grammar: a rule of the whole text, and the rules of all parts under names of their
                                     own
 
@@ -15,16 +15,16 @@ from __future__ import annotations
 from functools import cached_property
 from typing import NamedTuple
 
-from automata import expr as ex
+from automata import expressions as ex
+from automata.algebra.elimination import to_expr
 from automata.byte_automaton import ByteAutomaton
-from automata.elimination import to_expr
-from automata.expr import EPSILON, Alternation, Call, Concatenation, Expr, Repetition
+from automata.expressions import EPSILON, Alternation, Call, Concatenation, Expr, Repetition
 from automata.limits import Work
-from automata.nested import NestedNetwork, compile_nested
-from automata.nested.joining import Joining
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.grammar import Grammar, LexicalRule, Place
 from automata.pushdown.naming import calls_and_labels
+from automata.visibly_pushdown import VisiblyPushdownGrammar, compile_visibly_pushdown
+from automata.visibly_pushdown.builder import GrammarBuilder
 from constraints.composing.part import Called, Composable, Part, concatenated, part_of
 from constraints.grammars.replacing import replaced
 from constraints.json_schema.rules import grammar_rules
@@ -45,7 +45,7 @@ class Composed:
         """Its expression, and what that calls."""
         return self._part
 
-    def to_network(self) -> NestedNetwork:
+    def to_network(self) -> VisiblyPushdownGrammar:
         """The rules that read a text."""
         return self._network
 
@@ -58,14 +58,14 @@ class Composed:
             Cancelled: the compilation was cancelled.
             ValueError: two networks stand at one place, with nothing before them that tells them apart.
         """
-        return compile_nested(self._network, work=work)
+        return compile_visibly_pushdown(self._network, work=work)
 
     @cached_property
-    def _network(self) -> NestedNetwork:
+    def _network(self) -> VisiblyPushdownGrammar:
         laying = _Laying(self._part.called)
         # Where the text begins nothing may lead back to.
         begin = laying.joining.read(0, EPSILON)
-        return laying.joining.network([laying.lay(self._part.expr, begin)])
+        return laying.joining.grammar([laying.lay(self._part.expr, begin)])
 
 
 def composed(part: Part) -> Composed | Grammar:
@@ -103,7 +103,7 @@ class _Laying:
 
     def __init__(self, called: tuple[Called, ...]) -> None:
         self.called = called
-        self.joining = Joining()
+        self.joining = GrammarBuilder()
 
     def lay(self, expr: Expr, source: int, target: int | None = None) -> int:
         """Lays an expression behind a state; the state where it ends, which is the target if there is one."""
@@ -156,7 +156,7 @@ def _grammar(part: Part) -> Grammar:
             rules |= {prefix + name: replaced(expr, names.renamed) for name, expr in called.rules.items()}
             lexical |= {prefix + name: rule for name, rule in called.lexical.items()}
             places |= {prefix + name: place for name, place in called.places.items()}
-        elif isinstance(called, NestedNetwork):
+        elif isinstance(called, VisiblyPushdownGrammar):
             start, more = grammar_rules(called, prefix)
             rules |= more
             texts[str(number)] = ex.call(start)

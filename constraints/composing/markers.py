@@ -8,8 +8,9 @@ So the first place where a marker ends counts, as it would for a host that watch
 its end only the constraint is read, whatever stands there: a marker in a string of it is text. The end is read where
 the constraint's text is over; where that may be at more than one place, each of them counts.
 
-A marker is a text, or tokens by their name (`automata.extensions.token`): these write no text, so free text never holds
-them, and they switch a constraint on wherever they stand. The same text spelled by other tokens is then free text.
+A marker is a text, or tokens by their name (`automata.expressions.extensions.token`): these write no text, so free text
+never holds them, and they switch a constraint on wherever they stand. The same text spelled by other tokens is then
+free text.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from automata import expr as ex
-from automata.expr import ANY_CHAR, ANY_TEXT, Expr, Label, Literal
+from automata import expressions as ex
+from automata.expressions import ANY_CHAR, ANY_TEXT, Expr, Label, Literal
 from automata.pushdown.grammar import Grammar
 from automata.pushdown.naming import calls_and_labels
 from constraints.composing.composed import Composed, composed

@@ -9,21 +9,21 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from automata import expr as ex
+from automata import expressions as ex
 from automata.assertions import holds_assertion
 from automata.byte_automaton import ByteAutomaton
 from automata.compilable import Compilable
-from automata.expr import Call, Expr
-from automata.nested import NestedNetwork
+from automata.expressions import Call, Expr
 from automata.pattern import parse
 from automata.pushdown.grammar import Grammar
+from automata.visibly_pushdown import VisiblyPushdownGrammar
 from constraints.grammars.replacing import replaced
 from constraints.values import Value
 from tokenfst.lazy import SupportsLazy
 
 # What can be a part: a pattern, an expression, an automaton, a grammar, or a constraint that is one of these.
 Composable: TypeAlias = str | Expr | ByteAutomaton | Grammar | Compilable
-Called: TypeAlias = ByteAutomaton | NestedNetwork | Grammar
+Called: TypeAlias = ByteAutomaton | VisiblyPushdownGrammar | Grammar
 
 
 class Part(NamedTuple):

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from automata.errors import GrammarError
-from automata.expr import ANY_CHAR, Expr, alternation, call, concat, difference, repeat
-from automata.extensions import token
+from automata.expressions import ANY_CHAR, Expr, alternation, call, concat, difference, repeat
+from automata.expressions.extensions import token
 from automata.pushdown.grammar import Grammar, Place
 from constraints.grammars.characters import CharacterMistake, CharacterReader
 from constraints.grammars.dialects import Dialect

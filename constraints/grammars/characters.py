@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from automata import ranges as rg
 from automata.errors import TokenfstError
-from automata.expr import ANY_CHAR, Expr, char_ranges, literal
-from automata.ranges import ALL_CHARACTERS, MAX_CODE_POINT
+from automata.expressions import ANY_CHAR, Expr, char_ranges, literal
+from automata.expressions import ranges as rg
+from automata.expressions.ranges import ALL_CHARACTERS, MAX_CODE_POINT
 from constraints.grammars.dialects import Dialect
 
 

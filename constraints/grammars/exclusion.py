@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from automata.errors import LimitExceeded, TokenfstError
-from automata.expr import Call, Difference, Expr
+from automata.expressions import Call, Difference, Expr
 from automata.limits import DEFAULT_LIMITS
 from constraints.grammars.replacing import replaced
 

@@ -15,8 +15,8 @@ lets readers bound the depth and the size of numbers; nothing is bounded here.
 
 from __future__ import annotations
 
-from automata.expr import Expr, alternation, call, char_set, concat, repeat
-from automata.extensions import delimited_list, quoted_text
+from automata.expressions import Expr, alternation, call, char_set, concat, repeat
+from automata.expressions.extensions import delimited_list, quoted_text
 from automata.pushdown.grammar import Grammar
 
 

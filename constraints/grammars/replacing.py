@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from automata.expr import (
+from automata.expressions import (
     Alternation,
     Concatenation,
     Difference,

@@ -5,7 +5,7 @@ json_schema(schema)     the texts of the values that satisfy a schema, as a cons
 schema --reading--> Document of formulas --restriction--> what is said of each kind of value
     numbers and strings: regular languages of their spellings
     arrays and objects:  levels, by derivatives
-levels --laying--> NestedNetwork --automata.nested--> an automaton over bytes, or one with a stack
+levels --laying--> VisiblyPushdownGrammar --automata.visibly_pushdown--> an automaton over bytes, or one with a stack
 """
 
 from constraints.json_schema.document import Draft, Note, Resolver

@@ -19,14 +19,21 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeAlias
 
-from automata import expr as ex
+from automata import expressions as ex
+from automata.algebra.derivative import derivative
 from automata.byte_automaton import ByteAutomaton
-from automata.compile import compile_expr
-from automata.derivative import derivative
+from automata.compile.compiler import compile_expr
 from automata.errors import LimitExceeded
-from automata.expr import Expr
+from automata.expressions import Expr
 from automata.limits import spend
-from automata.nested import Counted, CountedPaths, Language, NestedCall, NestedNetwork, NestedRule
+from automata.visibly_pushdown import (
+    ArcLanguage,
+    CountedPaths,
+    CountedUnits,
+    VisiblyPushdownCall,
+    VisiblyPushdownGrammar,
+    VisiblyPushdownRule,
+)
 from constraints.json_schema.formula import FALSE, Formula, Kind, Never
 from constraints.json_schema.levels import ArrayLevel, Level, object_level
 from constraints.json_schema.levels.level import State, Vector
@@ -63,8 +70,8 @@ class _Plan:
     objects if there can be any. `called` are the brackets, and the rules behind them, where all values lead to one
     state; it is None until that is asked for."""
 
-    plain: list[Language]
-    text: Language | None
+    plain: list[ArcLanguage]
+    text: ArcLanguage | None
     inside: dict[Kind, Formula]
     is_long: bool
     called: list[tuple[Expr, int]] | None = None
@@ -86,7 +93,7 @@ class Laying:
         self.outcomes = Outcomes(Outlines(restriction))
         self.order = order
         self.habit = habit
-        self.rules: list[NestedRule] = [NestedRule()]
+        self.rules: list[VisiblyPushdownRule] = [VisiblyPushdownRule()]
         self.keys: list[_RuleKey] = []
         self.numbers: dict[_RuleKey, int] = {}
         self.waiting: deque[_RuleKey] = deque()
@@ -103,7 +110,7 @@ class Laying:
         self.num_states = 0
         self.most_states = CHEAP_STATES if order == "any-if-cheap" else MAX_STATES
 
-    def network(self, root: Formula) -> NestedNetwork:
+    def network(self, root: Formula) -> VisiblyPushdownGrammar:
         """The network of the texts whose value satisfies a formula.
 
         Raises:
@@ -122,7 +129,7 @@ class Laying:
             self.lay(number, *key)
         if self.habit == "default":
             self.indent()
-        return NestedNetwork(tuple(self.rules))
+        return VisiblyPushdownGrammar(tuple(self.rules))
 
     def indent(self) -> None:
         """Gives each rule the whitespace for as many brackets as may be open around it, or that of the deepest."""
@@ -146,14 +153,14 @@ class Laying:
         found = self.numbers.get(key)
         if found is None:
             found = self.numbers[key] = len(self.rules)
-            self.rules.append(NestedRule(num_exits=len(vector)))
+            self.rules.append(VisiblyPushdownRule(num_exits=len(vector)))
             self.depths.append(min(self.depth + 1, MAX_DEPTH))
             self.keys.append(key)
             self.askers.append(asker)
             self.waiting.append(key)
         return found
 
-    def value(self, rule: NestedRule, source: int, ways: _Ways) -> None:
+    def value(self, rule: VisiblyPushdownRule, source: int, ways: _Ways) -> None:
         """Lays a value that is read from a state."""
         if len(ways) == 1:
             self.alone(rule, source, *ways[0])
@@ -171,9 +178,9 @@ class Laying:
                 called = rule.state()
                 rule.arcs.append((source, _OPENING[kind], called))
                 number = self.number(kind, tuple([part for part, _ in possible]), ways[0][0])
-                rule.calls.append(NestedCall(called, number, tuple([target for _, target in possible])))
+                rule.calls.append(VisiblyPushdownCall(called, number, tuple([target for _, target in possible])))
 
-    def alone(self, rule: NestedRule, source: int, formula: Formula, target: int) -> None:
+    def alone(self, rule: VisiblyPushdownRule, source: int, formula: Formula, target: int) -> None:
         """Lays a value of which all that are possible lead to one state."""
         plan, arcs = self.plan(formula), rule.arcs
         if plan.called is None:
@@ -186,7 +193,7 @@ class Laying:
         for opening, number in plan.called:
             called = rule.state()
             arcs.append((source, opening, called))
-            rule.calls.append(NestedCall(called, number, (target,)))
+            rule.calls.append(VisiblyPushdownCall(called, number, (target,)))
 
     def plan(self, formula: Formula) -> _Plan:
         """How the values of a formula are laid."""
@@ -197,7 +204,7 @@ class Laying:
 
     def _plan(self, formula: Formula) -> _Plan:
         to, only = self.restriction, only_kind(formula)
-        plain: list[Language] = []
+        plain: list[ArcLanguage] = []
         if only in (None, Kind.NULL, Kind.BOOLEAN):
             words = ["null"] if to.null(formula) else []
             words += ["true" if value else "false" for value in to.booleans(formula)]
@@ -213,7 +220,7 @@ class Laying:
         members = to.object(formula) if only in (None, Kind.OBJECT) else FALSE
         found = ((Kind.STRING, string), (Kind.ARRAY, array), (Kind.OBJECT, members))
         inside = {kind: part for kind, part in found if type(part) is not Never}
-        is_long = isinstance(text, Counted | CountedPaths) or (
+        is_long = isinstance(text, CountedUnits | CountedPaths) or (
             isinstance(text, ByteAutomaton) and text.num_states > LONG_TEXT
         )
         return _Plan(plain, text, inside, is_long)
@@ -257,7 +264,7 @@ class _LevelLaying:
     """One rule as it is being laid. Each state of the level is up to two of the rule: where the next item or member
     begins, and behind the last one, where a comma or the bracket comes."""
 
-    def __init__(self, laying: Laying, rule: NestedRule, level: Level, bracket: str) -> None:
+    def __init__(self, laying: Laying, rule: VisiblyPushdownRule, level: Level, bracket: str) -> None:
         self.laying, self.rule, self.level = laying, rule, level
         self.marks = _marks(laying.habit, laying.depth)
         self.close, self.empty = self.marks.close[bracket], self.marks.empty[bracket]
@@ -361,10 +368,10 @@ def _marks(habit: Habit | Whitespace, depth: int) -> _Marks:
 
 
 @lru_cache(1024)
-def _behind_quote(formula: Formula) -> Language:
+def _behind_quote(formula: Formula) -> ArcLanguage:
     """The spellings of strings without the quote that they begin with."""
     language = counted_language(formula)
-    if isinstance(language, Counted):
+    if isinstance(language, CountedUnits):
         return replace(language, opening=b"")
     if isinstance(language, CountedPaths):
         return language.behind(b'"')

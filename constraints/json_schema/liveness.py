@@ -7,18 +7,18 @@ from itertools import accumulate
 import numpy as np
 
 from automata import _native
-from automata import expr as ex
+from automata import expressions as ex
 from automata.byte_automaton import ByteAutomaton
-from automata.limits import under_way
-from automata.nested import Counted, CountedPaths, Language, NestedNetwork
+from automata.limits import current_work
+from automata.visibly_pushdown import ArcLanguage, CountedPaths, CountedUnits, VisiblyPushdownGrammar
 
 
-def has_text(network: NestedNetwork) -> bool:
+def has_text(network: VisiblyPushdownGrammar) -> bool:
     """Whether there is some text, if every expression has one that is not written as empty."""
     return 0 in live_exits(network)[network.start]
 
 
-def live_exits(network: NestedNetwork) -> list[set[int]]:
+def live_exits(network: VisiblyPushdownGrammar) -> list[set[int]]:
     """The exits in which each rule can end: those that are productive (`native/automata/fixpoint.h`)."""
     rules = network.rules
     first_state = [0, *accumulate(rule.num_states for rule in rules)]
@@ -38,7 +38,7 @@ def live_exits(network: NestedNetwork) -> list[set[int]]:
         np.array(returns, np.int32).reshape(-1, 3),
         np.array(first_state[:-1], np.int32),
         np.array(ends, np.int32).reshape(-1, 2),
-        under_way().budget,
+        current_work().budget,
     ).tolist()
     return [
         {way for way in range(rule.num_exits) if found[first + way]}
@@ -46,8 +46,8 @@ def live_exits(network: NestedNetwork) -> list[set[int]]:
     ]
 
 
-def is_empty(language: Language) -> bool:
+def is_empty(language: ArcLanguage) -> bool:
     """Whether a language is written as empty."""
-    if isinstance(language, Counted | CountedPaths):
+    if isinstance(language, CountedUnits | CountedPaths):
         return False
     return language.is_empty if isinstance(language, ByteAutomaton) else ex.is_empty(language)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from automata.errors import LimitExceeded, UnsatisfiableSchema
-from automata.nested import NestedNetwork
+from automata.visibly_pushdown import VisiblyPushdownGrammar
 from constraints.json_schema.blame import too_large
 from constraints.json_schema.conflicts import conflict
 from constraints.json_schema.document import Document
@@ -17,7 +17,7 @@ from constraints.json_schema.whitespace import Habit, Whitespace
 
 def network_of(
     document: Document, whitespace: Habit | Whitespace, order: PropertyOrder
-) -> tuple[NestedNetwork, tuple[Kind | None, ...]]:
+) -> tuple[VisiblyPushdownGrammar, tuple[Kind | None, ...]]:
     """The network of a schema that has been read, and of each rule what it reads between two brackets or quotes; None
     for the whole text.
 

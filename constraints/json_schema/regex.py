@@ -3,10 +3,10 @@
     json_schema_to_regex(schema)     the expression, whose `str` is its text
 
 The network of rules that `json_schema` makes is turned into expressions rule by rule: the states between two brackets
-are eliminated (`automata.elimination`), and where a rule is called, the expression of its texts stands instead, one for
-each way in which it can end. A recursive schema is no regular language; neither is free JSON (a schema that says
-nothing). With limits on how deeply objects and arrays may be nested both are: these are the k_O and k_A of section 5.1
-of Koo, Liu & He 2024. The limits are for what is recursive alone: what else the schema nests is as deep as it says.
+are eliminated (`automata.algebra.elimination`), and where a rule is called, the expression of its texts stands instead,
+one for each way in which it can end. A recursive schema is no regular language; neither is free JSON (a schema that
+says nothing). With limits on how deeply objects and arrays may be nested both are: these are the k_O and k_A of section
+5.1 of Koo, Liu & He 2024. The limits are for what is recursive alone: what else the schema nests is as deep as it says.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any, Literal
 
-from automata import expr as ex
+from automata import expressions as ex
+from automata.algebra.elimination import to_expr, without_states
 from automata.byte_automaton import ByteAutomaton
-from automata.elimination import to_expr, without_states
 from automata.errors import SchemaError
-from automata.expr import EMPTY, Expr
-from automata.nested import Counted, CountedPaths, Language, NestedNetwork
+from automata.expressions import EMPTY, Expr
+from automata.visibly_pushdown import ArcLanguage, CountedPaths, CountedUnits, VisiblyPushdownGrammar
 from constraints.json_schema.document import Draft, Resolver
 from constraints.json_schema.formula import Kind
 from constraints.json_schema.levels.objects import PropertyOrder
@@ -71,26 +71,28 @@ _Depths = tuple[int | None, int | None]
 class Expressions:
     """The expressions of rules, by what may still be nested in them."""
 
-    def __init__(self, network: NestedNetwork, kinds: tuple[Kind | None, ...], limits: dict[Kind, int | None]) -> None:
+    def __init__(
+        self, network: VisiblyPushdownGrammar, kinds: tuple[Kind | None, ...], limits: dict[Kind, int | None]
+    ) -> None:
         self.network = network
         self.kinds = kinds
         self.limits = limits
         self.recursive = _recursive(network)
         self.done: dict[tuple[int, _Depths], dict[int, Expr]] = {}
-        self.under_way: set[tuple[int, _Depths]] = set()
+        self.current_work: set[tuple[int, _Depths]] = set()
         self.written: dict[int, Expr] = {}
 
     def rule(self, number: int, depths: _Depths) -> dict[int, Expr]:
         """The texts of a rule, by exit; those that are there."""
         key = number, depths
-        if key in self.under_way:
+        if key in self.current_work:
             raise SchemaError(
                 "a recursive schema is no regular expression without max_object_depth and max_array_depth"
             )
         if key not in self.done:
-            self.under_way.add(key)
+            self.current_work.add(key)
             self.done[key] = self._rule(number, depths)
-            self.under_way.discard(key)
+            self.current_work.discard(key)
         return self.done[key]
 
     def _rule(self, number: int, depths: _Depths) -> dict[int, Expr]:
@@ -134,7 +136,7 @@ class Expressions:
             return {}
         return self.rule(number, (left - 1, arrays) if kind is Kind.OBJECT else (objects, left - 1))
 
-    def expr(self, language: Language) -> Expr:
+    def expr(self, language: ArcLanguage) -> Expr:
         """The expression of a language that an arc reads."""
         if isinstance(language, Expr):
             return language
@@ -144,8 +146,8 @@ class Expressions:
         return found
 
 
-def _written(language: ByteAutomaton | Counted | CountedPaths) -> Expr:
-    if not isinstance(language, Counted):
+def _written(language: ByteAutomaton | CountedUnits | CountedPaths) -> Expr:
+    if not isinstance(language, CountedUnits):
         return to_expr(language if isinstance(language, ByteAutomaton) else language.expanded())
     units = ex.repeat(to_expr(language.unit), language.low, language.high)
     return ex.concat(ex.literal(language.opening), units, ex.literal(language.closing))
@@ -171,7 +173,7 @@ def _closure(states: set[int], following: Callable[[int], set[int]]) -> set[int]
     return seen
 
 
-def _recursive(network: NestedNetwork) -> set[int]:
+def _recursive(network: VisiblyPushdownGrammar) -> set[int]:
     """The rules that can call themselves, by way of others or not."""
     called = [{call.rule for call in rule.calls} for rule in network.rules]
     return {

@@ -94,7 +94,7 @@ class _ToKind:
         self.statements = STATEMENTS[kind]
         self.definitions = definitions
         self.done: dict[Formula, Formula] = {}
-        self.under_way: set[Hashable] = set()
+        self.current_work: set[Hashable] = set()
 
     def __call__(self, formula: Formula) -> Formula:
         """What the formula says of values of the kind.
@@ -136,13 +136,13 @@ class _ToKind:
 
     def _meant(self, key: Hashable) -> Formula:
         """What a reference stands for."""
-        if key in self.under_way:
+        if key in self.current_work:
             raise SchemaError("a reference leads back to itself without any value between", pointer=str(key))
-        self.under_way.add(key)
+        self.current_work.add(key)
         try:
             return self(self.definitions[key])
         finally:
-            self.under_way.discard(key)
+            self.current_work.discard(key)
 
 
 def only_kind(formula: Formula) -> Kind | None:

@@ -1,21 +1,21 @@
 """grammar_rules: a JSON Schema, or another network, as rules of a grammar, for use inside a larger one.
 
 Each rule of the network is a rule of the grammar, for each exit that it can end in: its states are eliminated
-(`automata.elimination`), and calls stay calls. The language is the network's exactly. What is lost is that one rule
-reads a bracket for all that is asked of it: where a recursive value is asked for several things at once, a grammar has
-a rule for each answer, and is deterministic only where a bounded part of the text tells them apart.
+(`automata.algebra.elimination`), and calls stay calls. The language is the network's exactly. What is lost is that one
+rule reads a bracket for all that is asked of it: where a recursive value is asked for several things at once, a grammar
+has a rule for each answer, and is deterministic only where a bounded part of the text tells them apart.
 """
 
 from __future__ import annotations
 
-from automata import expr as ex
-from automata.expr import Expr
-from automata.nested import NestedNetwork
+from automata import expressions as ex
+from automata.expressions import Expr
+from automata.visibly_pushdown import VisiblyPushdownGrammar
 from constraints.json_schema.liveness import live_exits
 from constraints.json_schema.regex import Expressions
 
 
-def grammar_rules(network: NestedNetwork, prefix: str) -> tuple[str, dict[str, Expr]]:
+def grammar_rules(network: VisiblyPushdownGrammar, prefix: str) -> tuple[str, dict[str, Expr]]:
     """The name of the rule of the whole text, and all rules by name; names begin with the prefix.
 
     Raises:
@@ -37,7 +37,7 @@ class _Calls(Expressions):
         waiting: rules and exits that are called and not written yet.
     """
 
-    def __init__(self, network: NestedNetwork, prefix: str) -> None:
+    def __init__(self, network: VisiblyPushdownGrammar, prefix: str) -> None:
         super().__init__(network, (), {})
         self.prefix = prefix
         self.exits = live_exits(self.network)

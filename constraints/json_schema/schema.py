@@ -14,15 +14,15 @@ from typing import Any, Literal
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import LimitExceeded, SchemaError, UnsatisfiableSchema, UnsupportedSchema
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work
-from automata.nested import NestedNetwork, compile_nested
 from automata.pushdown.automaton import PushdownAutomaton
+from automata.visibly_pushdown import VisiblyPushdownGrammar, compile_visibly_pushdown
 from constraints.json_schema.blame import largest_count
 from constraints.json_schema.document import Document, Draft, Note, Resolver
 from constraints.json_schema.formula import Kind
 from constraints.json_schema.levels.objects import PropertyOrder
 from constraints.json_schema.network import network_of
 from constraints.json_schema.reading import read_schema
-from constraints.json_schema.together import named_together
+from constraints.json_schema.together import explain_conflict
 from constraints.json_schema.whitespace import Habit, Whitespace, whitespace_at
 
 # How many keywords one schema may have dropped.
@@ -46,10 +46,10 @@ class JsonSchema:
     notes: tuple[Note, ...]
     dropped: tuple[Note, ...]
     kinds: tuple[Kind | None, ...] = field(repr=False)
-    _network: NestedNetwork = field(repr=False)
+    _network: VisiblyPushdownGrammar = field(repr=False)
     _document: Document = field(repr=False)
 
-    def to_network(self) -> NestedNetwork:
+    def to_network(self) -> VisiblyPushdownGrammar:
         """The rules that read a text of the schema."""
         return self._network
 
@@ -61,7 +61,7 @@ class JsonSchema:
             Cancelled: the compilation was cancelled.
         """
         try:
-            return compile_nested(self._network, work=work)
+            return compile_visibly_pushdown(self._network, work=work)
         except LimitExceeded as error:
             count = largest_count(self._document)
             if count is None or error.limit == "seconds":
@@ -144,7 +144,7 @@ def _read(
                 network, kinds = lay(document, order="schema")
             break
         except UnsatisfiableSchema as error:
-            raise named_together(error, schema, partial(_is_empty, read)) from None
+            raise explain_conflict(error, schema, partial(_is_empty, read)) from None
         except UnsupportedSchema as error:
             if unsupported == "error" or error.keyword is None or len(dropped) == _MAX_DROPPED:
                 raise

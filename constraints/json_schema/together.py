@@ -17,7 +17,7 @@ NO_VALUE = "no value satisfies false"
 _MOST_KEYWORDS = 40
 
 
-def named_together(
+def explain_conflict(
     error: UnsatisfiableSchema, schema: Any, is_empty: Callable[[frozenset[str]], bool]
 ) -> UnsatisfiableSchema:
     """The error with the keywords that contradict each other, or as it is where it says why.

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal, TypeAlias
 
-from automata import expr as ex
-from automata.expr import EPSILON, Expr
+from automata import expressions as ex
+from automata.expressions import EPSILON, Expr
 
 Habit: TypeAlias = Literal["default", "compact", "python", "javascript", "flexible"]
 

@@ -14,12 +14,12 @@ from typing import Literal, TypeAlias, get_args
 
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import TextNotAllowed
-from automata.expr import Expr, concat, literal, repeat
-from automata.extensions import token
-from automata.limits import Work, under_way
-from automata.nested import NestedNetwork, compile_nested
-from automata.nested.joining import Joining
+from automata.expressions import Expr, concat, literal, repeat
+from automata.expressions.extensions import token
+from automata.limits import Work, current_work
 from automata.pushdown.automaton import PushdownAutomaton
+from automata.visibly_pushdown import VisiblyPushdownGrammar, compile_visibly_pushdown
+from automata.visibly_pushdown.builder import GrammarBuilder
 from constraints.json_schema.whitespace import Habit, Whitespace
 from constraints.parsed import Parsed
 from constraints.tools.call import ToolCall
@@ -56,8 +56,8 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
     def __repr__(self) -> str:
         return f"tool_calls([{', '.join(self._by_name)}], format={self.format!r})"
 
-    def to_network(self) -> NestedNetwork:
-        """The rules that read the calls; `automata.nested.joining` puts text around them."""
+    def to_network(self) -> VisiblyPushdownGrammar:
+        """The rules that read the calls; `automata.visibly_pushdown.builder` puts text around them."""
         return self._network
 
     def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
@@ -66,7 +66,7 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
         Raises:
             LimitExceeded, Cancelled: see `Parsed.to_automaton`.
         """
-        return compile_nested(self._network, work=work)
+        return compile_visibly_pushdown(self._network, work=work)
 
     def parse(self, text: str) -> tuple[ToolCall, ...]:
         """The calls in a text, in order, at least one.
@@ -117,11 +117,11 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
     def _readable(self) -> ByteAutomaton | PushdownAutomaton:
         """The automaton of the texts that are read: markers are text, or missing."""
         network = self._network if self._markers == "text" else self._joined(lambda text: repeat(text, 0, 1))
-        return compile_nested(network, work=under_way())
+        return compile_visibly_pushdown(network, work=current_work())
 
-    def _joined(self, marker: Callable[[str], Expr]) -> NestedNetwork:
+    def _joined(self, marker: Callable[[str], Expr]) -> VisiblyPushdownGrammar:
         """The network of the calls, with markers as they are to be written."""
-        wire, joining = WIRES[self.format], Joining()
+        wire, joining = WIRES[self.format], GrammarBuilder()
         begin = joining.read(0, _expr(wire.before, marker))
         behind = joining.state()
         for _ in range(self._at_most or 1):
@@ -131,7 +131,7 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
                 joining.read(joining.read(there, arguments), _expr(wire.end, marker), end)
             joining.read(end, _expr(wire.behind, marker), behind)
             begin = joining.read(end, _expr(wire.between, marker), begin if self._at_most is None else None)
-        return joining.network([behind])
+        return joining.grammar([behind])
 
 
 def _expr(pieces: Pieces, marker: Callable[[str], Expr]) -> Expr:

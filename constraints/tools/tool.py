@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import SchemaError, TextNotAllowed, UnsupportedSchema
-from automata.limits import under_way
-from automata.nested import NestedNetwork, compile_nested
+from automata.limits import current_work
+from automata.visibly_pushdown import VisiblyPushdownGrammar, compile_visibly_pushdown
 from constraints.json_schema import json_schema
 from constraints.json_schema.whitespace import Habit, Whitespace
 from constraints.types.typed import typed
@@ -35,7 +35,7 @@ class Tool:
     """
 
     name: str
-    network: NestedNetwork = field(repr=False)
+    network: VisiblyPushdownGrammar = field(repr=False)
     read: Callable[[str], dict[str, Any]] = field(repr=False)
 
     def as_string(self) -> ByteAutomaton:
@@ -47,7 +47,7 @@ class Tool:
         """
         from constraints.json_schema.strings.spelling import spelled
 
-        found = compile_nested(self.network, work=under_way())
+        found = compile_visibly_pushdown(self.network, work=current_work())
         if not isinstance(found, ByteAutomaton):
             reason = f"arguments of {self.name!r} nest to any depth, or are large; in a string they need a bound"
             raise UnsupportedSchema(reason)

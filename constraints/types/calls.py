@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from automata.algebra.elimination import to_expr
 from automata.byte_automaton import ByteAutomaton
-from automata.elimination import to_expr
 from automata.errors import UnsupportedSchema
-from automata.expr import EMPTY, EPSILON, Expr, alternation, call, char_set, concat, literal, repeat, strings
+from automata.expressions import EMPTY, EPSILON, Expr, alternation, call, char_set, concat, literal, repeat, strings
 from automata.pushdown.grammar import Grammar
 from constraints.types import literals, moments
 from constraints.types.moments import COMMA, DIGIT, SPACE

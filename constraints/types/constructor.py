@@ -6,10 +6,10 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar, cast, overload
 
 from automata.byte_automaton import ByteAutomaton
-from automata.compile import compile_expr
+from automata.compile.compiler import compile_expr
 from automata.errors import TextNotAllowed
-from automata.expr import Expr
-from automata.limits import Work, under_way
+from automata.expressions import Expr
+from automata.limits import Work, current_work
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.compile import compile_grammar
 from automata.pushdown.grammar import Grammar
@@ -65,7 +65,7 @@ class ConstructorCalls(Parsed[T], Generic[T]):
 
     @cached_property
     def _automaton(self) -> ByteAutomaton | PushdownAutomaton:
-        return self.to_automaton(under_way())
+        return self.to_automaton(current_work())
 
     def parse(self, text: str) -> T:
         """The value that a constructor call makes; nothing is evaluated but the types' own constructors.

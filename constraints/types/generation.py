@@ -45,8 +45,8 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from automata.compile import compile_expr
-from automata.elimination import to_expr
+from automata.algebra.elimination import to_expr
+from automata.compile.compiler import compile_expr
 from automata.errors import UnsupportedSchema
 from constraints.json_schema.formula import Formula, IsInteger, Maximum, Minimum, MultipleOf, conjunction
 from constraints.types import patterns

@@ -18,11 +18,10 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal, TypeAlias
 
-from automata import ranges as rg
-from automata.compile import compile_expr
-from automata.elimination import to_expr
+from automata.algebra.elimination import to_expr
+from automata.compile.compiler import compile_expr
 from automata.errors import UnsupportedSchema
-from automata.expr import (
+from automata.expressions import (
     EPSILON,
     Alternation,
     CharSet,
@@ -36,9 +35,10 @@ from automata.expr import (
     intersection,
     repeat,
 )
-from automata.nodes import Literal as LiteralNode
+from automata.expressions import ranges as rg
+from automata.expressions.nodes import Literal as LiteralNode
+from automata.expressions.ranges import ALL_CHARACTERS, Ranges
 from automata.pattern import parse
-from automata.ranges import ALL_CHARACTERS, Ranges
 from constraints.types.shapes import ANY_SIZE, Size
 
 Quote: TypeAlias = Literal["'", '"']

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from automata.expr import Expr, alternation, char_set, concat, repeat, strings
+from automata.expressions import Expr, alternation, char_set, concat, repeat, strings
 from constraints.types.literals import QUOTES, text
 
 SPACE = repeat(" ", 0, 1)

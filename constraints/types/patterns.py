@@ -13,9 +13,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from automata.algebra.elimination import to_expr
 from automata.byte_automaton import ByteAutomaton
-from automata.compile import compile_expr
-from automata.elimination import to_expr
+from automata.compile.compiler import compile_expr
 from automata.errors import UnsupportedSchema
 from constraints.json_schema.formula import Formula
 

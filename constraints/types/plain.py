@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from automata.nested import NestedNetwork
+from automata.visibly_pushdown import VisiblyPushdownGrammar
 from constraints.json_schema.document import Document
 from constraints.json_schema.formula import Formula, IsInteger
 from constraints.json_schema.network import network_of
@@ -16,7 +16,7 @@ from constraints.json_schema.reading import read_schema
 from constraints.json_schema.whitespace import Habit, Whitespace
 
 
-def plain_network(schema: Any, whitespace: Habit | Whitespace) -> NestedNetwork:
+def plain_network(schema: Any, whitespace: Habit | Whitespace) -> VisiblyPushdownGrammar:
     """The network of a schema, its integers written plainly.
 
     Raises:

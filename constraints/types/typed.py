@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import TextNotAllowed, UnsupportedSchema
-from automata.limits import Work, under_way
-from automata.nested import NestedNetwork, compile_nested
+from automata.limits import Work, current_work
 from automata.pushdown.automaton import PushdownAutomaton
+from automata.visibly_pushdown import VisiblyPushdownGrammar, compile_visibly_pushdown
 from constraints.json_schema.whitespace import Habit, Whitespace
 from constraints.parsed import Parsed
 from constraints.types.plain import plain_network
@@ -55,7 +55,7 @@ class Typed(Parsed[T], Generic[T]):
     def __repr__(self) -> str:
         return f"typed({getattr(self.annotation, '__qualname__', self.annotation)})"
 
-    def to_network(self) -> NestedNetwork:
+    def to_network(self) -> VisiblyPushdownGrammar:
         """The rules that read a text of the type."""
         return self._network
 
@@ -65,11 +65,11 @@ class Typed(Parsed[T], Generic[T]):
         Raises:
             LimitExceeded, Cancelled: see `Parsed.to_automaton`.
         """
-        return compile_nested(self._network, work=work)
+        return compile_visibly_pushdown(self._network, work=work)
 
     @cached_property
     def _automaton(self) -> ByteAutomaton | PushdownAutomaton:
-        return self.to_automaton(under_way())
+        return self.to_automaton(current_work())
 
     def parse(self, text: str) -> T:
         """The value of a text.

@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from automata.expr import Expr, alternation, char_set, concat, literal, repeat
+from automata.expressions import Expr, alternation, char_set, concat, literal, repeat
 from constraints.values.digits import naturals
 from constraints.values.value import Value
 

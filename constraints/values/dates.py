@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from functools import cache
 
-from automata.expr import Expr, alternation, concat, intersection
+from automata.expressions import Expr, alternation, concat, intersection
 from constraints.values.digits import digit, same_length
 from constraints.values.value import Value
 

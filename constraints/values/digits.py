@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from automata.expr import EMPTY, EPSILON, Expr, alternation, char_set, concat, repeat
+from automata.expressions import EMPTY, EPSILON, Expr, alternation, char_set, concat, repeat
 
 
 @cache

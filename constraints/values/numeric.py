@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from automata.compile import compile_expr
-from automata.expr import EMPTY, Expr, alternation, concat, difference, repeat
+from automata.compile.compiler import compile_expr
+from automata.expressions import EMPTY, Expr, alternation, concat, difference, repeat
 from constraints.values.digits import behind_the_point, naturals
 from constraints.values.value import Value
 

@@ -22,8 +22,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
-from automata.expr import Expr, alternation, char_set, concat, repeat
-from automata.extensions import delimited_list
+from automata.expressions import Expr, alternation, char_set, concat, repeat
+from automata.expressions.extensions import delimited_list
 from constraints.values.digits import digit, naturals
 from constraints.values.value import Value
 

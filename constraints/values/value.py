@@ -8,9 +8,9 @@ from functools import lru_cache
 from typing import TypeVar
 
 from automata.byte_automaton import ByteAutomaton
-from automata.compile import compile_expr
+from automata.compile.compiler import compile_expr
 from automata.errors import TextNotAllowed
-from automata.expr import Expr
+from automata.expressions import Expr
 from automata.limits import Work
 from constraints.parsed import Parsed
 

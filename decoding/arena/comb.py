@@ -7,7 +7,7 @@ if it names the row. How rows are laid is in `native/decoding/comb.h`.
 from __future__ import annotations
 
 from automata.arrays import IntArray
-from automata.limits import Work, under_way
+from automata.limits import Work, current_work
 from decoding import _native
 from decoding.arena.machine import Longs
 
@@ -28,4 +28,4 @@ def comb(
     Raises:
         LimitExceeded: the table takes too much memory.
     """
-    return _native.comb(offsets, number, outcome, num_classes, under_way(work).budget)
+    return _native.comb(offsets, number, outcome, num_classes, current_work(work).budget)

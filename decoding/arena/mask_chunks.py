@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from automata.arrays import IntArray
-from automata.limits import Work, under_way
+from automata.limits import Work, current_work
 from decoding import _native
 from decoding.arena.layout import CHUNK_WORDS
 from decoding.arena.machine import Machine
@@ -36,4 +36,4 @@ def mask_chunks(
         LimitExceeded: the masks take too much memory.
     """
     classes = machine.token_class.astype(np.int32)
-    return _native.row_masks(*machine.rows, classes, machine.num_classes, begin, end, under_way(work).budget)
+    return _native.row_masks(*machine.rows, classes, machine.num_classes, begin, end, current_work(work).budget)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from automata import compile_expr
-from automata.expr import Alternation, ByteSet, Call, CharSet, Concatenation, Expr, Literal, Repetition
+from automata.expressions import Alternation, ByteSet, Call, CharSet, Concatenation, Expr, Literal, Repetition
 
 # A byte, or the name of a rule or a lexical rule.
 Symbol = int | str

@@ -13,7 +13,7 @@ from random import Random
 from candidates import Walks
 
 from automata import compile_expr
-from automata.expr import Alternation, ByteSet, Call, CharSet, Concatenation, Expr, Literal, Repetition
+from automata.expressions import Alternation, ByteSet, Call, CharSet, Concatenation, Expr, Literal, Repetition
 from automata.pushdown.grammar import Grammar
 
 DEPTH, LENGTH, REPEATS = 14, 60, 3

@@ -6,17 +6,17 @@ from functools import lru_cache
 
 from automata import compile_expr
 from automata.byte_automaton import ByteAutomaton
-from automata.nested import Language, NestedNetwork
+from automata.visibly_pushdown import ArcLanguage, VisiblyPushdownGrammar
 
 _Ends = frozenset[tuple[int, int]]
 
 
 @lru_cache(None)
-def _compiled(language: Language) -> ByteAutomaton:
+def _compiled(language: ArcLanguage) -> ByteAutomaton:
     return language if isinstance(language, ByteAutomaton) else compile_expr(language)
 
 
-def accepts(network: NestedNetwork, text: bytes) -> bool:
+def accepts(network: VisiblyPushdownGrammar, text: bytes) -> bool:
     """Whether the network has the text."""
     reading = _Reading(network, text)
     return (len(text), 0) in reading.ends(network.start, 0)
@@ -25,7 +25,7 @@ def accepts(network: NestedNetwork, text: bytes) -> bool:
 class _Reading:
     """One text; what each rule can read from each place on is found once."""
 
-    def __init__(self, network: NestedNetwork, text: bytes) -> None:
+    def __init__(self, network: VisiblyPushdownGrammar, text: bytes) -> None:
         self.network, self.text = network, text
         self.found: dict[tuple[int, int], _Ends] = {}
         self.read_by: dict[tuple[int, int], list[int]] = {}
@@ -39,7 +39,7 @@ class _Reading:
 
     def _ends(self, number: int, place: int) -> _Ends:
         rule = self.network.rules[number]
-        arcs: dict[int, list[tuple[Language, int]]] = {}
+        arcs: dict[int, list[tuple[ArcLanguage, int]]] = {}
         for source, language, target in rule.arcs:
             arcs.setdefault(source, []).append((language, target))
         silent: dict[int, list[int]] = {}
@@ -66,7 +66,7 @@ class _Reading:
             seen.update(reached)
         return frozenset(ends)
 
-    def readings(self, language: Language, place: int) -> list[int]:
+    def readings(self, language: ArcLanguage, place: int) -> list[int]:
         """Where a text of the language may end that begins at a place."""
         key = id(language), place
         if key not in self.read_by:

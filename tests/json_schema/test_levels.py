@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 from automata import LimitExceeded, compile_expr, equivalent
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import SchemaError, UnsatisfiableSchema, UnsupportedSchema
-from automata.nested import NestedNetwork
+from automata.visibly_pushdown import VisiblyPushdownGrammar
 from constraints import json_schema, json_schema_to_regex
 from constraints.json_schema import Whitespace
 
@@ -116,7 +116,7 @@ class Schemas:
         return {kind: [self.schema(depth - 1) for _ in range(random.choice([2, 3]))]}
 
 
-def network_of(schema: Any, **options: Any) -> NestedNetwork | None:
+def network_of(schema: Any, **options: Any) -> VisiblyPushdownGrammar | None:
     try:
         return json_schema(schema, whitespace="compact", **options).to_network()
     except UnsatisfiableSchema:

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from automata import PatternError, compile_expr, equivalent
-from automata import expr as ex
-from automata.algebra import alternation, difference
+from automata import expressions as ex
+from automata.algebra.operations import alternation, difference
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import LimitExceeded
-from automata.nested import Counted, CountedPaths
+from automata.visibly_pushdown import CountedPaths, CountedUnits
 from constraints.json_schema.formula import (
     FALSE,
     TRUE,
@@ -268,7 +268,7 @@ def test_what_is_counted_is_the_same_language(formula: Formula, is_counted: bool
     language, expected = counted_language(formula), string_language(formula)
     assert isinstance(expected, ByteAutomaton)
     if is_counted:
-        assert isinstance(language, Counted | CountedPaths)
+        assert isinstance(language, CountedUnits | CountedPaths)
         assert _same(language.expanded(), expected)
     else:
         assert language is expected

@@ -11,7 +11,8 @@ from random import Random
 from typing import Final, TypeAlias
 
 from automata.byte_automaton import ByteAutomaton
-from automata.pushdown.automaton import Configuration, PushdownAutomaton
+from automata.pushdown.automaton import PushdownAutomaton
+from automata.pushdown.step_table import Configuration
 
 Walked: TypeAlias = ByteAutomaton | PushdownAutomaton
 MOST_SEARCHED: Final = 20_000

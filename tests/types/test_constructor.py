@@ -21,7 +21,7 @@ from python_types import Color, Leaf, Pair, Point, Tree, constructor_call, equal
 import tokenfst
 from automata import ByteAutomaton, EmptyLanguage, TextNotAllowed, compile_grammar, random_strings
 from automata.errors import UnsupportedSchema
-from automata.limits import under_way
+from automata.limits import current_work
 from automata.pushdown.automaton import PushdownAutomaton
 from constraints.types import ConstructorCalls, dataclass
 
@@ -29,7 +29,7 @@ FEW = settings(max_examples=60, deadline=None)
 
 
 def automaton_of(constraint: ConstructorCalls[Any]) -> ByteAutomaton | PushdownAutomaton:
-    return constraint.to_automaton(under_way())
+    return constraint.to_automaton(current_work())
 
 
 def sampled(constraint: ConstructorCalls[Any], count: int, seed: int, depth: int = 3) -> list[str]:

@@ -19,10 +19,10 @@ from pydantic import Field
 import tokenfst
 from automata import ByteAutomaton, TextNotAllowed, literal, random_strings
 from automata.errors import SchemaError, UnsupportedSchema
-from automata.limits import under_way
-from automata.nested import compile_nested
-from automata.nested.joining import Joining
+from automata.limits import current_work
 from automata.pushdown.automaton import PushdownAutomaton
+from automata.visibly_pushdown import compile_visibly_pushdown
+from automata.visibly_pushdown.builder import GrammarBuilder
 from constraints import json_schema
 from constraints.tools import Format, PythonicCalls, ToolCall, ToolCalls, tool_calls
 
@@ -107,7 +107,7 @@ KNOWN = {
 
 
 def automaton_of(constraint: ToolCalls | PythonicCalls) -> ByteAutomaton | PushdownAutomaton:
-    return constraint.to_automaton(under_way())
+    return constraint.to_automaton(current_work())
 
 
 @pytest.mark.parametrize("form", KNOWN)
@@ -260,11 +260,11 @@ def test_mistakes(tools: list[Any], options: dict[str, Any], error: type[Excepti
 def test_joining() -> None:
     """Networks with text between them: all texts of a small language, and no others."""
     network = json_schema({"type": "array", "items": {"const": 1}, "maxItems": 1}, whitespace="compact").to_network()
-    joining = Joining()
+    joining = GrammarBuilder()
     begin = joining.read(0, literal("<"))
     end = joining.read(begin, network)
     joining.read(end, literal("|"), begin)
-    automaton = compile_nested(joining.network([joining.read(end, literal(">")), 0]))
+    automaton = compile_visibly_pushdown(joining.grammar([joining.read(end, literal(">")), 0]))
     once = ["[]", "[1]"]
     for inside in ["", *once, *[f"{a}|{b}" for a in once for b in once], "[]|[]|[1]", "[1,1]", "|", "[]|", "[[]]"]:
         parts = inside.split("|")

@@ -32,7 +32,7 @@ from typing_extensions import TypedDict
 import tokenfst
 from automata import ByteAutomaton, TextNotAllowed, random_strings
 from automata.errors import UnsatisfiableSchema, UnsupportedSchema
-from automata.limits import under_way
+from automata.limits import current_work
 from automata.pushdown.automaton import PushdownAutomaton
 from constraints.types import Typed, typed
 
@@ -40,7 +40,7 @@ FEW = settings(max_examples=60, deadline=None)
 
 
 def automaton_of(constraint: Typed[Any]) -> ByteAutomaton | PushdownAutomaton:
-    return constraint.to_automaton(under_way())
+    return constraint.to_automaton(current_work())
 
 
 def accepts(annotation: Any, *texts: str) -> list[bool]:

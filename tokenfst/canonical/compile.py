@@ -15,7 +15,7 @@ import numpy as np
 from automata.arrays import IntArray
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import EmptyLanguage, LimitExceeded, VocabularyError
-from automata.limits import Work, under_way
+from automata.limits import Work, current_work
 from tokenfst import _native
 from tokenfst.canonical.automaton import MAX_CACHED_ROWS, CanonicalTokenAutomaton
 from tokenfst.canonical.prepared import Prepared, prepare
@@ -41,7 +41,7 @@ def canonical_from_bytes(
     """
     if automaton.is_empty:
         raise EmptyLanguage("the constraint allows no text at all")
-    work = under_way(work)
+    work = current_work(work)
     prepared = prepare(vocabulary, work)
     labelled = labelled_tokens(automaton.labels, vocabulary, terminals or {})
     max_states, budget = work.limits.states, work.budget

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from automata.errors import UnsupportedTokenizer
-from automata.limits import Work, under_way
+from automata.limits import Work, current_work
 from tokenfst import _native
 from tokenfst._native import Derivations
 from tokenfst.vocabulary import Vocabulary
@@ -22,7 +22,7 @@ def derivations(vocabulary: Vocabulary, bpe: BPE, work: Work | None = None) -> D
         UnsupportedTokenizer: the list of merges names a token that emits nothing.
         LimitExceeded, Cancelled: the compilation has to stop.
     """
-    budget = under_way(work).budget
+    budget = current_work(work).budget
     if bpe.merges is None:
         return _native.derivations(vocabulary.native, None, budget)
     merges = np.array(bpe.merges, np.int32).reshape(-1, 3)

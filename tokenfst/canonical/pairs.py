@@ -11,7 +11,7 @@ What must not follow a token is a few intervals of positions in a depth-first or
 
 from __future__ import annotations
 
-from automata.limits import Work, under_way
+from automata.limits import Work, current_work
 from tokenfst import _native
 from tokenfst._native import Derivations, Pairs
 
@@ -22,7 +22,7 @@ def pairs(derivations: Derivations, work: Work | None = None) -> Pairs:
     Raises:
         LimitExceeded, Cancelled: the compilation has to stop.
     """
-    return _native.pairs(derivations, under_way(work).budget)
+    return _native.pairs(derivations, current_work(work).budget)
 
 
 def compatible(relation: Pairs, left: int, right: int) -> bool:

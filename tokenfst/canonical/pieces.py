@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 from automata.arrays import IntArray
 from automata.errors import UnsupportedTokenizer
-from automata.limits import Work, under_way
+from automata.limits import Work, current_work
 from tokenfst.canonical import characters as chars
 from tokenfst.canonical.pattern_reader import Fork, Match, Program, Read, read_pattern
 
@@ -76,7 +76,7 @@ def pieces(pattern: str | None, work: Work | None = None) -> Pieces:
         UnsupportedTokenizer: the pattern has something that is not modelled, or leaves characters out of all pieces.
         LimitExceeded, Cancelled: the compilation has to stop.
     """
-    work = under_way(work)
+    work = current_work(work)
     program = read_pattern(pattern)
     kind, members = _kinds(program)
     machine = _Machine(program, members)

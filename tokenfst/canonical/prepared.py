@@ -9,7 +9,7 @@ import numpy as np
 
 from automata.arrays import IntArray
 from automata.errors import UnsupportedTokenizer
-from automata.limits import Work, under_way
+from automata.limits import Work, current_work
 from tokenfst import _native
 from tokenfst._native import Pairs, WholePieces
 from tokenfst.canonical.derivations import derivations
@@ -58,7 +58,7 @@ def prepare(vocabulary: Vocabulary, work: Work | None = None) -> Prepared:
     """
     found = _prepared.get(vocabulary)
     if found is None:
-        found = _prepared[vocabulary] = _prepare(vocabulary, under_way(work))
+        found = _prepared[vocabulary] = _prepare(vocabulary, current_work(work))
     return found
 
 

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from automata.arrays import IntArray
 from automata.counted import CountedByteAutomaton
 from automata.errors import EmptyLanguage, LimitExceeded
-from automata.limits import Work, under_way
+from automata.limits import Work, current_work
 from tokenfst import _native
 from tokenfst._native import FiniteAutomaton
 from tokenfst.counted.beginning import with_counted_beginning, with_counted_exceptions
@@ -114,7 +114,7 @@ def from_counted(
     """The token automaton of a counted byte automaton; see `tokenfst.compile`."""
     if automaton.is_empty:
         raise EmptyLanguage("the constraint allows no text at all")
-    work = under_way(work)
+    work = current_work(work)
     rule, language, token_bytes = vocabulary.text_start if at_text_start else None, automaton, vocabulary.is_token_byte
     if rule:
         automaton, token_bytes = with_counted_beginning(automaton, rule), vocabulary.is_first_byte

@@ -14,9 +14,9 @@ import numpy as np
 
 from automata.arrays import BoolArray, IntArray
 from automata.byte_automaton import ByteAutomaton
-from automata.distance import distances
 from automata.errors import EmptyLanguage
-from automata.limits import Work, under_way
+from automata.graph import distances
+from automata.limits import Work, current_work
 from tokenfst import _native
 from tokenfst._native import TokenClasses
 from tokenfst.finite.automaton import FiniteTokenAutomaton
@@ -37,7 +37,7 @@ def from_bytes(
     """Return the automaton over tokens of a byte automaton; see `tokenfst.compile`."""
     if automaton.is_empty:
         raise EmptyLanguage("the constraint allows no text at all")
-    work = under_way(work)
+    work = current_work(work)
     rule = vocabulary.text_start if at_text_start else None
     raw, token_bytes = automaton, vocabulary.is_token_byte
     if rule:

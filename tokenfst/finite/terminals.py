@@ -26,7 +26,7 @@ from automata import _native as automata_native
 from automata.arrays import BoolArray, IntArray
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import EmptyLanguage, LimitExceeded, UnknownTerminal, VocabularyError
-from automata.extensions import PARAGRAPH_TOKEN, TEXT_TOKEN
+from automata.expressions.extensions import PARAGRAPH_TOKEN, TEXT_TOKEN
 from automata.limits import Work
 from tokenfst._native import TokenClasses
 from tokenfst.finite.classes import END, FIRST_CLASS, NEVER

@@ -19,7 +19,8 @@ import numpy as np
 from automata.arrays import IntArray
 from automata.errors import UnsupportedTokenizer
 from automata.limits import Work
-from automata.pushdown.automaton import Configuration, PushdownAutomaton
+from automata.pushdown.automaton import PushdownAutomaton
+from automata.pushdown.step_table import Configuration
 from tokenfst._native import TokenEffects
 from tokenfst.finite.beginning import moved_runs
 from tokenfst.finite.classes import NEVER

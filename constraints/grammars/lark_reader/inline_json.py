@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import json as text_of_json
 
-from automata import expr as ex
+from automata import expressions as ex
 from automata.errors import LimitExceeded, SchemaError
-from automata.expr import Call, Expr
+from automata.expressions import Call, Expr
 from constraints.grammars.json import json
 from constraints.grammars.lark_reader.document import Item
 from constraints.grammars.places import Places

@@ -25,8 +25,8 @@ so the argument holds with this end in place of a character.
 
 from __future__ import annotations
 
-from automata.compile import compile_expr
-from automata.expr import (
+from automata.compile.compiler import compile_expr
+from automata.expressions import (
     ANY_CHAR,
     ANY_TEXT,
     Alternation,

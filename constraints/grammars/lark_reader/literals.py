@@ -16,10 +16,10 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from automata import expr as ex
+from automata import expressions as ex
 from automata.errors import PatternError
-from automata.expr import Expr
-from automata.extensions import substring_of
+from automata.expressions import Expr
+from automata.expressions.extensions import substring_of
 from automata.pattern.parser import Parser
 
 _STRING_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from automata import expr as ex
+from automata import expressions as ex
 from automata.errors import GrammarError
-from automata.expr import Call, Expr, Label
-from automata.extensions import token
+from automata.expressions import Call, Expr, Label
+from automata.expressions.extensions import token
 from automata.pushdown.grammar import Place
 from constraints.grammars.lark_reader.attributes import REFUSED
 from constraints.grammars.lark_reader.document import Body, Definition, Document, Item

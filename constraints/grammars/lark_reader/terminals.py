@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NoReturn
 
-from automata import expr as ex
+from automata import expressions as ex
 from automata.assertions import holds_assertion, matches_empty, simplified
 from automata.errors import GrammarError
-from automata.expr import Alternation, Concatenation, Expr, Literal
-from automata.extensions import token
+from automata.expressions import Alternation, Concatenation, Expr, Literal
+from automata.expressions.extensions import token
 from automata.pattern.parser import Parser
 from automata.pushdown.grammar import LexicalRule, Place
 from constraints.grammars.lark_reader.common import COMMON

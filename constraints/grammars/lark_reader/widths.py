@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from automata.expr import (
+from automata.expressions import (
     Alternation,
     CharSet,
     Complement,

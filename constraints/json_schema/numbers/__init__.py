@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Final
 
 from automata.byte_automaton import ByteAutomaton
-from automata.expr import EMPTY, Expr, alternation, char_set, concat, is_empty, repeat
+from automata.expressions import EMPTY, Expr, alternation, char_set, concat, is_empty, repeat
 from constraints.json_schema.formula import FALSE, TRUE, Formula, IsInteger
 from constraints.json_schema.numbers.finite import finite_language
 from constraints.json_schema.numbers.spelling import number_automaton

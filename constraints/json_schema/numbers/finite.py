@@ -13,8 +13,8 @@ from math import ceil, floor
 from typing import Final
 
 from automata.byte_automaton import ByteAutomaton
-from automata.compile import compile_expr
-from automata.expr import EPSILON, Expr, alternation, char_set, concat, repeat, strings
+from automata.compile.compiler import compile_expr
+from automata.expressions import EPSILON, Expr, alternation, char_set, concat, repeat, strings
 from constraints.json_schema.formula import And, Formula, IsInteger, Maximum, Minimum, MultipleOf, NumberIn, Or
 from constraints.json_schema.numbers.sides import FIRST_POSITIVE, LAST_NEGATIVE
 from constraints.json_schema.numbers.statements import atoms, number_matches

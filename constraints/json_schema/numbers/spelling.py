@@ -27,11 +27,11 @@ from decimal import Decimal
 from typing import Final, TypeAlias
 
 from automata.byte_automaton import ByteAutomaton
-from automata.compile import Compiler
+from automata.compile.compiler import Compiler
+from automata.compile.nfa import NfaBuilder
 from automata.errors import LimitExceeded
-from automata.expr import EMPTY
-from automata.limits import spend, under_way
-from automata.thompson import Fragment
+from automata.expressions import EMPTY
+from automata.limits import current_work, spend
 from constraints.json_schema.formula import Formula, IsInteger, Minimum, MultipleOf, NumberIn
 from constraints.json_schema.numbers.exponents import exponent_rows
 from constraints.json_schema.numbers.multiples import FAILED, MAX_STATES, Step
@@ -57,8 +57,8 @@ def number_automaton(formula: Formula) -> ByteAutomaton:
     """
     spelling = _Spelling(formula)
     spelling.explore()
-    fragment = Fragment(spelling.num_states, spelling.arcs, spelling.epsilon)
-    return Compiler(under_way(), blames=False).determinize(EMPTY, fragment)
+    fragment = NfaBuilder(spelling.num_states, spelling.arcs, spelling.epsilon)
+    return Compiler(current_work(), blames=False).determinize(EMPTY, fragment)
 
 
 class _Spelling:

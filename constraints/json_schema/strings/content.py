@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from automata import algebra
-from automata import expr as ex
+from automata import expressions as ex
+from automata.algebra import operations as algebra
 from automata.assertions import simplified
 from automata.byte_automaton import ByteAutomaton
-from automata.compile import compile_expr
+from automata.compile.compiler import compile_expr
 from automata.errors import PatternError
-from automata.expr import CharSet, Expr, Repetition
+from automata.expressions import CharSet, Expr, Repetition
+from automata.expressions.ranges import Ranges
 from automata.pattern import parse
-from automata.ranges import Ranges
 from constraints.json_schema.formula import (
     FALSE,
     Always,

@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterable
 from functools import lru_cache
 
-from automata import expr as ex
+from automata import expressions as ex
 from automata.byte_automaton import ByteAutomaton
-from automata.expr import Expr
-from automata.nested import Counted, CountedPaths, Language
-from automata.ranges import ALL_CHARACTERS, Ranges
+from automata.expressions import Expr
+from automata.expressions.ranges import ALL_CHARACTERS, Ranges
+from automata.visibly_pushdown import ArcLanguage, CountedPaths, CountedUnits
 from constraints.json_schema.formula import Always, And, Formula, Never, Not, Pattern, StringIn, TextLength, conjunction
 from constraints.json_schema.strings.content import content, holds, listed, repeated_set, with_one_length, written
 from constraints.json_schema.strings.lengths import counted_length, counted_texts, length_spellings
@@ -45,7 +45,7 @@ def string_language(formula: Formula, *, usual: bool = False) -> Expr | ByteAuto
     return _language(with_one_length(formula), usual)
 
 
-def counted_language(formula: Formula, *, usual: bool = False) -> Language:
+def counted_language(formula: Formula, *, usual: bool = False) -> ArcLanguage:
     """`string_language`, where long strings are counted in place of being written out.
 
     Raises: as `string_language`.
@@ -56,7 +56,7 @@ def counted_language(formula: Formula, *, usual: bool = False) -> Language:
 
 
 @lru_cache(maxsize=4096)
-def _counted(formula: Formula) -> Counted | None:
+def _counted(formula: Formula) -> CountedUnits | None:
     """What is counted where a formula says no more than how many characters there are, and of which they are."""
     ranges: Ranges = ALL_CHARACTERS
     low = 0

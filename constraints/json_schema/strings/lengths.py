@@ -11,14 +11,14 @@ from functools import lru_cache
 import numpy as np
 
 from automata import _native as automata_native
-from automata import expr as ex
+from automata import expressions as ex
 from automata.arrays import BoolArray, IntArray
 from automata.byte_automaton import SPARSE, ByteAutomaton
-from automata.compile import compile_expr
-from automata.limits import Work, under_way
-from automata.nested import CountedPaths, counted_paths
-from automata.nested.counted import Counted, counted_arcs
-from automata.ranges import ALL_CHARACTERS, Ranges
+from automata.compile.compiler import compile_expr
+from automata.expressions.ranges import ALL_CHARACTERS, Ranges
+from automata.limits import Work, current_work
+from automata.visibly_pushdown import CountedPaths, counted_paths
+from automata.visibly_pushdown.units import CountedUnits, counted_arcs
 from constraints import _native
 from constraints.json_schema.strings.lists import every_spelling
 from constraints.json_schema.strings.spelling import spelled
@@ -47,14 +47,14 @@ def length_spellings(low: int, high: int | None) -> ByteAutomaton:
     return compile_expr(ex.EMPTY) if high is not None and low > high else counted_length(low, high).expanded()
 
 
-def counted_length(low: int, high: int | None, ranges: Ranges = ALL_CHARACTERS) -> Counted:
+def counted_length(low: int, high: int | None, ranges: Ranges = ALL_CHARACTERS) -> CountedUnits:
     """The spellings of the strings of so many of some characters, in quotes, not written out.
 
     Args:
         low, high: the bounds; `high` is not below `low`.
         ranges: the characters, of which there are some.
     """
-    return Counted(_character(ranges), low, high, b'"', b'"')
+    return CountedUnits(_character(ranges), low, high, b'"', b'"')
 
 
 def counted_texts(language: ByteAutomaton, low: int, high: int | None, work: Work | None = None) -> CountedPaths | None:
@@ -70,7 +70,7 @@ def counted_texts(language: ByteAutomaton, low: int, high: int | None, work: Wor
         LimitExceeded, Cancelled: the compilation has to stop.
     """
     every = every_spelling(usual=False)
-    between = _native.between_characters(language.tables, every.tables, under_way(work).budget)
+    between = _native.between_characters(language.tables, every.tables, current_work(work).budget)
     # The quote leads to the first state between two characters.
     return counted_paths(language, between, low + 1, None if high is None else high + 1)
 

@@ -10,11 +10,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from automata import expr as ex
+from automata import expressions as ex
 from automata.byte_automaton import ByteAutomaton
-from automata.compile import compile_expr
+from automata.compile.compiler import compile_expr
 from automata.errors import LimitExceeded
-from automata.limits import Work, under_way
+from automata.limits import Work, current_work
 from constraints import _native
 from constraints.json_schema.strings.spelling import spelled
 
@@ -62,7 +62,7 @@ def _made(texts: list[str], every: ByteAutomaton, *, besides: bool, work: Work |
     codes = np.frombuffer("".join(ascending).encode("utf-32-le"), "<i4")
     offsets = np.array([0, *map(len, ascending)], np.int32).cumsum(dtype=np.int32)
     try:
-        tables = _native.listed_spellings(codes, offsets, every.tables, besides, under_way(work).budget)
+        tables = _native.listed_spellings(codes, offsets, every.tables, besides, current_work(work).budget)
     except LimitExceeded as error:
         raise error.of(f"a list of {len(ascending):,} strings, as JSON spells them,") from None
     return ByteAutomaton(tables)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import LimitExceeded
-from automata.limits import Work, under_way
+from automata.limits import Work, current_work
 from constraints import _native
 
 
@@ -31,6 +31,6 @@ def spelled(content: ByteAutomaton, *, usual: bool = False, work: Work | None = 
     if content.is_empty:
         return content
     try:
-        return ByteAutomaton(_native.spelled(content.tables, usual, under_way(work).budget))
+        return ByteAutomaton(_native.spelled(content.tables, usual, current_work(work).budget))
     except LimitExceeded as error:
         raise error.of(f"the spellings of {content.num_states:,} states") from None

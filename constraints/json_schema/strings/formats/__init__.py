@@ -24,8 +24,8 @@ from collections.abc import Callable, Mapping
 from functools import cache
 
 from automata.byte_automaton import ByteAutomaton
-from automata.compile import compile_expr
-from automata.expr import ANY_TEXT, Expr
+from automata.compile.compiler import compile_expr
+from automata.expressions import ANY_TEXT, Expr
 from constraints.json_schema.strings.formats import (
     addresses,
     dates,

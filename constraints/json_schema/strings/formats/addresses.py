@@ -4,8 +4,8 @@ section 2.2), whose grammar is that of RFC 3986, section 3.2.2.
 
 from __future__ import annotations
 
-from automata import expr as ex
-from automata.expr import Expr
+from automata import expressions as ex
+from automata.expressions import Expr
 from automata.pattern import parse
 
 

@@ -7,8 +7,8 @@ leap second are whole or half hours: with all of them the automaton would need a
 
 from __future__ import annotations
 
-from automata import expr as ex
-from automata.expr import Expr
+from automata import expressions as ex
+from automata.expressions import Expr
 from automata.pattern import parse
 
 _MINUTES = 24 * 60

@@ -16,14 +16,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from automata import expr as ex
-from automata import ranges as rg
+from automata import expressions as ex
 from automata.byte_automaton import ByteAutomaton
-from automata.compile import Compiler
-from automata.expr import Expr
-from automata.limits import under_way
+from automata.compile.compiler import Compiler
+from automata.compile.nfa import NfaBuilder
+from automata.expressions import Expr
+from automata.expressions import ranges as rg
+from automata.limits import current_work
 from automata.pattern import parse
-from automata.thompson import Fragment
 
 MOST_IN_LABEL = 63
 _SIXTEEN, _SIXTEENS = 16, 15
@@ -34,7 +34,7 @@ _PREFIX = ("Xx", "Nn", "-", "-")
 
 
 def hostname() -> ByteAutomaton:
-    return Compiler(under_way()).determinize(ex.EPSILON, _names())
+    return Compiler(current_work()).determinize(ex.EPSILON, _names())
 
 
 def hostname_at_most() -> Expr:
@@ -58,8 +58,8 @@ class _Place(NamedTuple):
     encoded: bool = True
 
 
-def _names() -> Fragment:
-    fragment, numbers = Fragment(), {_Place(0): 0}
+def _names() -> NfaBuilder:
+    fragment, numbers = NfaBuilder(), {_Place(0): 0}
     waiting = [_Place(0)]
 
     def arc(source: int, low: int, high: int, target: _Place) -> None:

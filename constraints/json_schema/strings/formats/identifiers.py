@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from automata.expr import Expr
+from automata.expressions import Expr
 from automata.pattern import parse
 
 

@@ -13,10 +13,10 @@ begin with a letter.
 
 from __future__ import annotations
 
-from automata import expr as ex
-from automata.expr import Expr
+from automata import expressions as ex
+from automata.expressions import Expr
+from automata.expressions.ranges import Ranges
 from automata.pattern import parse
-from automata.ranges import Ranges
 from constraints.json_schema.strings.formats.hostnames import ascii_label
 
 MOST_ENCODED = 14

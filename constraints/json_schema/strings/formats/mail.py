@@ -8,8 +8,8 @@ address-literal  an IPv4 address, or "IPv6:" and an IPv6 address, in brackets
 
 from __future__ import annotations
 
-from automata import expr as ex
-from automata.expr import Expr
+from automata import expressions as ex
+from automata.expressions import Expr
 from automata.pattern import parse
 from constraints.json_schema.strings.formats import addresses
 from constraints.json_schema.strings.formats.international import LEFT_TO_RIGHT

@@ -4,7 +4,7 @@ draft-bhutton-relative-json-pointer-00, section 3, without the index manipulatio
 
 from __future__ import annotations
 
-from automata.expr import Expr
+from automata.expressions import Expr
 from automata.pattern import parse
 
 _POINTER = "(?:/(?:[^~/]|~[01])*)*"

@@ -14,8 +14,8 @@ What the automaton leaves out, so that it is small and accepts nothing that is i
 
 from __future__ import annotations
 
-from automata import expr as ex
-from automata.expr import Expr
+from automata import expressions as ex
+from automata.expressions import Expr
 from automata.pattern import parse
 
 DEPTH = 3

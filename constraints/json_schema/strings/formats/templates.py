@@ -5,8 +5,8 @@ The operators that are reserved for later are part of the grammar, and of this l
 
 from __future__ import annotations
 
-from automata import expr as ex
-from automata.expr import Expr
+from automata import expressions as ex
+from automata.expressions import Expr
 from automata.pattern import parse
 from constraints.json_schema.strings.formats.uris import BEYOND_ASCII, PERCENT_ENCODED, PRIVATE
 

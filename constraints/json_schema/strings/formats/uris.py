@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from automata import expr as ex
-from automata.expr import Expr
+from automata import expressions as ex
+from automata.expressions import Expr
+from automata.expressions.ranges import Ranges
 from automata.pattern import parse
-from automata.ranges import Ranges
 from constraints.json_schema.strings.formats import addresses
 
 # RFC 3987, section 2.2: ucschar and iprivate.

@@ -1,0 +1,200 @@
+"""Derivatives: what is left of a language after a prefix (Brzozowski, "Derivatives of regular expressions", Journal of
+the ACM 11, 1964).
+
+    derivative(language, prefix)     the texts t for which `prefix + t` is in the language
+
+Of an automaton it is the automaton from another state. Of an expression it is an expression again, by Brzozowski's
+rules for one byte after the other, so that it can be printed and combined like the one it came from; the normal form
+of `automata.expressions` keeps the number of different derivatives small. After part of a character, what is left of a
+set of characters is a set of continuation bytes.
+
+A complement is all text without something, and text after half a character begins with the other half: `~a` is taken
+for `ANY_TEXT - a`, and written as `~` again where a character ends.
+
+Rejected: the derivative of every expression by way of its automaton and back (what was short to write need not be short
+any more, and large bounds would be written out). It is the way out where an expression holds a node without a rule, or
+nests deeply.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import TypeVar
+
+from automata.algebra import operations as algebra
+from automata.algebra.elimination import to_expr
+from automata.byte_automaton import ByteAutomaton
+from automata.errors import text_bytes, wrong_type
+from automata.expressions import (
+    ANY_TEXT,
+    EMPTY,
+    EPSILON,
+    Alternation,
+    ByteSet,
+    CharSet,
+    Complement,
+    Concatenation,
+    Difference,
+    Expr,
+    Intersection,
+    Label,
+    Literal,
+    Repetition,
+    Strings,
+    alternation,
+    byte_ranges,
+    complement,
+    concat,
+    difference,
+    intersection,
+    repeat,
+    strings,
+)
+from automata.expressions.utf8 import character_arcs
+
+# A level of nesting takes three calls.
+_MAX_DEPTH = 100
+
+L = TypeVar("L", ByteAutomaton, Expr)
+
+
+def derivative(language: L, prefix: str | bytes) -> L:
+    """What is left after a prefix: the texts t for which `prefix + t` is in the language; empty if there are none.
+
+    Args:
+        language: an automaton or an expression; the result is of the same kind, and `tokenfst.compile` takes both.
+        prefix: text (in UTF-8) or bytes, which may end inside a character.
+    """
+    value = text_bytes(prefix)
+    if isinstance(language, ByteAutomaton):
+        return algebra.rest(language, value)
+    if not isinstance(language, Expr):
+        raise wrong_type("an automaton or an expression", language)
+    if not _has_rules(language):
+        return to_expr(algebra.rest(algebra.automaton_of(language), value))
+    left: Expr = language
+    for byte in value:
+        left = _after(left, byte)
+    return left
+
+
+def _has_rules(expr: Expr) -> bool:
+    """Whether the rules can be followed: every node is of a kind with one, and they do not nest too deeply.
+
+    One other node is enough to spoil it, wherever it stands: what it allows may depend on the text before it, which a
+    derivative forgets.
+    """
+    waiting = [(expr, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        if type(node) not in _after.registry or depth > _MAX_DEPTH:
+            return False
+        waiting += [(part, depth + 1) for part in node.operands()]
+    return True
+
+
+def nullable(expr: Expr) -> bool:
+    """Whether the empty text is in the language; of expressions all of whose nodes have a rule."""
+    if isinstance(expr, Literal):
+        return not expr.value
+    if isinstance(expr, Strings):
+        return not expr.values[0]
+    if isinstance(expr, CharSet | ByteSet | Label):
+        return False
+    if isinstance(expr, Concatenation):
+        return all(map(nullable, expr.parts))
+    if isinstance(expr, Alternation):
+        return any(map(nullable, expr.parts))
+    if isinstance(expr, Repetition):
+        return expr.low == 0 or nullable(expr.inner)
+    if isinstance(expr, Intersection):
+        return nullable(expr.left) and nullable(expr.right)
+    if isinstance(expr, Difference):
+        return nullable(expr.left) and not nullable(expr.right)
+    assert isinstance(expr, Complement)
+    return not nullable(expr.inner)
+
+
+@singledispatch
+def _after(expr: Expr, byte: int) -> Expr:
+    """The derivative by one byte, by Brzozowski's rule for each kind of node."""
+    raise TypeError(f"there is no rule for {type(expr).__name__}")
+
+
+@_after.register
+def _(expr: Label, byte: int) -> Expr:
+    return EMPTY
+
+
+@_after.register
+def _(expr: Literal, byte: int) -> Expr:
+    return Literal(expr.value[1:]) if expr.value[:1] == bytes([byte]) else EMPTY
+
+
+@_after.register
+def _(expr: Strings, byte: int) -> Expr:
+    return strings([value[1:] for value in expr.values if value[:1] == bytes([byte])])
+
+
+@_after.register
+def _(expr: ByteSet, byte: int) -> Expr:
+    return EPSILON if any(low <= byte <= high for low, high in expr.ranges) else EMPTY
+
+
+@_after.register
+def _(expr: CharSet, byte: int) -> Expr:
+    _, arcs = character_arcs(expr.ranges)
+
+    def continuations(state: int) -> Expr:
+        """What leads from a state of the character's automaton to its end, state 1."""
+        if state == 1:
+            return EPSILON
+        leads: dict[int, list[tuple[int, int]]] = {}
+        for arc in arcs:
+            if arc.source == state:
+                leads.setdefault(arc.target, []).append((arc.low, arc.high))
+        return alternation(
+            *(concat(byte_ranges(tuple(ranges)), continuations(target)) for target, ranges in leads.items())
+        )
+
+    return next((continuations(arc.target) for arc in arcs if arc.source == 0 and arc.low <= byte <= arc.high), EMPTY)
+
+
+@_after.register
+def _(expr: Concatenation, byte: int) -> Expr:
+    # Behind parts that may be empty, the next one may be where the byte is read.
+    ways = []
+    for place, part in enumerate(expr.parts):
+        ways.append(concat(_after(part, byte), *expr.parts[place + 1 :]))
+        if not nullable(part):
+            break
+    return alternation(*ways)
+
+
+@_after.register
+def _(expr: Alternation, byte: int) -> Expr:
+    return alternation(*(_after(part, byte) for part in expr.parts))
+
+
+@_after.register
+def _(expr: Repetition, byte: int) -> Expr:
+    # Where `inner` may be empty this holds too: a time that reads nothing is one of those that are left.
+    high = None if expr.high is None else expr.high - 1
+    return concat(_after(expr.inner, byte), repeat(expr.inner, max(expr.low - 1, 0), high))
+
+
+@_after.register
+def _(expr: Intersection, byte: int) -> Expr:
+    return intersection(_after(expr.left, byte), _after(expr.right, byte))
+
+
+@_after.register
+def _(expr: Difference, byte: int) -> Expr:
+    left, right = _after(expr.left, byte), _after(expr.right, byte)
+    return complement(right) if left == ANY_TEXT else difference(left, right)
+
+
+@_after.register
+def _(expr: Complement, byte: int) -> Expr:
+    left, right = _after(ANY_TEXT, byte), _after(expr.inner, byte)
+    return complement(right) if left == ANY_TEXT else difference(left, right)

@@ -1,0 +1,155 @@
+"""From an automaton back to an expression: what does it say?
+
+    to_expr(automaton)      an expression of its language
+    without_states(arcs)    the same for an automaton whose arcs are expressions already
+
+States are eliminated one after the other (Brzozowski & McCluskey 1963): without a state, each way through it, in, any
+number of times around, and out, is an arc of its own, labelled with an expression. What is between the start and the
+end is the answer. The order decides how long it gets; the state whose ways add least comes first (Delgado & Morais,
+"Approximation to the smallest regular expression for a given regular language", CIAA 2004).
+
+Where the language is text, arcs are by sets of characters (`automata.compile.lifting`) and not by bytes: `[à-ü]` comes
+out as that. A part that follows itself is counted: `\\d{4}`, `a{1,3}`.
+
+The expression is not the one that the automaton was compiled from, and there is no best one; an automaton of n states
+may have none shorter than 2^n, so there is a limit.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+
+from automata.byte_automaton import ByteAutomaton
+from automata.compile.lifting import Arcs, lifted
+from automata.errors import LimitExceeded, wrong_type
+from automata.expressions import (
+    EMPTY,
+    EPSILON,
+    Concatenation,
+    Expr,
+    Literal,
+    Repetition,
+    alternation,
+    concat,
+    is_epsilon,
+    repeat,
+)
+from automata.limits import current_work
+
+MAX_LEAVES = 100_000
+
+
+def to_expr(automaton: ByteAutomaton) -> Expr:
+    """An expression of the language of an automaton, over characters where the language is text.
+
+    Raises:
+        LimitExceeded: the expression would have more than `MAX_LEAVES` leaves.
+    """
+    if not isinstance(automaton, ByteAutomaton):
+        raise wrong_type("an automaton over bytes", automaton)
+    if automaton.is_empty:
+        return EMPTY
+    # Two states more: the start, with no arc in, and the end, with no arc out.
+    start, end = automaton.num_states, automaton.num_states + 1
+    arcs = lifted(automaton, current_work())
+    for state in np.flatnonzero(automaton.final).tolist():
+        arcs[state][end] = EPSILON
+    arcs[start] = {automaton.start: EPSILON}
+    return without_states(arcs, start)[end]
+
+
+def without_states(arcs: dict[int, Arcs], start: int) -> Arcs:
+    """What leads from the start to each end, once all other states are gone.
+
+    Args:
+        arcs: from each state that is no end, the expression to each target; they are used up.
+        start: a state with no arc in. Ends are the targets with no arcs out, each reached from the start.
+
+    Raises:
+        LimitExceeded: an expression would have more than `MAX_LEAVES` leaves.
+    """
+    return _Elimination(arcs, start).run()
+
+
+class _Elimination:
+    """An automaton whose arcs are expressions, and which loses its states."""
+
+    def __init__(self, arcs: dict[int, Arcs], start: int) -> None:
+        self.arcs, self.start = arcs, start
+        self.sources: dict[int, set[int]] = defaultdict(set)
+        for source, targets in self.arcs.items():
+            for target in targets:
+                self.sources[target].add(source)
+
+    def run(self) -> Arcs:
+        """The arcs from the start that are left at last."""
+        cost = {state: self.cost(state) for state in self.arcs if state != self.start}
+        while cost:
+            state = min(cost, key=cost.__getitem__)
+            del cost[state]
+            for neighbour in self.eliminate(state):
+                if neighbour in cost:
+                    cost[neighbour] = self.cost(neighbour)
+        return self.arcs[self.start]
+
+    def cost(self, state: int) -> tuple[int, int]:
+        """How many more leaves there are without a state; among equals, later states go first."""
+        sources = self.sources[state] - {state}
+        out = [way.size for target, way in self.arcs[state].items() if target != state]
+        ways = len(sources) * len(out)
+        loop = self.arcs[state][state].size if state in self.arcs[state] else 0
+        into = sum(self.arcs[source][state].size for source in sources)
+        return into * (len(out) - 1) + sum(out) * (len(sources) - 1) + loop * (ways - 1), -state
+
+    def eliminate(self, state: int) -> set[int]:
+        """Takes a state out; the states that it had arcs from and to.
+
+        Raises:
+            LimitExceeded: an arc's expression is larger than `MAX_LEAVES`.
+        """
+        out = self.arcs.pop(state)
+        loop = out.pop(state, None)
+        sources = self.sources.pop(state) - {state}
+        for target in out:
+            self.sources[target].discard(state)
+        for source in sources:
+            before = self.arcs[source].pop(state)
+            around = before if loop is None else _sequence(before, repeat(loop, 0))
+            for target, behind in out.items():
+                way, known = _sequence(around, behind), self.arcs[source].get(target)
+                self.arcs[source][target] = way = way if known is None else _either(known, way)
+                self.sources[target].add(source)
+                if way.size > MAX_LEAVES:
+                    raise LimitExceeded(f"the expression of the automaton has more than {MAX_LEAVES:,} leaves")
+        return sources | set(out)
+
+
+def _sequence(left: Expr, right: Expr) -> Expr:
+    """One after the other; where what ends the one begins the other, it is counted."""
+    first = left.parts if isinstance(left, Concatenation) else (left,)
+    second = right.parts if isinstance(right, Concatenation) else (right,)
+    end, begin = first[-1], second[0]
+    if isinstance(end, Literal) and isinstance(begin, Literal):
+        return concat(left, right)
+    inner, low, high = _times(end)
+    other, at_least, at_most = _times(begin)
+    if inner != other:
+        return concat(left, right)
+    bound = None if high is None or at_most is None else high + at_most
+    return concat(*first[:-1], repeat(inner, low + at_least, bound), *second[1:])
+
+
+def _times(expr: Expr) -> tuple[Expr, int, int | None]:
+    return (expr.inner, expr.low, expr.high) if isinstance(expr, Repetition) else (expr, 1, 1)
+
+
+def _either(left: Expr, right: Expr) -> Expr:
+    """The one or the other."""
+    if is_epsilon(right):
+        left, right = right, left
+    if not is_epsilon(left):
+        return alternation(left, right)
+    inner, low, high = _times(right)
+    return repeat(inner, 0, high) if low <= 1 else repeat(right, 0, 1)

@@ -1,0 +1,136 @@
+"""Operations on compiled languages; the operators of `ByteAutomaton`.
+
+    intersection, difference, complement
+    alternation, concatenation, repetition
+    rest                                        what is left after a prefix
+
+Each takes automata, expressions or literal text and gives an automaton, minimal again: `a & b` of automata is the
+automaton of `a & b` of expressions. So each is compiled as that expression, with a leaf in place of each automaton.
+
+Where an expression meets an automaton the result is an automaton, because an expression cannot hold one;
+`automata.algebra.elimination.to_expr` is the way back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from automata import _native
+from automata import expressions as ex
+from automata.byte_automaton import DENSE_BYTES, SPARSE, ByteAutomaton, Operand
+from automata.compile.compiler import Compiler, compile_expr
+from automata.errors import wrong_type
+from automata.expressions import Alternation, Expr
+from automata.expressions.nodes import ExprFunctions
+from automata.expressions.operators import Operations
+from automata.expressions.printing import to_pattern
+from automata.limits import current_work
+
+RegularLanguage: TypeAlias = ByteAutomaton | Expr
+
+_set = object.__setattr__
+
+
+def automaton_of(language: RegularLanguage) -> ByteAutomaton:
+    """The automaton of a language.
+
+    Raises:
+        TypeError: it is none; text could be meant literally or as a pattern.
+    """
+    if isinstance(language, ByteAutomaton):
+        return language
+    if not isinstance(language, Expr):
+        raise wrong_type("an automaton or an expression", language)
+    return compile_expr(language)
+
+
+def intersection(left: Operand, right: Operand) -> ByteAutomaton:
+    """What is in both."""
+    return _compiled(ex.intersection, left, right)
+
+
+def difference(left: Operand, right: Operand) -> ByteAutomaton:
+    """What is in `left` and not in `right`."""
+    return _compiled(ex.difference, left, right)
+
+
+def complement(inner: Operand) -> ByteAutomaton:
+    """Every text (sequence of UTF-8 characters) that is not in `inner`."""
+    return _compiled(ex.complement, inner)
+
+
+def alternation(*parts: Operand) -> ByteAutomaton:
+    """Any one of the parts."""
+    return _compiled(ex.alternation, *parts)
+
+
+def concatenation(*parts: Operand) -> ByteAutomaton:
+    """One part after the other."""
+    return _compiled(ex.concat, *parts)
+
+
+def repetition(inner: Operand, low: int, high: int | None = None) -> ByteAutomaton:
+    """`inner` between `low` and `high` times; `high` None is no bound.
+
+    Raises:
+        ValueError: a negative bound, or an upper bound below the lower one.
+    """
+    return _compiled(lambda part: ex.repeat(part, low, high), inner)
+
+
+def rest(automaton: ByteAutomaton, prefix: bytes) -> ByteAutomaton:
+    """What can follow a prefix: the texts t for which `prefix + t` is in the language; see
+    `automata.algebra.derivative`."""
+    state = automaton.step(automaton.start, prefix)
+    if state < 0:
+        return compile_expr(ex.EMPTY)
+    if not automaton.labels:
+        dense_bytes = SPARSE if automaton.is_sparse else DENSE_BYTES
+        return ByteAutomaton(_native.from_state(automaton.tables, state, dense_bytes, current_work().budget))
+    # The same automaton from another start, and then without what cannot be reached any more.
+    make, (_, *arrays) = automaton.__reduce__()
+    return _compiled(lambda part: Alternation((part,)), make(state, *arrays))
+
+
+class _StandIn(Expr):
+    """Stands for an automaton in an expression that is being compiled; it never leaves this file."""
+
+    __slots__ = ("automaton",)
+    automaton: ByteAutomaton
+
+    def __init__(self, automaton: ByteAutomaton) -> None:
+        _set(self, "automaton", automaton)
+        _set(self, "size", len(automaton.edges()[0]))
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __repr__(self) -> str:
+        return f"<automaton of {self.automaton.num_states:,} states>"
+
+
+def _compiled(operation: Callable[..., Expr], *operands: Operand) -> ByteAutomaton:
+    """The automaton of an operation on expressions, where some operands are automata.
+
+    Raises:
+        TypeError: an operand is none of them.
+        LimitExceeded: the result is too large.
+    """
+    parts = [_StandIn(operand) if isinstance(operand, ByteAutomaton) else operand for operand in operands]
+    for part in parts:
+        if not isinstance(part, Expr | str | bytes):
+            raise wrong_type("an automaton, an expression or text", part)
+    # What explodes could not be found by compiling parts that hold stand-ins again.
+    compiler = Compiler(current_work(), blames=False)
+    compiler.done |= {part: part.automaton for part in parts if isinstance(part, _StandIn)}
+    return compiler.compile(operation(*parts))
+
+
+ByteAutomaton.operations = Operations(
+    (ByteAutomaton, Expr, str, bytes), concatenation, alternation, intersection, difference, complement, repetition
+)
+Expr.functions = ExprFunctions(to_pattern, lambda expr, title: compile_expr(expr).draw(title=title))

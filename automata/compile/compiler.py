@@ -1,0 +1,230 @@
+"""From an expression to its minimal byte automaton: lay out, cut the bytes, determinize, minimize, tabulate.
+
+The layout has arcs over byte ranges. Their ends cut the 256 bytes into intervals that no arc tells apart, and automata
+are built over intervals in place of bytes: a pattern with `[^"]` has some twenty of them, so automata stay small where
+arcs over bytes would be hundreds. Intersection and difference are products of arcs over bytes
+(`native/automata/product.h`), and lists of strings and substrings of a text have constructions of their own
+(`native/automata/word_list.h`, `automata.compile.substring`).
+
+An expression with assertions cannot be laid out part by part: the layout stops at the first one, and the text that it
+belongs to is resolved as a whole (`automata.assertions`). All others pay nothing for it.
+
+Every step has limits and can be stopped (`automata.limits`). Where there are too many states, the error names the
+smallest part of the expression that has too many by itself (`automata.compile.blame`).
+
+Rejected: one arc a byte (twenty times the arcs for free text); OpenFst for determinization and minimization as well,
+which took a quarter of the whole way from pattern to token tables for quoted text, and a third for a JSON object. It
+is what the tests compare with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from automata import expressions as ex
+from automata.assertions import holds_assertion, lookaround, simplified
+from automata.byte_automaton import ByteAutomaton
+from automata.compile.blame import excerpt, numeral, responsible
+from automata.compile.constructions import determinized, product, word_list
+from automata.compile.nfa import AssertionMet, NfaBuilder, ThompsonConstruction
+from automata.compile.substring import substring_fragment
+from automata.errors import LimitExceeded, wrong_type
+from automata.expressions import (
+    Alternation,
+    ByteSet,
+    CharSet,
+    Complement,
+    Concatenation,
+    Difference,
+    Expr,
+    Intersection,
+    Literal,
+    Repetition,
+    Strings,
+    Substring,
+)
+from automata.limits import Limits, Work, current_work
+
+# What is tried to find the part that explodes, and how long it may take to see that it does.
+_TRIAL = Limits(states=20_000, memory=1 << 26, seconds=0.1)
+_CONFIRMING_SECONDS = 0.2
+# From this depth of intersections, differences and complements on, the innermost are compiled first.
+_MAX_DEPTH = 50
+
+
+def compile_expr(expr: Expr, work: Work | None = None) -> ByteAutomaton:
+    """The minimal deterministic trim automaton of a language.
+
+    Args:
+        expr: the language.
+        work: the limits, and how the compilation is stopped; without it, the default limits.
+
+    Raises:
+        LimitExceeded: a limit was passed; the message names it, the amount and the part of the expression.
+        Cancelled: another thread cancelled the compilation.
+        ExpressionError: raw bytes stand beside assertions.
+        TypeError: it is no expression; the message says what makes one.
+    """
+    if not isinstance(expr, Expr):
+        raise wrong_type("an expression", expr)
+    compiler = Compiler(current_work(work))
+    # The whole is not looked up or kept: hashing it takes as long as laying it out.
+    try:
+        return compiler.construct(expr)
+    except AssertionMet:
+        return compiler.resolve(expr)
+
+
+class Compiler:
+    """One compilation: equal sub-expressions are compiled once."""
+
+    layout: type[ThompsonConstruction] = ThompsonConstruction
+
+    def __init__(self, work: Work, *, blames: bool = True) -> None:
+        """Starts with nothing compiled.
+
+        Args:
+            work: the limits, and how it is stopped.
+            blames: whether errors name the part of the expression, which takes some more time.
+        """
+        self.work = work
+        self.blames = blames
+        self.done: dict[Expr, ByteAutomaton] = {}
+        self.resolved: dict[Expr, ByteAutomaton] = {}  # of texts with assertions
+        self.depth = 0
+
+    def compile(self, expr: Expr) -> ByteAutomaton:
+        """The automaton of an expression that is a text of its own."""
+        if self.resolved and expr in self.resolved:
+            return self.resolved[expr]
+        try:
+            return self.part(expr)
+        except AssertionMet:
+            automaton = self.resolved[expr] = self.resolve(expr)
+            return automaton
+
+    def part(self, expr: Expr) -> ByteAutomaton:
+        """The automaton of a part of a text.
+
+        Raises:
+            AssertionMet: it depends on the parts around it.
+        """
+        automaton = self.done.get(expr)
+        if automaton is None:
+            self.depth += 1
+            try:
+                if self.depth == _MAX_DEPTH:
+                    self.compile_innermost_first(expr)
+                automaton = self.done[expr] = self.construct(expr)
+            finally:
+                self.depth -= 1
+        return automaton
+
+    def resolve(self, expr: Expr) -> ByteAutomaton:
+        """The automaton of a text with assertions."""
+        try:
+            simpler = simplified(expr)
+            if holds_assertion(simpler):
+                return self.determinize(expr, lookaround.fragment(simpler, self.work, self.part))
+            return self.part(simpler)
+        except RecursionError:
+            raise LimitExceeded(f"assertions are nested too deeply in {excerpt(expr)}") from None
+
+    def compile_innermost_first(self, expr: Expr) -> None:
+        """Compiles all operands within an expression, so that no nesting is too deep."""
+        found: list[Expr] = []
+        stack = [expr]
+        while stack:
+            node = stack.pop()
+            found += node.operands() if isinstance(node, Intersection | Difference | Complement) else ()
+            stack += node.operands()
+        for node in reversed(found):
+            self.compile(node)
+
+    def construct(self, expr: Expr) -> ByteAutomaton:
+        """Construct the automaton of an expression that was not met before."""
+        if isinstance(expr, Intersection | Difference):
+            left, right = self.compile(expr.left), self.compile(expr.right)
+            is_difference = isinstance(expr, Difference)
+            return self.made(expr, lambda: product(left, right, self.work, difference=is_difference))
+        if isinstance(expr, Complement):
+            text, inner = self.compile(ex.ANY_TEXT), self.compile(expr.inner)
+            return self.made(expr, lambda: product(text, inner, self.work, difference=True))
+        if isinstance(expr, Strings):
+            return self.made(expr, lambda: word_list(expr.values, self.work))
+        if isinstance(expr, Substring):
+            return self.determinize(expr, substring_fragment(expr.text, expr.words, self.work))
+        most = self.work.limits.states
+        if expr.size >= most and (least := least_length(expr)) >= most:
+            raise LimitExceeded(
+                f"{excerpt(expr)} has texts of {numeral(least)} bytes at least, and so more than {most:,} states "
+                "(limit `states`)",
+                limit="states",
+            )
+        return self.determinize(expr, self.layout(self.part, self.work).lay(expr))
+
+    def determinize(self, expr: Expr, fragment: NfaBuilder) -> ByteAutomaton:
+        """Determinize and minimize the NFA of an expression."""
+        return self.made(expr, lambda: determinized(fragment, self.work))
+
+    def made(self, expr: Expr, construct: Callable[[], ByteAutomaton]) -> ByteAutomaton:
+        """Return what a construction makes of an expression.
+
+        Raises:
+            LimitExceeded: the construction has passed a limit; the message names the part of the expression.
+        """
+        try:
+            return construct()
+        except LimitExceeded as raised:
+            error = raised.of("a deterministic automaton")
+            if not self.blames or error.limit not in ("states", "memory"):
+                raise error from None
+            limits, little = self.work.limits, _TRIAL
+            few = replace(little, states=min(little.states, limits.states), memory=min(little.memory, limits.memory))
+            full = replace(limits, seconds=_CONFIRMING_SECONDS)
+            part = responsible(expr, lambda part: self.explodes(part, few), lambda part: self.explodes(part, full))
+            raise LimitExceeded(f"{error}; the part responsible is {excerpt(part)}", limit=error.limit) from None
+
+    def explodes(self, expr: Expr, limits: Limits) -> bool:
+        """Whether an expression passes limits of its own."""
+        try:
+            Compiler(Work(limits, self.work.cancellation), blames=False).compile(expr)
+        except LimitExceeded:
+            return True
+        return False
+
+
+def least_length(expr: Expr) -> int:
+    """A number of bytes that every text has, no more than the size of the expression."""
+    known: dict[int, int] = {}
+    stack = [expr]
+    while stack:
+        node = stack[-1]
+        missing = [part for part in node.operands() if id(part) not in known]
+        if missing:
+            stack += missing
+            continue
+        of_parts = [known[id(part)] for part in node.operands()]
+        known[id(stack.pop())] = _least_length(node, of_parts)
+    return known[id(expr)]
+
+
+def _least_length(node: Expr, of_parts: list[int]) -> int:
+    match node:
+        case Literal(value):
+            return len(value)
+        case CharSet() | ByteSet():
+            return 1
+        case Concatenation():
+            return sum(of_parts)
+        case Alternation():
+            return min(of_parts, default=0)
+        case Repetition(_, low, _):
+            return of_parts[0] * low
+        case Intersection():
+            return max(of_parts)
+        case Difference():
+            return of_parts[0]
+        case _:
+            return 0

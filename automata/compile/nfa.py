@@ -1,0 +1,340 @@
+"""From an expression to a non-deterministic automaton over byte ranges: Thompson's construction, in flat arrays.
+
+    NfaBuilder        arcs over byte ranges, arcs over labels and epsilon arcs, as growing lists; one start, one end
+
+Every sub-expression is laid between two given states and adds no arc into its first state and none out of its last,
+so that neighbours may share states: concatenation needs no epsilon arc at all, alternation none, a loop two.
+(Thompson 1968, with the sharing of Hopcroft, Motwani & Ullman 3.2.3.)
+
+Sub-expressions that cannot be laid out this way (intersection, difference, complement) and large ones that occur more
+than once are compiled to minimal automata of their own, once, and those are copied in: a bound of 50 on a large group
+then costs 50 copies of its minimal form.
+
+What is still to be laid is kept on a stack of its own, so that nesting has no limit.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from automata.arrays import IntArray
+from automata.byte_automaton import ByteAutomaton, RangeArcs
+from automata.compile.blame import excerpt, largest, numeral
+from automata.errors import ExpressionError, LimitExceeded
+from automata.expressions import (
+    Alternation,
+    ByteSet,
+    Call,
+    CharSet,
+    Concatenation,
+    Expr,
+    Label,
+    Literal,
+    Lookahead,
+    Lookbehind,
+    Repetition,
+)
+from automata.expressions.ranges import Ranges
+from automata.expressions.utf8 import character_arcs
+from automata.limits import Work
+
+# Symbols of ranges are the bytes, and labels from here up.
+FIRST_LABEL = 256
+# How many expressions are laid between two looks at the limits.
+_LOOK_EVERY = 256
+# Literals from this size on are written as rows.
+_LONG = 1024
+# Memory of an arc in lists of numbers, and of an expression that is still to be laid.
+_ARC_BYTES, _TASK_BYTES = 64, 100
+# Below this size laying an expression out again is cheaper than a minimal automaton of it.
+SHARED_SIZE = 64
+
+
+class AssertionMet(Exception):
+    """An expression holds an assertion, whose meaning depends on what surrounds it: it cannot be laid out."""
+
+
+@dataclass(slots=True)
+class NfaBuilder:
+    """Arcs over byte ranges or labels, and epsilon arcs, between states 0 (the start), 1 (the end) and up."""
+
+    num_states: int = 2
+    arcs: list[int] = field(default_factory=list)  # source, lowest byte, highest byte and target in turn
+    epsilon: list[int] = field(default_factory=list)  # source and target in turn
+    labels: dict[str, int] = field(default_factory=dict)  # their symbols, from FIRST_LABEL up
+    # Of automata that were copied in: rows `[n, 4]` and `[n, 2]` like those of `arcs` and `epsilon`, and their numbers.
+    copied_arcs: list[IntArray] = field(default_factory=list)
+    copied_epsilon: list[IntArray] = field(default_factory=list)
+    num_copied_states: int = 0
+    num_copied_arcs: int = 0
+
+    def state(self) -> int:
+        self.num_states += 1
+        return self.num_states - 1
+
+    def chain(self, value: bytes, start: int, end: int) -> None:
+        """One arc for each byte, from `start` to `end`."""
+        if not value:
+            self.epsilon += (start, end)
+            return
+        if len(value) >= _LONG:
+            self.long_chain(value, start, end)
+            return
+        state, arcs = self.num_states, self.arcs
+        for byte in value[:-1]:
+            arcs += (start, byte, byte, state)
+            start = state
+            state += 1
+        self.num_states = state
+        arcs += (start, value[-1], value[-1], end)
+
+    def long_chain(self, value: bytes, start: int, end: int) -> None:
+        """The same for a literal with more arcs than lists should hold."""
+        states = np.arange(self.num_states, self.num_states + len(value) - 1, dtype=np.int32)
+        letters = np.frombuffer(value, np.uint8)
+        rows = np.stack(
+            [np.append(np.int32(start), states), letters, letters, np.append(states, np.int32(end))], axis=1
+        )
+        self.num_states += len(states)
+        self.num_copied_arcs += len(rows)
+        self.copied_arcs.append(rows.astype(np.int32))
+
+    def characters(self, ranges: Ranges, start: int, end: int) -> None:
+        """The arcs over one character of a set."""
+        num_states, arcs = character_arcs(ranges)
+        if num_states == 2:
+            for _, low, high, _ in arcs:
+                self.arcs += (start, low, high, end)
+            return
+        # States 0 and 1 of the character automaton are the start and the end given; the others are new.
+        first = self.num_states
+        names = [start, end, *range(first, first + num_states - 2)]
+        self.num_states += num_states - 2
+        for source, low, high, target in arcs:
+            self.arcs += (names[source], low, high, names[target])
+
+    def label(self, name: str, start: int, end: int) -> None:
+        """One arc over a label."""
+        symbol = self.labels.setdefault(name, FIRST_LABEL + len(self.labels))
+        self.arcs += (start, symbol, symbol, end)
+
+    def tables(self) -> tuple[IntArray, IntArray]:
+        """The arcs `[A, 4]`, labels numbered in order of their names, and the epsilon arcs `[N, 2]`."""
+        # By way of `array`, which takes half the time of a numpy array of a list.
+        arcs, epsilon = np.array(array("i", self.arcs)), np.array(array("i", self.epsilon))
+        arcs, epsilon = arcs.reshape(-1, 4), epsilon.reshape(-1, 2)
+        if self.labels:
+            place = {name: FIRST_LABEL + number for number, name in enumerate(sorted(self.labels))}
+            symbols = np.array([*range(FIRST_LABEL), *(place[name] for name in self.labels)], np.int32)
+            arcs[:, 1:3] = symbols[arcs[:, 1:3]]
+        if self.copied_arcs:
+            arcs = np.concatenate([arcs, *self.copied_arcs])
+        if self.copied_epsilon:
+            epsilon = np.concatenate([epsilon, *self.copied_epsilon])
+        return arcs, epsilon
+
+    def copy_arcs(self, num_states: int, arcs: IntArray, epsilon: IntArray) -> None:
+        """Adds states behind those there are, and rows of arcs and epsilon arcs with numbers as they will be then."""
+        self.num_states += num_states
+        self.num_copied_states += num_states
+        self.num_copied_arcs += len(arcs)
+        self.copied_arcs.append(arcs)
+        self.copied_epsilon.append(epsilon)
+
+    def copy_of(self, automaton: ByteAutomaton, start: int, end: int) -> None:
+        """The arcs of a compiled automaton, with epsilon arcs from `start` and to `end`."""
+        if automaton.is_empty:
+            return
+        arcs: RangeArcs = automaton.range_arcs()
+        offset = np.int32(self.num_states)
+        ends = np.flatnonzero(automaton.final).astype(np.int32) + offset
+        self.copy_arcs(
+            automaton.num_states,
+            np.stack((arcs.source + offset, arcs.low, arcs.high, arcs.target + offset), axis=1),
+            np.stack((ends, np.full_like(ends, end)), axis=1),
+        )
+        self.epsilon += (start, automaton.start + int(offset))
+        for source, number in zip(*np.nonzero(automaton.by_label >= 0), strict=True):
+            target = int(automaton.by_label[source, number])
+            self.label(automaton.labels[number], int(source) + int(offset), target + int(offset))
+
+
+class ThompsonConstruction:
+    """Lays expressions out in one fragment; `compiled` gives the automaton of a sub-expression that is copied in."""
+
+    def __init__(self, compiled: Callable[[Expr], ByteAutomaton], work: Work) -> None:
+        self.fragment = NfaBuilder()
+        self.compiled = compiled
+        self.work = work
+        self.shared: set[Expr] = set()
+        self.num_charged = 0
+        # What is still to be laid, between which states; the next one is last.
+        self.tasks: list[tuple[Expr, int, int]] = []
+
+    def lay(self, expr: Expr) -> NfaBuilder:
+        """The fragment of an expression.
+
+        Raises: as `append`.
+        """
+        self.append(expr, 0, 1)
+        return self.fragment
+
+    def append(self, expr: Expr, start: int, end: int) -> None:
+        """Lays one more expression, between two states without arcs in and out.
+
+        Raises:
+            LimitExceeded: the fragment has more arcs than allowed, or the expression has more leaves than that once its
+                repetitions are written out, which is known before anything is laid; or the time is up.
+            Cancelled: the compilation was cancelled.
+            AssertionMet: the expression holds an assertion.
+        """
+        limit = self.work.limits.arcs
+        if expr.size > limit:
+            part = largest(expr, limit)
+            raise LimitExceeded(
+                f"{excerpt(part)} has {numeral(part.size)} leaves with its repetitions written out, "
+                f"more than {limit:,} "
+                "(limit `arcs`)",
+                limit="arcs",
+            )
+        self.shared = repeated(expr)
+        self.between(expr, start, end, whole=True)
+        self.finish(expr)
+
+    def finish(self, expr: Expr) -> None:
+        """Lays what was put off of an expression."""
+        tasks, between, until_look = self.tasks, self.between, _LOOK_EVERY
+        try:
+            while tasks:
+                between(*tasks.pop())
+                until_look -= 1
+                if not until_look or not tasks:
+                    self.look(expr)
+                    until_look = _LOOK_EVERY
+        finally:
+            self.work.budget.release(self.num_charged)
+            self.num_charged = 0
+
+    def look(self, expr: Expr) -> None:
+        """Goes on with an expression, or not."""
+        work, fragment, limit = self.work, self.fragment, self.work.limits.arcs
+        work.check()
+        if len(fragment.arcs) // 4 + fragment.num_copied_arcs > limit:
+            raise LimitExceeded(
+                f"laying out {excerpt(expr)} takes more than {limit:,} arcs (limit `arcs`)", limit="arcs"
+            )
+        num_arcs = len(fragment.arcs) // 4 + len(fragment.epsilon) // 2 + fragment.num_copied_arcs
+        num_bytes = _ARC_BYTES * num_arcs + _TASK_BYTES * len(self.tasks)
+        work.budget.charge(max(num_bytes - self.num_charged, 0))
+        self.num_charged = max(num_bytes, self.num_charged)
+
+    def between(self, expr: Expr, start: int, end: int, *, whole: bool = False) -> None:
+        """Lays `expr` between two states, or puts off its parts; the whole is never copied from itself."""
+        fragment = self.fragment
+        if isinstance(expr, Literal):
+            fragment.chain(expr.value, start, end)
+        elif isinstance(expr, CharSet):
+            fragment.characters(expr.ranges, start, end)
+        elif self.shared and not whole and expr in self.shared:
+            fragment.copy_of(self.compiled(expr), start, end)
+        elif isinstance(expr, Repetition):
+            self.repetition(expr, start, end)
+        elif isinstance(expr, Concatenation):
+            put = self.put
+            for part in self.work.watched(expr.parts[:-1]):
+                middle = fragment.state()
+                put(part, start, middle)
+                start = middle
+            put(expr.parts[-1], start, end)
+        elif isinstance(expr, Alternation):
+            put = self.put
+            for part in self.work.watched(expr.parts):
+                put(part, start, end)
+        elif isinstance(expr, Label):
+            fragment.label(expr.name, start, end)
+        elif isinstance(expr, ByteSet):
+            for low, high in expr.ranges:
+                fragment.arcs += (start, low, high, end)
+        elif isinstance(expr, Lookahead | Lookbehind):
+            raise AssertionMet
+        elif isinstance(expr, Call):
+            self.call(expr, start, end)
+        else:
+            fragment.copy_of(self.compiled(expr), start, end)
+
+    def call(self, expr: Call, start: int, end: int) -> None:
+        """Lays the call of a rule, which a layout outside grammars cannot."""
+        raise ExpressionError(f"the call of rule {expr.name!r} means something only within a grammar")
+
+    def put(self, expr: Expr, start: int, end: int) -> None:
+        """Lay a part at once if it is a chain of bytes or one character, as most parts are, and put others off."""
+        if isinstance(expr, Literal):
+            self.fragment.chain(expr.value, start, end)
+        elif isinstance(expr, CharSet):
+            self.fragment.characters(expr.ranges, start, end)
+        else:
+            self.tasks.append((expr, start, end))
+
+    def repetition(self, expr: Repetition, start: int, end: int) -> None:
+        fragment, inner = self.fragment, expr.inner
+        if expr.high is None:
+            for _ in self.work.watched(range(expr.low - 1)):
+                middle = fragment.state()
+                self.put(inner, start, middle)
+                start = middle
+            self.loop(inner, start, end, at_least_once=expr.low > 0)
+            return
+        for count in self.work.watched(range(expr.high)):
+            if count >= expr.low:
+                fragment.epsilon += (start, end)
+            middle = fragment.state() if count + 1 < expr.high else end
+            self.put(inner, start, middle)
+            start = middle
+
+    def loop(self, inner: Expr, start: int, end: int, *, at_least_once: bool) -> None:
+        fragment = self.fragment
+        first = fragment.state()
+        last = fragment.state() if at_least_once else first
+        fragment.epsilon += (start, first)
+        self.put(inner, first, last)
+        if at_least_once:
+            fragment.epsilon += (last, first)
+        fragment.epsilon += (last, end)
+
+
+def repeated(expr: Expr) -> set[Expr]:
+    """The large sub-expressions that would be laid out more than once.
+
+    Those that no other has the type and the size of are not hashed, which takes all that is in them.
+    """
+    only: dict[tuple[type[Expr], int], Expr | None] = {}  # None once there are several, which are in `seen`
+    seen: set[Expr] = set()
+    found: set[Expr] = set()
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        if node.size < SHARED_SIZE or isinstance(node, Literal):
+            continue
+        kind = type(node), node.size
+        if kind in only:
+            if (other := only[kind]) is not None:
+                seen.add(other)
+                only[kind] = None
+            if node in seen:
+                found.add(node)
+                continue
+            seen.add(node)
+        else:
+            only[kind] = node
+        if isinstance(node, Concatenation | Alternation):
+            stack.extend(node.parts)
+        elif isinstance(node, Repetition):
+            copies = node.low if node.high is None else node.high
+            if copies > 1 and node.inner.size >= SHARED_SIZE:
+                found.add(node.inner)
+            stack.append(node.inner)
+    return found

@@ -1,0 +1,75 @@
+"""The automaton of all substrings of a text, linear in the text, by its suffix automaton
+(`native/automata/suffix_automaton.h`).
+
+    chunk     what a substring does not cut: a character, or a word
+
+A substring is text, so it begins and ends between characters. By words it also cuts no word in two: neither of its ends
+lies between two word characters, which are letters, numbers and marks of any script and the underscore. So a chunk is
+a run of word characters or one other character, and `new York` has the substrings `new`, ` `, `York`, `new `, ` York`
+and `new York`, and the empty one.
+
+Rejected: bytes as chunks, without the transitions that begin inside a character (right and simpler, but not for words);
+a union of all suffixes (quadratic).
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+import numpy as np
+
+from automata import _native
+from automata.arrays import IntArray
+from automata.compile.nfa import NfaBuilder
+from automata.errors import LimitExceeded
+from automata.limits import Work
+
+
+def substring_fragment(text: str, words: bool, work: Work) -> NfaBuilder:
+    """The automaton of the substrings of a text, laid out.
+
+    Raises:
+        LimitExceeded: the text is so long that the construction takes too much memory, or too long.
+        Cancelled: the compilation was cancelled.
+        UnicodeEncodeError: text with a lone surrogate, which UTF-8 cannot write.
+    """
+    data = text.encode()
+    numbers, chunks = _words(text) if words else _characters(text)
+    try:
+        num_states, ranges, epsilon = _native.substrings(data, chunks, numbers, work.budget)
+    except LimitExceeded as error:
+        raise error.of(f"the automaton of the substrings of a text of {len(data):,} bytes") from None
+    fragment = NfaBuilder(num_states=0)
+    fragment.copy_arcs(num_states, ranges, epsilon)
+    return fragment
+
+
+def _characters(text: str) -> tuple[IntArray, IntArray]:
+    """The number of each character `[N]`, and `[K, 2]` where a character lies in the bytes and how long it is."""
+    code = np.frombuffer(text.encode("utf-32-le"), np.int32)
+    _, first, chunk = np.unique(code, return_index=True, return_inverse=True)
+    size = 1 + (code >= 0x80) + (code >= 0x800) + (code >= 0x10000)
+    begin = np.cumsum(size) - size
+    return chunk.reshape(-1).astype(np.int32), np.stack([begin[first], size[first]], axis=1).astype(np.int32)
+
+
+def _words(text: str) -> tuple[IntArray, IntArray]:
+    """The number of each word or other character `[N]`, and `[K, 2]` where it lies in the bytes and how long it is."""
+    is_word = {char: char.isalnum() or char == "_" or unicodedata.category(char)[0] == "M" for char in set(text)}
+    inside = np.fromiter((is_word[char] for char in text), np.bool_, len(text))
+    ends = np.append(np.flatnonzero(~(inside[1:] & inside[:-1])) + 1, len(text)).tolist()
+    known: dict[str, int] = {}
+    chunk: list[int] = []
+    begin: list[int] = []
+    size: list[int] = []
+    start = place = 0
+    for end in ends:
+        piece = text[start:end]
+        length = len(piece) if piece.isascii() else len(piece.encode())
+        number = known.setdefault(piece, len(known))
+        if number == len(begin):
+            begin.append(place)
+            size.append(length)
+        chunk.append(number)
+        start, place = end, place + length
+    return np.array(chunk, np.int32), np.stack([begin, size], axis=1).astype(np.int32).reshape(-1, 2)

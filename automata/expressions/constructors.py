@@ -1,0 +1,309 @@
+"""Expr: an immutable, hashable expression of a language of bytes.
+
+An expression says what a language is; `automata.compile.compiler` says how to recognize it. The kinds of node, from the
+simplest up:
+
+    Literal(value)                   exactly these bytes
+    CharSet(ranges)                  one character of a set of code points, in UTF-8
+    ByteSet(ranges)                  one raw byte of a set, for languages that are not text
+    Strings(values)                  any one of a list of byte strings, however many
+    Substring(text, words)           any substring of a text, or any that cuts no word
+    Call(name)                       a text of a rule, within a grammar (`automata.pushdown`)
+    Label(name)                      one symbol that is no byte: a place where a named set of tokens is written
+    Concatenation(parts)             one after the other
+    Alternation(parts)               any one of them; none at all is the empty language
+    Repetition(inner, low, high)     between `low` and `high` times; `high` None is no bound
+    Intersection(left, right)        in both
+    Difference(left, right)          in the left one and not in the right one
+    Complement(inner)                every text (sequence of UTF-8 characters) that is not in it
+    Lookahead(inner, negated)        nothing, where `inner` matches (or not) what comes next in the text
+    Lookbehind(inner, negated)       nothing, where `inner` matches (or not) what came last in the text
+
+Nodes are made by the functions below, which keep a light normal form (flat concatenations and alternations, merged
+literals, no neutral elements), so that expressions written in different ways are often equal, and equal ones compile
+once. Sizes count the leaves after expanding repetitions, as a measure of the work of compiling.
+
+The last two are assertions: what they allow depends on what stands around them, so an expression that holds one is a
+language only as a whole. The whole ends at the operands of intersection, difference and complement, which are texts of
+their own; `whole` makes one of any expression. `automata.assertions` says how they are resolved.
+
+Complement is relative to text and not to all byte strings because constraints are about text: `~a` must not let a
+model write half a character. `ANY_BYTES - a` is the other one.
+
+Rejected: nodes that hold automata (expressions could not be printed, compared or hashed); simplification beyond the
+normal form (determinization does it exactly).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from automata.errors import ExpressionError, text_bytes, wrong_type
+from automata.expressions import ranges as rg
+from automata.expressions.nodes import (
+    Alternation,
+    ByteSet,
+    Call,
+    CharSet,
+    Complement,
+    Concatenation,
+    Difference,
+    Expr,
+    Intersection,
+    Literal,
+    Lookahead,
+    Lookbehind,
+    Repetition,
+    Strings,
+)
+from automata.expressions.operators import Operations
+from automata.expressions.ranges import ALL_CHARACTERS, Ranges
+
+EMPTY: Expr = Alternation(())
+EPSILON: Expr = Literal(b"")
+
+
+def is_epsilon(expr: Expr) -> bool:
+    """Whether the expression is written as the empty string."""
+    return type(expr) is Literal and not expr.value
+
+
+def is_empty(expr: Expr) -> bool:
+    """Whether the expression is written as the empty language."""
+    return type(expr) is Alternation and not expr.parts
+
+
+def literal(value: str | bytes) -> Expr:
+    """Return the language of exactly this text (in UTF-8) or these bytes.
+
+    Raises:
+        TypeError: it is neither text nor bytes.
+        UnicodeEncodeError: text with a lone surrogate, which UTF-8 cannot write.
+    """
+    return Literal(text_bytes(value))
+
+
+def strings(values: Iterable[str | bytes]) -> Expr:
+    """Return the language of some strings, in UTF-8 where they are text; without any it is the empty language.
+
+    Raises:
+        TypeError: one string in place of several, or a value that is neither text nor bytes.
+        UnicodeEncodeError: text with a lone surrogate, which UTF-8 cannot write.
+    """
+    if isinstance(values, str | bytes):
+        raise TypeError("expected several strings, not one: literal(...) makes a text of it")
+    kept = tuple(sorted(set(map(text_bytes, values))))
+    if len(kept) > 1:
+        return Strings(kept)
+    return Literal(kept[0]) if kept else EMPTY
+
+
+def _expr(value: Expr | str | bytes) -> Expr:
+    """Return an operand as an expression; a string is literal text."""
+    if isinstance(value, Expr):
+        return value
+    if isinstance(value, str | bytes):
+        return literal(value)
+    raise wrong_type("an expression, text or bytes", value)
+
+
+_METACHARACTERS = frozenset("\\.^$*+?{}[]|()")
+
+
+def _compared(value: Expr | str | bytes) -> Expr:
+    """Return an operand of an operation on whole languages. A string is literal text here too, but a pattern is what
+    people mean by `a & "[a-z]+"`, which as a text would leave nothing of `a`; so it is refused.
+
+    Raises:
+        ExpressionError: a string reads as a pattern.
+    """
+    if isinstance(value, str) and not _METACHARACTERS.isdisjoint(value):
+        raise ExpressionError(
+            f"a string in an intersection, a difference or a complement is literal text, and {value!r} looks like a "
+            "pattern: write parse(...) for the pattern, or literal(...) for the text"
+        )
+    return _expr(value)
+
+
+def char_set(*items: str | tuple[int, int], negated: bool = False) -> Expr:
+    """One character of a set: each item is a string of characters or a range of code points, both ends included.
+
+    Code points that are surrogates are no characters and are left out.
+    """
+    pairs: list[tuple[int, int]] = []
+    for item in items:
+        pairs.extend([(ord(c), ord(c)) for c in item] if isinstance(item, str) else [item])
+    ranges = rg.normalize(pairs)
+    return char_ranges(rg.subtract(ALL_CHARACTERS, ranges) if negated else rg.intersect(ranges, ALL_CHARACTERS))
+
+
+def char_ranges(ranges: Ranges) -> Expr:
+    """One character of a set of code points in normal form that holds no surrogate."""
+    if not ranges:
+        return EMPTY
+    low, high = ranges[0]
+    if len(ranges) == 1 and low == high:
+        return Literal(chr(low).encode())
+    return CharSet(ranges)
+
+
+def byte_set(values: Iterable[int]) -> Expr:
+    """One raw byte of a set.
+
+    Raises:
+        ValueError: a value outside 0..255.
+    """
+    ranges = rg.from_sorted(sorted(set(values)))
+    if ranges and (ranges[0][0] < 0 or ranges[-1][1] > 255):
+        raise ValueError("a byte lies between 0 and 255")
+    return byte_ranges(ranges)
+
+
+def byte_ranges(ranges: Ranges) -> Expr:
+    """One raw byte of a set in normal form."""
+    if not ranges:
+        return EMPTY
+    return Literal(bytes([ranges[0][0]])) if ranges[0][0] == ranges[-1][1] else ByteSet(ranges)
+
+
+def concat(*parts: Expr | str | bytes) -> Expr:
+    """One part after the other; nothing at all is the empty string."""
+    flat: list[Expr] = []
+    before = b""  # the literal at the end of `flat`
+    for part in parts:
+        expr = part if isinstance(part, Expr) else _expr(part)
+        for piece in expr.parts if isinstance(expr, Concatenation) else (expr,):
+            if not isinstance(piece, Literal):
+                if is_empty(piece):
+                    return EMPTY
+                flat.append(piece)
+                before = b""
+            elif before:
+                before += piece.value
+                flat[-1] = Literal(before)
+            elif piece.value:
+                flat.append(piece)
+                before = piece.value
+    if len(flat) == 1:
+        return flat[0]
+    return Concatenation(tuple(flat)) if flat else EPSILON
+
+
+def alternation(*parts: Expr | str | bytes) -> Expr:
+    """Any one of the parts; nothing at all is the empty language."""
+    if len(parts) == 1:
+        return _expr(parts[0])
+    flat: list[Expr] = []
+    for part in parts:
+        expr = _expr(part)
+        flat.extend(expr.parts if isinstance(expr, Alternation) else (expr,))
+    if len({(type(each), each.size) for each in flat}) < len(flat):  # some may be equal
+        flat = list(dict.fromkeys(flat))
+    return Alternation(tuple(flat)) if len(flat) != 1 else flat[0]
+
+
+# Repetitions that are repeated become one up to this count: a number that can be printed.
+_MOST_REPEATED = 1 << 63
+
+
+def repeat(inner: Expr | str | bytes, low: int, high: int | None = None) -> Expr:
+    """`inner` between `low` and `high` times; `high` None is no bound.
+
+    Raises:
+        ValueError: a negative bound, or an upper bound below the lower one.
+    """
+    expr = _expr(inner)
+    if low < 0 or (high is not None and high < low):
+        raise ValueError(f"no number of repetitions lies between {low} and {high}")
+    if type(expr) is CharSet and high != 0 and not low == high == 1:  # as most are
+        return Repetition(expr, low, high)
+    if high == 0 or is_epsilon(expr):
+        return EPSILON
+    if is_empty(expr):
+        return EPSILON if low == 0 else EMPTY
+    if low == high == 1:
+        return expr
+    if isinstance(expr, Lookahead | Lookbehind):  # twice is as good as once
+        return expr if low else EPSILON
+    if isinstance(expr, Repetition) and _are_one(expr, low, high):
+        least, most = low * expr.low, None if high is None or expr.high is None else high * expr.high
+        if max(least, most or 0) <= _MOST_REPEATED:
+            return Repetition(expr.inner, least, most)
+    return Repetition(expr, low, high)
+
+
+def _are_one(inner: Repetition, low: int, high: int | None) -> bool:
+    """Whether a repetition that is repeated is one repetition: (a+)? is a*, (a{1,9}){2,5} is a{2,45}.
+
+    `a{m,n}` k times is every number of them from k m to k n. No gap follows before k + 1 times if that begins at most
+    one higher, (k + 1) m <= k n + 1; if so for one k, it is so for all that are higher.
+    """
+    if low == high:
+        return True
+    if inner.high is None:
+        return low > 0 or inner.low <= 1
+    return (low + 1) * inner.low <= low * inner.high + 1
+
+
+def intersection(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
+    """What is in both."""
+    a, b = _compared(left), _compared(right)
+    if is_empty(a) or is_empty(b):
+        return EMPTY
+    if isinstance(a, CharSet) and isinstance(b, CharSet):
+        return char_ranges(rg.intersect(a.ranges, b.ranges))
+    return a if a == b else Intersection(a, b)
+
+
+def difference(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
+    """What is in `left` and not in `right`."""
+    a, b = _compared(left), _compared(right)
+    if is_empty(a) or a == b:
+        return EMPTY
+    if isinstance(a, CharSet) and isinstance(b, CharSet):
+        return char_ranges(rg.subtract(a.ranges, b.ranges))
+    return a if is_empty(b) else Difference(a, b)
+
+
+def complement(inner: Expr | str | bytes) -> Expr:
+    """Every text (sequence of UTF-8 characters) that is not in `inner`; twice is what it was, as far as it was text."""
+    return Complement(_compared(inner))
+
+
+def lookahead(inner: Expr | str | bytes, *, negated: bool = False) -> Expr:
+    """The empty string, where `inner` matches what comes next, however much of it (or, negated, where it does not)."""
+    return _assertion(Lookahead, _expr(inner), negated)
+
+
+def lookbehind(inner: Expr | str | bytes, *, negated: bool = False) -> Expr:
+    """The empty string, where `inner` matches what came last, however much of it (or, negated, where it does not)."""
+    return _assertion(Lookbehind, _expr(inner), negated)
+
+
+def _assertion(kind: type[Lookahead] | type[Lookbehind], inner: Expr, negated: bool) -> Expr:
+    if is_epsilon(inner) or is_empty(inner):
+        return EPSILON if is_epsilon(inner) != negated else EMPTY
+    if isinstance(inner, Lookahead | Lookbehind):  # it stands where the outer one stands
+        return type(inner)(inner.inner, inner.negated != negated)
+    return kind(inner, negated)
+
+
+def whole(inner: Expr | str | bytes) -> Expr:
+    """The same as a text of its own: assertions in it see what it matches and nothing around it."""
+    return Difference(_expr(inner), EMPTY)
+
+
+ANY_CHAR: Expr = CharSet(ALL_CHARACTERS)
+ANY_TEXT: Expr = repeat(ANY_CHAR, 0)
+ANY_BYTES: Expr = repeat(ByteSet(((0, 255),)), 0)
+
+TEXT_START: Expr = Lookbehind(ANY_CHAR, True)
+TEXT_END: Expr = Lookahead(ANY_CHAR, True)
+
+
+def call(name: str) -> Expr:
+    """A text of the rule of this name, within a grammar (`automata.pushdown.Grammar`)."""
+    return Call(name)
+
+
+Expr.operations = Operations((Expr, str, bytes), concat, alternation, intersection, difference, complement, repeat)

@@ -1,0 +1,338 @@
+"""The nodes of expressions, and what all of them can: be hashed, compared and combined by operators.
+
+`automata.expressions` says what each node means and has the functions that make them; nothing else should. Nodes are
+immutable, and hashing and comparing them does not recurse without bound, so that no nesting is too deep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from automata.expressions.operators import Operators
+from automata.expressions.ranges import Ranges
+
+if TYPE_CHECKING:
+    from automata.drawing import Drawing
+
+_set = object.__setattr__
+
+
+class Expr(Operators["Expr | str | bytes", "Expr"]):
+    """A language of bytes. Operators take expressions or literal text: `+ | & - ~`, and `repeat`, `star`, ..."""
+
+    __slots__ = ("_hash", "size")
+    functions: ClassVar[ExprFunctions]
+    _hash: int
+    size: int  # how many leaves there are with repetitions written out
+
+    # The names of a node's parts, in the order of its arguments; patterns of `match` use them too.
+    __match_args__: tuple[str, ...] = ()
+
+    def _key(self) -> tuple[object, ...]:
+        """The arguments that make an equal node."""
+        return tuple([getattr(self, name) for name in self.__match_args__])
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} is immutable")
+
+    def operands(self) -> tuple[Expr, ...]:
+        """The expressions that this one is made of, in order."""
+        return ()
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            pass
+        try:
+            value = hash((type(self), self._key()))
+            _set(self, "_hash", value)
+            return value
+        except RecursionError:
+            return _hashed(self)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return isinstance(other, Expr) and hash(self) == hash(other) and _equal(self, other)
+
+    def __reduce__(self) -> tuple[type[Expr], tuple[object, ...]]:
+        return type(self), self._key()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self._key()))})"
+
+    def __str__(self) -> str:
+        """Write the expression as a regular expression in the syntax of `automata.pattern`."""
+        return self.functions.to_pattern(self)
+
+    def draw(self, *, title: str | None = None) -> Drawing:
+        """Draw the minimal automaton of the expression; see `ByteAutomaton.draw`.
+
+        Raises:
+            LimitExceeded: the automaton is too large.
+        """
+        return self.functions.draw(self, title)
+
+
+class ExprFunctions(NamedTuple):
+    """The methods of expressions that modules above this one define and register (`automata.algebra.operations`)."""
+
+    to_pattern: Callable[[Expr], str]
+    draw: Callable[[Expr, str | None], Drawing]
+
+
+def _hashed(expr: Expr) -> int:
+    """Hashes an expression after all its parts, without recursion, so that no nesting is too deep."""
+    stack = [expr]
+    while stack:
+        node = stack[-1]
+        missing = [part for part in node.operands() if not hasattr(part, "_hash") and not isinstance(part, Literal)]
+        if missing:
+            stack += missing
+        else:
+            _set(stack.pop(), "_hash", hash((type(node), node._key())))
+    return expr._hash
+
+
+def _equal(left: Expr, right: Expr) -> bool:
+    """Whether two expressions are written alike, without recursion."""
+    stack = [(left, right)]
+    while stack:
+        a, b = stack.pop()
+        if a is b:
+            continue
+        mine, others = a.operands(), b.operands()
+        if type(a) is not type(b) or len(mine) != len(others) or (not mine and a._key() != b._key()):
+            return False
+        if isinstance(a, Repetition | Lookahead | Lookbehind) and a._key()[1:] != b._key()[1:]:
+            return False
+        stack += zip(mine, others, strict=True)
+    return True
+
+
+class Literal(Expr):
+    """Exactly these bytes."""
+
+    __slots__ = ("value",)
+    __match_args__ = ("value",)
+    value: bytes
+
+    def __init__(self, value: bytes) -> None:
+        _set(self, "value", value)
+        _set(self, "size", len(value))
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+
+class CharSet(Expr):
+    """One character of a set of code points (`ranges` as `automata.expressions.ranges` keeps them), encoded in
+    UTF-8."""
+
+    __slots__ = ("ranges",)
+    __match_args__ = ("ranges",)
+    ranges: Ranges
+    size = 1
+
+    def __init__(self, ranges: Ranges) -> None:
+        _set(self, "ranges", ranges)
+
+
+class ByteSet(Expr):
+    """One raw byte of a set."""
+
+    __slots__ = ("ranges",)
+    __match_args__ = ("ranges",)
+    ranges: Ranges
+    size = 1
+
+    def __init__(self, ranges: Ranges) -> None:
+        _set(self, "ranges", ranges)
+
+
+class Strings(Expr):
+    """Any one of some byte strings, which ascend and differ; made by `strings`.
+
+    Its size is their number: what a list takes once it is an automaton is nearer to that than to its bytes.
+    """
+
+    __slots__ = ("values",)
+    __match_args__ = ("values",)
+    values: tuple[bytes, ...]
+
+    def __init__(self, values: tuple[bytes, ...]) -> None:
+        _set(self, "values", values)
+        _set(self, "size", len(values))
+
+
+class Substring(Expr):
+    """Any substring of a text, the empty one included; by `words`, any that cuts no word in two.
+    `automata.compile.substring` says what a word is."""
+
+    __slots__ = ("text", "words")
+    __match_args__ = ("text", "words")
+    text: str
+    words: bool
+
+    def __init__(self, text: str, words: bool) -> None:
+        _set(self, "text", text)
+        _set(self, "words", words)
+        _set(self, "size", len(text))
+
+
+class Label(Expr):
+    """One symbol beyond the bytes, known by its name; what it stands for is up to who asks for it."""
+
+    __slots__ = ("name",)
+    __match_args__ = ("name",)
+    name: str
+    size = 1
+
+    def __init__(self, name: str) -> None:
+        _set(self, "name", name)
+
+
+class Call(Expr):
+    """A place where a text of a rule stands, the rule known by its name; only within a grammar's rules."""
+
+    __slots__ = ("name",)
+    __match_args__ = ("name",)
+    name: str
+    size = 1
+
+    def __init__(self, name: str) -> None:
+        _set(self, "name", name)
+
+
+class Concatenation(Expr):
+    """One part after the other."""
+
+    __slots__ = ("parts",)
+    __match_args__ = ("parts",)
+    parts: tuple[Expr, ...]
+
+    def __init__(self, parts: tuple[Expr, ...]) -> None:
+        _set(self, "parts", parts)
+        _set(self, "size", sum([part.size for part in parts]))
+
+    def operands(self) -> tuple[Expr, ...]:
+        return self.parts
+
+
+class Alternation(Expr):
+    """Any one of the parts."""
+
+    __slots__ = ("parts",)
+    __match_args__ = ("parts",)
+    parts: tuple[Expr, ...]
+
+    def __init__(self, parts: tuple[Expr, ...]) -> None:
+        _set(self, "parts", parts)
+        _set(self, "size", sum([part.size for part in parts]))
+
+    def operands(self) -> tuple[Expr, ...]:
+        return self.parts
+
+
+class Repetition(Expr):
+    """`inner` between `low` and `high` times; `high` None is no bound."""
+
+    __slots__ = ("high", "inner", "low")
+    __match_args__ = ("inner", "low", "high")
+    inner: Expr
+    low: int
+    high: int | None
+
+    def __init__(self, inner: Expr, low: int, high: int | None) -> None:
+        _set(self, "inner", inner)
+        _set(self, "low", low)
+        _set(self, "high", high)
+        _set(self, "size", inner.size * max(low if high is None else high, 1))
+
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.inner,)
+
+
+class Intersection(Expr):
+    """What is in both."""
+
+    __slots__ = ("left", "right")
+    __match_args__ = ("left", "right")
+    left: Expr
+    right: Expr
+
+    def __init__(self, left: Expr, right: Expr) -> None:
+        _set(self, "left", left)
+        _set(self, "right", right)
+        _set(self, "size", left.size + right.size)
+
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.left, self.right)
+
+
+class Difference(Expr):
+    """What is in `left` and not in `right`."""
+
+    __slots__ = ("left", "right")
+    __match_args__ = ("left", "right")
+    left: Expr
+    right: Expr
+
+    def __init__(self, left: Expr, right: Expr) -> None:
+        _set(self, "left", left)
+        _set(self, "right", right)
+        _set(self, "size", left.size + right.size)
+
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.left, self.right)
+
+
+class Complement(Expr):
+    """Every text that is not in `inner`."""
+
+    __slots__ = ("inner",)
+    __match_args__ = ("inner",)
+    inner: Expr
+
+    def __init__(self, inner: Expr) -> None:
+        _set(self, "inner", inner)
+        _set(self, "size", inner.size)
+
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.inner,)
+
+
+class Lookahead(Expr):
+    """The empty string, where what follows in the text begins with `inner`, or where it does not."""
+
+    __slots__ = ("inner", "negated")
+    __match_args__ = ("inner", "negated")
+    inner: Expr
+    negated: bool
+
+    def __init__(self, inner: Expr, negated: bool) -> None:
+        _set(self, "inner", inner)
+        _set(self, "negated", negated)
+        _set(self, "size", inner.size)
+
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.inner,)
+
+
+class Lookbehind(Expr):
+    """The empty string, where what precedes in the text ends with `inner`, or where it does not."""
+
+    __slots__ = ("inner", "negated")
+    __match_args__ = ("inner", "negated")
+    inner: Expr
+    negated: bool
+
+    def __init__(self, inner: Expr, negated: bool) -> None:
+        _set(self, "inner", inner)
+        _set(self, "negated", negated)
+        _set(self, "size", inner.size)
+
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.inner,)

@@ -1,0 +1,92 @@
+"""The operators that expressions and automata share: `+ | & - ~`, `repeat`, `star`, `plus` and `optional`.
+
+    Operations      the functions behind the operators of one class
+    Operators       the operators, as a base class
+
+An operator makes a new object of its class, so its function is defined above the class. The module that defines the
+functions registers them with the class: `automata.expressions.constructors` for expressions, and
+`automata.algebra.operations` for automata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+
+Operand = TypeVar("Operand")
+Result = TypeVar("Result")
+
+
+class Operations(NamedTuple):
+    """The functions behind the operators of a class.
+
+    Attributes:
+        operands: the types that stand beside an operator; others may define the operator themselves.
+    """
+
+    operands: tuple[type, ...]
+    concatenation: Callable[[Any, Any], Any]
+    alternation: Callable[[Any, Any], Any]
+    intersection: Callable[[Any, Any], Any]
+    difference: Callable[[Any, Any], Any]
+    complement: Callable[[Any], Any]
+    repetition: Callable[[Any, int, int | None], Any]
+
+
+class Operators(Generic[Operand, Result]):
+    """A language that operators combine with operands, into results."""
+
+    __slots__ = ()
+    operations: ClassVar[Operations]
+
+    def __add__(self, other: Operand) -> Result:
+        return self._combined(self.operations.concatenation, self, other)
+
+    def __radd__(self, other: Operand) -> Result:
+        return self._combined(self.operations.concatenation, other, self)
+
+    def __or__(self, other: Operand) -> Result:
+        return self._combined(self.operations.alternation, self, other)
+
+    def __ror__(self, other: Operand) -> Result:
+        return self._combined(self.operations.alternation, other, self)
+
+    def __and__(self, other: Operand) -> Result:
+        return self._combined(self.operations.intersection, self, other)
+
+    def __rand__(self, other: Operand) -> Result:
+        return self._combined(self.operations.intersection, other, self)
+
+    def __sub__(self, other: Operand) -> Result:
+        return self._combined(self.operations.difference, self, other)
+
+    def __rsub__(self, other: Operand) -> Result:
+        return self._combined(self.operations.difference, other, self)
+
+    def _combined(self, operation: Callable[[Any, Any], Any], left: object, right: object) -> Result:
+        known = self.operations.operands
+        accepted = isinstance(left, known) and isinstance(right, known)
+        return operation(left, right) if accepted else NotImplemented
+
+    def __invert__(self) -> Result:
+        return self.operations.complement(self)  # type: ignore[no-any-return]
+
+    def repeat(self, low: int, high: int | None) -> Result:
+        """Repeat between `low` and `high` times; `high` None is no bound.
+
+        Raises:
+            ValueError: a negative bound, or an upper bound below the lower one.
+        """
+        return self.operations.repetition(self, low, high)  # type: ignore[no-any-return]
+
+    def star(self) -> Result:
+        """Repeat any number of times, or not at all."""
+        return self.repeat(0, None)
+
+    def plus(self) -> Result:
+        """Repeat at least once."""
+        return self.repeat(1, None)
+
+    def optional(self) -> Result:
+        """Allow the empty text as well."""
+        return self.repeat(0, 1)

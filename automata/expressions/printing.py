@@ -1,0 +1,155 @@
+"""An expression printed as a regular expression that `automata.pattern` reads back as the same language.
+
+Where an expression uses only what Python's syntax has, so does the pattern. The rest is written with the named
+operations of the front end: AND, MINUS, NOT and BYTES.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
+
+from automata.expressions.constructors import TEXT_END, TEXT_START
+from automata.expressions.nodes import (
+    Alternation,
+    ByteSet,
+    Call,
+    CharSet,
+    Complement,
+    Concatenation,
+    Difference,
+    Expr,
+    Intersection,
+    Label,
+    Literal,
+    Lookahead,
+    Lookbehind,
+    Repetition,
+    Strings,
+    Substring,
+)
+from automata.expressions.ranges import ALL_CHARACTERS, Ranges, subtract
+
+_SPECIAL = frozenset(r".^$*+?{}[]|()\#")
+_SPECIAL_IN_SET = frozenset(r"]\^-[&~|")
+_NAMED_ESCAPE = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\f": r"\f", "\v": r"\v"}
+_NAMED_SETS = {((0x30, 0x39),): r"\d", ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)): r"\w"}
+# The empty language: a set that holds nothing.
+_NOTHING = r"[^\x00-\U0010ffff]"
+
+
+# A piece still to be printed: text, or an expression and what it has to be: a whole pattern, a pattern that can stand
+# between two bars, one that can stand beside others, or one that a quantifier can follow.
+_PATTERN, _BRANCH, _PIECE, _ATOM = range(4)
+_Item: TypeAlias = "str | tuple[int, Expr]"
+
+
+def to_pattern(expr: Expr) -> str:
+    """The pattern of an expression."""
+    return "".join(pieces(expr))
+
+
+def pieces(expr: Expr) -> Iterator[str]:
+    """The pattern of an expression, piece by piece; what is still to be printed is kept on a stack, so that nesting has
+    no limit."""
+    stack: list[Iterator[_Item]] = [iter([(_PATTERN, expr)])]
+    while stack:
+        item = next(stack[-1], None)
+        if item is None:
+            stack.pop()
+        elif isinstance(item, str):
+            yield item
+        else:
+            stack.append(iter(_expanded(*item)))
+
+
+def _expanded(place: int, expr: Expr) -> Iterable[_Item]:
+    """An expression as text and smaller expressions."""
+    if place == _PATTERN and isinstance(expr, Alternation):
+        bars: list[_Item] = ["|"] * (2 * len(expr.parts) - 1)
+        bars[::2] = [(_BRANCH, part) for part in expr.parts]
+        return bars if expr.parts else [_NOTHING]
+    if place == _PATTERN and isinstance(expr, Strings):
+        return ["|".join(map(_text, expr.values))]
+    if place <= _BRANCH and isinstance(expr, Concatenation):
+        return ((_PIECE, part) for part in expr.parts)
+    if place <= _PIECE and isinstance(expr, Literal):
+        return [_text(expr.value)]
+    if place <= _PIECE and isinstance(expr, Repetition):
+        return [(_ATOM, expr.inner), _quantifier(expr.low, expr.high)]
+    if place <= _PIECE and expr in (TEXT_START, TEXT_END):
+        return [r"\A" if expr == TEXT_START else r"\Z"]
+    return _atom(expr)
+
+
+def _atom(expr: Expr) -> list[_Item]:
+    """An expression that a quantifier can follow."""
+    if isinstance(expr, Literal) and len(expr.value) == 1 and expr.value.isascii():
+        return [_text(expr.value)]
+    if isinstance(expr, CharSet):
+        return [_set(expr.ranges, ALL_CHARACTERS)]
+    if isinstance(expr, ByteSet):
+        return [f"(?P<BYTES>{_set(expr.ranges, ((0, 0xFF),))})"]
+    if isinstance(expr, Substring):
+        return [f"(?P<SUBSTRING_OF{'_WORDS' if expr.words else ''}>", _text(expr.text.encode()), ")"]
+    if isinstance(expr, Call):
+        return [f"(?&{expr.name})"]  # as in Perl; `parse` does not read it, for it means nothing outside a grammar
+    if isinstance(expr, Label):
+        return [f"(?P<TOKEN>{''.join(_character(char, _SPECIAL) for char in expr.name)})"]
+    if isinstance(expr, Intersection | Difference):
+        name = "AND" if isinstance(expr, Intersection) else "MINUS"
+        return [f"(?P<{name}>(?:", (_PATTERN, expr.left), ")(?:", (_PATTERN, expr.right), "))"]
+    if isinstance(expr, Complement):
+        return ["(?P<NOT>", (_PATTERN, expr.inner), ")"]
+    if isinstance(expr, Lookahead | Lookbehind):
+        direction = "<" if isinstance(expr, Lookbehind) else ""
+        return [f"(?{direction}{'!' if expr.negated else '='}", (_PATTERN, expr.inner), ")"]
+    if isinstance(expr, Literal | Concatenation | Alternation | Repetition | Strings):
+        return ["(?:", (_PATTERN, expr), ")"]
+    # In messages about operations on automata, what stands in for one.
+    return [repr(expr)]
+
+
+def _quantifier(low: int, high: int | None) -> str:
+    if high is None:
+        return {0: "*", 1: "+"}.get(low, f"{{{low},}}")
+    if (low, high) == (0, 1):
+        return "?"
+    return f"{{{low}}}" if low == high else f"{{{low},{high}}}"
+
+
+def _text(value: bytes) -> str:
+    try:
+        return "".join(_character(char, _SPECIAL) for char in value.decode())
+    except UnicodeDecodeError:
+        return f"(?P<BYTES>{''.join(f'{chr(92)}x{byte:02x}' for byte in value)})"
+
+
+def _character(char: str, special: frozenset[str]) -> str:
+    if char in special:
+        return "\\" + char
+    if char in _NAMED_ESCAPE:
+        return _NAMED_ESCAPE[char]
+    code = ord(char)
+    if char.isprintable():
+        return char
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _set(ranges: Ranges, universe: Ranges) -> str:
+    if ranges in _NAMED_SETS:
+        return _NAMED_SETS[ranges]
+    rest = subtract(universe, ranges)
+    if not rest:
+        return r"[\x00-\xff]" if universe == ((0, 0xFF),) else r"[\x00-\U0010ffff]"
+    negated = len(rest) < len(ranges) or ranges[-1][1] == universe[-1][1]
+    return f"[{'^' if negated else ''}{''.join(_range(*pair) for pair in (rest if negated else ranges))}]"
+
+
+def _range(low: int, high: int) -> str:
+    first, last = _character(chr(low), _SPECIAL_IN_SET), _character(chr(high), _SPECIAL_IN_SET)
+    if low == high:
+        return first
+    return first + last if high == low + 1 else f"{first}-{last}"

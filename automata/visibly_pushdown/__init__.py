@@ -1,0 +1,30 @@
+"""Bracketed languages: grammars whose calls and returns the text itself shows.
+
+grammar         VisiblyPushdownGrammar: rules, as they are built; builder: grammars with text around and between them
+units, paths    counts with large bounds, kept as bounds: CountedUnits, CountedPaths
+fragments       what the arcs of rules read, each language once, as an NFA
+inlining        which rules are laid where they are called
+layout          all rules as one NFA, in flat tables for the native core
+compile         the automaton: ByteAutomaton where no rule is recursive and all is small, else PushdownAutomaton
+"""
+
+from automata.visibly_pushdown.compile import compile_visibly_pushdown
+from automata.visibly_pushdown.grammar import (
+    ArcLanguage,
+    VisiblyPushdownCall,
+    VisiblyPushdownGrammar,
+    VisiblyPushdownRule,
+)
+from automata.visibly_pushdown.paths import CountedPaths, counted_paths
+from automata.visibly_pushdown.units import CountedUnits
+
+__all__ = [
+    "ArcLanguage",
+    "CountedPaths",
+    "CountedUnits",
+    "VisiblyPushdownCall",
+    "VisiblyPushdownGrammar",
+    "VisiblyPushdownRule",
+    "compile_visibly_pushdown",
+    "counted_paths",
+]

@@ -1,0 +1,96 @@
+"""Builder: grammars with text around them and between them, as one grammar.
+
+    builder = GrammarBuilder()
+    behind = builder.read(0, literal("<call>"))         # from state 0, the start
+    behind = builder.read(behind, grammar)
+    builder.grammar([builder.read(behind, literal("</call>"))])
+
+States are those of a new start rule. What the start rule of a grammar reads stands in it, and the rules that it calls
+come after it, once for each grammar, however often it is read. As everywhere in grammars, what is read at one place
+must say which rule is called: two grammars at one place need text before them that tells them apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from automata.visibly_pushdown.grammar import (
+    ArcLanguage,
+    VisiblyPushdownCall,
+    VisiblyPushdownGrammar,
+    VisiblyPushdownRule,
+)
+
+
+class GrammarBuilder:
+    """A start rule as it is being built, and the rules of the grammars that it reads."""
+
+    def __init__(self) -> None:
+        self._rule = VisiblyPushdownRule()
+        self._rules = [self._rule]
+        # By identity, with the grammars themselves, so that no other one takes the place of one that is gone.
+        self._known: dict[int, tuple[VisiblyPushdownGrammar, dict[int, int]]] = {}
+
+    def state(self) -> int:
+        """A new state."""
+        return self._rule.state()
+
+    def read(self, source: int, part: ArcLanguage | VisiblyPushdownGrammar, target: int | None = None) -> int:
+        """Reads a text of a language, or of a grammar.
+
+        Args:
+            source: the state where it begins; 0 is the start.
+            part: what is read.
+            target: the state where it ends, a new one if it is left out.
+
+        Returns:
+            The state where it ends.
+        """
+        target = self.state() if target is None else target
+        if isinstance(part, VisiblyPushdownGrammar):
+            self._copy(source, part, target)
+        else:
+            self._rule.arcs.append((source, part, target))
+        return target
+
+    def grammar(self, ends: Iterable[int]) -> VisiblyPushdownGrammar:
+        """The grammar of the texts that lead from the start to one of these states.
+
+        Nothing more can be read with this object afterwards.
+        """
+        end = self._rule.state()
+        self._rule.epsilon += [(state, end) for state in ends]
+        self._rule.ends.append((end, 0))
+        return VisiblyPushdownGrammar(tuple(self._rules))
+
+    def _copy(self, source: int, grammar: VisiblyPushdownGrammar, target: int) -> None:
+        """The states of a grammar's start rule, between two states."""
+        number = self._numbers(grammar)
+        start = grammar.rules[grammar.start]
+        first = self._rule.num_states
+        self._rule.num_states += start.num_states
+        self._rule.epsilon.append((source, first))
+        self._rule.arcs += [(first + at, language, first + to) for at, language, to in start.arcs]
+        self._rule.epsilon += [(first + at, first + to) for at, to in start.epsilon]
+        self._rule.calls += [_moved(call, first, number) for call in start.calls]
+        self._rule.epsilon += [(first + at, target) for at, _ in start.ends]
+
+    def _numbers(self, grammar: VisiblyPushdownGrammar) -> dict[int, int]:
+        """The new numbers of a grammar's rules but the first."""
+        if id(grammar) not in self._known:
+            others = [old for old in range(len(grammar.rules)) if old != grammar.start]
+            number = {old: len(self._rules) + at for at, old in enumerate(others)}
+            self._known[id(grammar)] = grammar, number
+            for old in others:
+                rule = grammar.rules[old]
+                calls = [_moved(call, 0, number) for call in rule.calls]
+                copied = VisiblyPushdownRule(
+                    rule.num_states, list(rule.arcs), list(rule.epsilon), calls, list(rule.ends), rule.num_exits
+                )
+                self._rules.append(copied)
+        return self._known[id(grammar)][1]
+
+
+def _moved(call: VisiblyPushdownCall, first: int, number: dict[int, int]) -> VisiblyPushdownCall:
+    targets = tuple(first + to if to >= 0 else to for to in call.targets)
+    return VisiblyPushdownCall(first + call.source, number[call.rule], targets)

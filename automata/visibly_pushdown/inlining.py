@@ -1,0 +1,102 @@
+"""Which rules are laid where they are called, so that no stack is needed for them.
+
+A rule that calls itself, by way of others or not, stays a rule. If no rule does, and the whole with every call written
+out is small, there is no stack at all: the result is an automaton over bytes alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from automata.expressions import Literal
+from automata.limits import Work
+from automata.pushdown.analysis import components
+from automata.visibly_pushdown.fragments import nfa_fragment
+from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar, VisiblyPushdownRule
+from automata.visibly_pushdown.paths import CountedPaths
+from automata.visibly_pushdown.units import CountedUnits
+
+# Rules of at most so many states are laid at every place where they are called, even if others stay rules.
+_SMALL = 24
+
+
+def check_calls(grammar: VisiblyPushdownGrammar) -> None:
+    """Goes on where each call says where the text goes on after each exit.
+
+    Raises:
+        ValueError: it does not, or a number is out of range; the message names the rule.
+    """
+    rules = grammar.rules
+    if not 0 <= grammar.start < len(rules) or rules[grammar.start].num_exits != 1:
+        raise ValueError(f"the start is a rule with one exit, and not {grammar.start}")
+    for number, rule in enumerate(rules):
+        for call in rule.calls:
+            if not 0 <= call.rule < len(rules) or call.rule == grammar.start:
+                raise ValueError(f"rule {number} calls {call.rule}, which is the start or no rule at all")
+            if len(call.targets) != rules[call.rule].num_exits:
+                exits = rules[call.rule].num_exits
+                raise ValueError(
+                    f"rule {number} calls rule {call.rule} with {len(call.targets)} targets for {exits} exits"
+                )
+        if any(not 0 <= way < rule.num_exits for _, way in rule.ends):
+            raise ValueError(f"rule {number} has an end that is none of its {rule.num_exits} exits")
+
+
+def reached(grammar: VisiblyPushdownGrammar) -> list[int]:
+    """The rules that are called, by way of others or not, from the start, which comes first."""
+    found = [grammar.start]
+    seen = {grammar.start}
+    for number in found:
+        for call in grammar.rules[number].calls:
+            if call.rule not in seen:
+                seen.add(call.rule)
+                found.append(call.rule)
+    return found
+
+
+def to_inline(grammar: VisiblyPushdownGrammar, max_states: int, work: Work) -> frozenset[int]:
+    """The rules that are laid where they are called.
+
+    Args:
+        grammar: the grammar; its calls are in order.
+        max_states: the most states of the whole with every call written out; if there are more, only small rules are
+            inlined, and those that are called at one place. 0: none is.
+        work: the limits, and how the compilation is stopped.
+
+    Raises:
+        LimitExceeded: a language is larger than allowed, or the time is up.
+        Cancelled: the compilation was cancelled.
+    """
+    if not max_states:
+        return frozenset()
+    numbers = reached(grammar)
+    place = {number: index for index, number in enumerate(numbers)}
+    callees = [[place[call.rule] for call in grammar.rules[number].calls] for number in work.watched(numbers)]
+    callers = Counter(callee for row in callees for callee in row)
+    sizes = [0] * len(numbers)
+    inlined: set[int] = set()
+    for component in components(callees, work):
+        for index in component:
+            inside = sum(sizes[callee] for callee in callees[index] if callee in inlined)
+            sizes[index] = _size(grammar.rules[numbers[index]], work) + inside
+            if index and index not in callees[index] and len(component) == 1:
+                inlined.add(index)
+    if len(inlined) < len(numbers) - 1 or sizes[0] > max_states:
+        small = {index for index in inlined if sizes[index] <= min(_SMALL, max_states)}
+        once = {index for index in inlined if callers[index] == 1}
+        # What is one automaton is not determinized where it stays a rule.
+        inlined = small | {index for index in once if grammar.rules[numbers[index]].only_read is None}
+    return frozenset(numbers[index] for index in inlined)
+
+
+def _size(rule: VisiblyPushdownRule, work: Work) -> int:
+    """How many states a rule is laid in."""
+    size = rule.num_states
+    for _, language, _ in rule.arcs:
+        if type(language) is Literal:
+            size += len(language.value)
+        elif isinstance(language, CountedUnits | CountedPaths):
+            size += language.num_states
+        else:
+            size += nfa_fragment(language, work).num_states
+    return size

@@ -1,0 +1,293 @@
+"""The rules of a grammar as one non-deterministic automaton, in which what is read is not written out.
+
+    GrammarLayout      what stands where: chains of bytes, copies of fragments, epsilon arcs, calls and ends
+
+Python sees each arc of the grammar once and no byte of it; the native core writes out what is read.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
+
+from automata._native import NestedLayout
+from automata.arrays import IntArray
+from automata.compile.nfa import FIRST_LABEL
+from automata.errors import LimitExceeded, limit_exceeded
+from automata.expressions import Concatenation, Expr, Literal, Repetition
+from automata.limits import Work
+from automata.visibly_pushdown.fragments import CountedFragment, NfaFragment, counted_fragment, nfa_fragment
+from automata.visibly_pushdown.grammar import ArcLanguage, VisiblyPushdownGrammar, VisiblyPushdownRule
+from automata.visibly_pushdown.inlining import reached
+from automata.visibly_pushdown.paths import CountedPaths
+from automata.visibly_pushdown.units import CountedUnits
+
+# States 0 and 1 lead to the starts of all rules, and are reached from their ends.
+_FIRST_STATE = 2
+
+# Memory of a number in a list, and of the object that it is.
+_NUMBER_BYTES = 40
+
+# Bounds of counts are cut to what a number of a state can be, as any text with so many units is.
+_MOST_COUNTED = (1 << 31) - 2
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class GrammarLayout:
+    """A grammar that has been laid out.
+
+    Attributes:
+        rules: R numbers of the grammar, the start first.
+        labels: L names, ascending.
+        tables: the layout itself, see `native/automata/nested/layout.h`.
+    """
+
+    rules: tuple[int, ...]
+    labels: tuple[str, ...]
+    tables: NestedLayout
+
+
+def lay_out(
+    grammar: VisiblyPushdownGrammar, inlined: frozenset[int], work: Work, *, written: bool = True
+) -> GrammarLayout:
+    """The layout of a grammar.
+
+    Args:
+        grammar: the grammar; its calls are in order (`check_calls`).
+        inlined: the rules that are laid where they are called, none of which calls itself, by way of others or not.
+        work: the limits, and how the compilation is stopped.
+        written: whether it is to be written out, so that its arcs are limited; and so is what is counted.
+
+    Raises:
+        LimitExceeded: it has more arcs than allowed, takes too much memory, or the time is up.
+        Cancelled: the compilation was cancelled.
+    """
+    laying = _LayoutBuilder(grammar, inlined, work, written)
+    for rule in laying.rules:
+        laying.lay(rule)
+    try:
+        return laying.layout()
+    finally:
+        work.budget.release(laying.num_charged)
+
+
+class _LayoutBuilder:
+    """The numbers of a layout, as they are written."""
+
+    def __init__(self, grammar: VisiblyPushdownGrammar, inlined: frozenset[int], work: Work, written: bool) -> None:
+        self.grammar, self.inlined, self.work, self.written = grammar, inlined, work, written
+        self.rules = [rule for rule in reached(grammar) if rule not in inlined]
+        self.place = {rule: place for place, rule in enumerate(self.rules)}
+        self.num_states = _FIRST_STATE
+        self.num_charged = 0
+        self.starts: list[int] = []
+        self.first_exit = [0]
+        self.texts: list[bytes] = []
+        self.chains: list[int] = []
+        self.copies: list[int] = []
+        self.epsilon: list[int] = []
+        self.calls: list[int] = []
+        self.targets: list[int] = []
+        self.ends: list[int] = []
+        self.prepared: list[int] = []
+        self.counters: list[int] = []
+        self.numbers: list[IntArray] = []
+        # By the identity of what is counted, which is kept alive.
+        self.known_counted: dict[int, tuple[int, int]] = {}
+        self.counted_pieces: list[CountedFragment] = []
+        # By the identity of a language, which the grammar keeps alive.
+        self.known: dict[int, int] = {}
+        self.fragments: list[NfaFragment] = []
+
+    def lay(self, number: int) -> None:
+        """Lays a rule that stays, and those that are laid within it."""
+        self.starts.append(self.num_states)
+        exits = self.first_exit[-1]
+        waiting = [] if self.is_prepared(self.grammar.rules[number]) else self.states(number)
+        for state, way in self.grammar.rules[number].ends:
+            self.ends += (self.starts[-1] + state, exits + way)
+        self.first_exit.append(exits + self.grammar.rules[number].num_exits)
+        while waiting:
+            source, callee, targets = waiting.pop()
+            self.epsilon += (source, self.num_states)
+            first = self.num_states
+            waiting += self.states(callee)
+            for state, way in self.grammar.rules[callee].ends:
+                if targets[way] >= 0:
+                    self.epsilon += (first + state, targets[way])
+
+    def is_prepared(self, rule: VisiblyPushdownRule) -> bool:
+        """Whether a rule is one automaton, which is put in its place later; lays it."""
+        language = rule.only_read
+        if not self.written or len(self.starts) == 1 or language is None:
+            return False
+        number = self.fragment(language)
+        fragment = self.fragments[number]
+        if len(fragment.epsilon) or fragment.labels or not len(fragment.arcs):
+            return False
+        self.prepared += (len(self.starts) - 1, number)
+        self.epsilon += (self.num_states, self.num_states + rule.ends[0][0])
+        self.num_states += rule.num_states
+        return True
+
+    def states(self, number: int) -> list[tuple[int, int, list[int]]]:
+        """Lays the states of a rule, all but its ends; the calls that are still to be laid: source, rule, targets."""
+        rule, first, work = self.grammar.rules[number], self.num_states, self.work
+        self.num_states += rule.num_states
+        chains, copies, known = self.chains, self.copies, self.known
+        for source, language, target in work.watched(rule.arcs):
+            fragment = known.get(id(language))
+            if fragment is not None:
+                copies += (fragment, first + source, first + target)
+            elif type(language) is Literal:
+                self.texts.append(language.value)
+                chains += (first + source, first + target)
+            elif type(language) is Concatenation and all(map(_is_spelled, language.parts)):
+                self.spell(language.parts, first + source, first + target)
+            elif isinstance(language, CountedUnits | CountedPaths) and not self.written:
+                paths = language.paths(work) if isinstance(language, CountedUnits) else language
+                self.count(paths, first + source, first + target)
+            else:
+                copies += (self.fragment(language), first + source, first + target)
+        for source, target in work.watched(rule.epsilon):
+            self.epsilon += (first + source, first + target)
+        inside = []
+        for call in work.watched(rule.calls):
+            targets = [first + target if target >= 0 else -1 for target in call.targets]
+            if call.rule in self.inlined:
+                inside.append((first + call.source, call.rule, targets))
+            else:
+                self.calls += (first + call.source, self.place[call.rule], len(self.targets))
+                self.targets += targets
+        self.charge()
+        return inside
+
+    def spell(self, parts: tuple[Expr, ...], source: int, target: int) -> None:
+        """Lays texts, and repeated texts such as spaces, one after the other, without a fragment: names are such."""
+        for place, part in enumerate(parts):
+            after = self.num_states if place + 1 < len(parts) else target
+            if type(part) is Literal:
+                self.texts.append(part.value)
+                self.chains += (source, after)
+            else:
+                self.copies += (self.fragment(part), source, after)
+            self.num_states += after != target
+            source = after
+
+    def fragment(self, language: ArcLanguage) -> int:
+        """The number of a fragment."""
+        found = self.known.get(id(language))
+        if found is None:
+            found = self.known[id(language)] = len(self.fragments)
+            self.fragments.append(nfa_fragment(language, self.work))
+        return found
+
+    def count(self, language: CountedPaths, source: int, target: int) -> None:
+        """Lays what is counted, without writing it out."""
+        entered = self.num_states
+        self.num_states += 1
+        self.epsilon += (source, entered)
+        counted = counted_fragment(language, self.work)
+        number, first = self.counted(counted)
+        high = -1 if language.high is None else min(language.high, _MOST_COUNTED)
+        self.counters += (entered, target, number, counted.entry, min(language.low, _MOST_COUNTED), high, first)
+
+    def counted(self, counted: CountedFragment) -> tuple[int, int]:
+        """The number of a fragment that is counted, and where its numbers begin."""
+        known = self.known_counted.get(id(counted))
+        if known is None:
+            known = self.known_counted[id(counted)] = len(self.fragments), sum(map(len, self.numbers))
+            self.fragments.append(counted.fragment)
+            self.numbers.append(counted.numbers)
+            self.counted_pieces.append(counted)
+        return known
+
+    def charge(self) -> None:
+        """Accounts for the numbers that have been written since the last time."""
+        lists = self.chains, self.copies, self.epsilon, self.calls, self.targets, self.ends
+        num_bytes = _NUMBER_BYTES * sum(map(len, lists))
+        self.work.budget.charge(num_bytes - self.num_charged)
+        self.num_charged = num_bytes
+
+    def layout(self) -> GrammarLayout:
+        """What has been written."""
+        self.work.check()
+        fragments = self.fragments
+        text, copies = np.frombuffer(b"".join(self.texts), np.uint8), _rows(self.copies, 3)
+        if self.written:
+            self.check_size(len(text), copies)
+        arcs, labels = _labelled(fragments)
+        tables = NestedLayout(
+            num_states=self.num_states,
+            num_labels=len(labels),
+            starts=_ints(self.starts),
+            first_exit=_ints(self.first_exit),
+            text=text,
+            text_offsets=_offsets(map(len, self.texts)),
+            chains=_rows(self.chains, 2),
+            piece_states=_ints([fragment.num_states for fragment in fragments]),
+            piece_arc_offsets=_offsets([len(fragment.arcs) for fragment in fragments]),
+            piece_arcs=_together(arcs, 4),
+            piece_epsilon_offsets=_offsets([len(fragment.epsilon) for fragment in fragments]),
+            piece_epsilon=_together([fragment.epsilon for fragment in fragments], 2),
+            copies=copies,
+            epsilon=_rows(self.epsilon, 2),
+            calls=_rows(self.calls, 3),
+            targets=_ints(self.targets),
+            ends=_rows(self.ends, 2),
+            prepared=_rows(self.prepared, 2),
+            counters=_rows(self.counters, 7),
+            numbers=_together(self.numbers, 3),
+            budget=self.work.budget,
+        )
+        return GrammarLayout(tuple(self.rules), labels, tables)
+
+    def check_size(self, num_bytes: int, copies: IntArray) -> None:
+        """Goes on where there are not too many arcs once all is written out, nor states of prepared rules."""
+        sizes, limits = np.array([len(fragment.arcs) for fragment in self.fragments], np.int64), self.work.limits
+        if num_bytes + int(sizes[copies[:, 0]].sum()) > limits.arcs:
+            raise LimitExceeded(
+                f"laying out the rules takes more than {limits.arcs:,} arcs (limit `arcs`)", limit="arcs"
+            )
+        if sum(self.fragments[fragment].num_states - 1 for fragment in self.prepared[1::2]) > limits.states:
+            raise limit_exceeded("states", limits.states).of("the automaton of the rules")
+
+
+def _is_spelled(part: Expr) -> bool:
+    return type(part) is Literal or (type(part) is Repetition and type(part.inner) is Literal)
+
+
+def _ints(values: list[int]) -> IntArray:
+    # By way of `array`, which takes half the time of a numpy array of a list.
+    return np.array(array("i", values))
+
+
+def _rows(values: list[int], width: int) -> IntArray:
+    return _ints(values).reshape(-1, width)
+
+
+def _offsets(sizes: Iterable[int]) -> IntArray:
+    return _ints([0, *accumulate(sizes)])
+
+
+def _together(tables: list[IntArray], width: int) -> IntArray:
+    return np.concatenate(tables) if tables else np.zeros((0, width), np.int32)
+
+
+def _labelled(fragments: list[NfaFragment]) -> tuple[list[IntArray], tuple[str, ...]]:
+    """The arcs of fragments with their labels numbered together, and the labels."""
+    labels = tuple(sorted({name for fragment in fragments for name in fragment.labels}))
+    if not labels:
+        return [fragment.arcs for fragment in fragments], labels
+    return [_renamed(fragment, labels) for fragment in fragments], labels
+
+
+def _renamed(fragment: NfaFragment, labels: tuple[str, ...]) -> IntArray:
+    symbols = np.array([*range(FIRST_LABEL), *(FIRST_LABEL + labels.index(name) for name in fragment.labels)], np.int32)
+    arcs = fragment.arcs.copy()
+    arcs[:, 1:3] = symbols[arcs[:, 1:3]]
+    return arcs

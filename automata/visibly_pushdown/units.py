@@ -1,0 +1,196 @@
+"""CountedUnits: so many texts of one language, one after the other, that are written out only where they must be.
+
+A string of at most 65,535 characters has twenty states for each of them, if all spellings are to be read: more than any
+table should have, where what a text comes to are a hundred of them. So such a language is kept as what it is, a unit
+and two bounds. Automata that are made on demand count it in steps; for all others it is written out in flat arrays,
+without a construction that would look for what is minimal already.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from automata import _native
+from automata.arrays import BoolArray, IntArray
+from automata.byte_automaton import SPARSE, ByteAutomaton
+from automata.cache import BoundedCache
+from automata.compile.blame import numeral
+from automata.errors import LimitExceeded
+from automata.graph import bottom_up
+from automata.limits import Work, current_work
+from automata.visibly_pushdown.paths import CountedPaths, counted_paths
+
+# Memory of a copy of an arc, and of what is made of it on the way.
+_COPY_BYTES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class CountedUnits:
+    """Between `low` and `high` texts of a language, one after the other, with text before and behind them.
+
+    Where it is counted in steps (`native/tokenfst/lazy/readings.h`), bounds cost nothing; elsewhere it is written out.
+
+    Attributes:
+        unit: the language, finite and without labels. No text of it begins another one, and the empty text is none of
+            them.
+        low: how many there are at least.
+        high: how many there are at most, None for no bound.
+        opening: what is read before the first.
+        closing: what is read behind the last. No unit, with others behind it or not, begins with it.
+
+    Raises:
+        ValueError: the unit is no such language, or a bound is negative or above the other.
+    """
+
+    unit: ByteAutomaton
+    low: int
+    high: int | None = None
+    opening: bytes = b""
+    closing: bytes = b""
+
+    def __post_init__(self) -> None:
+        source, target = self.unit.edges()
+        final = np.flatnonzero(self.unit.final)
+        is_finite = len(bottom_up(self.unit.num_states, source, target)) == self.unit.num_states
+        if len(final) != 1 or final[0] in source or self.unit.start in final or not is_finite or self.unit.labels:
+            raise ValueError("a unit's texts must be such that none begins another one, and finitely many")
+        if not 0 <= self.low <= (self.low if self.high is None else self.high):
+            raise ValueError(f"there are no counts from {self.low} to {self.high}")
+
+    @property
+    def num_states(self) -> int:
+        """How many states it takes to write it out, or some more."""
+        return (max(self.low, self.high or 0) + 2) * self.unit.num_states + len(self.opening) + len(self.closing)
+
+    def expanded(self, work: Work | None = None) -> ByteAutomaton:
+        """The automaton, minimal where units are the spellings of characters; kept for those used last.
+
+        Raises:
+            LimitExceeded: a bound takes too many states, or too much memory.
+            Cancelled: the compilation was cancelled.
+        """
+        return _expanded.get_or_make(self, lambda: _written_out(self, current_work(work)))
+
+    def paths(self, work: Work | None = None) -> CountedPaths:
+        """The same by states that are counted: those behind each unit; kept for those used last."""
+        return _paths.get_or_make(self, lambda: _as_paths(self, current_work(work)))
+
+
+_expanded: Final = BoundedCache[CountedUnits, ByteAutomaton](64)
+_paths: Final = BoundedCache[CountedUnits, CountedPaths](256)
+
+
+def _as_paths(counted: CountedUnits, work: Work) -> CountedPaths:
+    unit = counted.unit
+    arcs, num_states = _around(unit)
+    before = _chain(counted.opening, num_states)
+    if counted.opening:
+        before[-1, 3] = 0
+    behind = _chain(counted.closing, num_states + len(before) - 1)
+    behind[:1, 0] = 0
+    ranges = np.concatenate([arcs, before, behind])
+    num_states += len(before) + len(behind)
+    start = num_states - len(behind) - len(before) if counted.opening else 0
+    final = np.arange(num_states) == (num_states - 1 if counted.closing else 0)
+    automaton = _automaton(start, final, ranges, work)
+    is_between = np.arange(num_states) == automaton.step(automaton.start, counted.opening)
+    # What opens leads to the first state between two units.
+    more = len(counted.opening) > 0
+    high = None if counted.high is None else counted.high + more
+    paths = counted_paths(automaton, is_between, counted.low + more, high, work)
+    assert paths is not None, "any number of units can be read"
+    return paths
+
+
+def _automaton(start: int, final: BoolArray, ranges: IntArray, work: Work) -> ByteAutomaton:
+    return ByteAutomaton(_native.from_ranges(start, final, ranges, SPARSE, work.budget))
+
+
+def _around(unit: ByteAutomaton) -> tuple[IntArray, int]:
+    """The arcs of a unit and how many states it takes, where its start and its end are state 0."""
+    end = int(np.flatnonzero(unit.final)[0])
+    number = np.full(unit.num_states, -1, np.int32)
+    number[unit.start] = number[end] = 0
+    number[number < 0] = range(1, unit.num_states - 1)
+    arcs = np.stack(unit.range_arcs(), axis=1)
+    arcs[:, [0, 3]] = number[arcs[:, [0, 3]]]
+    return arcs, unit.num_states - 1
+
+
+def _written_out(counted: CountedUnits, work: Work) -> ByteAutomaton:
+    ranges, final = counted_arcs(*_around(counted.unit), counted.low, counted.high, work)
+    num_states, start = len(final), 0
+    if counted.opening:
+        before = _chain(counted.opening, num_states)
+        start, before[-1, 3] = num_states, 0
+        ranges, num_states = np.concatenate([ranges, before]), num_states + len(before)
+    final = np.append(final, np.zeros(num_states - len(final), np.bool_))
+    if counted.closing:
+        behind = _chain(counted.closing, num_states - 1)
+        ends = np.flatnonzero(final).astype(np.int32)
+        first = np.repeat(behind[:1], len(ends), axis=0)
+        first[:, 0] = ends
+        ranges, num_states = np.concatenate([ranges, first, behind[1:]]), num_states + len(behind)
+        final = np.arange(num_states) == num_states - 1
+    return _automaton(start, final, ranges, work)
+
+
+def _chain(text: bytes, first: int) -> IntArray:
+    """The arcs `[A, 4]` of a text from a state through those behind it."""
+    states, letters = np.arange(first, first + len(text), dtype=np.int32), np.frombuffer(text, np.uint8)
+    return np.stack([states, letters, letters, states + 1], axis=1).astype(np.int32)
+
+
+def counted_arcs(
+    arcs: IntArray, num_states: int, low: int, high: int | None, work: Work | None = None
+) -> tuple[IntArray, BoolArray]:
+    """The arcs `[A, 4]` and final states `[Q]` of a count of units, from state 0.
+
+    Args:
+        arcs: `[A, 4]`, source, lowest and highest byte, and target; in state 0 units begin and end.
+        num_states: how many states a unit takes.
+        low, high: the bounds.
+        work: the limits; without it, the default limits.
+
+    Raises:
+        LimitExceeded: there are more arcs than an expression may have, or they take too much memory.
+    """
+    work = current_work(work)
+    # Without an upper bound, the last unit that is counted is inside like any that follows.
+    num_copies = max(low - 1, 0) if high is None else high
+    if num_copies * len(arcs) > work.limits.arcs:
+        most = work.limits.arcs // len(arcs)
+        raise LimitExceeded(
+            f"counting to {numeral(max(low, high or 0))} takes too many states; at most {most:,} are written out",
+            limit="arcs",
+        )
+    # The copies, and what is made of them on the way.
+    num_bytes = _COPY_BYTES * num_copies * len(arcs)
+    work.budget.charge(num_bytes)
+    try:
+        return _counted_arcs(arcs, num_states, num_copies, low, high)
+    finally:
+        work.budget.release(num_bytes)
+
+
+def _counted_arcs(
+    arcs: IntArray, num_states: int, num_copies: int, low: int, high: int | None
+) -> tuple[IntArray, BoolArray]:
+    copies = np.tile(arcs, (num_copies, 1)) if num_copies else arcs[:0]
+    copy = np.repeat(np.arange(num_copies, dtype=np.int32), len(arcs))
+    copies[:, 0] += copy * num_states
+    copies[:, 3] += np.where(copies[:, 3] == 0, copy + 1, copy) * num_states
+    last = num_copies * num_states
+    if high is not None:
+        final = np.zeros(last + 1, np.bool_)
+        final[low * num_states :: num_states] = True
+        return copies, final
+    loop = last + (low > 0)
+    final = np.arange(loop + num_states) == loop
+    around = arcs + np.array([loop, 0, 0, loop], np.int32)
+    entering = around[arcs[:, 0] == 0] if low else around[:0]
+    entering[:, 0] = last
+    return np.concatenate([copies, entering, around]), final
