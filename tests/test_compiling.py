@@ -97,12 +97,10 @@ def same(left: Any, right: Any) -> bool:
     return True
 
 
-@pytest.mark.parametrize("lazy", [False, True], ids=["eager", "lazy"])
-def test_it_makes_what_compile_makes(compiler: BackgroundCompiler, lazy: bool) -> None:
-    requests = [compiler.submit(constraint, BYTES, lazy=lazy) for constraint in made()]
+def test_it_makes_what_compile_makes(compiler: BackgroundCompiler) -> None:
+    requests = [compiler.submit(constraint, BYTES) for constraint in made()]
     for constraint, request in zip(made(), requests, strict=True):
-        compile_: Any = tokenfst.compile
-        expected = compile_(constraint, BYTES, lazy=lazy)
+        expected = tokenfst.compile(constraint, BYTES)
         found = request.result(PATIENCE)
         assert type(found) is type(expected)
         assert same(found, expected)

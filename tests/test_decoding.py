@@ -12,13 +12,14 @@ import torch
 from arena_walks import check_everywhere
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kinds import complete
 from transformers import LlamaConfig, LlamaForCausalLM, LogitsProcessorList
 
-import tokenfst
 from automata import IncompleteOutput, TokenNotAllowed, VocabularyError
 from decoding import ConstraintLogitsProcessor, bundled_model, generate, vocabulary_of
 from decoding.arena import Arena
-from tokenfst import TokenAutomaton, Vocabulary
+from tokenfst import Vocabulary
+from tokenfst.finite.automaton import FiniteTokenAutomaton
 from tokenfst.finite.transitions import Csr
 
 LETTERS = Vocabulary([b"a", b"b", b"ab", b"aba", b"\xc3", b"\xa9", b"", b"bb", b""], eos_ids=[6, 8])
@@ -30,19 +31,19 @@ def bundled() -> tuple[Any, Any]:
     return bundled_model()
 
 
-def sparse(automaton: TokenAutomaton) -> TokenAutomaton:
+def sparse(automaton: FiniteTokenAutomaton) -> FiniteTokenAutomaton:
     """The same automaton with sparse transitions."""
     source, number, target = automaton.transitions.edges()
     offsets = np.searchsorted(source, np.arange(automaton.num_states + 1)).astype(np.int64)
     transitions = Csr(offsets, number, target, automaton.num_classes)
     tables = automaton.final, transitions, automaton.run_end, automaton.run_class
-    return TokenAutomaton.from_transitions(automaton.vocabulary, automaton.start, *tables)
+    return FiniteTokenAutomaton.from_transitions(automaton.vocabulary, automaton.start, *tables)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 @pytest.mark.parametrize("shape", [lambda automaton: automaton, sparse], ids=["dense", "sparse"])
-def test_an_arena_does_what_the_automaton_says(pattern: str, shape: Callable[[TokenAutomaton], TokenAutomaton]) -> None:
-    automaton = shape(tokenfst.compile(pattern, LETTERS))
+def test_an_arena_does_what_the_automaton_says(pattern: str, shape: Callable[[Any], Any]) -> None:
+    automaton = shape(complete(pattern, LETTERS))
     assert len(check_everywhere(Arena.of([automaton], width=12), automaton)) == automaton.num_states
 
 
@@ -75,7 +76,7 @@ def adversary(width: int, seed: int) -> LlamaForCausalLM:
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_transformers_generate_writes_only_the_language(pattern: str, options: dict[str, Any]) -> None:
     # The logits are wider than the vocabulary, as in models that pad it.
-    model, automaton = adversary(16, seed=3), tokenfst.compile(pattern, LETTERS)
+    model, automaton = adversary(16, seed=3), complete(pattern, LETTERS)
     prompts = torch.tensor([[6, 6, 0], [6, 1, 2], [3, 1, 0]])
     processor = ConstraintLogitsProcessor(automaton, max_new_tokens=12)
     written = model.generate(
@@ -95,14 +96,14 @@ def test_transformers_generate_writes_only_the_language(pattern: str, options: d
 
 
 def test_a_limit_too_small_to_finish_is_an_error_with_the_minimum() -> None:
-    automaton = tokenfst.compile("(aba){4}", LETTERS)
+    automaton = complete("(aba){4}", LETTERS)
     with pytest.raises(IncompleteOutput, match="at least 5 tokens, and the limit is 4"):
         ConstraintLogitsProcessor(automaton, max_new_tokens=4)
     ConstraintLogitsProcessor(automaton, max_new_tokens=5)
 
 
 def test_rows_that_were_led_astray_are_noticed() -> None:
-    processor = ConstraintLogitsProcessor(tokenfst.compile("ab", LETTERS))
+    processor = ConstraintLogitsProcessor(complete("ab", LETTERS))
     prompt, scores = torch.tensor([[0, 1]]), torch.zeros(1, len(LETTERS))
     processor(prompt, scores)
     with pytest.raises(TokenNotAllowed):
@@ -110,7 +111,7 @@ def test_rows_that_were_led_astray_are_noticed() -> None:
 
 
 def test_rows_that_change_places_or_go_back_keep_their_states() -> None:
-    automaton = tokenfst.compile("aba|bb", LETTERS)
+    automaton = complete("aba|bb", LETTERS)
     processor, scores = ConstraintLogitsProcessor(automaton), torch.zeros(2, len(LETTERS))
 
     def allowed(rows: list[list[int]]) -> list[list[int]]:
@@ -151,7 +152,7 @@ def test_greedy_text_is_the_models_own_where_it_is_allowed(bundled: tuple[Any, A
     ids = tokenizer("Date: ", return_tensors="pt")["input_ids"]
     free = model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=8, do_sample=False, pad_token_id=0)
     text = tokenizer.decode(free[0, ids.shape[1] :])
-    automaton = tokenfst.compile(r"(.|\n)*", vocabulary_of(tokenizer))
+    automaton = complete(r"(.|\n)*", vocabulary_of(tokenizer))
     processor = LogitsProcessorList([ConstraintLogitsProcessor(automaton)])
     held = model.generate(
         ids,
@@ -180,4 +181,4 @@ def test_beams_find_a_likelier_text_than_greed(bundled: tuple[Any, Any]) -> None
 
 def test_an_automaton_for_another_vocabulary_is_refused(bundled: tuple[Any, Any]) -> None:
     with pytest.raises(VocabularyError, match="another vocabulary"):
-        generate(*bundled, "", tokenfst.compile("a", LETTERS))
+        generate(*bundled, "", complete("a", LETTERS))

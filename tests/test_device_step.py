@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 import torch
+from kinds import complete
 from tape import Tape
 from torch._dynamo.backends.common import aot_autograd
 from torch._functorch._aot_autograd.utils import make_boxed_func
 
 import constraints
-import tokenfst
 from decoding.arena import FREE_SLOT, Arena, Sequences
 from decoding.sampling import Noise, Sampling, choose, probabilities
 from tokenfst import Vocabulary
@@ -28,9 +28,9 @@ SAMPLINGS = [Sampling(), Sampling(temperature=0), Sampling(temperature=0.8, top_
 
 
 def arena_of(*, is_ambiguous: bool, width: int = WIDTH) -> Arena:
-    automata: list[Any] = [tokenfst.compile(pattern, VOCABULARY) for pattern in ("(ab)*b?", "(a|bb){3,200}", NESTED)]
+    automata: list[Any] = [complete(pattern, VOCABULARY) for pattern in ("(ab)*b?", "(a|bb){3,200}", NESTED)]
     if is_ambiguous:
-        automata.append(tokenfst.compile(PALINDROMES, VOCABULARY, ambiguity="parallel", max_configurations=4))
+        automata.append(complete(PALINDROMES, VOCABULARY, ambiguity="parallel", max_configurations=4))
     return Arena.of(automata, width=width)
 
 

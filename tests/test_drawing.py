@@ -8,6 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from kinds import complete
 
 import tokenfst
 from automata import (
@@ -28,8 +29,6 @@ from tokenfst import Vocabulary
 from tokenfst.drawing import (
     MAX_MOVES,
     draw_detokenizer,
-    draw_pushdown_token_automaton,
-    draw_token_automaton,
     token_label,
 )
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
@@ -109,7 +108,7 @@ def test_figure_5_the_constraint_over_bytes_and_over_tokens() -> None:
     assert sorted(arcs) == [["d"], ["f"], ["f"], ["o"], ["o"]]
     _, final, arcs_by_definition = to_arcs(reference(automaton, FIGURE_4))
     assert (len(final), arcs_by_definition.shape[1]) == (5, 12)
-    names, arcs = parts(draw_token_automaton(tokenfst.compile("(foo)+d", FIGURE_4)))
+    names, arcs = parts(tokenfst.compile("(foo)+d", FIGURE_4).draw())
     assert len(names) == 5
     lines = Counter(line for arc in arcs for line in arc)
     assert lines == {"f": 2, "fo": 2, "foo": 2, "food": 2, "o": 2, "oo": 1, "d": 1}
@@ -170,7 +169,7 @@ def test_expressions_and_byte_automata_have_draw() -> None:
 def test_figure_7_over_tokens() -> None:
     a_n_b_n = Grammar({"s": concat("a", call("s").optional(), "b")}, "s")
     automaton = compile_grammar(a_n_b_n)
-    names, arcs = parts(draw_pushdown_token_automaton(tokenfst.compile(automaton, FIGURE_7)))
+    names, arcs = parts(tokenfst.compile(automaton, FIGURE_7).draw())
     assert names == ["0", "1", "2", "end"]
     # A token that goes up and down again moves the stack by the difference: ab in the middle of a text pushes, abb
     # does not.
@@ -185,7 +184,7 @@ def test_figure_7_over_tokens() -> None:
         ]
     )
     # Without shorter tokens no text stops after an a.
-    names, arcs = parts(draw_pushdown_token_automaton(tokenfst.compile(automaton, Vocabulary([b"aab", b"b", b"bb"]))))
+    names, arcs = parts(tokenfst.compile(automaton, Vocabulary([b"aab", b"b", b"bb"])).draw())
     assert names == ["0", "2", "end"]
     assert sorted(arcs) == [["aab (0 (1"], ["b 1)", "bb 1) 1)"], ["end 0)"]]
 
@@ -197,8 +196,8 @@ def test_the_lines_say_what_tokens_do() -> None:
     )
     names = ["a", "b", "(", ",", ")", "[", "]", "a,", "),", "))", "([", "])", "a,b)", "((a,a),", "]]", "end"]
     vocabulary = Vocabulary([*(name.encode() for name in names[:-1]), b""], [len(names) - 1])
-    automaton = tokenfst.compile(pairs, vocabulary)
-    steps = read_off(draw_pushdown_token_automaton(automaton), set(names))
+    automaton = complete(pairs, vocabulary)
+    steps = read_off(automaton.draw(), set(names))
     frontier = [(automaton.start, (automaton.tables.start, ()))]
     for _ in range(6):
         following = []
@@ -267,12 +266,9 @@ def test_ranges_of_bytes_are_one_label() -> None:
 def test_labels_show_what_they_say(text: str) -> None:
     vocabulary = Vocabulary([text.encode(), b"x"])
     automaton = tokenfst.compile(parse(r"x*") + text, vocabulary)
-    _, arcs = parts(draw_token_automaton(automaton, title=f"of {text}"))
+    _, arcs = parts(automaton.draw(title=f"of {text}"))
     assert sorted(arcs) == sorted([["x"], [text.replace(" ", "␣")]])
-    titles = [
-        t.text
-        for t in ElementTree.fromstring(draw_token_automaton(automaton, title=f"of {text}").svg()).iter(f"{SVG}text")
-    ]
+    titles = [t.text for t in ElementTree.fromstring(automaton.draw(title=f"of {text}").svg()).iter(f"{SVG}text")]
     assert f"of {text}" in titles
 
 
@@ -312,14 +308,14 @@ def test_epsilon_is_written_in_acceptors() -> None:
 
 def test_many_tokens_are_abbreviated() -> None:
     vocabulary = Vocabulary([*(bytes([byte]) for byte in range(256)), b""], [256])
-    names, arcs = parts(draw_token_automaton(tokenfst.compile("[a-z]x", vocabulary)))
+    names, arcs = parts(tokenfst.compile("[a-z]x", vocabulary).draw())
     assert ["a", "b", "c", "d", "e", "f", "… (26 tokens)"] in arcs
     assert ["end"] in arcs
     assert "end" in names
 
 
 def test_the_end_is_drawn_where_it_can_be_reached() -> None:
-    without = draw_token_automaton(tokenfst.compile("ab", Vocabulary([b"a", b"b"])))
+    without = tokenfst.compile("ab", Vocabulary([b"a", b"b"])).draw()
     assert "end" not in without.dot
     assert len(parts(without)[0]) == 3
 
@@ -327,7 +323,7 @@ def test_the_end_is_drawn_where_it_can_be_reached() -> None:
 def test_too_many_states_are_refused() -> None:
     vocabulary = Vocabulary([b"a", b"b" * 600])
     with pytest.raises(LimitExceeded, match="500"):
-        draw_token_automaton(tokenfst.compile("a{600}", vocabulary))
+        tokenfst.compile("a{600}", vocabulary).draw()
     with pytest.raises(LimitExceeded, match="500"):
         draw_detokenizer(vocabulary)
 
@@ -342,40 +338,40 @@ def lists(*tokens: bytes, end: bool = True) -> PushdownTokenAutomaton:
 
 def test_many_moves_are_abbreviated() -> None:
     automaton = lists(b"x", b"(", b",", *(b")" * n for n in range(1, 20)))
-    _, arcs = parts(draw_pushdown_token_automaton(automaton))
+    _, arcs = parts(automaton.draw())
     (closing,) = [arc for arc in arcs if any(line.startswith(")))") for line in arc)]
     assert len(closing) == MAX_MOVES + 1
     assert closing[:2] == [") 1)", ")) 1) 1)"]
     assert closing[-1] == "… (19 moves)"
     many = lists(b"x", b"(", b",", b")", *(b"x)" for _ in range(20)))
-    lines = [line for arc in parts(draw_pushdown_token_automaton(many))[1] for line in arc]
+    lines = [line for arc in parts(many.draw())[1] for line in arc]
     assert any("… (20 tokens)" in line for line in lines)
 
 
 def test_the_end_of_a_text_that_pops_is_drawn_without_end_tokens() -> None:
-    with_end, without = (draw_pushdown_token_automaton(lists(*(b"x(),"[i : i + 1] for i in range(4)), end=end))
+    with_end, without = (lists(*(b"x(),"[i : i + 1] for i in range(4)), end=end).draw()
                          for end in (True, False))  # fmt: skip
     assert [line for arc in parts(with_end)[1] for line in arc if "end" in line] == ["end 0)"]
     assert [line for arc in parts(without)[1] for line in arc if "end" in line] == ["end 0)"]
     regular = Grammar({"s": parse("a+")}, "s")
-    assert doubled(draw_pushdown_token_automaton(tokenfst.compile(regular, Vocabulary([b"a"])))) == 1
-    assert "end" not in draw_pushdown_token_automaton(tokenfst.compile(regular, Vocabulary([b"a"]))).dot
+    assert doubled(tokenfst.compile(regular, Vocabulary([b"a"])).draw()) == 1
+    assert "end" not in tokenfst.compile(regular, Vocabulary([b"a"])).draw().dot
 
 
 def test_trees_that_are_too_large_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     automaton = lists(b"x", b"(", b",", *(b")" * n for n in range(1, 20)))
     monkeypatch.setattr("tokenfst.drawing.MAX_PLACES", 20)
     with pytest.raises(LimitExceeded, match="20 places"):
-        draw_pushdown_token_automaton(automaton)
+        automaton.draw()
     long = tokenfst.compile(Grammar({"s": concat("a" * 600, call("s").optional(), "b")}, "s"), Vocabulary([b"a", b"b"]))
     with pytest.raises(LimitExceeded, match="500"):
-        draw_pushdown_token_automaton(long)
+        long.draw()
 
 
 def test_one_token_may_lead_to_several_moves() -> None:
     palindromes = Grammar({"s": alternation(concat("a", call("s"), "a"), "a")}, "s")
     automaton = tokenfst.compile(palindromes, Vocabulary([b"a", b""], [1]), ambiguity="parallel")
-    steps = read_off(draw_pushdown_token_automaton(automaton), {"a", "end"})
+    steps = read_off(automaton.draw(), {"a", "end"})
     # The middle may be here, and then it pops at once, or it is not.
     assert any(len([move for move in moves if move[0] == "a"]) > 1 for moves in steps.values())
 

@@ -31,8 +31,8 @@ def sequences(vocabulary: Vocabulary, length: int) -> Iterator[list[int]]:
 
 
 def made(constraint: Any, vocabulary: Vocabulary, lazy: bool) -> Any:
-    compile_: Any = tokenfst.compile
-    return compile_(constraint, vocabulary, lazy=lazy)
+    automaton = tokenfst.compile(constraint, vocabulary)
+    return automaton if lazy else automaton.complete()
 
 
 BALANCED = constraints.grammar('start: "a" start "b" | "ab"', syntax="lark")

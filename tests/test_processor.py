@@ -11,6 +11,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kinds import complete
 from transformers import LlamaConfig, LlamaForCausalLM, LogitsProcessorList
 
 import constraints
@@ -27,9 +28,9 @@ BALANCED = constraints.grammar('start: "a" start "b" | "ab"', syntax="lark")
 PALINDROMES = constraints.grammar('start: "a" start "a" | "b" start "b" | ""', syntax="lark")
 LAZY = tokenfst.compile("b(ab|b)+a?", LETTERS)
 KINDS: dict[str, Any] = {
-    "dense": tokenfst.compile("(ab)*b?", LETTERS),
-    "counted": tokenfst.compile("(a|bb){3,200}", LETTERS),
-    "stack": tokenfst.compile(BALANCED, LETTERS),
+    "dense": complete("(ab)*b?", LETTERS),
+    "counted": complete("(a|bb){3,200}", LETTERS),
+    "stack": complete(BALANCED, LETTERS),
     "parallel": tokenfst.compile(PALINDROMES, LETTERS, ambiguity="parallel", max_configurations=12),
     "lazy": LAZY,
     "none": None,
@@ -252,7 +253,8 @@ def test_length_is_charged_for_token_by_token(seed: int, number: int, after: int
 def test_a_soft_close_ends_what_would_go_on(lazy: bool) -> None:
     model, tokenizer = bundled_model()
     vocabulary = vocabulary_of(tokenizer)
-    text = tokenfst.compile(r"[^.]+\.", vocabulary, lazy=lazy)
+    text: Any = tokenfst.compile(r"[^.]+\.", vocabulary)
+    text = text if lazy else text.complete()
 
     def longest(after: int | None) -> int:
         texts = generate(model, tokenizer, ["Question: "] * 8, text, max_new_tokens=150, wrap_up_after=after, seed=1)

@@ -126,27 +126,46 @@ class TokenAutomaton(ABC):
         """Return whether the text can be completed from a state within so many tokens, the end token included."""
         return self.min_tokens(state) <= remaining
 
-    def accepts(self, token_ids: Iterable[int]) -> bool:
-        """Return whether tokens are a whole text, with an end token after them or without.
+    def accepts(self, tokens: Iterable[int] | str | bytes) -> bool:
+        """Return whether tokens are a whole text of the language, with an end token after them or without.
 
-        Raises:
-            TypeError: a text was given, not token ids.
+        Args:
+            tokens: token ids; or a text, which is accepted if the automaton accepts some tokens that write it.
         """
-        if isinstance(token_ids, str | bytes):
-            kind = type(token_ids).__name__
-            raise TypeError(f"accepts takes token ids, not {kind}: encode the text with the model's tokenizer first")
-        tokens = list(token_ids)
-        if tokens and tokens[-1] in self.vocabulary.eos_ids:
-            tokens.pop()
+        if isinstance(tokens, str | bytes):
+            return self._accepts_text(tokens.encode() if isinstance(tokens, str) else tokens)
+        ids, ends = list(tokens), self.vocabulary.eos_ids
+        if ids and ids[-1] in ends:
+            ids.pop()
         state = self.start
-        try:
-            for token in tokens:
-                if token in self.vocabulary.eos_ids:
-                    return False
-                state = self.advance(state, token)
-        except TokenNotAllowed:
-            return False
+        for token in ids:
+            state = None if token in ends else self._step(state, token)
+            if state is None:
+                return False
         return self.is_final(state)
+
+    def _accepts_text(self, text: bytes) -> bool:
+        """Return whether some tokens that the automaton accepts write a text.
+
+        States are reached by place in the text, from tokens of all lengths.
+        """
+        reached: list[set[Any]] = [set() for _ in range(len(text) + 1)]
+        reached[0].add(self.start)
+        for begin, states in enumerate(reached):
+            for state in states:
+                is_first = begin == 0 and state == self.start and self.at_text_start
+                for token, length in self.vocabulary.tokens_at(text, begin, at_text_start=is_first):
+                    after = self._step(state, token)
+                    if after is not None:
+                        reached[begin + length].add(after)
+        return any(self.is_final(state) for state in reached[-1])
+
+    def _step(self, state: State, token: int) -> Any:
+        """Return the state after one more token, None if it is not allowed."""
+        try:
+            return self.advance(state, token)
+        except TokenNotAllowed:
+            return None
 
     def text(self, token_ids: Iterable[int]) -> bytes:
         """Return the bytes that tokens write where this automaton begins: at the start of a text, or within one."""
@@ -272,6 +291,9 @@ class NativeTokenAutomaton(TokenAutomaton):
         if reached is None:
             raise self._refusal(state, token)
         return reached
+
+    def _step(self, state: State, token: int) -> Any:
+        return self.core.advance(state, token)
 
     def min_tokens(self, state: State) -> int:
         """Return the least number of tokens to the end; see `TokenAutomaton.min_tokens`."""

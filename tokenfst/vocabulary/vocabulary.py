@@ -14,7 +14,7 @@ UTF-8 characters, other tokens, and those that emit nothing. End tokens are not 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 
@@ -152,3 +152,32 @@ class Vocabulary:
         if at_text_start and self.text_start:
             return self.text_start.detokenize(token_ids, self.tokens)
         return b"".join([self.tokens[token_id] for token_id in token_ids])
+
+    def tokens_at(self, text: bytes, begin: int, *, at_text_start: bool = False) -> Iterator[tuple[int, int]]:
+        """Yield the tokens that write what stands at a place of a text, and how many bytes each writes.
+
+        Args:
+            text: the text.
+            begin: the place.
+            at_text_start: whether the token is the first of a text of its own.
+        """
+        if at_text_start and self.text_start:
+            for token_id, token in enumerate(self.tokens):
+                written = self.text_start.first(token_id, token) if token else b""
+                if written and text.startswith(written, begin):
+                    yield token_id, len(written)
+            return
+        for length in range(1, min(self._longest, len(text) - begin) + 1):
+            for token_id in self._ids_by_bytes.get(text[begin : begin + length], ()):
+                yield token_id, length
+
+    @cached_property
+    def _longest(self) -> int:
+        return max(map(len, self.tokens))
+
+    @cached_property
+    def _ids_by_bytes(self) -> dict[bytes, list[int]]:
+        found: dict[bytes, list[int]] = {}
+        for token_id, token in enumerate(self.tokens):
+            found.setdefault(token, []).append(token_id)
+        return found
