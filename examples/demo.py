@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tokenfst import TokenAutomaton, Vocabulary
-    from tokenfst.pushdown.automaton import TokenAutomaton
 
 PATTERNS = (
     ("a date", "Date: ", r"(19|20)\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"),
@@ -83,7 +82,7 @@ def write_texts() -> None:
 
     print(f"  {sum(p.numel() for p in model.parameters()):,} parameters, {len(vocabulary):,} tokens")
 
-    def write(automaton: TokenAutomaton | TokenAutomaton, prompt: str, max_new_tokens: int) -> list[str]:
+    def write(automaton: TokenAutomaton, prompt: str, max_new_tokens: int) -> list[str]:
         print(f"  {automaton}")
         with stage("writing three texts"):
             return generate(

@@ -167,13 +167,9 @@ class Vocabulary:
                 if written and text.startswith(written, begin):
                     yield token_id, len(written)
             return
-        for length in range(1, min(self._longest, len(text) - begin) + 1):
+        for length in range(1, min(self.native.longest, len(text) - begin) + 1):
             for token_id in self._ids_by_bytes.get(text[begin : begin + length], ()):
                 yield token_id, length
-
-    @cached_property
-    def _longest(self) -> int:
-        return max(map(len, self.tokens))
 
     @cached_property
     def _ids_by_bytes(self) -> dict[bytes, list[int]]:
