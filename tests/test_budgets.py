@@ -153,14 +153,21 @@ def test_lazy_ones_of_schemas(schema: dict[str, Any]) -> None:
     constraint = constraints.json_schema(schema)
     lazy, eager = kinds.lazy(constraint, vocabulary), complete(constraint, vocabulary)
     for _ in range(3):
-        names = list[list[str]]()
-        value = loads(
-            _check_lazily(lazy, eager, dice),
-            object_pairs_hook=lambda pairs: names.append([k for k, _ in pairs]) or dict(pairs),
-        )
+        pairs: list[list[tuple[str, Any]]] = []
+        value = loads(_check_lazily(lazy, eager, dice), object_pairs_hook=_noted(pairs))
         # Names that the schema does not list may be written twice.
-        repeats = any(len(set(own)) < len(own) for own in names)
+        repeats = any(len(dict(own)) < len(own) for own in pairs)
         assert repeats or Draft202012Validator(schema).is_valid(value)
+
+
+def _noted(pairs: list[list[tuple[str, Any]]]) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
+    """Makes dictionaries, and notes the pairs that they are made of."""
+
+    def make(own: list[tuple[str, Any]]) -> dict[str, Any]:
+        pairs.append(own)
+        return dict(own)
+
+    return make
 
 
 def _check_lazily(lazy: LazyTokenAutomaton, eager: TokenAutomaton | None, dice: Random) -> bytes:

@@ -1,7 +1,7 @@
-"""A counted automaton for tokens that are a text by themselves: `tokenfst.finite.beginning`, with a register.
+"""The start of a text in a counted byte automaton (`tokenfst.text_beginning`).
 
-The one more state is where the register is 0. Byte by byte it leads to one state with one value, so its arcs hold for 0
-alone and set the register. Counted automata have no labels, so nothing is twice.
+In the state that is added the register is 0. Byte by byte it leads to one state with one value, so its arcs hold for 0
+alone and set the register. Counted automata have no labels.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import numpy as np
 
 from automata.counted import CountedByteAutomaton
 from tokenfst._native import CountedClasses
-from tokenfst.finite.beginning import moved_runs
 from tokenfst.finite.classes import NEVER
+from tokenfst.text_beginning import moved_ranks, moved_runs
 from tokenfst.vocabulary import Vocabulary
 from tokenfst.vocabulary.text_start import SPACE, TextStart
 
@@ -22,7 +22,7 @@ _Reached: TypeAlias = tuple[int, int] | None
 
 
 def with_counted_beginning(automaton: CountedByteAutomaton, rule: TextStart) -> CountedByteAutomaton:
-    """The automaton of L', which begins in its last state."""
+    """Return the automaton of L', which begins in its last state."""
     size, num_classes, begin = automaton.num_states, automaton.num_classes, automaton.num_states
     after_prefix = _read(automaton, (automaton.start, 0), rule.prefix)
     reached = [_read(automaton, after_prefix, bytes([byte])) for byte in range(256)]
@@ -57,7 +57,7 @@ def _read(automaton: CountedByteAutomaton, place: _Reached, text: bytes) -> _Rea
 def with_counted_exceptions(
     classes: CountedClasses, automaton: CountedByteAutomaton, rule: TextStart, vocabulary: Vocabulary
 ) -> CountedClasses:
-    """The classes of L', with what the tokens that are exceptions to the rule do at the beginning put right.
+    """Return the classes of L' in which the exceptions to the rule do the right thing at the beginning.
 
     Args:
         classes: the classes under `with_counted_beginning(automaton, rule)`.
@@ -67,23 +67,19 @@ def with_counted_exceptions(
     """
     begin, edges = automaton.num_states, classes.edges
     leads_to = {number: (target, ~action) for number, _, _, _, target, action in edges[edges[:, 1] == begin].tolist()}
-    run_end, run_class = classes.run_end, classes.run_class
-    # The ranks that move from a class to one that leads elsewhere from the beginning.
-    moved: dict[tuple[int, _Reached], list[int]] = {}
-    for token_id in (*rule.exceptions, *rule.ignored):
-        if vocabulary.tokens[token_id]:
-            first = rule.first(token_id, vocabulary.tokens[token_id])
-            start = begin if token_id in rule.ignored else automaton.start
-            reached = _read(automaton, (start, 0), first)
-            rank = int(vocabulary.rank_of_token[token_id])
-            number = int(run_class[np.searchsorted(run_end, rank, "right")])
-            if leads_to.get(number) != reached:
-                moved.setdefault((number, reached), []).append(rank)
+    moved = moved_ranks(
+        classes,
+        rule,
+        vocabulary,
+        leads_to=leads_to.get,
+        read=lambda text: _read(automaton, (automaton.start, 0), text),
+        begin=_read(automaton, (begin, 0), b""),
+    )
     return _move(classes, begin, moved) if moved else classes
 
 
 def _move(classes: CountedClasses, begin: int, moved: dict[tuple[int, _Reached], list[int]]) -> CountedClasses:
-    """Makes a class of each list of ranks: their old one, but for what it does at the beginning."""
+    """Make a class of each list of ranks: their old one, except for what it does at the beginning."""
     edges, num_classes = [classes.edges], classes.num_classes
     new_class: dict[int, int] = {}
     for (old, reached), ranks in moved.items():
@@ -97,5 +93,5 @@ def _move(classes: CountedClasses, begin: int, moved: dict[tuple[int, _Reached],
         edges.append(own)
     run_end, run_class = moved_runs(classes, new_class)
     together = np.concatenate(edges)
-    # A class that all its tokens have left leads nowhere.
+    # A class without tokens leads nowhere.
     return CountedClasses(run_end, run_class, num_classes, together[np.isin(together[:, 0], run_class)])

@@ -1,11 +1,10 @@
-"""A pushdown automaton for tokens that are a text by themselves: `tokenfst.finite.beginning`, with a stack.
+"""The start of a text in a pushdown automaton (`tokenfst.text_beginning`).
 
-One more state is where the text has not begun; its stack is empty. A space leads from there to the start, and any other
-byte to where the decoder's prefix and that byte lead from the start, with what they push. Tokens that are exceptions to
-the rule are moved to classes of their own, as without a stack.
+In the state that is added the stack is empty. A space leads from there to the start, and any other byte to where the
+decoder's prefix and that byte lead from the start, with the symbols that they push.
 
-A named token that writes nothing would leave the text still to begin. Where a text can begin with one, this is refused:
-what comes after it could be anywhere.
+A named token that writes nothing would leave the text still to begin. A grammar whose texts can begin with one is
+refused: the text after it could begin anywhere.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.step_table import Configuration
 from tokenfst._native import TokenEffects
-from tokenfst.finite.beginning import moved_runs
 from tokenfst.finite.classes import NEVER
 from tokenfst.pushdown.terminals import CLASS, SOURCE
+from tokenfst.text_beginning import moved_ranks, moved_runs
 from tokenfst.vocabulary import Vocabulary
 from tokenfst.vocabulary.text_start import SPACE, TextStart
 
@@ -32,7 +31,7 @@ _Reached: TypeAlias = frozenset[Configuration]
 
 
 def with_beginning(automaton: PushdownAutomaton, rule: TextStart) -> PushdownAutomaton:
-    """The automaton that starts where the text has not begun, in its last state but one.
+    """Return the automaton that starts where the text has not begun, in its last state but one.
 
     Raises:
         UnsupportedTokenizer: a text may begin with a named token.
@@ -73,7 +72,7 @@ def _read(automaton: PushdownAutomaton, configurations: list[Configuration], tex
 def _with_state(
     automaton: PushdownAutomaton, byte_class: np.ndarray, columns: list[int], own: list[list[Configuration]]
 ) -> PushdownAutomaton:
-    """The automaton over other columns, with one more state before the last, whose steps are given by column."""
+    """Return the automaton over other columns, with one more state before the last, whose steps are given by column."""
     last, num_columns = automaton.num_states - 1, automaton.num_columns
     begins = automaton.step_offsets[:-1].reshape(-1, num_columns)[:-1, columns].ravel()
     counts = np.diff(automaton.step_offsets).reshape(-1, num_columns)[:-1, columns].ravel()
@@ -118,8 +117,7 @@ class _Sequences:
 def with_exceptions(
     effects: TokenEffects, automaton: PushdownAutomaton, rule: TextStart, vocabulary: Vocabulary, work: Work
 ) -> TokenEffects:
-    """The effects under `with_beginning`, with what the tokens that are exceptions to the rule do at the beginning put
-    right.
+    """Return the effects under `with_beginning` in which the exceptions to the rule do the right thing.
 
     Args:
         effects: the effects.
@@ -130,24 +128,21 @@ def with_exceptions(
     """
     begin = automaton.num_states - 1
     leads_to = _from_beginning(effects, begin, work)
-    run_end, run_class = effects.run_end, effects.run_class
-    moved: dict[tuple[int, _Reached], list[int]] = {}
-    for token_id in (*rule.exceptions, *rule.ignored):
-        work.check()
-        if vocabulary.tokens[token_id]:
-            text = rule.first(token_id, vocabulary.tokens[token_id])
-            reached: _Reached = frozenset(_read(automaton, [(automaton.start, ())], text))
-            if token_id in rule.ignored:
-                reached = frozenset([(begin, ())])
-            rank = int(vocabulary.rank_of_token[token_id])
-            number = int(run_class[np.searchsorted(run_end, rank, "right")])
-            if leads_to.get(number, frozenset()) != reached:
-                moved.setdefault((number, reached), []).append(rank)
+    nowhere: _Reached = frozenset()
+    still: _Reached = frozenset([(begin, ())])
+    moved = moved_ranks(
+        effects,
+        rule,
+        vocabulary,
+        leads_to=lambda number: leads_to.get(number, nowhere),
+        read=lambda text: frozenset(_read(automaton, [(automaton.start, ())], text)),
+        begin=still,
+    )
     return _move(effects, begin, moved, work) if moved else effects
 
 
 def _from_beginning(effects: TokenEffects, begin: int, work: Work) -> dict[int, _Reached]:
-    """Where each class leads from the beginning, with an empty stack."""
+    """Return where each class leads from the beginning, with an empty stack."""
     found: dict[int, set[Configuration]] = {}
     entries = effects.entries
     for number, _, tree in entries[entries[:, SOURCE] == begin].tolist():
@@ -158,7 +153,7 @@ def _from_beginning(effects: TokenEffects, begin: int, work: Work) -> dict[int, 
 
 
 def _move(effects: TokenEffects, begin: int, moved: dict[tuple[int, _Reached], list[int]], work: Work) -> TokenEffects:
-    """Makes a class of each list of ranks: their old one, but for the entries from the beginning."""
+    """Make a class of each list of ranks: their old one, except for the entries from the beginning."""
     said = [[((), stack, target) for target, stack in sorted(reached)] for _, reached in moved if reached]
     trees, planted = effects.trees.planted(said, work.budget)
     tree = iter(planted)
@@ -174,7 +169,7 @@ def _move(effects: TokenEffects, begin: int, moved: dict[tuple[int, _Reached], l
         parts.append(own)
         work.check()
     run_end, run_class = moved_runs(effects, new_class)
-    # A class that all its tokens have left does nothing.
+    # A class without tokens does nothing.
     entries = np.concatenate(parts)
     entries = entries[np.isin(entries[:, CLASS], run_class)]
     return TokenEffects(run_end, run_class, num_classes, entries, trees, effects.column_trees)

@@ -14,7 +14,7 @@ the first of a text does not. They are one rule on the bytes that a text begins 
     WordPiece (BERT)   prefix "##": a piece in the middle of a word is written as it is; what clean-up joins to the
                        word before it (".", ",") is an exception, since it has neither a space nor a mark
 
-So the detokenizer has two states, "at the start" and "inside", and `tokenfst.finite.beginning` makes the automaton
+So the detokenizer has two states, "at the start" and "inside", and `tokenfst.text_beginning` makes the automaton
 that goes with it: the rule is one more state of the byte automaton, and the walk over the vocabulary knows nothing of
 it.
 

@@ -1,0 +1,122 @@
+"""What is passed to `compile` by mistake is an error that says what was meant."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pydantic
+import pytest
+
+import constraints
+import tokenfst
+from automata import ByteAutomaton, compile_expr, parse
+from decoding import bundled_model
+from tokenfst import Vocabulary
+
+BYTES = Vocabulary([bytes([byte]) for byte in range(256)] + [b"abc", b""], eos_ids=[257])
+
+
+class Order(pydantic.BaseModel):
+    number: int
+
+
+@dataclasses.dataclass
+class Trip:
+    to: str
+
+
+def book(to: str) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("constraint", "message"),
+    [
+        (Order, r"the class Order is not a constraint; for JSON of this type write constraints\.typed\(Order\)"),
+        (Trip, r"constraints\.typed\(Trip\)"),
+        (int, r"constraints\.typed\(int\)"),
+        ({"type": "object"}, r"constraints\.json_schema\(\.\.\.\)"),
+        (["a", "b"], r"constraints\.choice"),
+        (b"a+", r"decode it"),
+        (re.compile("a+"), r"pattern\.pattern"),
+        (Path("grammar.lark"), r"read the file"),
+        (book, r"constraints\.tool_calls"),
+        (None, r"None \(NoneType\) is not a constraint"),
+        (7, r"7 \(int\) is not a constraint"),
+        (tokenfst.compile("a", BYTES), r"it is compiled already"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_what_is_no_constraint_is_refused(constraint: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        tokenfst.compile(constraint, BYTES)
+
+
+def test_texts_that_are_no_patterns_are_refused(tmp_path: Path) -> None:
+    schema = json.dumps({"type": "object", "properties": {"a": {}}})
+    with pytest.raises(ValueError, match=r"the text of a JSON Schema: write constraints\.json_schema"):
+        tokenfst.compile(schema, BYTES)
+    for grammar in ('root ::= "a" root | "b"\n', 'start: "a" NAME\nNAME: /x/\n'):
+        with pytest.raises(ValueError, match=r"the text of a grammar: write constraints\.grammar"):
+            tokenfst.compile(grammar, BYTES)
+    path = tmp_path / "schema.json"
+    path.write_text(schema)
+    with pytest.raises(ValueError, match="the path of a file"):
+        tokenfst.compile(str(path), BYTES)
+
+
+@pytest.mark.parametrize("pattern", ['{"a": 1}', "schema.json", "{", "start: now", "root ::= x", "[1, 2]", "a/b.txt"])
+def test_texts_that_may_be_patterns_are_patterns(pattern: str) -> None:
+    accepted = pattern if re.fullmatch(pattern, pattern) else "1"
+    assert tokenfst.compile(pattern, BYTES).accepts(accepted)
+
+
+def test_what_is_no_vocabulary_is_refused() -> None:
+    _, tokenizer = bundled_model()
+    for vocabulary, message in [
+        (tokenizer, r"decoding\.vocabulary_of\(tokenizer\)"),
+        ("tekken.json", r"tokenfst\.load_vocabulary\(path\)"),
+        (Path("tekken.json"), r"tokenfst\.load_vocabulary\(path\)"),
+        ([b"a", b"b"], r"tokenfst\.Vocabulary\(tokens, eos_ids\)"),
+        ({"a": 0}, r"in order of their ids"),
+        (None, r"make one by tokenfst\.Vocabulary"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            tokenfst.compile("a", vocabulary)  # type: ignore[arg-type]
+
+
+# A text in place of token ids
+
+
+@pytest.mark.parametrize("constraint", ["(ab|c)*", "a{2,90}b", constraints.json()], ids=["lazy", "counted", "stack"])
+def test_a_text_is_accepted_as_its_tokens_are(constraint: Any) -> None:
+    automaton = tokenfst.compile(constraint, BYTES)
+    for text in ["", "ab", "abcab", "abca", "aab", "aaab", '{"a": [1, "x"]}', '{"a"', "null", "nul"]:
+        assert automaton.accepts(text) == automaton.accepts(text.encode()) == automaton.accepts(list(text.encode()))
+
+
+def test_a_text_is_accepted_if_some_tokens_write_it() -> None:
+    vocabulary = Vocabulary([b"ab", b"a", b"bc", b"c", b""], eos_ids=[4])
+    language = compile_expr(parse("(abc)*|abab"))
+    assert isinstance(language, ByteAutomaton)
+    automaton = tokenfst.compile(language, vocabulary)
+    for text in ("", "abc", "abcabc", "abab", "ab", "abca", "b", "x"):
+        assert automaton.accepts(text) == language.accepts(text.encode()), text
+
+
+def test_a_text_of_its_own_begins_as_the_decoder_writes_it() -> None:
+    rule = tokenfst.TextStart(exceptions={2: b"b"})
+    vocabulary = Vocabulary([b" a", b"a", b"  b", b"b", b" ", b""], eos_ids=[5], text_start=rule)
+    automaton = tokenfst.compile("a( a)*|bb", vocabulary, at_text_start=True)
+    assert [automaton.accepts(text) for text in ("a", "a a", " a", "bb", "b", "ba")] == [
+        True,
+        True,
+        False,
+        True,
+        False,
+        False,
+    ]
+    assert automaton.accepts([0, 0])
