@@ -23,6 +23,7 @@ import sentencepiece
 import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from kinds import complete
 from strategies import all_sparse, exprs, relabelled, up_to
 from tokenizers import (
     BertWordPieceTokenizer,
@@ -79,7 +80,7 @@ def check(constraint: str | Expr, vocabulary: Vocabulary, length: int = 3) -> No
     """The fast path is the definition by OpenFst, and both accept what detokenizes to a text of the language."""
     byte_automaton = compile_expr(parse(constraint) if isinstance(constraint, str) else constraint)
     try:
-        fast = tokenfst.compile(constraint, vocabulary, at_text_start=True)
+        fast = complete(constraint, vocabulary, at_text_start=True)
     except EmptyLanguage:
         with pytest.raises(EmptyLanguage):
             Reference(byte_automaton, vocabulary, at_text_start=True)
@@ -208,10 +209,10 @@ def test_labels_before_texts_are_their_definition(rule: TextStart) -> None:
 def test_a_marker_leaves_the_text_to_begin() -> None:
     vocabulary = Vocabulary([b"", b" a", b"a"], special_tokens={"<t>": 0}, text_start=TextStart(b"#"))
     constraint = concat(Label("<t>"), literal("a"))
-    automaton = tokenfst.compile(constraint, vocabulary, at_text_start=True)
+    automaton = complete(constraint, vocabulary, at_text_start=True)
     assert [sequence for sequence in sequences(range(3), 3) if automaton.accepts(sequence)] == [(0, 1)]
     assert automaton.text([0, 1]) == b"a"
-    continued = tokenfst.compile(constraint, vocabulary)
+    continued = complete(constraint, vocabulary)
     assert [sequence for sequence in sequences(range(3), 3) if continued.accepts(sequence)] == [(0, 2)]
 
 
@@ -219,9 +220,9 @@ def test_a_continued_text_knows_no_start() -> None:
     plain, ruled = Vocabulary(TOKENS, ENDS), Vocabulary(TOKENS, ENDS, text_start=TextStart(b"#"))
     for pattern in ("a", " a", "#a", ".*", ""):
         automata = [
-            tokenfst.compile(pattern, plain),
-            tokenfst.compile(pattern, plain, at_text_start=True),
-            tokenfst.compile(pattern, ruled),
+            complete(pattern, plain),
+            complete(pattern, plain, at_text_start=True),
+            complete(pattern, ruled),
         ]
         for sequence in sequences(range(9), 3):
             assert len({automaton.accepts(sequence) for automaton in automata}) == 1
@@ -251,7 +252,7 @@ def test_rules_are_immutable_and_about_tokens_that_exist() -> None:
 def test_automata_remember_where_they_begin(tmp_path: Path) -> None:
     vocabulary = Vocabulary(TOKENS, ENDS, text_start=RULES["space, as SentencePiece"])
     for at_text_start in (False, True):
-        automaton = tokenfst.compile("a( b)?", vocabulary, at_text_start=at_text_start)
+        automaton = complete("a( b)?", vocabulary, at_text_start=at_text_start)
         automaton.save(tmp_path / "saved")
         for kept in (automaton, tokenfst.load_automaton(tmp_path / "saved", vocabulary)):
             assert kept.at_text_start == at_text_start
@@ -327,7 +328,7 @@ def check_decoder(vocabulary: Vocabulary, decode: Callable[[list[int]], str], to
     for pattern in PATTERNS:
         matching = {sequence for sequence, text in texts.items() if re.fullmatch(pattern, text)}
         try:
-            automaton = tokenfst.compile(pattern, vocabulary, at_text_start=True)
+            automaton = complete(pattern, vocabulary, at_text_start=True)
         except EmptyLanguage:
             assert not matching
             continue
@@ -432,7 +433,7 @@ WALKED = [
 
 def check_walks(vocabulary: Vocabulary, decode: Callable[[list[int]], str], patterns: Iterable[str]) -> None:
     for pattern in patterns:
-        automaton = tokenfst.compile(pattern, vocabulary, at_text_start=True)
+        automaton = complete(pattern, vocabulary, at_text_start=True)
         for seed in range(8):
             tokens = walk(automaton, random.Random(seed))
             text = decode(tokens)
@@ -444,9 +445,9 @@ def check_walks(vocabulary: Vocabulary, decode: Callable[[list[int]], str], patt
 def check_encodings(vocabulary: Vocabulary, encode: Callable[[str], list[int]], texts: Iterable[str]) -> None:
     """What the encoder makes of a text is accepted for that text and for no other."""
     for text in texts:
-        automaton = tokenfst.compile(literal(text), vocabulary, at_text_start=True)
+        automaton = complete(literal(text), vocabulary, at_text_start=True)
         assert automaton.accepts(encode(text)), text
-        other = tokenfst.compile(difference(ANY_TEXT, literal(text)), vocabulary, at_text_start=True)
+        other = complete(difference(ANY_TEXT, literal(text)), vocabulary, at_text_start=True)
         assert not other.accepts(encode(text)), text
 
 
@@ -462,9 +463,9 @@ def test_mistrals_sentencepieces_at_the_start_of_a_text(name: str) -> None:
     check_walks(vocabulary, processor.decode, WALKED)
     # The piece that begins a word is the natural first one; inside a text it would write its space.
     hello = processor.encode("hello world")
-    assert tokenfst.compile("hello world", vocabulary, at_text_start=True).accepts(hello)
-    assert not tokenfst.compile("hello world", vocabulary).accepts(hello)
-    assert tokenfst.compile(" hello world", vocabulary).accepts(hello)
+    assert complete("hello world", vocabulary, at_text_start=True).accepts(hello)
+    assert not complete("hello world", vocabulary).accepts(hello)
+    assert complete(" hello world", vocabulary).accepts(hello)
 
 
 def llama_2() -> Tokenizer:
@@ -561,7 +562,7 @@ def test_what_berts_tokenizer_is_let_write_it_decodes_to(cleanup: bool) -> None:
 def test_what_word_pieces_cannot_write_is_empty(cleanup: bool, text: str) -> None:
     vocabulary = from_transformers(bert(cleanup))
     with pytest.raises(EmptyLanguage):
-        tokenfst.compile(text, vocabulary, at_text_start=True)
+        complete(text, vocabulary, at_text_start=True)
 
 
 def test_clean_up_replaces_what_the_decoder_replaces() -> None:
@@ -593,11 +594,11 @@ def test_generate_writes_texts_of_their_own_or_continues_a_prompt() -> None:
     token = next(token for token, text in enumerate(vocabulary.tokens) if re.fullmatch(rb" [a-z]+", text))
     options: dict[str, Any] = {"max_new_tokens": 12, "temperature": 0, "sequence_bias": {(token,): 50.0}}
     for at_text_start in (False, True):
-        automaton = tokenfst.compile(pattern, vocabulary, at_text_start=at_text_start)
+        automaton = complete(pattern, vocabulary, at_text_start=at_text_start)
         for constraint in (pattern, automaton):
             texts = generate(model, fast, ["", "hello"], constraint, at_text_start=at_text_start, **options)
             assert all(re.fullmatch(pattern, text) for text in texts), texts
             word = vocabulary.tokens[token].decode()
             assert all(text.startswith(word[1:] if at_text_start else word) for text in texts), texts
     with pytest.raises(ValueError, match="compile it with at_text_start"):
-        generate(model, fast, "", tokenfst.compile(pattern, vocabulary), at_text_start=True)
+        generate(model, fast, "", complete(pattern, vocabulary), at_text_start=True)
