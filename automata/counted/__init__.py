@@ -72,7 +72,7 @@ class CountedByteAutomaton:
         arcs: IntArray,
         final_from: IntArray,
     ) -> CountedByteAutomaton:
-        """The automaton of arrays; arguments as of the class.
+        """Return the automaton of arrays; arguments as of the class.
 
         Raises:
             ValueError: a number is out of range, guards are not in order, or shapes do not match.
@@ -132,7 +132,7 @@ class CountedByteAutomaton:
         return self.tables.final_from
 
     def step(self, state: int, register: int, byte: int) -> tuple[int, int] | None:
-        """The state and the register after a byte."""
+        """Return the state and the register after a byte."""
         return self.tables.step(state, register, byte)
 
     def accepts(self, text: str | bytes) -> bool:
@@ -141,7 +141,7 @@ class CountedByteAutomaton:
 
 
 def compile_counted(expr: Expr, work: Work | None = None, *, threshold: int = THRESHOLD) -> CountedByteAutomaton | None:
-    """The automaton of an expression, with its large repetitions counted; None where there are none that can be.
+    """Return the automaton of an expression, with its large repetitions counted; None where there are none that can be.
 
     Args:
         expr: the expression.
@@ -179,8 +179,9 @@ def compile_counted(expr: Expr, work: Work | None = None, *, threshold: int = TH
 def _deterministic(
     marked: CountingNfa, max_register: int, work: Work, *, is_product: bool
 ) -> CountedTables | tuple[int, int] | None:
-    """The minimal automaton of a layout; or two loops that would need counts of their own at the same time; or None
-    where a product leads on with so many separate counts, or what is around the loops explodes so, that nothing is won.
+    """Return the minimal automaton of a layout; or two loops that would need counts of their own at the same time; or
+    None where a product leads on with so many separate counts, or what is around the loops explodes so, that nothing is
+    won.
     """
     return _native.counted(
         marked.ranges,

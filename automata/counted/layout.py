@@ -34,7 +34,7 @@ from automata.expressions import (
     difference,
     whole,
 )
-from automata.graph import distances
+from automata.graph import distances, reachable
 from automata.limits import Work
 
 # So many intersections and differences inside of each other may hold a loop.
@@ -49,12 +49,12 @@ UNBOUNDED = -1
 
 
 def counts(expr: Repetition) -> int:
-    """How far a count has to go."""
+    """Return how far a count has to go."""
     return expr.low if expr.high is None else expr.high
 
 
 def choose(expr: Expr, threshold: int, barred: Container[Expr]) -> set[Repetition]:
-    """The repetitions to count: those of more than `threshold` leaves that are not barred."""
+    """Return the repetitions to count: those of more than `threshold` leaves that are not barred."""
     # The largest bound at or below each large node.
     largest: dict[Expr, int] = {}
     for node in _large_nodes(expr, threshold):
@@ -77,7 +77,7 @@ def choose(expr: Expr, threshold: int, barred: Container[Expr]) -> set[Repetitio
 
 
 def size_without(expr: Expr, threshold: int, counted: set[Repetition]) -> int:
-    """The leaves of an expression in which counted repetitions are laid once."""
+    """Return the leaves of an expression in which counted repetitions are laid once."""
     sizes: dict[Expr, int] = {}
     for node in _large_nodes(expr, threshold):
         parts = sum([sizes.get(part, part.size) for part in _parts(node)])
@@ -87,7 +87,7 @@ def size_without(expr: Expr, threshold: int, counted: set[Repetition]) -> int:
 
 
 def _parts(expr: Expr) -> tuple[Expr, ...]:
-    """The sub-expressions that may hold loops."""
+    """Return the sub-expressions that may hold loops."""
     if isinstance(expr, Intersection):
         return (max(expr.left, expr.right, key=lambda side: side.size),)
     if isinstance(expr, Difference):
@@ -96,7 +96,7 @@ def _parts(expr: Expr) -> tuple[Expr, ...]:
 
 
 def _large_nodes(expr: Expr, threshold: int) -> list[Expr]:
-    """The different sub-expressions of more than `threshold` leaves, parts before wholes."""
+    """Return the different sub-expressions of more than `threshold` leaves, parts before wholes."""
     found: dict[Expr, None] = {}
     stack = [(expr, False)]
     while stack:
@@ -138,7 +138,7 @@ class CountingConstruction(ThompsonConstruction):
     def __init__(
         self, compiled: Callable[[Expr], ByteAutomaton], work: Work, counted: set[Repetition], depth: int = 0
     ) -> None:
-        """Starts with nothing laid.
+        """Start with nothing laid.
 
         Args:
             compiled, work: as for `ThompsonConstruction`.
@@ -153,7 +153,7 @@ class CountingConstruction(ThompsonConstruction):
         self._in_loop = False
 
     def counting_nfa(self, expr: Expr) -> CountingNfa:
-        """The layout of an expression.
+        """Return the layout of an expression.
 
         Raises:
             LimitExceeded, Cancelled: as `ThompsonConstruction.lay`.
@@ -174,7 +174,7 @@ class CountingConstruction(ThompsonConstruction):
         return False
 
     def between(self, expr: Expr, start: int, end: int, *, whole: bool = False) -> None:
-        """Lays `expr` between two states."""
+        """Lay `expr` between two states."""
         combines = isinstance(expr, Intersection | Difference) and not self._in_loop and self.depth < MAX_DEPTH
         if combines and self._holds_loop(expr):
             self.combination(expr, start, end)
@@ -182,7 +182,7 @@ class CountingConstruction(ThompsonConstruction):
             super().between(expr, start, end, whole=whole)
 
     def combination(self, expr: Expr, start: int, end: int) -> None:
-        """Lays an intersection or a difference in which something is counted."""
+        """Lay an intersection or a difference in which something is counted."""
         inner, fragment = _parts(expr)[0], self.fragment
         layout = CountingConstruction(self.compiled, self.work, self.counted, self.depth + 1)
         marked = layout.counting_nfa(inner)
@@ -201,7 +201,7 @@ class CountingConstruction(ThompsonConstruction):
                 fragment.epsilon += (offset + size + state, end)
 
     def repetition(self, expr: Repetition, start: int, end: int) -> None:
-        """Lays a repetition, as a loop if it is counted."""
+        """Lay a repetition, as a loop if it is counted."""
         # One that is counted somewhere may occur inside of another as well.
         if self._in_loop or expr not in self.counted:
             super().repetition(expr, start, end)
@@ -218,7 +218,7 @@ class CountingConstruction(ThompsonConstruction):
             fragment.epsilon += (start, end)
 
     def _marked(self) -> CountingNfa:
-        """All that was laid, without arcs that do not lead on to the end."""
+        """Return all that was laid, without arcs that do not lead on to the end."""
         ranges, plain = self.fragment.tables()
         plain = plain[np.argsort(plain[:, 0], kind="stable")]
         loop_of = np.full(self.fragment.num_states, -1, np.int32)
@@ -226,7 +226,7 @@ class CountingConstruction(ThompsonConstruction):
         for number, loop in enumerate(self._loops):
             loop_of[loop.first : loop.stop] = number
             inside = slice(*np.searchsorted(plain[:, 0], (loop.first, loop.stop)))
-            nullable = _reaches(plain[inside].tolist(), loop.first, loop.last)
+            nullable = _leads_to(plain[inside].tolist(), loop.first, loop.last)
             loops[number] = _bounds(loop.repetition, nullable)
             marks.extend((loop.start, loop.first, ENTER, loop.last, loop.first, ITERATE, loop.last, loop.end, EXIT))
             if nullable:
@@ -239,7 +239,7 @@ class CountingConstruction(ThompsonConstruction):
 
 
 def _with_products(marked: CountingNfa, products: list[_Product]) -> CountingNfa:
-    """A layout with the arcs and the loops of its products."""
+    """Return a layout with the arcs and the loops of its products."""
     for offset, pairs in products:
         loop_of, size = marked.loop_of.copy(), len(pairs.loop_of)
         loop_of[offset : offset + size] = np.where(pairs.loop_of >= 0, pairs.loop_of + len(marked.loops), -1)
@@ -254,7 +254,7 @@ def _with_products(marked: CountingNfa, products: list[_Product]) -> CountingNfa
 
 
 def _trimmed(marked: CountingNfa, work: Work) -> CountingNfa:
-    """A layout without arcs into states from which its end cannot be reached."""
+    """Return a layout without arcs into states from which its end cannot be reached."""
     ranges, epsilon = marked.ranges, marked.epsilon
     source, target = np.append(ranges[:, 0], epsilon[:, 0]), np.append(ranges[:, 3], epsilon[:, 1])
     live = distances(source, target, np.arange(len(marked.loop_of)) == 1, work) >= 0
@@ -269,15 +269,9 @@ def _bounds(expr: Repetition, nullable: bool) -> tuple[int, int, int]:
     return low, high, FEWER if low == 1 else NEITHER
 
 
-def _reaches(epsilon: list[list[int]], start: int, end: int) -> bool:
-    """Whether epsilon arcs, each source and target, lead from `start` to `end`."""
+def _leads_to(epsilon: list[list[int]], start: int, end: int) -> bool:
+    """Return whether epsilon arcs, each source and target, lead from `start` to `end`."""
     following: dict[int, list[int]] = {}
     for source, target in epsilon:
         following.setdefault(source, []).append(target)
-    seen, stack = {start}, [start]
-    while stack:
-        for target in following.get(stack.pop(), ()):
-            if target not in seen:
-                seen.add(target)
-                stack.append(target)
-    return end in seen
+    return end in reachable([start], lambda state: following.get(state, ()))

@@ -41,7 +41,7 @@ class CountingNfa(NamedTuple):
 
 
 def product(marked: CountingNfa, automaton: ByteAutomaton, work: Work) -> CountingNfa:
-    """The pairs of states, n x Q + q for state n of a layout and state q of an automaton.
+    """Return the pairs of states, n x Q + q for state n of a layout and state q of an automaton.
 
     Raises:
         LimitExceeded: they take too much memory, or the time is up.

@@ -5,12 +5,10 @@ They are found by `native/automata/pushdown/leading_on.h`.
 
 from __future__ import annotations
 
-from itertools import accumulate
-
 import numpy as np
 
 from automata import _native
-from automata.arrays import IntArray
+from automata.arrays import IntArray, offsets_of
 from automata.limits import Work
 from automata.pushdown.construction import SymbolsBelow
 
@@ -18,7 +16,7 @@ from automata.pushdown.construction import SymbolsBelow
 def doubtful_states(
     moves: IntArray, parent: IntArray, last: IntArray, end: int, below: SymbolsBelow, work: Work
 ) -> set[int]:
-    """The states that have no simple reason to be completed whatever lies under them.
+    """Return the states that have no simple reason to be completed whatever lies under them.
 
     Args:
         moves: `[n, 4]`, state, sequences of pops and pushes, and target.
@@ -38,7 +36,7 @@ def doubtful_states(
         end,
         np.array(below.state_kind, np.int32),
         symbol_kind,
-        np.array([0, *accumulate(map(len, below.below))], np.int32),
+        offsets_of([len(symbols) for symbols in below.below]),
         np.array([each for symbols in below.below for each in symbols], np.int32),
         work.budget,
     )

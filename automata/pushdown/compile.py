@@ -23,7 +23,7 @@ def compile_grammar(
     max_configurations: int = 8,
     work: Work | None = None,
 ) -> PushdownAutomaton:
-    """The pushdown automaton of a grammar.
+    """Return the pushdown automaton of a grammar.
 
     Args:
         grammar: the grammar.
@@ -61,7 +61,7 @@ def compile_network(
     places: Mapping[str, Place] | None = None,
     work: Work | None = None,
 ) -> PushdownAutomaton:
-    """The pushdown automaton of a network; see `compile_grammar`.
+    """Return the pushdown automaton of a network; see `compile_grammar`.
 
     Args:
         network: the network.

@@ -56,11 +56,11 @@ class SymbolsBelow:
     below: list[list[int]]
 
     def tops(self) -> list[Sequence[int]]:
-        """By state, the symbols that may lie under it."""
+        """Return, for each state, the symbols that may lie under it."""
         return [self.below[kind] for kind in self.state_kind]
 
     def under(self) -> dict[int, Sequence[int]]:
-        """By symbol, those that may lie directly under it."""
+        """Return, for each symbol, those that may lie directly under it."""
         return {symbol: self.below[kind] for symbol, kind in enumerate(self.symbol_kind)}
 
 
@@ -68,7 +68,7 @@ class Construction:
     """The states and steps that a network leads to, however far they were found."""
 
     def __init__(self, network: Network, work: Work, *, side_by_side: bool, max_configurations: int) -> None:
-        """Finds them.
+        """Find them.
 
         Args:
             network: the network.
@@ -135,7 +135,7 @@ class Construction:
         return Unbounded(reason, self._read(self.tables.unbounded_elements), self.tables.unbounded_state)
 
     def elements(self, state: int) -> Elements:
-        """The elements of a state."""
+        """Return the elements of a state."""
         begin, end = self.tables.element_offsets[state : state + 2]
         return self._read(self.tables.elements[begin:end])
 
@@ -154,8 +154,8 @@ class Construction:
         return found
 
     def below(self) -> SymbolsBelow:
-        """Which symbols may lie under states and symbols: those that may lie under all rules at the bottom of their
-        stacks; under a state that others share the moves of, whatever may lie under one of these."""
+        """Return which symbols may lie under states and symbols: those that may lie under all rules at the bottom of
+        their stacks; under a state that others share the moves of, whatever may lie under one of these."""
         tables = self.tables
         below = [rows.tolist() for rows in np.split(tables.below, tables.below_offsets[1:-1])]
         state_kind: list[int] = tables.state_kind.tolist()
@@ -169,7 +169,7 @@ class Construction:
         return SymbolsBelow(state_kind, tables.symbol_kind.tolist(), below)
 
     def _read(self, numbers: IntArray) -> Elements:
-        """Elements, each of which is the size of its stack, the symbols from the bottom up, and the state."""
+        """Read elements, each of which is the size of its stack, the symbols from the bottom up, and the state."""
         left: list[int] = numbers.tolist()
         found: list[Element] = []
         at = 0

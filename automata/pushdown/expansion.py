@@ -16,7 +16,8 @@ from automata.pushdown.step_table import Configuration, StepTable
 
 
 def expand(automaton: StepTable, depth: int, work: Work | None = None) -> ByteAutomaton:
-    """The minimal automaton of the texts that some run accepts whose stack never holds more than `depth` symbols.
+    """Return the minimal automaton of the texts that some run accepts whose stack never holds more than `depth`
+    symbols.
 
     Args:
         automaton: the pushdown automaton.
@@ -40,7 +41,7 @@ def expand(automaton: StepTable, depth: int, work: Work | None = None) -> ByteAu
 
 
 def _fragment(automaton: StepTable, depth: int, work: Work) -> NfaBuilder:
-    """All configurations up to a depth, and what leads from one to another."""
+    """Return all configurations up to a depth, and what leads from one to another."""
     runs, end, overflow = automaton.byte_runs(), automaton.num_classes, automaton.overflow_states()
     steps = automaton.steps_by_state()
     fragment = NfaBuilder()

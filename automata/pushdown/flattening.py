@@ -28,7 +28,7 @@ from automata.expressions import (
 
 
 def flattened(name: str, body: Expr) -> Expr:
-    """An expression with the same least solution for the rule of this name."""
+    """Return an expression with the same least solution for the rule of this name."""
     if isinstance(body, Repetition) and body.low == 0 and body.high is None:
         return repeat(alternation(*(_inner(name, part) for part in _parts(body.inner))), 0)
     return _without_powers(name, body)
@@ -39,7 +39,7 @@ def _parts(expr: Expr) -> tuple[Expr, ...]:
 
 
 def _inner(name: str, expr: Expr) -> Expr:
-    """An alternative without the calls of the rule at its ends."""
+    """Return an alternative without the calls of the rule at its ends."""
     parts = list(expr.parts) if isinstance(expr, Concatenation) else [expr]
     first, last = 0, len(parts)
     while first < last and _calls(name, parts[first]):
@@ -54,7 +54,7 @@ def _calls(name: str, expr: Expr) -> bool:
 
 
 def _without_powers(name: str, body: Expr) -> Expr:
-    """A rule's expression without alternatives that are only calls of the rule, one after the other."""
+    """Return a rule's expression without alternatives that are only calls of the rule, one after the other."""
     rest: list[Expr] = []
     found: set[int] = set()
     for part in _parts(body):
@@ -73,7 +73,7 @@ def _without_powers(name: str, body: Expr) -> Expr:
 
 
 def _powers(name: str, expr: Expr) -> set[int] | None:
-    """How many calls of the rule an expression is one after the other; None where it is anything else."""
+    """Return how many calls of the rule an expression is one after the other; None where it is anything else."""
     if _calls(name, expr):
         return {1}
     if isinstance(expr, Concatenation) and all(_calls(name, part) for part in expr.parts):

@@ -28,9 +28,9 @@ import numpy as np
 
 from automata.arrays import IntArray
 from automata.errors import LimitExceeded
-from automata.graph import distances
+from automata.graph import components, distances
 from automata.limits import Work
-from automata.pushdown.analysis import components, reachable
+from automata.pushdown.analysis import called_rules
 from automata.pushdown.parts import END, START, RuleNfa, Rules, copies, rows
 
 # A rule is inlined where all its copies together add no more arcs than this.
@@ -64,7 +64,7 @@ class InlinedRules:
     marks: IntArray
 
     def only(self, places: set[int]) -> InlinedRules:
-        """The same without the rules at other places, which nothing that matters calls."""
+        """Return the same without the rules at other places, which nothing that matters calls."""
         kept = sorted(places)
         rules = [self.rules[place] for place in kept]
         return replace(
@@ -97,12 +97,12 @@ class _Frame:
 
 
 def inline(rules: Rules, work: Work) -> InlinedRules:
-    """The automata of the rules that stay.
+    """Return the automata of the rules that stay.
 
     Raises:
         LimitExceeded: they take more arcs than allowed, or the time is up.
     """
-    used = sorted(reachable(rules))
+    used = sorted(called_rules(rules))
     calls = {number: _sorted_calls(rules.nfas[number], work) for number in work.watched(used)}
     return _Inliner(rules, calls, _that_stay(rules, calls, work), work).joined()
 
@@ -126,7 +126,7 @@ def _tuples(calls: IntArray) -> list[tuple[int, int, int]]:
 
 
 def _that_stay(rules: Rules, calls: dict[int, _Calls], work: Work) -> set[int]:
-    """The rules that are not inlined where they are called."""
+    """Return the rules that are not inlined where they are called."""
     stay = _recursive(rules, calls, work)
     work.check()
     num_calls = Counter(callee for found in calls.values() for _, callee, _ in (*found.tail, *found.other))
@@ -154,7 +154,7 @@ def _that_stay(rules: Rules, calls: dict[int, _Calls], work: Work) -> set[int]:
 
 
 def _recursive(rules: Rules, calls: dict[int, _Calls], work: Work) -> set[int]:
-    """Rules such that every recursion passes one of them."""
+    """Return rules such that every recursion passes one of them."""
     stay = {number for number, found in calls.items() if any(callee == number for _, callee, _ in found.other)}
     work.check()
     num_calls = Counter(callee for found in calls.values() for _, callee, _ in found.other)
@@ -172,7 +172,7 @@ def _recursive(rules: Rules, calls: dict[int, _Calls], work: Work) -> set[int]:
 
 
 def _pushes(calls: dict[int, _Calls], group: set[int]) -> bool:
-    """Whether rules that all call each other do so other than at the ends of frames."""
+    """Return whether rules that all call each other do so other than at the ends of frames."""
     if any(callee in group for member in group for _, callee, _ in calls[member].other):
         return True
     # A frame of its own catches what was begun in it: two of them could go on within each other.
@@ -180,7 +180,7 @@ def _pushes(calls: dict[int, _Calls], group: set[int]) -> bool:
 
 
 def _graph(rules: Rules, calls: dict[int, _Calls], stay: set[int]) -> list[list[int]]:
-    """Which rules each rule calls that are inlined as far as is known."""
+    """Return which rules each rule calls that are inlined as far as is known."""
     graph: list[list[int]] = [[] for _ in rules.nfas]
     for number, found in calls.items():
         if number not in stay:
@@ -227,7 +227,7 @@ class _Inliner:
         return self.result.num_states - 1
 
     def begin(self, number: int, source: int, frame: _Frame) -> None:
-        """A part between a state and the end of a frame, once in each frame."""
+        """Return a part between a state and the end of a frame, once in each frame."""
         if number in frame.begun:
             self.more_epsilon.extend((source, frame.begun[number]))
             return
@@ -236,7 +236,7 @@ class _Inliner:
         self.waiting.append((number, start, frame))
 
     def lay(self, number: int, start: int, frame: _Frame) -> None:
-        """Lays a part, and puts off what is inlined in it."""
+        """Lay a part, and puts off what is inlined in it."""
         calls = self.calls[number]
         shift = self.copy(number, start, frame.end)
         if calls.loops:
@@ -257,7 +257,7 @@ class _Inliner:
                 self.begin(callee, source + shift, _Frame(target + shift))
 
     def copy(self, number: int, start: int, end: int) -> int:
-        """Lays the states of a part between two states; how far they are shifted."""
+        """Lay the states of a part between two states; how far they are shifted."""
         part, result = self.nfas[number], self.result
         shift = result.num_states
         result.num_states += part.num_states

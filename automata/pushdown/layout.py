@@ -22,7 +22,7 @@ from automata.pushdown.parts import END, START, RuleNfa, Rules, in_a_row, loop_o
 
 
 def lay_rules(grammar: Grammar, work: Work) -> Rules:
-    """The parts of a grammar whose names are in order (`naming.check_names`).
+    """Return the parts of a grammar whose names are in order (`naming.check_names`).
 
     What assertions in a rule see is the rule's text and nothing around it: each rule is a text of its own.
 
@@ -53,7 +53,7 @@ def lay_rules(grammar: Grammar, work: Work) -> Rules:
 
 
 def _by_priority(grammar: Grammar) -> tuple[str, ...]:
-    """The lexical rules, lazy ones first, then highest priority first; equal ones in the order of definition."""
+    """Return the lexical rules, lazy ones first, then highest priority first; equal ones in the order of definition."""
     ranks = sorted({(rule.lazy, rule.priority) for rule in grammar.lexical.values()}, reverse=True)
     rank = {order: place for place, order in enumerate(ranks)}
     words = {name: rank[rule.lazy, rule.priority] for name, rule in grammar.lexical.items()}
@@ -85,7 +85,7 @@ class _RulesBuilder:
         self.first: list[int] = []
 
     def lay(self, name: str, expr: Expr) -> None:
-        """Lays one more rule: its first two states are its start and its end."""
+        """Lay one more rule: its first two states are its start and its end."""
         fragment = self.layout.fragment
         start = fragment.num_states
         self.first.append(start)
@@ -100,14 +100,14 @@ class _RulesBuilder:
             fragment.copy_of(self.resolved(name, expr), start + START, start + END)
 
     def resolved(self, name: str, expr: Expr) -> ByteAutomaton:
-        """The automaton of a rule with assertions."""
+        """Return the automaton of a rule with assertions."""
         for part, _ in calls_and_labels(expr):
             if isinstance(part, Call):
                 raise error(self.grammar, f"an assertion and the call of rule {part.name!r} stand in one rule", name)
         return self.compiler.compile(expr)
 
     def parts(self, num_words: int) -> tuple[list[RuleNfa], tuple[str, ...]]:
-        """The part of each rule, and the labels."""
+        """Return the part of each rule, and the labels."""
         fragment = self.layout.fragment
         arcs, epsilon = fragment.tables()
         symbol = arcs[:, 1] - FIRST_LABEL
@@ -117,7 +117,7 @@ class _RulesBuilder:
         return [RuleNfa(*part) for part in zip(num_states, *tables, strict=True)], labels
 
     def symbols(self, arcs: IntArray, names: list[str], num_words: int) -> tuple[IntArray, IntArray, tuple[str, ...]]:
-        """The calls and marks among arcs over labels with some names, and the user's labels."""
+        """Return the calls and marks among arcs over labels with some names, and the user's labels."""
         used = set((arcs[:, 1] - FIRST_LABEL).tolist())
         labels = [name for place, name in enumerate(names) if place in used and not name.startswith(RESERVED)]
         number = {RESERVED + name: place for place, name in enumerate((*self.grammar.rules, *self.grammar.lexical))}
@@ -129,7 +129,7 @@ class _RulesBuilder:
         return arcs[is_call], arcs[~is_call] - np.array([0, num_rules, 0], np.int32), tuple(labels)
 
     def cut(self, arcs: IntArray) -> list[IntArray]:
-        """The rows of each rule, whose states are counted from its own first one."""
+        """Return the rows of each rule, whose states are counted from its own first one."""
         first = np.array(self.first, np.int32)
         rule = np.searchsorted(first, arcs[:, 0], side="right") - 1
         if (rule[1:] < rule[:-1]).any():

@@ -21,7 +21,7 @@ _WITHOUT_CALLS = Intersection | Difference | Complement | Lookahead | Lookbehind
 
 
 def error(grammar: Grammar, reason: str, rule: str | None = None) -> GrammarError:
-    """An error in a rule, with its place."""
+    """Return an error in a rule, with its place."""
     place = grammar.places.get(rule) if rule is not None else None
     if place is None:
         return GrammarError(reason, rule=rule)
@@ -29,7 +29,7 @@ def error(grammar: Grammar, reason: str, rule: str | None = None) -> GrammarErro
 
 
 def check_names(grammar: Grammar, work: Work | None = None) -> None:
-    """Goes on where every name has one meaning.
+    """Raise unless every name has one meaning.
 
     Raises:
         GrammarError: the start, an ignored word or a called rule is not defined; a name is that of a rule and of a
@@ -80,7 +80,7 @@ def _check_label(grammar: Grammar, name: str, label: Expr) -> None:
 
 
 def calls_and_labels(expr: Expr) -> Iterable[tuple[Expr, type[Expr] | None]]:
-    """The calls and labels of an expression, and the kind of node that they may not stand in, if they do."""
+    """Return the calls and labels of an expression, and the kind of node that they may not stand in, if they do."""
     seen: set[tuple[int, type[Expr] | None]] = set()
     waiting: list[tuple[Expr, type[Expr] | None]] = [(expr, None)]
     while waiting:

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from automata import _native
-from automata.arrays import BoolArray, ByteArray, IntArray
+from automata.arrays import BoolArray, ByteArray, IntArray, offsets_of
 from automata.compile.nfa import FIRST_LABEL
 from automata.errors import LimitExceeded
+from automata.graph import reachable
 from automata.limits import Work
 from automata.pushdown import analysis, recursion
 from automata.pushdown.grammar import Grammar
@@ -77,7 +78,7 @@ class Network:
 
 
 def build_network(grammar: Grammar, work: Work) -> Network:
-    """The network of a grammar.
+    """Return the network of a grammar.
 
     Raises:
         GrammarError: a name without a meaning, a call where none can be, a rule that begins with itself and in no other
@@ -111,18 +112,13 @@ def build_network(grammar: Grammar, work: Work) -> Network:
 
 
 def _called(network: Network) -> set[int]:
-    """The rules that are called, by way of others or not, from the start rule, and that one."""
+    """Return the rules that are called, by way of others or not, from the start rule, and that one."""
     caller = np.repeat(network.rule_of, np.diff(network.call_offsets))
     calls: dict[int, set[int]] = {}
     num_rules = len(network.rule_start)
     for pair in np.unique(caller.astype(np.int64) * num_rules + network.call_rule).tolist():
         calls.setdefault(pair // num_rules, set()).add(pair % num_rules)
-    seen, waiting = {network.start_rule}, [network.start_rule]
-    while waiting:
-        more = calls.get(waiting.pop(), set()) - seen
-        seen |= more
-        waiting += more
-    return seen
+    return reachable([network.start_rule], lambda rule: calls.get(rule, ()))
 
 
 # States of the automata of all rules together: one leads to the start of each rule, one is reached from each end.
@@ -130,7 +126,7 @@ _FIRST, _LAST = 0, 1
 
 
 def _network(rules: Rules, joined: InlinedRules, matches_empty: bool, work: Work) -> Network:
-    """The network of the rules that stay: all of them are determinized and minimized together.
+    """Return the network of the rules that stay: all of them are determinized and minimized together.
 
     One more state leads to the start of each rule, by a symbol of its own, and one is reached from its end by another.
     So no two states of different rules are ever the same, and a state where its rule may end is one with such an arc.
@@ -172,7 +168,7 @@ def _from_tables(
     rule_start: IntArray,
     others: IntArray,
 ) -> Network:
-    """The network, from the arcs over other symbols than bytes, `[A, 3]`, by source and then by symbol."""
+    """Return the network, from the arcs over other symbols than bytes, `[A, 3]`, by source and then by symbol."""
     num_states, num_rules, num_words = len(rule_of), len(joined.rules), len(rules.words)
     source, symbol, target = np.ascontiguousarray(others.T)
     kind = np.minimum(symbol // num_rules, 3)
@@ -191,10 +187,10 @@ def _from_tables(
         rule_names=tuple(rules.names[number] for number in joined.rules),
         rule_start=rule_start,
         start_rule=0,
-        call_offsets=_offsets(num_states, source[is_call]),
+        call_offsets=offsets_of(np.bincount(source[is_call], minlength=num_states)),
         call_rule=symbol[is_call],
         call_return=target[is_call],
-        word_offsets=_offsets(num_states, source[is_word]),
+        word_offsets=offsets_of(np.bincount(source[is_word], minlength=num_states)),
         word=symbol[is_word],
         word_target=target[is_word],
         word_names=rules.words,
@@ -202,9 +198,3 @@ def _from_tables(
         by_label=by_label,
         labels=rules.labels,
     )
-
-
-def _offsets(num_states: int, source: IntArray) -> IntArray:
-    offsets = np.zeros(num_states + 1, np.int32)
-    np.cumsum(np.bincount(source, minlength=num_states), out=offsets[1:])
-    return offsets

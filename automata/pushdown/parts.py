@@ -22,11 +22,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from automata.arrays import BoolArray, IntArray
+from automata.graph import reachable
 from automata.limits import Work
 
 START, END = 0, 1
-# What a visit of a state takes, in steps of the budget.
-_VISIT_STEPS = 50
 
 
 @dataclass(slots=True)
@@ -78,25 +77,26 @@ class Rules:
 
 
 def rows(values: Iterable[tuple[int, ...]], width: int) -> IntArray:
-    """`[n, width]`, from tuples."""
+    """Return `[n, width]`, from tuples."""
     return np.array([*values], np.int32).reshape(-1, width)
 
 
 def loop_of(first: int, count: int) -> RuleNfa:
-    """Any number of texts of the parts from number `first` on."""
+    """Return any number of texts of the parts from number `first` on."""
     calls = rows([(2, first + number, 2) for number in range(count)], 3)
     return RuleNfa(3, rows([], 4), rows([(START, 2), (2, END)], 2), calls, rows([], 3))
 
 
 def in_a_row(numbers: list[int]) -> RuleNfa:
-    """Texts of some parts, one after the other."""
+    """Return texts of some parts, one after the other."""
     states = [START, *range(2, len(numbers) + 1), END]
     calls = [(states[place], number, states[place + 1]) for place, number in enumerate(numbers)]
     return RuleNfa(len(numbers) + 1, rows([], 4), rows([], 2), rows(calls, 3), rows([], 3))
 
 
 def word_of(part: RuleNfa, word: int, after: int, work: Work) -> RuleNfa:
-    """A word: a text of the part but the empty one, the mark of its end, and then the part `after`, if it is not -1."""
+    """Return a word: a text of the part but the empty one, the mark of its end, and then the part `after`, if it is not
+    -1."""
     end = part.num_states
     if END in closure(part, [START], work):
         part = fresh_start(part, work)
@@ -111,22 +111,16 @@ def word_of(part: RuleNfa, word: int, after: int, work: Work) -> RuleNfa:
 
 
 def closure(part: RuleNfa, states: list[int], work: Work) -> set[int]:
-    """The states that epsilon arcs lead to from some states, and those states."""
+    """Return the states that epsilon arcs lead to from some states, and those states."""
     after: dict[int, list[int]] = {}
     for source, target in work.watched(part.epsilon.tolist()):
         after.setdefault(source, []).append(target)
-    seen, waiting, spend = set(states), list(states), work.budget.spend
-    while waiting:
-        spend(_VISIT_STEPS)
-        for target in after.get(waiting.pop(), ()):
-            if target not in seen:
-                seen.add(target)
-                waiting.append(target)
-    return seen
+    return reachable(states, lambda state: after.get(state, ()), work)
 
 
 def fresh_start(part: RuleNfa, work: Work) -> RuleNfa:
-    """The same texts but the empty one: the start takes the first steps of all states that lie behind epsilon arcs."""
+    """Return the same texts but the empty one: the start takes the first steps of all states that lie behind epsilon
+    arcs."""
     first = np.zeros(part.num_states, np.bool_)
     first[list(closure(part, [START], work))] = True
     arcs, calls, marks = (_from_start(arcs, first) for arcs in (part.arcs, part.calls, part.marks))
@@ -134,14 +128,15 @@ def fresh_start(part: RuleNfa, work: Work) -> RuleNfa:
 
 
 def _from_start(arcs: IntArray, first: BoolArray) -> IntArray:
-    """The arcs, those of the first states from the start as well."""
+    """Return the arcs, those of the first states from the start as well."""
     begun = arcs[first[arcs[:, 0]]]
     begun[:, 0] = START
     return np.concatenate([begun, arcs[arcs[:, 0] != START]])
 
 
 def copies(arcs: IntArray, shifts: IntArray) -> IntArray:
-    """The rows of a part, as often as there are shifts: their first and last columns are states, which are shifted."""
+    """Return the rows of a part, as often as there are shifts: their first and last columns are states, which are
+    shifted."""
     copied = np.repeat(arcs[None], len(shifts), axis=0)
     copied[:, :, 0] += shifts[:, None]
     copied[:, :, -1] += shifts[:, None]

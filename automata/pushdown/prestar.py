@@ -29,6 +29,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from automata.arrays import bits_of
 from automata.errors import EmptyLanguage
 from automata.limits import Work
 from automata.pushdown.construction import SymbolsBelow
@@ -108,7 +109,7 @@ class PreStar:
             self.new[control] = self.new.get(control, 0) | new
 
     def _read(self, reader: int, control: int) -> None:
-        """Gives a control state all exits of another."""
+        """Give a control state all exits of another."""
         if reader not in self.readers[control]:
             self.readers[control].add(reader)
             self._add(reader, self.exits[control])
@@ -120,7 +121,7 @@ class PreStar:
             self._follow(*follower, new)
 
     def _rest(self, pops: Stack, pushes: Stack, target: int) -> int:
-        """The control state for what is left of a move."""
+        """Return the control state for what is left of a move."""
         if not pops and not pushes:
             return target
         key = pops, pushes, target
@@ -139,9 +140,9 @@ class PreStar:
         return found
 
     def _follow(self, control: int, below: Stack, symbol: int, exits: int) -> None:
-        """Has a control state, which pushes symbols and goes on at a target, look at exits of the target."""
+        """Add to a control state, which pushes symbols on its way to a target, what exits of the target give it."""
         self._add(control, exits & _DONE)
-        for number in each(exits & self.through.get(symbol, 0)):
+        for number in bits_of(exits & self.through.get(symbol, 0)):
             self._read(control, self._rest((), below, self.reached[number]))
 
     def _exit(self, control: int, symbol: int, reached: int) -> None:
@@ -153,15 +154,15 @@ class PreStar:
         self._add(control, 1 << number)
 
     def on(self, symbol: int, below: int) -> int:
-        """The control states, as bits, that can be completed with a symbol on a stack on which `below` can."""
+        """Return the control states, as bits, that can be completed with a symbol on a stack on which `below` can."""
         found = self.always | self.having[_DONE_EXIT]
-        for number in each(self.through.get(symbol, 0)):
+        for number in bits_of(self.through.get(symbol, 0)):
             if below >> self.reached[number] & 1:
                 found |= self.having[number]
         return found
 
     def at_bottom(self) -> int:
-        """The control states that can be completed with an empty stack."""
+        """Return the control states that can be completed with an empty stack."""
         return self.always | self.having[_ENDS_EXIT] | self.having[_DONE_EXIT]
 
 
@@ -176,7 +177,7 @@ class Contexts:
     def __init__(
         self, completion: PreStar, lowest: Iterable[int], over: Mapping[int, Iterable[int]], work: Work
     ) -> None:
-        """Finds them.
+        """Find them.
 
         Args:
             completion: what can be completed.
@@ -203,14 +204,14 @@ class Contexts:
                 context.below.append(below)
 
     def on(self, symbol: int, below: int) -> int:
-        """See `PreStar.on`."""
+        """Return the same as `PreStar.on`, which is asked once."""
         key = symbol, below
         if key not in self._next:
             self._next[key] = self.completion.on(symbol, below)
         return self._next[key]
 
     def failing(self, tops: Sequence[Collection[int]]) -> int:
-        """The states, as bits, that cannot be completed in some context."""
+        """Return the states, as bits, that cannot be completed in some context."""
         lying_on: dict[int, int] = {}
         for state, symbols in enumerate(tops):
             for symbol in symbols or (-1,):
@@ -221,13 +222,13 @@ class Contexts:
         return found
 
     def of(self, state: int, tops: Iterable[int]) -> tuple[Context, ...]:
-        """The contexts in which a state can be completed, of those with some top symbols; or the empty stack."""
+        """Return the contexts in which a state can be completed, of those with some top symbols; or the empty stack."""
         symbols = list(tops)
         found = [context for top in symbols for context in self.by_top.get(top, ())] if symbols else [self.empty]
         return tuple(context for context in found if context.good >> state & 1)
 
     def decided(self, move: Move, where: Collection[Context], looks: int = 0) -> list[tuple[Stack, Stack]] | None:
-        """The pops and pushes that a move is replaced by; None where it is kept as it is.
+        """Return the pops and pushes that a move is replaced by; None where it is kept as it is.
 
         Args:
             move: the move.
@@ -251,32 +252,22 @@ class Contexts:
         return found
 
     def leads_on(self, good: int, pushes: Stack, target: int) -> bool:
-        """Whether a target can be completed with some symbols on stacks on which `good` can."""
+        """Return whether a target can be completed with some symbols on stacks on which `good` can."""
         for symbol in pushes:
             good = self.on(symbol, good)
         return bool(good >> target & 1)
 
 
 def popped(contexts: Iterable[Context], pops: Stack) -> set[Context]:
-    """The contexts that are left when some symbols are popped."""
+    """Return the contexts that are left when some symbols are popped."""
     level = set(contexts)
     for symbol in pops:
         level = {below for context in level if context.top == symbol for below in context.below}
     return level
 
 
-def each(bits: int) -> list[int]:
-    """The numbers of the bits of an integer."""
-    found = []
-    while bits:
-        low = bits & -bits
-        found.append(low.bit_length() - 1)
-        bits ^= low
-    return found
-
-
 def transposed(sets: Sequence[int], num_bits: int) -> list[int]:
-    """By bit, which of some sets have it; sets are the bits of integers."""
+    """Return, for each bit, the sets that have it; sets are the bits of integers."""
     found: list[int] = []
     for first in range(0, num_bits, _BITS_AT_ONCE):
         size = min(_BITS_AT_ONCE, num_bits - first) + 7 >> 3
@@ -296,7 +287,7 @@ def completed(
     below: SymbolsBelow,
     work: Work,
 ) -> dict[Move, list[tuple[Stack, Stack]]]:
-    """What is to be replaced, and by which pops and pushes, so that every configuration can be completed.
+    """Return what is to be replaced, and by which pops and pushes, so that every configuration can be completed.
 
     Args:
         moves: the moves.
@@ -329,7 +320,7 @@ def replacements(
     tops: Sequence[Collection[int]],
     work: Work,
 ) -> dict[Move, list[tuple[Stack, Stack]]]:
-    """What is to be replaced; see `completed`. States that are in the same contexts are decided at once."""
+    """Return what is to be replaced; see `completed`. States that are in the same contexts are decided at once."""
     found: dict[Move, list[tuple[Stack, Stack]]] = {}
     dead = contexts.failing(tops)
     where = [contexts.of(state, symbols) for state, symbols in enumerate(tops)] if dead else []
@@ -349,7 +340,7 @@ def replacements(
 
 
 def lying_over(under: Mapping[int, Collection[int]], work: Work) -> dict[int, list[int]]:
-    """By symbol, those that may lie directly on it."""
+    """Return, for each symbol, those that may lie directly on it."""
     over: dict[int, list[int]] = {}
     for symbol, lower in work.watched(under.items()):
         for each_lower in lower:

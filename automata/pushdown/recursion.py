@@ -26,15 +26,15 @@ import numpy as np
 
 from automata.arrays import IntArray
 from automata.errors import LimitExceeded
+from automata.graph import components
 from automata.limits import Work
-from automata.pushdown.analysis import components
 from automata.pushdown.grammar import Grammar
 from automata.pushdown.naming import error
 from automata.pushdown.parts import END, START, RuleNfa, Rules, closure, fresh_start, rows
 
 
 def without_empty_texts(parts: list[RuleNfa], matches_empty: Sequence[bool], work: Work) -> None:
-    """Lets calls of rules that match the empty text be skipped, and takes it from those rules."""
+    """Let calls of rules that match the empty text be skipped, and takes it from those rules."""
     skipped = np.array(matches_empty)
     for number, part in enumerate(work.watched(parts)):
         skips = part.calls[skipped[part.calls[:, 1]]]
@@ -45,7 +45,7 @@ def without_empty_texts(parts: list[RuleNfa], matches_empty: Sequence[bool], wor
 
 
 def solve_left_recursion(rules: Rules, work: Work) -> None:
-    """Puts solutions in place of the parts that call themselves first; those that only such calls need stay.
+    """Put solutions in place of the parts that call themselves first; those that only such calls need stay.
 
     Args:
         rules: without empty texts, and all productive.
@@ -81,7 +81,7 @@ def solve_left_recursion(rules: Rules, work: Work) -> None:
 
 
 def first_calls(part: RuleNfa, work: Work) -> set[int]:
-    """The rules that may be called before anything is read."""
+    """Return the rules that may be called before anything is read."""
     if not len(part.calls):
         return set()
     work.check()
@@ -90,7 +90,7 @@ def first_calls(part: RuleNfa, work: Work) -> set[int]:
 
 
 def _solved(number: int, members: Sequence[int], parts: Sequence[RuleNfa], work: Work) -> RuleNfa:
-    """The solution of a system for one of its rules."""
+    """Return the solution of a system for one of its rules."""
     # Its own states come first, so that its start and end are those of the solution.
     order = [number, *(member for member in members if member != number)]
     begun = [fresh_start(parts[member], work) for member in order]
@@ -107,7 +107,7 @@ def _solved(number: int, members: Sequence[int], parts: Sequence[RuleNfa], work:
 
 
 def _moved(arcs: IntArray, shift: int) -> IntArray:
-    """Rows of a part whose states come behind others, with the start of all parts in common."""
+    """Return rows of a part whose states come behind others, with the start of all parts in common."""
     moved = arcs.copy()
     moved[:, -1] += shift
     moved[:, 0] += np.where(arcs[:, 0] == START, 0, shift).astype(np.int32)
@@ -115,7 +115,7 @@ def _moved(arcs: IntArray, shift: int) -> IntArray:
 
 
 def check_left_recursion(grammar: Grammar, rules: Rules, have_text: Sequence[bool], work: Work) -> None:
-    """Goes on where no rule without a text begins with a call of itself.
+    """Raise if a rule without a text begins with a call of itself.
 
     Raises:
         GrammarError: one does.

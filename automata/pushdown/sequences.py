@@ -21,7 +21,7 @@ class Sequences:
         self.number = {stack: number for number, stack in enumerate(self.stacks)}
 
     def of(self, stack: Stack) -> int:
-        """The number of a sequence."""
+        """Return the number of a sequence."""
         found = self.number.get(stack)
         if found is None:
             parent = self.of(stack[:-1])

@@ -94,8 +94,8 @@ class StepTable:
         return self.num_columns - 1 - len(self.labels)
 
     def overflow_states(self) -> frozenset[int]:
-        """The states that stand for more configurations than are carried, each of which reads anything and may end
-        anywhere (`native/automata/pushdown/construction.h`); a text that leads to one of them leads to all."""
+        """Return the states that stand for more configurations than are carried, each of which reads anything and may
+        end anywhere (`native/automata/pushdown/construction.h`); a text that leads to one of them leads to all."""
         if self.max_configurations == 1:
             return frozenset()
         first = np.append(self.step_offsets[:-1], 0)[: self.num_states * self.num_columns].reshape(self.num_states, -1)
@@ -109,7 +109,7 @@ class StepTable:
         return frozenset(found.tolist()) if len(found) > self.max_configurations else frozenset()
 
     def sequence(self, number: int) -> tuple[int, ...]:
-        """The symbols of a sequence, in order."""
+        """Return the symbols of a sequence, in order."""
         symbols = []
         while number:
             symbols.append(int(self.symbol[number]))
@@ -117,7 +117,8 @@ class StepTable:
         return tuple(reversed(symbols))
 
     def steps_by_state(self, work: Work | None = None) -> list[list[tuple[int, Stack, Stack, int]]]:
-        """All steps, by state: column, pops from the bottom up, so as they lie on the stack, pushes, and target."""
+        """Return all steps, by state: column, pops from the bottom up, so as they lie on the stack, pushes, and
+        target."""
         work = current_work(work)
         cell = np.repeat(np.arange(len(self.step_offsets) - 1), np.diff(self.step_offsets))
         state, column = np.divmod(cell, self.num_columns)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from automata.arrays import IntArray
+from automata.arrays import IntArray, offsets_of
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -36,12 +36,11 @@ class UnderSymbols:
 
 
 def by_rules(caller: IntArray, callee: IntArray) -> UnderSymbols:
-    """Symbols that are calls: one lies under another if it called the rule that the other is called in.
+    """Return symbols that are calls: one lies under another if it called the rule that the other is called in.
 
     Args:
         caller, callee: `[S]` each, the rule in which each symbol was pushed, and the rule that was called.
     """
     num_rules = int(max(caller.max(initial=-1), callee.max(initial=-1))) + 1
-    offsets = np.zeros(num_rules + 1, np.int32)
-    np.cumsum(np.bincount(callee, minlength=num_rules), out=offsets[1:])
+    offsets = offsets_of(np.bincount(callee, minlength=num_rules))
     return UnderSymbols(caller, offsets, np.argsort(callee, kind="stable").astype(np.int32))

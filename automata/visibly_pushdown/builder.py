@@ -32,11 +32,11 @@ class GrammarBuilder:
         self._known: dict[int, tuple[VisiblyPushdownGrammar, dict[int, int]]] = {}
 
     def state(self) -> int:
-        """A new state."""
+        """Return a new state."""
         return self._rule.state()
 
     def read(self, source: int, part: ArcLanguage | VisiblyPushdownGrammar, target: int | None = None) -> int:
-        """Reads a text of a language, or of a grammar.
+        """Read a text of a language, or of a grammar.
 
         Args:
             source: the state where it begins; 0 is the start.
@@ -54,7 +54,7 @@ class GrammarBuilder:
         return target
 
     def grammar(self, ends: Iterable[int]) -> VisiblyPushdownGrammar:
-        """The grammar of the texts that lead from the start to one of these states.
+        """Return the grammar of the texts that lead from the start to one of these states.
 
         Nothing more can be read with this object afterwards.
         """
@@ -64,7 +64,7 @@ class GrammarBuilder:
         return VisiblyPushdownGrammar(tuple(self._rules))
 
     def _copy(self, source: int, grammar: VisiblyPushdownGrammar, target: int) -> None:
-        """The states of a grammar's start rule, between two states."""
+        """Return the states of a grammar's start rule, between two states."""
         number = self._numbers(grammar)
         start = grammar.rules[grammar.start]
         first = self._rule.num_states
@@ -76,7 +76,7 @@ class GrammarBuilder:
         self._rule.epsilon += [(first + at, target) for at, _ in start.ends]
 
     def _numbers(self, grammar: VisiblyPushdownGrammar) -> dict[int, int]:
-        """The new numbers of a grammar's rules but the first."""
+        """Return the new numbers of a grammar's rules but the first."""
         if id(grammar) not in self._known:
             others = [old for old in range(len(grammar.rules)) if old != grammar.start]
             number = {old: len(self._rules) + at for at, old in enumerate(others)}

@@ -21,7 +21,7 @@ MAX_INLINED_STATES = 4000
 def compile_visibly_pushdown(
     grammar: VisiblyPushdownGrammar, *, work: Work | None = None, max_inlined_states: int = MAX_INLINED_STATES
 ) -> ByteAutomaton | PushdownAutomaton:
-    """The automaton of a grammar.
+    """Return the automaton of a grammar.
 
     Args:
         grammar: the rules.
@@ -81,7 +81,7 @@ def _pushdown(layout: GrammarLayout, work: Work) -> PushdownAutomaton:
 
 
 def _error(wrong: int, place: int, other_place: int, rules: tuple[int, ...]) -> ValueError:
-    """The error for what is wrong, as the native core numbers it (`native/automata/nested/assembly.h`)."""
+    """Return the error for what is wrong, as the native core numbers it (`native/automata/nested/assembly.h`)."""
     rule, other = rules[place], rules[other_place]
     return ValueError(
         {

@@ -45,7 +45,7 @@ class NfaFragment:
 
 
 def nfa_fragment(language: ArcLanguage, work: Work) -> NfaFragment:
-    """The fragment of a language.
+    """Return the fragment of a language.
 
     Raises:
         LimitExceeded: it is larger than allowed, or the time is up.
@@ -76,8 +76,8 @@ def _laid(expr: Expr, work: Work) -> NfaFragment:
 
 
 def _of_automaton(automaton: ByteAutomaton, work: Work) -> NfaFragment:
-    """The fragment of an automaton: its start is state 0 where nothing leads back there, and its ends that lead nowhere
-    are state 1."""
+    """Return the fragment of an automaton: its start is state 0 where nothing leads back there, and its ends that lead
+    nowhere are state 1."""
     if automaton.is_empty:
         return NfaFragment(2, np.zeros((0, 4), np.int32), np.zeros((0, 2), np.int32))
     num_states, arcs, epsilon, _ = _native.piece_of_automaton(automaton.tables, automaton.start, work.budget)
@@ -100,7 +100,7 @@ class CountedFragment:
 
 
 def counted_fragment(paths: CountedPaths, work: Work | None = None) -> CountedFragment:
-    """The fragment of what is counted; kept for those used last."""
+    """Return the fragment of what is counted; kept for those used last."""
     return _counted_cache.get_or_make(paths, lambda: _of_paths(paths, current_work(work)))
 
 

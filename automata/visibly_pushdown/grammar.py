@@ -58,7 +58,7 @@ class VisiblyPushdownRule:
     num_exits: int = 1
 
     def state(self) -> int:
-        """A new state."""
+        """Return a new state."""
         self.num_states += 1
         return self.num_states - 1
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 
 from automata.expressions import Literal
+from automata.graph import components
 from automata.limits import Work
-from automata.pushdown.analysis import components
 from automata.visibly_pushdown.fragments import nfa_fragment
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar, VisiblyPushdownRule
 from automata.visibly_pushdown.paths import CountedPaths
@@ -21,7 +21,7 @@ _SMALL = 24
 
 
 def check_calls(grammar: VisiblyPushdownGrammar) -> None:
-    """Goes on where each call says where the text goes on after each exit.
+    """Raise unless each call has a target for each exit of its rule.
 
     Raises:
         ValueError: it does not, or a number is out of range; the message names the rule.
@@ -43,7 +43,7 @@ def check_calls(grammar: VisiblyPushdownGrammar) -> None:
 
 
 def reached(grammar: VisiblyPushdownGrammar) -> list[int]:
-    """The rules that are called, by way of others or not, from the start, which comes first."""
+    """Return the rules that are called, by way of others or not, from the start, which comes first."""
     found = [grammar.start]
     seen = {grammar.start}
     for number in found:
@@ -55,7 +55,7 @@ def reached(grammar: VisiblyPushdownGrammar) -> list[int]:
 
 
 def to_inline(grammar: VisiblyPushdownGrammar, max_states: int, work: Work) -> frozenset[int]:
-    """The rules that are laid where they are called.
+    """Return the rules that are laid where they are called.
 
     Args:
         grammar: the grammar; its calls are in order.
@@ -90,7 +90,7 @@ def to_inline(grammar: VisiblyPushdownGrammar, max_states: int, work: Work) -> f
 
 
 def _size(rule: VisiblyPushdownRule, work: Work) -> int:
-    """How many states a rule is laid in."""
+    """Return how many states a rule is laid in."""
     size = rule.num_states
     for _, language, _ in rule.arcs:
         if type(language) is Literal:

@@ -58,7 +58,7 @@ class CountedPaths:
         return (max(self.low, self.high or 0) + 2) * self.automaton.num_states
 
     def behind(self, text: bytes) -> CountedPaths:
-        """What may follow a text that all of these begin with."""
+        """Return what may follow a text that all of these begin with."""
         start, entered = self.start, 0
         for byte in text:
             start = self.automaton.step(start, bytes([byte]))
@@ -73,7 +73,7 @@ class CountedPaths:
         return np.stack([self.counted, self.least, self.most], axis=1).astype(np.int32)
 
     def expanded(self, work: Work | None = None) -> ByteAutomaton:
-        """The minimal automaton; kept for those used last.
+        """Return the minimal automaton; kept for those used last.
 
         Raises:
             LimitExceeded: a bound takes too many states, or the time is up.
@@ -85,8 +85,8 @@ class CountedPaths:
 def counted_paths(
     automaton: ByteAutomaton, counted: BoolArray, low: int, high: int | None, work: Work | None = None
 ) -> CountedPaths | None:
-    """The texts of an automaton that enter so many counted states; None where there are none, or where numbers between
-    the least and the most are missing."""
+    """Return the texts of an automaton that enter so many counted states; None where there are none, or where numbers
+    between the least and the most are missing."""
     tables = automaton.tables
     exact, least, most = _native.path_numbers(tables, np.ascontiguousarray(counted), current_work(work).budget)
     start = automaton.start
@@ -100,7 +100,7 @@ def counted_paths(
 
 
 def is_last(automaton: ByteAutomaton) -> BoolArray:
-    """`[Q]`, which states no byte leads on from."""
+    """Return `[Q]`, which states no byte leads on from."""
     leads = np.zeros(automaton.num_states, np.bool_)
     leads[automaton.range_arcs().source] = True
     return ~leads

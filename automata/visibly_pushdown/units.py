@@ -66,7 +66,7 @@ class CountedUnits:
         return (max(self.low, self.high or 0) + 2) * self.unit.num_states + len(self.opening) + len(self.closing)
 
     def expanded(self, work: Work | None = None) -> ByteAutomaton:
-        """The automaton, minimal where units are the spellings of characters; kept for those used last.
+        """Return the automaton, minimal where units are the spellings of characters; kept for those used last.
 
         Raises:
             LimitExceeded: a bound takes too many states, or too much memory.
@@ -75,7 +75,7 @@ class CountedUnits:
         return _expanded.get_or_make(self, lambda: _written_out(self, current_work(work)))
 
     def paths(self, work: Work | None = None) -> CountedPaths:
-        """The same by states that are counted: those behind each unit; kept for those used last."""
+        """Return the same by states that are counted: those behind each unit; kept for those used last."""
         return _paths.get_or_make(self, lambda: _as_paths(self, current_work(work)))
 
 
@@ -110,7 +110,7 @@ def _automaton(start: int, final: BoolArray, ranges: IntArray, work: Work) -> By
 
 
 def _around(unit: ByteAutomaton) -> tuple[IntArray, int]:
-    """The arcs of a unit and how many states it takes, where its start and its end are state 0."""
+    """Return the arcs of a unit and how many states it takes, where its start and its end are state 0."""
     end = int(np.flatnonzero(unit.final)[0])
     number = np.full(unit.num_states, -1, np.int32)
     number[unit.start] = number[end] = 0
@@ -139,7 +139,7 @@ def _written_out(counted: CountedUnits, work: Work) -> ByteAutomaton:
 
 
 def _chain(text: bytes, first: int) -> IntArray:
-    """The arcs `[A, 4]` of a text from a state through those behind it."""
+    """Return the arcs `[A, 4]` of a text from a state through those behind it."""
     states, letters = np.arange(first, first + len(text), dtype=np.int32), np.frombuffer(text, np.uint8)
     return np.stack([states, letters, letters, states + 1], axis=1).astype(np.int32)
 
@@ -147,7 +147,7 @@ def _chain(text: bytes, first: int) -> IntArray:
 def counted_arcs(
     arcs: IntArray, num_states: int, low: int, high: int | None, work: Work | None = None
 ) -> tuple[IntArray, BoolArray]:
-    """The arcs `[A, 4]` and final states `[Q]` of a count of units, from state 0.
+    """Return the arcs `[A, 4]` and final states `[Q]` of a count of units, from state 0.
 
     Args:
         arcs: `[A, 4]`, source, lowest and highest byte, and target; in state 0 units begin and end.
