@@ -1,14 +1,14 @@
-"""Which repetitions are counted by a register, and their layout: a loop laid once, with marks where the count changes.
+"""Which repetitions a register counts, and their layout: a loop laid once, with marks where the count changes.
 
     start --enter--> first   inner   last --exit--> end
                        ^---- iterate ----'
 
-A repetition is worth a register when writing it out takes many leaves. Of large ones inside each other the one with the
-largest bound is counted and the others are written out. Of an intersection the larger side may hold loops, and of a
-difference the left one; the other side is an automaton that reads along (`automata.counted.product`). Inside a
-complement all are written out. (`automata.counted` says what the marks do.)
+A repetition is worth a register when writing it out takes many leaves. Of nested ones the one with the largest bound is
+counted and the others are written out. The larger side of an intersection may hold loops, and the left side of a
+difference; the other side is an automaton (`automata.counted.product`). Inside a complement all are written out.
+(`automata.counted` explains the marks.)
 
-A repetition whose inner expression may read nothing needs no lower bound: `(a?){3,9}` is `(a?){0,9}`.
+A repetition whose inner expression may be empty needs no lower bound: `(a?){3,9}` is `(a?){0,9}`.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ from automata.expressions import (
 from automata.graph import distances, reachable
 from automata.limits import Work
 
-# So many intersections and differences inside of each other may hold a loop.
+# The greatest depth of intersections and differences that may hold a loop.
 MAX_DEPTH = 20
 # What an epsilon arc does to the count.
 PLAIN, ENTER, ITERATE, EXIT = range(4)
-# Columns of the table of loops. Among elements with different counts in one state the one with the fewer, or the more,
-# can do all that the other can; where both bounds matter neither can.
+# Columns of the table of loops. Of two different counts in one state, the smaller or the larger one allows all that the
+# other allows (FEWER, MORE); where both bounds matter, neither does.
 LOW, HIGH, PREFERS = range(3)
 NEITHER, FEWER, MORE = range(3)
 UNBOUNDED = -1
 
 
 def counts(expr: Repetition) -> int:
-    """Return how far a count has to go."""
+    """Return the largest count that a repetition needs."""
     return expr.low if expr.high is None else expr.high
 
 
@@ -77,7 +77,7 @@ def choose(expr: Expr, threshold: int, barred: Container[Expr]) -> set[Repetitio
 
 
 def size_without(expr: Expr, threshold: int, counted: set[Repetition]) -> int:
-    """Return the leaves of an expression in which counted repetitions are laid once."""
+    """Return the number of leaves of an expression in which counted repetitions are laid once."""
     sizes: dict[Expr, int] = {}
     for node in _large_nodes(expr, threshold):
         parts = sum([sizes.get(part, part.size) for part in _parts(node)])
@@ -111,7 +111,7 @@ def _large_nodes(expr: Expr, threshold: int) -> list[Expr]:
 
 @dataclass(frozen=True, slots=True)
 class _Loop:
-    """A counted repetition as it was laid: its own states are those from `first` up to `stop`."""
+    """A counted repetition as it was laid; its own states are those from `first` up to `stop`."""
 
     repetition: Repetition
     start: int
@@ -122,14 +122,14 @@ class _Loop:
 
 
 class _Product(NamedTuple):
-    """Pairs of states that were laid, their numbers from `offset` on."""
+    """Pairs of states, numbered from `offset`."""
 
     offset: int
     pairs: CountingNfa
 
 
 class CountingConstruction(ThompsonConstruction):
-    """A layout in which some repetitions are loops with marks.
+    """Thompson's construction in which some repetitions are loops with marks.
 
     Attributes:
         products: what was laid as pairs of states.
@@ -143,7 +143,7 @@ class CountingConstruction(ThompsonConstruction):
         Args:
             compiled, work: as for `ThompsonConstruction`.
             counted: the repetitions to lay as loops.
-            depth: how many intersections and differences this is inside of.
+            depth: the number of intersections and differences around this layout.
         """
         super().__init__(compiled, work)
         self.counted = counted
@@ -153,12 +153,12 @@ class CountingConstruction(ThompsonConstruction):
         self._in_loop = False
 
     def counting_nfa(self, expr: Expr) -> CountingNfa:
-        """Return the layout of an expression.
+        """Lay out an expression.
 
         Raises:
             LimitExceeded, Cancelled: as `ThompsonConstruction.lay`.
         """
-        # What holds a loop is laid each time: a copy of its automaton would have it written out.
+        # What holds a loop is laid wherever it occurs: a copy of its automaton would have the loop written out.
         self.shared = {node for node in repeated(expr) if not self._holds_loop(node)}
         self.between(expr, 0, 1, whole=True)
         self.finish(expr)
@@ -202,13 +202,13 @@ class CountingConstruction(ThompsonConstruction):
 
     def repetition(self, expr: Repetition, start: int, end: int) -> None:
         """Lay a repetition, as a loop if it is counted."""
-        # One that is counted somewhere may occur inside of another as well.
+        # A repetition that is counted elsewhere may occur inside a loop as well.
         if self._in_loop or expr not in self.counted:
             super().repetition(expr, start, end)
             return
         fragment = self.fragment
         first, last = fragment.state(), fragment.state()
-        # The inner expression at once, so that its states are a run of numbers.
+        # The inner expression is laid at once, so that its states are consecutive.
         put_off, self.tasks, self._in_loop = self.tasks, [], True
         self.put(expr.inner, first, last)
         self.finish(expr)
@@ -218,7 +218,7 @@ class CountingConstruction(ThompsonConstruction):
             fragment.epsilon += (start, end)
 
     def _marked(self) -> CountingNfa:
-        """Return all that was laid, without arcs that do not lead on to the end."""
+        """Return all that was laid, without arcs that do not lead to the end."""
         ranges, plain = self.fragment.tables()
         plain = plain[np.argsort(plain[:, 0], kind="stable")]
         loop_of = np.full(self.fragment.num_states, -1, np.int32)
@@ -262,7 +262,7 @@ def _trimmed(marked: CountingNfa, work: Work) -> CountingNfa:
 
 
 def _bounds(expr: Repetition, nullable: bool) -> tuple[int, int, int]:
-    # Inside the loop the count is at least 1; to pass it by is an arc of its own.
+    # Inside the loop the count is at least 1; skipping the loop is an arc of its own.
     low, high = 1 if nullable else max(expr.low, 1), expr.high
     if high is None:
         return low, UNBOUNDED, MORE

@@ -1,8 +1,7 @@
 """What is known about the rules of a grammar before they are compiled.
 
-    productive(parts)           which rules have a text at all
-    nullable(parts)             which rules match the empty text; both by `native/automata/fixpoint.h`
-    components(successors)      rules that call each other, those called first
+    productive(nfas)            rules with a text
+    nullable(nfas)              rules that match the empty text; both by `native/automata/fixpoint.h`
     report(grammar)             rules without a text, and rules that the start never reaches
 
 All of it takes time in proportion to the grammar, and nothing recurses with its depth.
@@ -28,11 +27,11 @@ from automata.pushdown.parts import END, START, RuleNfa, Rules
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What is odd about a grammar, though nothing is wrong with it.
+    """What is unusual about a grammar, though not wrong.
 
     Attributes:
-        unproductive: the rules without any text, in the order of definition.
-        unreachable: the rules that no text of the start has a part of, the unproductive ones left out.
+        unproductive: the rules without a text, in the order of definition.
+        unreachable: the other rules of which no text of the start has a part.
     """
 
     unproductive: tuple[str, ...]
@@ -40,10 +39,10 @@ class Report:
 
 
 def report(grammar: Grammar, work: Work | None = None) -> Report:
-    """Return which rules have no text, and which are never called on the way from the start.
+    """Report the rules without a text, and the rules that are never called from the start.
 
     Raises:
-        GrammarError: the grammar means nothing.
+        GrammarError: the grammar is not well formed.
         LimitExceeded: a rule is larger than allowed, or the time is up.
     """
     work = current_work(work)
@@ -70,8 +69,7 @@ def nullable(parts: Sequence[RuleNfa], work: Work) -> list[bool]:
 
 
 def _finished(parts: Sequence[RuleNfa], steps: Sequence[tuple[IntArray, ...]], work: Work) -> list[bool]:
-    """Return which parts lead from their start to their end by some steps, `[n, 2]`, and by calls of other parts that
-    do."""
+    """Return which NFAs lead from their start to their end by some steps, `[n, 2]`, and by calls of others that do."""
     first = offsets_of([part.num_states for part in parts])
     edges = [rows + begin for part, begin in zip(steps, first, strict=False) for rows in part]
     calls = [part.calls + np.array([begin, 0, begin], np.int32) for part, begin in zip(parts, first, strict=False)]

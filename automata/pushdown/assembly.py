@@ -1,7 +1,7 @@
 """Assembly: a construction becomes a pushdown automaton.
 
-Steps that lead to no end are taken out, states that nothing leads to are left out, the others numbered, and the tables
-filled.
+Steps that lead to no end are pruned, states that cannot be reached are left out, the others are numbered, and the
+tables filled.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.coaccessible import doubtful_states
 from automata.pushdown.construction import Construction
 from automata.pushdown.grammar import Place
-from automata.pushdown.prestar import MAX_LOOKS, Move, Undecided, completed
+from automata.pushdown.prestar import MAX_LOOKS, Move, Undecided, pruned
 from automata.pushdown.sequences import Sequences, Stack
 from automata.pushdown.under import UnderSymbols
 
@@ -29,7 +29,7 @@ class Assembly:
     """The tables of a construction, however far it went."""
 
     def __init__(self, found: Construction, max_configurations: int, work: Work, defined: Mapping[str, Place]) -> None:
-        """Start with the steps as they were found.
+        """Start with the steps of the construction.
 
         Args:
             found: the construction.
@@ -42,8 +42,8 @@ class Assembly:
         self.steps = found.steps
         self.parent, self.last = found.tables.parent, found.tables.last
 
-    def complete(self) -> None:
-        """Take out what leads to no end."""
+    def prune(self) -> None:
+        """Prune the steps that lead to no end."""
         found, tables, sharing = self.found, self.found.tables, self.found.sharing
         own = _native.moves_of(tables.steps, self.work.budget)
         shared = np.zeros((len(tables.shared), 4), np.int32)
@@ -58,7 +58,7 @@ class Assembly:
         stacks = sequences.stacks
         named = [(state, stacks[p], stacks[v], target) for state, p, v, target in self.work.watched(own.tolist())]
         try:
-            replaced = completed(named, sharing, tables.start, tables.end, doubtful, below, self.work)
+            replaced = pruned(named, sharing, tables.start, tables.end, doubtful, below, self.work)
         except Undecided as undecided:
             raise self.undecided(undecided) from None
         if replaced:
@@ -83,7 +83,7 @@ class Assembly:
         self.parent, self.last = np.array(sequences.parent, np.int32), np.array(sequences.last, np.int32)
 
     def undecided(self, undecided: Undecided) -> GrammarError:
-        """Return the error where a step would have to look too deep."""
+        """Return the error for a step that would have to look too deep."""
         automaton, numbers = self.automaton()
         state = undecided.move[0]
         name = self.found.rule_name(self.found.elements(state)[0][1])
@@ -151,7 +151,8 @@ class Assembly:
         return UnderSymbols(kind, offsets_of(is_used)[offsets], below[is_used])
 
     def numbers(self) -> IntArray:
-        """Return the final number of each state that can be reached; the state after the end of the text comes last."""
+        """Return the final number of each state that can be reached, -1 for others; the state after the end of the text
+        comes last."""
         tables, num_states = self.found.tables, self.found.num_states
         begins = np.zeros(num_states, np.bool_)
         begins[tables.start] = True

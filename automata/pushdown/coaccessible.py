@@ -1,7 +1,5 @@
-"""States that lead on to the end of a text for a reason that is simple to find.
-
-They are found by `native/automata/pushdown/leading_on.h`.
-"""
+"""Coaccessible states: those from which, for a simple reason, some text leads to an end whatever lies under them
+(`native/automata/pushdown/leading_on.h`)."""
 
 from __future__ import annotations
 
@@ -16,16 +14,16 @@ from automata.pushdown.construction import SymbolsBelow
 def doubtful_states(
     moves: IntArray, parent: IntArray, last: IntArray, end: int, below: SymbolsBelow, work: Work
 ) -> set[int]:
-    """Return the states that have no simple reason to be completed whatever lies under them.
+    """Return the states for which no simple reason shows that they are coaccessible.
 
     Args:
         moves: `[n, 4]`, state, sequences of pops and pushes, and target.
-        parent, last: the sequences, as of `PushdownAutomaton`.
-        end: the state behind the end of the text.
+        parent, last: the sequences, as of `StepTable`.
+        end: the state after the end of the text.
         below: what may lie under states and symbols.
         work: how the compilation is stopped.
     """
-    # What lies under symbols that no step pops is never asked.
+    # Symbols that no step pops need no kind.
     num_symbols = max([len(below.symbol_kind), *(symbols[-1] + 1 for symbols in below.below if symbols)])
     symbol_kind = np.zeros(num_symbols, np.int32)
     symbol_kind[: len(below.symbol_kind)] = below.symbol_kind

@@ -1,10 +1,10 @@
 """Construction: the states of a pushdown automaton as sets of elements, and their steps.
 
-The native core finds them (`native/automata/pushdown/construction.h` says how); here is what errors and what is done
-afterwards ask about them.
+The native core finds them (`native/automata/pushdown/construction.h` explains how); this module gives access to them
+for errors and for pruning.
 
     Element         a local stack and a state of the network
-    Unbounded       what went past a bound, so that the grammar is not deterministic
+    Unbounded       the set that passed a bound, so that the grammar is not deterministic
     SymbolsBelow    which symbols may lie under states and symbols
 """
 
@@ -26,7 +26,7 @@ from automata.pushdown.sequences import Stack
 Element = tuple[Stack, int]
 Elements = tuple[Element, ...]
 
-# What may be unbounded, as the native core numbers it; the last is no property of the grammar, but too much.
+# What may be unbounded, as the native core numbers it; the last is a limit and no property of the grammar.
 _REASONS = (None, "derivations", "stack", "pops")
 _TOO_MANY_WAYS = 4
 # What reading an element takes, in steps of the budget.
@@ -35,7 +35,7 @@ _VISIT_STEPS = 500
 
 @dataclass(frozen=True, slots=True)
 class Unbounded:
-    """A set that goes past a bound, which is "derivations", "stack" or "pops", and the state that it comes from."""
+    """A set that passed a bound ("derivations", "stack" or "pops"), and the state that it comes from."""
 
     reason: str
     elements: Elements
@@ -48,7 +48,7 @@ class SymbolsBelow:
 
     Attributes:
         state_kind, symbol_kind: the kind of each state, and of each symbol.
-        below: by kind, the symbols in order. Numbers of symbols that have no kind are of those that no step pops.
+        below: for each kind, the symbols in order. Symbols without a kind are those that no step pops.
     """
 
     state_kind: list[int]
@@ -65,7 +65,7 @@ class SymbolsBelow:
 
 
 class Construction:
-    """The states and steps that a network leads to, however far they were found."""
+    """The states and steps of a network, however far they were found."""
 
     def __init__(self, network: Network, work: Work, *, side_by_side: bool, max_configurations: int) -> None:
         """Find them.
@@ -73,7 +73,7 @@ class Construction:
         Args:
             network: the network.
             work: the limits, and how the construction is stopped.
-            side_by_side: whether each configuration goes on by itself.
+            side_by_side: whether each configuration is resolved separately.
             max_configurations: how many are carried then.
 
         Raises:
@@ -113,7 +113,7 @@ class Construction:
 
     @property
     def num_columns(self) -> int:
-        """How many columns a state has: classes, the end of the text, and labels."""
+        """The number of columns of a state: classes, the end of the text, and labels."""
         return int(self.network.next.shape[1]) + 1 + len(self.network.labels)
 
     @cached_property
@@ -128,7 +128,7 @@ class Construction:
 
     @cached_property
     def unbounded(self) -> Unbounded | None:
-        """What went past a bound, if anything did."""
+        """The set that passed a bound, if there is one."""
         reason = _REASONS[self.tables.unbounded]
         if reason is None:
             return None
@@ -147,7 +147,7 @@ class Construction:
 
     @cached_property
     def sharing(self) -> Mapping[int, list[int]]:
-        """The states that share the moves of others, by these, which no text leads to."""
+        """The states that share the moves of another state, by this one, which no text leads to."""
         found: dict[int, list[int]] = {}
         for state, other in self.work.watched(self.tables.shared.tolist()):
             found.setdefault(other, []).append(state)
@@ -155,7 +155,7 @@ class Construction:
 
     def below(self) -> SymbolsBelow:
         """Return which symbols may lie under states and symbols: those that may lie under all rules at the bottom of
-        their stacks; under a state that others share the moves of, whatever may lie under one of these."""
+        their stacks; under a state whose moves others share, what may lie under any of these."""
         tables = self.tables
         below = [rows.tolist() for rows in np.split(tables.below, tables.below_offsets[1:-1])]
         state_kind: list[int] = tables.state_kind.tolist()

@@ -1,6 +1,6 @@
-"""The rules of a grammar laid out as parts: all expressions in one layout, which is then cut into parts.
+"""The rules of a grammar laid out as NFAs: all expressions in one layout, which is then cut into rules.
 
-A layout for each rule would cost more than most rules do: grammars have many small ones.
+Grammars have many small rules; a layout for each would cost more than most rules do.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from automata.pushdown.parts import END, START, RuleNfa, Rules, in_a_row, loop_o
 
 
 def lay_rules(grammar: Grammar, work: Work) -> Rules:
-    """Return the parts of a grammar whose names are in order (`naming.check_names`).
+    """Lay out the rules of a grammar that `naming.check_names` has passed.
 
-    What assertions in a rule see is the rule's text and nothing around it: each rule is a text of its own.
+    Each rule is a text of its own: assertions in it see the rule's text and nothing around it.
 
     Raises:
         GrammarError: an assertion stands in one rule with a call.
@@ -32,16 +32,16 @@ def lay_rules(grammar: Grammar, work: Work) -> Rules:
         Cancelled: the compilation was cancelled.
     """
     words = _by_priority(grammar)
-    laying = _RulesBuilder(grammar, work)
+    builder = _RulesBuilder(grammar, work)
     for name, expr in grammar.rules.items():
-        laying.lay(name, flattened(name, expr))
+        builder.lay(name, flattened(name, expr))
     for name, rule in grammar.lexical.items():
-        laying.lay(name, rule.expr)
-    parts, labels = laying.parts(len(words))
+        builder.lay(name, rule.expr)
+    parts, labels = builder.parts(len(words))
     names = [*grammar.rules, *grammar.lexical]
     number = {name: place for place, name in enumerate(names)}
     place = {name: word for word, name in enumerate(words)}
-    # Behind those with names: what stands between words, the whole text, and the words that may stand between others.
+    # After those with names: the text between words, the whole text, and the words that may stand between others.
     between, first_ignored = len(names), len(names) + 2
     ignored = [word_of(parts[number[name]], place[name], -1, work) for name in dict.fromkeys(grammar.ignored)]
     for name in grammar.lexical:
@@ -61,14 +61,14 @@ def _by_priority(grammar: Grammar) -> tuple[str, ...]:
 
 
 class _RuleConstruction(ThompsonConstruction):
-    """A layout in which calls are labels with reserved names."""
+    """Thompson's construction in which calls are labels with reserved names."""
 
     def call(self, expr: Call, start: int, end: int) -> None:
         self.fragment.label(RESERVED + expr.name, start, end)
 
 
 class _RuleCompiler(Compiler):
-    """Compiles what is copied into layouts of rules."""
+    """Compiles what is copied into the layout of rules."""
 
     layout = _RuleConstruction
 
@@ -107,7 +107,7 @@ class _RulesBuilder:
         return self.compiler.compile(expr)
 
     def parts(self, num_words: int) -> tuple[list[RuleNfa], tuple[str, ...]]:
-        """Return the part of each rule, and the labels."""
+        """Return the NFA of each rule, and the labels."""
         fragment = self.layout.fragment
         arcs, epsilon = fragment.tables()
         symbol = arcs[:, 1] - FIRST_LABEL
@@ -129,7 +129,7 @@ class _RulesBuilder:
         return arcs[is_call], arcs[~is_call] - np.array([0, num_rules, 0], np.int32), tuple(labels)
 
     def cut(self, arcs: IntArray) -> list[IntArray]:
-        """Return the rows of each rule, whose states are counted from its own first one."""
+        """Return the rows of each rule, with states numbered from its own first one."""
         first = np.array(self.first, np.int32)
         rule = np.searchsorted(first, arcs[:, 0], side="right") - 1
         if (rule[1:] < rule[:-1]).any():

@@ -19,8 +19,8 @@ class UnderSymbols:
 
     Attributes:
         kind: `[S]` int32, below K.
-        offsets, symbols: `[K + 1]` and `[N]` int32: under kind k may lie the symbols from `offsets[k]` to
-            `offsets[k + 1]`, which ascend.
+        offsets, symbols: `[K + 1]` and `[N]` int32: the symbols that may lie under kind k are those from `offsets[k]`
+            to `offsets[k + 1]`, ascending.
     """
 
     kind: IntArray
@@ -36,7 +36,8 @@ class UnderSymbols:
 
 
 def by_rules(caller: IntArray, callee: IntArray) -> UnderSymbols:
-    """Return symbols that are calls: one lies under another if it called the rule that the other is called in.
+    """Return which symbols lie under which where symbols are calls: one lies under another if it called the rule that
+    the other is called in.
 
     Args:
         caller, callee: `[S]` each, the rule in which each symbol was pushed, and the rule that was called.

@@ -1,8 +1,8 @@
-"""The rules of a grammar as one non-deterministic automaton, in which what is read is not written out.
+"""The rules of a grammar as one NFA in flat tables, in which languages are not written out.
 
-    GrammarLayout      what stands where: chains of bytes, copies of fragments, epsilon arcs, calls and ends
+    GrammarLayout   chains of bytes, copies of fragments, epsilon arcs, calls and ends
 
-Python sees each arc of the grammar once and no byte of it; the native core writes out what is read.
+Python sees each arc of the grammar once and no byte of it; the native core writes out the languages.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FIRST_STATE = 2
 # Memory of a number in a list, and of the object that it is.
 _NUMBER_BYTES = 40
 
-# Bounds of counts are cut to what a number of a state can be, as any text with so many units is.
+# Bounds above this are never reached by a text in memory.
 _MOST_COUNTED = (1 << 31) - 2
 
 
@@ -38,9 +38,9 @@ class GrammarLayout:
     """A grammar that has been laid out.
 
     Attributes:
-        rules: R numbers of the grammar, the start first.
+        rules: R numbers of the grammar's rules, the start first.
         labels: L names, ascending.
-        tables: the layout itself, see `native/automata/nested/layout.h`.
+        tables: the tables, see `native/automata/nested/layout.h`.
     """
 
     rules: tuple[int, ...]
@@ -51,13 +51,14 @@ class GrammarLayout:
 def lay_out(
     grammar: VisiblyPushdownGrammar, inlined: frozenset[int], work: Work, *, written: bool = True
 ) -> GrammarLayout:
-    """Return the layout of a grammar.
+    """Lay out a grammar.
 
     Args:
-        grammar: the grammar; its calls are in order (`check_calls`).
-        inlined: the rules that are laid where they are called, none of which calls itself, by way of others or not.
+        grammar: the grammar; `check_calls` has passed it.
+        inlined: the rules that are laid where they are called, none of which calls itself, directly or not.
         work: the limits, and how the compilation is stopped.
-        written: whether it is to be written out, so that its arcs are limited; and so is what is counted.
+        written: whether counts are written out and the number of arcs is limited, for automata that are made at once;
+            lazy automata need neither.
 
     Raises:
         LimitExceeded: it has more arcs than allowed, takes too much memory, or the time is up.
@@ -73,7 +74,7 @@ def lay_out(
 
 
 class _LayoutBuilder:
-    """The numbers of a layout, as they are written."""
+    """The tables of a layout, as lists of numbers."""
 
     def __init__(self, grammar: VisiblyPushdownGrammar, inlined: frozenset[int], work: Work, written: bool) -> None:
         self.grammar, self.inlined, self.work, self.written = grammar, inlined, work, written
@@ -93,15 +94,15 @@ class _LayoutBuilder:
         self.prepared: list[int] = []
         self.counters: list[int] = []
         self.numbers: list[IntArray] = []
-        # By the identity of what is counted, which is kept alive.
+        # By the identity of the fragments, which `counted_fragments` keeps alive.
         self.known_counted: dict[int, tuple[int, int]] = {}
-        self.counted_pieces: list[CountedFragment] = []
+        self.counted_fragments: list[CountedFragment] = []
         # By the identity of a language, which the grammar keeps alive.
         self.known: dict[int, int] = {}
         self.fragments: list[NfaFragment] = []
 
     def lay(self, number: int) -> None:
-        """Lay a rule that stays, and those that are laid within it."""
+        """Lay a rule that stays, and those that are inlined in it."""
         self.starts.append(self.num_states)
         exits = self.first_exit[-1]
         waiting = [] if self.is_prepared(self.grammar.rules[number]) else self.states(number)
@@ -118,7 +119,7 @@ class _LayoutBuilder:
                     self.epsilon += (first + state, targets[way])
 
     def is_prepared(self, rule: VisiblyPushdownRule) -> bool:
-        """Return whether a rule is one automaton, which is put in its place later; lays it."""
+        """Lay a rule that is one automaton, which is put in its place later; return whether it is one."""
         language = rule.only_read
         if not self.written or len(self.starts) == 1 or language is None:
             return False
@@ -132,7 +133,8 @@ class _LayoutBuilder:
         return True
 
     def states(self, number: int) -> list[tuple[int, int, list[int]]]:
-        """Lay the states of a rule, all but its ends; the calls that are still to be laid: source, rule, targets."""
+        """Lay the states of a rule but not its ends; return the inlined calls that are still to be laid: source, rule
+        and targets."""
         rule, first, work = self.grammar.rules[number], self.num_states, self.work
         self.num_states += rule.num_states
         chains, copies, known = self.chains, self.copies, self.known
@@ -164,7 +166,7 @@ class _LayoutBuilder:
         return inside
 
     def spell(self, parts: tuple[Expr, ...], source: int, target: int) -> None:
-        """Lay texts, and repeated texts such as spaces, one after the other, without a fragment: names are such."""
+        """Lay texts and repeated texts, such as names and spaces, one after the other and without a fragment."""
         for place, part in enumerate(parts):
             after = self.num_states if place + 1 < len(parts) else target
             if type(part) is Literal:
@@ -176,7 +178,7 @@ class _LayoutBuilder:
             source = after
 
     def fragment(self, language: ArcLanguage) -> int:
-        """Return the number of a fragment."""
+        """Return the number of the fragment of a language."""
         found = self.known.get(id(language))
         if found is None:
             found = self.known[id(language)] = len(self.fragments)
@@ -184,7 +186,7 @@ class _LayoutBuilder:
         return found
 
     def count(self, language: CountedPaths, source: int, target: int) -> None:
-        """Lay what is counted, without writing it out."""
+        """Lay counted paths without writing them out."""
         entered = self.num_states
         self.num_states += 1
         self.epsilon += (source, entered)
@@ -194,24 +196,24 @@ class _LayoutBuilder:
         self.counters += (entered, target, number, counted.entry, min(language.low, _MOST_COUNTED), high, first)
 
     def counted(self, counted: CountedFragment) -> tuple[int, int]:
-        """Return the number of a fragment that is counted, and where its numbers begin."""
+        """Return the number of a counted fragment, and where its numbers begin."""
         known = self.known_counted.get(id(counted))
         if known is None:
             known = self.known_counted[id(counted)] = len(self.fragments), sum(map(len, self.numbers))
             self.fragments.append(counted.fragment)
             self.numbers.append(counted.numbers)
-            self.counted_pieces.append(counted)
+            self.counted_fragments.append(counted)
         return known
 
     def charge(self) -> None:
-        """Account for the numbers that have been written since the last time."""
+        """Charge the memory of the numbers that were appended since the last time."""
         lists = self.chains, self.copies, self.epsilon, self.calls, self.targets, self.ends
         num_bytes = _NUMBER_BYTES * sum(map(len, lists))
         self.work.budget.charge(num_bytes - self.num_charged)
         self.num_charged = num_bytes
 
     def layout(self) -> GrammarLayout:
-        """Return what has been written."""
+        """Return the tables."""
         self.work.check()
         fragments = self.fragments
         text, copies = np.frombuffer(b"".join(self.texts), np.uint8), int_rows(self.copies, 3)
@@ -244,7 +246,7 @@ class _LayoutBuilder:
         return GrammarLayout(tuple(self.rules), labels, tables)
 
     def check_size(self, num_bytes: int, copies: IntArray) -> None:
-        """Raise if there are too many arcs once all is written out, or states of prepared rules."""
+        """Raise if there are too many arcs once all is written out, or too many states of prepared rules."""
         sizes, limits = np.array([len(fragment.arcs) for fragment in self.fragments], np.int64), self.work.limits
         if num_bytes + int(sizes[copies[:, 0]].sum()) > limits.arcs:
             raise LimitExceeded(
@@ -263,7 +265,7 @@ def _together(tables: list[IntArray], width: int) -> IntArray:
 
 
 def _labelled(fragments: list[NfaFragment]) -> tuple[list[IntArray], tuple[str, ...]]:
-    """Return the arcs of fragments with their labels numbered together, and the labels."""
+    """Return the arcs of fragments with common numbers for their labels, and the labels."""
     labels = tuple(sorted({name for fragment in fragments for name in fragment.labels}))
     if not labels:
         return [fragment.arcs for fragment in fragments], labels
