@@ -73,7 +73,7 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         by_label: IntArray | None = None,
         labels: tuple[str, ...] = (),
     ) -> ByteAutomaton:
-        """The automaton of a table; arguments as of the class.
+        """Return the automaton of a table; arguments as of the class.
 
         Raises:
             ValueError: a state or a class is out of range, or shapes do not match.
@@ -89,7 +89,7 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         by_label: IntArray | None = None,
         labels: tuple[str, ...] = (),
     ) -> ByteAutomaton:
-        """The automaton of arcs; arguments as of the class.
+        """Return the automaton of arcs; arguments as of the class.
 
         Raises:
             ValueError: a state or a byte is out of range, arcs are not in order, or shapes do not match.
@@ -184,21 +184,22 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         return self.tables.accepts(text_bytes(text))
 
     def edges(self) -> tuple[IntArray, IntArray]:
-        """Source and target of every arc, over a run of bytes or a label, `[E]` each."""
+        """Return the source and the target of every arc, over a range of bytes or a label, `[E]` each."""
         arcs, (labelled, number) = self.range_arcs(), np.nonzero(self.by_label >= 0)
         source = np.concatenate([arcs.source, labelled.astype(np.int32)])
         return source, np.concatenate([arcs.target, self.by_label[labelled, number]])
 
     def ranges(self) -> IntArray:
-        """The transitions over bytes as arcs over runs of bytes, `[A, 4]`: source, first byte, last byte, target."""
+        """Return the transitions over bytes as arcs over runs of bytes, `[A, 4]`: source, first byte, last byte,
+        target."""
         return self.tables.range_arcs(_default_budget())
 
     def range_arcs(self) -> RangeArcs:
-        """The same, column by column."""
+        """Return the same, column by column."""
         return RangeArcs(*np.ascontiguousarray(self.ranges().T))
 
     def by_byte(self) -> IntArray:
-        """The transitions without classes, `[Q, 256]`.
+        """Return the transitions without classes, `[Q, 256]`.
 
         Raises:
             LimitExceeded: they take more than `DEFAULT_LIMITS.memory`.
@@ -207,8 +208,8 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         return self.next[:, self.byte_class]
 
     def fst(self, labels: tuple[str, ...] | None = None) -> Fst:
-        """The OpenFst acceptor. Its symbols are the bytes, and from 256 up the labels: this automaton's own, or those
-        given, which hold them, so that automata with different labels can be combined.
+        """Return the OpenFst acceptor. Its symbols are the bytes, and from 256 up the labels: this automaton's own, or
+        those given, which hold them, so that automata with different labels can be combined.
 
         Raises:
             LimitExceeded: its arcs, one for each byte, take more than `DEFAULT_LIMITS.memory`.
@@ -230,14 +231,14 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         )
 
     def symbol_arcs(self, columns: IntArray, labels: tuple[str, ...]) -> IntArray:
-        """The arcs `[3, A]` over the columns `[Q, P]`, whose symbols are below P, and over the labels, whose symbols
-        follow: source, symbol and target, by source and then by symbol."""
+        """Return the arcs `[3, A]` over the columns `[Q, P]`, whose symbols are below P, and over the labels, whose
+        symbols follow: source, symbol and target, by source and then by symbol."""
         table = np.concatenate([columns, self.label_columns(labels)], axis=1) if labels else columns
         source, symbol = np.nonzero(table >= 0)
         return np.stack([source, symbol, table[source, symbol]]).astype(np.int32)
 
     def label_columns(self, labels: tuple[str, ...]) -> IntArray:
-        """`[Q, len(labels)]`, the state that each of these labels leads to, or -1."""
+        """Return `[Q, len(labels)]`, the state that each of these labels leads to, or -1."""
         columns = np.full((self.num_states, len(labels)), -1, np.int32)
         for number, name in enumerate(self.labels):
             if name in labels:

@@ -18,7 +18,7 @@ class Compilable(Protocol):
     """A constraint that makes its own automaton."""
 
     def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
-        """The automaton of the texts that are allowed: over bytes alone, or with a stack.
+        """Return the automaton of the texts that are allowed: over bytes alone, or with a stack.
 
         Args:
             work: the limits, and how the compilation is stopped.

@@ -39,7 +39,7 @@ class Drawing:
     dot: str
 
     def svg(self) -> str:
-        """The picture as SVG.
+        """Render the picture as SVG.
 
         Raises:
             ImportError: pygraphviz is not installed.
@@ -51,7 +51,7 @@ class Drawing:
         return rendered.decode()
 
     def save(self, path: str | Path) -> Path:
-        """Writes the picture and returns where: as SVG, or as DOT for a path that ends in `.dot`.
+        """Write the picture and returns where: as SVG, or as DOT for a path that ends in `.dot`.
 
         Without pygraphviz it is DOT in any case, beside the path given.
         """
@@ -62,11 +62,11 @@ class Drawing:
         return written
 
     def _repr_svg_(self) -> str | None:
-        """What a notebook shows; nothing without pygraphviz."""
+        """Return what a notebook shows; nothing without pygraphviz."""
         return self.svg() if _pygraphviz() is not None else None
 
     def _repr_html_(self) -> str | None:
-        """What a notebook shows without pygraphviz."""
+        """Return what a notebook shows without pygraphviz."""
         return f"<pre>{html.escape(self.dot)}</pre>" if _pygraphviz() is None else None
 
 
@@ -84,7 +84,7 @@ def draw_fst(
     *,
     title: str | None = None,
 ) -> Drawing:
-    """An OpenFst automaton; arcs between the same two states are one arc with a line for each.
+    """Draw an OpenFst automaton; arcs between the same two states are one arc with a line for each.
 
     Args:
         fst: an acceptor or a transducer.
@@ -116,7 +116,7 @@ def draw_graph(
     names: Mapping[int, str] | None = None,
     legend: str | None = None,
 ) -> Drawing:
-    """Any automaton, from its states and the label of each arc.
+    """Draw any automaton, from its states and the label of each arc.
 
     Args:
         states: the states to draw.
@@ -148,7 +148,7 @@ def draw_graph(
 
 
 def character_label(char: str) -> str:
-    """A character as it can be read in a picture: white space and what does not print are escaped."""
+    """Write a character as it can be read in a picture: white space and what does not print are escaped."""
     if char in _ESCAPES:
         return _ESCAPES[char]
     if char.isprintable():
@@ -158,7 +158,7 @@ def character_label(char: str) -> str:
 
 
 def byte_label(byte: int) -> str:
-    """A byte as it can be read in a picture: ASCII as itself."""
+    """Write a byte as it can be read in a picture: ASCII as itself."""
     return character_label(chr(byte)) if byte < 0x80 else f"\\x{byte:02x}"
 
 
@@ -168,6 +168,6 @@ def range_label(low: int, high: int) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A DOT string that shows as `text`: DOT has its own backslash escapes, and character entities."""
+    """Return a DOT string that shows as `text`: DOT has its own backslash escapes, and character entities."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;").replace("\n", "\\n")
     return f'"{escaped}"'

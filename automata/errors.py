@@ -151,7 +151,7 @@ class LimitExceeded(TokenfstError, RuntimeError):
         self.limit, self.reason = limit, reason
 
     def of(self, subject: str) -> LimitExceeded:
-        """The same error, with what grew too large as the subject of its message."""
+        """Return the same error, with what grew too large as the subject of its message."""
         return LimitExceeded(f"{subject} {self.reason}", limit=self.limit, reason=self.reason) if self.reason else self
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -163,7 +163,7 @@ def _limit_exceeded(message: str, limit: str, reason: str) -> LimitExceeded:
 
 
 def limit_exceeded(limit: str, amount: float) -> LimitExceeded:
-    """The error for a limit that the native core has hit; `amount` is what it allows."""
+    """Return the error for a limit that the native core has hit; `amount` is what it allows."""
     if limit == "seconds":
         return LimitExceeded(f"compiling takes more than {amount:g} seconds (limit `seconds`)", limit=limit)
     has, unit = {"memory": ("takes", "bytes"), "states": ("has", "states")}[limit]

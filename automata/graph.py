@@ -1,6 +1,15 @@
-"""Distances and orders over the edges of a graph, by breadth-first search (`native/automata/distance.h`)."""
+"""Questions about the edges of a graph: distances, orders, components, reachable nodes.
+
+distances       the least number of edges to a goal (`native/automata/distance.h`)
+bottom_up       the nodes from which no cycle can be reached, in order
+components      strongly connected components
+reachable       all that edges lead to from some nodes
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -8,30 +17,101 @@ from automata import _native
 from automata.arrays import BoolArray, IntArray
 from automata.limits import Work, current_work
 
+N = TypeVar("N", bound=Hashable)
+
+# What a visit of a node takes, in steps of the budget.
+_VISIT_STEPS = 100
+
 
 def distances(source: IntArray, target: IntArray, goal: BoolArray, work: Work | None = None) -> IntArray:
-    """The least number of edges from each state to a goal, `[Q]`, or -1 where none can be reached.
+    """Return the least number of edges from each state to a goal, `[Q]`, or -1 where none can be reached.
 
     Args:
-        source, target: `[E]` each, in any order. Exchanged, the result is the distance from the goals.
+        source, target: `[E]` each, in any order. Exchanged, they give the distances from the goals.
         goal: `[Q]`.
-        work: the compilation that it is part of; without it, the default limits.
+        work: the limits; without it, those of the current compilation.
     """
     return _native.distances(*_columns(source, target), goal, current_work(work).budget)
 
 
 def bottom_up(num_states: int, source: IntArray, target: IntArray, work: Work | None = None) -> IntArray:
-    """The states from which no loop can be reached, each behind all that it has edges to (Kahn 1962). All states, if no
-    edge is on a loop.
+    """Return the states from which no cycle can be reached, each after all that it has edges to (Kahn 1962); these are
+    all states where there is no cycle.
 
     Args:
         num_states: Q.
         source, target: `[E]` each, in any order.
-        work: the compilation that it is part of; without it, the default limits.
+        work: the limits; without it, those of the current compilation.
     """
     return _native.bottom_up(num_states, *_columns(source, target), current_work(work).budget)
 
 
 def _columns(source: IntArray, target: IntArray) -> tuple[IntArray, IntArray]:
-    """Columns of tables lie apart; the native core takes them in one piece."""
+    """Return columns of a table as contiguous arrays, which the native core asks for."""
     return np.ascontiguousarray(source), np.ascontiguousarray(target)
+
+
+def components(successors: Sequence[Iterable[int]], work: Work | None = None) -> list[list[int]]:
+    """Return the strongly connected components of a graph, each after those that it leads to (Tarjan 1972).
+
+    Args:
+        successors: for each node, the nodes that edges lead to.
+        work: the compilation to stop; without it, the current one.
+    """
+    work = current_work(work)
+    index = [-1] * len(successors)
+    low = [0] * len(successors)
+    on_path = [False] * len(successors)
+    path: list[int] = []
+    found: list[list[int]] = []
+    count = 0
+    for root in range(len(successors)):
+        if index[root] >= 0:
+            continue
+        waiting = [(root, iter(successors[root]))]
+        index[root] = low[root] = count
+        count += 1
+        path.append(root)
+        on_path[root] = True
+        while waiting:
+            work.budget.spend(_VISIT_STEPS)
+            node, rest = waiting[-1]
+            for target in rest:
+                if index[target] < 0:
+                    index[target] = low[target] = count
+                    count += 1
+                    path.append(target)
+                    on_path[target] = True
+                    waiting.append((target, iter(successors[target])))
+                    break
+                if on_path[target]:
+                    low[node] = min(low[node], index[target])
+            else:
+                waiting.pop()
+                if waiting:
+                    low[waiting[-1][0]] = min(low[waiting[-1][0]], low[node])
+                if low[node] == index[node]:
+                    members: list[int] = []
+                    while not members or members[-1] != node:
+                        members.append(path.pop())
+                        on_path[members[-1]] = False
+                    found.append(members)
+    return found
+
+
+def reachable(starts: Iterable[N], successors: Callable[[N], Iterable[N]], work: Work | None = None) -> set[N]:
+    """Return the nodes that edges lead to from some nodes, and these.
+
+    Raises:
+        LimitExceeded, Cancelled: the compilation has to stop.
+    """
+    spend = current_work(work).budget.spend
+    seen = set(starts)
+    waiting = list(seen)
+    while waiting:
+        spend(_VISIT_STEPS)
+        for node in successors(waiting.pop()):
+            if node not in seen:
+                seen.add(node)
+                waiting.append(node)
+    return seen

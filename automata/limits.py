@@ -119,7 +119,8 @@ class Work:
         self.budget.check()
 
     def watched(self, items: Iterable[T]) -> Iterable[T]:
-        """The items, for a loop that may be long: every thousand of them it is seen to that the compilation may go on.
+        """Return the items, for a loop that may be long: every thousand of them it is seen to that the compilation may
+        go on.
 
         Raises: as `check`.
         """
@@ -135,7 +136,8 @@ class Work:
 
 
 def current_work(work: Work | None = None) -> Work:
-    """The compilation that a step is part of: the one given, the current one, or one of its own with default limits."""
+    """Return the compilation that a step is part of: the one given, the current one, or one of its own with default
+    limits."""
     return work or _current.get() or Work()
 
 

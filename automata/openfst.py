@@ -39,7 +39,7 @@ _INFINITY = 0x7F800000
 
 
 def to_fst(start: int, final: BoolArray, source: IntArray, symbol: IntArray, target: IntArray) -> Fst:
-    """The acceptor with Q states and A arcs as a mutable OpenFst automaton.
+    """Return the acceptor with Q states and A arcs as a mutable OpenFst automaton.
 
     Args:
         start: the start state, -1 where there is none.
@@ -51,7 +51,7 @@ def to_fst(start: int, final: BoolArray, source: IntArray, symbol: IntArray, tar
 
 
 def _const_words(fst: Fst) -> tuple[int, int, IntArray]:
-    """The start state (-1 for none), the number of states and the body of the `const` form: 5 words for a state
+    """Return the start state (-1 for none), the number of states and the body of the `const` form: 5 words for a state
     (weight, first arc, number of arcs, two counts of epsilon arcs), then 4 for an arc."""
     import pywrapfst
 
@@ -64,7 +64,7 @@ def _const_words(fst: Fst) -> tuple[int, int, IntArray]:
 def to_transducer(
     start: int, final: BoolArray, source: IntArray, ilabel: IntArray, olabel: IntArray, target: IntArray
 ) -> Fst:
-    """The transducer with Q states and A arcs as a mutable OpenFst automaton; see `to_fst`.
+    """Return the transducer with Q states and A arcs as a mutable OpenFst automaton; see `to_fst`.
 
     Args:
         start: the start state, -1 where there is none.
@@ -76,7 +76,7 @@ def to_transducer(
 
 
 def _read(properties: int, start: int, final: BoolArray, arcs: IntArray) -> Fst:
-    """The automaton with these arcs `[A, 4]`: source, input symbol, output symbol and target."""
+    """Return the automaton with these arcs `[A, 4]`: source, input symbol, output symbol and target."""
     import pywrapfst
 
     header = _VECTOR_HEADER.pack(_MAGIC, 6, b"vector", 8, b"standard", 2, 0, properties, start, len(final), len(arcs))
@@ -84,7 +84,7 @@ def _read(properties: int, start: int, final: BoolArray, arcs: IntArray) -> Fst:
 
 
 def to_arcs(fst: Fst) -> tuple[int, BoolArray, IntArray]:
-    """The start state (-1 for none), the final states `[Q]` and the arcs `[4, A]` of any automaton.
+    """Return the start state (-1 for none), the final states `[Q]` and the arcs `[4, A]` of any automaton.
 
     An arc is source, input symbol, output symbol and target, `EPSILON` where it reads or writes nothing; arcs come
     by source.

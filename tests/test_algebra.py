@@ -34,7 +34,7 @@ from automata import (
     to_expr,
 )
 from automata import expressions as ex
-from automata.algebra.derivative import nullable
+from automata.assertions import matches_empty
 from automata.limits import Work
 from tokenfst import Vocabulary
 
@@ -149,7 +149,7 @@ def test_a_derivative_is_what_is_left(expr: Expr) -> None:
         assert isinstance(of_expr, Expr)
         for rest in (derivative(automaton, prefix), compile_expr(of_expr)):
             assert {suffix for suffix in suffixes if rest.accepts(suffix)} == left
-        assert nullable(of_expr) == (b"" in left)
+        assert matches_empty(of_expr) == (b"" in left)
 
 
 @settings(max_examples=60)

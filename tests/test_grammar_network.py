@@ -33,9 +33,9 @@ from automata import (
     repeat,
 )
 from automata.expressions.nodes import Alternation, ByteSet, Call, CharSet, Concatenation, Literal, Repetition
+from automata.graph import components
 from automata.limits import Work
 from automata.pushdown import report
-from automata.pushdown.analysis import components
 from automata.pushdown.grammar import Place
 from automata.pushdown.network import Network, build_network
 

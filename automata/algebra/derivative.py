@@ -23,6 +23,7 @@ from typing import TypeVar
 
 from automata.algebra import operations as algebra
 from automata.algebra.elimination import to_expr
+from automata.assertions import matches_empty
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import text_bytes, wrong_type
 from automata.expressions import (
@@ -59,7 +60,8 @@ L = TypeVar("L", ByteAutomaton, Expr)
 
 
 def derivative(language: L, prefix: str | bytes) -> L:
-    """What is left after a prefix: the texts t for which `prefix + t` is in the language; empty if there are none.
+    """Return what is left after a prefix: the texts t for which `prefix + t` is in the language; empty if there are
+    none.
 
     Args:
         language: an automaton or an expression; the result is of the same kind, and `tokenfst.compile` takes both.
@@ -79,7 +81,7 @@ def derivative(language: L, prefix: str | bytes) -> L:
 
 
 def _has_rules(expr: Expr) -> bool:
-    """Whether the rules can be followed: every node is of a kind with one, and they do not nest too deeply.
+    """Return whether the rules can be followed: every node is of a kind with one, and they do not nest too deeply.
 
     One other node is enough to spoil it, wherever it stands: what it allows may depend on the text before it, which a
     derivative forgets.
@@ -93,31 +95,9 @@ def _has_rules(expr: Expr) -> bool:
     return True
 
 
-def nullable(expr: Expr) -> bool:
-    """Whether the empty text is in the language; of expressions all of whose nodes have a rule."""
-    if isinstance(expr, Literal):
-        return not expr.value
-    if isinstance(expr, Strings):
-        return not expr.values[0]
-    if isinstance(expr, CharSet | ByteSet | Label):
-        return False
-    if isinstance(expr, Concatenation):
-        return all(map(nullable, expr.parts))
-    if isinstance(expr, Alternation):
-        return any(map(nullable, expr.parts))
-    if isinstance(expr, Repetition):
-        return expr.low == 0 or nullable(expr.inner)
-    if isinstance(expr, Intersection):
-        return nullable(expr.left) and nullable(expr.right)
-    if isinstance(expr, Difference):
-        return nullable(expr.left) and not nullable(expr.right)
-    assert isinstance(expr, Complement)
-    return not nullable(expr.inner)
-
-
 @singledispatch
 def _after(expr: Expr, byte: int) -> Expr:
-    """The derivative by one byte, by Brzozowski's rule for each kind of node."""
+    """Return the derivative by one byte, by Brzozowski's rule for each kind of node."""
     raise TypeError(f"there is no rule for {type(expr).__name__}")
 
 
@@ -146,7 +126,7 @@ def _(expr: CharSet, byte: int) -> Expr:
     _, arcs = character_arcs(expr.ranges)
 
     def continuations(state: int) -> Expr:
-        """What leads from a state of the character's automaton to its end, state 1."""
+        """Return what leads from a state of the character's automaton to its end, state 1."""
         if state == 1:
             return EPSILON
         leads: dict[int, list[tuple[int, int]]] = {}
@@ -166,7 +146,7 @@ def _(expr: Concatenation, byte: int) -> Expr:
     ways = []
     for place, part in enumerate(expr.parts):
         ways.append(concat(_after(part, byte), *expr.parts[place + 1 :]))
-        if not nullable(part):
+        if not matches_empty(part):
             break
     return alternation(*ways)
 

@@ -42,7 +42,7 @@ MAX_LEAVES = 100_000
 
 
 def to_expr(automaton: ByteAutomaton) -> Expr:
-    """An expression of the language of an automaton, over characters where the language is text.
+    """Return an expression of the language of an automaton, over characters where the language is text.
 
     Raises:
         LimitExceeded: the expression would have more than `MAX_LEAVES` leaves.
@@ -61,7 +61,7 @@ def to_expr(automaton: ByteAutomaton) -> Expr:
 
 
 def without_states(arcs: dict[int, Arcs], start: int) -> Arcs:
-    """What leads from the start to each end, once all other states are gone.
+    """Return what leads from the start to each end, once all other states are gone.
 
     Args:
         arcs: from each state that is no end, the expression to each target; they are used up.
@@ -84,7 +84,7 @@ class _Elimination:
                 self.sources[target].add(source)
 
     def run(self) -> Arcs:
-        """The arcs from the start that are left at last."""
+        """Return the arcs from the start that are left at last."""
         cost = {state: self.cost(state) for state in self.arcs if state != self.start}
         while cost:
             state = min(cost, key=cost.__getitem__)
@@ -95,7 +95,7 @@ class _Elimination:
         return self.arcs[self.start]
 
     def cost(self, state: int) -> tuple[int, int]:
-        """How many more leaves there are without a state; among equals, later states go first."""
+        """Return how many more leaves there are without a state; among equals, later states go first."""
         sources = self.sources[state] - {state}
         out = [way.size for target, way in self.arcs[state].items() if target != state]
         ways = len(sources) * len(out)
@@ -104,7 +104,7 @@ class _Elimination:
         return into * (len(out) - 1) + sum(out) * (len(sources) - 1) + loop * (ways - 1), -state
 
     def eliminate(self, state: int) -> set[int]:
-        """Takes a state out; the states that it had arcs from and to.
+        """Take a state out; the states that it had arcs from and to.
 
         Raises:
             LimitExceeded: an arc's expression is larger than `MAX_LEAVES`.
@@ -127,7 +127,7 @@ class _Elimination:
 
 
 def _sequence(left: Expr, right: Expr) -> Expr:
-    """One after the other; where what ends the one begins the other, it is counted."""
+    """Return one after the other; where what ends the one begins the other, it is counted."""
     first = left.parts if isinstance(left, Concatenation) else (left,)
     second = right.parts if isinstance(right, Concatenation) else (right,)
     end, begin = first[-1], second[0]
@@ -146,7 +146,7 @@ def _times(expr: Expr) -> tuple[Expr, int, int | None]:
 
 
 def _either(left: Expr, right: Expr) -> Expr:
-    """The one or the other."""
+    """Return the one or the other."""
     if is_epsilon(right):
         left, right = right, left
     if not is_epsilon(left):

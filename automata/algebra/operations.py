@@ -33,7 +33,7 @@ _set = object.__setattr__
 
 
 def automaton_of(language: RegularLanguage) -> ByteAutomaton:
-    """The automaton of a language.
+    """Return the automaton of a language.
 
     Raises:
         TypeError: it is none; text could be meant literally or as a pattern.
@@ -46,32 +46,32 @@ def automaton_of(language: RegularLanguage) -> ByteAutomaton:
 
 
 def intersection(left: Operand, right: Operand) -> ByteAutomaton:
-    """What is in both."""
+    """Return what is in both."""
     return _compiled(ex.intersection, left, right)
 
 
 def difference(left: Operand, right: Operand) -> ByteAutomaton:
-    """What is in `left` and not in `right`."""
+    """Return what is in `left` and not in `right`."""
     return _compiled(ex.difference, left, right)
 
 
 def complement(inner: Operand) -> ByteAutomaton:
-    """Every text (sequence of UTF-8 characters) that is not in `inner`."""
+    """Return every text (sequence of UTF-8 characters) that is not in `inner`."""
     return _compiled(ex.complement, inner)
 
 
 def alternation(*parts: Operand) -> ByteAutomaton:
-    """Any one of the parts."""
+    """Return any one of the parts."""
     return _compiled(ex.alternation, *parts)
 
 
 def concatenation(*parts: Operand) -> ByteAutomaton:
-    """One part after the other."""
+    """Return one part after the other."""
     return _compiled(ex.concat, *parts)
 
 
 def repetition(inner: Operand, low: int, high: int | None = None) -> ByteAutomaton:
-    """`inner` between `low` and `high` times; `high` None is no bound.
+    """Repeat `inner` between `low` and `high` times; `high` None is no bound.
 
     Raises:
         ValueError: a negative bound, or an upper bound below the lower one.
@@ -80,7 +80,7 @@ def repetition(inner: Operand, low: int, high: int | None = None) -> ByteAutomat
 
 
 def rest(automaton: ByteAutomaton, prefix: bytes) -> ByteAutomaton:
-    """What can follow a prefix: the texts t for which `prefix + t` is in the language; see
+    """Return what can follow a prefix: the texts t for which `prefix + t` is in the language; see
     `automata.algebra.derivative`."""
     state = automaton.step(automaton.start, prefix)
     if state < 0:
@@ -114,7 +114,7 @@ class _StandIn(Expr):
 
 
 def _compiled(operation: Callable[..., Expr], *operands: Operand) -> ByteAutomaton:
-    """The automaton of an operation on expressions, where some operands are automata.
+    """Return the automaton of an operation on expressions, where some operands are automata.
 
     Raises:
         TypeError: an operand is none of them.

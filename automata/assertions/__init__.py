@@ -42,7 +42,7 @@ from automata.expressions import (
 
 
 def holds_assertion(expr: Expr) -> bool:
-    """Whether an expression depends on what stands around it; texts of their own within it do not."""
+    """Return whether an expression depends on what stands around it; texts of their own within it do not."""
     seen, stack = {expr}, [expr]
     while stack:
         node = stack.pop()
@@ -56,7 +56,8 @@ def holds_assertion(expr: Expr) -> bool:
 
 
 def matches_empty(expr: Expr) -> bool:
-    """Whether the empty text is in the language of an expression that is a text of its own; without recursion."""
+    """Return whether the empty text is in the language of an expression that is a text of its own; without
+    recursion."""
     known: dict[Expr, bool] = {}
     stack = [expr]
     while stack:
@@ -70,7 +71,7 @@ def matches_empty(expr: Expr) -> bool:
 
 
 def _matches_empty(expr: Expr, operands: list[bool]) -> bool:
-    """The same, for an expression whose operands do or do not match it."""
+    """Return the same, for an expression whose operands do or do not match it."""
     if isinstance(expr, Literal):
         return not expr.value
     if isinstance(expr, Strings):
@@ -93,7 +94,8 @@ def _matches_empty(expr: Expr, operands: list[bool]) -> bool:
 
 
 def simplified(expr: Expr) -> Expr:
-    """The same text with the assertions at its ends resolved, where that takes no more than operations on texts."""
+    """Return the same text with the assertions at its ends resolved, where that takes no more than operations on
+    texts."""
     if isinstance(expr, Alternation):
         return ex.alternation(*map(simplified, expr.parts))
     if not isinstance(expr, Concatenation | Lookahead | Lookbehind):
@@ -122,12 +124,12 @@ def simplified(expr: Expr) -> Expr:
 
 
 def _is_decided(expr: Expr) -> bool:
-    """Whether the expression alone says whether it matches the empty text."""
+    """Return whether the expression alone says whether it matches the empty text."""
     return not holds_assertion(expr) and all(isinstance(leaf, KNOWN_LEAVES) for leaf in leaves(expr))
 
 
 def _is_text(expr: Expr) -> bool:
-    """Whether an expression describes text only, without raw bytes and labels."""
+    """Return whether an expression describes text only, without raw bytes and labels."""
     return all(
         (isinstance(leaf, Literal) and is_utf8(leaf.value))
         or (isinstance(leaf, Strings) and all(map(is_utf8, leaf.values)))
@@ -137,7 +139,7 @@ def _is_text(expr: Expr) -> bool:
 
 
 def _cut_at_anchors(parts: list[Expr]) -> bool:
-    """Takes away what stands before the start of the text or behind its end, which must then be empty; False where it
+    """Take away what stands before the start of the text or behind its end, which must then be empty; False where it
     cannot be."""
     while TEXT_START in parts:
         place = parts.index(TEXT_START)
@@ -157,6 +159,6 @@ def _cut_at_anchors(parts: list[Expr]) -> bool:
 
 
 def text_of(expr: Expr) -> Expr:
-    """The language of a text: an expression that no longer depends on what stands around it."""
+    """Return the language of a text: an expression that no longer depends on what stands around it."""
     result = simplified(expr)
     return ex.whole(result) if holds_assertion(result) else result

@@ -21,7 +21,7 @@ KNOWN_LEAVES = (*PLAIN_LEAVES, Strings, Substring)
 
 
 def nodes(expr: Expr) -> Iterator[Expr]:
-    """Every node of an expression, equal ones once."""
+    """Return every node of an expression, equal ones once."""
     seen, stack = {expr}, [expr]
     while stack:
         node = stack.pop()
@@ -33,12 +33,12 @@ def nodes(expr: Expr) -> Iterator[Expr]:
 
 
 def leaves(expr: Expr) -> Iterator[Expr]:
-    """The nodes of an expression that are not made of others."""
+    """Return the nodes of an expression that are not made of others."""
     return (node for node in nodes(expr) if not node.operands() and not isinstance(node, Alternation))
 
 
 def is_utf8(value: bytes) -> bool:
-    """Whether bytes are text."""
+    """Return whether bytes are text."""
     try:
         value.decode()
     except UnicodeDecodeError:
@@ -56,7 +56,7 @@ class Alphabet:
     """
 
     def __init__(self, exprs: Iterable[Expr]) -> None:
-        """The alphabet of some expressions.
+        """Return the alphabet of some expressions.
 
         Raises:
             ExpressionError: one of them holds raw bytes.
@@ -80,7 +80,7 @@ class Alphabet:
         self.known: dict[Ranges, tuple[int, ...]] = {}
 
     def classes(self, ranges: Ranges) -> tuple[int, ...]:
-        """The classes that make up a set of the expression: those whose first character is in it."""
+        """Return the classes that make up a set of the expression: those whose first character is in it."""
         found = self.known.get(ranges)
         if found is None:
             firsts = self.firsts
@@ -89,7 +89,7 @@ class Alphabet:
         return found
 
     def symbols(self, expr: Expr) -> Iterator[int]:
-        """The classes of the characters and labels that make up an expression of one character or label."""
+        """Return the classes of the characters and labels that make up an expression of one character or label."""
         for leaf in leaves(expr):
             if isinstance(leaf, CharSet):
                 yield from self.classes(leaf.ranges)
@@ -99,14 +99,14 @@ class Alphabet:
                 yield self.labels[leaf.name]
 
     def members(self, classes: list[int]) -> tuple[Ranges, list[str]]:
-        """The characters and the labels of some classes."""
+        """Return the characters and the labels of some classes."""
         ranges = rg.normalize(pair for number in classes if number < len(self.ranges) for pair in self.ranges[number])
         return ranges, [name for name, number in self.labels.items() if number in classes]
 
 
 def _classes(sets: list[Ranges], singles: set[int]) -> list[Ranges]:
-    """The coarsest classes of which every set and every one of some characters is made, together all of the sets; in
-    the order of their first members."""
+    """Return the coarsest classes of which every set and every one of some characters is made, together all of the
+    sets; in the order of their first members."""
     borders = dict.fromkeys([*singles, *(code + 1 for code in singles)], 0)
     for number, ranges in enumerate(sets):
         for low, high in ranges:

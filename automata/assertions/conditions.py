@@ -15,6 +15,7 @@ Rejected: decision diagrams (canonical, but nearly all conditions here are TRUE 
 
 from __future__ import annotations
 
+from automata.arrays import bits_of
 from automata.errors import LimitExceeded
 from automata.limits import Work
 
@@ -28,34 +29,24 @@ _COMPARING_STEPS = 10
 
 
 def can(state: int) -> Condition:
-    """The rest of the text can be read from a state."""
+    """Return the condition that the rest of the text can be read from a state."""
     return frozenset({1 << 2 * state})
 
 
 def cannot(state: int) -> Condition:
-    """The rest of the text cannot be read from a state."""
+    """Return the condition that the rest of the text cannot be read from a state."""
     return frozenset({2 << 2 * state})
 
 
-def bits(alternative: int) -> list[int]:
-    """The obligations of an alternative."""
-    found = []
-    while alternative:
-        lowest = alternative & -alternative
-        found.append(lowest.bit_length() - 1)
-        alternative ^= lowest
-    return found
-
-
 def holds_at_end(condition: Condition) -> bool:
-    """Whether the condition holds where the text ends: nothing can be read there."""
-    return any(not any(bit % 2 == 0 for bit in bits(alternative)) for alternative in condition)
+    """Return whether the condition holds where the text ends: nothing can be read there."""
+    return any(not any(bit % 2 == 0 for bit in bits_of(alternative)) for alternative in condition)
 
 
 def _contradicts(alternative: int) -> bool:
-    """Whether both 2k and 2k + 1 are among the obligations."""
+    """Return whether both 2k and 2k + 1 are among the obligations."""
     neighbours = alternative & alternative >> 1
-    return any(bit % 2 == 0 for bit in bits(neighbours)) if neighbours else False
+    return any(bit % 2 == 0 for bit in bits_of(neighbours)) if neighbours else False
 
 
 class Conditions:
@@ -65,13 +56,13 @@ class Conditions:
         self.work = work
 
     def either(self, left: Condition, right: Condition) -> Condition:
-        """One of two conditions holds."""
+        """Return the condition that one of two holds."""
         if left == right or not right:
             return left
         return right if not left else self._reduced(left | right)
 
     def both(self, left: Condition, right: Condition) -> Condition:
-        """Both conditions hold."""
+        """Return the condition that both of two hold."""
         if left == TRUE or not right:
             return right
         if right == TRUE or not left:
@@ -83,10 +74,10 @@ class Conditions:
         return self._reduced(together)
 
     def negation(self, condition: Condition) -> Condition:
-        """The condition does not hold."""
+        """Return the condition that one does not hold."""
         result = TRUE
         for alternative in condition:
-            result = self.both(result, frozenset(1 << (bit ^ 1) for bit in bits(alternative)))
+            result = self.both(result, frozenset(1 << (bit ^ 1) for bit in bits_of(alternative)))
         return result
 
     def _reduced(self, alternatives: set[int] | frozenset[int]) -> Condition:

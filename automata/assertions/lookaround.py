@@ -39,13 +39,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from automata.arrays import bits_of
 from automata.assertions.alphabet import PLAIN_LEAVES, Alphabet, leaves
 from automata.assertions.conditions import (
     FALSE,
     TRUE,
     Condition,
     Conditions,
-    bits,
     can,
     cannot,
     holds_at_end,
@@ -63,7 +63,7 @@ _ARC_STEPS = 50
 
 
 def fragment(expr: Expr, work: Work, compiled: Callable[[Expr], ByteAutomaton]) -> NfaBuilder:
-    """The automaton over bytes of a text with assertions.
+    """Return the automaton over bytes of a text with assertions.
 
     Args:
         expr: the text.
@@ -106,13 +106,13 @@ def _fragment(expr: Expr, budget: StateBudget, compiled: Callable[[Expr], ByteAu
 
 
 def _lifted(automaton: ByteAutomaton, budget: StateBudget) -> dict[int, dict[int, Expr]]:
-    """The arcs of an automaton over bytes, by sets of characters."""
+    """Return the arcs of an automaton over bytes, by sets of characters."""
     budget.check(automaton.num_states)
     return {} if automaton.is_empty else lifted(automaton, budget.work)
 
 
 def _characters(automaton: ByteAutomaton, arcs: dict[int, dict[int, Expr]], alphabet: Alphabet) -> CharDfa:
-    """An automaton over bytes with these arcs, over classes of characters."""
+    """Return an automaton over bytes with these arcs, over classes of characters."""
     if automaton.is_empty:
         return CharDfa([{}], [False])
     order = [automaton.start, *(state for state in arcs if state != automaton.start)]
@@ -131,7 +131,7 @@ class _Languages:
         self.alphabet, self.budget, self.known = alphabet, budget, known
 
     def of(self, expr: Expr) -> CharDfa:
-        """The automaton of a text of its own."""
+        """Return the automaton of a text of its own."""
         if expr in self.known:
             return self.known[expr]
         if isinstance(expr, Intersection | Difference):
@@ -144,7 +144,7 @@ class _Languages:
 
 
 def _combined(left: CharDfa, right: CharDfa, budget: StateBudget, *, difference: bool) -> CharDfa:
-    """The intersection or the difference; -1 is where the right automaton has no way on."""
+    """Return the intersection or the difference; -1 is where the right automaton has no way on."""
     numbers, pairs = {(0, 0): 0}, [(0, 0)]
     result = CharDfa([], [])
     for a, b in pairs:
@@ -176,7 +176,7 @@ class _Subsets:
         self.ends = {assertion.end for assertion in skeleton.assertions if not assertion.behind}
 
     def characters(self) -> CharDfa:
-        """The deterministic automaton."""
+        """Return the deterministic automaton."""
         start = self.closed({TEXT: {self.skeleton.start: TRUE}})
         numbers, maps = {frozenset(start.items()): 0}, [start]
         result = CharDfa([], [])
@@ -197,7 +197,7 @@ class _Subsets:
         return result
 
     def steps(self, reached: _Reached) -> dict[int, dict[int, _Reached]]:
-        """What is reached by each class, by owner; only where something of the text itself is."""
+        """Return what is reached by each class, by owner; only where something of the text itself is."""
         result: dict[int, dict[int, _Reached]] = {}
         owner, arcs = self.skeleton.owner, self.skeleton.arcs
         spend = self.conditions.work.budget.spend
@@ -216,13 +216,13 @@ class _Subsets:
         return {symbol: by_owner for symbol, by_owner in result.items() if TEXT in by_owner}
 
     def step(self, condition: Condition, symbol: int) -> Condition:
-        """The condition that is left once a character of a class has been read."""
+        """Return the condition that is left once a character of a class has been read."""
         known = self.stepped.get((condition, symbol))
         if known is None:
             known = FALSE
             for alternative in condition:
                 left = TRUE
-                for bit in bits(alternative):
+                for bit in bits_of(alternative):
                     left = self.conditions.both(left, self.obligation_after(bit, symbol))
                 known = self.conditions.either(known, left)
             self.stepped[condition, symbol] = known
@@ -240,8 +240,8 @@ class _Subsets:
         return result
 
     def closed(self, entered: dict[int, _Reached]) -> _Reached:
-        """All that is reached at one place without reading more, from the states entered there (by owner); states
-        that no character leaves are left out, but for the last one of the text."""
+        """Return all that is reached at one place without reading more, from the states entered there (by owner);
+        states that no character leaves are left out, but for the last one of the text."""
         self.skeleton.budget.spend()
         return _Position(self, entered).reached()
 
@@ -270,7 +270,7 @@ class _Position:
         return result
 
     def spread(self, entered: _Reached) -> _Reached:
-        """Adds what can be reached by jumps."""
+        """Add what can be reached by jumps."""
         reached: _Reached = {}
         stack, spend = [*entered.items()], self.conditions.work.budget.spend
         while stack:
@@ -295,8 +295,8 @@ class _Position:
         return self.conditions.negation(condition) if guard.negated else condition
 
     def readable(self, state: int) -> Condition:
-        """When the rest of the text can be read from a state of a lookahead; obligations are then about states that
-        the next character leaves."""
+        """Return when the rest of the text can be read from a state of a lookahead; obligations are then about states
+        that the next character leaves."""
         assertion = self.skeleton.assertions[self.skeleton.owner[state]]
         known = self.subsets.timeless if assertion.timeless else self.ahead
         if state not in known:
@@ -310,7 +310,7 @@ class _Position:
         return known[state]
 
     def expanded(self, entered: _Reached) -> _Reached:
-        """The same with obligations from before the place put in terms of what is left to read."""
+        """Return the same with obligations from before the place put in terms of what is left to read."""
         result: _Reached = {}
         for state, condition in entered.items():
             if condition is TRUE:
@@ -319,7 +319,7 @@ class _Position:
             total = FALSE
             for alternative in condition:
                 left = TRUE
-                for bit in bits(alternative):
+                for bit in bits_of(alternative):
                     readable = self.readable(bit // 2)
                     left = self.conditions.both(left, self.conditions.negation(readable) if bit % 2 else readable)
                 total = self.conditions.either(total, left)

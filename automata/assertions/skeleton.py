@@ -76,7 +76,7 @@ class StateBudget:
         self.num_entries = 0
 
     def check(self, num_states: int) -> None:
-        """Goes on, or not.
+        """Raise if there are too many states or the compilation has to stop.
 
         Raises:
             LimitExceeded: there are too many states, or the time is up.
@@ -98,12 +98,12 @@ class StateBudget:
         self.work.budget.spend(_STEPS_OF_PLACE)
 
     def charge(self, num_entries: int) -> None:
-        """Accounts for entries of tables, as long as the construction lasts."""
+        """Account for entries of tables, as long as the construction lasts."""
         self.work.budget.charge(_ENTRY_BYTES * num_entries)
         self.num_entries += num_entries
 
     def release(self) -> None:
-        """Gives back what was charged."""
+        """Give back what was charged."""
         self.work.budget.release(_ENTRY_BYTES * self.num_entries)
         self.num_entries = 0
 
@@ -122,7 +122,7 @@ class Skeleton:
     def __init__(
         self, expr: Expr, alphabet: Alphabet, budget: StateBudget, language: Callable[[Expr], CharDfa]
     ) -> None:
-        """Lays a text out; `language` gives the automaton of a part that is copied in."""
+        """Lay a text out; `language` gives the automaton of a part that is copied in."""
         self.alphabet, self.budget, self.language = alphabet, budget, language
         self.arcs: list[dict[int, list[int]]] = []
         self.jumps: list[list[tuple[Guard | None, int]]] = []
@@ -147,14 +147,14 @@ class Skeleton:
         self.budget.charge(len(arcs) - before)
 
     def lay(self, expr: Expr, start: int, end: int) -> None:
-        """Lays an expression between two states: no arc enters the first and none leaves the last. What is still to be
+        """Lay an expression between two states: no arc enters the first and none leaves the last. What is still to be
         laid is kept on a stack, so that only assertions within assertions recurse."""
         tasks = [(expr, start, end)]
         while tasks:
             tasks += self.between(*tasks.pop())
 
     def between(self, expr: Expr, start: int, end: int) -> list[_Task]:
-        """Lays an expression between two states but for its parts, which it returns."""
+        """Lay an expression between two states but for its parts, which it returns."""
         if isinstance(expr, Concatenation):
             middles = [self.state() for _ in expr.parts[1:]]
             return list(zip(expr.parts, [start, *middles], [*middles, end], strict=True))
@@ -212,7 +212,7 @@ class Skeleton:
                 self.jumps[name].append((None, end))
 
     def assertion(self, inner: Expr, behind: bool) -> int:
-        """The number of an assertion, whose automaton is laid when it is first met."""
+        """Return the number of an assertion, whose automaton is laid when it is first met."""
         number = self.numbers.get((behind, inner))
         if number is None:
             self.depth += 1

@@ -26,7 +26,7 @@ MAX_EXCERPT = 80
 
 
 def excerpt(expr: Expr) -> str:
-    """The pattern of an expression, at most `MAX_EXCERPT` characters of it."""
+    """Return the pattern of an expression, at most `MAX_EXCERPT` characters of it."""
     text = ""
     for piece in islice(pieces(expr), MAX_EXCERPT + 1):
         text += piece
@@ -36,13 +36,13 @@ def excerpt(expr: Expr) -> str:
 
 
 def numeral(number: int) -> str:
-    """A number for a message; one that is too long to be read is rounded."""
+    """Return a number for a message; one that is too long to be read is rounded."""
     digits = int(number.bit_length() * log10(2))
     return f"{number:,}" if digits < MAX_EXCERPT // 2 else f"about 10^{digits}"
 
 
 def largest(expr: Expr, leaves: int) -> Expr:
-    """The innermost part that has more than `leaves` leaves."""
+    """Return the innermost part that has more than `leaves` leaves."""
     while True:
         inner = max(expr.operands(), key=lambda part: part.size, default=expr)
         if inner.size <= leaves or inner is expr:
@@ -53,7 +53,7 @@ def largest(expr: Expr, leaves: int) -> Expr:
 def responsible(
     expr: Expr, explodes: Callable[[Expr], bool], confirmed: Callable[[Expr], bool] = lambda part: True
 ) -> Expr:
-    """The innermost part that explodes, as far as trials within `MAX_SECONDS` find it.
+    """Return the innermost part that explodes, as far as trials within `MAX_SECONDS` find it.
 
     Args:
         expr: an expression that explodes.
@@ -81,7 +81,7 @@ def responsible(
 
 
 def _narrowed(parts: Sequence[Expr], fails: Callable[[Sequence[Expr]], bool]) -> Sequence[Expr]:
-    """The parts without those at both ends that it explodes without, by halves."""
+    """Return the parts without those at both ends that it explodes without, by halves."""
     low, high = 0, len(parts) - 1
     while low < high:
         middle = (low + high + 1) // 2

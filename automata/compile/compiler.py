@@ -54,7 +54,7 @@ _MAX_DEPTH = 50
 
 
 def compile_expr(expr: Expr, work: Work | None = None) -> ByteAutomaton:
-    """The minimal deterministic trim automaton of a language.
+    """Return the minimal deterministic trim automaton of a language.
 
     Args:
         expr: the language.
@@ -82,7 +82,7 @@ class Compiler:
     layout: type[ThompsonConstruction] = ThompsonConstruction
 
     def __init__(self, work: Work, *, blames: bool = True) -> None:
-        """Starts with nothing compiled.
+        """Start with nothing compiled.
 
         Args:
             work: the limits, and how it is stopped.
@@ -95,7 +95,7 @@ class Compiler:
         self.depth = 0
 
     def compile(self, expr: Expr) -> ByteAutomaton:
-        """The automaton of an expression that is a text of its own."""
+        """Return the automaton of an expression that is a text of its own."""
         if self.resolved and expr in self.resolved:
             return self.resolved[expr]
         try:
@@ -105,7 +105,7 @@ class Compiler:
             return automaton
 
     def part(self, expr: Expr) -> ByteAutomaton:
-        """The automaton of a part of a text.
+        """Return the automaton of a part of a text.
 
         Raises:
             AssertionMet: it depends on the parts around it.
@@ -122,7 +122,7 @@ class Compiler:
         return automaton
 
     def resolve(self, expr: Expr) -> ByteAutomaton:
-        """The automaton of a text with assertions."""
+        """Return the automaton of a text with assertions."""
         try:
             simpler = simplified(expr)
             if holds_assertion(simpler):
@@ -132,7 +132,7 @@ class Compiler:
             raise LimitExceeded(f"assertions are nested too deeply in {excerpt(expr)}") from None
 
     def compile_innermost_first(self, expr: Expr) -> None:
-        """Compiles all operands within an expression, so that no nesting is too deep."""
+        """Compile all operands within an expression, so that no nesting is too deep."""
         found: list[Expr] = []
         stack = [expr]
         while stack:
@@ -187,7 +187,7 @@ class Compiler:
             raise LimitExceeded(f"{error}; the part responsible is {excerpt(part)}", limit=error.limit) from None
 
     def explodes(self, expr: Expr, limits: Limits) -> bool:
-        """Whether an expression passes limits of its own."""
+        """Return whether an expression passes limits of its own."""
         try:
             Compiler(Work(limits, self.work.cancellation), blames=False).compile(expr)
         except LimitExceeded:
@@ -196,7 +196,7 @@ class Compiler:
 
 
 def least_length(expr: Expr) -> int:
-    """A number of bytes that every text has, no more than the size of the expression."""
+    """Return a number of bytes that every text has, no more than the size of the expression."""
     known: dict[int, int] = {}
     stack = [expr]
     while stack:

@@ -61,5 +61,5 @@ def _with_labels(tables: ByteTables, labels: tuple[str, ...]) -> ByteAutomaton:
 
 
 def _numbers(labels: tuple[str, ...], automaton: ByteAutomaton) -> IntArray:
-    """`[L]`, the number of each label in an automaton, or -1."""
+    """Return `[L]`, the number of each label in an automaton, or -1."""
     return np.array([automaton.labels.index(name) if name in automaton.labels else -1 for name in labels], np.int32)

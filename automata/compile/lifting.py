@@ -30,7 +30,7 @@ _LEADS = ((0xF0, 3, 0xF0), (0xE0, 2, 0xE0), (0x80, 1, 0xC0), (0, 0, 0))
 
 
 def lifted(automaton: ByteAutomaton, work: Work) -> dict[int, Arcs]:
-    """For each state, or each that is not inside a character, what leads to the others.
+    """Return, for each state that is not inside a character, what leads to the others.
 
     Args:
         automaton: any automaton but an empty one.
@@ -85,7 +85,7 @@ class _Characters:
         return result
 
     def characters(self, state: int) -> _Numbers:
-        """The code points that lead from a state between characters to each other such state."""
+        """Return the code points that lead from a state between characters to each other such state."""
         found: _Numbers = defaultdict(list)
         for low, high, target in self.runs[state]:
             # No run holds lead bytes of two lengths: what must follow them differs.
@@ -94,7 +94,7 @@ class _Characters:
         return found
 
     def continued(self, state: int, length: int) -> _Numbers:
-        """The states that `length` continuation bytes lead to, and by which numbers below 64 ** length."""
+        """Return the states that `length` continuation bytes lead to, and by which numbers below 64 ** length."""
         if length == 0:
             return {state: [(0, 0)]}
         if (state, length) not in self.known:
@@ -104,7 +104,7 @@ class _Characters:
         return self.known[state, length]
 
     def place(self, found: _Numbers, low: int, high: int, target: int, length: int) -> None:
-        """Adds to `found` the numbers whose digits in base 64 begin with one from `low` to `high` and go on as
+        """Add to `found` the numbers whose digits in base 64 begin with one from `low` to `high` and go on as
         `length` continuation bytes from `target`."""
         block = 64**length
         for end, numbers in self.continued(target, length).items():

@@ -15,13 +15,12 @@ What is still to be laid is kept on a stack of its own, so that nesting has no l
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from automata.arrays import IntArray
+from automata.arrays import IntArray, int_rows
 from automata.byte_automaton import ByteAutomaton, RangeArcs
 from automata.compile.blame import excerpt, largest, numeral
 from automata.errors import ExpressionError, LimitExceeded
@@ -77,7 +76,7 @@ class NfaBuilder:
         return self.num_states - 1
 
     def chain(self, value: bytes, start: int, end: int) -> None:
-        """One arc for each byte, from `start` to `end`."""
+        """Add one arc for each byte, from `start` to `end`."""
         if not value:
             self.epsilon += (start, end)
             return
@@ -93,7 +92,7 @@ class NfaBuilder:
         arcs += (start, value[-1], value[-1], end)
 
     def long_chain(self, value: bytes, start: int, end: int) -> None:
-        """The same for a literal with more arcs than lists should hold."""
+        """Add the arcs of a literal that is too long for lists of numbers."""
         states = np.arange(self.num_states, self.num_states + len(value) - 1, dtype=np.int32)
         letters = np.frombuffer(value, np.uint8)
         rows = np.stack(
@@ -104,7 +103,7 @@ class NfaBuilder:
         self.copied_arcs.append(rows.astype(np.int32))
 
     def characters(self, ranges: Ranges, start: int, end: int) -> None:
-        """The arcs over one character of a set."""
+        """Add the arcs over one character of a set."""
         num_states, arcs = character_arcs(ranges)
         if num_states == 2:
             for _, low, high, _ in arcs:
@@ -118,15 +117,13 @@ class NfaBuilder:
             self.arcs += (names[source], low, high, names[target])
 
     def label(self, name: str, start: int, end: int) -> None:
-        """One arc over a label."""
+        """Add one arc over a label."""
         symbol = self.labels.setdefault(name, FIRST_LABEL + len(self.labels))
         self.arcs += (start, symbol, symbol, end)
 
     def tables(self) -> tuple[IntArray, IntArray]:
-        """The arcs `[A, 4]`, labels numbered in order of their names, and the epsilon arcs `[N, 2]`."""
-        # By way of `array`, which takes half the time of a numpy array of a list.
-        arcs, epsilon = np.array(array("i", self.arcs)), np.array(array("i", self.epsilon))
-        arcs, epsilon = arcs.reshape(-1, 4), epsilon.reshape(-1, 2)
+        """Return the arcs `[A, 4]`, labels numbered in order of their names, and the epsilon arcs `[N, 2]`."""
+        arcs, epsilon = int_rows(self.arcs, 4), int_rows(self.epsilon, 2)
         if self.labels:
             place = {name: FIRST_LABEL + number for number, name in enumerate(sorted(self.labels))}
             symbols = np.array([*range(FIRST_LABEL), *(place[name] for name in self.labels)], np.int32)
@@ -138,7 +135,7 @@ class NfaBuilder:
         return arcs, epsilon
 
     def copy_arcs(self, num_states: int, arcs: IntArray, epsilon: IntArray) -> None:
-        """Adds states behind those there are, and rows of arcs and epsilon arcs with numbers as they will be then."""
+        """Add states behind those there are, and rows of arcs and epsilon arcs with numbers as they will be then."""
         self.num_states += num_states
         self.num_copied_states += num_states
         self.num_copied_arcs += len(arcs)
@@ -146,7 +143,7 @@ class NfaBuilder:
         self.copied_epsilon.append(epsilon)
 
     def copy_of(self, automaton: ByteAutomaton, start: int, end: int) -> None:
-        """The arcs of a compiled automaton, with epsilon arcs from `start` and to `end`."""
+        """Add the arcs of a compiled automaton, with epsilon arcs from `start` and to `end`."""
         if automaton.is_empty:
             return
         arcs: RangeArcs = automaton.range_arcs()
@@ -176,7 +173,7 @@ class ThompsonConstruction:
         self.tasks: list[tuple[Expr, int, int]] = []
 
     def lay(self, expr: Expr) -> NfaBuilder:
-        """The fragment of an expression.
+        """Build the NFA of an expression.
 
         Raises: as `append`.
         """
@@ -184,7 +181,7 @@ class ThompsonConstruction:
         return self.fragment
 
     def append(self, expr: Expr, start: int, end: int) -> None:
-        """Lays one more expression, between two states without arcs in and out.
+        """Lay one more expression, between two states without arcs in and out.
 
         Raises:
             LimitExceeded: the fragment has more arcs than allowed, or the expression has more leaves than that once its
@@ -206,7 +203,7 @@ class ThompsonConstruction:
         self.finish(expr)
 
     def finish(self, expr: Expr) -> None:
-        """Lays what was put off of an expression."""
+        """Lay what was put off of an expression."""
         tasks, between, until_look = self.tasks, self.between, _LOOK_EVERY
         try:
             while tasks:
@@ -220,7 +217,7 @@ class ThompsonConstruction:
             self.num_charged = 0
 
     def look(self, expr: Expr) -> None:
-        """Goes on with an expression, or not."""
+        """Raise where the layout of an expression has passed a limit; charge its memory."""
         work, fragment, limit = self.work, self.fragment, self.work.limits.arcs
         work.check()
         if len(fragment.arcs) // 4 + fragment.num_copied_arcs > limit:
@@ -233,7 +230,7 @@ class ThompsonConstruction:
         self.num_charged = max(num_bytes, self.num_charged)
 
     def between(self, expr: Expr, start: int, end: int, *, whole: bool = False) -> None:
-        """Lays `expr` between two states, or puts off its parts; the whole is never copied from itself."""
+        """Lay `expr` between two states, or puts off its parts; the whole is never copied from itself."""
         fragment = self.fragment
         if isinstance(expr, Literal):
             fragment.chain(expr.value, start, end)
@@ -267,7 +264,7 @@ class ThompsonConstruction:
             fragment.copy_of(self.compiled(expr), start, end)
 
     def call(self, expr: Call, start: int, end: int) -> None:
-        """Lays the call of a rule, which a layout outside grammars cannot."""
+        """Lay the call of a rule, which a layout outside grammars cannot."""
         raise ExpressionError(f"the call of rule {expr.name!r} means something only within a grammar")
 
     def put(self, expr: Expr, start: int, end: int) -> None:
@@ -307,7 +304,7 @@ class ThompsonConstruction:
 
 
 def repeated(expr: Expr) -> set[Expr]:
-    """The large sub-expressions that would be laid out more than once.
+    """Return the large sub-expressions that would be laid out more than once.
 
     Those that no other has the type and the size of are not hashed, which takes all that is in them.
     """

@@ -26,7 +26,7 @@ from automata.limits import Work
 
 
 def substring_fragment(text: str, words: bool, work: Work) -> NfaBuilder:
-    """The automaton of the substrings of a text, laid out.
+    """Return the automaton of the substrings of a text, laid out.
 
     Raises:
         LimitExceeded: the text is so long that the construction takes too much memory, or too long.
@@ -45,7 +45,8 @@ def substring_fragment(text: str, words: bool, work: Work) -> NfaBuilder:
 
 
 def _characters(text: str) -> tuple[IntArray, IntArray]:
-    """The number of each character `[N]`, and `[K, 2]` where a character lies in the bytes and how long it is."""
+    """Return the number of each character `[N]`, and `[K, 2]` where a character lies in the bytes and how long it
+    is."""
     code = np.frombuffer(text.encode("utf-32-le"), np.int32)
     _, first, chunk = np.unique(code, return_index=True, return_inverse=True)
     size = 1 + (code >= 0x80) + (code >= 0x800) + (code >= 0x10000)
@@ -54,7 +55,8 @@ def _characters(text: str) -> tuple[IntArray, IntArray]:
 
 
 def _words(text: str) -> tuple[IntArray, IntArray]:
-    """The number of each word or other character `[N]`, and `[K, 2]` where it lies in the bytes and how long it is."""
+    """Return the number of each word or other character `[N]`, and `[K, 2]` where it lies in the bytes and how long it
+    is."""
     is_word = {char: char.isalnum() or char == "_" or unicodedata.category(char)[0] == "M" for char in set(text)}
     inside = np.fromiter((is_word[char] for char in text), np.bool_, len(text))
     ends = np.append(np.flatnonzero(~(inside[1:] & inside[:-1])) + 1, len(text)).tolist()

@@ -1,27 +1,30 @@
 """CountedByteAutomaton: a deterministic automaton over bytes with one counter, for repetitions with large bounds.
 
-`[^"]{0,100000}` written out is 800,000 states; as a loop that counts it is eight and a number. So an automaton may have
-a register, which holds how often the loop that the text is inside of has been gone round. An arc has a guard, an
-interval that the register must lie in, and an action: add something to the register, or set it.
+`[^"]{0,100000}` written out is 800,000 states; as a loop with a counter it is eight and a number. So an automaton may
+have a register, which holds the number of rounds of the loop that the text is in. An arc has a guard, an interval that
+must contain the register, and an action: add a number to the register, or set it.
 
     which repetitions     `choose`, large ones                                      automata.counted.layout
     layout                each counted loop once, with marks enter, iterate, exit   CountingConstruction -> CountingNfa
-    intersections         pairs of states, the other side reading along             native/automata/counted/product.h
+    intersections         pairs of states of the layout and of an automaton         native/automata/counted/product.h
     subset construction   states inside loops share one count                       native/automata/counted/subsets.h
-    minimization          (bytes, guard, action) together are the symbols           native/automata/counted/compile.h
+    minimization          symbols are triples of bytes, guard and action            native/automata/counted/compile.h
 
 The count is that of the round in which the last byte was read: it grows with the first byte of the next round and not
-with the last byte of this one, so that whether a round has ended need not be known before it matters. In this way
-`(ab?){0,1000}` is deterministic, and `(a|aa){0,1000}` is not: after `aa` it holds two counts. Several loops share the
-register as long as no text is inside two of them with different counts; outside of loops it is 0. Where two counts
-would be needed, the repetition with the smaller bound is written out instead, and what remains is tried again.
+with the last byte of this one, so whether a round has ended need not be known before it matters. Thus `(ab?){0,1000}`
+is deterministic. `(a|aa){0,1000}` is not: after `aa` it holds two counts. Several loops share the register as long as
+no text is inside two of them with different counts; outside of loops it is 0. Where two counts would be needed, the
+repetition with the smaller bound is written out, and the rest is tried again.
 
 The register runs from 0 to R. From every state with every value that can occur in it some text leads to an end: a
-loop's inner expression can always be finished, gone round until the lower bound is reached, and left. After an
-intersection that is not so, and guards are cut to the values from which an end is reached.
+loop's inner expression can always be finished, repeated until the lower bound is reached, and left. After an
+intersection that does not hold, and guards are cut to the values from which an end is reached.
 
     (Counting-set automata, Turoňová et al., OOPSLA 2020, hold many counts at a time; automata with counters and their
     determinism, Gelade, Gyssens & Martens, SIAM J. Comput. 41, 2012.)
+
+Counts inside of the rules of a bracketed language are another mechanism, `automata.visibly_pushdown.units`, which says
+why.
 
 Rejected: an automaton for each bound (memory grows with the bound); a register for each loop (the functions of tokens
 would have guards of several dimensions, and texts that need it are rare); counting sets (a state of unbounded size,
@@ -44,9 +47,9 @@ from automata.errors import LimitExceeded, text_bytes
 from automata.expressions import Expr
 from automata.limits import Work, current_work
 
-# Leaves of a repetition, written out, from which on it is counted.
+# Repetitions of more leaves, written out, are counted.
 THRESHOLD = 300
-# Counting may take this part of the limits, so that what does not gain by it is soon given up.
+# Counting may take one part in this many of the limits, so that it is given up early where it gains nothing.
 SHARE = 8
 # Bounds beyond this would leave the range of 32-bit numbers.
 MAX_REGISTER = 1_000_000_000
@@ -72,7 +75,7 @@ class CountedByteAutomaton:
         arcs: IntArray,
         final_from: IntArray,
     ) -> CountedByteAutomaton:
-        """The automaton of arrays; arguments as of the class.
+        """Build the automaton from arrays, which are those of the class.
 
         Raises:
             ValueError: a number is out of range, guards are not in order, or shapes do not match.
@@ -107,7 +110,7 @@ class CountedByteAutomaton:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no text at all is accepted."""
+        """Whether no text is accepted."""
         return self.tables.start < 0
 
     @cached_property
@@ -117,7 +120,7 @@ class CountedByteAutomaton:
 
     @cached_property
     def offsets(self) -> IntArray:
-        """`[Q x C + 1]` int32, where the arcs of state q by class c begin, at q x C + c."""
+        """`[Q x C + 1]` int32, the first arc of state q by class c, at q x C + c."""
         return self.tables.offsets
 
     @cached_property
@@ -128,11 +131,11 @@ class CountedByteAutomaton:
 
     @cached_property
     def final_from(self) -> IntArray:
-        """`[Q]` int32, a text may end with at least this in the register; -1 where it may not end."""
+        """`[Q]` int32, the least register value with which a text may end; -1 where it may not end."""
         return self.tables.final_from
 
     def step(self, state: int, register: int, byte: int) -> tuple[int, int] | None:
-        """The state and the register after a byte."""
+        """Return the state and the register after a byte; None where there is no arc."""
         return self.tables.step(state, register, byte)
 
     def accepts(self, text: str | bytes) -> bool:
@@ -141,12 +144,12 @@ class CountedByteAutomaton:
 
 
 def compile_counted(expr: Expr, work: Work | None = None, *, threshold: int = THRESHOLD) -> CountedByteAutomaton | None:
-    """The automaton of an expression, with its large repetitions counted; None where there are none that can be.
+    """Compile an expression with its large repetitions counted; return None where none can be counted.
 
     Args:
         expr: the expression.
-        work: the limits, and how the compilation is stopped; without it, the default limits.
-        threshold: repetitions of more leaves than this are counted.
+        work: the limits, and how the compilation is stopped; without it, those of the current compilation.
+        threshold: repetitions of more leaves are counted.
 
     Raises:
         LimitExceeded: a limit was passed, or a bound is past `MAX_REGISTER`.
@@ -179,9 +182,8 @@ def compile_counted(expr: Expr, work: Work | None = None, *, threshold: int = TH
 def _deterministic(
     marked: CountingNfa, max_register: int, work: Work, *, is_product: bool
 ) -> CountedTables | tuple[int, int] | None:
-    """The minimal automaton of a layout; or two loops that would need counts of their own at the same time; or None
-    where a product leads on with so many separate counts, or what is around the loops explodes so, that nothing is won.
-    """
+    """Return the minimal automaton of a layout; or two loops that would need different counts at once; or None where a
+    product has so many separate counts, or what surrounds the loops so many states, that counting gains nothing."""
     return _native.counted(
         marked.ranges,
         marked.epsilon,

@@ -1,14 +1,14 @@
-"""Which repetitions are counted by a register, and their layout: a loop laid once, with marks where the count changes.
+"""Which repetitions a register counts, and their layout: a loop laid once, with marks where the count changes.
 
     start --enter--> first   inner   last --exit--> end
                        ^---- iterate ----'
 
-A repetition is worth a register when writing it out takes many leaves. Of large ones inside each other the one with the
-largest bound is counted and the others are written out. Of an intersection the larger side may hold loops, and of a
-difference the left one; the other side is an automaton that reads along (`automata.counted.product`). Inside a
-complement all are written out. (`automata.counted` says what the marks do.)
+A repetition is worth a register when writing it out takes many leaves. Of nested ones the one with the largest bound is
+counted and the others are written out. The larger side of an intersection may hold loops, and the left side of a
+difference; the other side is an automaton (`automata.counted.product`). Inside a complement all are written out.
+(`automata.counted` explains the marks.)
 
-A repetition whose inner expression may read nothing needs no lower bound: `(a?){3,9}` is `(a?){0,9}`.
+A repetition whose inner expression may be empty needs no lower bound: `(a?){3,9}` is `(a?){0,9}`.
 """
 
 from __future__ import annotations
@@ -34,27 +34,27 @@ from automata.expressions import (
     difference,
     whole,
 )
-from automata.graph import distances
+from automata.graph import distances, reachable
 from automata.limits import Work
 
-# So many intersections and differences inside of each other may hold a loop.
+# The greatest depth of intersections and differences that may hold a loop.
 MAX_DEPTH = 20
 # What an epsilon arc does to the count.
 PLAIN, ENTER, ITERATE, EXIT = range(4)
-# Columns of the table of loops. Among elements with different counts in one state the one with the fewer, or the more,
-# can do all that the other can; where both bounds matter neither can.
+# Columns of the table of loops. Of two different counts in one state, the smaller or the larger one allows all that the
+# other allows (FEWER, MORE); where both bounds matter, neither does.
 LOW, HIGH, PREFERS = range(3)
 NEITHER, FEWER, MORE = range(3)
 UNBOUNDED = -1
 
 
 def counts(expr: Repetition) -> int:
-    """How far a count has to go."""
+    """Return the largest count that a repetition needs."""
     return expr.low if expr.high is None else expr.high
 
 
 def choose(expr: Expr, threshold: int, barred: Container[Expr]) -> set[Repetition]:
-    """The repetitions to count: those of more than `threshold` leaves that are not barred."""
+    """Return the repetitions to count: those of more than `threshold` leaves that are not barred."""
     # The largest bound at or below each large node.
     largest: dict[Expr, int] = {}
     for node in _large_nodes(expr, threshold):
@@ -77,7 +77,7 @@ def choose(expr: Expr, threshold: int, barred: Container[Expr]) -> set[Repetitio
 
 
 def size_without(expr: Expr, threshold: int, counted: set[Repetition]) -> int:
-    """The leaves of an expression in which counted repetitions are laid once."""
+    """Return the number of leaves of an expression in which counted repetitions are laid once."""
     sizes: dict[Expr, int] = {}
     for node in _large_nodes(expr, threshold):
         parts = sum([sizes.get(part, part.size) for part in _parts(node)])
@@ -87,7 +87,7 @@ def size_without(expr: Expr, threshold: int, counted: set[Repetition]) -> int:
 
 
 def _parts(expr: Expr) -> tuple[Expr, ...]:
-    """The sub-expressions that may hold loops."""
+    """Return the sub-expressions that may hold loops."""
     if isinstance(expr, Intersection):
         return (max(expr.left, expr.right, key=lambda side: side.size),)
     if isinstance(expr, Difference):
@@ -96,7 +96,7 @@ def _parts(expr: Expr) -> tuple[Expr, ...]:
 
 
 def _large_nodes(expr: Expr, threshold: int) -> list[Expr]:
-    """The different sub-expressions of more than `threshold` leaves, parts before wholes."""
+    """Return the different sub-expressions of more than `threshold` leaves, parts before wholes."""
     found: dict[Expr, None] = {}
     stack = [(expr, False)]
     while stack:
@@ -111,7 +111,7 @@ def _large_nodes(expr: Expr, threshold: int) -> list[Expr]:
 
 @dataclass(frozen=True, slots=True)
 class _Loop:
-    """A counted repetition as it was laid: its own states are those from `first` up to `stop`."""
+    """A counted repetition as it was laid; its own states are those from `first` up to `stop`."""
 
     repetition: Repetition
     start: int
@@ -122,14 +122,14 @@ class _Loop:
 
 
 class _Product(NamedTuple):
-    """Pairs of states that were laid, their numbers from `offset` on."""
+    """Pairs of states, numbered from `offset`."""
 
     offset: int
     pairs: CountingNfa
 
 
 class CountingConstruction(ThompsonConstruction):
-    """A layout in which some repetitions are loops with marks.
+    """Thompson's construction in which some repetitions are loops with marks.
 
     Attributes:
         products: what was laid as pairs of states.
@@ -138,12 +138,12 @@ class CountingConstruction(ThompsonConstruction):
     def __init__(
         self, compiled: Callable[[Expr], ByteAutomaton], work: Work, counted: set[Repetition], depth: int = 0
     ) -> None:
-        """Starts with nothing laid.
+        """Start with nothing laid.
 
         Args:
             compiled, work: as for `ThompsonConstruction`.
             counted: the repetitions to lay as loops.
-            depth: how many intersections and differences this is inside of.
+            depth: the number of intersections and differences around this layout.
         """
         super().__init__(compiled, work)
         self.counted = counted
@@ -153,12 +153,12 @@ class CountingConstruction(ThompsonConstruction):
         self._in_loop = False
 
     def counting_nfa(self, expr: Expr) -> CountingNfa:
-        """The layout of an expression.
+        """Lay out an expression.
 
         Raises:
             LimitExceeded, Cancelled: as `ThompsonConstruction.lay`.
         """
-        # What holds a loop is laid each time: a copy of its automaton would have it written out.
+        # What holds a loop is laid wherever it occurs: a copy of its automaton would have the loop written out.
         self.shared = {node for node in repeated(expr) if not self._holds_loop(node)}
         self.between(expr, 0, 1, whole=True)
         self.finish(expr)
@@ -174,7 +174,7 @@ class CountingConstruction(ThompsonConstruction):
         return False
 
     def between(self, expr: Expr, start: int, end: int, *, whole: bool = False) -> None:
-        """Lays `expr` between two states."""
+        """Lay `expr` between two states."""
         combines = isinstance(expr, Intersection | Difference) and not self._in_loop and self.depth < MAX_DEPTH
         if combines and self._holds_loop(expr):
             self.combination(expr, start, end)
@@ -182,7 +182,7 @@ class CountingConstruction(ThompsonConstruction):
             super().between(expr, start, end, whole=whole)
 
     def combination(self, expr: Expr, start: int, end: int) -> None:
-        """Lays an intersection or a difference in which something is counted."""
+        """Lay an intersection or a difference in which something is counted."""
         inner, fragment = _parts(expr)[0], self.fragment
         layout = CountingConstruction(self.compiled, self.work, self.counted, self.depth + 1)
         marked = layout.counting_nfa(inner)
@@ -201,14 +201,14 @@ class CountingConstruction(ThompsonConstruction):
                 fragment.epsilon += (offset + size + state, end)
 
     def repetition(self, expr: Repetition, start: int, end: int) -> None:
-        """Lays a repetition, as a loop if it is counted."""
-        # One that is counted somewhere may occur inside of another as well.
+        """Lay a repetition, as a loop if it is counted."""
+        # A repetition that is counted elsewhere may occur inside a loop as well.
         if self._in_loop or expr not in self.counted:
             super().repetition(expr, start, end)
             return
         fragment = self.fragment
         first, last = fragment.state(), fragment.state()
-        # The inner expression at once, so that its states are a run of numbers.
+        # The inner expression is laid at once, so that its states are consecutive.
         put_off, self.tasks, self._in_loop = self.tasks, [], True
         self.put(expr.inner, first, last)
         self.finish(expr)
@@ -218,7 +218,7 @@ class CountingConstruction(ThompsonConstruction):
             fragment.epsilon += (start, end)
 
     def _marked(self) -> CountingNfa:
-        """All that was laid, without arcs that do not lead on to the end."""
+        """Return all that was laid, without arcs that do not lead to the end."""
         ranges, plain = self.fragment.tables()
         plain = plain[np.argsort(plain[:, 0], kind="stable")]
         loop_of = np.full(self.fragment.num_states, -1, np.int32)
@@ -226,7 +226,7 @@ class CountingConstruction(ThompsonConstruction):
         for number, loop in enumerate(self._loops):
             loop_of[loop.first : loop.stop] = number
             inside = slice(*np.searchsorted(plain[:, 0], (loop.first, loop.stop)))
-            nullable = _reaches(plain[inside].tolist(), loop.first, loop.last)
+            nullable = _leads_to(plain[inside].tolist(), loop.first, loop.last)
             loops[number] = _bounds(loop.repetition, nullable)
             marks.extend((loop.start, loop.first, ENTER, loop.last, loop.first, ITERATE, loop.last, loop.end, EXIT))
             if nullable:
@@ -239,7 +239,7 @@ class CountingConstruction(ThompsonConstruction):
 
 
 def _with_products(marked: CountingNfa, products: list[_Product]) -> CountingNfa:
-    """A layout with the arcs and the loops of its products."""
+    """Return a layout with the arcs and the loops of its products."""
     for offset, pairs in products:
         loop_of, size = marked.loop_of.copy(), len(pairs.loop_of)
         loop_of[offset : offset + size] = np.where(pairs.loop_of >= 0, pairs.loop_of + len(marked.loops), -1)
@@ -254,7 +254,7 @@ def _with_products(marked: CountingNfa, products: list[_Product]) -> CountingNfa
 
 
 def _trimmed(marked: CountingNfa, work: Work) -> CountingNfa:
-    """A layout without arcs into states from which its end cannot be reached."""
+    """Return a layout without arcs into states from which its end cannot be reached."""
     ranges, epsilon = marked.ranges, marked.epsilon
     source, target = np.append(ranges[:, 0], epsilon[:, 0]), np.append(ranges[:, 3], epsilon[:, 1])
     live = distances(source, target, np.arange(len(marked.loop_of)) == 1, work) >= 0
@@ -262,22 +262,16 @@ def _trimmed(marked: CountingNfa, work: Work) -> CountingNfa:
 
 
 def _bounds(expr: Repetition, nullable: bool) -> tuple[int, int, int]:
-    # Inside the loop the count is at least 1; to pass it by is an arc of its own.
+    # Inside the loop the count is at least 1; skipping the loop is an arc of its own.
     low, high = 1 if nullable else max(expr.low, 1), expr.high
     if high is None:
         return low, UNBOUNDED, MORE
     return low, high, FEWER if low == 1 else NEITHER
 
 
-def _reaches(epsilon: list[list[int]], start: int, end: int) -> bool:
-    """Whether epsilon arcs, each source and target, lead from `start` to `end`."""
+def _leads_to(epsilon: list[list[int]], start: int, end: int) -> bool:
+    """Return whether epsilon arcs, each source and target, lead from `start` to `end`."""
     following: dict[int, list[int]] = {}
     for source, target in epsilon:
         following.setdefault(source, []).append(target)
-    seen, stack = {start}, [start]
-    while stack:
-        for target in following.get(stack.pop(), ()):
-            if target not in seen:
-                seen.add(target)
-                stack.append(target)
-    return end in seen
+    return end in reachable([start], lambda state: following.get(state, ()))

@@ -1,11 +1,10 @@
-"""What is in a language with counted loops and in a regular one: their layouts read along with an automaton.
+"""Intersection of an NFA with counted loops and a byte automaton.
 
-A state of the result is a pair of a state of the layout and one of the automaton. A byte takes both on; marks and
-epsilon arcs take on the layout alone, so loops remain loops and what is inside of them remains so
-(`native/automata/counted/product.h`).
+A state of the result is a pair of a state of the NFA and one of the automaton. A byte moves both; marks and epsilon
+arcs move the NFA alone, so loops remain loops (`native/automata/counted/product.h`).
 
-With some counts a pair may lead nowhere (`[ab]{500,900}` with `b*|a{9}`, after `aaaaaaaaa`), so what comes of it is
-cut to the live values afterwards (`automata.counted`).
+With some counts a pair may lead nowhere (`[ab]{500,900}` with `b*|a{9}`, after `aaaaaaaaa`), so its guards are cut to
+live values afterwards (`automata.counted`).
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ from automata.limits import Work
 
 
 class CountingNfa(NamedTuple):
-    """A layout with marks: N states, state 0 the start and state 1 the end.
+    """An NFA with marks where a count changes: N states, state 0 the start and state 1 the end.
 
     Attributes:
         ranges: `[A, 4]`, source, lowest byte, highest byte and target.
         epsilon: `[M, 3]`, source, target and mark.
         loop_of: `[N]`, the loop that a state is inside of, or -1.
         loops: `[L, 3]`, LOW, HIGH (or `UNBOUNDED`) and PREFERS.
-        repetitions: what each loop was, L of them.
+        repetitions: the repetition of each loop.
     """
 
     ranges: IntArray
@@ -41,7 +40,7 @@ class CountingNfa(NamedTuple):
 
 
 def product(marked: CountingNfa, automaton: ByteAutomaton, work: Work) -> CountingNfa:
-    """The pairs of states, n x Q + q for state n of a layout and state q of an automaton.
+    """Pair the states of an NFA and an automaton; the pair of n and q is number n x Q + q.
 
     Raises:
         LimitExceeded: they take too much memory, or the time is up.

@@ -1,37 +1,11 @@
-"""Expr: an immutable, hashable expression of a language of bytes.
+"""The functions that make expressions.
 
-An expression says what a language is; `automata.compile.compiler` says how to recognize it. The kinds of node, from the
-simplest up:
+They keep a light normal form (flat concatenations and alternations, merged literals, no neutral elements), so that
+expressions written in different ways are often equal, and equal ones compile once.
 
-    Literal(value)                   exactly these bytes
-    CharSet(ranges)                  one character of a set of code points, in UTF-8
-    ByteSet(ranges)                  one raw byte of a set, for languages that are not text
-    Strings(values)                  any one of a list of byte strings, however many
-    Substring(text, words)           any substring of a text, or any that cuts no word
-    Call(name)                       a text of a rule, within a grammar (`automata.pushdown`)
-    Label(name)                      one symbol that is no byte: a place where a named set of tokens is written
-    Concatenation(parts)             one after the other
-    Alternation(parts)               any one of them; none at all is the empty language
-    Repetition(inner, low, high)     between `low` and `high` times; `high` None is no bound
-    Intersection(left, right)        in both
-    Difference(left, right)          in the left one and not in the right one
-    Complement(inner)                every text (sequence of UTF-8 characters) that is not in it
-    Lookahead(inner, negated)        nothing, where `inner` matches (or not) what comes next in the text
-    Lookbehind(inner, negated)       nothing, where `inner` matches (or not) what came last in the text
+A string is literal text in all of them; only `automata.pattern.parse` reads patterns.
 
-Nodes are made by the functions below, which keep a light normal form (flat concatenations and alternations, merged
-literals, no neutral elements), so that expressions written in different ways are often equal, and equal ones compile
-once. Sizes count the leaves after expanding repetitions, as a measure of the work of compiling.
-
-The last two are assertions: what they allow depends on what stands around them, so an expression that holds one is a
-language only as a whole. The whole ends at the operands of intersection, difference and complement, which are texts of
-their own; `whole` makes one of any expression. `automata.assertions` says how they are resolved.
-
-Complement is relative to text and not to all byte strings because constraints are about text: `~a` must not let a
-model write half a character. `ANY_BYTES - a` is the other one.
-
-Rejected: nodes that hold automata (expressions could not be printed, compared or hashed); simplification beyond the
-normal form (determinization does it exactly).
+Rejected: simplification beyond the normal form (determinization does it exactly).
 """
 
 from __future__ import annotations
@@ -64,12 +38,12 @@ EPSILON: Expr = Literal(b"")
 
 
 def is_epsilon(expr: Expr) -> bool:
-    """Whether the expression is written as the empty string."""
+    """Return whether the expression is written as the empty string."""
     return type(expr) is Literal and not expr.value
 
 
 def is_empty(expr: Expr) -> bool:
-    """Whether the expression is written as the empty language."""
+    """Return whether the expression is written as the empty language."""
     return type(expr) is Alternation and not expr.parts
 
 
@@ -126,9 +100,11 @@ def _compared(value: Expr | str | bytes) -> Expr:
 
 
 def char_set(*items: str | tuple[int, int], negated: bool = False) -> Expr:
-    """One character of a set: each item is a string of characters or a range of code points, both ends included.
+    """Return one character of a set. Surrogates are no characters and are left out.
 
-    Code points that are surrogates are no characters and are left out.
+    Args:
+        items: strings of characters, and ranges of code points, both ends included.
+        negated: whether the set holds all other characters.
     """
     pairs: list[tuple[int, int]] = []
     for item in items:
@@ -138,7 +114,7 @@ def char_set(*items: str | tuple[int, int], negated: bool = False) -> Expr:
 
 
 def char_ranges(ranges: Ranges) -> Expr:
-    """One character of a set of code points in normal form that holds no surrogate."""
+    """Return one character of a set of code points, which is normalized and holds no surrogate."""
     if not ranges:
         return EMPTY
     low, high = ranges[0]
@@ -148,7 +124,7 @@ def char_ranges(ranges: Ranges) -> Expr:
 
 
 def byte_set(values: Iterable[int]) -> Expr:
-    """One raw byte of a set.
+    """Return one raw byte of a set.
 
     Raises:
         ValueError: a value outside 0..255.
@@ -160,14 +136,14 @@ def byte_set(values: Iterable[int]) -> Expr:
 
 
 def byte_ranges(ranges: Ranges) -> Expr:
-    """One raw byte of a set in normal form."""
+    """Return one raw byte of a set, which is normalized."""
     if not ranges:
         return EMPTY
     return Literal(bytes([ranges[0][0]])) if ranges[0][0] == ranges[-1][1] else ByteSet(ranges)
 
 
 def concat(*parts: Expr | str | bytes) -> Expr:
-    """One part after the other; nothing at all is the empty string."""
+    """Return one part after the other; without parts it is the empty string."""
     flat: list[Expr] = []
     before = b""  # the literal at the end of `flat`
     for part in parts:
@@ -190,7 +166,7 @@ def concat(*parts: Expr | str | bytes) -> Expr:
 
 
 def alternation(*parts: Expr | str | bytes) -> Expr:
-    """Any one of the parts; nothing at all is the empty language."""
+    """Return any one of the parts; without parts it is the empty language."""
     if len(parts) == 1:
         return _expr(parts[0])
     flat: list[Expr] = []
@@ -207,7 +183,7 @@ _MOST_REPEATED = 1 << 63
 
 
 def repeat(inner: Expr | str | bytes, low: int, high: int | None = None) -> Expr:
-    """`inner` between `low` and `high` times; `high` None is no bound.
+    """Repeat `inner` between `low` and `high` times; `high` None is no bound.
 
     Raises:
         ValueError: a negative bound, or an upper bound below the lower one.
@@ -233,10 +209,10 @@ def repeat(inner: Expr | str | bytes, low: int, high: int | None = None) -> Expr
 
 
 def _are_one(inner: Repetition, low: int, high: int | None) -> bool:
-    """Whether a repetition that is repeated is one repetition: (a+)? is a*, (a{1,9}){2,5} is a{2,45}.
+    """Return whether a repetition that is repeated is one repetition: (a+)? is a*, (a{1,9}){2,5} is a{2,45}.
 
-    `a{m,n}` k times is every number of them from k m to k n. No gap follows before k + 1 times if that begins at most
-    one higher, (k + 1) m <= k n + 1; if so for one k, it is so for all that are higher.
+    `a{m,n}` repeated k times allows every number from km to kn. No number between these and those for k + 1 is missing
+    if (k + 1)m <= kn + 1; where that holds for one k, it holds for all larger ones.
     """
     if low == high:
         return True
@@ -246,7 +222,7 @@ def _are_one(inner: Repetition, low: int, high: int | None) -> bool:
 
 
 def intersection(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
-    """What is in both."""
+    """Return what is in both."""
     a, b = _compared(left), _compared(right)
     if is_empty(a) or is_empty(b):
         return EMPTY
@@ -256,7 +232,7 @@ def intersection(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
 
 
 def difference(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
-    """What is in `left` and not in `right`."""
+    """Return what is in `left` and not in `right`."""
     a, b = _compared(left), _compared(right)
     if is_empty(a) or a == b:
         return EMPTY
@@ -266,17 +242,17 @@ def difference(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
 
 
 def complement(inner: Expr | str | bytes) -> Expr:
-    """Every text (sequence of UTF-8 characters) that is not in `inner`; twice is what it was, as far as it was text."""
+    """Return every text (sequence of UTF-8 characters) that is not in `inner`."""
     return Complement(_compared(inner))
 
 
 def lookahead(inner: Expr | str | bytes, *, negated: bool = False) -> Expr:
-    """The empty string, where `inner` matches what comes next, however much of it (or, negated, where it does not)."""
+    """Return the empty string where the rest of the text begins with `inner` (or, negated, where it does not)."""
     return _assertion(Lookahead, _expr(inner), negated)
 
 
 def lookbehind(inner: Expr | str | bytes, *, negated: bool = False) -> Expr:
-    """The empty string, where `inner` matches what came last, however much of it (or, negated, where it does not)."""
+    """Return the empty string where the text so far ends with `inner` (or, negated, where it does not)."""
     return _assertion(Lookbehind, _expr(inner), negated)
 
 
@@ -289,7 +265,7 @@ def _assertion(kind: type[Lookahead] | type[Lookbehind], inner: Expr, negated: b
 
 
 def whole(inner: Expr | str | bytes) -> Expr:
-    """The same as a text of its own: assertions in it see what it matches and nothing around it."""
+    """Return the same as a text of its own: assertions in it see what it matches and nothing around it."""
     return Difference(_expr(inner), EMPTY)
 
 
@@ -302,7 +278,7 @@ TEXT_END: Expr = Lookahead(ANY_CHAR, True)
 
 
 def call(name: str) -> Expr:
-    """A text of the rule of this name, within a grammar (`automata.pushdown.Grammar`)."""
+    """Return a text of the rule of this name, within a grammar (`automata.pushdown.grammar`)."""
     return Call(name)
 
 

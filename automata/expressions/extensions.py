@@ -48,7 +48,7 @@ _YAML_INDICATORS = ",[]{}#&*!|>'\"%@`-?:"
 
 @cache
 def quoted_text() -> Expr:
-    """A string in double quotes with backslash escapes: exactly the strings of JSON (RFC 8259, section 7)."""
+    """Return a string in double quotes with backslash escapes: exactly the strings of JSON (RFC 8259, section 7)."""
     plain = char_set('"\\', (0, 0x1F), negated=True)
     hexadecimal = char_set((0x30, 0x39), (0x41, 0x46), (0x61, 0x66))
     escape = "\\" + (char_set('"\\/bfnrt') | concat("u", repeat(hexadecimal, 4, 4)))
@@ -57,7 +57,7 @@ def quoted_text() -> Expr:
 
 @cache
 def unquoted_text() -> Expr:
-    """A plain YAML scalar on one line, as the value of a key or an item of a list without brackets (YAML 1.2.2,
+    """Return a plain YAML scalar on one line, as the value of a key or an item of a list without brackets (YAML 1.2.2,
     production [133], `ns-plain-one-line` in the context `flow-out`), with spaces as the only blanks: readers differ
     about tabs."""
     visible = char_set(*_YAML_VISIBLE)
@@ -69,13 +69,13 @@ def unquoted_text() -> Expr:
 
 
 def text_until(stop: Expr | str) -> Expr:
-    """Any text that ends in `stop` and in which no occurrence of `stop` ends earlier."""
+    """Return any text that ends in `stop` and in which no occurrence of `stop` ends earlier."""
     ends = ANY_TEXT + stop
     return ends - (ends + ANY_CHAR + ANY_TEXT)
 
 
 def substring_of(text: str, *, words: bool = False) -> Expr:
-    """Any substring of a text, the empty one included; compiling it takes time and memory linear in the text.
+    """Return any substring of a text, the empty one included; compiling it takes time and memory linear in the text.
 
     Args:
         text: the text; substrings begin and end between its characters.
@@ -86,12 +86,13 @@ def substring_of(text: str, *, words: bool = False) -> Expr:
 
 
 def delimited_list(item: Expr | str, delimiter: Expr | str) -> Expr:
-    """One item or more, with the delimiter between them."""
+    """Return one item or more, with the delimiter between them."""
     return concat(item, repeat(concat(delimiter, item), 0))
 
 
 def delimited_subsequence_of(items: Sequence[Expr | str], delimiter: Expr | str) -> Expr:
-    """At least one of the items, each at most once and in the order of the list, with the delimiter between them.
+    """Return at least one of the items, each at most once and in the order of the list, with the delimiter between
+    them.
 
     The expression has n log n items: a subsequence begins in the first half, and then some of the second half may
     follow, or it lies in the second half.
@@ -112,21 +113,21 @@ def delimited_subsequence_of(items: Sequence[Expr | str], delimiter: Expr | str)
 
 
 def token(name: str) -> Expr:
-    """One token of a set that the vocabulary, or whoever compiles, knows by this name: a special token by its own
-    name, such as `<tool_call>`, or one of several."""
+    """Return one token of a set that the vocabulary, or whoever compiles, knows by this name: a special token by its
+    own name, such as `<tool_call>`, or one of several."""
     return Label(name)
 
 
 def text_token() -> Expr:
-    """One token that writes text: one or more whole characters."""
+    """Return one token that writes text: one or more whole characters."""
     return Label(TEXT_TOKEN)
 
 
 def paragraph_token() -> Expr:
-    """One token that writes text without a line break."""
+    """Return one token that writes text without a line break."""
     return Label(PARAGRAPH_TOKEN)
 
 
 def image() -> Expr:
-    """One image token, of a model that writes images; which tokens these are, whoever compiles must say."""
+    """Return one image token, of a model that writes images; which tokens these are, whoever compiles must say."""
     return Label(IMAGE)

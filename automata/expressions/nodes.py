@@ -1,7 +1,32 @@
-"""The nodes of expressions, and what all of them can: be hashed, compared and combined by operators.
+"""The kinds of expressions, and what all of them have: hashing, comparison and operators.
 
-`automata.expressions` says what each node means and has the functions that make them; nothing else should. Nodes are
-immutable, and hashing and comparing them does not recurse without bound, so that no nesting is too deep.
+    Literal(value)                   exactly these bytes
+    CharSet(ranges)                  one character of a set of code points, in UTF-8
+    ByteSet(ranges)                  one raw byte of a set, for languages that are not text
+    Strings(values)                  any one of a list of byte strings
+    Substring(text, words)           any substring of a text, or any that cuts no word
+    Call(name)                       a text of a rule, within a grammar (`automata.pushdown`)
+    Label(name)                      one symbol beyond the bytes, which stands for a named set of tokens
+    Concatenation(parts)             one part after the other
+    Alternation(parts)               any one of the parts; without parts it is the empty language
+    Repetition(inner, low, high)     between `low` and `high` times; `high` None is no bound
+    Intersection(left, right)        in both
+    Difference(left, right)          in `left` and not in `right`
+    Complement(inner)                every text (sequence of UTF-8 characters) that is not in `inner`
+    Lookahead(inner, negated)        the empty string, where `inner` matches (or not) what comes next in the text
+    Lookbehind(inner, negated)       the empty string, where `inner` matches (or not) what came last in the text
+
+Only `automata.expressions.constructors` makes nodes, so that they are in normal form. Nodes are immutable. Hashing and
+comparing them does not recurse, so that no nesting is too deep.
+
+The last two are assertions: what they allow depends on the text around them, so an expression that holds one is a
+language only as a whole. The whole ends at the operands of intersection, difference and complement, which are texts of
+their own. `automata.assertions` resolves them.
+
+Complement is relative to text and not to all byte strings because constraints are about text: `~a` must not let a
+model write half a character. `ANY_BYTES - a` is the other complement.
+
+Rejected: nodes that hold automata (such expressions could not be printed, compared or hashed).
 """
 
 from __future__ import annotations
@@ -19,25 +44,28 @@ _set = object.__setattr__
 
 
 class Expr(Operators["Expr | str | bytes", "Expr"]):
-    """A language of bytes. Operators take expressions or literal text: `+ | & - ~`, and `repeat`, `star`, ..."""
+    """A language of bytes. Operators take expressions and literal text: `+ | & - ~`, `repeat`, `star`, ...
+
+    Attributes:
+        size: how many leaves there are with repetitions written out; a measure of the work of compiling.
+    """
 
     __slots__ = ("_hash", "size")
     functions: ClassVar[ExprFunctions]
     _hash: int
-    size: int  # how many leaves there are with repetitions written out
+    size: int
 
     # The names of a node's parts, in the order of its arguments; patterns of `match` use them too.
     __match_args__: tuple[str, ...] = ()
 
     def _key(self) -> tuple[object, ...]:
-        """The arguments that make an equal node."""
         return tuple([getattr(self, name) for name in self.__match_args__])
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is immutable")
 
     def operands(self) -> tuple[Expr, ...]:
-        """The expressions that this one is made of, in order."""
+        """Return the expressions that this one is made of, in order."""
         return ()
 
     def __hash__(self) -> int:
@@ -84,7 +112,7 @@ class ExprFunctions(NamedTuple):
 
 
 def _hashed(expr: Expr) -> int:
-    """Hashes an expression after all its parts, without recursion, so that no nesting is too deep."""
+    """Hash an expression after its parts, without recursion."""
     stack = [expr]
     while stack:
         node = stack[-1]
@@ -97,7 +125,7 @@ def _hashed(expr: Expr) -> int:
 
 
 def _equal(left: Expr, right: Expr) -> bool:
-    """Whether two expressions are written alike, without recursion."""
+    """Return whether two expressions are the same node by node, without recursion."""
     stack = [(left, right)]
     while stack:
         a, b = stack.pop()
@@ -127,10 +155,7 @@ class Literal(Expr):
         return hash(self.value)
 
 
-class CharSet(Expr):
-    """One character of a set of code points (`ranges` as `automata.expressions.ranges` keeps them), encoded in
-    UTF-8."""
-
+class _OfRanges(Expr):
     __slots__ = ("ranges",)
     __match_args__ = ("ranges",)
     ranges: Ranges
@@ -140,22 +165,22 @@ class CharSet(Expr):
         _set(self, "ranges", ranges)
 
 
-class ByteSet(Expr):
+class CharSet(_OfRanges):
+    """One character of a set of code points (`automata.expressions.ranges`), encoded in UTF-8."""
+
+    __slots__ = ()
+
+
+class ByteSet(_OfRanges):
     """One raw byte of a set."""
 
-    __slots__ = ("ranges",)
-    __match_args__ = ("ranges",)
-    ranges: Ranges
-    size = 1
-
-    def __init__(self, ranges: Ranges) -> None:
-        _set(self, "ranges", ranges)
+    __slots__ = ()
 
 
 class Strings(Expr):
     """Any one of some byte strings, which ascend and differ; made by `strings`.
 
-    Its size is their number: what a list takes once it is an automaton is nearer to that than to its bytes.
+    Its size is their number, which is nearer to the size of the automaton of a list than its bytes are.
     """
 
     __slots__ = ("values",)
@@ -168,8 +193,8 @@ class Strings(Expr):
 
 
 class Substring(Expr):
-    """Any substring of a text, the empty one included; by `words`, any that cuts no word in two.
-    `automata.compile.substring` says what a word is."""
+    """Any substring of a text, the empty one included; with `words`, any that cuts no word in two
+    (`automata.compile.substring` says what a word is)."""
 
     __slots__ = ("text", "words")
     __match_args__ = ("text", "words")
@@ -182,9 +207,7 @@ class Substring(Expr):
         _set(self, "size", len(text))
 
 
-class Label(Expr):
-    """One symbol beyond the bytes, known by its name; what it stands for is up to who asks for it."""
-
+class _OfName(Expr):
     __slots__ = ("name",)
     __match_args__ = ("name",)
     name: str
@@ -194,46 +217,41 @@ class Label(Expr):
         _set(self, "name", name)
 
 
-class Call(Expr):
-    """A place where a text of a rule stands, the rule known by its name; only within a grammar's rules."""
+class Label(_OfName):
+    """One symbol beyond the bytes, known by its name; over a vocabulary it stands for a set of tokens."""
 
-    __slots__ = ("name",)
-    __match_args__ = ("name",)
-    name: str
-    size = 1
-
-    def __init__(self, name: str) -> None:
-        _set(self, "name", name)
+    __slots__ = ()
 
 
-class Concatenation(Expr):
+class Call(_OfName):
+    """A text of a rule, known by its name; only within a grammar's rules."""
+
+    __slots__ = ()
+
+
+class _OfParts(Expr):
+    __slots__ = ("parts",)
+    __match_args__ = ("parts",)
+    parts: tuple[Expr, ...]
+
+    def __init__(self, parts: tuple[Expr, ...]) -> None:
+        _set(self, "parts", parts)
+        _set(self, "size", sum([part.size for part in parts]))
+
+    def operands(self) -> tuple[Expr, ...]:
+        return self.parts
+
+
+class Concatenation(_OfParts):
     """One part after the other."""
 
-    __slots__ = ("parts",)
-    __match_args__ = ("parts",)
-    parts: tuple[Expr, ...]
-
-    def __init__(self, parts: tuple[Expr, ...]) -> None:
-        _set(self, "parts", parts)
-        _set(self, "size", sum([part.size for part in parts]))
-
-    def operands(self) -> tuple[Expr, ...]:
-        return self.parts
+    __slots__ = ()
 
 
-class Alternation(Expr):
+class Alternation(_OfParts):
     """Any one of the parts."""
 
-    __slots__ = ("parts",)
-    __match_args__ = ("parts",)
-    parts: tuple[Expr, ...]
-
-    def __init__(self, parts: tuple[Expr, ...]) -> None:
-        _set(self, "parts", parts)
-        _set(self, "size", sum([part.size for part in parts]))
-
-    def operands(self) -> tuple[Expr, ...]:
-        return self.parts
+    __slots__ = ()
 
 
 class Repetition(Expr):
@@ -255,38 +273,31 @@ class Repetition(Expr):
         return (self.inner,)
 
 
-class Intersection(Expr):
+class _OfTwo(Expr):
+    __slots__ = ("left", "right")
+    __match_args__ = ("left", "right")
+    left: Expr
+    right: Expr
+
+    def __init__(self, left: Expr, right: Expr) -> None:
+        _set(self, "left", left)
+        _set(self, "right", right)
+        _set(self, "size", left.size + right.size)
+
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.left, self.right)
+
+
+class Intersection(_OfTwo):
     """What is in both."""
 
-    __slots__ = ("left", "right")
-    __match_args__ = ("left", "right")
-    left: Expr
-    right: Expr
-
-    def __init__(self, left: Expr, right: Expr) -> None:
-        _set(self, "left", left)
-        _set(self, "right", right)
-        _set(self, "size", left.size + right.size)
-
-    def operands(self) -> tuple[Expr, ...]:
-        return (self.left, self.right)
+    __slots__ = ()
 
 
-class Difference(Expr):
+class Difference(_OfTwo):
     """What is in `left` and not in `right`."""
 
-    __slots__ = ("left", "right")
-    __match_args__ = ("left", "right")
-    left: Expr
-    right: Expr
-
-    def __init__(self, left: Expr, right: Expr) -> None:
-        _set(self, "left", left)
-        _set(self, "right", right)
-        _set(self, "size", left.size + right.size)
-
-    def operands(self) -> tuple[Expr, ...]:
-        return (self.left, self.right)
+    __slots__ = ()
 
 
 class Complement(Expr):
@@ -304,35 +315,28 @@ class Complement(Expr):
         return (self.inner,)
 
 
-class Lookahead(Expr):
+class _Assertion(Expr):
+    __slots__ = ("inner", "negated")
+    __match_args__ = ("inner", "negated")
+    inner: Expr
+    negated: bool
+
+    def __init__(self, inner: Expr, negated: bool) -> None:
+        _set(self, "inner", inner)
+        _set(self, "negated", negated)
+        _set(self, "size", inner.size)
+
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.inner,)
+
+
+class Lookahead(_Assertion):
     """The empty string, where what follows in the text begins with `inner`, or where it does not."""
 
-    __slots__ = ("inner", "negated")
-    __match_args__ = ("inner", "negated")
-    inner: Expr
-    negated: bool
-
-    def __init__(self, inner: Expr, negated: bool) -> None:
-        _set(self, "inner", inner)
-        _set(self, "negated", negated)
-        _set(self, "size", inner.size)
-
-    def operands(self) -> tuple[Expr, ...]:
-        return (self.inner,)
+    __slots__ = ()
 
 
-class Lookbehind(Expr):
+class Lookbehind(_Assertion):
     """The empty string, where what precedes in the text ends with `inner`, or where it does not."""
 
-    __slots__ = ("inner", "negated")
-    __match_args__ = ("inner", "negated")
-    inner: Expr
-    negated: bool
-
-    def __init__(self, inner: Expr, negated: bool) -> None:
-        _set(self, "inner", inner)
-        _set(self, "negated", negated)
-        _set(self, "size", inner.size)
-
-    def operands(self) -> tuple[Expr, ...]:
-        return (self.inner,)
+    __slots__ = ()

@@ -45,13 +45,13 @@ _Item: TypeAlias = "str | tuple[int, Expr]"
 
 
 def to_pattern(expr: Expr) -> str:
-    """The pattern of an expression."""
+    """Return the pattern of an expression."""
     return "".join(pieces(expr))
 
 
 def pieces(expr: Expr) -> Iterator[str]:
-    """The pattern of an expression, piece by piece; what is still to be printed is kept on a stack, so that nesting has
-    no limit."""
+    """Return the pattern of an expression, piece by piece; what is still to be printed is kept on a stack, so that
+    nesting has no limit."""
     stack: list[Iterator[_Item]] = [iter([(_PATTERN, expr)])]
     while stack:
         item = next(stack[-1], None)
@@ -64,7 +64,7 @@ def pieces(expr: Expr) -> Iterator[str]:
 
 
 def _expanded(place: int, expr: Expr) -> Iterable[_Item]:
-    """An expression as text and smaller expressions."""
+    """Return an expression as text and smaller expressions."""
     if place == _PATTERN and isinstance(expr, Alternation):
         bars: list[_Item] = ["|"] * (2 * len(expr.parts) - 1)
         bars[::2] = [(_BRANCH, part) for part in expr.parts]
@@ -83,7 +83,7 @@ def _expanded(place: int, expr: Expr) -> Iterable[_Item]:
 
 
 def _atom(expr: Expr) -> list[_Item]:
-    """An expression that a quantifier can follow."""
+    """Return an expression that a quantifier can follow."""
     if isinstance(expr, Literal) and len(expr.value) == 1 and expr.value.isascii():
         return [_text(expr.value)]
     if isinstance(expr, CharSet):

@@ -12,7 +12,7 @@ ALL_CHARACTERS: Ranges = ((0, 0xD7FF), (0xE000, MAX_CODE_POINT))
 
 
 def normalize(ranges: Iterable[tuple[int, int]]) -> Ranges:
-    """Sorts and merges overlapping or adjacent ranges; a range whose end lies before its start is empty."""
+    """Sort and merges overlapping or adjacent ranges; a range whose end lies before its start is empty."""
     merged: list[tuple[int, int]] = []
     for low, high in sorted(ranges):
         if high < low:
@@ -25,7 +25,7 @@ def normalize(ranges: Iterable[tuple[int, int]]) -> Ranges:
 
 
 def intersect(left: Ranges, right: Ranges) -> Ranges:
-    """The integers in both."""
+    """Return the integers in both."""
     result: list[tuple[int, int]] = []
     i = j = 0
     while i < len(left) and j < len(right):
@@ -40,7 +40,7 @@ def intersect(left: Ranges, right: Ranges) -> Ranges:
 
 
 def subtract(left: Ranges, right: Ranges) -> Ranges:
-    """The integers in `left` and not in `right`."""
+    """Return the integers in `left` and not in `right`."""
     result: list[tuple[int, int]] = []
     j = 0
     for low, high in left:
@@ -58,7 +58,7 @@ def subtract(left: Ranges, right: Ranges) -> Ranges:
 
 
 def from_sorted(values: Iterable[int]) -> Ranges:
-    """The ranges of ascending integers."""
+    """Return the ranges of ascending integers."""
     result: list[tuple[int, int]] = []
     for value in values:
         if result and result[-1][1] == value - 1:

@@ -32,7 +32,7 @@ _LENGTHS = ((0x80, 0x7FF, 0xC0, 1), (0x800, 0xFFFF, 0xE0, 2), (0x10000, 0x10FFFF
 
 @lru_cache(maxsize=4096)
 def character_arcs(ranges: Ranges) -> tuple[int, tuple[Arc, ...]]:
-    """The number of states and the arcs of the automaton: state 0 is the start, state 1 the only final one."""
+    """Return the number of states and the arcs of the automaton: state 0 is the start, state 1 the only final one."""
     arcs = [Arc(0, low, high, 1) for low, high in rg.intersect(ranges, ((0, 0x7F),))]
     states: dict[tuple[int, Ranges], int] = {(0, ((0, 0),)): 1}
     for first, last, lead, continuation in _LENGTHS:
@@ -43,7 +43,7 @@ def character_arcs(ranges: Ranges) -> tuple[int, tuple[Arc, ...]]:
 
 
 def _state(continuation: int, ranges: Ranges, states: dict[tuple[int, Ranges], int], arcs: list[Arc]) -> int:
-    """The state that accepts the numbers of `ranges`, all below 64 ** continuation, as that many bytes."""
+    """Return the state that accepts the numbers of `ranges`, all below 64 ** continuation, as that many bytes."""
     key = (continuation, ranges)
     if key not in states:
         source = states[key] = 1 + len(states)
@@ -53,7 +53,7 @@ def _state(continuation: int, ranges: Ranges, states: dict[tuple[int, Ranges], i
 
 
 def _digits(ranges: Ranges, block: int) -> list[tuple[int, int, Ranges]]:
-    """Cuts numbers into digit and rest: (first digit, last digit, ranges of the rest), for each run of digits that
+    """Cut numbers into digit and rest: (first digit, last digit, ranges of the rest), for each run of digits that
     share one set of rests."""
     rests: dict[int, list[tuple[int, int]]] = {}
     whole = [(0, block - 1)]

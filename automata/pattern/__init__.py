@@ -120,8 +120,8 @@ def _parser(pattern: str | re.Pattern[str], dialect: Dialect) -> Parser:
 
 
 def _anywhere(expr: Expr) -> Expr:
-    """A match of `expr` with any text around it. Alternatives with assertions go one by one, since what stands around
-    an assertion often resolves it."""
+    """Return a match of `expr` with any text around it. Alternatives with assertions go one by one, since what stands
+    around an assertion often resolves it."""
     if not (isinstance(expr, Alternation) and holds_assertion(expr)):
         return ex.concat(ANY_TEXT, expr, ANY_TEXT)
     plain = [part for part in expr.parts if not holds_assertion(part)]
@@ -131,8 +131,8 @@ def _anywhere(expr: Expr) -> Expr:
 
 
 def _fewest(expr: Expr, end: int, depth: int = 0) -> Expr:
-    """An expression without what it may have more of at an end where any text may stand: `ab+` for `ab+c*` at its last
-    place, -1, so that no bound is counted up to in vain."""
+    """Return an expression without what it may have more of at an end where any text may stand: `ab+` for `ab+c*` at
+    its last place, -1, so that no bound is counted up to in vain."""
     if depth > _MAX_DEPTH:
         return expr
     if isinstance(expr, Alternation):
@@ -153,7 +153,7 @@ def _fewest(expr: Expr, end: int, depth: int = 0) -> Expr:
 
 
 def _is_text(expr: Expr) -> bool:
-    """Whether an expression is made of characters alone."""
+    """Return whether an expression is made of characters alone."""
     waiting = [expr]
     while waiting:
         node = waiting.pop()
@@ -164,7 +164,7 @@ def _is_text(expr: Expr) -> bool:
 
 
 def _text(expr: Expr, parser: Parser) -> Expr:
-    """An expression with assertions as a text of its own."""
+    """Return an expression with assertions as a text of its own."""
     result = simplified(expr)
     if not holds_assertion(result):
         return result

@@ -67,7 +67,7 @@ class CharacterReader:
         self.sets_flags = Flags()
 
     def error(self, reason: str, position: int | None = None) -> PatternError:
-        """The error to raise; at the present place if no other is given."""
+        """Return the error to raise; at the present place if no other is given."""
         return PatternError(reason, self.pattern, self.position if position is None else position)
 
     def text(self, value: str, flags: Flags) -> Expr:
@@ -86,7 +86,7 @@ class CharacterReader:
         return expr.concat(*[cases[c] for c in value])
 
     def characters(self, ranges: Ranges, flags: Flags, negated: bool = False) -> Expr:
-        """The expression of a set of characters, or of bytes."""
+        """Return the expression of a set of characters, or of bytes."""
         if not flags.raw_bytes:
             if negated:
                 ranges = rg.subtract(ALL_CHARACTERS, ranges)
@@ -98,7 +98,7 @@ class CharacterReader:
         return expr.byte_ranges(rg.subtract(_ALL_BYTES, ranges) if negated else ranges)
 
     def escaped(self, flags: Flags) -> Expr:
-        """The character of the escape at this place."""
+        """Return the character of the escape at this place."""
         start = self.position
         code = self.escaped_character()
         end, self.position = self.position, start
@@ -107,7 +107,7 @@ class CharacterReader:
         return result
 
     def escaped_character(self) -> int:
-        """The code point of the escape at this place, which it moves past."""
+        """Return the code point of the escape at this place, which it moves past."""
         start = self.position
         letter = self.pattern[start + 1 : start + 2]
         if not letter:
@@ -130,7 +130,7 @@ class CharacterReader:
         return code
 
     def dialect_character(self, letter: str) -> int | None:
-        """The code point of an escape that only this dialect has; None where it has none."""
+        """Return the code point of an escape that only this dialect has; None where it has none."""
         octal = OCTAL.match(self.pattern, self.position + 1)
         if octal:
             self.position = octal.end()
@@ -175,7 +175,7 @@ class CharacterReader:
         return code
 
     def character_set(self, flags: Flags) -> Expr:
-        """The set at this place."""
+        """Return the set at this place."""
         start = self.position
         if flags is not self.sets_flags:
             self.sets, self.sets_flags = {}, flags
@@ -216,7 +216,7 @@ class CharacterReader:
         return result
 
     def set_member(self, flags: Flags) -> int | Ranges:
-        """One character's code point, or the ranges of a class."""
+        """Return one character's code point, or the ranges of a class."""
         char = self.pattern[self.position]
         if char == "[" and self.posix_classes and (match := _POSIX.match(self.pattern, self.position)):
             return self.posix_ranges(match, flags)
@@ -237,7 +237,7 @@ class CharacterReader:
         return self.escaped_character()
 
     def range_end(self, low: int, flags: Flags) -> int:
-        """The upper end of the range that starts at `low`, which is `low` itself where there is no range."""
+        """Return the upper end of the range that starts at `low`, which is `low` itself where there is no range."""
         pattern, position = self.pattern, self.position
         if not pattern.startswith("-", position) or pattern.startswith("-]", position):
             return low
@@ -254,7 +254,7 @@ class CharacterReader:
     # Classes
 
     def posix_ranges(self, match: re.Match[str], flags: Flags) -> Ranges:
-        """The POSIX class at this place."""
+        """Return the POSIX class at this place."""
         ranges = characters.posix_class(match[2], flags.unicode and not flags.raw_bytes)
         if ranges is None:
             raise self.error("no POSIX class has this name")
@@ -263,7 +263,7 @@ class CharacterReader:
         return rg.subtract(_universe(flags), ranges) if match[1] else ranges
 
     def property_ranges(self, flags: Flags) -> Ranges:
-        """The property at this place, or its complement."""
+        """Return the property at this place, or its complement."""
         match = self.property_escape.match(self.pattern, self.position)
         ranges = unicode_properties.property_ranges(match[match.lastindex or 0]) if match else None
         if not match or ranges is None:
@@ -278,23 +278,23 @@ class CharacterReader:
         return rg.subtract(ALL_CHARACTERS, ranges) if negated else ranges
 
     def property(self, flags: Flags) -> Expr:
-        """One character with the property at this place."""
+        """Return one character with the property at this place."""
         return expr.char_ranges(self.property_ranges(flags))
 
     def class_ranges(self, letter: str, flags: Flags) -> Ranges:
-        """What `\\d`, `\\W` and the like hold."""
+        """Return what `\\d`, `\\W` and the like hold."""
         return class_ranges(letter, flags.unicode, flags.raw_bytes)
 
     def named_class(self, letter: str, flags: Flags) -> Expr:
-        """One character of `\\d`, `\\W` and the like."""
+        """Return one character of `\\d`, `\\W` and the like."""
         return self.characters(self.class_ranges(letter, flags), flags)
 
     def dot(self, flags: Flags) -> Expr:
-        """Any character, or any but those that end a line."""
+        """Return any character, or any but those that end a line."""
         return dot(() if flags.dot_all else self.line_ends, flags.raw_bytes)
 
     def other_cases(self, ranges: Ranges, flags: Flags) -> Ranges:
-        """A set with every character's other cases, if the flags say so."""
+        """Return a set with every character's other cases, if the flags say so."""
         if not flags.ignore_case or flags.raw_bytes:
             return ranges
         return characters.ignore_case(ranges, characters.ASCII_CASE if flags.ascii_case else characters.PYTHON_CASE)
@@ -306,14 +306,14 @@ def _universe(flags: Flags) -> Ranges:
 
 @cache
 def dot(excepted: Ranges, raw_bytes: bool) -> Expr:
-    """Any character but some."""
+    """Return any character but some."""
     ranges = rg.subtract(_ALL_BYTES if raw_bytes else ALL_CHARACTERS, excepted)
     return expr.byte_ranges(ranges) if raw_bytes else expr.char_ranges(ranges)
 
 
 @cache
 def class_ranges(letter: str, unicode: bool, raw_bytes: bool) -> Ranges:
-    """What `\\d`, `\\W` and the like hold in Python's dialect."""
+    """Return what `\\d`, `\\W` and the like hold in Python's dialect."""
     name = letter.lower()
     ranges = characters.unicode_class(name) if unicode and not raw_bytes else characters.ASCII_CLASSES[name]
     if letter.islower():

@@ -43,7 +43,7 @@ _LAST_CASED = 0x1E943
 
 @cache
 def unicode_class(name: str) -> Ranges:
-    """The code points of `\\d`, `\\w` or `\\s` over all of Unicode (the version that this Python knows)."""
+    """Return the code points of `\\d`, `\\w` or `\\s` over all of Unicode (the version that this Python knows)."""
     member = _UNICODE_MEMBER[name]
     found = rg.from_sorted(code for code in range(sys.maxunicode + 1) if member(chr(code)))
     return rg.intersect(found, rg.ALL_CHARACTERS)
@@ -70,14 +70,14 @@ _ASCII_POSIX: Mapping[str, Ranges] = {
 
 
 def posix_class(name: str, unicode: bool) -> Ranges | None:
-    """The code points of a POSIX class; None where there is none of this name."""
+    """Return the code points of a POSIX class; None where there is none of this name."""
     if name not in _ASCII_POSIX:
         return None
     return unicode_properties.set_ranges(f"[[:{name}:]]") if unicode else _ASCII_POSIX[name]
 
 
 def _names(char: str, case: int) -> set[str]:
-    """What equal characters have one of in common."""
+    """Return what equal characters have one of in common."""
     if case == SIMPLE_CASE:
         folded = _LATER_FOLDINGS.get(char, char.casefold())
         # Where the full folding has several characters, the simple one is the lower case, if that is one character.
@@ -88,7 +88,7 @@ def _names(char: str, case: int) -> set[str]:
 
 @cache
 def _case_classes(case: int) -> Mapping[int, frozenset[int]]:
-    """For every character that has case, all that are equal to it but for case, itself included."""
+    """Return, for every character that has case, all that are equal to it but for case, itself included."""
     classes: dict[str, set[str]] = {}
     for code in range(0x80 if case == ASCII_CASE else _LAST_CASED + 1):
         names = _names(chr(code), case)
@@ -108,7 +108,7 @@ def _cased(case: int) -> Ranges:
 
 
 def ignore_case(ranges: Ranges, case: int) -> Ranges:
-    """The set with every character's other cases added."""
+    """Return the set with every character's other cases added."""
     classes = _case_classes(case)
     if sum(high - low + 1 for low, high in ranges) > len(classes):
         ranges_of_cased = rg.intersect(ranges, _cased(case))

@@ -75,7 +75,7 @@ class EcmaParser(Parser):
         return 0
 
     def scalar(self, code: int, position: int) -> int:
-        """Two escapes in a row that are a surrogate pair are one character."""
+        """Return the code point of an escape; two in a row that are a surrogate pair are one character."""
         trailing = _TRAILING_SURROGATE.match(self.pattern, self.position)
         if 0xD800 <= code <= 0xDBFF and trailing:
             self.position = trailing.end()

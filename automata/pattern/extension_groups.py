@@ -40,7 +40,7 @@ class Content:
         return ex.alternation(*[ex.concat(*items) for items in self.alternatives])
 
     def pair(self, name: str) -> tuple[Expr, Expr]:
-        """The content as two operands.
+        """Return the content as two operands.
 
         Raises:
             PatternError: it is not two items.
@@ -51,7 +51,7 @@ class Content:
         return left, right
 
     def text(self, name: str) -> str:
-        """The content as plain text.
+        """Return the content as plain text.
 
         Raises:
             PatternError: it is a pattern and not plain text.
@@ -62,7 +62,7 @@ class Content:
         return language.value.decode()
 
     def nothing(self, name: str) -> None:
-        """Makes sure that nothing stood in the group.
+        """Make sure that nothing stood in the group.
 
         Raises:
             PatternError: something did.
@@ -144,7 +144,7 @@ def _token(content: Content) -> Expr:
 
 
 def _named_token(name: str) -> Build:
-    """A group that names its tokens by its own name."""
+    """Return a group that names its tokens by its own name."""
 
     def build(content: Content) -> Expr:
         content.nothing(name)

@@ -87,12 +87,12 @@ class GroupReader(CharacterReader):
         self.bytes_position: int | None = None
 
     def add(self, item: Expr) -> None:
-        """Appends an item to the open group."""
+        """Append an item to the open group."""
         self.groups[-1].items.append(item)
         self.quantifiable = True
 
     def open(self, flags: Flags, end: int, build: Build | None = None) -> None:
-        """Opens the group at this place; its content begins at `end`."""
+        """Open the group at this place; its content begins at `end`."""
         self.groups.append(Group(self.position, flags, build))
         self.position = end
         self.quantifiable = False
@@ -115,7 +115,7 @@ class GroupReader(CharacterReader):
             self.read_flags(flags)
 
     def read_special_group(self, flags: Flags) -> bool:
-        """Reads a comment or opens a group with a name; whether there is one."""
+        """Read a comment or opens a group with a name; whether there is one."""
         if self.pattern.startswith("(?#", self.position):
             self.skip_comment()
             return True
@@ -148,7 +148,7 @@ class GroupReader(CharacterReader):
         self.position = end + 1
 
     def read_flags(self, flags: Flags) -> None:
-        """Opens a group with flags, or sets those of the whole pattern."""
+        """Open a group with flags, or sets those of the whole pattern."""
         match = _FLAGS.match(self.pattern, self.position)
         if match is None:
             raise self.error("this kind of group is unknown")
@@ -175,7 +175,7 @@ class GroupReader(CharacterReader):
         return flags._replace(**{self.flag_fields[letter]: value})
 
     def asserting(self, flags: Flags) -> None:
-        """Notes that an assertion has been read."""
+        """Record that an assertion has been read."""
         if flags.raw_bytes:
             raise self.error("an assertion sees characters and cannot stand among raw bytes")
         self.asserts = True

@@ -35,7 +35,7 @@ class Parser(GroupReader):
     readers: ClassVar[Mapping[str, Callable[[Parser, Flags], None]]]
 
     def parse(self) -> Expr:
-        """The expression of the pattern, assertions unresolved."""
+        """Return the expression of the pattern, assertions unresolved."""
         length = len(self.pattern)
         while self.position < length:
             flags = self.groups[-1].flags
@@ -48,7 +48,7 @@ class Parser(GroupReader):
         return self.close_group(self.groups[0])
 
     def skip(self) -> bool:
-        """Moves past white space and comments of a verbose pattern; whether there were any."""
+        """Move past white space and comments of a verbose pattern; whether there were any."""
         start = self.position
         skipped = _SKIPPED_VERBOSE.match(self.pattern, start)
         self.position = skipped.end() if skipped else start
@@ -57,7 +57,7 @@ class Parser(GroupReader):
     # Items
 
     def read_plain(self, flags: Flags) -> None:
-        """A run of plain characters; a quantifier after it belongs to the last one alone."""
+        """Return a run of plain characters; a quantifier after it belongs to the last one alone."""
         start = self.position
         match = (_PLAIN_VERBOSE if flags.verbose else _PLAIN).match(self.pattern, start)
         end = match.end() if match else start + 1
@@ -68,7 +68,7 @@ class Parser(GroupReader):
         self.position = end
 
     def read_itself(self, flags: Flags) -> None:
-        """A special character that means itself where it stands."""
+        """Return a special character that means itself where it stands."""
         self.add(self.text(self.pattern[self.position], flags))
         self.position += 1
 
@@ -97,7 +97,7 @@ class Parser(GroupReader):
             self.add(self.escaped(flags))
 
     def read_dialect_escape(self, letter: str, flags: Flags) -> bool:
-        """Reads an escape that is no character and that only this dialect has; whether there is one."""
+        """Read an escape that is no character and that only this dialect has; whether there is one."""
         if letter and letter in "AZ":
             self.add_anchor(TEXT_START if letter == "A" else TEXT_END, flags, 2)
             return True
@@ -114,7 +114,7 @@ class Parser(GroupReader):
         self.add_anchor(line_end(self.line_ends) if flags.multiline else self.text_end(), flags, 1)
 
     def text_end(self) -> Expr:
-        """What `$` means outside of multiline."""
+        """Return what `$` means outside of multiline."""
         return before_last_line_feed()
 
     def add_anchor(self, anchor: Expr, flags: Flags, length: int) -> None:
@@ -126,7 +126,7 @@ class Parser(GroupReader):
     # Quantifiers
 
     def read_brace(self, flags: Flags) -> None:
-        """Bounds, or a brace that means itself."""
+        """Read bounds, or a brace that means itself."""
         match = _BOUNDS.match(self.pattern, self.position)
         if match is None or not self.has_bounds(match):
             self.read_itself(flags)
@@ -147,7 +147,7 @@ class Parser(GroupReader):
         self.quantify(low, high, self.position + 1)
 
     def quantify(self, low: int, high: int | None, end: int) -> None:
-        """Repeats the last item; the quantifier stands at this place up to `end`."""
+        """Repeat the last item; the quantifier stands at this place up to `end`."""
         position, self.position = self.position, end
         if self.pattern.startswith("+", end):
             raise self.error("a possessive quantifier does not describe a language by itself")
@@ -181,25 +181,25 @@ Parser.readers = {
 
 @cache
 def line_start(line_ends: Ranges) -> Expr:
-    """Where a line begins: not behind a character that ends none."""
+    """Return where a line begins: not behind a character that ends none."""
     return ex.lookbehind(ex.char_ranges(rg.subtract(ALL_CHARACTERS, line_ends)), negated=True)
 
 
 @cache
 def line_end(line_ends: Ranges) -> Expr:
-    """Where a line ends: not before a character that ends none."""
+    """Return where a line ends: not before a character that ends none."""
     return ex.lookahead(ex.char_ranges(rg.subtract(ALL_CHARACTERS, line_ends)), negated=True)
 
 
 @cache
 def before_last_line_feed() -> Expr:
-    """At the end of the text, or before a line feed that ends it."""
+    """Return at the end of the text, or before a line feed that ends it."""
     return ex.lookahead(ex.char_set("\n", negated=True) | ("\n" + ANY_CHAR), negated=True)
 
 
 @cache
 def word_boundary(word: Ranges, negated: bool) -> Expr:
-    """Where a word begins or ends, or (negated) where none does."""
+    """Return where a word begins or ends, or (negated) where none does."""
     char = ex.char_ranges(word)
     behind, ahead = ex.lookbehind(char), ex.lookahead(char)
     not_behind, not_ahead = ex.lookbehind(char, negated=True), ex.lookahead(char, negated=True)

@@ -22,8 +22,8 @@ _NAME = re.compile(r"[A-Za-z0-9_ =.\-]+")
 
 
 def property_ranges(name: str) -> Ranges | None:
-    """The code points with a property, `Letter`, `Lu`, `Greek`, `Script=Greek`, `scx=Grek`, `Emoji` and so on; None
-    where there is no such property."""
+    """Return the code points with a property, `Letter`, `Lu`, `Greek`, `Script=Greek`, `scx=Grek`, `Emoji` and so on;
+    None where there is no such property."""
     import regex
 
     if not _NAME.fullmatch(name):
@@ -36,7 +36,7 @@ def property_ranges(name: str) -> Ranges | None:
 
 @cache
 def set_ranges(pattern: str) -> Ranges:
-    """The code points that a one-character pattern of the package `regex` matches."""
+    """Return the code points that a one-character pattern of the package `regex` matches."""
     import regex
 
     runs = (match.span() for match in regex.finditer(f"{pattern}+", _every_code_point()))

@@ -1,31 +1,22 @@
 """Grammars: from rules that call each other to a pushdown automaton over bytes.
 
-Grammar             rules, each an expression that may call rules        grammar
-report(grammar)     rules without a text, rules that nothing calls       analysis
-Network             a minimal byte automaton for each rule               network
-PushdownAutomaton   states, a stack, and one table of steps              automaton
+From a Grammar (grammar.py) to a Network of minimal byte automata that call each other, step by step:
 
-The way to a network, one step after the other:
+    naming          every name has a meaning, and calls stand where they can
+    flattening      rules that are closed under concatenation become loops
+    layout          rules and words as NFAs (parts)
+    analysis        rules without a text, rules that match the empty text; report
+    recursion       left recursion is solved
+    inlining        only true recursion stays; tail calls become loops
+    network         all automata are determinized and minimized together
 
-naming              every name means something, and calls stand where they can
-flattening          rules closed under concatenation become loops
-laying              rules and words as non-deterministic parts            parts
-analysis            which rules have a text, and which the empty one
-recursion           left recursion is solved
-inlining            only true recursion stays; calls at the end of a rule become ways back
-network             all automata determinized and minimized together
+From a Network to a PushdownAutomaton:
 
-The way from a network to an automaton:
-
-compile             from a grammar or its network to the automaton
-places              the network, prepared: what a place reaches without reading
-determinize         steps of sets of places; parallel: steps without sets
-steps               groups of steps, written out
-ambiguity           why a grammar is not deterministic
-completion          steps that lead to no end are taken out (with words); leading_on: most states need no proof
-headroom            how much stack the rest of a text needs
-assembly            the tables
-expansion, drawing  what else can be done with it
+    construction    sets of configurations as states, in the native core
+    ambiguity       why a grammar is not deterministic
+    prestar         steps that lead to no end are pruned; coaccessible: states that need no proof
+    assembly        the tables (step_table, sequences, under)
+    compile         all of it; automaton, expansion, drawing: what can be done with the result
 """
 
 from automata.pushdown.analysis import Report, report

@@ -1,8 +1,9 @@
-"""Ambiguity explained: which two derivations go on side by side, after which text, and what to do about it.
+"""Ambiguity explained: two derivations that stay open side by side, a text after which they do, and what to do about
+it.
 
-A set of configurations that goes past a bound came from sets with several elements, the first of which tells where two
-derivations part: by the rules that its elements are in, and by a shortest text after which both go on. The text is
-found by trying texts in the order of their lengths on the part of the automaton that is known by then.
+A set of configurations that passes a bound comes from sets with several elements. The first of these sets shows where
+two derivations part: the rules of its elements, and a shortest text that leads to it. The text is found by trying texts
+in the order of their lengths on the part of the automaton that is known by then.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ _GROWS = "and no bounded look-ahead tells them apart"
 def explained(
     found: Construction, unbounded: Unbounded, known: PushdownAutomaton, number: IntArray, places: Mapping[str, Place]
 ) -> NondeterministicGrammar:
-    """The error for a set that goes past a bound.
+    """Return the error for a set that passes a bound.
 
     Args:
-        found: the construction as far as it went.
-        unbounded: what went past which bound.
+        found: the construction, as far as it went.
+        unbounded: what passed which bound.
         known: the automaton of the states that were expanded.
         number: its number for each state of the construction.
         places: where rules were defined.
@@ -65,7 +66,7 @@ def explained(
 
 
 def _first_state(found: Construction, state: int) -> int:
-    """The first state on the way to one from which on there were always several elements."""
+    """Return the first state on the path to one from which all states have several elements."""
     before = found.tables.came_from
     while before[state] >= 0 and len(found.elements(before[state])) > 1:
         state = int(before[state])
@@ -73,7 +74,7 @@ def _first_state(found: Construction, state: int) -> int:
 
 
 def shortest_text(automaton: PushdownAutomaton, state: int, work: Work) -> bytes | None:
-    """A shortest text that leads to a state, or None if it is not found soon."""
+    """Return a shortest text that leads to a state, or None if it is not found soon."""
     moves = _moves(automaton, work)
     level: dict[Configuration, bytes] = {(automaton.start, ()): b""}
     tried = set(level)
@@ -95,8 +96,8 @@ def shortest_text(automaton: PushdownAutomaton, state: int, work: Work) -> bytes
 
 
 def _moves(automaton: PushdownAutomaton, work: Work) -> list[list[tuple[Stack, Stack, int, bytes]]]:
-    """The steps from each state over bytes, one byte for all that do the same: what they pop, from the bottom up, what
-    they push, the target and the byte."""
+    """Return the steps of each state over bytes, one byte for all that do the same: pops and pushes from the bottom up,
+    the target and the byte."""
     rank, byte_of = _by_appearance(automaton)
     found: list[list[tuple[Stack, Stack, int, bytes]]] = []
     num_classes = automaton.num_classes
@@ -110,7 +111,7 @@ def _moves(automaton: PushdownAutomaton, work: Work) -> list[list[tuple[Stack, S
 
 
 def _by_appearance(automaton: PushdownAutomaton) -> tuple[list[int], list[bytes]]:
-    """A byte of each class of bytes, letters and digits rather than others; and the rank of each column by these."""
+    """Return the rank of each column and a byte of each class; letters and digits come before other bytes."""
     order = sorted(range(256), key=lambda byte: (not chr(byte).isalnum() or byte > 127, not 32 < byte < 127, byte))
     rank = [256] * automaton.num_columns
     byte_of = [b""] * automaton.num_columns
@@ -122,14 +123,14 @@ def _by_appearance(automaton: PushdownAutomaton) -> tuple[list[int], list[bytes]
 
 
 def shown(text: bytes | None) -> str:
-    """A text for a message."""
+    """Write a text for a message."""
     if text is None:
         return "some text"
     return repr(text.decode("utf-8", "backslashreplace")) if text else "the empty text"
 
 
 def _described(found: Construction, element: Element) -> str:
-    """The rules that an element is in, from the innermost out, each once in a row."""
+    """Describe the rules that an element is in, from the innermost out, each once in a row."""
     stack, place = element
     names: list[str] = []
     for state in (place, *reversed(stack)):

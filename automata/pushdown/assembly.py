@@ -1,7 +1,7 @@
 """Assembly: a construction becomes a pushdown automaton.
 
-Steps that lead to no end are taken out, states that nothing leads to are left out, the others numbered, and the tables
-filled.
+Steps that lead to no end are pruned, states that cannot be reached are left out, the others are numbered, and the
+tables filled.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from automata import _native
-from automata.arrays import IntArray
+from automata.arrays import IntArray, offsets_of
 from automata.errors import GrammarError
 from automata.graph import distances
 from automata.limits import Work
@@ -20,7 +20,7 @@ from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.coaccessible import doubtful_states
 from automata.pushdown.construction import Construction
 from automata.pushdown.grammar import Place
-from automata.pushdown.prestar import MAX_LOOKS, Move, Undecided, completed
+from automata.pushdown.prestar import MAX_LOOKS, Move, Undecided, pruned
 from automata.pushdown.sequences import Sequences, Stack
 from automata.pushdown.under import UnderSymbols
 
@@ -29,7 +29,7 @@ class Assembly:
     """The tables of a construction, however far it went."""
 
     def __init__(self, found: Construction, max_configurations: int, work: Work, defined: Mapping[str, Place]) -> None:
-        """Starts with the steps as they were found.
+        """Start with the steps of the construction.
 
         Args:
             found: the construction.
@@ -42,8 +42,8 @@ class Assembly:
         self.steps = found.steps
         self.parent, self.last = found.tables.parent, found.tables.last
 
-    def complete(self) -> None:
-        """Takes out what leads to no end."""
+    def prune(self) -> None:
+        """Prune the steps that lead to no end."""
         found, tables, sharing = self.found, self.found.tables, self.found.sharing
         own = _native.moves_of(tables.steps, self.work.budget)
         shared = np.zeros((len(tables.shared), 4), np.int32)
@@ -58,14 +58,14 @@ class Assembly:
         stacks = sequences.stacks
         named = [(state, stacks[p], stacks[v], target) for state, p, v, target in self.work.watched(own.tolist())]
         try:
-            replaced = completed(named, sharing, tables.start, tables.end, doubtful, below, self.work)
+            replaced = pruned(named, sharing, tables.start, tables.end, doubtful, below, self.work)
         except Undecided as undecided:
             raise self.undecided(undecided) from None
         if replaced:
             self.replace(replaced, sequences)
 
     def replace(self, replaced: Mapping[Move, list[tuple[Stack, Stack]]], sequences: Sequences) -> None:
-        """Replaces the steps of some moves."""
+        """Replace the steps of some moves."""
         of = sequences.of
         by_number = {
             (state, of(pops), of(pushes), target): [(of(p), of(v)) for p, v in stacks]
@@ -83,7 +83,7 @@ class Assembly:
         self.parent, self.last = np.array(sequences.parent, np.int32), np.array(sequences.last, np.int32)
 
     def undecided(self, undecided: Undecided) -> GrammarError:
-        """The error where a step would have to look too deep."""
+        """Return the error for a step that would have to look too deep."""
         automaton, numbers = self.automaton()
         state = undecided.move[0]
         name = self.found.rule_name(self.found.elements(state)[0][1])
@@ -98,7 +98,8 @@ class Assembly:
         )
 
     def automaton(self) -> tuple[PushdownAutomaton, IntArray]:
-        """The automaton, and the number in it of each state of the construction, -1 for those that are not reached."""
+        """Return the automaton, and the number in it of each state of the construction, -1 for those that are not
+        reached."""
         found, tables = self.found, self.found.tables
         numbers = self.numbers()
         steps = self.steps[numbers[self.steps[:, 0]] >= 0]
@@ -113,7 +114,7 @@ class Assembly:
             byte_class=found.network.byte_class,
             labels=found.network.labels,
             num_symbols=len(tables.symbol_kind),
-            step_offsets=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
+            step_offsets=offsets_of(counts),
             step_pops=np.ascontiguousarray(steps[:, 2]),
             step_pushes=np.ascontiguousarray(steps[:, 3]),
             step_target=numbers[steps[:, 4]],
@@ -130,7 +131,7 @@ class Assembly:
         ), numbers
 
     def state_rule(self, numbers: IntArray, num_states: int) -> IntArray:
-        """`[num_states]`, the rule that the first element of each state is in, or -1."""
+        """Return `[num_states]`, the rule that the first element of each state is in, or -1."""
         tables = self.found.tables
         begin = tables.element_offsets[:-1]
         states = np.flatnonzero((numbers >= 0) & (begin < tables.element_offsets[1:]))
@@ -141,16 +142,17 @@ class Assembly:
         return result
 
     def may_lie_under(self) -> UnderSymbols:
-        """Which symbols may lie directly under which, of those that steps pop or push."""
+        """Return which symbols may lie directly under which, of those that steps pop or push."""
         tables = self.found.tables
         kind, offsets = tables.symbol_kind.copy(), tables.below_offsets
         offsets = offsets[: int(kind.max(initial=-1)) + 2]
         below = tables.below[: offsets[-1]]
         is_used = below < len(kind)
-        return UnderSymbols(kind, np.append(0, np.cumsum(is_used))[offsets].astype(np.int32), below[is_used])
+        return UnderSymbols(kind, offsets_of(is_used)[offsets], below[is_used])
 
     def numbers(self) -> IntArray:
-        """The final number of each state that can be reached; the state after the end of the text comes last."""
+        """Return the final number of each state that can be reached, -1 for others; the state after the end of the text
+        comes last."""
         tables, num_states = self.found.tables, self.found.num_states
         begins = np.zeros(num_states, np.bool_)
         begins[tables.start] = True

@@ -21,7 +21,7 @@ class PushdownAutomaton(StepTable):
 
     @cached_property
     def tables(self) -> PushdownTables:
-        """The same as the tables of the native core, which are stepped through."""
+        """The tables of the native core, which takes the steps."""
         return PushdownTables(
             num_states=self.num_states,
             start=self.start,
@@ -48,10 +48,10 @@ class PushdownAutomaton(StepTable):
         """Draw the automaton; see `automata.pushdown.drawing`."""
         return draw_step_table(self, title=title)
 
-    # The plainest way to run it, one byte at a time: to explain and to test, not to be fast.
+    # Plain Python, one byte at a time: to explain and to test, not to be fast.
 
     def steps_from(self, configuration: Configuration, column: int) -> list[Configuration]:
-        """The configurations that a column leads to from one, each once."""
+        """Return the configurations that a column leads to from one, each once."""
         state, stack = configuration
         cell = state * self.num_columns + column
         found: list[Configuration] = []
@@ -63,7 +63,7 @@ class PushdownAutomaton(StepTable):
         return found
 
     def configurations(self, text: str | bytes) -> list[Configuration]:
-        """The configurations after a text; none where no text of the language begins with it.
+        """Return the configurations after a text; none where no text of the language begins with it.
 
         Raises:
             TooManyConfigurations: there are more than `max_configurations` at some place.
@@ -97,7 +97,7 @@ class PushdownAutomaton(StepTable):
         return accepts
 
     def allowed_bytes(self, text: str | bytes) -> frozenset[int]:
-        """The bytes with which the text can go on; it does go on to the end of a text from each of them.
+        """Return the bytes with which a text can continue to the end of some text of the language.
 
         Raises:
             TooManyConfigurations: see `configurations`.
@@ -108,5 +108,5 @@ class PushdownAutomaton(StepTable):
 
 
 def united(left: list[Configuration], right: list[Configuration]) -> list[Configuration]:
-    """All of both, each once; stacks are hashed only if there is something to compare."""
+    """Return all of both, each once; stacks are hashed only if there is something to compare."""
     return list(dict.fromkeys(left + right)) if left and right else left or right

@@ -23,14 +23,14 @@ def compile_grammar(
     max_configurations: int = 8,
     work: Work | None = None,
 ) -> PushdownAutomaton:
-    """The pushdown automaton of a grammar.
+    """Compile a grammar.
 
     Args:
         grammar: the grammar.
-        ambiguity: "error": the automaton is deterministic, or there is none. "parallel": configurations go on side by
-            side, and words are resolved in each by itself.
-        max_configurations: how many, for "parallel".
-        work: the limits, and how the compilation is stopped; without it, the default limits.
+        ambiguity: "error": the automaton is deterministic, or an error says why there is none. "parallel": several
+            configurations are carried side by side, and lexical rules are resolved in each of them separately.
+        max_configurations: how many are carried at most, for "parallel".
+        work: the limits, and how the compilation is stopped; without it, those of the current compilation.
 
     Raises:
         GrammarError: the grammar cannot be honoured; the message says where and why.
@@ -61,7 +61,7 @@ def compile_network(
     places: Mapping[str, Place] | None = None,
     work: Work | None = None,
 ) -> PushdownAutomaton:
-    """The pushdown automaton of a network; see `compile_grammar`.
+    """Compile the network of a grammar; see `compile_grammar`.
 
     Args:
         network: the network.
@@ -78,5 +78,5 @@ def compile_network(
     if found.unbounded:
         raise explained(found, found.unbounded, *assembly.automaton(), places or {})
     if len(network.word):
-        assembly.complete()
+        assembly.prune()
     return assembly.automaton()[0]

@@ -1,10 +1,10 @@
 """Construction: the states of a pushdown automaton as sets of elements, and their steps.
 
-The native core finds them (`native/automata/pushdown/construction.h` says how); here is what errors and what is done
-afterwards ask about them.
+The native core finds them (`native/automata/pushdown/construction.h` explains how); this module gives access to them
+for errors and for pruning.
 
     Element         a local stack and a state of the network
-    Unbounded       what went past a bound, so that the grammar is not deterministic
+    Unbounded       the set that passed a bound, so that the grammar is not deterministic
     SymbolsBelow    which symbols may lie under states and symbols
 """
 
@@ -26,7 +26,7 @@ from automata.pushdown.sequences import Stack
 Element = tuple[Stack, int]
 Elements = tuple[Element, ...]
 
-# What may be unbounded, as the native core numbers it; the last is no property of the grammar, but too much.
+# What may be unbounded, as the native core numbers it; the last is a limit and no property of the grammar.
 _REASONS = (None, "derivations", "stack", "pops")
 _TOO_MANY_WAYS = 4
 # What reading an element takes, in steps of the budget.
@@ -35,7 +35,7 @@ _VISIT_STEPS = 500
 
 @dataclass(frozen=True, slots=True)
 class Unbounded:
-    """A set that goes past a bound, which is "derivations", "stack" or "pops", and the state that it comes from."""
+    """A set that passed a bound ("derivations", "stack" or "pops"), and the state that it comes from."""
 
     reason: str
     elements: Elements
@@ -48,7 +48,7 @@ class SymbolsBelow:
 
     Attributes:
         state_kind, symbol_kind: the kind of each state, and of each symbol.
-        below: by kind, the symbols in order. Numbers of symbols that have no kind are of those that no step pops.
+        below: for each kind, the symbols in order. Symbols without a kind are those that no step pops.
     """
 
     state_kind: list[int]
@@ -56,24 +56,24 @@ class SymbolsBelow:
     below: list[list[int]]
 
     def tops(self) -> list[Sequence[int]]:
-        """By state, the symbols that may lie under it."""
+        """Return, for each state, the symbols that may lie under it."""
         return [self.below[kind] for kind in self.state_kind]
 
     def under(self) -> dict[int, Sequence[int]]:
-        """By symbol, those that may lie directly under it."""
+        """Return, for each symbol, those that may lie directly under it."""
         return {symbol: self.below[kind] for symbol, kind in enumerate(self.symbol_kind)}
 
 
 class Construction:
-    """The states and steps that a network leads to, however far they were found."""
+    """The states and steps of a network, however far they were found."""
 
     def __init__(self, network: Network, work: Work, *, side_by_side: bool, max_configurations: int) -> None:
-        """Finds them.
+        """Find them.
 
         Args:
             network: the network.
             work: the limits, and how the construction is stopped.
-            side_by_side: whether each configuration goes on by itself.
+            side_by_side: whether each configuration is resolved separately.
             max_configurations: how many are carried then.
 
         Raises:
@@ -113,7 +113,7 @@ class Construction:
 
     @property
     def num_columns(self) -> int:
-        """How many columns a state has: classes, the end of the text, and labels."""
+        """The number of columns of a state: classes, the end of the text, and labels."""
         return int(self.network.next.shape[1]) + 1 + len(self.network.labels)
 
     @cached_property
@@ -128,14 +128,14 @@ class Construction:
 
     @cached_property
     def unbounded(self) -> Unbounded | None:
-        """What went past a bound, if anything did."""
+        """The set that passed a bound, if there is one."""
         reason = _REASONS[self.tables.unbounded]
         if reason is None:
             return None
         return Unbounded(reason, self._read(self.tables.unbounded_elements), self.tables.unbounded_state)
 
     def elements(self, state: int) -> Elements:
-        """The elements of a state."""
+        """Return the elements of a state."""
         begin, end = self.tables.element_offsets[state : state + 2]
         return self._read(self.tables.elements[begin:end])
 
@@ -147,15 +147,15 @@ class Construction:
 
     @cached_property
     def sharing(self) -> Mapping[int, list[int]]:
-        """The states that share the moves of others, by these, which no text leads to."""
+        """The states that share the moves of another state, by this one, which no text leads to."""
         found: dict[int, list[int]] = {}
         for state, other in self.work.watched(self.tables.shared.tolist()):
             found.setdefault(other, []).append(state)
         return found
 
     def below(self) -> SymbolsBelow:
-        """Which symbols may lie under states and symbols: those that may lie under all rules at the bottom of their
-        stacks; under a state that others share the moves of, whatever may lie under one of these."""
+        """Return which symbols may lie under states and symbols: those that may lie under all rules at the bottom of
+        their stacks; under a state whose moves others share, what may lie under any of these."""
         tables = self.tables
         below = [rows.tolist() for rows in np.split(tables.below, tables.below_offsets[1:-1])]
         state_kind: list[int] = tables.state_kind.tolist()
@@ -169,7 +169,7 @@ class Construction:
         return SymbolsBelow(state_kind, tables.symbol_kind.tolist(), below)
 
     def _read(self, numbers: IntArray) -> Elements:
-        """Elements, each of which is the size of its stack, the symbols from the bottom up, and the state."""
+        """Read elements, each of which is the size of its stack, the symbols from the bottom up, and the state."""
         left: list[int] = numbers.tolist()
         found: list[Element] = []
         at = 0

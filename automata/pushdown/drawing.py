@@ -40,7 +40,7 @@ def draw_step_table(table: StepTable, *, title: str | None = None) -> Drawing:
 
 
 def _lines(table: StepTable, kinds: Iterable[tuple[tuple[Stack, Stack], list[int]]]) -> Iterable[str]:
-    """One line for each way to change the stack: what is read, popped and pushed."""
+    """Return one line for each way to change the stack: what is read, popped and pushed."""
     runs, end = table.byte_runs(), table.num_classes
     for (pops, pushes), columns in kinds:
         ranges = normalize([run for column in columns if column < end for run in runs[column]])

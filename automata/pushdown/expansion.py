@@ -1,8 +1,8 @@
-"""Expansion: the finite automaton of the texts that a bounded stack is enough for.
+"""Expansion: the finite automaton of the texts for which a bounded stack is enough.
 
-The configurations whose stack has at most `depth` symbols are the states of an automaton over bytes, which is
-determinized, where the pushdown automaton is not deterministic, and minimized. OpenFst's `pdt_expand` has no bound: it
-expands automata whose stack has one, and is what the tests compare with on those.
+The configurations whose stack has at most `depth` symbols are the states of an NFA over bytes, which is determinized
+and minimized. OpenFst's `pdt_expand` has no bound: it expands automata whose stack has one, and the tests compare with
+it on those.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from automata.pushdown.step_table import Configuration, StepTable
 
 
 def expand(automaton: StepTable, depth: int, work: Work | None = None) -> ByteAutomaton:
-    """The minimal automaton of the texts that some run accepts whose stack never holds more than `depth` symbols.
+    """Return the minimal automaton of the texts that some run accepts whose stack never holds more than `depth`
+    symbols.
 
     Args:
         automaton: the pushdown automaton.
         depth: how many symbols the stack may hold after any step, at least 0.
-        work: the limits, and how the expansion is stopped; without it, the default limits.
+        work: the limits, and how the expansion is stopped; without it, those of the current compilation.
 
     Raises:
         ValueError: a negative depth.
@@ -40,7 +41,7 @@ def expand(automaton: StepTable, depth: int, work: Work | None = None) -> ByteAu
 
 
 def _fragment(automaton: StepTable, depth: int, work: Work) -> NfaBuilder:
-    """All configurations up to a depth, and what leads from one to another."""
+    """Return the NFA of all configurations up to a depth."""
     runs, end, overflow = automaton.byte_runs(), automaton.num_classes, automaton.overflow_states()
     steps = automaton.steps_by_state()
     fragment = NfaBuilder()

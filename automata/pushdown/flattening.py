@@ -1,15 +1,15 @@
-"""Rules that are closed under being put together, written without the calls that say so.
+"""Rules that are closed under concatenation, written without the calls that say so.
 
 Two forms have many derivations for every text and no more texts than a loop:
 
-    A = A A A | A A | R       A = R, then as often as wanted R (R, for A A; R R, for A A A)
+    A = A A A | A A | R       A = R, then any number of R (R for A A; R R for A A A)
     A = (x A | y)*            A = (x | y)*, since A A = A and A may be empty
 
-For the first: a text of A is one or more texts of R, and how many there may be is one plus a sum of numbers each of
-which is one less than a power. `A A` allows any number, so with it other powers say nothing; it stays as it is, as
-`A x A` does, for inlining to turn into a way back. For the second: with L the texts of (x | y)*, L is a solution of the
-rule as written, because x L is within L; and each solution is closed under concatenation, holds the empty text, and so
-holds x and y and L. R, x and y may call A elsewhere. Both are exact, so nothing is asked about what the rule was for.
+For the first: a text of A is one or more texts of R, and their number is one plus a sum of numbers each of which is one
+less than a power. `A A` allows any number, so beside it other powers add nothing; it stays as it is, as `A x A` does,
+for inlining to turn into a loop. For the second: with L the texts of (x | y)*, L is a solution of the rule as written,
+because x L is within L; and each solution is closed under concatenation, holds the empty text, and so holds x and y and
+L. R, x and y may call A elsewhere. Both are exact, so the purpose of the rule does not matter.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from automata.expressions import (
 
 
 def flattened(name: str, body: Expr) -> Expr:
-    """An expression with the same least solution for the rule of this name."""
+    """Return an expression with the same least solution for the rule of this name."""
     if isinstance(body, Repetition) and body.low == 0 and body.high is None:
         return repeat(alternation(*(_inner(name, part) for part in _parts(body.inner))), 0)
     return _without_powers(name, body)
@@ -39,7 +39,7 @@ def _parts(expr: Expr) -> tuple[Expr, ...]:
 
 
 def _inner(name: str, expr: Expr) -> Expr:
-    """An alternative without the calls of the rule at its ends."""
+    """Return an alternative without the calls of the rule at its ends."""
     parts = list(expr.parts) if isinstance(expr, Concatenation) else [expr]
     first, last = 0, len(parts)
     while first < last and _calls(name, parts[first]):
@@ -54,7 +54,7 @@ def _calls(name: str, expr: Expr) -> bool:
 
 
 def _without_powers(name: str, body: Expr) -> Expr:
-    """A rule's expression without alternatives that are only calls of the rule, one after the other."""
+    """Return a rule's expression without alternatives that are only calls of the rule, one after the other."""
     rest: list[Expr] = []
     found: set[int] = set()
     for part in _parts(body):
@@ -73,7 +73,8 @@ def _without_powers(name: str, body: Expr) -> Expr:
 
 
 def _powers(name: str, expr: Expr) -> set[int] | None:
-    """How many calls of the rule an expression is one after the other; None where it is anything else."""
+    """Return the numbers of calls of the rule, one after the other, that an expression consists of; None for any other
+    expression."""
     if _calls(name, expr):
         return {1}
     if isinstance(expr, Concatenation) and all(_calls(name, part) for part in expr.parts):

@@ -1,13 +1,12 @@
 """Grammar: rules, each an expression that may call rules by name.
 
-Rules come in two kinds, as in Lark:
+Rules are of two kinds, as in Lark:
 
-    rule          a structure: its text is what its expression matches, calls included
-    lexical rule  a word (what a lexer calls a token): a regular expression without calls, read as a whole. It matches
-                  longest: where the next byte can go on with a word, it does, and the word does not end there; so
-                  `returnx` is one identifier. Of the words that could end at one place, the one with the highest
-                  priority does; a lazy word ends before anything goes on. Only words that the grammar allows at this
-                  point compete (a contextual lexer).
+    rule            a structure: its text is what its expression matches, calls included
+    lexical rule    a word (what a lexer calls a token): a regular expression without calls, read as a whole. The
+    longest match counts: where the next byte can continue a word, it does, and the word does not end there; so
+    `returnx` is one identifier. Of the words that could end at one place, the one with the highest priority does; a
+    lazy word ends as soon as it can. Only words that the grammar allows at this point compete (a contextual lexer).
 
 Words of `ignored` rules may stand before and after any word.
 
@@ -28,9 +27,9 @@ class LexicalRule:
 
     Attributes:
         expr: its texts, without calls; the empty text does not count.
-        priority: of the lexical rules that match the same text, that with the greatest is meant; tuples compare as
-            Python's do. Equal ones go by the order of definition: the first wins.
-        lazy: whether its words end as soon as they can, also where they or others could go on.
+        priority: of the lexical rules that match the same text, the one with the greatest priority counts; tuples
+            compare as Python's do, and equal ones by the order of definition.
+        lazy: whether its words end as soon as they can, even where they or others could continue.
     """
 
     expr: Expr
@@ -40,7 +39,7 @@ class LexicalRule:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something stands in a grammar's text: line and column, both from 1."""
+    """Line and column in a grammar's text, both from 1."""
 
     line: int
     column: int
@@ -53,7 +52,7 @@ class Grammar:
     Attributes:
         rules: the rules by name.
         start: the rule that whole texts match.
-        lexical: the lexical rules by name; their names are apart from those of `rules`, and are called the same way.
+        lexical: the lexical rules by name, which are called in the same way and share no name with `rules`.
         ignored: names of the lexical rules whose words may stand between any others.
         places: where rules were defined, for errors; rules that were made in Python have none.
     """

@@ -1,21 +1,21 @@
-"""Inlining: which rules stay rules, and the automaton of each of those with all others copied in.
+"""Inlining: which rules stay rules, and the NFA of each of those with all others copied in.
 
-Only true recursion needs a stack, and inside one automaton determinization finds out by itself what is common to two
-ways. So rules are inlined as far as they can be and as long as it does not take too much.
+Only true recursion needs a stack, and determinization finds what two alternatives have in common only within one
+automaton. So rules are inlined as far as possible, unless that takes too much.
 
-A call from which only epsilon arcs lead on, to the end of the rule, is a *tail call*: what follows is what follows the
-rule itself. In the automaton of A, a tail call of A is a way back to its start, and no recursion at all; so is one of
-a rule that was already begun at such a place, however long the way round:
+A call after which only epsilon arcs lead to the end of the rule is a *tail call*: what follows it is what follows the
+rule. In the NFA of A, a tail call of A is a loop to its start and no recursion; so is one of a rule that was already
+begun at such a place, directly or not:
 
-    frame       an end, and the rules begun so that their ends lead to it, each with the state where it begins
+    frame       an end, and the rules that were begun with this end, each with the state where it begins
 
-A solved part (`automata.pushdown.recursion`) goes on from its end, so its tail calls are in a frame of its own, whose
-end is that end: the call behind `x` in `A = A x A | b` is a way back to A's start.
+An NFA that solves left recursion (`automata.pushdown.recursion`) continues after its end, so its tail calls are in a
+frame of its own, whose end is that end: the call after `x` in `A = A x A | b` is a loop to A's start.
 
-    A graph of the calls, tail calls within a frame left out, has cycles: in each some rule stays a rule. Of the
-    others, those stay rules that are called from many places and are large, by their sizes with all in them inlined.
+In each cycle of the graph of calls, without tail calls within a frame, some rule stays a rule. Of the others, those
+stay rules that are called from many places and are large, by their sizes with all inlined.
 
-What is inlined is laid from the outside in, each piece once where it will be: the time is that of the result.
+Inlined rules are laid from the outside in, each copy once where it belongs, in time proportional to the result.
 """
 
 from __future__ import annotations
@@ -28,30 +28,30 @@ import numpy as np
 
 from automata.arrays import IntArray
 from automata.errors import LimitExceeded
-from automata.graph import distances
+from automata.graph import components, distances
 from automata.limits import Work
-from automata.pushdown.analysis import components, reachable
+from automata.pushdown.analysis import called_rules
 from automata.pushdown.parts import END, START, RuleNfa, Rules, copies, rows
 
 # A rule is inlined where all its copies together add no more arcs than this.
 _MAX_GROWTH = 1024
-# What all rules together may add, next to the size of the grammar; rules smaller than a call and its steps are free.
+# What all rules together may add to the size of the grammar. Rules smaller than a call and its steps cost nothing.
 _MAX_TOTAL_GROWTH = 50_000
 _FREE_SIZE = 8
-# How often the rules that stay are looked for among those that call each other, before all of them do.
+# How many rounds look for the rules that stay among those that call each other, before all of them do.
 _MAX_ROUNDS = 16
-# What it takes to lay a part, in steps of the budget.
+# What it takes to lay an NFA, in steps of the budget.
 _LAYING_STEPS = 1000
 
 
 @dataclass(slots=True)
 class InlinedRules:
-    """The automata of the rules that stay, side by side; arcs as in `RuleNfa`. States 0 and 1 are left free.
+    """The NFAs of the rules that stay, side by side; arcs as in `RuleNfa`. States 0 and 1 are left free.
 
     Attributes:
-        rules: the numbers of the parts that stay, the whole text first.
+        rules: the numbers of the NFAs that stay, the whole text first.
         starts, ends: where each of them begins and ends.
-        calls: `[C, 3]`, source, the part called, and target.
+        calls: `[C, 3]`, source, the NFA called, and target.
     """
 
     rules: list[int]
@@ -64,7 +64,7 @@ class InlinedRules:
     marks: IntArray
 
     def only(self, places: set[int]) -> InlinedRules:
-        """The same without the rules at other places, which nothing that matters calls."""
+        """Return the same without the rules at other places, which nothing calls."""
         kept = sorted(places)
         rules = [self.rules[place] for place in kept]
         return replace(
@@ -78,7 +78,7 @@ class InlinedRules:
 
 @dataclass(slots=True)
 class _Calls:
-    """The calls of a part: those that a frame catches, and others."""
+    """The tail calls of an NFA, which a frame catches, and its other calls."""
 
     tail: list[tuple[int, int, int]]
     other: list[tuple[int, int, int]]
@@ -86,7 +86,7 @@ class _Calls:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to be laid within the part."""
+        """Whether there are no calls."""
         return not (self.tail or self.other)
 
 
@@ -97,12 +97,12 @@ class _Frame:
 
 
 def inline(rules: Rules, work: Work) -> InlinedRules:
-    """The automata of the rules that stay.
+    """Inline rules; return the NFAs of those that stay.
 
     Raises:
         LimitExceeded: they take more arcs than allowed, or the time is up.
     """
-    used = sorted(reachable(rules))
+    used = sorted(called_rules(rules))
     calls = {number: _sorted_calls(rules.nfas[number], work) for number in work.watched(used)}
     return _Inliner(rules, calls, _that_stay(rules, calls, work), work).joined()
 
@@ -126,7 +126,7 @@ def _tuples(calls: IntArray) -> list[tuple[int, int, int]]:
 
 
 def _that_stay(rules: Rules, calls: dict[int, _Calls], work: Work) -> set[int]:
-    """The rules that are not inlined where they are called."""
+    """Return the rules that are not inlined."""
     stay = _recursive(rules, calls, work)
     work.check()
     num_calls = Counter(callee for found in calls.values() for _, callee, _ in (*found.tail, *found.other))
@@ -154,7 +154,7 @@ def _that_stay(rules: Rules, calls: dict[int, _Calls], work: Work) -> set[int]:
 
 
 def _recursive(rules: Rules, calls: dict[int, _Calls], work: Work) -> set[int]:
-    """Rules such that every recursion passes one of them."""
+    """Return rules such that every recursion passes one of them."""
     stay = {number for number, found in calls.items() if any(callee == number for _, callee, _ in found.other)}
     work.check()
     num_calls = Counter(callee for found in calls.values() for _, callee, _ in found.other)
@@ -172,15 +172,15 @@ def _recursive(rules: Rules, calls: dict[int, _Calls], work: Work) -> set[int]:
 
 
 def _pushes(calls: dict[int, _Calls], group: set[int]) -> bool:
-    """Whether rules that all call each other do so other than at the ends of frames."""
+    """Return whether rules that call each other do so other than by tail calls."""
     if any(callee in group for member in group for _, callee, _ in calls[member].other):
         return True
-    # A frame of its own catches what was begun in it: two of them could go on within each other.
+    # Two frames of their own could call each other.
     return sum(calls[member].loops for member in group) > 1
 
 
 def _graph(rules: Rules, calls: dict[int, _Calls], stay: set[int]) -> list[list[int]]:
-    """Which rules each rule calls that are inlined as far as is known."""
+    """Return the rules that each rule calls and that are inlined as far as is known."""
     graph: list[list[int]] = [[] for _ in rules.nfas]
     for number, found in calls.items():
         if number not in stay:
@@ -191,18 +191,18 @@ def _graph(rules: Rules, calls: dict[int, _Calls], stay: set[int]) -> list[list[
 
 
 class _Inliner:
-    """The work of laying out the rules that stay, with the others in them."""
+    """Lays out the rules that stay, with the others in them."""
 
     def __init__(self, rules: Rules, calls: dict[int, _Calls], stay: set[int], work: Work) -> None:
         self.nfas, self.calls, self.stay, self.work = rules.nfas, calls, stay, work
         order = [rules.text, *sorted(stay - {rules.text})]
         self.result = InlinedRules(order, [], [], 2, rows([], 4), rows([], 2), rows([], 3), rows([], 3))
         self.kept_calls = array("i")  # as `InlinedRules.calls`, in turn
-        # Where the states of each part begin, as often as it was laid; its arcs are written in the end.
+        # Where the states of each copy of an NFA begin; the arcs are written at the end.
         self.shifts: dict[int, list[int]] = {}
         self.more_epsilon = array("i")  # source and target in turn
         self.left = work.limits.arcs
-        # Parts that are still to be laid, where each begins, and the frame it is in.
+        # NFAs that are still to be laid, where each begins, and its frame.
         self.waiting: list[tuple[int, int, _Frame]] = []
 
     def joined(self) -> InlinedRules:
@@ -227,7 +227,7 @@ class _Inliner:
         return self.result.num_states - 1
 
     def begin(self, number: int, source: int, frame: _Frame) -> None:
-        """A part between a state and the end of a frame, once in each frame."""
+        """Begin an NFA between a state and the end of a frame, once in each frame."""
         if number in frame.begun:
             self.more_epsilon.extend((source, frame.begun[number]))
             return
@@ -236,7 +236,7 @@ class _Inliner:
         self.waiting.append((number, start, frame))
 
     def lay(self, number: int, start: int, frame: _Frame) -> None:
-        """Lays a part, and puts off what is inlined in it."""
+        """Lay an NFA, and put off what is inlined in it."""
         calls = self.calls[number]
         shift = self.copy(number, start, frame.end)
         if calls.loops:
@@ -257,7 +257,7 @@ class _Inliner:
                 self.begin(callee, source + shift, _Frame(target + shift))
 
     def copy(self, number: int, start: int, end: int) -> int:
-        """Lays the states of a part between two states; how far they are shifted."""
+        """Lay the states of an NFA between two states; return how far they are shifted."""
         part, result = self.nfas[number], self.result
         shift = result.num_states
         result.num_states += part.num_states

@@ -1,6 +1,6 @@
-"""The rules of a grammar laid out as parts: all expressions in one layout, which is then cut into parts.
+"""The rules of a grammar laid out as NFAs: all expressions in one layout, which is then cut into rules.
 
-A layout for each rule would cost more than most rules do: grammars have many small ones.
+Grammars have many small rules; a layout for each would cost more than most rules do.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from automata.pushdown.parts import END, START, RuleNfa, Rules, in_a_row, loop_o
 
 
 def lay_rules(grammar: Grammar, work: Work) -> Rules:
-    """The parts of a grammar whose names are in order (`naming.check_names`).
+    """Lay out the rules of a grammar that `naming.check_names` has passed.
 
-    What assertions in a rule see is the rule's text and nothing around it: each rule is a text of its own.
+    Each rule is a text of its own: assertions in it see the rule's text and nothing around it.
 
     Raises:
         GrammarError: an assertion stands in one rule with a call.
@@ -32,16 +32,16 @@ def lay_rules(grammar: Grammar, work: Work) -> Rules:
         Cancelled: the compilation was cancelled.
     """
     words = _by_priority(grammar)
-    laying = _RulesBuilder(grammar, work)
+    builder = _RulesBuilder(grammar, work)
     for name, expr in grammar.rules.items():
-        laying.lay(name, flattened(name, expr))
+        builder.lay(name, flattened(name, expr))
     for name, rule in grammar.lexical.items():
-        laying.lay(name, rule.expr)
-    parts, labels = laying.parts(len(words))
+        builder.lay(name, rule.expr)
+    parts, labels = builder.parts(len(words))
     names = [*grammar.rules, *grammar.lexical]
     number = {name: place for place, name in enumerate(names)}
     place = {name: word for word, name in enumerate(words)}
-    # Behind those with names: what stands between words, the whole text, and the words that may stand between others.
+    # After those with names: the text between words, the whole text, and the words that may stand between others.
     between, first_ignored = len(names), len(names) + 2
     ignored = [word_of(parts[number[name]], place[name], -1, work) for name in dict.fromkeys(grammar.ignored)]
     for name in grammar.lexical:
@@ -53,7 +53,7 @@ def lay_rules(grammar: Grammar, work: Work) -> Rules:
 
 
 def _by_priority(grammar: Grammar) -> tuple[str, ...]:
-    """The lexical rules, lazy ones first, then highest priority first; equal ones in the order of definition."""
+    """Return the lexical rules, lazy ones first, then highest priority first; equal ones in the order of definition."""
     ranks = sorted({(rule.lazy, rule.priority) for rule in grammar.lexical.values()}, reverse=True)
     rank = {order: place for place, order in enumerate(ranks)}
     words = {name: rank[rule.lazy, rule.priority] for name, rule in grammar.lexical.items()}
@@ -61,14 +61,14 @@ def _by_priority(grammar: Grammar) -> tuple[str, ...]:
 
 
 class _RuleConstruction(ThompsonConstruction):
-    """A layout in which calls are labels with reserved names."""
+    """Thompson's construction in which calls are labels with reserved names."""
 
     def call(self, expr: Call, start: int, end: int) -> None:
         self.fragment.label(RESERVED + expr.name, start, end)
 
 
 class _RuleCompiler(Compiler):
-    """Compiles what is copied into layouts of rules."""
+    """Compiles what is copied into the layout of rules."""
 
     layout = _RuleConstruction
 
@@ -85,7 +85,7 @@ class _RulesBuilder:
         self.first: list[int] = []
 
     def lay(self, name: str, expr: Expr) -> None:
-        """Lays one more rule: its first two states are its start and its end."""
+        """Lay one more rule: its first two states are its start and its end."""
         fragment = self.layout.fragment
         start = fragment.num_states
         self.first.append(start)
@@ -100,14 +100,14 @@ class _RulesBuilder:
             fragment.copy_of(self.resolved(name, expr), start + START, start + END)
 
     def resolved(self, name: str, expr: Expr) -> ByteAutomaton:
-        """The automaton of a rule with assertions."""
+        """Return the automaton of a rule with assertions."""
         for part, _ in calls_and_labels(expr):
             if isinstance(part, Call):
                 raise error(self.grammar, f"an assertion and the call of rule {part.name!r} stand in one rule", name)
         return self.compiler.compile(expr)
 
     def parts(self, num_words: int) -> tuple[list[RuleNfa], tuple[str, ...]]:
-        """The part of each rule, and the labels."""
+        """Return the NFA of each rule, and the labels."""
         fragment = self.layout.fragment
         arcs, epsilon = fragment.tables()
         symbol = arcs[:, 1] - FIRST_LABEL
@@ -117,7 +117,7 @@ class _RulesBuilder:
         return [RuleNfa(*part) for part in zip(num_states, *tables, strict=True)], labels
 
     def symbols(self, arcs: IntArray, names: list[str], num_words: int) -> tuple[IntArray, IntArray, tuple[str, ...]]:
-        """The calls and marks among arcs over labels with some names, and the user's labels."""
+        """Return the calls and marks among arcs over labels with some names, and the user's labels."""
         used = set((arcs[:, 1] - FIRST_LABEL).tolist())
         labels = [name for place, name in enumerate(names) if place in used and not name.startswith(RESERVED)]
         number = {RESERVED + name: place for place, name in enumerate((*self.grammar.rules, *self.grammar.lexical))}
@@ -129,7 +129,7 @@ class _RulesBuilder:
         return arcs[is_call], arcs[~is_call] - np.array([0, num_rules, 0], np.int32), tuple(labels)
 
     def cut(self, arcs: IntArray) -> list[IntArray]:
-        """The rows of each rule, whose states are counted from its own first one."""
+        """Return the rows of each rule, with states numbered from its own first one."""
         first = np.array(self.first, np.int32)
         rule = np.searchsorted(first, arcs[:, 0], side="right") - 1
         if (rule[1:] < rule[:-1]).any():

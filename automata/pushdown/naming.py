@@ -1,6 +1,6 @@
-"""Whether the names in a grammar mean something, and calls stand where they can.
+"""Whether the names in a grammar have a meaning, and calls stand where they can.
 
-check_names(grammar)        raises where they do not
+check_names(grammar)        raises where that is not so
 error(grammar, ...)         an error in a rule, with the rule's place if the grammar knows it
 """
 
@@ -13,15 +13,15 @@ from automata.expressions import Call, Complement, Difference, Expr, Intersectio
 from automata.limits import Work, current_work
 from automata.pushdown.grammar import Grammar
 
-# What no name of a user's label may begin with: in layouts, calls are labels with this before the rule's name.
+# In layouts, calls are labels: this before the rule's name. No label of the user may begin with it.
 RESERVED = "\0rule:"
 
-# What compares whole texts, or looks at what stands around.
+# Operations on whole texts, and assertions.
 _WITHOUT_CALLS = Intersection | Difference | Complement | Lookahead | Lookbehind
 
 
 def error(grammar: Grammar, reason: str, rule: str | None = None) -> GrammarError:
-    """An error in a rule, with its place."""
+    """Return an error in a rule, with its place."""
     place = grammar.places.get(rule) if rule is not None else None
     if place is None:
         return GrammarError(reason, rule=rule)
@@ -29,7 +29,7 @@ def error(grammar: Grammar, reason: str, rule: str | None = None) -> GrammarErro
 
 
 def check_names(grammar: Grammar, work: Work | None = None) -> None:
-    """Goes on where every name has one meaning.
+    """Raise unless every name has one meaning.
 
     Raises:
         GrammarError: the start, an ignored word or a called rule is not defined; a name is that of a rule and of a
@@ -80,7 +80,8 @@ def _check_label(grammar: Grammar, name: str, label: Expr) -> None:
 
 
 def calls_and_labels(expr: Expr) -> Iterable[tuple[Expr, type[Expr] | None]]:
-    """The calls and labels of an expression, and the kind of node that they may not stand in, if they do."""
+    """Yield the calls and labels of an expression, each with the kind of node around it in which it may not stand, or
+    None."""
     seen: set[tuple[int, type[Expr] | None]] = set()
     waiting: list[tuple[Expr, type[Expr] | None]] = [(expr, None)]
     while waiting:

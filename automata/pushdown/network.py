@@ -1,11 +1,11 @@
 """Network: minimal byte automata that call each other, one for each rule, in one table.
 
-state   of one rule's automaton; the states of all rules are numbered through
+state   of one rule's automaton; the states of all rules are numbered in one sequence
 byte    leads to a state of the same rule
-call    at a state: another rule is read, and then the text goes on at the state that the call returns to
-word    at a state: a lexical rule's word may end here, and then the text goes on at another state
+call    at a state: another rule is read, and then the text continues at the state to which the call returns
+word    at a state: a lexical rule's word may end here, and then the text continues at another state
 label   a place where a token of a named set is written, as in `ByteAutomaton`
-final   at a state: the rule may end here, and its caller goes on
+final   at a state: the rule may end here, and its caller continues
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from automata import _native
-from automata.arrays import BoolArray, ByteArray, IntArray
+from automata.arrays import BoolArray, ByteArray, IntArray, offsets_of
 from automata.compile.nfa import FIRST_LABEL
 from automata.errors import LimitExceeded
+from automata.graph import reachable
 from automata.limits import Work
 from automata.pushdown import analysis, recursion
 from automata.pushdown.grammar import Grammar
@@ -31,8 +32,8 @@ from automata.pushdown.parts import Rules, rows
 class Network:
     """The automata of all rules; Q states, R rules, T lexical rules, L labels.
 
-    No rule can call itself, by way of others or not, before it has read a byte (there is no left recursion); every
-    rule has a text, is called from the start rule, and every state of it lies on the way to one of its ends.
+    There is no left recursion: no rule can call itself, directly or not, before it has read a byte. Every rule has a
+    text and is called from the start rule, and every state of it lies on a path to one of its ends.
 
     Attributes:
         byte_class: `[256]` uint8, below C.
@@ -43,13 +44,14 @@ class Network:
         rule_start: `[R]` int32, the state where each rule begins.
         start_rule: the rule that whole texts match.
         call_offsets, call_rule, call_return: `[Q + 1]`, `[A]`, `[A]` int32: state q's calls are those from
-            `call_offsets[q]` to `call_offsets[q + 1]`; which rule, and the state that it returns to.
+            `call_offsets[q]` to `call_offsets[q + 1]`; which rule, and the state to which it returns.
         word_offsets, word, word_target: `[Q + 1]`, `[E]`, `[E]` int32: the lexical rules whose words may end at a
-            state, and the states where the text goes on.
+            state, and the states where the text continues.
         word_names: T names in the order of priority: of two that may end at one place, the first does.
         by_label: `[Q, L]` int32, the state that each label leads to, or -1.
         labels: L names, ascending.
-        num_lazy: how many words, the first ones, are lazy: where one of them may end, the text goes on with no other.
+        num_lazy: how many words, the first ones, are lazy: where one of them may end, the text does not continue with
+            another.
     """
 
     byte_class: ByteArray
@@ -77,11 +79,11 @@ class Network:
 
 
 def build_network(grammar: Grammar, work: Work) -> Network:
-    """The network of a grammar.
+    """Build the network of a grammar.
 
     Raises:
-        GrammarError: a name without a meaning, a call where none can be, a rule that begins with itself and in no other
-            way, or a lexical rule without a text; the error names the rule, and its place if the grammar knows it.
+        GrammarError: a name without a meaning, a call where none can be, a rule that begins with itself in every case,
+            or a lexical rule without a text; the error names the rule, and its place if the grammar knows it.
         EmptyLanguage: the grammar has no text.
         LimitExceeded: a limit was passed.
         Cancelled: the compilation was cancelled.
@@ -105,24 +107,19 @@ def build_network(grammar: Grammar, work: Work) -> Network:
     network = _network(rules, joined, text_is_empty, work)
     called = _called(network)
     if len(called) < len(joined.rules):
-        # Calls that stood where no end was to be reached are gone, and with them some rules.
+        # Calls from which no end could be reached are gone, and with them some rules.
         network = _network(rules, joined.only(called), text_is_empty, work)
     return network
 
 
 def _called(network: Network) -> set[int]:
-    """The rules that are called, by way of others or not, from the start rule, and that one."""
+    """Return the rules that the start rule calls, directly or not, and that one."""
     caller = np.repeat(network.rule_of, np.diff(network.call_offsets))
     calls: dict[int, set[int]] = {}
     num_rules = len(network.rule_start)
     for pair in np.unique(caller.astype(np.int64) * num_rules + network.call_rule).tolist():
         calls.setdefault(pair // num_rules, set()).add(pair % num_rules)
-    seen, waiting = {network.start_rule}, [network.start_rule]
-    while waiting:
-        more = calls.get(waiting.pop(), set()) - seen
-        seen |= more
-        waiting += more
-    return seen
+    return reachable([network.start_rule], lambda rule: calls.get(rule, ()))
 
 
 # States of the automata of all rules together: one leads to the start of each rule, one is reached from each end.
@@ -130,10 +127,10 @@ _FIRST, _LAST = 0, 1
 
 
 def _network(rules: Rules, joined: InlinedRules, matches_empty: bool, work: Work) -> Network:
-    """The network of the rules that stay: all of them are determinized and minimized together.
+    """Determinize and minimize all rules together.
 
     One more state leads to the start of each rule, by a symbol of its own, and one is reached from its end by another.
-    So no two states of different rules are ever the same, and a state where its rule may end is one with such an arc.
+    So no states of different rules are merged, and a state where its rule may end is one with such an arc.
     """
     num_rules = len(joined.rules)
     place = np.zeros(len(rules.nfas), np.int32)
@@ -172,7 +169,7 @@ def _from_tables(
     rule_start: IntArray,
     others: IntArray,
 ) -> Network:
-    """The network, from the arcs over other symbols than bytes, `[A, 3]`, by source and then by symbol."""
+    """Return the network, from the arcs over other symbols than bytes, `[A, 3]`, by source and then by symbol."""
     num_states, num_rules, num_words = len(rule_of), len(joined.rules), len(rules.words)
     source, symbol, target = np.ascontiguousarray(others.T)
     kind = np.minimum(symbol // num_rules, 3)
@@ -191,10 +188,10 @@ def _from_tables(
         rule_names=tuple(rules.names[number] for number in joined.rules),
         rule_start=rule_start,
         start_rule=0,
-        call_offsets=_offsets(num_states, source[is_call]),
+        call_offsets=offsets_of(np.bincount(source[is_call], minlength=num_states)),
         call_rule=symbol[is_call],
         call_return=target[is_call],
-        word_offsets=_offsets(num_states, source[is_word]),
+        word_offsets=offsets_of(np.bincount(source[is_word], minlength=num_states)),
         word=symbol[is_word],
         word_target=target[is_word],
         word_names=rules.words,
@@ -202,9 +199,3 @@ def _from_tables(
         by_label=by_label,
         labels=rules.labels,
     )
-
-
-def _offsets(num_states: int, source: IntArray) -> IntArray:
-    offsets = np.zeros(num_states + 1, np.int32)
-    np.cumsum(np.bincount(source, minlength=num_states), out=offsets[1:])
-    return offsets

@@ -1,17 +1,17 @@
-"""Parts: the rules of a grammar as non-deterministic automata, before they are joined.
+"""The rules of a grammar as NFAs, before they are joined.
 
-    RuleNfa        byte arcs, epsilon arcs, calls and marks between the states of one rule; one start, one end
-    Rules       the parts of a grammar: its rules, its words, what may stand between words, and the whole text
+    RuleNfa     byte arcs, epsilon arcs, calls and marks between the states of one rule; one start, one end
+    Rules       the NFAs of a grammar: of its rules, its words, the text between words, and the whole text
 
-What is done to rules from here on, up to the network, is done to parts: solving left recursion, inlining, turning
-recursion into loops. Each is a matter of a few epsilon arcs, whatever the rule's expression looks like. A part is as
-large as the expression that it was laid out from; determinization comes last, once, for all rules together.
+All later steps up to the network are done on NFAs: solving left recursion, inlining, turning recursion into loops. Each
+takes a few epsilon arcs, whatever the rule's expression looks like. An NFA is as large as its expression;
+determinization comes last, once, for all rules together.
 
-A word T is a rule too: a text of T that is not empty, the mark "end of T", and then ignored words. So rules and words
-are inlined by the same means, and a large word in many places is a rule that is called.
+A word T is a rule too: a non-empty text of T, the mark "end of T", and then ignored words. So rules and words are
+inlined by the same means, and a large word in many places is a rule that is called.
 
-Rejected: rewriting expressions. A call at the left end of `(a? b)* c` has no place in the expression that it could be
-taken from, and each rewriting would be two, one for each of the ways to write the same rule.
+Rejected: rewriting expressions. A call at the left end of `(a? b)* c` has no place in the expression from which it
+could be taken, and each rewriting would be two, one for each way to write the same rule.
 """
 
 from __future__ import annotations
@@ -22,24 +22,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from automata.arrays import BoolArray, IntArray
+from automata.graph import reachable
 from automata.limits import Work
 
 START, END = 0, 1
-# What a visit of a state takes, in steps of the budget.
-_VISIT_STEPS = 50
 
 
 @dataclass(slots=True)
 class RuleNfa:
-    """The automaton of one rule. No arc leads into its start, state 0, and none leaves its end, state 1, until left
-    recursion is solved.
+    """The NFA of one rule. No arc leads into its start, state 0, and none leaves its end, state 1, until left recursion
+    is solved.
 
     Attributes:
-        num_states: how many states there are.
+        num_states: the number of states.
         arcs: `[A, 4]`, source, lowest and highest byte, and target.
         epsilon: `[E, 2]`, source and target.
         calls: `[C, 3]`, source, the rule called, and target.
-        marks: `[M, 3]`, source, what stands there, and target: the end of word t is t, and label l is T + l.
+        marks: `[M, 3]`, source, mark and target: the end of word t is t, and label l is T + l.
     """
 
     num_states: int
@@ -50,22 +49,22 @@ class RuleNfa:
 
     @property
     def size(self) -> int:
-        """How many arcs there are, of any kind."""
+        """The number of arcs of all kinds."""
         return len(self.arcs) + len(self.epsilon) + len(self.calls) + len(self.marks)
 
 
 @dataclass(slots=True)
 class Rules:
-    """The parts of a grammar; its rules come first, then its words, then what stands between words, then the text.
+    """The NFAs of a grammar; its rules come first, then its words, then the text between words, then the whole text.
 
     Attributes:
-        names: what each part is called in errors.
-        parts: the parts.
-        text: the number of the part that whole texts match.
+        names: the name of each NFA in errors.
+        nfas: the NFAs.
+        text: the number of the NFA that whole texts match.
         words: the lexical rules by priority, highest first.
         num_lazy: how many of them, the first ones, are lazy.
         labels: the user's labels, ascending.
-        num_rules: how many of the parts are rules of the grammar, or its lexical rules.
+        num_rules: how many of the NFAs are rules of the grammar, or its lexical rules.
     """
 
     names: list[str]
@@ -78,25 +77,25 @@ class Rules:
 
 
 def rows(values: Iterable[tuple[int, ...]], width: int) -> IntArray:
-    """`[n, width]`, from tuples."""
+    """Return `[n, width]`, from tuples."""
     return np.array([*values], np.int32).reshape(-1, width)
 
 
 def loop_of(first: int, count: int) -> RuleNfa:
-    """Any number of texts of the parts from number `first` on."""
+    """Return any number of texts of `count` NFAs, from number `first` up."""
     calls = rows([(2, first + number, 2) for number in range(count)], 3)
     return RuleNfa(3, rows([], 4), rows([(START, 2), (2, END)], 2), calls, rows([], 3))
 
 
 def in_a_row(numbers: list[int]) -> RuleNfa:
-    """Texts of some parts, one after the other."""
+    """Return texts of some NFAs, one after the other."""
     states = [START, *range(2, len(numbers) + 1), END]
     calls = [(states[place], number, states[place + 1]) for place, number in enumerate(numbers)]
     return RuleNfa(len(numbers) + 1, rows([], 4), rows([], 2), rows(calls, 3), rows([], 3))
 
 
 def word_of(part: RuleNfa, word: int, after: int, work: Work) -> RuleNfa:
-    """A word: a text of the part but the empty one, the mark of its end, and then the part `after`, if it is not -1."""
+    """Return a word: a non-empty text of an NFA, the mark of its end, and then the NFA `after`, unless it is -1."""
     end = part.num_states
     if END in closure(part, [START], work):
         part = fresh_start(part, work)
@@ -111,22 +110,15 @@ def word_of(part: RuleNfa, word: int, after: int, work: Work) -> RuleNfa:
 
 
 def closure(part: RuleNfa, states: list[int], work: Work) -> set[int]:
-    """The states that epsilon arcs lead to from some states, and those states."""
+    """Return the states that epsilon arcs lead to from some states, and these."""
     after: dict[int, list[int]] = {}
     for source, target in work.watched(part.epsilon.tolist()):
         after.setdefault(source, []).append(target)
-    seen, waiting, spend = set(states), list(states), work.budget.spend
-    while waiting:
-        spend(_VISIT_STEPS)
-        for target in after.get(waiting.pop(), ()):
-            if target not in seen:
-                seen.add(target)
-                waiting.append(target)
-    return seen
+    return reachable(states, lambda state: after.get(state, ()), work)
 
 
 def fresh_start(part: RuleNfa, work: Work) -> RuleNfa:
-    """The same texts but the empty one: the start takes the first steps of all states that lie behind epsilon arcs."""
+    """Return the same texts but the empty one: the start takes the first steps of all states in its epsilon closure."""
     first = np.zeros(part.num_states, np.bool_)
     first[list(closure(part, [START], work))] = True
     arcs, calls, marks = (_from_start(arcs, first) for arcs in (part.arcs, part.calls, part.marks))
@@ -134,14 +126,14 @@ def fresh_start(part: RuleNfa, work: Work) -> RuleNfa:
 
 
 def _from_start(arcs: IntArray, first: BoolArray) -> IntArray:
-    """The arcs, those of the first states from the start as well."""
+    """Return the arcs, those of the first states from the start as well."""
     begun = arcs[first[arcs[:, 0]]]
     begun[:, 0] = START
     return np.concatenate([begun, arcs[arcs[:, 0] != START]])
 
 
 def copies(arcs: IntArray, shifts: IntArray) -> IntArray:
-    """The rows of a part, as often as there are shifts: their first and last columns are states, which are shifted."""
+    """Return the rows of an NFA once for each shift; the first and the last column are states, which are shifted."""
     copied = np.repeat(arcs[None], len(shifts), axis=0)
     copied[:, :, 0] += shifts[:, None]
     copied[:, :, -1] += shifts[:, None]

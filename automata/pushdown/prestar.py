@@ -1,25 +1,24 @@
-"""PreStar: steps that lead to configurations from which no text ends are taken out.
+"""PreStar: steps that lead to configurations from which no text ends are pruned, by pre* (Bouajjani, Esparza & Maler
+1997).
 
-Without words there are none, because every place of a network lies on the way to an end. But the longest match can read
-on where the grammar needs a word to end: `name: /[a-z]+/` followed by "end" has no text.
+Without words there are none, because every state of a network is coaccessible. But the longest match can continue a
+word where the grammar needs it to end: `name: /[a-z]+/` followed by "end" has no text.
 
-    exit        of a state: a symbol, and the control state that some text leads to by the time that it is popped. All
-                exits of all states are the least solution of a system of inclusions, and form an automaton that reads
-                stacks from the top down and accepts the configurations that can be completed (pre* of Bouajjani,
-                Esparza & Maler 1997)
-    context     a set of stacks: the top symbol, and the states that can be completed with it. Finitely many
+    exit        of a state: a symbol, and a control state to which some text leads from the state, popping the symbol.
+        The exits of all states are the least solution of a system of inclusions, and form an automaton that reads
+        stacks from the top down and accepts the configurations from which a text ends: pre* of the end
+    context     a set of stacks: the top symbol, and the states from which a text ends on it. There are finitely many
 
-Most states have a simple reason to lead on in every context (`automata.pushdown.coaccessible`); exits and contexts are
-found only for the others.
+Most states have a simple reason to be coaccessible in every context (`automata.pushdown.coaccessible`); exits and
+contexts are found only for the others.
 
-A step is kept if it leads on in every context that it applies in, and dropped if it does in none. Where that depends on
-what lies below, it is replaced by steps that look one symbol deeper, and so on up to a bound.
+A step is kept if its target is coaccessible in every context in which it applies, and dropped if it is in none. Where
+that depends on what lies below, it is replaced by steps that look one symbol deeper, and so on up to a bound.
 
-States that go on in the same way after a word share these moves: they are the moves of one more state, whose exits all
-of them have. So a boundary of words is looked at once, however many states there are inside the words.
+States that have the same moves after a word share them: they are the moves of one more state, whose exits all of them
+have. So the boundary of a word is looked at once, however many states the word has.
 
-Sets of exits are the bits of integers, so that an inclusion is one operation. What is new in one is passed on, and
-nothing else.
+Sets of exits are the bits of integers, so that an inclusion is one operation. Only new exits are propagated.
 """
 
 from __future__ import annotations
@@ -29,6 +28,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from automata.arrays import bits_of
 from automata.errors import EmptyLanguage
 from automata.limits import Work
 from automata.pushdown.construction import SymbolsBelow
@@ -37,11 +37,11 @@ from automata.pushdown.sequences import Stack
 # State, pops, pushes, target: a step without its column.
 Move = tuple[int, Stack, Stack, int]
 
-# How deep a step may look for it alone.
+# How many symbols deeper a step may look.
 MAX_LOOKS = 8
 _ENDS_EXIT, _DONE_EXIT = 0, 1
 _ENDS, _DONE = 1 << _ENDS_EXIT, 1 << _DONE_EXIT
-# Of how many bits `transposed` makes a table of bytes.
+# How many bits `transposed` unpacks at a time.
 _BITS_AT_ONCE = 1024
 
 
@@ -59,8 +59,8 @@ class Context:
 
     Attributes:
         top: the symbol.
-        good: the control states that can be completed, as bits.
-        below: the contexts below; what lies on a context that is below itself is found by its identity.
+        good: the control states from which a text ends, as bits.
+        below: the contexts below. A context may be below itself, so they are compared by identity.
     """
 
     top: int
@@ -69,20 +69,22 @@ class Context:
 
 
 class PreStar:
-    """What can be completed, of an automaton with these moves.
+    """The exits of an automaton with given moves.
 
-    A control state is a state, or what is left of a move: pops, pushes and the target.
+    A control state is a state, or the rest of a move: pops, pushes and the target.
 
     Attributes:
-        exits: by control state, as the bits of an integer. Two bits are no exits: _ENDS says that the text can end with
-            no stack, _DONE that it can be completed with any.
+        exits: for each control state, the bits of an integer. Two bits are no exits: _ENDS says that the text can end
+            with an empty stack, _DONE that it can end with any stack.
     """
 
     def __init__(self, num_states: int, moves: Iterable[Move], end: int, always: Collection[int], work: Work) -> None:
         self.always = sum(1 << state for state in always)
         self.exits = [0] * num_states
-        self.new: dict[int, int] = {}  # exits that are not passed on yet
-        self.readers: list[set[int]] = [set() for _ in range(num_states)]  # who has all its exits as well
+        self.new: dict[int, int] = {}  # exits that are still to be propagated
+        self.readers: list[set[int]] = [
+            set() for _ in range(num_states)
+        ]  # what has all its exits
         self.followers: list[list[tuple[int, Stack, int]]] = [[] for _ in range(num_states)]
         self.control: dict[tuple[Stack, Stack, int], int] = {}
         # Exits by number, and the numbers of the exits through each symbol as bits.
@@ -108,7 +110,7 @@ class PreStar:
             self.new[control] = self.new.get(control, 0) | new
 
     def _read(self, reader: int, control: int) -> None:
-        """Gives a control state all exits of another."""
+        """Give a control state all exits of another."""
         if reader not in self.readers[control]:
             self.readers[control].add(reader)
             self._add(reader, self.exits[control])
@@ -120,7 +122,7 @@ class PreStar:
             self._follow(*follower, new)
 
     def _rest(self, pops: Stack, pushes: Stack, target: int) -> int:
-        """The control state for what is left of a move."""
+        """Return the control state for the rest of a move."""
         if not pops and not pushes:
             return target
         key = pops, pushes, target
@@ -139,9 +141,10 @@ class PreStar:
         return found
 
     def _follow(self, control: int, below: Stack, symbol: int, exits: int) -> None:
-        """Has a control state, which pushes symbols and goes on at a target, look at exits of the target."""
+        """Give a control state, which pushes `below` and then `symbol` on its way to a target, what new exits of the
+        target yield."""
         self._add(control, exits & _DONE)
-        for number in each(exits & self.through.get(symbol, 0)):
+        for number in bits_of(exits & self.through.get(symbol, 0)):
             self._read(control, self._rest((), below, self.reached[number]))
 
     def _exit(self, control: int, symbol: int, reached: int) -> None:
@@ -153,15 +156,15 @@ class PreStar:
         self._add(control, 1 << number)
 
     def on(self, symbol: int, below: int) -> int:
-        """The control states, as bits, that can be completed with a symbol on a stack on which `below` can."""
+        """Return the control states, as bits, from which a text ends with a symbol on a stack on which `below` does."""
         found = self.always | self.having[_DONE_EXIT]
-        for number in each(self.through.get(symbol, 0)):
+        for number in bits_of(self.through.get(symbol, 0)):
             if below >> self.reached[number] & 1:
                 found |= self.having[number]
         return found
 
     def at_bottom(self) -> int:
-        """The control states that can be completed with an empty stack."""
+        """Return the control states, as bits, from which a text ends with an empty stack."""
         return self.always | self.having[_ENDS_EXIT] | self.having[_DONE_EXIT]
 
 
@@ -173,19 +176,17 @@ class Contexts:
         by_top: the others by their symbols.
     """
 
-    def __init__(
-        self, completion: PreStar, lowest: Iterable[int], over: Mapping[int, Iterable[int]], work: Work
-    ) -> None:
-        """Finds them.
+    def __init__(self, prestar: PreStar, lowest: Iterable[int], over: Mapping[int, Iterable[int]], work: Work) -> None:
+        """Find them.
 
         Args:
-            completion: what can be completed.
+            prestar: the exits.
             lowest: the symbols that may be the only one on the stack.
-            over: by symbol, those that may lie directly on it.
+            over: for each symbol, those that may lie directly on it.
             work: how the compilation is stopped.
         """
-        self.completion = completion
-        self.empty = Context(-1, completion.at_bottom())
+        self.prestar = prestar
+        self.empty = Context(-1, prestar.at_bottom())
         self.by_top: dict[int, list[Context]] = {}
         self._next: dict[tuple[int, int], int] = {}
         found: dict[tuple[int, int], Context] = {}
@@ -203,14 +204,14 @@ class Contexts:
                 context.below.append(below)
 
     def on(self, symbol: int, below: int) -> int:
-        """See `PreStar.on`."""
+        """Return the same as `PreStar.on`, from a table."""
         key = symbol, below
         if key not in self._next:
-            self._next[key] = self.completion.on(symbol, below)
+            self._next[key] = self.prestar.on(symbol, below)
         return self._next[key]
 
     def failing(self, tops: Sequence[Collection[int]]) -> int:
-        """The states, as bits, that cannot be completed in some context."""
+        """Return the states, as bits, from which no text ends in some context."""
         lying_on: dict[int, int] = {}
         for state, symbols in enumerate(tops):
             for symbol in symbols or (-1,):
@@ -221,22 +222,25 @@ class Contexts:
         return found
 
     def of(self, state: int, tops: Iterable[int]) -> tuple[Context, ...]:
-        """The contexts in which a state can be completed, of those with some top symbols; or the empty stack."""
+        """Return the contexts with some top symbols, or the empty stack, in which a text ends from a state."""
         symbols = list(tops)
         found = [context for top in symbols for context in self.by_top.get(top, ())] if symbols else [self.empty]
         return tuple(context for context in found if context.good >> state & 1)
 
     def decided(self, move: Move, where: Collection[Context], looks: int = 0) -> list[tuple[Stack, Stack]] | None:
-        """The pops and pushes that a move is replaced by; None where it is kept as it is.
+        """Return the pops and pushes that replace those of a move; None where it is kept.
 
         Args:
             move: the move.
-            where: the contexts that it is made in.
-            looks: how many symbols it looks deeper already.
+            where: the contexts in which it applies.
+            looks: how many symbols deeper it looks already.
+
+        Raises:
+            Undecided: it would have to look deeper than `MAX_LOOKS`.
         """
         _, pops, pushes, target = move
         reached = popped(where, pops)
-        outcomes = {self.leads_on(context.good, pushes, target) for context in reached}
+        outcomes = {self.is_coaccessible(context.good, pushes, target) for context in reached}
         if outcomes == {True}:
             return None
         if True not in outcomes:
@@ -250,33 +254,23 @@ class Contexts:
             found += [longer] if replaced is None else replaced
         return found
 
-    def leads_on(self, good: int, pushes: Stack, target: int) -> bool:
-        """Whether a target can be completed with some symbols on stacks on which `good` can."""
+    def is_coaccessible(self, good: int, pushes: Stack, target: int) -> bool:
+        """Return whether a text ends from a target with some symbols on stacks on which `good` are coaccessible."""
         for symbol in pushes:
             good = self.on(symbol, good)
         return bool(good >> target & 1)
 
 
 def popped(contexts: Iterable[Context], pops: Stack) -> set[Context]:
-    """The contexts that are left when some symbols are popped."""
+    """Return the contexts that are left after popping some symbols."""
     level = set(contexts)
     for symbol in pops:
         level = {below for context in level if context.top == symbol for below in context.below}
     return level
 
 
-def each(bits: int) -> list[int]:
-    """The numbers of the bits of an integer."""
-    found = []
-    while bits:
-        low = bits & -bits
-        found.append(low.bit_length() - 1)
-        bits ^= low
-    return found
-
-
 def transposed(sets: Sequence[int], num_bits: int) -> list[int]:
-    """By bit, which of some sets have it; sets are the bits of integers."""
+    """Return, for each bit, the sets that have it; sets are the bits of integers."""
     found: list[int] = []
     for first in range(0, num_bits, _BITS_AT_ONCE):
         size = min(_BITS_AT_ONCE, num_bits - first) + 7 >> 3
@@ -287,7 +281,7 @@ def transposed(sets: Sequence[int], num_bits: int) -> list[int]:
     return found
 
 
-def completed(
+def pruned(
     moves: Sequence[Move],
     sharing: Mapping[int, Sequence[int]],
     start: int,
@@ -296,28 +290,28 @@ def completed(
     below: SymbolsBelow,
     work: Work,
 ) -> dict[Move, list[tuple[Stack, Stack]]]:
-    """What is to be replaced, and by which pops and pushes, so that every configuration can be completed.
+    """Return the moves to replace, and the pops and pushes that replace theirs, so that some text ends from every
+    configuration.
 
     Args:
         moves: the moves.
-        sharing: states that all moves of another one are moves of as well, by the other, which is no state of any
-            configuration.
+        sharing: the states that share the moves of another state, by this one, which is in no configuration.
         start, end: states.
-        doubtful: the states that may not be complete, with whatever lies under them.
+        doubtful: the states that may not be coaccessible in every context.
         below: what may lie under states and symbols.
         work: how the compilation is stopped.
 
     Raises:
         EmptyLanguage: no text ends.
-        Undecided: that takes more looks at the stack than `MAX_LOOKS`.
+        Undecided: a move would have to look deeper than `MAX_LOOKS`.
     """
     tops, under = below.tops(), below.under()
     shared = [(state, (), (), other) for other, states in sharing.items() for state in states]
     always = {*range(len(tops))}.difference(doubtful, (end,))
-    completion = PreStar(len(tops), [*moves, *shared], end, always, work)
+    prestar = PreStar(len(tops), [*moves, *shared], end, always, work)
     lowest = [symbol for symbol, lower in under.items() if not lower]
-    contexts = Contexts(completion, lowest, lying_over(under, work), work)
-    if not contexts.leads_on(contexts.empty.good, (), start):
+    contexts = Contexts(prestar, lowest, lying_over(under, work), work)
+    if not contexts.is_coaccessible(contexts.empty.good, (), start):
         raise EmptyLanguage("the grammar has no text: a word that must end can always be read on (longest match)")
     return replacements(contexts, moves, sharing, tops, work)
 
@@ -329,7 +323,7 @@ def replacements(
     tops: Sequence[Collection[int]],
     work: Work,
 ) -> dict[Move, list[tuple[Stack, Stack]]]:
-    """What is to be replaced; see `completed`. States that are in the same contexts are decided at once."""
+    """Return what `pruned` returns; states that are in the same contexts are decided at once."""
     found: dict[Move, list[tuple[Stack, Stack]]] = {}
     dead = contexts.failing(tops)
     where = [contexts.of(state, symbols) for state, symbols in enumerate(tops)] if dead else []
@@ -349,7 +343,7 @@ def replacements(
 
 
 def lying_over(under: Mapping[int, Collection[int]], work: Work) -> dict[int, list[int]]:
-    """By symbol, those that may lie directly on it."""
+    """Return, for each symbol, those that may lie directly on it."""
     over: dict[int, list[int]] = {}
     for symbol, lower in work.watched(under.items()):
         for each_lower in lower:

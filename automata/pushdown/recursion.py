@@ -1,19 +1,19 @@
-"""Left recursion solved: rules that call themselves before they have read anything, by way of others or not.
+"""Left recursion solved: rules that call themselves, directly or not, before they have read anything.
 
 Rules A, B, ... that do so are a left-linear system over what follows the first call,
 
     A = A a | B b | c,    B = A d | e
 
-and the texts of A are walks: begin with a `c` or an `e`, which completes an A or a B; then as often as wanted what
-follows a call of what is complete (`a` completes an A, `d` a B); an A may be the end. So the solution is the parts of
-the system side by side, their first calls of each other taken out, and an epsilon arc from the end of a rule to
-whatever followed such a call of it. A part that is solved has arcs out of its end.
+and the texts of A are walks: begin with a `c` or an `e`, which completes an A or a B; then, any number of times, add
+what follows a call of what is complete (`a` completes an A, `d` a B); end after an A. So the solution consists of the
+NFAs of the system side by side, without their first calls of each other, and with an epsilon arc from the end of a rule
+to whatever followed such a call of it. The NFA of a solution has arcs out of its end.
 
-Calls of rules that match the empty text may be skipped, and the rules lose it: then a first call is one that stands at
-the start, and nothing is hidden.
+Calls of rules that match the empty text may be skipped, and the rules lose it: then a first call is one at the start,
+and no call is hidden.
 
-That leaves `A = A x A | b` with the call behind `x`, where every split of `b x b x b` would be a derivation. In what is
-solved that call ends where A does, with all of A's loops to follow: inlining turns it into a way back to the start
+In `A = A x A | b` the call after `x` remains, where every split of `b x b x b` would be a derivation. In the solution
+that call ends where A does, before all of A's loops: inlining turns it into a loop to the start
 (`automata.pushdown.inlining`), and the rule into `b (x b)*`.
 """
 
@@ -26,15 +26,15 @@ import numpy as np
 
 from automata.arrays import IntArray
 from automata.errors import LimitExceeded
+from automata.graph import components
 from automata.limits import Work
-from automata.pushdown.analysis import components
 from automata.pushdown.grammar import Grammar
 from automata.pushdown.naming import error
 from automata.pushdown.parts import END, START, RuleNfa, Rules, closure, fresh_start, rows
 
 
 def without_empty_texts(parts: list[RuleNfa], matches_empty: Sequence[bool], work: Work) -> None:
-    """Lets calls of rules that match the empty text be skipped, and takes it from those rules."""
+    """Let calls of rules that match the empty text be skipped, and remove it from those rules."""
     skipped = np.array(matches_empty)
     for number, part in enumerate(work.watched(parts)):
         skips = part.calls[skipped[part.calls[:, 1]]]
@@ -45,7 +45,7 @@ def without_empty_texts(parts: list[RuleNfa], matches_empty: Sequence[bool], wor
 
 
 def solve_left_recursion(rules: Rules, work: Work) -> None:
-    """Puts solutions in place of the parts that call themselves first; those that only such calls need stay.
+    """Replace the NFAs that call themselves first by solutions; those that only such calls need stay.
 
     Args:
         rules: without empty texts, and all productive.
@@ -81,7 +81,7 @@ def solve_left_recursion(rules: Rules, work: Work) -> None:
 
 
 def first_calls(part: RuleNfa, work: Work) -> set[int]:
-    """The rules that may be called before anything is read."""
+    """Return the rules that may be called before anything is read."""
     if not len(part.calls):
         return set()
     work.check()
@@ -90,7 +90,7 @@ def first_calls(part: RuleNfa, work: Work) -> set[int]:
 
 
 def _solved(number: int, members: Sequence[int], parts: Sequence[RuleNfa], work: Work) -> RuleNfa:
-    """The solution of a system for one of its rules."""
+    """Return the solution of a system for one of its rules."""
     # Its own states come first, so that its start and end are those of the solution.
     order = [number, *(member for member in members if member != number)]
     begun = [fresh_start(parts[member], work) for member in order]
@@ -107,7 +107,7 @@ def _solved(number: int, members: Sequence[int], parts: Sequence[RuleNfa], work:
 
 
 def _moved(arcs: IntArray, shift: int) -> IntArray:
-    """Rows of a part whose states come behind others, with the start of all parts in common."""
+    """Return rows of an NFA with its states shifted, but with the start of all NFAs in common."""
     moved = arcs.copy()
     moved[:, -1] += shift
     moved[:, 0] += np.where(arcs[:, 0] == START, 0, shift).astype(np.int32)
@@ -115,7 +115,7 @@ def _moved(arcs: IntArray, shift: int) -> IntArray:
 
 
 def check_left_recursion(grammar: Grammar, rules: Rules, have_text: Sequence[bool], work: Work) -> None:
-    """Goes on where no rule without a text begins with a call of itself.
+    """Raise if a rule without a text begins with a call of itself.
 
     Raises:
         GrammarError: one does.

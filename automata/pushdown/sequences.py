@@ -10,7 +10,7 @@ Stack = tuple[int, ...]
 
 
 class Sequences:
-    """Sequences of symbols, each once, in one trie: sequence p is sequence `parent[p]`, and then symbol `last[p]`."""
+    """Sequences of symbols, each once, in one trie: sequence p is sequence `parent[p]` followed by symbol `last[p]`."""
 
     def __init__(self, parent: IntArray, last: IntArray, work: Work) -> None:
         self.parent: list[int] = parent.tolist()
@@ -21,7 +21,7 @@ class Sequences:
         self.number = {stack: number for number, stack in enumerate(self.stacks)}
 
     def of(self, stack: Stack) -> int:
-        """The number of a sequence."""
+        """Return the number of a sequence; add it if it is new."""
         found = self.number.get(stack)
         if found is None:
             parent = self.of(stack[:-1])

@@ -31,26 +31,28 @@ Configuration = tuple[int, Stack]
 
 @dataclass(frozen=True, eq=False)
 class StepTable:
-    """A pushdown automaton over bytes; Q states, S symbols, C byte classes, L labels, P sequences, E steps.
+    """The tables of a pushdown automaton over bytes; Q states, S symbols, C byte classes, L labels, P sequences, E
+    steps.
 
-    Every configuration that can be reached leads on to the end of a text.
+    From every configuration that can be reached some text leads to an end.
 
     Attributes:
         start: the state where every text begins, with an empty stack.
         byte_class: `[256]` uint8, below C. Column C is the end of the text; column C + 1 + i is label i.
         labels: L names.
         num_symbols: S.
-        step_offsets: `[Q * (C + 1 + L) + 1]` int32: the steps of state q on column c are those from entry
-            `q * (C + 1 + L) + c` to the next.
+        step_offsets: `[Q * (C + 1 + L) + 1]` int32: the steps of state q on column c are those from entry `q * (C + 1 +
+            L) + c` to the next.
         step_pops, step_pushes, step_target: `[E]` int32 each: sequences and a state. Pops are written from the top of
-            the stack down, pushes from the bottom up: the last one pushed is on top afterwards. The target of a step
-            on the end of the text is the last state, Q - 1, which has no steps.
-        parent, symbol: `[P]` int32 each: sequence p is sequence `parent[p]` followed by `symbol[p]`; entry 0, the
-            empty one, is its own parent.
-        headroom: `[Q]` int32: the least number of symbols above the present top that some way to the end of the
-            rules at hand needs; and `symbol_headroom`: `[S]`, the same for going on after a symbol has been popped.
+            the stack down, pushes from the bottom up, so that the last symbol pushed is on top. The target of a step on
+            the end of the text is the last state, Q - 1, which has no steps.
+        parent, symbol: `[P]` int32 each: sequence p is sequence `parent[p]` followed by `symbol[p]`; entry 0, the empty
+            one, is its own parent.
+        headroom: `[Q]` int32: the least number of symbols above the present top that some way to the end of the open
+            rules needs.
+        symbol_headroom: `[S]` int32: the same after a symbol has been popped.
         may_lie_under: `may_lie_under[i, j]` says whether symbol j can lie directly under symbol i in some reachable
-            stack (the truth, or more than the truth): pairs of kinds of symbols, or a table `[S, S]`.
+            stack, or more than these: kinds of symbols, or a table `[S, S]`.
         max_configurations: 1 where the automaton is deterministic, otherwise how many configurations are carried.
         rule_names: the names of the grammar's rules, for pictures; empty where rules have none.
         state_rule, symbol_rule: `[Q]` and `[S]` int32: the rule that a state is in, -1 for none, and the rule to which
@@ -94,8 +96,8 @@ class StepTable:
         return self.num_columns - 1 - len(self.labels)
 
     def overflow_states(self) -> frozenset[int]:
-        """The states that stand for more configurations than are carried, each of which reads anything and may end
-        anywhere (`native/automata/pushdown/construction.h`); a text that leads to one of them leads to all."""
+        """Return the states that stand for more configurations than are carried, each of which reads anything and may
+        end anywhere (`native/automata/pushdown/construction.h`); a text that leads to one of them leads to all."""
         if self.max_configurations == 1:
             return frozenset()
         first = np.append(self.step_offsets[:-1], 0)[: self.num_states * self.num_columns].reshape(self.num_states, -1)
@@ -109,7 +111,7 @@ class StepTable:
         return frozenset(found.tolist()) if len(found) > self.max_configurations else frozenset()
 
     def sequence(self, number: int) -> tuple[int, ...]:
-        """The symbols of a sequence, in order."""
+        """Return the symbols of a sequence, in order."""
         symbols = []
         while number:
             symbols.append(int(self.symbol[number]))
@@ -117,7 +119,7 @@ class StepTable:
         return tuple(reversed(symbols))
 
     def steps_by_state(self, work: Work | None = None) -> list[list[tuple[int, Stack, Stack, int]]]:
-        """All steps, by state: column, pops from the bottom up, so as they lie on the stack, pushes, and target."""
+        """Return the steps of each state: column, pops and pushes, both from the bottom up, and target."""
         work = current_work(work)
         cell = np.repeat(np.arange(len(self.step_offsets) - 1), np.diff(self.step_offsets))
         state, column = np.divmod(cell, self.num_columns)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from automata.arrays import IntArray
+from automata.arrays import IntArray, offsets_of
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -19,8 +19,8 @@ class UnderSymbols:
 
     Attributes:
         kind: `[S]` int32, below K.
-        offsets, symbols: `[K + 1]` and `[N]` int32: under kind k may lie the symbols from `offsets[k]` to
-            `offsets[k + 1]`, which ascend.
+        offsets, symbols: `[K + 1]` and `[N]` int32: the symbols that may lie under kind k are those from `offsets[k]`
+            to `offsets[k + 1]`, ascending.
     """
 
     kind: IntArray
@@ -36,12 +36,12 @@ class UnderSymbols:
 
 
 def by_rules(caller: IntArray, callee: IntArray) -> UnderSymbols:
-    """Symbols that are calls: one lies under another if it called the rule that the other is called in.
+    """Return which symbols lie under which where symbols are calls: one lies under another if it called the rule that
+    the other is called in.
 
     Args:
         caller, callee: `[S]` each, the rule in which each symbol was pushed, and the rule that was called.
     """
     num_rules = int(max(caller.max(initial=-1), callee.max(initial=-1))) + 1
-    offsets = np.zeros(num_rules + 1, np.int32)
-    np.cumsum(np.bincount(callee, minlength=num_rules), out=offsets[1:])
+    offsets = offsets_of(np.bincount(callee, minlength=num_rules))
     return UnderSymbols(caller, offsets, np.argsort(callee, kind="stable").astype(np.int32))

@@ -32,7 +32,7 @@ from automata.queries.walks import Walks
 
 
 def equivalent(left: RegularLanguage, right: RegularLanguage) -> bool:
-    """Whether both are the same language."""
+    """Return whether both are the same language."""
     import pywrapfst
 
     a, b = automaton_of(left), automaton_of(right)
@@ -41,12 +41,13 @@ def equivalent(left: RegularLanguage, right: RegularLanguage) -> bool:
 
 
 def includes(big: RegularLanguage, small: RegularLanguage) -> bool:
-    """Whether every text of `small` is in `big`; `counterexample` says which is not."""
+    """Return whether every text of `small` is in `big`; `counterexample` says which is not."""
     return _lacking(big, small).is_empty
 
 
 def counterexample(big: RegularLanguage, small: RegularLanguage) -> bytes | None:
-    """The shortest text of `small` that is not in `big`, the first in byte order; None where `big` includes `small`.
+    """Return the shortest text of `small` that is not in `big`, the first in byte order; None where `big` includes
+    `small`.
 
     Raises:
         LabelledLanguage: what is not in `big` has labels.
@@ -55,19 +56,19 @@ def counterexample(big: RegularLanguage, small: RegularLanguage) -> bytes | None
 
 
 def is_empty(language: RegularLanguage) -> bool:
-    """Whether no text at all is in the language."""
+    """Return whether no text at all is in the language."""
     return automaton_of(language).is_empty
 
 
 def is_finite(language: RegularLanguage) -> bool:
-    """Whether the language has only so many texts."""
+    """Return whether the language has only so many texts."""
     automaton = automaton_of(language)
     # Every state of a trim automaton is on some way to an end, so any loop makes texts without end.
     return len(bottom_up(automaton.num_states, *automaton.edges())) == automaton.num_states
 
 
 def shortest(language: RegularLanguage) -> bytes | None:
-    """The first in byte order among the shortest texts; None where there is none at all.
+    """Return the first in byte order among the shortest texts; None where there is none at all.
 
     Raises:
         LabelledLanguage: the language has labels.
@@ -77,7 +78,7 @@ def shortest(language: RegularLanguage) -> bytes | None:
 
 
 def enumerate(language: RegularLanguage) -> Iterator[bytes]:  # noqa: A001
-    """Every text of the language, by length and then in byte order; lazily, and without end where there is none.
+    """Return every text of the language, by length and then in byte order; lazily, and without end where there is none.
 
     Raises:
         LabelledLanguage: the language has labels.
@@ -86,7 +87,7 @@ def enumerate(language: RegularLanguage) -> Iterator[bytes]:  # noqa: A001
 
 
 def count(language: RegularLanguage, max_length: int | None = None) -> int:
-    """The number of texts of at most `max_length` bytes; of all texts, if it is None. Exact, however large.
+    """Return the number of texts of at most `max_length` bytes; of all texts, if it is None. Exact, however large.
 
     Raises:
         InfiniteLanguage: there is no `max_length`, and no end of texts.
@@ -103,7 +104,7 @@ def count(language: RegularLanguage, max_length: int | None = None) -> int:
 
 
 def sample(language: RegularLanguage, number: int, *, length: int | range, seed: int) -> list[bytes]:
-    """Random texts of the language, each of its texts of that length as likely as any other.
+    """Return random texts of the language, each of its texts of that length as likely as any other.
 
     Args:
         language: the language.
@@ -123,7 +124,7 @@ def sample(language: RegularLanguage, number: int, *, length: int | range, seed:
 
 
 def random_strings(language: RegularLanguage, count: int, *, seed: int, max_length: int = 64) -> list[bytes]:
-    """Random texts of the language: each step takes any next byte, or the end where there can be one, alike.
+    """Return random texts of the language: each step takes any next byte, or the end where there can be one, alike.
 
     Args:
         language: the language.

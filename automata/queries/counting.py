@@ -34,7 +34,7 @@ _LARGEST_TERM = np.iinfo(np.int64).max // 256
 
 
 def lengths(automaton: ByteAutomaton) -> Iterator[Numbers]:
-    """For each length from 0 up, how many texts of it lead from each state to an end, `[Q]`; it stops behind the
+    """Yield, for each length from 0 up, how many texts of it lead from each state to an end, `[Q]`; stop after the
     longest text of a finite language."""
     source, target, weight = _weighted(automaton)
     # Arcs come by source, so a state's are a run of them.
@@ -51,7 +51,7 @@ def lengths(automaton: ByteAutomaton) -> Iterator[Numbers]:
 
 
 def total(automaton: ByteAutomaton) -> int | None:
-    """The number of all texts; None if there is no end of them. One sum for each state, whatever the lengths."""
+    """Return the number of all texts; None if there is no end of them. One sum for each state, whatever the lengths."""
     source, target, weight = _weighted(automaton)
     order = bottom_up(automaton.num_states, source.astype(np.int32), target.astype(np.int32))
     if len(order) < automaton.num_states:
@@ -65,7 +65,7 @@ def total(automaton: ByteAutomaton) -> int | None:
 
 
 def _weighted(automaton: ByteAutomaton) -> tuple[Numbers, Numbers, Numbers]:
-    """The pairs of states with an arc between them, by source, and the number of bytes that lead from one to the
+    """Return the pairs of states with an arc between them, by source, and the number of bytes that lead from one to the
     other, `[E]` each."""
     arcs, num_states = automaton.range_arcs(), max(automaton.num_states, 1)
     pairs, place = np.unique(arcs.source.astype(np.int64) * num_states + arcs.target, return_inverse=True)
@@ -95,11 +95,11 @@ class Unranking:
         self.total = sum(map(self.of_length, of_lengths))
 
     def of_length(self, length: int) -> int:
-        """How many texts have this length."""
+        """Return how many texts have this length."""
         return self._numbers[length][self.start] if length < len(self._numbers) else 0
 
     def text(self, number: int) -> bytes:
-        """The text of a number below `total`."""
+        """Return the text of a number below `total`."""
         place = 0
         while number >= self.of_length(self.lengths[place]):
             number -= self.of_length(self.lengths[place])

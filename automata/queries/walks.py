@@ -33,7 +33,7 @@ class Walks:
         self._ends = automaton.final
 
     def runs(self, state: int) -> list[Run]:
-        """The arcs of a state over runs of bytes, in byte order."""
+        """Return the arcs of a state over runs of bytes, in byte order."""
         runs = self._runs.get(state)
         if runs is None:
             _, low, high, target = self._arcs
@@ -43,7 +43,7 @@ class Walks:
         return runs
 
     def arcs(self, state: int) -> Iterator[tuple[int, int]]:
-        """Byte and target of every arc of a state, in byte order."""
+        """Yield the byte and the target of every arc of a state, in byte order."""
         for low, high, target in self.runs(state):
             for byte in range(low, high + 1):
                 yield byte, target
@@ -54,7 +54,7 @@ class Walks:
         return distances(self._arcs.source, self._arcs.target, self._ends)
 
     def finish(self, state: int) -> bytes:
-        """The first in byte order among the shortest texts from a state to an end."""
+        """Return the first in byte order among the shortest texts from a state to an end."""
         text = bytearray()
         while not self.final[state]:
             nearer = self.distance[state] - 1
@@ -63,7 +63,8 @@ class Walks:
         return bytes(text)
 
     def random(self, generator: random.Random, max_length: int) -> bytes:
-        """A random text from the start: any next byte, or the end where there can be one, is as likely as another."""
+        """Return a random text from the start: any next byte, or the end where there can be one, is as likely as
+        another."""
         text, state = bytearray(), self.start
         while len(text) < max_length:
             arcs = list(self.arcs(state))
@@ -75,7 +76,7 @@ class Walks:
         return bytes(text) + self.finish(state)
 
     def texts(self) -> Iterator[bytes]:
-        """Every text, by length and then in byte order."""
+        """Return every text, by length and then in byte order."""
         source, target = self._arcs.source, self._arcs.target
         # possible[n][state] is whether some text of just n bytes leads from the state to an end. A language without
         # end has such a state for every n, and a finite one has none from some n on.
@@ -89,7 +90,7 @@ class Walks:
             here = before
 
     def _of_length(self, length: int, possible: list[bytes]) -> Iterator[bytes]:
-        """The texts of one length in byte order, without a step that leads to none."""
+        """Return the texts of one length in byte order, without a step that leads to none."""
         if not possible[length][self.start]:
             return
         if length == 0:

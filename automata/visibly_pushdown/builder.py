@@ -1,13 +1,13 @@
-"""Builder: grammars with text around them and between them, as one grammar.
+"""GrammarBuilder: visibly pushdown grammars with text around and between them, as one grammar.
 
     builder = GrammarBuilder()
-    behind = builder.read(0, literal("<call>"))         # from state 0, the start
-    behind = builder.read(behind, grammar)
-    builder.grammar([builder.read(behind, literal("</call>"))])
+    state = builder.read(0, literal("<call>"))          # from state 0, the start
+    state = builder.read(state, grammar)
+    builder.grammar([builder.read(state, literal("</call>"))])
 
-States are those of a new start rule. What the start rule of a grammar reads stands in it, and the rules that it calls
-come after it, once for each grammar, however often it is read. As everywhere in grammars, what is read at one place
-must say which rule is called: two grammars at one place need text before them that tells them apart.
+States are those of a new start rule, into which the start rules of grammars are copied. The rules that these call come
+after it, once for each grammar. The bytes read at one place must determine which rule is called: two grammars at one
+place need text before them that tells them apart.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ class GrammarBuilder:
     def __init__(self) -> None:
         self._rule = VisiblyPushdownRule()
         self._rules = [self._rule]
-        # By identity, with the grammars themselves, so that no other one takes the place of one that is gone.
+        # By identity; the grammars are kept so that no identity is used again.
         self._known: dict[int, tuple[VisiblyPushdownGrammar, dict[int, int]]] = {}
 
     def state(self) -> int:
-        """A new state."""
+        """Add a state."""
         return self._rule.state()
 
     def read(self, source: int, part: ArcLanguage | VisiblyPushdownGrammar, target: int | None = None) -> int:
-        """Reads a text of a language, or of a grammar.
+        """Read a text of a language, or of a grammar.
 
         Args:
             source: the state where it begins; 0 is the start.
             part: what is read.
-            target: the state where it ends, a new one if it is left out.
+            target: the state where it ends; a new one by default.
 
         Returns:
             The state where it ends.
@@ -54,17 +54,15 @@ class GrammarBuilder:
         return target
 
     def grammar(self, ends: Iterable[int]) -> VisiblyPushdownGrammar:
-        """The grammar of the texts that lead from the start to one of these states.
-
-        Nothing more can be read with this object afterwards.
-        """
+        """Return the grammar of the texts that lead from the start to one of some states; the builder is then used
+        up."""
         end = self._rule.state()
         self._rule.epsilon += [(state, end) for state in ends]
         self._rule.ends.append((end, 0))
         return VisiblyPushdownGrammar(tuple(self._rules))
 
     def _copy(self, source: int, grammar: VisiblyPushdownGrammar, target: int) -> None:
-        """The states of a grammar's start rule, between two states."""
+        """Copy a grammar's start rule between two states."""
         number = self._numbers(grammar)
         start = grammar.rules[grammar.start]
         first = self._rule.num_states
@@ -76,7 +74,7 @@ class GrammarBuilder:
         self._rule.epsilon += [(first + at, target) for at, _ in start.ends]
 
     def _numbers(self, grammar: VisiblyPushdownGrammar) -> dict[int, int]:
-        """The new numbers of a grammar's rules but the first."""
+        """Return the new number of each rule of a grammar but its start; append the rules when the grammar is new."""
         if id(grammar) not in self._known:
             others = [old for old in range(len(grammar.rules)) if old != grammar.start]
             number = {old: len(self._rules) + at for at, old in enumerate(others)}

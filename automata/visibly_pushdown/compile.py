@@ -1,4 +1,4 @@
-"""From a grammar of nested rules to an automaton: laid out, determinized and assembled."""
+"""From a visibly pushdown grammar to an automaton: laid out, determinized and assembled in the native core."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
 from automata.visibly_pushdown.inlining import check_calls, to_inline
 from automata.visibly_pushdown.layout import GrammarLayout, lay_out
 
-# The most states of an automaton without a stack that rules are written out to.
+# The most states to which rules are written out, so that no stack is needed.
 MAX_INLINED_STATES = 4000
 
 
 def compile_visibly_pushdown(
     grammar: VisiblyPushdownGrammar, *, work: Work | None = None, max_inlined_states: int = MAX_INLINED_STATES
 ) -> ByteAutomaton | PushdownAutomaton:
-    """The automaton of a grammar.
+    """Compile a grammar.
 
     Args:
         grammar: the rules.
-        work: the limits, and how the compilation is stopped; without it, the default limits.
-        max_inlined_states: where no rule calls itself, by way of others or not, and the rules with every call written
-            out are laid in at most so many states, there is no stack: the result is an automaton over bytes alone.
-            0: every rule stays a rule.
+        work: the limits, and how the compilation is stopped; without it, those of the current compilation.
+        max_inlined_states: the most states of the grammar with every call written out for which there is no stack, and
+            the result is an automaton over bytes; grammars in which a rule calls itself always have one. 0: every rule
+            stays a rule.
 
     Raises:
         EmptyLanguage: the grammar has no text.
         LimitExceeded: a limit was passed; the message names it.
         Cancelled: another thread cancelled the compilation.
-        ValueError: the grammar is none: on one text, two rules are called at one place, or a rule is called or ends
-            where something else can be read; the message names the rules.
+        ValueError: the grammar is not visibly pushdown: after one text, two rules are called at one place, or something
+            else can be read where a rule is called or ends; the message names the rules.
     """
     work = current_work(work)
     check_calls(grammar)
@@ -81,7 +81,7 @@ def _pushdown(layout: GrammarLayout, work: Work) -> PushdownAutomaton:
 
 
 def _error(wrong: int, place: int, other_place: int, rules: tuple[int, ...]) -> ValueError:
-    """The error for what is wrong, as the native core numbers it (`native/automata/nested/assembly.h`)."""
+    """Return the error for a defect, as the native core numbers it (`native/automata/nested/assembly.h`)."""
     rule, other = rules[place], rules[other_place]
     return ValueError(
         {

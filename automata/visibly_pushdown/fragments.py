@@ -1,7 +1,7 @@
-"""NfaFragment: a language laid out by itself, to be copied between two states of a grammar.
+"""NfaFragment: the NFA of one language, to be copied between two states of a grammar.
 
-Schemas share their languages: a string, a number, a name's spellings stand in one after the other. Each is laid out
-once and kept; a copy costs two numbers.
+Schemas share their languages: a string, a number, the spellings of a name occur again and again. The fragment of each
+is built once and cached; a copy of it costs two numbers.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from automata.visibly_pushdown.grammar import ArcLanguage
 from automata.visibly_pushdown.paths import CountedPaths
 from automata.visibly_pushdown.units import CountedUnits
 
-# Pieces with more arcs than this are not kept, nor are more fragments than this.
-_MAX_ARCS, _MAX_KEPT = 4096, 1024
+# Fragments with more arcs are not cached, and no more fragments than this.
+_MAX_ARCS, _MAX_CACHED = 4096, 1024
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -32,8 +32,8 @@ class NfaFragment:
     """Arcs from state 0 to state 1; none leads into state 0 or out of state 1.
 
     Attributes:
-        num_states: how many states there are, 0 and 1 among them.
-        arcs: `[A, 4]`, source, lowest and highest byte, and target; label i of this fragment is the byte 256 + i.
+        num_states: the number of states.
+        arcs: `[A, 4]`, source, lowest and highest byte, and target; label i of the fragment is the byte 256 + i.
         epsilon: `[E, 2]`, source and target.
         labels: names, ascending.
     """
@@ -45,7 +45,7 @@ class NfaFragment:
 
 
 def nfa_fragment(language: ArcLanguage, work: Work) -> NfaFragment:
-    """The fragment of a language.
+    """Return the fragment of a language, from a bounded cache.
 
     Raises:
         LimitExceeded: it is larger than allowed, or the time is up.
@@ -63,7 +63,7 @@ def nfa_fragment(language: ArcLanguage, work: Work) -> NfaFragment:
     return known
 
 
-_cache: Final = BoundedCache[ArcLanguage, NfaFragment](_MAX_KEPT)
+_cache: Final = BoundedCache[ArcLanguage, NfaFragment](_MAX_CACHED)
 
 
 def _laid(expr: Expr, work: Work) -> NfaFragment:
@@ -76,8 +76,8 @@ def _laid(expr: Expr, work: Work) -> NfaFragment:
 
 
 def _of_automaton(automaton: ByteAutomaton, work: Work) -> NfaFragment:
-    """The fragment of an automaton: its start is state 0 where nothing leads back there, and its ends that lead nowhere
-    are state 1."""
+    """Return the fragment of an automaton. Its start is state 0 where no arc leads there, and its final states without
+    arcs are state 1."""
     if automaton.is_empty:
         return NfaFragment(2, np.zeros((0, 4), np.int32), np.zeros((0, 2), np.int32))
     num_states, arcs, epsilon, _ = _native.piece_of_automaton(automaton.tables, automaton.start, work.budget)
@@ -86,12 +86,12 @@ def _of_automaton(automaton: ByteAutomaton, work: Work) -> NfaFragment:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CountedFragment:
-    """The fragment of what is counted, without the counts.
+    """The fragment of counted paths, without the counts.
 
     Attributes:
         fragment: the fragment of the automaton.
-        entry: where texts begin, a state of the fragment.
-        numbers: `[Q, 3]`, for each state of the fragment whether it is counted, and the least and the most.
+        entry: the state of the fragment where texts begin.
+        numbers: `[Q, 3]`, for each state of the fragment whether it is counted, `least` and `most`.
     """
 
     fragment: NfaFragment
@@ -100,11 +100,11 @@ class CountedFragment:
 
 
 def counted_fragment(paths: CountedPaths, work: Work | None = None) -> CountedFragment:
-    """The fragment of what is counted; kept for those used last."""
+    """Return the fragment of counted paths, from a bounded cache."""
     return _counted_cache.get_or_make(paths, lambda: _of_paths(paths, current_work(work)))
 
 
-_counted_cache: Final = BoundedCache[CountedPaths, CountedFragment](_MAX_KEPT)
+_counted_cache: Final = BoundedCache[CountedPaths, CountedFragment](_MAX_CACHED)
 
 
 def _of_paths(paths: CountedPaths, work: Work) -> CountedFragment:

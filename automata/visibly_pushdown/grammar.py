@@ -1,18 +1,18 @@
-"""VisiblyPushdownGrammar: rules that call each other only behind a byte of their own, as in any bracketed language.
+"""VisiblyPushdownGrammar: rules that call each other only after a byte of their own, as in any bracketed language.
 
-    rule    a non-deterministic automaton over expressions, byte automata and calls
-    call    at a state from which nothing else is read: another rule is read, and then the text goes on at a state that
-            depends on how the rule ended
+    rule    an NFA over expressions, byte automata and calls
+    call    at a state where nothing else is read: another rule is read, and then the text continues at a state that
+        depends on the exit in which the rule ended
     exit    how a rule ended: a number that the rule gives to each of its ends
 
-So in a JSON text, the caller reads `{` and calls; the rule reads everything behind it, `}` included, and ends at a
-state that nothing leaves. What a bracket opens and what closes it is then seen in the text alone: these are the visibly
-pushdown languages (Alur & Madhusudan 2004), which are closed under union, intersection and complement, and every
-automaton for one can be made deterministic. Exits are what that takes: one rule reads what lies between two brackets
-for all that may be asked about it at once, and its exit is the answer.
+In a JSON text, the caller reads `{` and calls; the rule reads everything up to and including `}` and ends at a state
+without arcs. So the text alone shows when the stack is pushed and popped. These are the visibly pushdown languages
+(Alur & Madhusudan 2004), which are closed under union, intersection and complement, and whose automata can be made
+deterministic. Exits are what determinization needs: one rule reads what lies between two brackets for all conditions on
+it at once, and its exit says which of them hold.
 
-This is what `automata.pushdown.grammar` is for grammars in general; here there is nothing to be resolved: no left
-recursion, no tail calls, no words, no look-ahead behind an end.
+`automata.pushdown.network` is the same for grammars in general. Here there is no left recursion, no tail call, no
+lexical rule and no look-ahead after an end.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ ArcLanguage: TypeAlias = Expr | ByteAutomaton | CountedUnits | CountedPaths
 
 @dataclass(frozen=True, slots=True)
 class VisiblyPushdownCall:
-    """A rule is read at `source`, and the text goes on at `targets[i]` where it ended in exit i; -1: it must not."""
+    """A call: rule `rule` is read at `source`, and the text continues at `targets[i]` where it ended in exit i; -1
+    forbids that exit."""
 
     source: int
     rule: int
@@ -39,15 +40,15 @@ class VisiblyPushdownCall:
 
 @dataclass(slots=True)
 class VisiblyPushdownRule:
-    """One rule, as it is being built; states are 0, the start, and up.
+    """One rule, as it is being built; states are numbered from 0, the start.
 
     Attributes:
-        num_states: how many states there are.
+        num_states: the number of states.
         arcs: source, what is read, and target. No expression has calls.
         epsilon: source and target.
-        calls: at most one from each state, and nothing else leads away from there.
-        ends: (state, exit) pairs; nothing leads away from such a state.
-        num_exits: how many ways to end there are.
+        calls: at most one from each state, which then has nothing else.
+        ends: pairs of a state, which then has nothing else, and an exit.
+        num_exits: the number of ways to end.
     """
 
     num_states: int = 1
@@ -58,13 +59,13 @@ class VisiblyPushdownRule:
     num_exits: int = 1
 
     def state(self) -> int:
-        """A new state."""
+        """Add a state."""
         self.num_states += 1
         return self.num_states - 1
 
     @property
     def only_read(self) -> ByteAutomaton | CountedUnits | CountedPaths | None:
-        """The automaton that is all that the rule reads, before its one end; None if there is more or less to it."""
+        """The automaton that is all that the rule reads before its only end; None where there is more or less to it."""
         if len(self.arcs) != 1 or len(self.ends) != 1 or self.epsilon or self.calls:
             return None
         source, language, target = self.arcs[0]
@@ -75,7 +76,7 @@ class VisiblyPushdownRule:
 
 @dataclass(frozen=True, slots=True)
 class VisiblyPushdownGrammar:
-    """Rules by number; a text is what the rule `start` reads, which has one exit and is called by none."""
+    """Rules by number; a text is what the rule `start` reads, which has one exit and which no rule calls."""
 
     rules: tuple[VisiblyPushdownRule, ...]
     start: int = 0

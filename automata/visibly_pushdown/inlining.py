@@ -1,7 +1,7 @@
-"""Which rules are laid where they are called, so that no stack is needed for them.
+"""Which rules are laid where they are called, so that they need no stack.
 
-A rule that calls itself, by way of others or not, stays a rule. If no rule does, and the whole with every call written
-out is small, there is no stack at all: the result is an automaton over bytes alone.
+A rule that calls itself, directly or not, stays a rule. If there is none and the grammar with every call written out is
+small, there is no stack at all: the result is an automaton over bytes.
 """
 
 from __future__ import annotations
@@ -9,22 +9,22 @@ from __future__ import annotations
 from collections import Counter
 
 from automata.expressions import Literal
+from automata.graph import components
 from automata.limits import Work
-from automata.pushdown.analysis import components
 from automata.visibly_pushdown.fragments import nfa_fragment
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar, VisiblyPushdownRule
 from automata.visibly_pushdown.paths import CountedPaths
 from automata.visibly_pushdown.units import CountedUnits
 
-# Rules of at most so many states are laid at every place where they are called, even if others stay rules.
+# Rules with at most this many states are inlined even if others stay rules.
 _SMALL = 24
 
 
 def check_calls(grammar: VisiblyPushdownGrammar) -> None:
-    """Goes on where each call says where the text goes on after each exit.
+    """Raise unless each call has a target for each exit of its rule.
 
     Raises:
-        ValueError: it does not, or a number is out of range; the message names the rule.
+        ValueError: it has not, or a number is out of range; the message names the rule.
     """
     rules = grammar.rules
     if not 0 <= grammar.start < len(rules) or rules[grammar.start].num_exits != 1:
@@ -43,7 +43,7 @@ def check_calls(grammar: VisiblyPushdownGrammar) -> None:
 
 
 def reached(grammar: VisiblyPushdownGrammar) -> list[int]:
-    """The rules that are called, by way of others or not, from the start, which comes first."""
+    """Return the rules that the start calls, directly or not; the start comes first."""
     found = [grammar.start]
     seen = {grammar.start}
     for number in found:
@@ -55,12 +55,12 @@ def reached(grammar: VisiblyPushdownGrammar) -> list[int]:
 
 
 def to_inline(grammar: VisiblyPushdownGrammar, max_states: int, work: Work) -> frozenset[int]:
-    """The rules that are laid where they are called.
+    """Return the rules that are laid where they are called.
 
     Args:
-        grammar: the grammar; its calls are in order.
-        max_states: the most states of the whole with every call written out; if there are more, only small rules are
-            inlined, and those that are called at one place. 0: none is.
+        grammar: the grammar; `check_calls` has passed it.
+        max_states: the most states of the grammar with every call written out; above it only small rules, and those
+            that are called at one place, are inlined. 0 inlines none.
         work: the limits, and how the compilation is stopped.
 
     Raises:
@@ -84,13 +84,13 @@ def to_inline(grammar: VisiblyPushdownGrammar, max_states: int, work: Work) -> f
     if len(inlined) < len(numbers) - 1 or sizes[0] > max_states:
         small = {index for index in inlined if sizes[index] <= min(_SMALL, max_states)}
         once = {index for index in inlined if callers[index] == 1}
-        # What is one automaton is not determinized where it stays a rule.
+        # A rule that is one automaton needs no determinization where it stays a rule.
         inlined = small | {index for index in once if grammar.rules[numbers[index]].only_read is None}
     return frozenset(numbers[index] for index in inlined)
 
 
 def _size(rule: VisiblyPushdownRule, work: Work) -> int:
-    """How many states a rule is laid in."""
+    """Return the number of states of a rule once its languages are laid."""
     size = rule.num_states
     for _, language, _ in rule.arcs:
         if type(language) is Literal:

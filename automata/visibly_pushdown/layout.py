@@ -1,21 +1,18 @@
-"""The rules of a grammar as one non-deterministic automaton, in which what is read is not written out.
+"""The rules of a grammar as one NFA in flat tables, in which languages are not written out.
 
-    GrammarLayout      what stands where: chains of bytes, copies of fragments, epsilon arcs, calls and ends
+    GrammarLayout   chains of bytes, copies of fragments, epsilon arcs, calls and ends
 
-Python sees each arc of the grammar once and no byte of it; the native core writes out what is read.
+Python sees each arc of the grammar once and no byte of it; the native core writes out the languages.
 """
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import accumulate
 
 import numpy as np
 
 from automata._native import NestedLayout
-from automata.arrays import IntArray
+from automata.arrays import IntArray, int_array, int_rows, offsets_of
 from automata.compile.nfa import FIRST_LABEL
 from automata.errors import LimitExceeded, limit_exceeded
 from automata.expressions import Concatenation, Expr, Literal, Repetition
@@ -32,7 +29,7 @@ _FIRST_STATE = 2
 # Memory of a number in a list, and of the object that it is.
 _NUMBER_BYTES = 40
 
-# Bounds of counts are cut to what a number of a state can be, as any text with so many units is.
+# Bounds above this are never reached by a text in memory.
 _MOST_COUNTED = (1 << 31) - 2
 
 
@@ -41,9 +38,9 @@ class GrammarLayout:
     """A grammar that has been laid out.
 
     Attributes:
-        rules: R numbers of the grammar, the start first.
+        rules: R numbers of the grammar's rules, the start first.
         labels: L names, ascending.
-        tables: the layout itself, see `native/automata/nested/layout.h`.
+        tables: the tables, see `native/automata/nested/layout.h`.
     """
 
     rules: tuple[int, ...]
@@ -54,13 +51,14 @@ class GrammarLayout:
 def lay_out(
     grammar: VisiblyPushdownGrammar, inlined: frozenset[int], work: Work, *, written: bool = True
 ) -> GrammarLayout:
-    """The layout of a grammar.
+    """Lay out a grammar.
 
     Args:
-        grammar: the grammar; its calls are in order (`check_calls`).
-        inlined: the rules that are laid where they are called, none of which calls itself, by way of others or not.
+        grammar: the grammar; `check_calls` has passed it.
+        inlined: the rules that are laid where they are called, none of which calls itself, directly or not.
         work: the limits, and how the compilation is stopped.
-        written: whether it is to be written out, so that its arcs are limited; and so is what is counted.
+        written: whether counts are written out and the number of arcs is limited, for automata that are made at once;
+            lazy automata need neither.
 
     Raises:
         LimitExceeded: it has more arcs than allowed, takes too much memory, or the time is up.
@@ -76,7 +74,7 @@ def lay_out(
 
 
 class _LayoutBuilder:
-    """The numbers of a layout, as they are written."""
+    """The tables of a layout, as lists of numbers."""
 
     def __init__(self, grammar: VisiblyPushdownGrammar, inlined: frozenset[int], work: Work, written: bool) -> None:
         self.grammar, self.inlined, self.work, self.written = grammar, inlined, work, written
@@ -96,15 +94,15 @@ class _LayoutBuilder:
         self.prepared: list[int] = []
         self.counters: list[int] = []
         self.numbers: list[IntArray] = []
-        # By the identity of what is counted, which is kept alive.
+        # By the identity of the fragments, which `counted_fragments` keeps alive.
         self.known_counted: dict[int, tuple[int, int]] = {}
-        self.counted_pieces: list[CountedFragment] = []
+        self.counted_fragments: list[CountedFragment] = []
         # By the identity of a language, which the grammar keeps alive.
         self.known: dict[int, int] = {}
         self.fragments: list[NfaFragment] = []
 
     def lay(self, number: int) -> None:
-        """Lays a rule that stays, and those that are laid within it."""
+        """Lay a rule that stays, and those that are inlined in it."""
         self.starts.append(self.num_states)
         exits = self.first_exit[-1]
         waiting = [] if self.is_prepared(self.grammar.rules[number]) else self.states(number)
@@ -121,7 +119,7 @@ class _LayoutBuilder:
                     self.epsilon += (first + state, targets[way])
 
     def is_prepared(self, rule: VisiblyPushdownRule) -> bool:
-        """Whether a rule is one automaton, which is put in its place later; lays it."""
+        """Lay a rule that is one automaton, which is put in its place later; return whether it is one."""
         language = rule.only_read
         if not self.written or len(self.starts) == 1 or language is None:
             return False
@@ -135,7 +133,8 @@ class _LayoutBuilder:
         return True
 
     def states(self, number: int) -> list[tuple[int, int, list[int]]]:
-        """Lays the states of a rule, all but its ends; the calls that are still to be laid: source, rule, targets."""
+        """Lay the states of a rule but not its ends; return the inlined calls that are still to be laid: source, rule
+        and targets."""
         rule, first, work = self.grammar.rules[number], self.num_states, self.work
         self.num_states += rule.num_states
         chains, copies, known = self.chains, self.copies, self.known
@@ -167,7 +166,7 @@ class _LayoutBuilder:
         return inside
 
     def spell(self, parts: tuple[Expr, ...], source: int, target: int) -> None:
-        """Lays texts, and repeated texts such as spaces, one after the other, without a fragment: names are such."""
+        """Lay texts and repeated texts, such as names and spaces, one after the other and without a fragment."""
         for place, part in enumerate(parts):
             after = self.num_states if place + 1 < len(parts) else target
             if type(part) is Literal:
@@ -179,7 +178,7 @@ class _LayoutBuilder:
             source = after
 
     def fragment(self, language: ArcLanguage) -> int:
-        """The number of a fragment."""
+        """Return the number of the fragment of a language."""
         found = self.known.get(id(language))
         if found is None:
             found = self.known[id(language)] = len(self.fragments)
@@ -187,7 +186,7 @@ class _LayoutBuilder:
         return found
 
     def count(self, language: CountedPaths, source: int, target: int) -> None:
-        """Lays what is counted, without writing it out."""
+        """Lay counted paths without writing them out."""
         entered = self.num_states
         self.num_states += 1
         self.epsilon += (source, entered)
@@ -197,57 +196,57 @@ class _LayoutBuilder:
         self.counters += (entered, target, number, counted.entry, min(language.low, _MOST_COUNTED), high, first)
 
     def counted(self, counted: CountedFragment) -> tuple[int, int]:
-        """The number of a fragment that is counted, and where its numbers begin."""
+        """Return the number of a counted fragment, and where its numbers begin."""
         known = self.known_counted.get(id(counted))
         if known is None:
             known = self.known_counted[id(counted)] = len(self.fragments), sum(map(len, self.numbers))
             self.fragments.append(counted.fragment)
             self.numbers.append(counted.numbers)
-            self.counted_pieces.append(counted)
+            self.counted_fragments.append(counted)
         return known
 
     def charge(self) -> None:
-        """Accounts for the numbers that have been written since the last time."""
+        """Charge the memory of the numbers that were appended since the last time."""
         lists = self.chains, self.copies, self.epsilon, self.calls, self.targets, self.ends
         num_bytes = _NUMBER_BYTES * sum(map(len, lists))
         self.work.budget.charge(num_bytes - self.num_charged)
         self.num_charged = num_bytes
 
     def layout(self) -> GrammarLayout:
-        """What has been written."""
+        """Return the tables."""
         self.work.check()
         fragments = self.fragments
-        text, copies = np.frombuffer(b"".join(self.texts), np.uint8), _rows(self.copies, 3)
+        text, copies = np.frombuffer(b"".join(self.texts), np.uint8), int_rows(self.copies, 3)
         if self.written:
             self.check_size(len(text), copies)
         arcs, labels = _labelled(fragments)
         tables = NestedLayout(
             num_states=self.num_states,
             num_labels=len(labels),
-            starts=_ints(self.starts),
-            first_exit=_ints(self.first_exit),
+            starts=int_array(self.starts),
+            first_exit=int_array(self.first_exit),
             text=text,
-            text_offsets=_offsets(map(len, self.texts)),
-            chains=_rows(self.chains, 2),
-            piece_states=_ints([fragment.num_states for fragment in fragments]),
-            piece_arc_offsets=_offsets([len(fragment.arcs) for fragment in fragments]),
+            text_offsets=offsets_of([len(text) for text in self.texts]),
+            chains=int_rows(self.chains, 2),
+            piece_states=int_array([fragment.num_states for fragment in fragments]),
+            piece_arc_offsets=offsets_of([len(fragment.arcs) for fragment in fragments]),
             piece_arcs=_together(arcs, 4),
-            piece_epsilon_offsets=_offsets([len(fragment.epsilon) for fragment in fragments]),
+            piece_epsilon_offsets=offsets_of([len(fragment.epsilon) for fragment in fragments]),
             piece_epsilon=_together([fragment.epsilon for fragment in fragments], 2),
             copies=copies,
-            epsilon=_rows(self.epsilon, 2),
-            calls=_rows(self.calls, 3),
-            targets=_ints(self.targets),
-            ends=_rows(self.ends, 2),
-            prepared=_rows(self.prepared, 2),
-            counters=_rows(self.counters, 7),
+            epsilon=int_rows(self.epsilon, 2),
+            calls=int_rows(self.calls, 3),
+            targets=int_array(self.targets),
+            ends=int_rows(self.ends, 2),
+            prepared=int_rows(self.prepared, 2),
+            counters=int_rows(self.counters, 7),
             numbers=_together(self.numbers, 3),
             budget=self.work.budget,
         )
         return GrammarLayout(tuple(self.rules), labels, tables)
 
     def check_size(self, num_bytes: int, copies: IntArray) -> None:
-        """Goes on where there are not too many arcs once all is written out, nor states of prepared rules."""
+        """Raise if there are too many arcs once all is written out, or too many states of prepared rules."""
         sizes, limits = np.array([len(fragment.arcs) for fragment in self.fragments], np.int64), self.work.limits
         if num_bytes + int(sizes[copies[:, 0]].sum()) > limits.arcs:
             raise LimitExceeded(
@@ -261,25 +260,12 @@ def _is_spelled(part: Expr) -> bool:
     return type(part) is Literal or (type(part) is Repetition and type(part.inner) is Literal)
 
 
-def _ints(values: list[int]) -> IntArray:
-    # By way of `array`, which takes half the time of a numpy array of a list.
-    return np.array(array("i", values))
-
-
-def _rows(values: list[int], width: int) -> IntArray:
-    return _ints(values).reshape(-1, width)
-
-
-def _offsets(sizes: Iterable[int]) -> IntArray:
-    return _ints([0, *accumulate(sizes)])
-
-
 def _together(tables: list[IntArray], width: int) -> IntArray:
     return np.concatenate(tables) if tables else np.zeros((0, width), np.int32)
 
 
 def _labelled(fragments: list[NfaFragment]) -> tuple[list[IntArray], tuple[str, ...]]:
-    """The arcs of fragments with their labels numbered together, and the labels."""
+    """Return the arcs of fragments with common numbers for their labels, and the labels."""
     labels = tuple(sorted({name for fragment in fragments for name in fragment.labels}))
     if not labels:
         return [fragment.arcs for fragment in fragments], labels

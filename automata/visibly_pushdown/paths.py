@@ -1,16 +1,16 @@
-"""CountedPaths: the texts of an automaton that enter some of its states so many times.
+"""CountedPaths: the texts of an automaton on whose path a number of counted states between two bounds are entered.
 
-A string with a pattern and a length is read by the automaton of the pattern, and each character enters one of the
-states between two characters. The intersection with the length has a copy of that automaton for each number of
-characters: millions of states. So it is kept as what it is, an automaton, the states that are counted, and two bounds.
-Automata that are made on demand have the copies that a text comes to, and in these the states that lead on:
+A string with a pattern and a length is read by the automaton of the pattern, in which each character enters one of the
+states between characters. Its intersection with the length has a copy of that automaton for each number of characters:
+millions of states. CountedPaths keeps the automaton, the counted states and the bounds instead. Lazy automata make the
+copies that a text reaches, and in these the states that lead to an end:
 
-    least, most     how many counted states are entered at least and at most from a state on, to the end
+    least, most     the least and the greatest number of counted states that a path from a state to an end enters
 
-From a state where c have been entered the text leads on if some number between its least and its most is between
-`low - c` and `high - c`. This is exact where one of the bounds says nothing, or where every number between least and
-most is the number of some text; so nothing else is taken (`counted_paths`). An even number of characters that are three
-to seven is written out as an intersection of automata.
+From a state where c counted states have been entered, some text leads to an end if a number between `least` and `most`
+lies between `low - c` and `high - c`. This is exact where one of the bounds does not matter, or where every number
+between least and most is the number of some path; `counted_paths` takes nothing else. (An even number of characters
+between three and seven is an intersection of automata.)
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from automata.compile.blame import numeral
 from automata.errors import LimitExceeded
 from automata.limits import Work, current_work
 
-# The most that a state may be followed by, where there is no bound.
+# The greatest number of counted states where there is none.
 ENDLESS: Final = (1 << 31) - 1
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CountedPaths:
-    """The texts of an automaton on whose way between `low` and `high` counted states are entered; some there are.
+    """The texts of an automaton whose path enters between `low` and `high` counted states; not empty.
 
     Attributes:
-        automaton: without labels. No way around is without a counted state, and texts go on behind each of these.
+        automaton: without labels. Every cycle has a counted state, and every counted state an arc.
         counted: `[Q]`, which states are counted when they are entered.
-        least, most: `[Q]`, see the module.
+        least, most: `[Q]`, see the module; `ENDLESS` where there is no greatest number.
         low, high: the bounds; None for no bound.
         start: where texts begin.
     """
@@ -54,11 +54,11 @@ class CountedPaths:
 
     @property
     def num_states(self) -> int:
-        """How many states it takes to write it out, or some more."""
+        """An upper bound of the number of states of `expanded`."""
         return (max(self.low, self.high or 0) + 2) * self.automaton.num_states
 
     def behind(self, text: bytes) -> CountedPaths:
-        """What may follow a text that all of these begin with."""
+        """Return what may follow a text with which all texts of these begin."""
         start, entered = self.start, 0
         for byte in text:
             start = self.automaton.step(start, bytes([byte]))
@@ -69,11 +69,11 @@ class CountedPaths:
 
     @property
     def numbers(self) -> IntArray:
-        """`[Q, 3]`, for each state whether it is counted, and the least and the most."""
+        """`[Q, 3]`, for each state whether it is counted, `least` and `most`."""
         return np.stack([self.counted, self.least, self.most], axis=1).astype(np.int32)
 
     def expanded(self, work: Work | None = None) -> ByteAutomaton:
-        """The minimal automaton; kept for those used last.
+        """Return the minimal automaton, from a bounded cache.
 
         Raises:
             LimitExceeded: a bound takes too many states, or the time is up.
@@ -85,14 +85,14 @@ class CountedPaths:
 def counted_paths(
     automaton: ByteAutomaton, counted: BoolArray, low: int, high: int | None, work: Work | None = None
 ) -> CountedPaths | None:
-    """The texts of an automaton that enter so many counted states; None where there are none, or where numbers between
-    the least and the most are missing."""
+    """Return the texts of an automaton that enter between `low` and `high` counted states; None where there are none,
+    or where they cannot be kept exactly (see the module)."""
     tables = automaton.tables
     exact, least, most = _native.path_numbers(tables, np.ascontiguousarray(counted), current_work(work).budget)
     start = automaton.start
     has_ends = bool((counted & is_last(automaton)).any())
     is_empty = (high is not None and least[start] > high) or (most[start] != ENDLESS and most[start] < low)
-    # Where one bound says nothing, the other one asks for the least or the most, whatever is between them.
+    # Where one bound does not matter, the other is compared with the least or the greatest number alone.
     is_exact = exact or high is None or low <= least[start] or most[start] <= high
     if not is_exact or has_ends or is_empty:
         return None
@@ -100,7 +100,7 @@ def counted_paths(
 
 
 def is_last(automaton: ByteAutomaton) -> BoolArray:
-    """`[Q]`, which states no byte leads on from."""
+    """Return `[Q]`, the states without arcs."""
     leads = np.zeros(automaton.num_states, np.bool_)
     leads[automaton.range_arcs().source] = True
     return ~leads

@@ -1,9 +1,13 @@
-"""CountedUnits: so many texts of one language, one after the other, that are written out only where they must be.
+"""CountedUnits: a number of texts of one language, one after the other, written out only where that is needed.
 
-A string of at most 65,535 characters has twenty states for each of them, if all spellings are to be read: more than any
-table should have, where what a text comes to are a hundred of them. So such a language is kept as what it is, a unit
-and two bounds. Automata that are made on demand count it in steps; for all others it is written out in flat arrays,
-without a construction that would look for what is minimal already.
+A string of at most 65,535 characters takes thirteen states for each of them if all spellings are read. So such a
+language is kept as a unit and two bounds. Lazy automata count in steps (`native/tokenfst/lazy/readings.h`); for all
+others it is written out in flat arrays, without a construction that would minimize what is minimal already.
+
+The registers of `automata.counted` do not serve here, nor do units serve there. A register belongs to one deterministic
+automaton over bytes: its values are guards in the functions of tokens, and two counts at once are refused. Units stand
+inside of rules, any number of them in one text, and in the subset construction of a lazy automaton, where several
+counts are open at once and each configuration carries its own.
 """
 
 from __future__ import annotations
@@ -23,23 +27,20 @@ from automata.graph import bottom_up
 from automata.limits import Work, current_work
 from automata.visibly_pushdown.paths import CountedPaths, counted_paths
 
-# Memory of a copy of an arc, and of what is made of it on the way.
+# Memory of a copy of an arc and of temporary arrays.
 _COPY_BYTES = 40
 
 
 @dataclass(frozen=True, slots=True)
 class CountedUnits:
-    """Between `low` and `high` texts of a language, one after the other, with text before and behind them.
-
-    Where it is counted in steps (`native/tokenfst/lazy/readings.h`), bounds cost nothing; elsewhere it is written out.
+    """Between `low` and `high` texts of a language, one after the other, between an opening and a closing text.
 
     Attributes:
-        unit: the language, finite and without labels. No text of it begins another one, and the empty text is none of
-            them.
-        low: how many there are at least.
-        high: how many there are at most, None for no bound.
-        opening: what is read before the first.
-        closing: what is read behind the last. No unit, with others behind it or not, begins with it.
+        unit: the language, finite, without labels and without the empty text. No text of it begins another one.
+        low: the least number of units.
+        high: the greatest number of units, None for no bound.
+        opening: what is read before the first unit.
+        closing: what is read after the last unit. No sequence of units begins with it.
 
     Raises:
         ValueError: the unit is no such language, or a bound is negative or above the other.
@@ -62,11 +63,11 @@ class CountedUnits:
 
     @property
     def num_states(self) -> int:
-        """How many states it takes to write it out, or some more."""
+        """An upper bound of the number of states of `expanded`."""
         return (max(self.low, self.high or 0) + 2) * self.unit.num_states + len(self.opening) + len(self.closing)
 
     def expanded(self, work: Work | None = None) -> ByteAutomaton:
-        """The automaton, minimal where units are the spellings of characters; kept for those used last.
+        """Return the automaton, from a bounded cache; it is minimal where units are the spellings of characters.
 
         Raises:
             LimitExceeded: a bound takes too many states, or too much memory.
@@ -75,7 +76,7 @@ class CountedUnits:
         return _expanded.get_or_make(self, lambda: _written_out(self, current_work(work)))
 
     def paths(self, work: Work | None = None) -> CountedPaths:
-        """The same by states that are counted: those behind each unit; kept for those used last."""
+        """Return the same as counted paths, which count the state after each unit; from a bounded cache."""
         return _paths.get_or_make(self, lambda: _as_paths(self, current_work(work)))
 
 
@@ -97,7 +98,7 @@ def _as_paths(counted: CountedUnits, work: Work) -> CountedPaths:
     final = np.arange(num_states) == (num_states - 1 if counted.closing else 0)
     automaton = _automaton(start, final, ranges, work)
     is_between = np.arange(num_states) == automaton.step(automaton.start, counted.opening)
-    # What opens leads to the first state between two units.
+    # The opening enters the first state between units.
     more = len(counted.opening) > 0
     high = None if counted.high is None else counted.high + more
     paths = counted_paths(automaton, is_between, counted.low + more, high, work)
@@ -110,7 +111,7 @@ def _automaton(start: int, final: BoolArray, ranges: IntArray, work: Work) -> By
 
 
 def _around(unit: ByteAutomaton) -> tuple[IntArray, int]:
-    """The arcs of a unit and how many states it takes, where its start and its end are state 0."""
+    """Return the arcs of a unit with its start and its end as state 0, and the number of states."""
     end = int(np.flatnonzero(unit.final)[0])
     number = np.full(unit.num_states, -1, np.int32)
     number[unit.start] = number[end] = 0
@@ -139,7 +140,7 @@ def _written_out(counted: CountedUnits, work: Work) -> ByteAutomaton:
 
 
 def _chain(text: bytes, first: int) -> IntArray:
-    """The arcs `[A, 4]` of a text from a state through those behind it."""
+    """Return the arcs `[A, 4]` of a text, through states from `first` up."""
     states, letters = np.arange(first, first + len(text), dtype=np.int32), np.frombuffer(text, np.uint8)
     return np.stack([states, letters, letters, states + 1], axis=1).astype(np.int32)
 
@@ -147,19 +148,19 @@ def _chain(text: bytes, first: int) -> IntArray:
 def counted_arcs(
     arcs: IntArray, num_states: int, low: int, high: int | None, work: Work | None = None
 ) -> tuple[IntArray, BoolArray]:
-    """The arcs `[A, 4]` and final states `[Q]` of a count of units, from state 0.
+    """Return the arcs `[A, 4]` and the final states `[Q]` of between `low` and `high` units, from state 0.
 
     Args:
-        arcs: `[A, 4]`, source, lowest and highest byte, and target; in state 0 units begin and end.
-        num_states: how many states a unit takes.
+        arcs: `[A, 4]`, source, lowest and highest byte, and target; units begin and end in state 0.
+        num_states: the number of states of a unit.
         low, high: the bounds.
-        work: the limits; without it, the default limits.
+        work: the limits; without it, those of the current compilation.
 
     Raises:
         LimitExceeded: there are more arcs than an expression may have, or they take too much memory.
     """
     work = current_work(work)
-    # Without an upper bound, the last unit that is counted is inside like any that follows.
+    # Without an upper bound, the last unit that is counted is read by the loop.
     num_copies = max(low - 1, 0) if high is None else high
     if num_copies * len(arcs) > work.limits.arcs:
         most = work.limits.arcs // len(arcs)
@@ -167,7 +168,6 @@ def counted_arcs(
             f"counting to {numeral(max(low, high or 0))} takes too many states; at most {most:,} are written out",
             limit="arcs",
         )
-    # The copies, and what is made of them on the way.
     num_bytes = _COPY_BYTES * num_copies * len(arcs)
     work.budget.charge(num_bytes)
     try:
