@@ -16,9 +16,9 @@ from automata.expr import Call, Expr
 from constraints.grammars.json import json
 from constraints.grammars.lark_reader.document import Item
 from constraints.grammars.places import Places
-from constraints.grammars.replacing import replaced
-from constraints.json_schema.rules import grammar_rules
 from constraints.json_schema.schema import json_schema
+from constraints.rewriting.replacing import replaced
+from constraints.rewriting.rules import grammar_rules
 
 _PREFIX = "%json "
 
