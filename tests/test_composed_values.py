@@ -302,7 +302,7 @@ def test_alternatives_are_written_alike() -> None:
     with pytest.raises(ValueError, match="one property_order, and not 'schema' and 'any'"):
         constraints.json_schema({}) | constraints.json_schema({}, property_order="any")
     with pytest.raises(ValueError, match="alternatives that begin alike"):
-        (typed(Tree) | r"\{x").parse("{x")
+        (typed(Tree) | "{x").parse("{x")
 
 
 def test_alternatives_of_other_kinds() -> None:
@@ -316,7 +316,7 @@ def test_alternatives_of_other_kinds() -> None:
     assert (BALANCED | integer()).parse("aabb") == "aabb"
     assert (free_text("x") | integer()).parse("12") == "12"
     assert (typed(Leaf) | "none").parse('{"name": "a"}') == Leaf("a")
-    with pytest.raises(TypeError, match="None cannot be a part"):
+    with pytest.raises(TypeError, match="None is no constraint"):
         integer() | None  # type: ignore[operator]
 
 

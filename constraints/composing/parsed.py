@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar, overload
 
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import TextNotAllowed
-from automata.expr import Expr
+from automata.expr import Expr, literal
 from automata.limits import Work, under_way
 from automata.nested import NestedNetwork, compile_nested
 from automata.pushdown.automaton import PushdownAutomaton
@@ -82,7 +82,7 @@ class Parsed(ABC, Generic[T_co]):
     @overload
     def __or__(self, other: Composable) -> Parsed[T_co | str]: ...
     def __or__(self, other: Composable) -> Parsed[Any]:
-        """Return the constraint of the texts of either; `parse` tries this one first."""
+        """Return the constraint of the texts of either; `parse` tries this one first. A string is literal text."""
         return _alternatives(self, other)
 
     @overload
@@ -188,7 +188,8 @@ def parsed(constraint: Composable) -> Parsed[Any]:
 
 
 def _alternatives(left: Composable, right: Composable) -> Parsed[Any]:
-    first, second = parsed(left), parsed(right)
+    # As beside the operators of expressions, a string is literal text.
+    first, second = (parsed(literal(each) if isinstance(each, str) else each) for each in (left, right))
     united = first.united(second)
     if united is not None:
         return united

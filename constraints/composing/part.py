@@ -16,6 +16,7 @@ from automata.expr import Call, Expr
 from automata.nested import NestedNetwork
 from automata.pattern import parse
 from automata.pushdown.grammar import Grammar
+from constraints.composing.mistakes import no_constraint
 from constraints.rewriting.replacing import replaced
 from tokenfst.lazy import Layered
 
@@ -56,11 +57,14 @@ def part_of(constraint: Composable) -> Part:
         return Part(ex.whole(constraint) if holds_assertion(constraint) else constraint)
     if isinstance(constraint, ByteAutomaton | Grammar):
         return Part(ex.call("0"), (constraint,))
+    # A class has the methods of its instances, and is none of them.
+    if isinstance(constraint, type):
+        raise no_constraint(constraint)
     if isinstance(constraint, _HasPart):
         return constraint.to_part()
     if isinstance(constraint, Layered):
         return Part(ex.call("0"), (constraint.to_network(),))
-    raise TypeError(f"{constraint!r} cannot be a part of another constraint")
+    raise no_constraint(constraint)
 
 
 def concatenated(parts: list[Part]) -> Part:

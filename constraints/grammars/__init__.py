@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias
 
 from automata.pushdown.grammar import Grammar
 from constraints.grammars.bnf_reader import read_bnf
-from constraints.grammars.detection import is_lark, read_either_bnf
+from constraints.grammars.detection import check_text, is_lark, read_either_bnf
 from constraints.grammars.dialects import EBNF, GBNF
 from constraints.grammars.json import json
 from constraints.grammars.lark_reader import read_lark
@@ -32,7 +32,7 @@ _DIALECTS = {"gbnf": GBNF, "ebnf": EBNF}
 
 
 def grammar(text: str, *, syntax: Syntax = "auto", start: str | None = None) -> Grammar:
-    """The grammar that a text defines.
+    """Return the grammar that a text defines.
 
     The syntaxes are those of Lark as llguidance documents it, of llama.cpp (`grammars/README.md`, and what its reader
     takes), of XGrammar ("EBNF Grammar") and of W3C's specifications (XML 1.0, section 6).
@@ -46,8 +46,10 @@ def grammar(text: str, *, syntax: Syntax = "auto", start: str | None = None) -> 
     Raises:
         GrammarError: the text has a mistake, has something that cannot be honoured, or could be in more than one
             syntax; the error has the line, the column and the rule.
+        TypeError: it is no text.
         ValueError: there is no such syntax.
     """
+    check_text(text)
     if syntax not in ("auto", "lark", *_DIALECTS):
         raise ValueError(f'syntax is "auto", "lark", "gbnf" or "ebnf", not {syntax!r}')
     if syntax == "lark" or (syntax == "auto" and is_lark(text)):

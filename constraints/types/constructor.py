@@ -16,6 +16,7 @@ from constraints.composing.parsed import Parsed, is_text
 from constraints.composing.part import Part, part_of
 from constraints.types.calls import Calls
 from constraints.types.evaluation import Evaluation, Mismatch, tree
+from constraints.types.mistakes import check_annotation
 from constraints.types.reflection import Reflection
 
 T = TypeVar("T")
@@ -117,6 +118,8 @@ def dataclass(annotation: Any) -> ConstructorCalls[Any]:
         annotation: a dataclass, or any type that is made of those above.
 
     Raises:
+        TypeError: a schema, an instance or a text in place of a type.
         UnsupportedSchema: a type, or an annotation, that cannot be held; with the field as a pointer.
     """
+    check_annotation(annotation)
     return ConstructorCalls(annotation)

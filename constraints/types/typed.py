@@ -26,6 +26,7 @@ from constraints.composing.parsed import is_text
 from constraints.json_schema.alternatives import JsonTexts, Layout
 from constraints.json_schema.network import network_of
 from constraints.json_schema.whitespace import Habit, Whitespace
+from constraints.types.mistakes import check_annotation
 from constraints.types.plain import plain_document
 
 if TYPE_CHECKING:
@@ -121,6 +122,7 @@ def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default") -> Typ
         whitespace: where blanks may stand, as in `json_schema`.
 
     Raises:
+        TypeError: a schema, an instance or a text in place of a type.
         UnsupportedSchema: a part of the type cannot be held exactly; see `constraints.types.generation`.
         UnsatisfiableSchema: the type has no values.
     """
@@ -128,6 +130,7 @@ def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default") -> Typ
     from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
     from pydantic_core import SchemaError
 
+    check_annotation(annotation)
     is_function = inspect.isroutine(annotation)
     try:
         adapter = TypeAdapter[Any](arguments_of(annotation) if is_function else annotation)
