@@ -25,7 +25,6 @@ from typing import Any, Literal, TypeAlias
 import tokenfst
 from automata.compilable import Compilable
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits
-from automata.pushdown.compile import Ambiguity
 from decoding.content import content_of
 from tokenfst.automaton import TokenAutomaton
 from tokenfst.canonical import CanonicalAutomaton
@@ -130,8 +129,6 @@ class BackgroundCompiler:
         terminals: Terminals | None = None,
         tokenization: Literal["any", "canonical"] = "any",
         lazy: bool = False,
-        ambiguity: Ambiguity = "error",
-        max_configurations: int = 8,
     ) -> Compiling:
         """Asks for an automaton; the arguments are those of `tokenfst.compile`, and so are the errors of the result.
 
@@ -147,8 +144,6 @@ class BackgroundCompiler:
             "terminals": sets or None,
             "tokenization": tokenization,
             "lazy": lazy,
-            "ambiguity": ambiguity,
-            "max_configurations": max_configurations,
         }
         # Names of tokens are no part of a vocabulary's digest, and neither is its encoder.
         names = tuple(sorted(vocabulary.special_tokens.items()))

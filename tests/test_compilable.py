@@ -51,8 +51,6 @@ def test_what_makes_no_sense() -> None:
     stacked = Own(compile_grammar(NESTED), [])
     with pytest.raises(ValueError, match="canonical tokenization is not known"):
         tokenfst.compile(stacked, VOCABULARY, tokenization="canonical")
-    with pytest.raises(ValueError, match="only grammars are ambiguous"):
-        tokenfst.compile(stacked, VOCABULARY, ambiguity="parallel")  # type: ignore[call-overload]
 
 
 def test_is_compilable() -> None:

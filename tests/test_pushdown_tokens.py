@@ -278,11 +278,9 @@ def test_too_many_derivations_are_an_error() -> None:
         automaton.accepts([0, 0, 0, 1, 2, 3, 2])
 
 
-def test_a_grammar_has_no_canonical_tokenization_and_a_pattern_no_ambiguity() -> None:
+def test_a_grammar_has_no_canonical_tokenization() -> None:
     with pytest.raises(ValueError, match="canonical"):
         tokenfst.compile(nested(), _vocabulary("nested"), tokenization="canonical")  # type: ignore[call-overload]
-    with pytest.raises(ValueError, match="ambiguous"):
-        tokenfst.compile("a*", _vocabulary("nested"), ambiguity="parallel")  # type: ignore[call-overload]
 
 
 # A real vocabulary
@@ -527,8 +525,8 @@ def test_tables_that_do_not_fit_together_are_refused(damage: str, tmp_path: Path
 
 def test_too_many_configurations_are_noticed_where_bytes_lack() -> None:
     vocabulary = Vocabulary([b"[", b"]", b"x", b"i", b"e", b""], eos_ids=[5])
-    rules = grammar('root ::= "[" a "]"\na ::= "x" | "i" a ("e" a)?')
-    automaton = tokenfst.compile(rules, vocabulary, ambiguity="parallel")
+    rules = grammar('root ::= "[" a "]"\na ::= "x" | "i" a ("e" a)?', ambiguity="parallel")
+    automaton = tokenfst.compile(rules, vocabulary)
     assert automaton.accepts([0, *[3] * 8, 2, 1])
     with pytest.raises(TooManyConfigurations):
         automaton.accepts([0, *[3] * 9, 2, 1])

@@ -35,7 +35,7 @@ from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work, under_wa
 from automata.nested.network import NestedNetwork
 from automata.pattern import parse
 from automata.pushdown.automaton import PushdownAutomaton
-from automata.pushdown.compile import Ambiguity, compile_grammar
+from automata.pushdown.compile import compile_grammar
 from automata.pushdown.grammar import Grammar
 from tokenfst import _native
 from tokenfst._native import TokenClasses
@@ -94,8 +94,6 @@ def compile(  # noqa: A001
     cancellation: Cancellation | None = None,
     tokenization: Literal["any"] = "any",
     lazy: Literal[False] = False,
-    ambiguity: Ambiguity = "error",
-    max_configurations: int = 8,
 ) -> PushdownTokenAutomaton: ...
 
 
@@ -135,8 +133,6 @@ def compile(  # noqa: A001
     cancellation: Cancellation | None = None,
     tokenization: Literal["any", "canonical"] = "any",
     lazy: bool = False,
-    ambiguity: Ambiguity = "error",
-    max_configurations: int = 8,
 ) -> TokenAutomaton | CanonicalAutomaton | PushdownTokenAutomaton | LazyAutomaton:
     """The automaton over the tokens of a vocabulary that accepts exactly the tokenizations of a language.
 
@@ -157,9 +153,6 @@ def compile(  # noqa: A001
             tells letters from numbers, characters that are assigned in Python's version of Unicode. Not for grammars.
         lazy: whether masks are made when they are first asked for (`tokenfst.lazy`), and nothing is done before: for
             constraints that are used once or twice. For what is deterministic and has no labels.
-        ambiguity: for a grammar that no deterministic automaton of bounded size tells apart: "error" refuses it;
-            "parallel" carries its derivations side by side.
-        max_configurations: how many derivations are carried at most.
 
     Raises:
         PatternError: a pattern that cannot be honoured, with the place and the reason.
@@ -170,17 +163,15 @@ def compile(  # noqa: A001
         UnsupportedTokenizer: how the encoder cuts texts is not known, or not modelled.
         GrammarError: a grammar that cannot be honoured, with the place and the rule.
         NondeterministicGrammar: an ambiguous grammar, or tokens that match a label and bytes as well, with
-            `ambiguity="error"`.
-        ValueError: another tokenization, or "canonical" with a grammar; `ambiguity` without one; `lazy` with any of
+            the grammar's `ambiguity="error"`.
+        ValueError: another tokenization, or "canonical" with a grammar; `lazy` with any of
             these, or with terminals.
         LabelledLanguage: `lazy` for a constraint with labels.
         VocabularyError: `lazy` for a constraint that reads a byte which is no token by itself.
     """
     if tokenization not in ("any", "canonical"):
         raise ValueError(f"tokenization is 'any' or 'canonical', not {tokenization!r}")
-    if ambiguity != "error" and not isinstance(constraint, Grammar | PushdownAutomaton):
-        raise ValueError("only grammars are ambiguous: what a regular expression allows is one automaton")
-    if lazy and (tokenization == "canonical" or ambiguity != "error" or terminals):
+    if lazy and (tokenization == "canonical" or terminals):
         raise ValueError("lazy automata are for all tokenizations, and for what is deterministic and has no terminals")
     with Work(limits, cancellation).current() as work:
         if lazy:
@@ -190,7 +181,7 @@ def compile(  # noqa: A001
             return _without_stack(known, vocabulary, at_text_start, terminals, tokenization, work)
         if tokenization == "canonical":
             raise ValueError("canonical tokenization is not known for grammars; tokenization='any' allows all")
-        stacked = to_pushdown(known, ambiguity, max_configurations, work)
+        stacked = to_pushdown(known, work)
         return from_pushdown(stacked, vocabulary, at_text_start=at_text_start, terminals=terminals, work=work)
 
 
@@ -210,10 +201,7 @@ def _lazily(
         made = constraint.to_network()
     else:
         known = _automaton_of(constraint, work)
-        if isinstance(known, Grammar | PushdownAutomaton):
-            made = to_pushdown(known, "error", 1, work)
-        else:
-            made = to_bytes(known, work)
+        made = to_pushdown(known, work) if isinstance(known, Grammar | PushdownAutomaton) else to_bytes(known, work)
     return LazyAutomaton(made, vocabulary, at_text_start=at_text_start, work=work)
 
 
@@ -235,11 +223,11 @@ def _without_stack(
     return from_bytes(automaton, vocabulary, at_text_start=at_text_start, terminals=terminals, work=work)
 
 
-def to_pushdown(constraint: Nested, ambiguity: Ambiguity, max_configurations: int, work: Work) -> PushdownAutomaton:
+def to_pushdown(constraint: Nested, work: Work) -> PushdownAutomaton:
     """The pushdown automaton of a constraint with a stack."""
     if isinstance(constraint, PushdownAutomaton):
         return constraint
-    return compile_grammar(constraint, ambiguity=ambiguity, max_configurations=max_configurations, work=work)
+    return compile_grammar(constraint, work=work)
 
 
 def to_bytes(constraint: Constraint, work: Work) -> ByteAutomaton:

@@ -44,6 +44,8 @@ def calls_grammar(part: Part) -> bool:
 def grammar_of(part: Part) -> Grammar:
     """Return the grammar of a part: its own rule, and those of what it calls, each with a number before its name.
 
+    It is "parallel" if one of those is, and carries the most configurations that one of them asks for.
+
     Raises:
         LimitExceeded: a network is too large to be written as rules.
     """
@@ -67,7 +69,10 @@ def grammar_of(part: Part) -> Grammar:
         else:
             texts[str(number)] = to_expr(called)
     whole = replaced(part.expr, lambda node: texts[node.name] if isinstance(node, Call) else None)
-    return Grammar({_TEXT: whole, **rules}, _TEXT, lexical, (), places)
+    grammars = [called for called in part.called if isinstance(called, Grammar)]
+    is_parallel = any(grammar.ambiguity == "parallel" for grammar in grammars)
+    most = max((grammar.max_configurations for grammar in grammars), default=1)
+    return Grammar({_TEXT: whole, **rules}, _TEXT, lexical, (), places, "parallel" if is_parallel else "error", most)
 
 
 def spelled(part: Part) -> Part:

@@ -2,8 +2,8 @@
 
     JsonRules    the rules that %json needs
 
-`%json {}` and `%json true` are any value, with whitespace wherever the RFC has it. Any other schema is read as by
-`constraints.json_schema`, with its default whitespace, and becomes rules of the grammar.
+`%json {}` and `%json true` are any value, as `constraints.json()` has it. Any other schema is read as by
+`constraints.json_schema`. Both have the default whitespace, and become rules of the grammar.
 """
 
 from __future__ import annotations
