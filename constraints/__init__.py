@@ -1,4 +1,4 @@
-"""Ready-made constraints: functions and patterns that describe what a model is to write.
+"""Ready-made constraints: functions that describe what a model may write.
 
 Texts and patterns
     choice(texts)               one of some texts, up to a million of them
@@ -11,15 +11,17 @@ JSON Schema
     json_schema(schema)         the JSON values that satisfy a schema           -> JsonSchema
     json_schema_to_regex(...)   the same as a regular expression, with bounds on the depth
     Whitespace                  where blanks may stand
-Values of Python, each with `parse`, from text back to the value                -> Parsed
+Python values, each with `parse`, from text back to the value                   -> Parsed
     typed(T)                    JSON of a type: a dataclass, a Pydantic model, ... or a function's parameters
     dataclass(T)                calls of its constructor, `T(x=1)`
     integer(), decimal(), date(), email(), url(), sql_select(tables)            -> Value
-    tool_calls(tools)           calls of functions, as chat models write them   -> ToolCall
-Constraints made of others, with text around and between them                  -> Composed
+    tool_calls(tools)           calls of functions, alone or in free text       -> ToolCall
+Constraints made of others, which `parse` reads piece by piece                  -> Composed
     sequence(*parts)            one after the other
+    optional(part)              a text of the part, or none
+    left | right                a text of either
     after(marker, part)         free text up to a marker, and then a constraint
-    triggered({marker: ...})    free text in which markers switch constraints on and off
+    triggered({marker: ...})    free text in which markers switch constraints on    -> Marked
     free_text(*without)         any text in which no marker occurs
 
 Importing this imports neither torch nor Pydantic; Pydantic is imported where a type is first read.
@@ -38,10 +40,9 @@ from automata.expressions.extensions import (
     unquoted_text,
 )
 from constraints.choice import choice
-from constraints.composing import Composed, after, free_text, sequence, triggered
+from constraints.composing import Composed, Marked, Parsed, after, free_text, optional, sequence, triggered
 from constraints.grammars import grammar, json
 from constraints.json_schema import JsonSchema, Whitespace, json_schema, json_schema_to_regex
-from constraints.parsed import Parsed
 from constraints.tools import ToolCall, tool_calls
 from constraints.types import dataclass, typed
 from constraints.values import Value, date, decimal, email, integer, sql_select, url
@@ -49,6 +50,7 @@ from constraints.values import Value, date, decimal, email, integer, sql_select,
 __all__ = [
     "Composed",
     "JsonSchema",
+    "Marked",
     "Parsed",
     "ToolCall",
     "Value",
@@ -68,6 +70,7 @@ __all__ = [
     "json",
     "json_schema",
     "json_schema_to_regex",
+    "optional",
     "paragraph_token",
     "quoted_text",
     "sequence",

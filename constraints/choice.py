@@ -8,12 +8,19 @@ from automata.expressions import Expr, strings
 
 
 def choice(texts: Iterable[str]) -> Expr:
-    """Exactly one of the texts, of which there may be millions; one that occurs twice counts once.
+    """Return the language of some texts, of which there may be millions; one that occurs twice counts once.
 
     Raises:
+        TypeError: one text in place of several, or something that is no text.
         ValueError: there are none.
     """
+    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+        raise TypeError(f"choice takes several texts, choice([...]), not {texts!r}")
     options = frozenset(texts)
+    if not set(map(type, options)) <= {str}:
+        wrong = next((option for option in options if not isinstance(option, str)), None)
+        if wrong is not None:
+            raise TypeError(f"a choice is one of some texts, and {wrong!r} is no text")
     if not options:
         raise ValueError("a choice needs at least one text")
     return strings(options)

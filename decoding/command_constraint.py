@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar
@@ -27,8 +27,8 @@ from automata.errors import GrammarError, PatternError, SchemaError, TokenfstErr
 from automata.expressions import Expr
 from automata.pattern import parse
 from automata.pushdown.automaton import PushdownAutomaton
-from automata.pushdown.compile import Ambiguity, compile_grammar
-from automata.pushdown.grammar import Grammar
+from automata.pushdown.compile import compile_grammar
+from automata.pushdown.grammar import Ambiguity, Grammar
 from constraints.grammars import Syntax
 from constraints.grammars.bundled import BUNDLED, bundled
 from constraints.json_schema import JsonSchema, json_schema
@@ -108,8 +108,7 @@ class GrammarSource(Source[Grammar]):
     Attributes:
         name: the file, or the name of one that comes with the package.
         text: what the file says; None for one that comes with the package.
-        syntax, start: how the text is read, as for `constraints.grammar`.
-        ambiguity: as for `automata.compile_grammar`.
+        syntax, start, ambiguity: as for `constraints.grammar`.
     """
 
     name: str
@@ -122,11 +121,11 @@ class GrammarSource(Source[Grammar]):
 
     def read(self) -> Grammar:
         if self.text is not None:
-            return constraints.grammar(self.text, syntax=self.syntax, start=self.start)
-        return constraints.json() if self.name == _JSON else bundled(self.name)
+            return constraints.grammar(self.text, syntax=self.syntax, start=self.start, ambiguity=self.ambiguity)
+        return replace(constraints.json() if self.name == _JSON else bundled(self.name), ambiguity=self.ambiguity)
 
     def compiled(self, read: Grammar) -> PushdownAutomaton:
-        return compile_grammar(read, ambiguity=self.ambiguity)
+        return compile_grammar(read)
 
     def shown(self, error: TokenfstError) -> str:
         if isinstance(error, PatternError):

@@ -24,8 +24,8 @@ from typing import Any, Generic, NamedTuple, TypeVar, overload
 import torch
 from torch import Tensor
 
+from constraints.composing.parsed import Parsed
 from constraints.json_schema import JsonSchema
-from constraints.parsed import Parsed
 from constraints.types.typed import Typed
 from decoding.loop import ConstraintLike, automaton_of, encode, vocabulary_of
 from decoding.partial_json import PartialJson
@@ -162,10 +162,10 @@ class Stream(Generic[T_co]):
         for _ in self:
             pass
         result: Any = self.text
-        if isinstance(self._constraint, Parsed):
-            result = self._constraint.parse(self.text)
-        elif isinstance(self._constraint, JsonSchema):
+        if isinstance(self._constraint, JsonSchema):
             result = json.loads(self.text)
+        elif isinstance(self._constraint, Parsed):
+            result = self._constraint.parse(self.text)
         return result  # type: ignore[no-any-return]
 
 

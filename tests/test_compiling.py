@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, wait
+from dataclasses import replace
 from typing import Any
 from unittest import mock
 
@@ -108,7 +109,8 @@ def test_it_makes_what_compile_makes(compiler: BackgroundCompiler) -> None:
 
 def test_options_are_passed_on_and_are_part_of_the_key(compiler: BackgroundCompiler) -> None:
     palindromes = constraints.grammar('start: "a" start "a" | "b" start "b" | ""', syntax="lark")
-    parallel = compiler.submit(palindromes, BYTES, ambiguity="parallel", max_configurations=16).result(PATIENCE)
+    carried = replace(palindromes, ambiguity="parallel", max_configurations=16)
+    parallel = compiler.submit(carried, BYTES).result(PATIENCE)
     assert parallel.accepts(b"abba")
     with pytest.raises(NondeterministicGrammar):
         compiler.submit(palindromes, BYTES).result(PATIENCE)

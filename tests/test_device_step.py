@@ -6,6 +6,7 @@ host is an error there, and so is an operation on tensors of two devices. And a 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -30,7 +31,7 @@ SAMPLINGS = [Sampling(), Sampling(temperature=0), Sampling(temperature=0.8, top_
 def arena_of(*, is_ambiguous: bool, width: int = WIDTH) -> Arena:
     automata: list[Any] = [complete(pattern, VOCABULARY) for pattern in ("(ab)*b?", "(a|bb){3,200}", NESTED)]
     if is_ambiguous:
-        automata.append(complete(PALINDROMES, VOCABULARY, ambiguity="parallel", max_configurations=4))
+        automata.append(complete(replace(PALINDROMES, ambiguity="parallel", max_configurations=4), VOCABULARY))
     return Arena.of(automata, width=width)
 
 

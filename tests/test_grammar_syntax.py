@@ -8,6 +8,7 @@ import time
 from functools import cache
 from itertools import product
 from random import Random
+from typing import Any
 
 import pytest
 import xgrammar
@@ -31,6 +32,7 @@ from automata import (
     concat,
     difference,
     literal,
+    parse,
     repeat,
 )
 from automata.expressions.extensions import token
@@ -39,6 +41,7 @@ from automata.pushdown.compile import compile_grammar
 from automata.pushdown.grammar import Grammar, Place
 from constraints import grammar
 from constraints.grammars.dialects import EBNF, GBNF, Dialect
+from constraints.json_schema import Whitespace
 
 DIALECTS = {"gbnf": GBNF, "ebnf": EBNF}
 BOTH = pytest.mark.parametrize("syntax", list(DIALECTS))
@@ -686,22 +689,81 @@ def documents(draw: st.DrawFn) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
+ANYWHERE = Whitespace(*[parse(r"[ \t\n\r]*")] * 7)
+BLANKS = " \t\n\r"
+
+
 @cache
 def json_automaton() -> PushdownAutomaton:
-    return compile_grammar(constraints.json())
+    """Any JSON value, with white space wherever RFC 8259 has it within the value."""
+    return compile_grammar(constraints.json(whitespace=ANYWHERE))
 
 
 @settings(max_examples=400, deadline=None)
 @given(document=documents())
 def test_json_is_what_json_reads(document: str) -> None:
-    assert json_automaton().accepts(document.encode()) == is_json(document)
+    assert json_automaton().accepts(document.encode()) == (is_json(document) and document == document.strip(BLANKS))
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    value=VALUES,
+    indent=st.sampled_from([None, 1, 2, 4, "\t"]),
+    separators=st.sampled_from([None, (",", ":"), (",", ": ")]),
+    place=st.integers(0),
+    blank=st.sampled_from([" ", "\n", "\t", "\r", "\n" + 33 * " ", "\n" + 9 * "\t"]),
+)
+def test_json_has_the_white_space_that_writers_write(
+    value: Any, indent: int | str | None, separators: tuple[str, str] | None, place: int, blank: str
+) -> None:
+    automaton = compiled_json()
+    text = json.dumps(value, indent=indent, separators=separators)
+    assert automaton.accepts(text.encode())
+    for outside in (text + blank, blank + text):
+        assert not automaton.accepts(outside.encode())
+    # More than a writer writes is either within a string or not allowed.
+    spread = re.sub(r'("(?:[^"\\]|\\.)*")|([,:\[{])', lambda found: found[1] or found[2] + 34 * " ", text)
+    assert automaton.accepts(spread.encode()) == (spread == text)
+    at = place % (len(text) + 1)
+    other = text[:at] + blank + text[at:]
+    if automaton.accepts(other.encode()):
+        assert is_json(other)
+
+
+@cache
+def compiled_json() -> PushdownAutomaton:
+    return compile_grammar(constraints.json())
+
+
+@pytest.mark.parametrize(
+    ("text", "allowed"),
+    [
+        ('{"a": [1, 2]}', True),
+        ('{"a":[1,2]}', True),
+        ("[\n" + " " * 32 + "1,\n\t\t2\n]", True),
+        ("[\n" + " " * 33 + "1]", False),
+        ("[\n\t\t\t\t\t\t\t\t1\n]", True),
+        ("[\n\t\t\t\t\t\t\t\t\t1\n]", False),
+        ("[ 1]", False),
+        ("[1 ,2]", False),
+        ("[1,  2]", False),
+        ("[1,\n\n2]", False),
+        ("[\n]", False),
+        ("1 ", False),
+        (" 1", False),
+        ("1\n", False),
+    ],
+)
+def test_json_has_bounded_white_space(text: str, allowed: bool) -> None:
+    assert compiled_json().accepts(text.encode()) == allowed
 
 
 def test_json_to_any_depth() -> None:
-    deep = '[{"a":' * 2_000 + "[1, 2]" + "}] " * 2_000
-    assert json_automaton().accepts(deep.encode())
-    assert not json_automaton().accepts(deep.strip()[:-1].encode())
-    assert not json_automaton().accepts((deep + "]").encode())
+    deep = '[{"a":' * 2_000 + "[1, 2]" + "}]" * 2_000
+    for automaton in (json_automaton(), compiled_json()):
+        assert automaton.accepts(deep.encode())
+        assert not automaton.accepts(deep[:-1].encode())
+        assert not automaton.accepts((deep + "]").encode())
 
 
 @pytest.mark.parametrize(
@@ -751,7 +813,7 @@ def test_json_to_any_depth() -> None:
     ],
 )
 def test_json_where_readers_go_wrong(document: str) -> None:
-    assert json_automaton().accepts(document.encode()) == is_json(document)
+    assert json_automaton().accepts(document.encode()) == (is_json(document) and document == document.strip(BLANKS))
 
 
 def test_json_is_small_and_deterministic() -> None:
@@ -761,6 +823,10 @@ def test_json_is_small_and_deterministic() -> None:
     assert made.start == "json"
     assert json_automaton().max_configurations == 1
     assert json_automaton().num_states < 64
+    assert compiled_json().max_configurations == 1
+    assert compiled_json().num_states < 256
+    with pytest.raises(ValueError, match=r"whitespace is one of 'default', .* not 'much'"):
+        constraints.json(whitespace="much")  # type: ignore[arg-type]
 
 
 def test_json_as_it_is_written_in_gbnf() -> None:

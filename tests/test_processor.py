@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ KINDS: dict[str, Any] = {
     "dense": complete("(ab)*b?", LETTERS),
     "counted": complete("(a|bb){3,200}", LETTERS),
     "stack": complete(BALANCED, LETTERS),
-    "parallel": tokenfst.compile(PALINDROMES, LETTERS, ambiguity="parallel", max_configurations=12),
+    "parallel": tokenfst.compile(replace(PALINDROMES, ambiguity="parallel", max_configurations=12), LETTERS),
     "lazy": LAZY,
     "none": None,
 }

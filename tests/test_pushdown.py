@@ -429,11 +429,18 @@ def test_many_derivations_of_one_text() -> None:
 
 
 def test_mistaken_arguments() -> None:
-    grammar = Grammar({"s": literal("a")}, "s")
-    with pytest.raises(ValueError, match="parallel"):
-        compile_grammar(grammar, ambiguity="maybe")  # type: ignore[arg-type]
+    rules = {"s": literal("a")}
+    with pytest.raises(ValueError, match='"error" or "parallel", not \'maybe\''):
+        Grammar(rules, "s", ambiguity="maybe")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="at least 1, not 0"):
+        Grammar(rules, "s", ambiguity="parallel", max_configurations=0)
+    with pytest.raises(ValueError, match="not 'maybe'"):
+        grammar('root ::= "a"', ambiguity="maybe")  # type: ignore[arg-type]
+    plain = network(Grammar(rules, "s"))
+    with pytest.raises(ValueError, match='"error" or "parallel", not \'maybe\''):
+        compile_network(plain, ambiguity="maybe")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="at least 1"):
-        compile_grammar(grammar, ambiguity="parallel", max_configurations=0)
+        compile_network(plain, ambiguity="parallel", max_configurations=0)
 
 
 # Words that never end, labels, depth
@@ -469,7 +476,7 @@ def test_compiling_can_be_limited() -> None:
 
 
 def test_what_cannot_be_carried_is_not_expanded() -> None:
-    automaton = compile_grammar(grammar('root ::= "x" | "i" root ("e" root)?'), ambiguity="parallel")
+    automaton = compile_grammar(grammar('root ::= "x" | "i" root ("e" root)?', ambiguity="parallel"))
     assert automaton.overflow_states()
     assert automaton.expand(4).accepts(b"iiix")
     with pytest.raises(TooManyConfigurations):

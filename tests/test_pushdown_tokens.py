@@ -521,8 +521,8 @@ def test_tables_that_do_not_fit_together_are_refused(damage: str, tmp_path: Path
 
 def test_too_many_configurations_are_noticed_where_bytes_lack() -> None:
     vocabulary = Vocabulary([b"[", b"]", b"x", b"i", b"e", b""], eos_ids=[5])
-    rules = grammar('root ::= "[" a "]"\na ::= "x" | "i" a ("e" a)?')
-    automaton = complete(rules, vocabulary, ambiguity="parallel")
+    rules = grammar('root ::= "[" a "]"\na ::= "x" | "i" a ("e" a)?', ambiguity="parallel")
+    automaton = complete(rules, vocabulary)
     assert automaton.accepts([0, *[3] * 8, 2, 1])
     with pytest.raises(TooManyConfigurations):
         automaton.accepts([0, *[3] * 9, 2, 1])

@@ -24,7 +24,7 @@ _MAX_TRIED = 20_000
 
 _ADVICE = (
     "let both begin with a rule that they share, make what should be read as a whole a lexical rule, give lexical "
-    'rules priorities, or compile with ambiguity="parallel"'
+    'rules priorities, or give the grammar ambiguity="parallel"'
 )
 _GROWS = "and no bounded look-ahead tells them apart"
 

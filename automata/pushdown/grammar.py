@@ -17,8 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, get_args
 
 from automata.expressions import Expr
+
+Ambiguity: TypeAlias = Literal["error", "parallel"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,12 @@ class Grammar:
         lexical: the lexical rules by name, which are called in the same way and share no name with `rules`.
         ignored: names of the lexical rules whose words may stand between any others.
         places: where rules were defined, for errors; rules that were made in Python have none.
+        ambiguity: what to do where no deterministic automaton of bounded size tells derivations apart. "error" refuses
+            the grammar; "parallel" carries its derivations side by side, and resolves words in each of them alone.
+        max_configurations: how many derivations "parallel" carries at most. A text that needs more is an error.
+
+    Raises:
+        ValueError: no such `ambiguity`, or `max_configurations` is less than 1.
     """
 
     rules: Mapping[str, Expr]
@@ -62,3 +71,20 @@ class Grammar:
     lexical: Mapping[str, LexicalRule] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
     places: Mapping[str, Place] = field(default_factory=dict)
+    ambiguity: Ambiguity = "error"
+    max_configurations: int = 8
+
+    def __post_init__(self) -> None:
+        check_ambiguity(self.ambiguity, self.max_configurations)
+
+
+def check_ambiguity(ambiguity: str, max_configurations: int) -> None:
+    """Raise an error unless these are values of `Grammar.ambiguity` and `Grammar.max_configurations`.
+
+    Raises:
+        ValueError: they are not.
+    """
+    if ambiguity not in get_args(Ambiguity):
+        raise ValueError(f'`ambiguity` is "error" or "parallel", not {ambiguity!r}')
+    if max_configurations < 1:
+        raise ValueError(f"`max_configurations` is at least 1, not {max_configurations}")

@@ -1,20 +1,26 @@
-"""Constraints made of others, of any kind, with text between them.
+"""Constraints made of others of any kind, and the way back from a text to its pieces and their values.
 
 sequence(*parts)            one after the other
+optional(part)              a text of the part, or none
+left | right                either
 after(marker, part)         free text up to a marker, and then a constraint
 triggered({marker: ...})    free text in which markers switch constraints on, and their ends switch them off
 free_text(*without)         any text in which no marker occurs
 
     part        a constraint as it stands in another: an expression, or what an expression calls
-    composed    parts -> a network of nested rules, or a grammar where some part is one
-    markers     free text and what it may not hold
+    language    parts -> a network of nested rules, or a grammar where a part is one
+    parsed      `Parsed`, the constraints that read their own texts; `Composed`, those made of others; `|`
+    segments    a text -> the texts of its parts
+    sequences   `sequence`, `optional`
+    markers     `after`, `triggered`, `free_text`
 
-All of it is one language, which is compiled as any other: nobody has to look at the text while it is written, to find
-where a constraint begins and ends.
+A composed constraint is one language and is compiled as any other: no code has to watch the text while it is written to
+find where a part begins and ends.
 """
 
-from constraints.composing.composed import Composed, sequence
-from constraints.composing.markers import after, free_text, triggered
+from constraints.composing.markers import Marked, after, free_text, triggered
+from constraints.composing.parsed import Composed, Parsed
 from constraints.composing.part import Composable
+from constraints.composing.sequences import optional, sequence
 
-__all__ = ["Composable", "Composed", "after", "free_text", "sequence", "triggered"]
+__all__ = ["Composable", "Composed", "Marked", "Parsed", "after", "free_text", "optional", "sequence", "triggered"]

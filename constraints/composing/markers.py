@@ -1,38 +1,76 @@
-"""Constraints that begin after a marker and end again, in text that is free.
+"""Constraints that begin behind a marker and end again, in text that is free.
 
     free        any text in which no marker occurs
     until i     any text that ends with marker i, and in which no marker ends earlier
     triggered   (until i, constraint i, end i)*, and then `free`
 
-So the first place where a marker ends counts, as it would for a host that watches what is written. Between a marker and
-its end only the constraint is read, whatever stands there: a marker in a string of it is text. The end is read where
-the constraint's text is over; where that may be at more than one place, each of them counts.
+The first place where a marker ends counts, as it does for a host that watches the text. Between a marker and its end
+only the constraint is read: a marker in a string there is text. The end is read where the constraint's text is over;
+where that may be at more than one place, each of them is allowed, and `parse` takes the first.
 
-A marker is a text, or tokens by their name (`automata.expressions.extensions.token`): these write no text, so free text
-never holds them, and they switch a constraint on wherever they stand. The same text spelled by other tokens is then
-free text.
+A marker is a text, or a token by its name (`automata.expressions.extensions.token`). A token writes no text, so free
+text never holds one, and it switches its constraint on wherever it stands; its name spelled by other tokens is free
+text.
+
+A constraint that writes a marker of its own (`Parsed.openings`), such as calls of tools, is read from its marker on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias, TypeVar, overload
 
 from automata import expressions as ex
-from automata.expressions import ANY_CHAR, ANY_TEXT, Expr, Label, Literal
-from automata.pushdown.grammar import Grammar
+from automata.errors import TextNotAllowed
+from automata.expressions import ANY_CHAR, ANY_TEXT, EPSILON, Expr, Label, Literal
 from automata.pushdown.naming import calls_and_labels
-from constraints.composing.composed import Composed, composed
-from constraints.composing.part import Composable, Part, concatenated, either, part_of, repeated
+from constraints.composing.parsed import Composed, Parsed, composed, parsed
+from constraints.composing.part import Composable, Part, Unparsed, concatenated, either, part_of, repeated
+from constraints.composing.segments import Edge, Node, segmented
+
+T = TypeVar("T")
 
 Marker: TypeAlias = str | Expr
-# What a marker switches on: a constraint, with the end of it or, where the constraint says itself when it is over,
-# without.
+# What a marker switches on: a constraint, with the end marker behind it or without one.
 Triggered: TypeAlias = Composable | tuple[Composable, Marker]
 
 
+class Marked(NamedTuple):
+    """The value of a constraint that a marker switched on.
+
+    Attributes:
+        marker: the marker: a text, or the name of a token.
+        value: what the constraint's `parse` gives, or its text where it has none.
+    """
+
+    marker: str
+    value: Any
+
+
+class Switch(NamedTuple):
+    """What stands in free text.
+
+    Attributes:
+        before: the free text before it, up to the end of its marker if `marker` is given.
+        marker: the marker that is no part of the constraint.
+        constraint: what is read behind it.
+        end: what follows the constraint.
+        value: the pieces that a value of the constraint stands for.
+    """
+
+    before: Expr
+    marker: Expr
+    constraint: Composable
+    end: Expr
+    value: Callable[[Any], Iterable[Any]]
+
+    def part(self) -> Part:
+        """Return all of it as a part."""
+        return concatenated([Part(self.before), part_of(self.constraint), Part(self.end)])
+
+
 def free_text(*without: Marker) -> Expr:
-    """Any text in which none of some markers occurs.
+    """Return any text in which none of some markers occurs.
 
     Args:
         *without: texts, or expressions.
@@ -44,22 +82,36 @@ def free_text(*without: Marker) -> Expr:
     return ANY_TEXT - (ANY_TEXT + ex.alternation(*markers) + ANY_TEXT) if markers else ANY_TEXT
 
 
-def after(marker: Marker, constraint: Composable) -> Composed | Grammar:
-    """Free text up to the first place where a marker ends, and then a text of a constraint: the answer of a model that
-    thinks first, `after("</think>", schema)`.
+@overload
+def after(marker: Marker, constraint: Parsed[T]) -> Composed[tuple[str, T]]: ...
+
+
+@overload
+def after(marker: Marker, constraint: Unparsed) -> Composed[tuple[str, str]]: ...
+
+
+def after(marker: Marker, constraint: Composable) -> Composed[Any]:
+    """Return free text up to the first place where a marker ends, and then a text of a constraint.
+
+    This is the answer of a model that thinks first: `after("</think>", schema)`. `parse` gives two values: the text
+    before the marker, and the constraint's value, or its text where it has none.
 
     Args:
         marker: a text, or an expression such as `token("</think>")`.
         constraint: what stands behind the marker, to the end; as for `sequence`.
 
-    Returns:
-        A constraint, which is a `Grammar` if the one that is given is.
-
     Raises:
         ValueError: the marker is the empty text.
         PatternError, TypeError: as `sequence`.
     """
-    return composed(concatenated([Part(_until(0, [_marker(marker)])), part_of(constraint)]))
+    found = _marker(marker)
+    switch = Switch(_until(0, [found]), found, constraint, EPSILON, lambda value: (value,))
+
+    def read(text: str) -> tuple[str, Any]:
+        pieces = _pieces(text, [switch], EPSILON, 1, 1)
+        return ("", *pieces) if len(pieces) == 1 else pieces
+
+    return composed(switch.part(), read)
 
 
 def triggered(
@@ -67,60 +119,193 @@ def triggered(
     *,
     at_least: int = 0,
     at_most: int | None = None,
-) -> Composed | Grammar:
-    """Free text in which markers switch constraints on: calls of tools in an answer, values in a report.
+) -> Composed[tuple[str | Marked, ...]]:
+    """Return free text in which markers switch constraints on, such as values in a report.
 
-    `triggered({"<tool_call>": (schema, "</tool_call>")})` is text in which whatever stands behind `<tool_call>` is a
-    value of the schema with `</tool_call>` behind it, any number of times.
+    `triggered({"<date>": (date(), "</date>")})` is text in which a date and `</date>` stand behind each `<date>`, any
+    number of times. `parse` gives the pieces of a text in order: free text as `str`, without the markers, where it is
+    not empty; and each constrained part as a `Marked`.
+
+    For calls of tools see `tool_calls(..., text=...)`. Beside other markers, they stand behind their own, without an
+    end: `{"<tool_call>": tool_calls(..., format="qwen")}`.
 
     Args:
-        triggers: by marker, a text or an expression such as `token("<tool_call>")`, the constraint and the end marker
-            behind it; or the constraint alone, behind which the text is free at once.
+        triggers: by marker, a text or an expression such as `token("<date>")`, the constraint and the end marker behind
+            it; or the constraint alone, behind which the text is free at once.
         at_least: how many constrained parts there are at least.
-        at_most: how many there are at most, None for any number. Once there are so many, no marker may occur.
-
-    Returns:
-        A constraint, which is a `Grammar` if one of those that are given is.
+        at_most: how many there are at most, None for any number. After so many, no marker may occur.
 
     Raises:
-        ValueError: no triggers, a marker that is empty or occurs in another one, or bounds that no number satisfies.
+        ValueError: no triggers, a marker that is empty or occurs in another one, or bounds that no number satisfies; or
+            a constraint that writes its own markers, with markers around it that double them.
         PatternError, TypeError: as `sequence`.
     """
+    if not isinstance(triggers, Mapping):
+        raise TypeError(f"triggers are a dict, {{marker: (constraint, end)}}, not {triggers!r}")
     markers = [_marker(marker) for marker in triggers]
     _check(markers)
-    parts = []
-    for number, one in enumerate(triggers.values()):
+    switches = []
+    for number, (name, one) in enumerate(triggers.items()):
         constraint, end = one if isinstance(one, tuple) else (one, "")
+        own = _writes_marker(constraint, markers[number], has_end=isinstance(one, tuple))
+        before = text_before(markers[number], markers) if own else _until(number, markers)
         behind = ex.literal(end) if isinstance(end, str) else end
-        parts.append(concatenated([Part(_until(number, markers)), part_of(constraint), Part(behind)]))
-    again = repeated(either(parts), at_least, at_most)
-    return composed(concatenated([again, Part(free_text(*markers))]))
+        shown = _marked(name if isinstance(name, str) else _shown(name))
+        switches.append(Switch(before, EPSILON if own else markers[number], constraint, behind, shown))
+    return among_text(switches, free_text(*markers), at_least, at_most)
+
+
+def among_text(switches: Sequence[Switch], rest: Expr, at_least: int, at_most: int | None) -> Composed[tuple[Any, ...]]:
+    """Return some switches one after the other, and then other text; `parse` gives the pieces.
+
+    Args:
+        switches: what may stand there, each with the text before it.
+        rest: the text behind the last one.
+        at_least, at_most: how many there are; None is no bound.
+    """
+    again = repeated(either([switch.part() for switch in switches]), at_least, at_most)
+    part = concatenated([again, Part(rest)])
+    return composed(part, lambda text: _pieces(text, switches, rest, at_least, at_most))
+
+
+def text_before(marker: Expr, markers: Sequence[Expr]) -> Expr:
+    """Return the free text before a marker: no marker ends in it, or within the one that follows.
+
+    Raises:
+        ValueError: one of the markers is neither a text nor a token.
+    """
+    for other in markers:
+        if not isinstance(other, Literal | Label):
+            raise ValueError(
+                f"beside a constraint that writes its own marker, {_shown(other)!r} is no plain text or token"
+            )
+    follows = marker.value if isinstance(marker, Literal) else b""
+    early = {
+        other.value[:-length]
+        for other in markers
+        if isinstance(other, Literal)
+        for length in range(1, min(len(other.value), len(follows)))
+        if other.value.endswith(follows[:length])
+    }
+    free = free_text(*markers)
+    return free - (ANY_TEXT + ex.strings(early)) if early else free
+
+
+def _pieces(text: str, switches: Sequence[Switch], rest: Expr, at_least: int, at_most: int | None) -> tuple[Any, ...]:
+    """Return the pieces of a text of `among_text`.
+
+    A node is how many parts there were (where that is not bounded, no more than are needed), and a place within the
+    next one: 0 before it, `2 * i + 1` before constraint i, `2 * i + 2` before its end.
+    """
+    inner = [parsed(switch.constraint) for switch in switches]
+    before = [_reader(switch.before) for switch in switches]
+    behind = [_reader(switch.end) for switch in switches]
+    last, done = _reader(rest), (-1, 0)
+
+    def edges(node: Node) -> list[Edge]:
+        count, place = node
+        if node == done:
+            return []
+        if place == 0:
+            # The name of a token may also be free text. It is the token where that can be.
+            found = [
+                Edge(reader, (count, 2 * number + 1), _without(switch.marker), shortest=True)
+                for number, (reader, switch) in enumerate(zip(before, switches, strict=True))
+                if at_most is None or count < at_most
+            ]
+            return found + ([Edge(last, done, _nonempty)] if count >= at_least else [])
+        number = (place - 1) // 2
+        switch = switches[number]
+        if place % 2:
+            has_end = not ex.is_epsilon(switch.end)
+            return [Edge(inner[number], (count, place + 1), _values(inner[number], switch), shortest=has_end)]
+        following = count + 1 if at_most is not None else min(count + 1, at_least)
+        return [Edge(behind[number], (following, 0), lambda _: ())]
+
+    found = segmented(text, (0, 0), done, edges)
+    if found is None:
+        raise TextNotAllowed("a part of the text ends within a character", text)
+    return tuple(piece for segment in found for piece in segment.value())
+
+
+def _reader(expr: Expr) -> Composed[str]:
+    return composed(Part(expr), str)
+
+
+def _nonempty(text: str) -> tuple[str, ...]:
+    return (text,) if text else ()
+
+
+def _values(inner: Parsed[Any], switch: Switch) -> Callable[[str], Iterable[Any]]:
+    return lambda text: switch.value(inner.parse(text))
+
+
+def _without(marker: Expr) -> Callable[[str], tuple[str, ...]]:
+    """Return what gives the free text before a marker, which ends the text that is given."""
+    reader = _reader(marker)
+
+    def free(text: str) -> tuple[str, ...]:
+        begin = next(at for at in range(len(text) + 1) if reader.allows(text[at:]))
+        return _nonempty(text[:begin])
+
+    return free
+
+
+def _marked(name: str) -> Callable[[Any], tuple[Marked]]:
+    return lambda value: (Marked(name, value),)
+
+
+def _shown(marker: Expr) -> str:
+    return marker.name if isinstance(marker, Label) else str(marker)
 
 
 def _marker(marker: Marker) -> Expr:
+    if not isinstance(marker, str | Expr):
+        raise TypeError(f"a marker is a text, or a token by its name (`token(...)`), not {marker!r}")
     expr = ex.literal(marker) if isinstance(marker, str) else marker
     if ex.is_epsilon(expr):
         raise ValueError("a marker is not the empty text")
     return expr
 
 
+def _writes_marker(constraint: Composable, marker: Expr, *, has_end: bool) -> bool:
+    """Return whether a constraint writes the marker before it.
+
+    Raises:
+        ValueError: the marker, or the end, would be written twice.
+    """
+    openings = constraint.openings if isinstance(constraint, Parsed) else ()
+    if marker in openings and len(openings) == 1 and not has_end:
+        return True
+    texts = [opening.value for opening in openings if isinstance(opening, Literal)]
+    doubled = isinstance(marker, Literal) and any(
+        text.startswith(marker.value) or marker.value.startswith(text) for text in texts
+    )
+    if marker in openings or doubled:
+        raise ValueError(
+            f"{constraint!r} writes {_shown(marker)!r} and its end itself: for text in which calls may stand, write "
+            'tool_calls(..., text="before") or text="around"; beside other markers, give the calls without an end'
+        )
+    return False
+
+
 def _check(markers: Sequence[Expr]) -> None:
     if not markers:
         raise ValueError("without a marker nothing is switched on")
-    values = [marker.value for marker in markers if isinstance(marker, Literal)]
-    for at, value in enumerate(values):
-        for other in values[:at] + values[at + 1 :]:
-            if value in other:
-                raise ValueError(f"the marker {value.decode()!r} occurs in {other.decode()!r}, which could not be read")
+    texts = [marker.value for marker in markers if isinstance(marker, Literal)]
+    for at, text in enumerate(texts):
+        for other in texts[:at] + texts[at + 1 :]:
+            if text in other:
+                raise ValueError(f"the marker {text.decode()!r} occurs in {other.decode()!r}, which could not be read")
 
 
 def _texts(markers: Sequence[Expr]) -> list[Expr]:
-    """The markers that are text, and not tokens."""
+    """Return the markers that are text, and not tokens."""
     return [marker for marker in markers if not any(isinstance(node, Label) for node, _ in calls_and_labels(marker))]
 
 
 def _until(number: int, markers: Sequence[Expr]) -> Expr:
-    """Free text up to the first marker, if this is the one."""
+    """Return free text up to the end of the first marker, if this is the one."""
     marker, texts = markers[number], _texts(markers)
     if marker not in texts:
         return free_text(*texts) + marker

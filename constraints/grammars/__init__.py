@@ -15,11 +15,12 @@ json        any JSON value, to any depth
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
-from automata.pushdown.grammar import Grammar
+from automata.pushdown.grammar import Ambiguity, Grammar
 from constraints.grammars.bnf_reader import read_bnf
-from constraints.grammars.detection import is_lark, read_either_bnf
+from constraints.grammars.detection import check_text, is_lark, read_either_bnf
 from constraints.grammars.dialects import EBNF, GBNF
 from constraints.grammars.json import json
 from constraints.grammars.lark_reader import read_lark
@@ -31,8 +32,15 @@ Syntax: TypeAlias = Literal["auto", "lark", "gbnf", "ebnf"]
 _DIALECTS = {"gbnf": GBNF, "ebnf": EBNF}
 
 
-def grammar(text: str, *, syntax: Syntax = "auto", start: str | None = None) -> Grammar:
-    """The grammar that a text defines.
+def grammar(
+    text: str,
+    *,
+    syntax: Syntax = "auto",
+    start: str | None = None,
+    ambiguity: Ambiguity = "error",
+    max_configurations: int = 8,
+) -> Grammar:
+    """Return the grammar that a text defines.
 
     The syntaxes are those of Lark as llguidance documents it, of llama.cpp (`grammars/README.md`, and what its reader
     takes), of XGrammar ("EBNF Grammar") and of W3C's specifications (XML 1.0, section 6).
@@ -42,12 +50,22 @@ def grammar(text: str, *, syntax: Syntax = "auto", start: str | None = None) -> 
         syntax: "lark" for Lark's, "gbnf" for llama.cpp's, "ebnf" for XGrammar's and W3C's; "auto" takes the one that it
             can be for certain.
         start: the rule that whole texts match; if left out, `start` in Lark's syntax and `root` in the others.
+        ambiguity: what to do where no deterministic automaton of bounded size tells derivations apart. "error" refuses
+            the grammar when it is compiled; "parallel" carries its derivations side by side.
+        max_configurations: how many derivations "parallel" carries at most.
 
     Raises:
         GrammarError: the text has a mistake, has something that cannot be honoured, or could be in more than one
             syntax; the error has the line, the column and the rule.
-        ValueError: there is no such syntax.
+        TypeError: it is no text.
+        ValueError: there is no such syntax or ambiguity.
     """
+    check_text(text)
+    found = _read(text, syntax, start)
+    return replace(found, ambiguity=ambiguity, max_configurations=max_configurations)
+
+
+def _read(text: str, syntax: Syntax, start: str | None) -> Grammar:
     if syntax not in ("auto", "lark", *_DIALECTS):
         raise ValueError(f'syntax is "auto", "lark", "gbnf" or "ebnf", not {syntax!r}')
     if syntax == "lark" or (syntax == "auto" and is_lark(text)):

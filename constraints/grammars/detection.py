@@ -11,7 +11,10 @@ must say which dialect it is.
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
+from os import PathLike
 
 from automata.errors import GrammarError
 from automata.pushdown.grammar import Grammar
@@ -20,12 +23,44 @@ from constraints.grammars.dialects import EBNF, GBNF
 
 # What both dialects read, and not always as the same.
 _TWO_MEANINGS = re.compile(r"#x[0-9A-Fa-f]|\\x[0-9A-Fa-f]{3}")
+_PATH = re.compile(r"[^\s:=|]*[^\s:=|/\\.]\.(?:lark|gbnf|ebnf|bnf|txt|json)|(?:[A-Za-z]:)?[^\s:=|]*[/\\][^\s:=|/\\.]+")
 _BNF_RULE = re.compile(r"^[ \t]*(?:\[[0-9]+[a-z]?\][ \t]*)?[A-Za-z0-9_.-]+(?:\[[^\]\r\n]*\])?[ \t]*::=", re.MULTILINE)
 _LARK_RULE = re.compile(
     r"^[ \t]*(?:[?!]*_*[A-Za-z][A-Za-z0-9_]*(?:[{\[][^}\]\r\n]*[}\]])?(?:\.-?[0-9]+)?[ \t]*:(?!:=)"
     r"|%(?:import|ignore|declare|override|extend|llguidance)\b)",
     re.MULTILINE,
 )
+
+
+def check_text(text: str) -> None:
+    """Raise an error that says what was meant where a text is no grammar's.
+
+    Raises:
+        TypeError: it is no text.
+        GrammarError: it is a JSON text, or the path of a file.
+    """
+    if isinstance(text, Mapping | bool):
+        raise TypeError("a grammar is a text; a JSON Schema is read by json_schema(...)")
+    if isinstance(text, PathLike):
+        raise TypeError("a grammar is a text: give what the file holds, grammar(path.read_text())")
+    if isinstance(text, Grammar):
+        raise TypeError("this is a grammar already, and no text of one")
+    if not isinstance(text, str):
+        raise TypeError(f"a grammar is a text, not {type(text).__name__}")
+    if _PATH.fullmatch(text):
+        raise GrammarError(f"this is a path, and not a grammar: give what the file holds, Path({text!r}).read_text()")
+    if _is_json(text):
+        raise GrammarError("this is JSON, and not a grammar: json_schema(json.loads(text)) reads a JSON Schema")
+
+
+def _is_json(text: str) -> bool:
+    if not text.lstrip().startswith(("{", "[")):
+        return False
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def is_lark(text: str) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from automata.errors import LimitExceeded, TokenfstError
 from automata.expressions import Call, Difference, Expr
 from automata.limits import DEFAULT_LIMITS
-from constraints.grammars.replacing import replaced
+from constraints.rewriting.replacing import replaced
 
 
 class RecursiveExclusion(TokenfstError):

@@ -1,45 +1,57 @@
 """JSON: any value of RFC 8259, to any depth, as a grammar of one recursive rule.
 
-Texts are those of the RFC's ABNF (`JSON-text`, section 2), in UTF-8:
+    json     the value that is the whole text
+    value    an object, an array, a string, a number or a literal name
 
-    json     white space, then a value                                  the rule that whole texts match
-    value    an object, an array, a string, a number or a literal name, and the white space after it
+Nothing stands before the text or behind it. White space within it is that of `constraints.json_schema.whitespace`, and
+is bounded, so that no model fills its tokens with blanks. "default" is what `json.dumps` and `JSON.stringify` write:
+nothing, one space behind commas and colons, or a line for each item, indented by up to 32 spaces or 8 tabs.
 
-White space belongs to what it follows. So a value ends where the next character is none of its own, and reading the
-white space after it moves no stack; a grammar with white space before and after each bracket would allow the same
-texts, and leave it open whose white space it is.
-
-A `\\u` escape may write half of a surrogate pair: the ABNF allows it, and leaves what it means to the reader. The RFC
-lets readers bound the depth and the size of numbers; nothing is bounded here.
+A `\\u` escape may write half of a surrogate pair: the RFC's ABNF allows it, and leaves what it means to the reader. The
+RFC lets readers bound the depth and the size of numbers; nothing is bounded here.
 """
 
 from __future__ import annotations
 
 from automata.expressions import Expr, alternation, call, char_set, concat, repeat
-from automata.expressions.extensions import delimited_list, quoted_text
+from automata.expressions.extensions import quoted_text
 from automata.pushdown.grammar import Grammar
+from constraints.json_schema.whitespace import MAX_DEPTH, Habit, Whitespace, whitespace_at
 
 
-def json() -> Grammar:
-    """Any JSON value (RFC 8259), to any depth, with white space wherever the RFC has it."""
-    space = char_set(" \t\n\r").star()
+def json(*, whitespace: Habit | Whitespace = "default") -> Grammar:
+    """Return the grammar of any JSON value (RFC 8259), to any depth.
+
+    Args:
+        whitespace: where blanks may stand within the value, as in `json_schema`. With "default", lines may be indented
+            by up to 32 spaces or 8 tabs, however deeply they are nested.
+
+    Raises:
+        ValueError: no whitespace has this name.
+    """
+    blanks = whitespace_at(whitespace, MAX_DEPTH)
     value = call("value")
-    comma = concat(",", space)
-    member = concat(quoted_text(), space, ":", space, value)
+    member = concat(quoted_text(), blanks.before_colon, ":", blanks.after_colon, value)
     kinds = alternation(
-        concat("{", space, delimited_list(member, comma).optional(), "}"),
-        concat("[", space, delimited_list(value, comma).optional(), "]"),
+        _between("{", member, "}", blanks),
+        _between("[", value, "]", blanks),
         quoted_text(),
         _number(),
         "true",
         "false",
         "null",
     )
-    return Grammar({"json": concat(space, value), "value": concat(kinds, space)}, start="json")
+    return Grammar({"json": value, "value": kinds}, start="json")
+
+
+def _between(opening: str, item: Expr, closing: str, blanks: Whitespace) -> Expr:
+    """Return items between brackets."""
+    more = concat(blanks.before_comma, ",", blanks.after_comma, item).star()
+    return concat(opening, alternation(concat(blanks.opened, item, more, blanks.closing), blanks.empty), closing)
 
 
 def _number() -> Expr:
-    """A number as section 6 of the RFC writes it."""
+    """Return a number as section 6 of the RFC writes it."""
     digit = char_set((0x30, 0x39))
     integer = alternation("0", concat(char_set((0x31, 0x39)), digit.star()))
     fraction = concat(".", digit.plus()).optional()

@@ -41,11 +41,11 @@ from constraints.json_schema.levels.objects import PropertyOrder
 from constraints.json_schema.levels.outcomes import Outcomes
 from constraints.json_schema.levels.outlines import Outlines
 from constraints.json_schema.levels.plain import PlainInAnyOrder, PlainInOrder
-from constraints.json_schema.liveness import is_empty
 from constraints.json_schema.numbers import number_language
 from constraints.json_schema.restriction import Restriction, only_kind
 from constraints.json_schema.strings import counted_language
 from constraints.json_schema.whitespace import MAX_DEPTH, Habit, Whitespace, whitespace_at
+from constraints.rewriting.liveness import is_empty
 
 # States of one level, and of all levels together.
 MAX_STATES = 30_000

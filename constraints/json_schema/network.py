@@ -10,9 +10,9 @@ from constraints.json_schema.document import Document
 from constraints.json_schema.formula import Formula, Kind
 from constraints.json_schema.laying import Laying
 from constraints.json_schema.levels.objects import PropertyOrder
-from constraints.json_schema.liveness import has_text
 from constraints.json_schema.restriction import Restriction
 from constraints.json_schema.whitespace import Habit, Whitespace
+from constraints.rewriting.liveness import has_text
 
 
 def network_of(

@@ -11,21 +11,16 @@ says nothing). With limits on how deeply objects and arrays may be nested both a
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable
 from typing import Any, Literal
 
-from automata import expressions as ex
-from automata.algebra.elimination import to_expr, without_states
-from automata.byte_automaton import ByteAutomaton
-from automata.errors import SchemaError
 from automata.expressions import EMPTY, Expr
-from automata.visibly_pushdown import ArcLanguage, CountedPaths, CountedUnits, VisiblyPushdownGrammar
+from automata.visibly_pushdown import VisiblyPushdownGrammar
 from constraints.json_schema.document import Draft, Resolver
 from constraints.json_schema.formula import Kind
 from constraints.json_schema.levels.objects import PropertyOrder
 from constraints.json_schema.schema import json_schema
 from constraints.json_schema.whitespace import Habit, Whitespace
+from constraints.rewriting.expressions import Depths, Expressions, closure
 
 
 def json_schema_to_regex(
@@ -60,71 +55,23 @@ def json_schema_to_regex(
         resolver=resolver,
     )
     limits = {Kind.OBJECT: max_object_depth, Kind.ARRAY: max_array_depth}
-    expressions = Expressions(made.to_network(), made.kinds, limits)
+    expressions = _BoundedDepth(made.to_network(), made.kinds, limits)
     return expressions.rule(0, (max_object_depth, max_array_depth)).get(0, EMPTY)
 
 
-# How many more objects and arrays may be opened within each other.
-_Depths = tuple[int | None, int | None]
-
-
-class Expressions:
-    """The expressions of rules, by what may still be nested in them."""
+class _BoundedDepth(Expressions):
+    """Expressions of rules in which recursive objects and arrays are nested only so deep."""
 
     def __init__(
         self, network: VisiblyPushdownGrammar, kinds: tuple[Kind | None, ...], limits: dict[Kind, int | None]
     ) -> None:
-        self.network = network
+        super().__init__(network)
         self.kinds = kinds
         self.limits = limits
         self.recursive = _recursive(network)
-        self.done: dict[tuple[int, _Depths], dict[int, Expr]] = {}
-        self.current_work: set[tuple[int, _Depths]] = set()
-        self.written: dict[int, Expr] = {}
 
-    def rule(self, number: int, depths: _Depths) -> dict[int, Expr]:
-        """The texts of a rule, by exit; those that are there."""
-        key = number, depths
-        if key in self.current_work:
-            raise SchemaError(
-                "a recursive schema is no regular expression without max_object_depth and max_array_depth"
-            )
-        if key not in self.done:
-            self.current_work.add(key)
-            self.done[key] = self._rule(number, depths)
-            self.current_work.discard(key)
-        return self.done[key]
-
-    def _rule(self, number: int, depths: _Depths) -> dict[int, Expr]:
-        rule = self.network.rules[number]
-        ways: dict[int, dict[int, Expr]] = defaultdict(dict)
-
-        def add(source: int, expr: Expr, target: int) -> None:
-            if not ex.is_empty(expr):
-                known = ways[source].get(target)
-                ways[source][target] = expr if known is None else ex.alternation(known, expr)
-
-        for source, language, target in rule.arcs:
-            add(source, self.expr(language), target)
-        for source, target in rule.epsilon:
-            add(source, ex.EPSILON, target)
-        for call in rule.calls:
-            for leaving, expr in self.called(call.rule, depths).items():
-                if call.targets[leaving] >= 0:
-                    add(call.source, expr, call.targets[leaving])
-        ends = dict(rule.ends)
-        start = rule.num_states
-        ways[start] = {0: ex.EPSILON}
-        live = _between(ways, start, set(ends))
-        kept = {
-            source: {target: expr for target, expr in targets.items() if target in live}
-            for source, targets in ways.items()
-            if source in live
-        }
-        return {ends[state]: expr for state, expr in without_states(kept, start).items()} if live else {}
-
-    def called(self, number: int, depths: _Depths) -> dict[int, Expr]:
-        """The texts of a rule that is called, with one more bracket open if it is recursive."""
+    def called(self, number: int, depths: Depths) -> dict[int, Expr]:
+        """Return the texts of a rule that is called, with one more bracket open if it is recursive."""
         kind = self.kinds[number]
         if number not in self.recursive or kind not in self.limits:
             return self.rule(number, depths)
@@ -136,42 +83,6 @@ class Expressions:
             return {}
         return self.rule(number, (left - 1, arrays) if kind is Kind.OBJECT else (objects, left - 1))
 
-    def expr(self, language: ArcLanguage) -> Expr:
-        """The expression of a language that an arc reads."""
-        if isinstance(language, Expr):
-            return language
-        found = self.written.get(id(language))
-        if found is None:
-            found = self.written[id(language)] = _written(language)
-        return found
-
-
-def _written(language: ByteAutomaton | CountedUnits | CountedPaths) -> Expr:
-    if not isinstance(language, CountedUnits):
-        return to_expr(language if isinstance(language, ByteAutomaton) else language.expanded())
-    units = ex.repeat(to_expr(language.unit), language.low, language.high)
-    return ex.concat(ex.literal(language.opening), units, ex.literal(language.closing))
-
-
-def _between(ways: dict[int, dict[int, Expr]], start: int, ends: set[int]) -> set[int]:
-    """The states on ways from the start to an end; none if there is no way."""
-    sources: dict[int, set[int]] = defaultdict(set)
-    for source, targets in ways.items():
-        for target in targets:
-            sources[target].add(source)
-    forward = _closure({start}, lambda state: set(ways.get(state, ())))
-    found = forward & _closure(ends, lambda state: sources.get(state, set()))
-    return found if start in found else set()
-
-
-def _closure(states: set[int], following: Callable[[int], set[int]]) -> set[int]:
-    seen, waiting = set(states), list(states)
-    while waiting:
-        more = following(waiting.pop()) - seen
-        seen |= more
-        waiting += more
-    return seen
-
 
 def _recursive(network: VisiblyPushdownGrammar) -> set[int]:
     """The rules that can call themselves, by way of others or not."""
@@ -179,5 +90,5 @@ def _recursive(network: VisiblyPushdownGrammar) -> set[int]:
     return {
         number
         for number in range(len(network.rules))
-        if number in _closure(set(called[number]), lambda other: called[other])
+        if number in closure(set(called[number]), lambda other: called[other])
     }

@@ -6,16 +6,19 @@ JsonSchema              what it was made from, what constrains nothing, and the 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
 from automata.byte_automaton import ByteAutomaton
-from automata.errors import LimitExceeded, SchemaError, UnsatisfiableSchema, UnsupportedSchema
+from automata.errors import LimitExceeded, SchemaError, TextNotAllowed, UnsatisfiableSchema, UnsupportedSchema
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work
 from automata.pushdown.automaton import PushdownAutomaton
-from automata.visibly_pushdown import VisiblyPushdownGrammar, compile_visibly_pushdown
+from automata.visibly_pushdown.compile import compile_visibly_pushdown
+from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
+from constraints.json_schema.alternatives import JsonTexts, Layout
 from constraints.json_schema.blame import largest_count
 from constraints.json_schema.document import Document, Draft, Note, Resolver
 from constraints.json_schema.formula import Kind
@@ -30,7 +33,7 @@ _MAX_DROPPED = 10_000
 
 
 @dataclass(frozen=True, eq=False)
-class JsonSchema:
+class JsonSchema(JsonTexts[Any]):
     """The texts of the values that satisfy a JSON Schema.
 
     Attributes:
@@ -39,6 +42,7 @@ class JsonSchema:
         notes: what constrains nothing, such as formats that nobody defines.
         dropped: with `unsupported="relax"`, the keywords that were left out.
         kinds: of each rule of the network, what it reads between two brackets or quotes; None for the whole text.
+        layout: the schema as it was read, and how its values are written.
     """
 
     schema: Any
@@ -47,7 +51,7 @@ class JsonSchema:
     dropped: tuple[Note, ...]
     kinds: tuple[Kind | None, ...] = field(repr=False)
     _network: VisiblyPushdownGrammar = field(repr=False)
-    _document: Document = field(repr=False)
+    layout: Layout = field(repr=False)
 
     def to_network(self) -> VisiblyPushdownGrammar:
         """The rules that read a text of the schema."""
@@ -63,11 +67,32 @@ class JsonSchema:
         try:
             return compile_visibly_pushdown(self._network, work=work)
         except LimitExceeded as error:
-            count = largest_count(self._document)
+            count = largest_count(self.layout.document)
             if count is None or error.limit == "seconds":
                 raise
             message = f"{error}; the largest count is at {count[0]}, keyword {count[1]!r}"
             raise LimitExceeded(message, limit=error.limit) from None
+
+    def value(self, text: str) -> Any:
+        """Return the value of a JSON text, as `json.loads` does.
+
+        Raises:
+            TextNotAllowed: Python cannot read it: an integer of more than 4,300 digits, or nested too deeply.
+        """
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise TextNotAllowed(str(error), text) from None
+
+    def parse(self, text: str) -> Any:
+        """Return the value of a text, as `json.loads` does.
+
+        Raises:
+            TextNotAllowed: the schema does not allow the text, or Python cannot read it.
+        """
+        if not self.allows(text):
+            raise TextNotAllowed("the schema does not allow the text", text)
+        return self.value(text)
 
 
 def json_schema(
@@ -154,7 +179,8 @@ def _read(
             dropped.append(note)
     left_out = {note.pointer for note in dropped}
     notes = tuple(note for note in document.notes if note.pointer not in left_out)
-    return JsonSchema(schema, document.draft, notes, tuple(dropped), kinds, network, document)
+    layout = Layout(document, whitespace, property_order)
+    return JsonSchema(schema, document.draft, notes, tuple(dropped), kinds, network, layout)
 
 
 def _is_empty(read: Callable[..., Document], skip: frozenset[str]) -> bool:

@@ -1,17 +1,19 @@
-"""Calls of tools: what a model may write when it asks for a function to be called, and what it asked for.
+"""Calls of tools: what a model may write to have a function called, and the calls that it wrote.
 
 tool_calls(tools, format=...)      a constraint whose `parse` gives `ToolCall`s
 
-    wire        the formats
-    tool        functions, dicts and schemas -> Tool
-    calls       Tools -> a network, and texts -> calls
+    calling     `tool_calls`: calls alone, or in free text
+    calls       tools -> a network, and texts -> calls
     pythonic    functions -> calls as Python writes them
+    tool        functions, dicts and schemas -> tools
+    wire        the formats
 """
 
 from constraints.tools.call import ToolCall
-from constraints.tools.calls import Markers, ToolCalls, tool_calls
+from constraints.tools.calling import Text, tool_calls
+from constraints.tools.calls import Markers, ToolCalls
 from constraints.tools.pythonic import PythonicCalls
 from constraints.tools.tool import Tool, ToolLike
 from constraints.tools.wire import Format
 
-__all__ = ["Format", "Markers", "PythonicCalls", "Tool", "ToolCall", "ToolCalls", "ToolLike", "tool_calls"]
+__all__ = ["Format", "Markers", "PythonicCalls", "Text", "Tool", "ToolCall", "ToolCalls", "ToolLike", "tool_calls"]

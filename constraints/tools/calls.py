@@ -1,4 +1,4 @@
-"""`tool_calls(tools)`: calls of tools as a constraint, and back; nothing is ever called.
+"""Calls of tools as a constraint, and back; nothing is ever called.
 
 The text before and between the arguments is that of a wire format (`constraints.tools.wire`); the arguments of each
 tool are those of its own schema. The names of tools differ, so when the arguments begin it is known whose they are.
@@ -6,11 +6,12 @@ tool are those of its own schema. The names of tools differ, so when the argumen
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import TextNotAllowed
@@ -18,24 +19,24 @@ from automata.expressions import Expr, concat, literal, repeat
 from automata.expressions.extensions import token
 from automata.limits import Work, current_work
 from automata.pushdown.automaton import PushdownAutomaton
-from automata.visibly_pushdown import VisiblyPushdownGrammar, compile_visibly_pushdown
 from automata.visibly_pushdown.builder import GrammarBuilder
-from constraints.json_schema.whitespace import Habit, Whitespace
-from constraints.parsed import Parsed
+from automata.visibly_pushdown.compile import compile_visibly_pushdown
+from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
+from constraints.composing.parsed import Parsed, is_text
 from constraints.tools.call import ToolCall
-from constraints.tools.pythonic import PythonicCalls
-from constraints.tools.tool import Tool, ToolLike, name_of, tool_of
-from constraints.tools.wire import BLANK, WIRES, Format, Marker, Pieces
+from constraints.tools.tool import Tool
+from constraints.tools.wire import BLANK, WIRES, Format, Marker, Pieces, Wire
 
 Markers: TypeAlias = Literal["text", "tokens"]
 
 
 class ToolCalls(Parsed[tuple[ToolCall, ...]]):
-    """The texts of calls; made by `tool_calls`. Immutable.
+    """The texts of calls in a format of JSON; made by `tool_calls`. Immutable.
 
     Attributes:
         tools: the tools.
         format: the wire format.
+        openings: the text or the token with which calls begin.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
         self._by_name = {tool.name: tool for tool in tools}
         self._at_most = at_most
         self._markers = markers
+        self.openings = (_opening(WIRES[format], markers),)
         self._arguments = [tool.as_string() if WIRES[format].in_string else tool.network for tool in tools]
         self._network = self._joined(token if markers == "tokens" else literal)
 
@@ -57,11 +59,11 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
         return f"tool_calls([{', '.join(self._by_name)}], format={self.format!r})"
 
     def to_network(self) -> VisiblyPushdownGrammar:
-        """The rules that read the calls; `automata.visibly_pushdown.builder` puts text around them."""
+        """Return the rules that read the calls."""
         return self._network
 
     def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
-        """The automaton of the texts; with `markers="tokens"` its labels are the markers.
+        """Return the automaton of the texts; with `markers="tokens"` its labels are the markers.
 
         Raises:
             LimitExceeded, Cancelled: see `Parsed.to_automaton`.
@@ -69,19 +71,15 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
         return compile_visibly_pushdown(self._network, work=work)
 
     def parse(self, text: str) -> tuple[ToolCall, ...]:
-        """The calls in a text, in order, at least one.
+        """Return the calls in a text, in order, at least one.
 
-        Where markers are tokens they may be missing, since decoders leave such tokens out, or be there as text.
+        Markers that are tokens may be missing, since many decoders leave such tokens out, or be there as text.
 
         Raises:
             TextNotAllowed: the constraint does not allow the text; or functions of a type, such as a model's
                 validators, refuse its value.
         """
-        try:
-            allowed = self._readable.accepts(text.encode())
-        except UnicodeEncodeError:
-            allowed = False
-        if not allowed:
+        if not is_text(text) or not self._lenient.accepts(text.encode()):
             raise TextNotAllowed(f"these are no calls of {', '.join(self._by_name)} in this format", text)
         try:
             return tuple(self._calls(text))
@@ -90,7 +88,7 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
             raise TextNotAllowed(str(error), text) from error
 
     def _calls(self, text: str) -> Iterator[ToolCall]:
-        """The calls in a text that is one of the constraint's."""
+        """Yield the calls in a text of the constraint."""
         wire, decoder = WIRES[self.format], json.JSONDecoder()
         names = "|".join(map(re.escape, sorted(self._by_name, key=len, reverse=True)))
         begins = re.compile(f'{self._regex(wire.name)}({names}){self._regex(wire.arguments)}(?=[{{"])')
@@ -114,13 +112,19 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
         return "".join(written)
 
     @cached_property
-    def _readable(self) -> ByteAutomaton | PushdownAutomaton:
-        """The automaton of the texts that are read: markers are text, or missing."""
-        network = self._network if self._markers == "text" else self._joined(lambda text: repeat(text, 0, 1))
-        return compile_visibly_pushdown(network, work=current_work())
+    def readable(self) -> ByteAutomaton | PushdownAutomaton:
+        """The automaton of the texts, markers that are tokens read as their names."""
+        return compile_visibly_pushdown(self._joined(literal), work=current_work())
+
+    @cached_property
+    def _lenient(self) -> ByteAutomaton | PushdownAutomaton:
+        """The automaton of the texts in which markers that are tokens may be missing."""
+        if self._markers == "text":
+            return self.readable
+        return compile_visibly_pushdown(self._joined(lambda text: repeat(text, 0, 1)), work=current_work())
 
     def _joined(self, marker: Callable[[str], Expr]) -> VisiblyPushdownGrammar:
-        """The network of the calls, with markers as they are to be written."""
+        """Return the network of the calls, with markers as `marker` writes them."""
         wire, joining = WIRES[self.format], GrammarBuilder()
         begin = joining.read(0, _expr(wire.before, marker))
         behind = joining.state()
@@ -150,45 +154,10 @@ def _end(found: re.Match[str] | None) -> int:
     return found.end()
 
 
-def tool_calls(
-    tools: Iterable[ToolLike],
-    *,
-    format: Format,  # noqa: A002
-    parallel: bool | int = False,
-    markers: Markers = "text",
-    whitespace: Habit | Whitespace = "default",
-) -> ToolCalls | PythonicCalls:
-    """The constraint of calls of tools, as a model writes them.
-
-    Args:
-        tools: functions; tools as OpenAI's interface has them, `{"type": "function", "function": {"name": ...,
-            "parameters": ...}}`; or pairs of a name and a JSON Schema. A schema means what JSON Schema says: without
-            `additionalProperties: false` other members are allowed. No parameters at all are no members.
-        format: the wire format; see `constraints.tools.wire`. "pythonic" is for functions whose parameters have types
-            that `constraints.types.dataclass` takes.
-        parallel: False for one call, True for one or more, a number for at most so many.
-        markers: what `<tool_call>`, `[TOOL_CALLS]` and their like are. "text": text, which a token that writes this
-            text spells as well, such as Qwen's. "tokens": the tokens of these names, as for models whose decoders
-            leave them out, such as Mistral's; they are looked up among the vocabulary's special tokens and in
-            `tokenfst.compile(..., terminals=...)`.
-        whitespace: where blanks may stand in arguments, as in `json_schema`.
-
-    Raises:
-        SchemaError: arguments that cannot be held, or are no object.
-        UnsupportedSchema: "openai-string" with arguments that nest to any depth.
-        ValueError: no tools, two of a name, a name that no format writes plainly, or no such format.
-    """
-    if format not in get_args(Format):
-        raise ValueError(f"the format is one of {', '.join(get_args(Format))}, not {format!r}")
-    if parallel is not True and parallel < 0:
-        raise ValueError(f"at most {parallel} calls are none")
-    if markers not in get_args(Markers):
-        raise ValueError(f'`markers` is "text" or "tokens", not {markers!r}')
-    given = list(tools)
-    names = [name_of(tool) for tool in given]
-    if len(set(names)) < len(names) or not names:
-        raise ValueError(f"tools need names of their own, and there must be one: {names}")
-    at_most = None if parallel is True else int(parallel) or 1
-    if format == "pythonic":
-        return PythonicCalls(given, at_most)
-    return ToolCalls([tool_of(tool, whitespace) for tool in given], format, at_most, markers)
+def _opening(wire: Wire, markers: Markers) -> Expr:
+    """Return the marker with which calls begin, or else their text up to the first blank."""
+    first, *_ = pieces = (*wire.before, *wire.name)
+    if isinstance(first, Marker):
+        return (token if markers == "tokens" else literal)(first.text)
+    texts = itertools.takewhile(lambda piece: piece is not BLANK, pieces)
+    return literal("".join(piece for piece in texts if isinstance(piece, str)))

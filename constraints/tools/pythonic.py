@@ -15,10 +15,11 @@ from typing import Annotated, Any
 
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import UnsupportedSchema
+from automata.expressions import literal
 from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
-from automata.pushdown.grammar import Grammar
-from constraints.parsed import Parsed
+from constraints.composing.parsed import Parsed
+from constraints.composing.part import Part
 from constraints.tools.call import ToolCall
 from constraints.types import dataclass
 from constraints.types.typed import parameters
@@ -39,22 +40,24 @@ class PythonicCalls(Parsed[tuple[ToolCall, ...]]):
 
     Attributes:
         functions: the functions, by name.
+        openings: the bracket, the name and the parenthesis with which a list begins that calls a function first.
     """
 
     def __init__(self, functions: Sequence[Any], at_most: int | None) -> None:
         call = functools.reduce(operator.or_, map(_class_of, functions))
         self.functions = {function.__name__: function for function in functions}
+        self.openings = tuple(literal(f"[{name}(") for name in self.functions)
         self._calls = dataclass(Annotated[list[call], _Length(1, at_most)])  # type: ignore[valid-type]
 
     def __repr__(self) -> str:
         return f"tool_calls([{', '.join(self.functions)}], format='pythonic')"
 
-    def to_grammar(self) -> Grammar:
-        """The texts as a grammar."""
-        return self._calls.to_grammar()
+    def to_part(self) -> Part:
+        """Return the texts, for use within composed constraints."""
+        return self._calls.to_part()
 
     def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
-        """The automaton of the texts.
+        """Return the automaton of the texts.
 
         Raises:
             LimitExceeded, Cancelled: see `Parsed.to_automaton`.
@@ -62,7 +65,7 @@ class PythonicCalls(Parsed[tuple[ToolCall, ...]]):
         return self._calls.to_automaton(work)
 
     def parse(self, text: str) -> tuple[ToolCall, ...]:
-        """The calls in a text, in order, at least one.
+        """Return the calls in a text, in order, at least one.
 
         Raises:
             TextNotAllowed: the constraint does not allow the text.

@@ -74,19 +74,28 @@ def name_of(tool: ToolLike) -> str:
     """The name of a tool.
 
     Raises:
-        ValueError: it has none that can be written everywhere; or it is no tool.
+        TypeError: it is no tool.
+        ValueError: it has no name that can be written everywhere.
     """
-    if isinstance(tool, tuple):
+    if isinstance(tool, tuple) and len(tool) == 2:
         name = tool[0]
     elif isinstance(tool, Mapping):
         name = tool.get("function", tool).get("name")
     elif inspect.isroutine(tool):
         name = tool.__name__
     else:
-        raise ValueError(f"a tool is a function, a tool's dict, or a name and a schema, not {tool!r}")
+        raise TypeError(
+            f"a tool is a function, a tool's dict, or a pair of a name and a JSON Schema, not {tool!r}{_hint(tool)}"
+        )
     if not (isinstance(name, str) and _NAME.fullmatch(name)):
         raise ValueError(f"a tool's name is made of letters, digits and `_.-`, up to 128 of them, and not {name!r}")
     return name
+
+
+def _hint(tool: object) -> str:
+    if isinstance(tool, type):
+        return f": ({tool.__name__.lower()!r}, {tool.__name__}'s schema) makes a tool of a type"
+    return ": a tool's name is no tool" if isinstance(tool, str) else ""
 
 
 def _from_schema(name: str, schema: Any, whitespace: Habit | Whitespace) -> Tool:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any, Generic, TypeVar, cast, overload
 
 from automata.byte_automaton import ByteAutomaton
 from automata.compile.compiler import compile_expr
 from automata.errors import TextNotAllowed
 from automata.expressions import Expr
-from automata.limits import Work, current_work
+from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.compile import compile_grammar
 from automata.pushdown.grammar import Grammar
-from constraints.parsed import Parsed
+from constraints.composing.parsed import Parsed, is_text
+from constraints.composing.part import Part, part_of
 from constraints.types.calls import Calls
 from constraints.types.evaluation import Evaluation, Mismatch, tree
+from constraints.types.mistakes import check_annotation
 from constraints.types.reflection import Reflection
 
 T = TypeVar("T")
@@ -51,6 +52,10 @@ class ConstructorCalls(Parsed[T], Generic[T]):
         """The texts as a grammar, of one rule where the type is not recursive."""
         return self._language if isinstance(self._language, Grammar) else Grammar({"whole": self._language}, "whole")
 
+    def to_part(self) -> Part:
+        """Return the texts, for use within composed constraints."""
+        return part_of(self._language)
+
     def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
         """The automaton of the texts, with a stack where the type is recursive.
 
@@ -63,10 +68,6 @@ class ConstructorCalls(Parsed[T], Generic[T]):
             return compile_grammar(self._language, work=work)
         return compile_expr(self._language, work)
 
-    @cached_property
-    def _automaton(self) -> ByteAutomaton | PushdownAutomaton:
-        return self.to_automaton(current_work())
-
     def parse(self, text: str) -> T:
         """The value that a constructor call makes; nothing is evaluated but the types' own constructors.
 
@@ -75,13 +76,11 @@ class ConstructorCalls(Parsed[T], Generic[T]):
                 more than some 150 deep, or has an integer of more than 4,300 digits.
             Exception: what a `__post_init__` raises.
         """
-        try:
-            written = text.encode()
-        except UnicodeEncodeError:
-            raise TextNotAllowed("half a surrogate pair is no text", text) from None
+        if not is_text(text):
+            raise TextNotAllowed("half a surrogate pair is no text", text)
         try:
             node = tree(text)
-            if not self._automaton.accepts(written):
+            if not self.allows(text):
                 # Values say better what is wrong than bytes do.
                 self._evaluated(node)
                 raise Mismatch("it is not written as the constraint writes it")
@@ -119,6 +118,8 @@ def dataclass(annotation: Any) -> ConstructorCalls[Any]:
         annotation: a dataclass, or any type that is made of those above.
 
     Raises:
+        TypeError: a schema, an instance or a text in place of a type.
         UnsupportedSchema: a type, or an annotation, that cannot be held; with the field as a pointer.
     """
+    check_annotation(annotation)
     return ConstructorCalls(annotation)

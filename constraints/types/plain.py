@@ -1,4 +1,4 @@
-"""Networks of schemas whose integers are written plainly: 1, and neither 1.0 nor 1e0.
+"""Schemas whose integers are written plainly: 1, and neither 1.0 nor 1e0.
 
 JSON Schema takes 1.0 for an integer, and so do its readers; a program's integer is a number of digits. Draft 4 had the
 same idea, and so formulas have the statement; here it is put in place of the other.
@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from automata.visibly_pushdown import VisiblyPushdownGrammar
 from constraints.json_schema.document import Document
 from constraints.json_schema.formula import Formula, IsInteger
-from constraints.json_schema.network import network_of
 from constraints.json_schema.reading import read_schema
-from constraints.json_schema.whitespace import Habit, Whitespace
 
 
-def plain_network(schema: Any, whitespace: Habit | Whitespace) -> VisiblyPushdownGrammar:
-    """The network of a schema, its integers written plainly.
+def plain_document(schema: Any) -> Document:
+    """Return a schema as it is read, its integers written plainly.
 
     Raises:
         SchemaError, LimitExceeded: as `json_schema`.
@@ -26,8 +23,7 @@ def plain_network(schema: Any, whitespace: Habit | Whitespace) -> VisiblyPushdow
     known: dict[Formula, Formula] = {}
     definitions = {key: _plain(formula, known) for key, formula in document.definitions.items()}
     places = {_plain(formula, known): place for formula, place in document.places.items()}
-    document = Document(_plain(document.root, known), definitions, document.draft, places, document.notes)
-    return network_of(document, whitespace, "schema")[0]
+    return Document(_plain(document.root, known), definitions, document.draft, places, document.notes)
 
 
 def _plain(formula: Formula, known: dict[Formula, Formula]) -> Formula:

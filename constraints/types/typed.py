@@ -15,17 +15,19 @@ from __future__ import annotations
 
 import inspect
 import typing
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import TextNotAllowed, UnsupportedSchema
-from automata.limits import Work, current_work
+from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.visibly_pushdown import VisiblyPushdownGrammar, compile_visibly_pushdown
+from constraints.composing.parsed import is_text
+from constraints.json_schema.alternatives import JsonTexts, Layout
+from constraints.json_schema.network import network_of
 from constraints.json_schema.whitespace import Habit, Whitespace
-from constraints.parsed import Parsed
-from constraints.types.plain import plain_network
+from constraints.types.mistakes import check_annotation
+from constraints.types.plain import plain_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,13 +37,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Typed(Parsed[T], Generic[T]):
+class Typed(JsonTexts[T], Generic[T]):
     """The JSON texts of the values of a type; made by `typed`. Immutable.
 
     Attributes:
         annotation: the type, or the function.
         adapter: what reads and writes its values; `adapter.json_schema()` is a schema to show to a model.
         schema: the exact schema; numbers in it may be Decimals.
+        layout: the schema as it was read, and how its values are written.
     """
 
     def __init__(self, annotation: Any, adapter: TypeAdapter[Any], whitespace: Habit | Whitespace) -> None:
@@ -50,7 +53,8 @@ class Typed(Parsed[T], Generic[T]):
         self.annotation = annotation
         self.adapter = adapter
         self.schema = exact_schema(adapter)
-        self._network = plain_network(self.schema, whitespace)
+        self.layout = Layout(plain_document(self.schema), whitespace, "schema")
+        self._network = network_of(*self.layout)[0]
 
     def __repr__(self) -> str:
         return f"typed({getattr(self.annotation, '__qualname__', self.annotation)})"
@@ -67,10 +71,6 @@ class Typed(Parsed[T], Generic[T]):
         """
         return compile_visibly_pushdown(self._network, work=work)
 
-    @cached_property
-    def _automaton(self) -> ByteAutomaton | PushdownAutomaton:
-        return self.to_automaton(current_work())
-
     def parse(self, text: str) -> T:
         """The value of a text.
 
@@ -78,18 +78,21 @@ class Typed(Parsed[T], Generic[T]):
             TextNotAllowed: the constraint does not allow the text; or functions of the type, such as a model's
                 validators, refuse it.
         """
-        try:
-            written = text.encode()
-        except UnicodeEncodeError:
-            raise TextNotAllowed("half a surrogate pair is no text", text) from None
-        value = self._validated(text)
-        if not self._automaton.accepts(written):
+        value = self.value(text)
+        if not self.allows(text):
             raise TextNotAllowed("it is not written as the constraint writes it", text)
         return value
 
-    def _validated(self, text: str) -> T:
+    def value(self, text: str) -> T:
+        """Return what Pydantic reads, whether the constraint would write it so or not.
+
+        Raises:
+            TextNotAllowed: the text is the JSON of no value of the type; or functions of the type refuse it.
+        """
         from pydantic import ValidationError
 
+        if not is_text(text):
+            raise TextNotAllowed("half a surrogate pair is no text", text)
         try:
             value: T = self.adapter.validate_json(text)
         except ValidationError as error:
@@ -119,6 +122,7 @@ def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default") -> Typ
         whitespace: where blanks may stand, as in `json_schema`.
 
     Raises:
+        TypeError: a schema, an instance or a text in place of a type.
         UnsupportedSchema: a part of the type cannot be held exactly; see `constraints.types.generation`.
         UnsatisfiableSchema: the type has no values.
     """
@@ -126,6 +130,7 @@ def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default") -> Typ
     from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
     from pydantic_core import SchemaError
 
+    check_annotation(annotation)
     is_function = inspect.isroutine(annotation)
     try:
         adapter = TypeAdapter[Any](arguments_of(annotation) if is_function else annotation)

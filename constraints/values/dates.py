@@ -11,11 +11,19 @@ from constraints.values.value import Value
 
 
 def date(earliest: datetime.date | None = None, latest: datetime.date | None = None) -> Value[datetime.date]:
-    """A date of the Gregorian calendar, both bounds included; without a bound, from 0001-01-01 to 9999-12-31.
+    """Return the constraint of a date of the Gregorian calendar, both bounds included; without a bound, from 0001-01-01
+    to 9999-12-31.
 
     Raises:
+        TypeError: a bound is no date.
         ValueError: the latest date lies before the earliest.
     """
+    for bound in (earliest, latest):
+        if isinstance(bound, datetime.datetime):
+            raise TypeError(f"a bound is a date without a time: {bound!r}.date()?")
+        if bound is not None and not isinstance(bound, datetime.date):
+            hint = f": datetime.date.fromisoformat({bound!r})?" if isinstance(bound, str) else ""
+            raise TypeError(f"a bound is a datetime.date, not {bound!r}{hint}")
     first, last = earliest or datetime.date.min, latest or datetime.date.max
     if first > last:
         raise ValueError(f"no date lies between {first} and {last}")

@@ -13,11 +13,15 @@ _ZERO = concat("-0", repeat(concat(".", repeat("0", 1)), 0, 1))
 
 
 def integer(low: int | None = None, high: int | None = None) -> Value[int]:
-    """An integer, both bounds included; without a bound, of any number of digits.
+    """Return the constraint of an integer, both bounds included; without a bound, of any number of digits.
 
     Raises:
+        TypeError: a bound is no integer.
         ValueError: no integer lies between the bounds.
     """
+    for bound in (low, high):
+        if bound is not None and (isinstance(bound, bool) or not isinstance(bound, int)):
+            raise TypeError(f"a bound of integers is an int, not {bound!r}")
     if low is not None and high is not None and low > high:
         raise ValueError(f"no integer lies between {low} and {high}")
     positive = EMPTY if high is not None and high < 0 else naturals(max(low or 0, 0), high)
@@ -31,17 +35,19 @@ def integer(low: int | None = None, high: int | None = None) -> Value[int]:
 def decimal(
     low: Decimal | int | None = None, high: Decimal | int | None = None, *, places: int | None = None
 ) -> Value[Decimal]:
-    """A decimal number, both bounds included; without a bound, of any number of digits.
+    """Return the constraint of a decimal number, both bounds included; without a bound, of any number of digits.
 
     Args:
-        low, high: the bounds; floats are not taken, since few are the decimal number that they look like.
+        low, high: the bounds; floats are refused, since few are the decimal number that they look like.
         places: how many digits may stand behind the point, at most; 0: no point. None: any number.
 
     Raises:
-        TypeError: a bound is a float.
+        TypeError: a bound is neither a Decimal nor an int, or `places` is no int.
         ValueError: nothing lies between the bounds, or a bound is no finite number, or `places` is negative.
     """
     least, greatest = _bound(low), _bound(high)
+    if places is not None and (isinstance(places, bool) or not isinstance(places, int)):
+        raise TypeError(f"`places` is a number of digits, not {places!r}")
     if places is not None and places < 0:
         raise ValueError("`places` is not negative")
     positive = EMPTY
@@ -61,8 +67,11 @@ def decimal(
 def _bound(value: Decimal | int | None) -> Decimal | None:
     if value is None:
         return None
-    if isinstance(value, float):
-        raise TypeError(f"a bound is a Decimal or an int, and not a float: Decimal('{value}')?")
+    if isinstance(value, float | str):
+        kind = type(value).__name__
+        raise TypeError(f"a bound is a Decimal or an int, and not a {kind}: Decimal('{value}')?")
+    if isinstance(value, bool) or not isinstance(value, Decimal | int):
+        raise TypeError(f"a bound is a Decimal or an int, not {value!r}")
     bound = Decimal(value)
     if not bound.is_finite():
         raise ValueError(f"a bound is finite, and {value} is not")

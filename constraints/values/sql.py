@@ -51,7 +51,7 @@ _COMMA = concat(",", _OPTIONAL_SPACE)
 
 
 def sql_select(tables: Mapping[str, Sequence[str]], *, joins: bool = False, depth: int = 1) -> Value[str]:
-    """A SELECT statement over these tables.
+    """Return the constraint of a SELECT statement over these tables.
 
     Args:
         tables: the columns of each table. Names that are no plain identifiers, or keywords, are written in quotes.
@@ -59,6 +59,7 @@ def sql_select(tables: Mapping[str, Sequence[str]], *, joins: bool = False, dept
         depth: how deep conditions may be nested in parentheses.
 
     Raises:
+        TypeError: the tables are no dict, or the columns of one are no list.
         ValueError: no tables, a table without columns, a name that is empty or holds a control character, a table or a
             column given twice (names do not differ by case), or a negative depth.
     """
@@ -70,6 +71,11 @@ def sql_select(tables: Mapping[str, Sequence[str]], *, joins: bool = False, dept
 
 
 def _check(tables: Mapping[str, Sequence[str]], depth: int) -> None:
+    if not isinstance(tables, Mapping):
+        raise TypeError(f"tables are a dict from each table to its columns, not {tables!r}")
+    for table, columns in tables.items():
+        if isinstance(columns, str) or not isinstance(columns, Sequence):
+            raise TypeError(f"the columns of {table!r} are a list of names, not {columns!r}")
     if not tables or depth < 0:
         raise ValueError("a SELECT needs a table" if not tables else "`depth` is not negative")
     for names, what in ((tables, "tables"), *((columns, f"columns of {table!r}") for table, columns in tables.items())):

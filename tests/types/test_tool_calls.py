@@ -245,10 +245,10 @@ def test_recursive_arguments() -> None:
         ([], {"format": "llama"}, ValueError, "there must be one"),
         ([weather, weather], {"format": "llama"}, ValueError, "names of their own"),
         ([("a b", None)], {"format": "llama"}, ValueError, "letters, digits"),
-        ([weather], {"format": "other"}, ValueError, "the format is one of"),
+        ([weather], {"format": "other"}, ValueError, "`format` is one of 'llama', .*, not 'other'"),
         ([weather], {"format": "llama", "parallel": -1}, ValueError, "are none"),
         ([weather], {"format": "llama", "markers": "none"}, ValueError, "`markers`"),
-        ([3], {"format": "llama"}, ValueError, "a tool is"),
+        ([3], {"format": "llama"}, TypeError, "a tool is a function, .*, not 3"),
         ([("a", {"type": "array"})], {"format": "llama"}, SchemaError, "are an object"),
     ],
 )

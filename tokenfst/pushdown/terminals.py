@@ -74,5 +74,5 @@ def check_deterministic(
         token = vocabulary.tokens[vocabulary.token_of_rank[run_end[run] - 1]]
         raise NondeterministicGrammar(
             f"the token {token!r} can be taken by its bytes and as one of a named set of tokens at one place; "
-            "leave it out of the set, or compile with ambiguity='parallel'"
+            "leave it out of the set, or give the grammar ambiguity='parallel'"
         )

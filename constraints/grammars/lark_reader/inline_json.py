@@ -2,8 +2,8 @@
 
     JsonRules    the rules that %json needs
 
-`%json {}` and `%json true` are any value, with whitespace wherever the RFC has it. Any other schema is read as by
-`constraints.json_schema`, with its default whitespace, and becomes rules of the grammar.
+`%json {}` and `%json true` are any value, as `constraints.json()` has it. Any other schema is read as by
+`constraints.json_schema`. Both have the default whitespace, and become rules of the grammar.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from automata.expressions import Call, Expr
 from constraints.grammars.json import json
 from constraints.grammars.lark_reader.document import Item
 from constraints.grammars.places import Places
-from constraints.grammars.replacing import replaced
-from constraints.json_schema.rules import grammar_rules
 from constraints.json_schema.schema import json_schema
+from constraints.rewriting.replacing import replaced
+from constraints.rewriting.rules import grammar_rules
 
 _PREFIX = "%json "
 

@@ -1,4 +1,4 @@
-"""grammar_rules: a JSON Schema, or another network, as rules of a grammar, for use inside a larger one.
+"""grammar_rules: a network as rules of a grammar, for use inside a larger one.
 
 Each rule of the network is a rule of the grammar, for each exit that it can end in: its states are eliminated
 (`automata.algebra.elimination`), and calls stay calls. The language is the network's exactly. What is lost is that one
@@ -11,8 +11,8 @@ from __future__ import annotations
 from automata import expressions as ex
 from automata.expressions import Expr
 from automata.visibly_pushdown import VisiblyPushdownGrammar
-from constraints.json_schema.liveness import live_exits
-from constraints.json_schema.regex import Expressions
+from constraints.rewriting.expressions import Depths, Expressions
+from constraints.rewriting.liveness import live_exits
 
 
 def grammar_rules(network: VisiblyPushdownGrammar, prefix: str) -> tuple[str, dict[str, Expr]]:
@@ -38,7 +38,7 @@ class _Calls(Expressions):
     """
 
     def __init__(self, network: VisiblyPushdownGrammar, prefix: str) -> None:
-        super().__init__(network, (), {})
+        super().__init__(network)
         self.prefix = prefix
         self.exits = live_exits(self.network)
         self.waiting: list[tuple[int, int]] = []
@@ -51,5 +51,5 @@ class _Calls(Expressions):
             self.waiting.append((number, way))
         return f"{self.prefix}{number}.{way}"
 
-    def called(self, number: int, depths: tuple[int | None, int | None]) -> dict[int, Expr]:
+    def called(self, number: int, depths: Depths) -> dict[int, Expr]:
         return {way: ex.call(self.name(number, way)) for way in sorted(self.exits[number])}

@@ -1,0 +1,165 @@
+"""The language of a part: a network of nested rules, or a grammar where it calls one.
+
+    network_of      part -> network: start rules stand in one start rule, and their rules follow (`automata.nested`)
+    grammar_of      part -> grammar: a rule of the whole text, and the rules of all that it calls under new names
+    spelled         part -> the same with each token read as its name
+
+A network is the form of choice: a lazy automaton takes it as it is, and no look-ahead has to tell its rules apart. In a
+grammar, a word of a part with a lexer matches longest, even where what follows the part could begin earlier; ignored
+words stand around the words of their own part only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from automata import expressions as ex
+from automata.algebra.elimination import to_expr
+from automata.expressions import EPSILON, Alternation, Call, Concatenation, Expr, Label, Repetition
+from automata.pushdown.grammar import Grammar, LexicalRule, Place
+from automata.pushdown.naming import calls_and_labels
+from automata.visibly_pushdown.builder import GrammarBuilder
+from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
+from constraints.composing.part import Called, Part
+from constraints.rewriting.replacing import replaced
+from constraints.rewriting.rules import grammar_rules
+
+_TEXT = "text"
+
+
+def network_of(part: Part) -> VisiblyPushdownGrammar:
+    """Return the network of a part that calls no grammar."""
+    builder = _NetworkBuilder(part.called)
+    # No arc leads back to the state where the text begins.
+    begin = builder.joining.read(0, EPSILON)
+    return builder.joining.grammar([builder.add(part.expr, begin)])
+
+
+def calls_grammar(part: Part) -> bool:
+    """Return whether a part calls a grammar."""
+    return any(isinstance(called, Grammar) for called in part.called)
+
+
+def grammar_of(part: Part) -> Grammar:
+    """Return the grammar of a part: its own rule, and those of what it calls, each with a number before its name.
+
+    It is "parallel" if one of those is, and carries the most configurations that one of them asks for.
+
+    Raises:
+        LimitExceeded: a network is too large to be written as rules.
+    """
+    rules: dict[str, Expr] = {}
+    lexical: dict[str, LexicalRule] = {}
+    places: dict[str, Place] = {}
+    texts: dict[str, Expr] = {}
+    for number, called in enumerate(part.called):
+        prefix = f"{number}: "
+        if isinstance(called, Grammar):
+            blanks = ex.alternation(*[ex.call(prefix + name) for name in called.ignored])
+            names = _Names(called, prefix, ex.repeat(blanks, 0))
+            texts[str(number)] = ex.concat(names.blanks, replaced(ex.call(called.start), names.renamed))
+            rules |= {prefix + name: replaced(expr, names.renamed) for name, expr in called.rules.items()}
+            lexical |= {prefix + name: rule for name, rule in called.lexical.items()}
+            places |= {prefix + name: place for name, place in called.places.items()}
+        elif isinstance(called, VisiblyPushdownGrammar):
+            start, more = grammar_rules(called, prefix)
+            rules |= more
+            texts[str(number)] = ex.call(start)
+        else:
+            texts[str(number)] = to_expr(called)
+    whole = replaced(part.expr, lambda node: texts[node.name] if isinstance(node, Call) else None)
+    grammars = [called for called in part.called if isinstance(called, Grammar)]
+    is_parallel = any(grammar.ambiguity == "parallel" for grammar in grammars)
+    most = max((grammar.max_configurations for grammar in grammars), default=1)
+    return Grammar({_TEXT: whole, **rules}, _TEXT, lexical, (), places, "parallel" if is_parallel else "error", most)
+
+
+def spelled(part: Part) -> Part:
+    """Return the part with each token (`automata.extensions.token`) read as the text of its name."""
+    return Part(_named(part.expr), tuple(map(_called_by_name, part.called)))
+
+
+def _called_by_name(called: Called) -> Called:
+    if isinstance(called, Grammar):
+        lexical = {name: replace(rule, expr=_named(rule.expr)) for name, rule in called.lexical.items()}
+        return replace(called, rules={name: _named(expr) for name, expr in called.rules.items()}, lexical=lexical)
+    if isinstance(called, VisiblyPushdownGrammar):
+        rules = [
+            replace(
+                rule,
+                arcs=[
+                    (source, _named(language) if isinstance(language, Expr) else language, target)
+                    for source, language, target in rule.arcs
+                ],
+            )
+            for rule in called.rules
+        ]
+        return replace(called, rules=tuple(rules))
+    return called
+
+
+def _named(expr: Expr) -> Expr:
+    return replaced(expr, lambda node: ex.literal(node.name) if isinstance(node, Label) else None)
+
+
+def _calls(expr: Expr) -> bool:
+    return any(isinstance(node, Call) for node, _ in calls_and_labels(expr))
+
+
+class _NetworkBuilder:
+    """Adds the states of an expression to the start rule of a network."""
+
+    def __init__(self, called: tuple[Called, ...]) -> None:
+        self.called = called
+        self.joining = GrammarBuilder()
+
+    def add(self, expr: Expr, source: int, target: int | None = None) -> int:
+        """Add an expression that begins in a state; return the state where it ends, the target if one is given."""
+        read = self.joining.read
+        match expr:
+            case Call(name):
+                called = self.called[int(name)]
+                assert not isinstance(called, Grammar)
+                return read(source, called, target)
+            case Concatenation(parts) if _calls(expr):
+                for part in parts:
+                    source = self.add(part, source)
+                return read(source, EPSILON, target)
+            case Alternation(parts) if _calls(expr):
+                end = self.joining.state() if target is None else target
+                for part in parts:
+                    self.add(part, source, end)
+                return end
+            case Repetition(inner, low, high) if _calls(expr):
+                return self.repeat(inner, low, high, source, target)
+        return read(source, expr, target)
+
+    def repeat(self, inner: Expr, low: int, high: int | None, source: int, target: int | None) -> int:
+        read = self.joining.read
+        for _ in range(low):
+            source = self.add(inner, source)
+        if high is None:
+            again = read(source, EPSILON)
+            self.add(inner, again, again)
+            return read(again, EPSILON, target)
+        end = read(source, EPSILON, target)
+        for _ in range(high - low):
+            source = self.add(inner, source)
+            read(source, EPSILON, end)
+        return end
+
+
+class _Names(NamedTuple):
+    """The new names of a grammar's rules, and the ignored words that may follow a word."""
+
+    grammar: Grammar
+    prefix: str
+    blanks: Expr
+
+    def renamed(self, node: Expr) -> Expr | None:
+        """Return a call by its new name, with the ignored words behind it if it calls a word."""
+        if not isinstance(node, Call):
+            return None
+        call = ex.call(self.prefix + node.name)
+        return ex.concat(call, self.blanks) if node.name in self.grammar.lexical else call

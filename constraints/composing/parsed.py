@@ -1,0 +1,212 @@
+"""Parsed: a constraint whose texts stand for Python values, and the way back from text to value.
+
+    Parsed[T]       `to_automaton` is what a model may write; `parse` reads what it wrote
+    Composed[T]     a constraint made of others, as a network or as a grammar
+    left | right    a text of either; `parse` gives the value of the first one that allows the text
+
+`parse` runs no code that a model wrote, and takes exactly the texts of the constraint, so that text from elsewhere is
+checked as well. A token in a constraint (`automata.extensions.token`) writes no text; `parse` reads it as its name,
+which is what decoders that keep special tokens write.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, Generic, TypeVar, overload
+
+from automata.byte_automaton import ByteAutomaton
+from automata.errors import TextNotAllowed
+from automata.expressions import Expr, literal
+from automata.limits import Work, current_work
+from automata.pushdown.automaton import PushdownAutomaton
+from automata.pushdown.compile import compile_grammar
+from automata.pushdown.grammar import Grammar
+from automata.visibly_pushdown.compile import compile_visibly_pushdown
+from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
+from constraints.composing.language import calls_grammar, grammar_of, network_of, spelled
+from constraints.composing.part import Composable, Part, either, part_of
+
+T_co = TypeVar("T_co", covariant=True)
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+def is_text(text: str) -> bool:
+    """Return whether UTF-8 can write a text; it cannot write half of a surrogate pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+class Parsed(ABC, Generic[T_co]):
+    """A constraint that reads its own texts; immutable. `tokenfst.compile` takes it.
+
+    Attributes:
+        openings: the texts or tokens with which its texts begin, where it writes markers of its own, as calls of tools
+            do; otherwise none.
+    """
+
+    openings: tuple[Expr, ...] = ()
+
+    @abstractmethod
+    def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
+        """Return the automaton of its texts.
+
+        Raises:
+            LimitExceeded: a limit was passed.
+            Cancelled: another thread cancelled the compilation.
+        """
+
+    @abstractmethod
+    def parse(self, text: str) -> T_co:
+        """Return the value that a text stands for.
+
+        Raises:
+            TextNotAllowed: the constraint does not allow the text.
+        """
+
+    @cached_property
+    def readable(self) -> ByteAutomaton | PushdownAutomaton:
+        """The automaton of the texts, each token in them read as its name; made when it is first used."""
+        return self.to_automaton(current_work())
+
+    def allows(self, text: str) -> bool:
+        """Return whether a text is one of `readable`'s."""
+        return is_text(text) and self.readable.accepts(text.encode())
+
+    @overload
+    def __or__(self, other: Parsed[U]) -> Parsed[T_co | U]: ...
+    @overload
+    def __or__(self, other: Composable) -> Parsed[T_co | str]: ...
+    def __or__(self, other: Composable) -> Parsed[Any]:
+        """Return the constraint of the texts of either; `parse` tries this one first. A string is literal text."""
+        return _alternatives(self, other)
+
+    @overload
+    def __ror__(self, other: Parsed[U]) -> Parsed[T_co | U]: ...
+    @overload
+    def __ror__(self, other: Composable) -> Parsed[T_co | str]: ...
+    def __ror__(self, other: Composable) -> Parsed[Any]:
+        return _alternatives(other, self)
+
+    def united(self, other: Parsed[Any]) -> Parsed[Any] | None:
+        """Return the union with another constraint where this class has a better one than the general; else None."""
+        return None
+
+
+class Composed(Parsed[T_co]):
+    """A constraint made of others; made by `sequence`, `after`, `triggered`, `optional` and `|`. Immutable."""
+
+    def __init__(self, part: Part, read: Callable[[str], T_co]) -> None:
+        """Take the language, and what reads a text that it allows."""
+        self._part = part
+        self._read = read
+
+    def __repr__(self) -> str:
+        return f"<Composed of {len(self._part.called)} networks, grammars and automata with text>"
+
+    def to_part(self) -> Part:
+        """Return its expression and what that calls."""
+        return self._part
+
+    def parse(self, text: str) -> T_co:
+        """Return the value of a text, as the function says that made the constraint; see `Parsed`."""
+        if not self.allows(text):
+            raise TextNotAllowed("the constraint does not allow the text", text)
+        return self._read(text)
+
+    @cached_property
+    def readable(self) -> ByteAutomaton | PushdownAutomaton:
+        """The automaton of the texts, each token in them read as its name."""
+        return composed(spelled(self._part), str).to_automaton(current_work())
+
+
+class _OfNetworks(Composed[T_co]):
+    """A composed constraint without a grammar in it."""
+
+    def to_network(self) -> VisiblyPushdownGrammar:
+        """Return the rules that read a text."""
+        return self._network
+
+    def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
+        """Return the automaton of the texts.
+
+        Raises:
+            EmptyLanguage: there is no text.
+            LimitExceeded, Cancelled: see `Parsed.to_automaton`.
+            ValueError: two alternatives with nested rules begin with the same text.
+        """
+        try:
+            return compile_visibly_pushdown(self._network, work=work)
+        except ValueError as error:
+            if type(error) is not ValueError:
+                raise
+            message = "alternatives that begin alike, of which one is a schema, a type or a grammar, are no constraint"
+            raise ValueError(f"{message}: put different texts before them, or write one schema ({error})") from error
+
+    @cached_property
+    def _network(self) -> VisiblyPushdownGrammar:
+        return network_of(self._part)
+
+
+class _OfGrammars(Composed[T_co]):
+    """A composed constraint with a grammar in it."""
+
+    def to_grammar(self) -> Grammar:
+        """Return the grammar of the texts."""
+        return self._grammar
+
+    def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
+        """Return the automaton of the texts.
+
+        Raises:
+            GrammarError, NondeterministicGrammar, EmptyLanguage: as `automata.compile_grammar`.
+            LimitExceeded, Cancelled: see `Parsed.to_automaton`.
+        """
+        return compile_grammar(self._grammar, work=work)
+
+    @cached_property
+    def _grammar(self) -> Grammar:
+        return grammar_of(self._part)
+
+
+def composed(part: Part, read: Callable[[str], T]) -> Composed[T]:
+    """Return the constraint of a part; `read` gives the value of a text that it allows."""
+    return _OfGrammars(part, read) if calls_grammar(part) else _OfNetworks(part, read)
+
+
+def parsed(constraint: Composable) -> Parsed[Any]:
+    """Return a constraint that reads its texts: the constraint itself, or one whose values are the texts.
+
+    Raises:
+        PatternError, TypeError: as `part_of`.
+    """
+    return constraint if isinstance(constraint, Parsed) else composed(part_of(constraint), str)
+
+
+def _alternatives(left: Composable, right: Composable) -> Parsed[Any]:
+    # As beside the operators of expressions, a string is literal text.
+    first, second = (parsed(literal(each) if isinstance(each, str) else each) for each in (left, right))
+    united = first.united(second)
+    if united is not None:
+        return united
+    return composed(either([part_of(first), part_of(second)]), lambda text: first_value([first, second], text))
+
+
+def first_value(alternatives: list[Parsed[Any]], text: str) -> Any:
+    """Return the value of the first alternative that takes a text.
+
+    Raises:
+        TextNotAllowed: none does; the reason is that of the last one.
+    """
+    refused = TextNotAllowed("the constraint does not allow the text", text)
+    for each in alternatives:
+        try:
+            return each.parse(text)
+        except TextNotAllowed as error:
+            refused = error
+    raise refused

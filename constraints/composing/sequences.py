@@ -1,0 +1,81 @@
+"""Constraints one after the other, and constraints that may be missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, overload
+
+from automata.errors import TextNotAllowed
+from constraints.composing.parsed import Composed, Parsed, composed, parsed
+from constraints.composing.part import Composable, Unparsed, concatenated, part_of, repeated
+from constraints.composing.segments import Edge, Node, segmented
+
+T = TypeVar("T")
+
+_START: Node = (0, 0)
+
+
+def sequence(*parts: Composable) -> Composed[tuple[Any, ...]]:
+    """Return the constraint of a text of the first part, then one of the second, and so on.
+
+    `parse` gives a tuple with one value for each part: what its `parse` gives, or its text where it has none. Where a
+    text can be divided in several ways, each part, from the first on, takes the longest text that it can.
+
+    Args:
+        *parts: patterns, expressions (`automata.literal` for plain text), schemas, types, grammars, calls of tools, or
+            composed constraints.
+
+    Raises:
+        PatternError: a pattern that cannot be honoured.
+        TypeError: a part that is no constraint, or that cannot be a part, such as an automaton with a stack.
+    """
+    found = list(map(parsed, parts))
+    return composed(concatenated(list(map(part_of, parts))), lambda text: values(found, text))
+
+
+def values(parts: list[Parsed[Any]], text: str) -> tuple[Any, ...]:
+    """Return the values of constraints that stand one after the other in a text.
+
+    Raises:
+        TextNotAllowed: a constraint refuses its part of the text; or the text would have to be divided within a
+            character.
+    """
+
+    def edges(node: Node) -> list[Edge]:
+        at, _ = node
+        return [Edge(parts[at], (at + 1, 0), _parse(parts[at]))] if at < len(parts) else []
+
+    found = segmented(text, _START, (len(parts), 0), edges)
+    if found is None:
+        raise TextNotAllowed("a part of the text ends within a character", text)
+    return tuple(value for segment in found for value in segment.value())
+
+
+def _parse(part: Parsed[Any]) -> Callable[[str], tuple[Any]]:
+    return lambda text: (part.parse(text),)
+
+
+@overload
+def optional(constraint: Parsed[T]) -> Composed[T | None]: ...
+
+
+@overload
+def optional(constraint: Unparsed) -> Composed[str | None]: ...
+
+
+def optional(constraint: Composable) -> Composed[Any]:
+    """Return the constraint of the texts of another one, and of the empty text.
+
+    `parse` gives what the constraint gives; for the empty text it gives None, unless the constraint allows that too.
+
+    Args:
+        constraint: as for `sequence`.
+
+    Raises:
+        PatternError, TypeError: as `sequence`.
+    """
+    inner = parsed(constraint)
+    return composed(
+        repeated(part_of(constraint), 0, 1),
+        lambda text: inner.parse(text) if text or inner.allows(text) else None,
+    )

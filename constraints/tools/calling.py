@@ -1,0 +1,124 @@
+"""`tool_calls(tools)`: calls of tools as a constraint, alone or in free text.
+
+    text=None       calls, at least one
+    text="before"   free text, and then perhaps calls, as chat templates write an answer
+    text="around"   free text in which calls may stand anywhere
+
+Free text holds no marker that begins a call: what looks like the beginning of one is one. For formats without markers
+that is the text with which a call begins, such as `{"name":` for Llama's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, TypeAlias, get_args, overload
+
+from automata.expressions import EPSILON
+from constraints.composing.markers import Switch, among_text, free_text
+from constraints.composing.parsed import Parsed
+from constraints.json_schema.whitespace import Habit, Whitespace
+from constraints.tools.call import ToolCall
+from constraints.tools.calls import Markers, ToolCalls
+from constraints.tools.pythonic import PythonicCalls
+from constraints.tools.tool import ToolLike, name_of, tool_of
+from constraints.tools.wire import WIRES, Format
+
+Text: TypeAlias = Literal["before", "around"]
+
+
+@overload
+def tool_calls(
+    tools: Iterable[ToolLike],
+    *,
+    format: Format,
+    text: None = None,
+    parallel: bool | int = False,
+    markers: Markers = "text",
+    whitespace: Habit | Whitespace = "default",
+) -> ToolCalls | PythonicCalls: ...
+
+
+@overload
+def tool_calls(
+    tools: Iterable[ToolLike],
+    *,
+    format: Format,
+    text: Text,
+    parallel: bool | int = False,
+    markers: Markers = "text",
+    whitespace: Habit | Whitespace = "default",
+) -> Parsed[tuple[str | ToolCall, ...]]: ...
+
+
+def tool_calls(
+    tools: Iterable[ToolLike],
+    *,
+    format: Format,  # noqa: A002
+    text: Text | None = None,
+    parallel: bool | int = False,
+    markers: Markers = "text",
+    whitespace: Habit | Whitespace = "default",
+) -> ToolCalls | PythonicCalls | Parsed[tuple[str | ToolCall, ...]]:
+    """Return the constraint of calls of tools, as a model writes them.
+
+    Args:
+        tools: functions; tools as OpenAI's interface has them, `{"type": "function", "function": {"name": ...,
+            "parameters": ...}}`; or pairs of a name and a JSON Schema. A schema means what JSON Schema says: without
+            `additionalProperties: false` other members are allowed. No parameters at all are no members.
+        format: the wire format; see `constraints.tools.wire`. "pythonic" is for functions whose parameters have types
+            that `constraints.types.dataclass` takes.
+        text: None for calls alone, at least one, of which `parse` gives a tuple of `ToolCall`s. "before": free text,
+            and then perhaps calls, to the end. "around": free text before, between and behind calls. Of these two
+            `parse` gives a tuple of the pieces in order: text as `str`, where it is not empty, and `ToolCall`s.
+        parallel: False for one call, True for any number, a number for at most that many.
+        markers: what `<tool_call>`, `[TOOL_CALLS]` and their like are. "text": text, which a token that writes this
+            text spells as well, such as Qwen's. "tokens": the tokens of these names, as for models whose decoders
+            leave them out, such as Mistral's; they are looked up among the vocabulary's special tokens and in
+            `tokenfst.compile(..., terminals=...)`. With `text`, `parse` finds calls by the names of these tokens, so
+            the text has to be decoded with special tokens.
+        whitespace: where blanks may stand in arguments, as in `json_schema`.
+
+    Raises:
+        SchemaError: arguments that cannot be held, or are no object.
+        UnsupportedSchema: "openai-string" with arguments that nest to any depth.
+        TypeError: `tools` is no list of tools.
+        ValueError: no tools, two of a name, a name that no format writes plainly, or no such format.
+    """
+    _check(format, text, parallel, markers)
+    if isinstance(tools, str | Mapping) or callable(tools) or not isinstance(tools, Iterable):
+        raise TypeError(f"tools are a list, even if there is one: [tool], not {tools!r}")
+    given = list(tools)
+    names = [name_of(tool) for tool in given]
+    if len(set(names)) < len(names) or not names:
+        raise ValueError(f"tools need names of their own, and there must be one: {names}")
+    at_most = None if parallel is True else int(parallel) or 1
+    # Around each call there may be text, unless the calls are in one array.
+    alone = text == "around" and format in WIRES and not WIRES[format].behind
+    each = 1 if alone else at_most
+    calls: ToolCalls | PythonicCalls
+    if format == "pythonic":
+        calls = PythonicCalls(given, each)
+    else:
+        calls = ToolCalls([tool_of(tool, whitespace) for tool in given], format, each, markers)
+    if text is None:
+        return calls
+    return _in_text(calls, text, at_most if alone else 1)
+
+
+def _in_text(calls: ToolCalls | PythonicCalls, text: Text, at_most: int | None) -> Parsed[Any]:
+    # No opening can begin within another one, so text before calls is text without them.
+    free = free_text(*calls.openings)
+    switch = Switch(free, EPSILON, calls, EPSILON, lambda value: value)
+    if text == "around":
+        return among_text([switch], free, 0, at_most)
+    return among_text([switch], EPSILON, 1, 1) | among_text([], free, 0, 0)
+
+
+def _check(format: str, text: str | None, parallel: bool | int, markers: str) -> None:  # noqa: A002
+    for what, given, known in (("format", format, get_args(Format)), ("markers", markers, get_args(Markers))):
+        if given not in known:
+            raise ValueError(f"`{what}` is one of {', '.join(map(repr, known))}, not {given!r}")
+    if text is not None and text not in get_args(Text):
+        raise ValueError(f'`text` is "before" or "around", or None for calls alone, not {text!r}')
+    if parallel is not True and parallel < 0:
+        raise ValueError(f"at most {parallel} calls are none")

@@ -1,0 +1,330 @@
+"""`parse` of composed constraints divides a text as a host does that reads it from the left, and `|` is a union."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
+from pydantic.dataclasses import dataclass as validated
+from strategies import strings
+
+import constraints
+import tokenfst
+from automata import TextNotAllowed, compile_expr, literal, random_strings
+from automata.limits import Work
+from constraints import Marked, Parsed, after, free_text, integer, optional, sequence, token, triggered, typed
+
+BALANCED = constraints.grammar('start: "a" start "b" | "ab"', syntax="lark")
+ROWS = constraints.json_schema({"type": "array", "items": {"enum": [0, 1]}}, whitespace="compact")
+SPELL = tokenfst.Vocabulary([bytes([byte]) for byte in range(256)] + [b""], eos_ids=[256])
+
+
+class Kind(NamedTuple):
+    """A constraint, and Python's way to its values: a pattern of its texts, and what reads one."""
+
+    constraint: Any
+    pattern: str
+    read: Callable[[str], Any]
+
+
+KINDS = {
+    "digits": Kind("[01]{1,2}", "[01]{1,2}", str),
+    "letters": Kind(constraints.choice(["a", "b", "ba"]), "a|b|ba", str),
+    "integer": Kind(integer(0, 11), "[0-9]|10|11", int),
+    "typed": Kind(typed(Annotated[int, Field(ge=0, le=1)] | bool), "0|1|true|false", json.loads),
+    "rows": Kind(ROWS, r"\[([01](,[01])*)?\]", json.loads),
+    "grammar": Kind(BALANCED, "ab|aabb", str),
+    "maybe": Kind(optional(integer(0, 1)), "[01]?", lambda text: int(text) if text else None),
+    "either": Kind(integer(1, 1) | "a", "1|a", lambda text: int(text) if text == "1" else text),
+}
+kinds = st.lists(st.sampled_from(sorted(KINDS)), max_size=4)
+
+
+def divisions(text: str, parts: list[Kind]) -> Iterator[tuple[Any, ...]]:
+    """The values of all divisions of a text among parts, those with the longest first parts first."""
+    if not parts:
+        if not text:
+            yield ()
+        return
+    for end in range(len(text), -1, -1):
+        if re.fullmatch(parts[0].pattern, text[:end]):
+            for rest in divisions(text[end:], parts[1:]):
+                yield (parts[0].read(text[:end]), *rest)
+
+
+@settings(max_examples=150, deadline=None)
+@given(kinds, st.data())
+def test_a_sequence_gives_the_values_of_its_parts(names: list[str], data: st.DataObject) -> None:
+    parts = [KINDS[name] for name in names]
+    made = sequence(*[part.constraint for part in parts])
+    text = "".join(data.draw(st.from_regex(part.pattern, fullmatch=True)) for part in parts)
+    assert made.parse(text) == next(divisions(text, parts))
+    other = data.draw(st.text("01ab[],", max_size=5))
+    expected = next(divisions(other, parts), None)
+    if expected is None:
+        with pytest.raises(TextNotAllowed):
+            made.parse(other)
+    else:
+        assert made.parse(other) == expected
+
+
+def test_every_short_text_is_divided_as_by_hand() -> None:
+    parts = [KINDS[name] for name in ("digits", "maybe", "either")]
+    made = sequence(*[part.constraint for part in parts])
+    for text in (each.decode() for each in strings(b"01a", 5)):
+        expected = next(divisions(text, parts), None)
+        assert made.allows(text) == (expected is not None)
+        if expected is not None:
+            assert made.parse(text) == expected
+
+
+def test_sequences_within_sequences() -> None:
+    made = sequence(sequence("a", integer(0, 9)), optional(sequence(",", integer(0, 9))))
+    assert made.parse("a1") == (("a", 1), None)
+    assert made.parse("a1,2") == (("a", 1), (",", 2))
+    assert sequence().parse("") == ()
+
+
+def test_no_character_is_divided() -> None:
+    first, second = (compile_expr(literal(part)) for part in (b"\xc3", b"\xa9"))
+    with pytest.raises(TextNotAllowed, match="within a character"):
+        sequence(first, second).parse("é")
+
+
+# Markers
+
+PARTS: dict[str, tuple[Any, str, Callable[[str], Any], str]] = {
+    "<d>": (constraints.date(), r"\d{4}-\d\d-\d\d", datetime.date.fromisoformat, "</d>"),
+    "n=": (integer(), r"-?\d+", int, ""),
+    "[": ("[a-c]*", "[a-c]*", str, "]"),
+}
+REPORT = triggered({marker: (part, end) if end else part for marker, (part, _, _, end) in PARTS.items()})
+
+
+def watched(text: str) -> tuple[Any, ...] | None:
+    """What a host finds that reads a text from left to right; None if it is not allowed."""
+    begins = [(at, marker) for marker in PARTS if (at := text.find(marker)) >= 0]
+    if not begins:
+        return (text,) if text else ()
+    at, marker = min(begins)
+    _, pattern, read, end = PARTS[marker]
+    found = re.compile(f"({pattern}){re.escape(end)}").match(text, at + len(marker))
+    rest = watched(text[found.end() :]) if found else None
+    if found is None or rest is None:
+        return None
+    return (*([text[:at]] if at else []), Marked(marker, read(found[1])), *rest)
+
+
+pieces = st.lists(
+    st.sampled_from(["On ", "é<d", "<d>2024-02-29</d>", "n=-12", " ", "n=0", "[abc]", "[]", "]", "</d>", "<d>2024-"]),
+    max_size=6,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(pieces)
+def test_triggered_text_is_read_as_a_host_reads_it(parts: list[str]) -> None:
+    text = "".join(parts)
+    expected = watched(text)
+    if expected is None:
+        with pytest.raises(TextNotAllowed):
+            REPORT.parse(text)
+    else:
+        assert REPORT.parse(text) == expected
+
+
+def test_the_first_end_counts() -> None:
+    made = triggered({"<": ("(.|\n)*", ">")}, at_most=2)
+    assert made.parse("a<b>c<d>>e") == ("a", Marked("<", "b"), "c", Marked("<", "d"), ">e")
+
+
+def test_bounds_of_parts() -> None:
+    for low, high in ((0, 1), (1, 2), (2, None)):
+        made = triggered({"n=": integer(0, 9)}, at_least=low, at_most=high)
+        for count in range(4):
+            text = "x".join(["n=1"] * count)
+            if low <= count and (high is None or count <= high):
+                assert [piece for piece in made.parse(text) if piece != "x"] == [Marked("n=", 1)] * count
+            else:
+                with pytest.raises(TextNotAllowed):
+                    made.parse(text)
+
+
+def test_after_a_marker() -> None:
+    made = after("</think>", integer())
+    assert made.parse("I think.</think>-3") == ("I think.", -3)
+    assert made.parse("</think>4") == ("", 4)
+    assert after("aba", "b*").parse("ababb") == ("", "bb")
+    with pytest.raises(TextNotAllowed):
+        made.parse("</think></think>4")
+
+
+def test_tokens_are_read_as_their_names() -> None:
+    on, off = token("<on>"), token("<off>")
+    made = triggered({on: (integer(), off), "n=": integer()})
+    assert made.parse("a<on>12<off>b n=3") == ("a", Marked("<on>", 12), "b ", Marked("n=", 3))
+    # A name that other tokens spell is free text.
+    assert made.parse("<on> is a name") == ("<on> is a name",)
+    vocabulary = tokenfst.Vocabulary([b"1", b"<on>", b"", b"", b""], [4], special_tokens={"<on>": 2, "<off>": 3})
+    automaton = tokenfst.compile(made, vocabulary)
+    assert automaton.accepts([2, 0, 3, 1, 0])
+    assert not automaton.accepts([2, 1, 3])
+
+
+def test_a_grammar_within_text() -> None:
+    made = triggered({"<": (BALANCED, ">")})
+    assert made.parse("x<aabb>y") == ("x", Marked("<", "aabb"), "y")
+    with pytest.raises(TextNotAllowed):
+        made.parse("x<aab>y")
+
+
+# Alternatives
+
+
+@dataclasses.dataclass(frozen=True)
+class Leaf:
+    name: str
+    size: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Node:
+    name: str
+    children: list[Node | Leaf]
+
+
+@dataclasses.dataclass(frozen=True)
+class Tree:
+    name: str
+    children: list[Tree]
+
+
+@dataclasses.dataclass(frozen=True)
+class Free:
+    name: str
+    data: dict[str, Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class FreeToo:
+    data: dict[str, Any]
+    name: str
+    size: float
+
+
+TYPES: list[Any] = [Leaf, Node, Free, FreeToo, int, list[Leaf], str]
+
+
+@pytest.mark.parametrize(("left", "right"), [(a, b) for a in TYPES for b in TYPES if a is not b])
+def test_types_side_by_side_are_a_union(left: Any, right: Any) -> None:
+    """What either writes is allowed; what is allowed, either reads."""
+    first, second = typed(left), typed(right)
+    both = first | second
+    for each in (first, second):
+        automaton = each.to_automaton(Work())
+        flat = automaton if not hasattr(automaton, "expand") else automaton.expand(2)
+        for written in random_strings(flat, 15, seed=1, max_length=60):
+            text = written.decode()
+            assert both.parse(text) == (first if first.allows(text) else second).parse(text)
+    automaton = both.to_automaton(Work())
+    flat = automaton if not hasattr(automaton, "expand") else automaton.expand(2)
+    for written in random_strings(flat, 15, seed=2, max_length=60):
+        text = written.decode()
+        assert first.allows(text) or second.allows(text)
+        assert both.parse(text) in values_of(text, left, right)
+
+
+def values_of(text: str, *annotations: Any) -> list[Any]:
+    found = []
+    for each in annotations:
+        try:
+            found.append(TypeAdapter(each).validate_json(text))
+        except ValidationError:
+            continue
+    return found
+
+
+def test_recursive_types_side_by_side() -> None:
+    both = typed(Node) | typed(Free) | typed(int)
+    deep = Node("a", [Node("b", [Leaf("c", 1)]), Leaf("d")])
+    assert both.parse(TypeAdapter(Node).dump_json(deep).decode()) == deep
+    assert both.parse('{"name": "x", "data": {"y": [[1]]}}') == Free("x", {"y": [[1]]})
+    assert both.parse("12") == 12
+    automaton = tokenfst.compile(both, SPELL)
+    assert automaton.accepts(b'{"name": "x", "children": []}')
+    assert not automaton.accepts(b'{"name": "x"}')
+
+
+def test_a_validator_that_refuses_leaves_it_to_the_next_alternative() -> None:
+    @validated
+    class Even:
+        value: int
+
+        @model_validator(mode="after")
+        def check(self) -> Even:
+            if self.value % 2:
+                raise ValueError("odd")
+            return self
+
+    @dataclasses.dataclass
+    class Number:
+        value: int
+
+    both = typed(Even) | typed(Number)
+    assert type(both.parse('{"value": 2}')).__name__ == "Even"
+    assert both.parse('{"value": 3}') == Number(3)
+    with pytest.raises(TextNotAllowed, match="odd"):
+        (typed(Even) | typed(str)).parse('{"value": 3}')
+
+
+def test_schemas_side_by_side_are_any_of_them() -> None:
+    left = {"$defs": {"t": {"type": "array", "items": {"$ref": "#/$defs/t"}}}, "$ref": "#/$defs/t"}
+    right = {"$defs": {"t": {"type": "object", "additionalProperties": {"$ref": "#/$defs/t"}}}, "$ref": "#/$defs/t"}
+    both = constraints.json_schema(left) | constraints.json_schema(right) | constraints.json_schema({"const": 1})
+    for text in ("[[], []]", '{"a": {"b": {}}}', "1", "[]", "{}"):
+        assert both.parse(text) == json.loads(text)
+    for text in ("2", '[{"a": {}}]', '{"a": []}', "[1]", " 1"):
+        with pytest.raises(TextNotAllowed):
+            both.parse(text)
+
+
+def test_alternatives_are_written_alike() -> None:
+    with pytest.raises(ValueError, match="one whitespace, and not 'default' and 'compact'"):
+        typed(Leaf) | typed(Node, whitespace="compact")
+    with pytest.raises(ValueError, match="one property_order, and not 'schema' and 'any'"):
+        constraints.json_schema({}) | constraints.json_schema({}, property_order="any")
+    with pytest.raises(ValueError, match="alternatives that begin alike"):
+        (typed(Tree) | "{x").parse("{x")
+
+
+def test_alternatives_of_other_kinds() -> None:
+    either: Parsed[int | datetime.date] = integer() | constraints.date()
+    assert either.parse("2024") == 2024
+    assert either.parse("2024-02-29") == datetime.date(2024, 2, 29)
+    for text in ("2024-02-30", "", "\ud800"):
+        with pytest.raises(TextNotAllowed):
+            either.parse(text)
+    assert ("none" | integer()).parse("none") == "none"
+    assert (BALANCED | integer()).parse("aabb") == "aabb"
+    assert (free_text("x") | integer()).parse("12") == "12"
+    assert (typed(Leaf) | "none").parse('{"name": "a"}') == Leaf("a")
+    with pytest.raises(TypeError, match="None is no constraint"):
+        integer() | None  # type: ignore[operator]
+
+
+def test_what_is_optional_may_be_missing() -> None:
+    assert optional(typed(Leaf)).parse('{"name": "a"}') == Leaf("a")
+    assert optional(typed(Leaf)).parse("") is None
+    assert optional("a*").parse("") == ""
+    assert optional(BALANCED).parse("ab") == "ab"
+    assert tokenfst.compile(optional(integer(1, 2)), SPELL).accepts(b"")
+    with pytest.raises(TextNotAllowed):
+        optional(integer(1, 2)).parse("3")

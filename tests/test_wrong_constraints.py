@@ -1,0 +1,114 @@
+"""What is passed to a constraint by mistake is an error that says what was meant."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import enum
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pydantic
+import pytest
+
+import constraints
+import tokenfst
+from automata import GrammarError, compile_grammar
+from constraints import choice, dataclass, date, decimal, grammar, integer, sequence, sql_select, tool_calls, typed, url
+
+VOCABULARY = tokenfst.Vocabulary([b"a", b""], [1])
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+
+
+class Order(pydantic.BaseModel):
+    number: int
+
+
+class Color(enum.Enum):
+    RED = "red"
+
+
+def now() -> None: ...
+
+
+WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
+    # Texts
+    (lambda: choice("abc"), TypeError, r"choice takes several texts, choice\(\[...\]\), not 'abc'"),
+    (lambda: choice(3), TypeError, "choice takes several texts"),
+    (lambda: choice(["a", 1]), TypeError, "one of some texts, and 1 is no text"),
+    (lambda: choice(Color), TypeError, "<Color.RED: 'red'> is no text"),
+    # Grammars
+    (lambda: grammar({"type": "object"}), TypeError, r"a JSON Schema is read by json_schema\(...\)"),
+    (lambda: grammar('{"type": "object"}'), GrammarError, r"this is JSON, .*: json_schema\(json.loads\(text\)\)"),
+    (lambda: grammar(Path("a.lark")), TypeError, r"give what the file holds, grammar\(path.read_text\(\)\)"),
+    (lambda: grammar("grammars/calls.lark"), GrammarError, r"is a path, .*: .*Path\('grammars/calls.lark'\)"),
+    (lambda: grammar("calls.gbnf"), GrammarError, "is a path"),
+    (lambda: grammar(r"C:\grammars\calls"), GrammarError, "is a path"),
+    (lambda: grammar(b"start: A"), TypeError, "a grammar is a text, not bytes"),
+    (lambda: grammar(constraints.json()), TypeError, "a grammar already"),
+    # Types
+    (lambda: typed({"type": "object"}), TypeError, r"a JSON Schema is read by json_schema\(...\)"),
+    (lambda: typed(Point(1)), TypeError, r"Point\(x=1\) is a value, .*: write the type, such as Point"),
+    (lambda: typed(Order(number=1)), TypeError, r"Order\(number=1\) is a value, .*: write the type, such as Order"),
+    (lambda: typed("Point"), TypeError, "'Point' is a value"),
+    (lambda: typed([int]), TypeError, "is a value, .*: write the type, such as list"),
+    (lambda: typed(Color.RED), TypeError, "write the type, such as Color"),
+    (lambda: typed(datetime.date(2024, 2, 29)), TypeError, "write the type, such as date"),
+    (lambda: dataclass({"x": int}), TypeError, r"a JSON Schema is read by json_schema\(...\)"),
+    (lambda: dataclass(Point(1)), TypeError, "write the type, such as Point"),
+    # Calls of tools
+    (lambda: tool_calls(now, format="qwen"), TypeError, r"tools are a list, even if there is one: \[tool\]"),
+    (lambda: tool_calls("now", format="qwen"), TypeError, "tools are a list"),
+    (lambda: tool_calls({"name": "now"}, format="qwen"), TypeError, "tools are a list"),
+    (lambda: tool_calls(["now"], format="qwen"), TypeError, "a tool's name is no tool"),
+    (lambda: tool_calls([Order], format="qwen"), TypeError, r"\('order', Order's schema\) makes a tool of a type"),
+    (lambda: tool_calls([("now",)], format="qwen"), TypeError, "a pair of a name and a JSON Schema"),
+    (lambda: tool_calls([lambda x: x], format="qwen"), ValueError, "a tool's name is made of letters"),
+    # Values
+    (lambda: integer("3"), TypeError, "a bound of integers is an int, not '3'"),
+    (lambda: integer(0, 1.5), TypeError, "not 1.5"),
+    (lambda: integer(True), TypeError, "not True"),
+    (lambda: decimal("0.1"), TypeError, r"not a str: Decimal\('0.1'\)\?"),
+    (lambda: decimal(0.1), TypeError, r"not a float: Decimal\('0.1'\)\?"),
+    (lambda: decimal(places="2"), TypeError, "`places` is a number of digits, not '2'"),
+    (lambda: date("2024-02-29"), TypeError, r"datetime.date.fromisoformat\('2024-02-29'\)\?"),
+    (lambda: date(2024), TypeError, "a bound is a datetime.date, not 2024"),
+    (lambda: date(datetime.datetime(2024, 2, 29)), TypeError, r"\.date\(\)\?"),
+    (lambda: url("https"), TypeError, r"\['https'\]\?"),
+    (lambda: sql_select(["people"]), TypeError, "tables are a dict from each table to its columns"),
+    (lambda: sql_select({"people": "name"}), TypeError, "the columns of 'people' are a list of names, not 'name'"),
+    # Constraints within others
+    (lambda: sequence({"type": "object"}), TypeError, r"is no constraint: json_schema\(...\)"),
+    (lambda: sequence(Order), TypeError, r"is no constraint: typed\(Order\)"),
+    (lambda: sequence(re.compile("a")), TypeError, r"is no constraint: parse\(pattern.pattern\)"),
+    (lambda: sequence(b"a"), TypeError, r"is no constraint: literal\(...\)"),
+    (lambda: sequence(["a", "b"]), TypeError, r"is no constraint: choice\(\[...\]\)"),
+    (lambda: sequence(Path("a.lark")), TypeError, r"is no constraint: .*grammar\(path.read_text\(\)\)"),
+    (lambda: sequence(now), TypeError, r"is no constraint: typed\(function\) .* tool_calls\(\[function\], ...\)"),
+    (lambda: sequence(compile_grammar(constraints.json())), TypeError, "give what the automaton was compiled from"),
+    (lambda: sequence(tokenfst.compile("a", VOCABULARY)), TypeError, "give what the automaton was compiled from"),
+    (lambda: constraints.optional(None), TypeError, "None is no constraint"),
+    (lambda: integer() | {"type": "string"}, TypeError, r"json_schema\(...\)"),
+    (lambda: constraints.after(3, "a"), TypeError, r"a marker is a text, or a token by its name \(`token\(...\)`\)"),
+    (lambda: constraints.free_text(["a"]), TypeError, "a marker is a text"),
+    (lambda: constraints.triggered(["<date>"]), TypeError, r"triggers are a dict, \{marker: \(constraint, end\)\}"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "message"), WRONG, ids=[message[:40] for _, _, message in WRONG])
+def test_it_is_said_what_was_meant(call: Callable[[], Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_types_that_are_no_classes_are_types() -> None:
+    assert typed(list[int] | None).parse("[1]") == [1]
+    assert typed(None).parse("null") is None
+    assert typed(now).parse("{}") == {}
+    assert dataclass(int | None).parse("None") is None
