@@ -31,8 +31,8 @@ import tokenfst
 from constraints import json_schema
 from decoding import bundled_model, vocabulary_of
 from decoding.difficulty import log_probabilities, measures
-from decoding.loop import encode
 from decoding.sampling import NOTHING, Noise, Sampling, choose, derived_seed, probabilities
+from decoding.inputs.prompts import pad_token, padded, prompt_tokens
 from tokenfst.over_tokens import OverTokens
 
 # Tokens of a text, the end token included; a text that would go on is cut off, and is not valid.
@@ -83,7 +83,8 @@ class Writer:
     def _write_batch(
         self, prompts: list[str], constraint: Stepwise[Any] | None, noise: Noise, limit: int
     ) -> list[Text]:
-        encoded = encode(self.tokenizer, prompts, self.model.device)
+        pad = pad_token(self.tokenizer, self.vocabulary)
+        encoded = padded(prompt_tokens(self.tokenizer, prompts), pad, self.model.device)
         ids, seen = encoded["input_ids"], encoded["attention_mask"]
         positions, cache = (seen.cumsum(1) - 1).clamp(min=0), DynamicCache()
         batch = _Batch(constraint, [Text() for _ in prompts], self.vocabulary.eos_ids)

@@ -15,9 +15,9 @@ import jsonschema
 import pytest
 
 import tokenfst
-from decoding import progress as progress_module
 from decoding.command import main
-from decoding.progress import progress
+from decoding.command import progress as progress_module
+from decoding.command.progress import progress
 
 ROOT = Path(__file__).resolve().parent.parent
 

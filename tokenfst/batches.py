@@ -49,6 +49,6 @@ def fill_bitmasks(
     if len(cores) == len(automata):
         _native.fill_bitmasks(cores, states, out, limits, num_threads)
         return
-    # What is made of an automaton in Python (`decoding.healing`) fills its mask there.
+    # What is made of an automaton in Python (`decoding.inputs.healing`) fills its mask there.
     for automaton, state, words, limit in zip(automata, states, out, remaining or [None] * len(out), strict=True):
         automaton.fill_bitmask(state, words, limit)

@@ -16,6 +16,7 @@ arena        Arena: add, drop, compact; masks and steps
 """
 
 from decoding.arena.arena import FREE_SLOT, Arena
+from decoding.arena.machines import can_hold
 from decoding.arena.sequences import Sequences
 
-__all__ = ["FREE_SLOT", "Arena", "Sequences"]
+__all__ = ["FREE_SLOT", "Arena", "Sequences", "can_hold"]

@@ -36,12 +36,11 @@ from decoding.arena.checks import Carried, check_logits, check_sequences, check_
 from decoding.arena.heap import Heap
 from decoding.arena.layout import DEAD, ENDED
 from decoding.arena.machine import Machine
-from decoding.arena.machines import Automaton, machine_of, unconstrained
+from decoding.arena.machines import TableAutomaton, configurations_of, machine_of, unconstrained
 from decoding.arena.mask_chunks import num_chunks
 from decoding.arena.on_cpu import OnCpu, lies_in_rows, tried
 from decoding.arena.program import Program, Shape
 from decoding.arena.sequences import Sequences
-from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 from tokenfst.vocabulary import Vocabulary
 
 MAX_BYTES = 1 << 28
@@ -118,7 +117,7 @@ class Arena:
     @classmethod
     def of(
         cls,
-        automata: Sequence[Automaton],
+        automata: Sequence[TableAutomaton],
         device: torch.device | str = "cpu",
         *,
         width: int | None = None,
@@ -147,7 +146,7 @@ class Arena:
             width=width,
             max_bytes=4 * sum(map(len, [first, *blocks])),
             max_depth=max(machine.depth for machine in machines),
-            configurations=max(_carried(automaton) for automaton in automata),
+            configurations=max(configurations_of(automaton) for automaton in automata),
             max_slots=len(machines) + 1,
         )
         for automaton, machine, block in zip(automata, machines, blocks, strict=True):
@@ -176,7 +175,7 @@ class Arena:
         """The bytes of each slot that is in use."""
         return {slot: 4 * int(self._heap.sizes[slot]) for slot in self._heap.slots}
 
-    def add(self, automaton: Automaton) -> int:
+    def add(self, automaton: TableAutomaton) -> int:
         """Copies an automaton in.
 
         Returns:
@@ -197,7 +196,7 @@ class Arena:
     def _block_of(self, machine: Machine) -> IntArray:
         return block_of(machine, self.width, self.begin, self.end, Work(self._limits))
 
-    def _check_vocabulary(self, automaton: Automaton) -> None:
+    def _check_vocabulary(self, automaton: TableAutomaton) -> None:
         if automaton.vocabulary.digest != self.vocabulary.digest:
             raise VocabularyError("the automaton was made for another vocabulary than the arena's")
 
@@ -434,8 +433,3 @@ class Arena:
         if steps is not None and lies_in_rows(logits):
             return steps.mask_logits(logits, at, limit)
         return logits.masked_fill_(~self.mask(at, limit), float("-inf"))
-
-
-def _carried(automaton: Automaton) -> int:
-    """How many configurations a sequence needs to carry."""
-    return automaton.tables.max_configurations if isinstance(automaton, PushdownTokenAutomaton) else 1

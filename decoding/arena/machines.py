@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -27,10 +27,21 @@ from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 from tokenfst.token_classes import END
 from tokenfst.vocabulary import Vocabulary
 
-Automaton: TypeAlias = TokenAutomaton | PushdownTokenAutomaton
+# Automata whose tables the arena can hold.
+TableAutomaton: TypeAlias = TokenAutomaton | PushdownTokenAutomaton
 
 
-def machine_of(automaton: Automaton, max_depth: int) -> Machine:
+def can_hold(automaton: object) -> TypeGuard[TableAutomaton]:
+    """Whether the arena can hold an automaton."""
+    return isinstance(automaton, TokenAutomaton | PushdownTokenAutomaton)
+
+
+def configurations_of(automaton: TableAutomaton) -> int:
+    """Return how many configurations a sequence of the automaton carries."""
+    return automaton.tables.max_configurations if isinstance(automaton, PushdownTokenAutomaton) else 1
+
+
+def machine_of(automaton: TableAutomaton, max_depth: int) -> Machine:
     """The machine of an automaton.
 
     Args:

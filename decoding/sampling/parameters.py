@@ -11,14 +11,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Final, TypedDict
 
 import torch
 from torch import Tensor
 
 # Stands for no top-k: no vocabulary is larger.
 _ALL: Final = 1 << 40
+
+
+class SamplingOptions(TypedDict, total=False):
+    """The settings of `Sampling` beside the temperature and the seed, as keyword arguments."""
+
+    top_k: int | None
+    top_p: float
+    min_p: float
+    typical_p: float
+    repetition_penalty: float
+    presence_penalty: float
+    frequency_penalty: float
 
 
 @dataclass(frozen=True)
@@ -66,8 +78,12 @@ class Sampling:
         _require(math.isfinite(self.presence_penalty), "presence_penalty", self.presence_penalty, "finite")
         _require(math.isfinite(self.frequency_penalty), "frequency_penalty", self.frequency_penalty, "finite")
 
+    def with_seed(self, seed: int | None) -> Sampling:
+        """Return the same settings with another seed."""
+        return replace(self, seed=seed)
+
     def on(self, device: torch.device | str) -> Samplings:
-        """The settings as columns `[1, 1]`, which hold for a batch of any size."""
+        """Return the settings as columns `[1, 1]`, which hold for a batch of any size."""
         return Samplings.of([self], device)
 
 

@@ -16,14 +16,14 @@ from decoding.difficulty import log_probabilities
 from tokenfst.over_tokens import OverTokens
 
 
-class Place(NamedTuple):
+class Position(NamedTuple):
     """Where a row stands in its automaton."""
 
     automaton: OverTokens[Any]
     state: Any
 
 
-class Candidates(NamedTuple):
+class Continuations(NamedTuple):
     """How a row may go on.
 
     Attributes:
@@ -49,19 +49,19 @@ class Step(NamedTuple):
     ends: Tensor
 
     @staticmethod
-    def of(logits: Tensor, places: Sequence[Place], remaining: int) -> Step:
+    def of(logits: Tensor, positions: Sequence[Position], remaining: int) -> Step:
         """The step of R rows.
 
         Args:
             logits: `[R, V]`.
-            places: where each row stands.
+            positions: where each row stands.
             remaining: how many tokens may still be written, the end token included.
 
         Raises:
             ValueError: the logits are narrower than the vocabulary.
         """
         allowed, ends = np.zeros((2, *logits.shape), np.bool_)
-        for row, (automaton, state) in enumerate(places):
+        for row, (automaton, state) in enumerate(positions):
             size, end_ids = len(automaton.vocabulary), list(automaton.vocabulary.eos_ids)
             if logits.shape[1] < size:
                 raise ValueError(f"logits of width {logits.shape[1]} do not cover the vocabulary of {size}")
@@ -77,12 +77,12 @@ class Step(NamedTuple):
         """The log-probability of all end tokens together, `[R]`."""
         return self.scores.masked_fill(~self.ends, -torch.inf).logsumexp(1)
 
-    def candidates(self, number: int) -> list[Candidates]:
+    def continuations(self, number: int) -> list[Continuations]:
         """The `number` likeliest ways in which each row may go on, and its end."""
         going_on = _ranked(self.scores, self.allowed & ~self.ends, min(number, self.scores.shape[1]))
         last_tokens, last_scores = _ranked(self.scores, self.ends, 1), self.end_scores().tolist()
         return [
-            Candidates(tokens, (last[0][0], score) if last else None)
+            Continuations(tokens, (last[0][0], score) if last else None)
             for tokens, last, score in zip(going_on, last_tokens, last_scores, strict=True)
         ]
 

@@ -1,4 +1,4 @@
-"""Proposers of what the constraint leaves no choice about (`decoding.jump_forward`).
+"""Proposers of what the constraint leaves no choice about (`decoding.speculation.jump_forward`).
 
 ForcedTokens    tokens that are the only ones in their mask. They are certain: no verification, and where they come
                 first or last in a text no forward pass of their own
@@ -13,7 +13,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from decoding.jump_forward import CONTEXT, Encode, forced_text, only_token, retokenized, settled
+from decoding.speculation.jump_forward import CONTEXT, Encode, forced_text, only_token, retokenized, settled
 from decoding.speculation.tree import Tree
 from tokenfst.over_tokens import OverTokens
 

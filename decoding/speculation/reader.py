@@ -30,7 +30,7 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache
 
-from decoding.speculation.slots import New, Row
+from decoding.speculation.cache_slots import New, Row
 from decoding.speculation.tree import Tree
 
 Mask = npt.NDArray[np.bool_]

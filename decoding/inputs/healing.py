@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.errors import EmptyLanguage, TokenNotAllowed, VocabularyError
-from decoding.tokens_by_bytes import tokens_by_bytes
+from decoding.inputs.tokens_by_bytes import tokens_by_bytes
 from tokenfst.canonical import CanonicalAutomaton
 from tokenfst.over_tokens import OverTokens
 

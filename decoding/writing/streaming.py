@@ -18,20 +18,23 @@ from __future__ import annotations
 
 import codecs
 import json
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Generic, NamedTuple, TypeVar, overload
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar, Unpack, overload
 
 import torch
 from torch import Tensor
 
+from automata.limits import DEFAULT_LIMITS, Limits
 from constraints.json_schema import JsonSchema
 from constraints.parsed import Parsed
 from constraints.types.typed import Typed
-from decoding.loop import ConstraintLike, automaton_of, encode, vocabulary_of
-from decoding.partial_json import PartialJson
-from decoding.processor import ConstraintLogitsProcessor
-from decoding.sampling import Noise, Sampling, choose, probabilities
+from decoding.inputs.constraints import ConstraintLike
+from decoding.inputs.prompts import Prompt, prompt_tokens
+from decoding.inputs.vocabularies import vocabulary_of
+from decoding.masking.processor import ConstraintLogitsProcessor
+from decoding.sampling import Noise, Sampling, SamplingOptions, choose, probabilities
 from decoding.sampling.penalties import History
+from decoding.writing.partial_json import PartialJson
 from tokenfst.vocabulary import Vocabulary
 
 T = TypeVar("T")
@@ -43,8 +46,8 @@ class Piece(NamedTuple):
 
     Attributes:
         text: whole characters.
-        value: of JSON, the value so far (`decoding.partial_json`); None otherwise, and before there is anything of it.
-            Arrays and objects in it go on growing.
+        value: for JSON, the value so far (`decoding.writing.partial_json`); None otherwise, and before there is a
+            value. Arrays and objects in it grow with the text.
     """
 
     text: str
@@ -173,14 +176,17 @@ class Stream(Generic[T_co]):
 def stream(
     model: Any,
     tokenizer: Any,
-    prompt: str,
+    prompt: Prompt,
     constraint: Parsed[T],
     *,
-    sampling: Sampling = ...,
     max_new_tokens: int = 256,
     wrap_up_after: int | None = None,
+    temperature: float = 1.0,
+    seed: int | None = None,
     at_text_start: bool = False,
     max_depth: int | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    **options: Unpack[SamplingOptions],
 ) -> Stream[T]: ...
 
 
@@ -188,82 +194,101 @@ def stream(
 def stream(
     model: Any,
     tokenizer: Any,
-    prompt: str,
+    prompt: Prompt,
     constraint: ConstraintLike,
     *,
-    sampling: Sampling = ...,
     max_new_tokens: int = 256,
     wrap_up_after: int | None = None,
+    temperature: float = 1.0,
+    seed: int | None = None,
     at_text_start: bool = False,
     max_depth: int | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    **options: Unpack[SamplingOptions],
 ) -> Stream[Any]: ...
 
 
 def stream(
     model: Any,
     tokenizer: Any,
-    prompt: str,
+    prompt: Prompt,
     constraint: Any,
     *,
-    sampling: Sampling = Sampling(),  # noqa: B008 (immutable)
     max_new_tokens: int = 256,
     wrap_up_after: int | None = None,
+    temperature: float = 1.0,
+    seed: int | None = None,
     at_text_start: bool = False,
     max_depth: int | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    **options: Unpack[SamplingOptions],
 ) -> Stream[Any]:
-    """Lets a model write a text that the constraint allows, and hands it out piece by piece.
+    """Let a model write a text that the constraint allows, and return it piece by piece.
 
     Args:
         model: a causal language model of `transformers`.
-        tokenizer: its fast tokenizer.
-        prompt: the text before; an empty one begins with the tokenizer's first special token.
+        tokenizer: its fast tokenizer; or its `Vocabulary` if the prompt is token ids.
+        prompt: the text before, or its token ids; an empty text begins with the tokenizer's first special token.
         constraint: as for `generate`. Pieces have values where it is a JSON Schema or a type.
-        sampling: how tokens are drawn.
-        max_new_tokens: the limit, the end token counted; the text is complete whatever it is.
-        wrap_up_after, at_text_start, max_depth: as for `generate`.
+        max_new_tokens: the limit, the end token counted; the text is complete within it.
+        wrap_up_after, temperature, seed, at_text_start, max_depth, limits: as for `generate`.
+        **options: further settings of `Sampling`, such as `top_k`.
+
+    Returns:
+        An iterator of pieces, which writes a token when it is asked for the next piece.
 
     Raises:
+        ValueError: several prompts.
         Exception: what `generate` raises; what is raised while writing comes with the next piece.
     """
-    vocabulary = vocabulary_of(tokenizer)
-    automaton = automaton_of(constraint, vocabulary, at_text_start)
+    sampling = Sampling(temperature, seed=seed, **options)
+    vocabulary, rows = vocabulary_of(tokenizer), prompt_tokens(tokenizer, prompt)
+    if len(rows) != 1:
+        raise ValueError(f"a stream is one text, and there are {len(rows)} prompts: use `generate`")
     processor = ConstraintLogitsProcessor(
-        automaton, max_new_tokens=max_new_tokens, wrap_up_after=wrap_up_after, max_depth=max_depth
+        constraint,
+        vocabulary,
+        max_new_tokens=max_new_tokens,
+        wrap_up_after=wrap_up_after,
+        at_text_start=at_text_start,
+        max_depth=max_depth,
+        limits=limits,
     )
-    prompts = encode(tokenizer, [prompt], model.device)["input_ids"]
 
     def pieces() -> Pieces:
-        # The automaton is there when there is a token.
+        # The automaton is compiled when there is a token.
         used = processor.automata()[0]
         at_start = at_text_start if used is None else used.at_text_start
         return Pieces(vocabulary, at_text_start=at_start, is_json=isinstance(constraint, JsonSchema | Typed))
 
-    tokens = _written(model, prompts, processor, sampling, max_new_tokens, vocabulary.eos_ids)
-    return Stream(tokens, pieces, constraint)
+    return Stream(_written(model, rows, processor, sampling, max_new_tokens), pieces, constraint)
 
 
 def _written(
     model: Any,
-    prompt: Tensor,
+    prompt: Sequence[Sequence[int]],
     processor: ConstraintLogitsProcessor,
     sampling: Sampling,
     max_new_tokens: int,
-    end_ids: tuple[int, ...],
 ) -> Iterator[int]:
-    """The tokens, the end token last; each is written when it is asked for."""
-    rows, cache = prompt, None
-    noise = Noise.of([sampling.seed], prompt.device)
-    history = History.blank(1, max_new_tokens, prompt, str(prompt.device))
+    """Yield the tokens, the end token last; each is written when it is asked for."""
+    rows: Tensor = torch.tensor(prompt, device=model.device)
+    cache = None
+    noise = Noise.of([sampling.seed], rows.device)
+    history = History.blank(1, max_new_tokens, rows, str(rows.device))
     for step in range(max_new_tokens):
         with torch.no_grad():
             new = rows if cache is None else rows[:, -1:]
             output = model(input_ids=new, past_key_values=cache, use_cache=True)
             logits, cache = output.logits[:, -1], output.past_key_values
-            mask, logits = processor.mask(rows, logits), processor.charged(rows, logits)
-            chosen = choose(probabilities(logits, mask, sampling, history), noise.at(step))
+            # What the model rules out may still be allowed, so the mask is kept apart from the logits.
+            change = processor.apply_(rows, torch.zeros_like(logits))
+            mask = change.isfinite()
+            chosen = choose(probabilities(logits + change.where(mask, 0), mask, sampling, history), noise.at(step))
             history.put(step, chosen)
             rows = torch.cat([rows, chosen[:, None]], dim=1)
         token = int(chosen)
         yield token
-        if token in end_ids:
-            return
+        if token in processor.vocabulary.eos_ids:
+            break
+    processor.check()

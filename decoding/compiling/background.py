@@ -1,13 +1,13 @@
-"""Compiling in the background: a server asks for an automaton, goes on with the prompt, and takes the automaton when
+"""Compile in the background: a server requests an automaton, reads the prompt meanwhile, and takes the automaton when
 the first token is due.
 
     BackgroundCompiler      threads that compile, and a cache of what they made
     Compiling               one request: a future of `concurrent.futures`, which `asyncio.wrap_future` takes too
 
-The native core runs without Python's global lock, so that compiling goes on beside a forward pass. Requests for the
-same content at the same time are one compilation; it is stopped when nobody waits for it any more. What was made is
-kept, by content (`decoding.content`), up to so many bytes; what was asked for longest ago goes first. What failed is
-not kept: a limit of time that was passed on a busy machine says nothing about the next time.
+The native core runs without Python's global lock, so compiling runs beside a forward pass. Requests for the same
+content at the same time share one compilation, which stops when nobody waits for it any more. Automata are kept by
+content (`decoding.compiling.content`) up to a number of bytes, and the least recently requested one is dropped first.
+Failures are not kept: a time limit that was passed on a busy machine says nothing about the next time.
 
 Rejected: processes in place of threads (automata would have to be copied from one to the other); a number of automata
 as the bound (they differ a thousandfold in size).
@@ -26,7 +26,7 @@ import tokenfst
 from automata.compilable import Compilable
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits
 from automata.pushdown.compile import Ambiguity
-from decoding.content import content_of
+from decoding.compiling.content import content_of
 from tokenfst.automaton import TokenAutomaton
 from tokenfst.canonical import CanonicalAutomaton
 from tokenfst.compile import Constraint, Nested

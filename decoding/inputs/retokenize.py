@@ -21,8 +21,8 @@ from typing import Any
 import torch
 
 from automata.errors import EmptyLanguage
+from decoding.inputs.tokens_by_bytes import TokensByBytes, tokens_by_bytes
 from decoding.speculation.reader import CachedModel, Reader, Reading
-from decoding.tokens_by_bytes import TokensByBytes, tokens_by_bytes
 from tokenfst.vocabulary import Vocabulary
 
 

@@ -4,7 +4,7 @@
     tokenfst compile CONSTRAINT --vocab FILE [--output FILE]            states, classes, bytes, a time per stage
     tokenfst draw CONSTRAINT --tokens a,b,ab [--output DIR]             both automata as SVG, or DOT without Graphviz
 
-A constraint is `--regex R`, `--grammar FILE-or-NAME` or `--json-schema FILE` (`decoding.command_constraint`). A mistake
+A constraint is `--regex R`, `--grammar FILE-or-NAME` or `--json-schema FILE` (`decoding.command.source`). A mistake
 gets one message and exit status 2; one in a pattern or in a file with a grammar is shown with a caret where it goes
 wrong, one in a schema with its JSON pointer. Libraries are imported where they are needed: a message about a bad
 pattern should not wait for torch.
@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import TokenfstError
 from automata.pushdown.automaton import PushdownAutomaton
-from decoding.command_constraint import Source, add_constraint, source_of
-from decoding.progress import progress
+from decoding.command.progress import progress
+from decoding.command.source import Source, add_constraint, source_of
 
 if TYPE_CHECKING:
     from automata.drawing import Drawing
@@ -94,7 +94,7 @@ def _generate(options: argparse.Namespace, source: Source[Any], read: Any) -> No
     constraint = source.constraint(read)
     with progress("loading torch and the model"):
         model, tokenizer = _load_model(options.model)
-    from decoding.loop import generate
+    from decoding.writing.generate import generate
 
     with progress("writing"):
         texts = generate(

@@ -15,36 +15,10 @@ from automata.errors import IncompleteOutput, VocabularyError
 from decoding.sampling import Noise, Sampling
 from decoding.speculation.proposer import InTurn, Proposer
 from decoding.speculation.reader import CachedModel, Reader, reading_of
+from decoding.speculation.statistics import Statistics
 from decoding.speculation.tree import Text, Tree
 from decoding.speculation.verify import Verdict, Verification, check_opportunistic
 from tokenfst.over_tokens import OverTokens
-
-
-@dataclass
-class Statistics:
-    """What writing took, all texts together.
-
-    Attributes:
-        tokens: tokens written, end tokens included: as many forward passes as plain writing takes, one by one.
-        forwards: forward passes of the model; each is for all texts that are still being written.
-        draft_forwards: forward passes of proposers' models.
-        rounds: rounds of all texts, each text's counted by itself: forward passes of the model, one by one.
-        certain: tokens written without being verified.
-        proposed: tokens proposed for verification.
-        accepted: how many of them were accepted.
-        masks: masks made.
-        seconds: time by the clock.
-    """
-
-    tokens: int = 0
-    forwards: int = 0
-    draft_forwards: int = 0
-    rounds: int = 0
-    certain: int = 0
-    proposed: int = 0
-    accepted: int = 0
-    masks: int = 0
-    seconds: float = 0.0
 
 
 @dataclass
@@ -62,7 +36,7 @@ class Written:
     statistics: Statistics = field(default_factory=Statistics)
 
 
-def speculate(
+def decode_speculatively(
     model: Any,
     prompts: Sequence[Sequence[int]],
     automata: OverTokens[Any] | Sequence[OverTokens[Any]],
@@ -73,11 +47,12 @@ def speculate(
     max_proposed: int = 32,
     opportunistic: bool = False,
 ) -> Written:
-    """Lets a model write, after each prompt, a text that its automaton accepts, in fewer forward passes.
+    """Write, after each prompt, a text that its automaton accepts, in fewer forward passes.
 
-    Whatever is proposed, texts are distributed as plain constrained sampling writes them; and if no proposer draws
-    (`DraftModel`), they are token by token the same, but for the last bits of the model's logits. `ForcedText` that is
-    not verified is the exception to both.
+    This is the loop below `generate(..., speculation=...)`, for token ids and any `Reader`. Whatever is proposed, texts
+    are distributed as plain constrained sampling writes them; and if no proposer draws (`DraftModel`), they are the
+    same token by token, except for the last bits of the model's logits. `ForcedText` that is not verified is the
+    exception to both.
 
     Args:
         model: a causal language model of `transformers`, or a `Reader` for as many texts as there are prompts.
