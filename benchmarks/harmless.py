@@ -31,8 +31,8 @@ import tokenfst
 from constraints import json_schema
 from decoding import bundled_model, vocabulary_of
 from decoding.difficulty import log_probabilities, measures
-from decoding.sampling import NOTHING, Noise, Sampling, choose, derived_seed, probabilities
 from decoding.inputs.prompts import pad_token, padded, prompt_tokens
+from decoding.sampling import NOTHING, Noise, Sampling, choose, derived_seed, probabilities
 from tokenfst.over_tokens import OverTokens
 
 # Tokens of a text, the end token included; a text that would go on is cut off, and is not valid.

@@ -41,6 +41,7 @@ from decoding.arena.mask_chunks import num_chunks
 from decoding.arena.on_cpu import OnCpu, lies_in_rows, tried
 from decoding.arena.program import Program, Shape
 from decoding.arena.sequences import Sequences
+from decoding.inputs.vocabularies import checked_vocabulary
 from tokenfst.vocabulary import Vocabulary
 
 MAX_BYTES = 1 << 28
@@ -93,7 +94,7 @@ class Arena:
             ValueError: `width` is less than the vocabulary's, or `part` is not inside of it.
             LimitExceeded: not even slot 0 fits.
         """
-        self.vocabulary = vocabulary
+        self.vocabulary = checked_vocabulary(vocabulary)
         self.width = len(vocabulary) if width is None else width
         if self.width < len(vocabulary):
             raise ValueError(f"logits of width {self.width} do not cover the vocabulary of {len(vocabulary)}")

@@ -27,6 +27,7 @@ from automata.compilable import Compilable
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits
 from automata.pushdown.compile import Ambiguity
 from decoding.compiling.content import content_of
+from decoding.inputs.vocabularies import checked_vocabulary
 from tokenfst.automaton import TokenAutomaton
 from tokenfst.canonical import CanonicalAutomaton
 from tokenfst.compile import Constraint, Nested
@@ -141,6 +142,7 @@ class BackgroundCompiler:
         Raises:
             RuntimeError: the compiler is closed.
         """
+        checked_vocabulary(vocabulary)
         sets = {name: tuple(sorted(ids)) for name, ids in (terminals or {}).items()}
         options = {
             "at_text_start": at_text_start,

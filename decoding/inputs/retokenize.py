@@ -22,6 +22,7 @@ import torch
 
 from automata.errors import EmptyLanguage
 from decoding.inputs.tokens_by_bytes import TokensByBytes, tokens_by_bytes
+from decoding.inputs.vocabularies import checked_vocabulary
 from decoding.speculation.reader import CachedModel, Reader, Reading
 from tokenfst.vocabulary import Vocabulary
 
@@ -57,6 +58,7 @@ def retokenize(model: Any, vocabulary: Vocabulary, prompt: Sequence[int], text: 
     """
     if not prompt:
         raise ValueError("a model has to read a token before it prefers one: the prompt is empty")
+    checked_vocabulary(vocabulary)
     reader: Reader = model if hasattr(model, "read") else CachedModel(model)
     spelling = _Spelling(tokens_by_bytes(vocabulary), text.encode() if isinstance(text, str) else text)
     written: list[int] = []

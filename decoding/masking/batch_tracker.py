@@ -105,7 +105,7 @@ class BatchTracker:
         self._by_byte = tokens_of_byte(device)
         self._first = torch.arange(0, len(prompts), times, device=prompts.device)
         # States on the host take the tokens there in any case.
-        self._defers = device.type != "cpu" and not self._has_host
+        self._defers = not _is_host(device) and not self._has_host
         self._noted: Tensor | None = None
         self._unchecked: list[tuple[BatchStates, int | None]] = []
         self._kept: dict[int, BatchStates] = {}
@@ -330,6 +330,11 @@ class BatchTracker:
         for token in states.tokens[row, self.prompt_length :].tolist():
             state = automaton.advance(state, token)
         return automaton.min_tokens(state) > remaining
+
+
+def _is_host(device: torch.device) -> bool:
+    """Whether reading a tensor takes no wait."""
+    return device.type == "cpu"
 
 
 def _end_ids(automata: Sequence[Automaton | None], width: int) -> list[int]:

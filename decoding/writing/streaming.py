@@ -28,7 +28,7 @@ from automata.limits import DEFAULT_LIMITS, Limits
 from constraints.json_schema import JsonSchema
 from constraints.parsed import Parsed
 from constraints.types.typed import Typed
-from decoding.inputs.constraints import ConstraintLike
+from decoding.inputs.constraints import ConstraintLike, check_count, constrained
 from decoding.inputs.prompts import Prompt, prompt_tokens
 from decoding.inputs.vocabularies import vocabulary_of
 from decoding.masking.processor import ConstraintLogitsProcessor
@@ -245,14 +245,10 @@ def stream(
     vocabulary, rows = vocabulary_of(tokenizer), prompt_tokens(tokenizer, prompt)
     if len(rows) != 1:
         raise ValueError(f"a stream is one text, and there are {len(rows)} prompts: use `generate`")
+    each = constrained(constraint, vocabulary, at_text_start=at_text_start, limits=limits)
+    check_count(len(each), 1)
     processor = ConstraintLogitsProcessor(
-        constraint,
-        vocabulary,
-        max_new_tokens=max_new_tokens,
-        wrap_up_after=wrap_up_after,
-        at_text_start=at_text_start,
-        max_depth=max_depth,
-        limits=limits,
+        each, vocabulary, max_new_tokens=max_new_tokens, wrap_up_after=wrap_up_after, max_depth=max_depth
     )
 
     def pieces() -> Pieces:
