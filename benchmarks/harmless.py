@@ -97,7 +97,7 @@ class Writer:
                 use_cache=True,
                 logits_to_keep=1,
             )
-            ids = batch.step(output.logits[:, -1], noise.at(step))[:, None]
+            ids = batch.step(output.logits[:, -1], noise, step)[:, None]
             if not batch.live:
                 break
             positions = positions[:, -1:] + 1
@@ -113,13 +113,13 @@ class _Batch:
         self.states = [None if constraint is None else constraint.start] * len(texts)
         self.live = set(range(len(texts)))
 
-    def step(self, logits: Tensor, noise: Noise) -> Tensor:
+    def step(self, logits: Tensor, noise: Noise, step: int) -> Tensor:
         """Adds a token to each text that has not ended; returns one for each row, `[B]`."""
         mask = self._mask(logits)
-        tokens = choose(probabilities(logits, mask, Sampling()), noise)
+        tokens = choose(probabilities(logits, mask, Sampling()), noise, step)
         if NOTHING in tokens:
             raise RuntimeError("a constraint allows nothing")
-        wanted = choose(probabilities(logits, None, Sampling()), noise)
+        wanted = choose(probabilities(logits, None, Sampling()), noise, step)
         intervened = measures(logits, mask, wanted).intervened.tolist()
         nats = -log_probabilities(logits).gather(1, tokens[:, None])[:, 0]
         for row, (token, cost) in enumerate(zip(tokens.tolist(), nats.tolist(), strict=True)):

@@ -141,13 +141,12 @@ class _Sampler:
         """Adds a token to each text that has not ended."""
         samples, numbers = [self.samples[number] for number in live], torch.tensor(live)
         logits = logits[torch.tensor([sample.row for sample in samples], device=logits.device)]
-        seeds = self.seeds[numbers].to(logits.device)
-        noise = Noise(seeds, torch.full_like(seeds, step))
+        noise = Noise(self.seeds[numbers].to(logits.device))
         history = self._history(samples, logits)
         now = Step.of(logits, [Position(sample.automaton, sample.state) for sample in samples], remaining)
-        tokens = choose(probabilities(logits, now.allowed, self.sampling, history), noise)
+        tokens = choose(probabilities(logits, now.allowed, self.sampling, history), noise, step)
         if self.difficulty is not None:
-            wanted = choose(probabilities(logits, None, self.sampling, history), noise)
+            wanted = choose(probabilities(logits, None, self.sampling, history), noise, step)
             self.difficulty.add(logits, now.allowed, wanted, numbers)
         places = tokens[:, None]
         own = now.scores.gather(1, places)[:, 0]

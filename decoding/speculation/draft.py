@@ -88,7 +88,8 @@ class DraftModel:
     def _ranked(self, places: Sequence[tuple[Tree[Any], int]], drawn: Tensor) -> list[list[tuple[int, float]]]:
         """The tokens that are proposed at each place, in order, each with its probability."""
         greedy = torch.tensor([tree.text.sampling.temperature == 0 for tree, _ in places], device=drawn.device)
-        race = drawn / noise_at(places, drawn.device).exponential(drawn.shape[1], DRAFT_STREAM)
+        noise, steps = noise_at(places, drawn.device)
+        race = drawn / noise.exponential(drawn.shape[1], steps, DRAFT_STREAM)
         first = torch.where(greedy[:, None], drawn, race).topk(min(max(self.widths), drawn.shape[1]), dim=1).indices
         pairs = zip(first.tolist(), drawn.gather(1, first).tolist(), strict=True)
         return [list(zip(tokens, shares, strict=True)) for tokens, shares in pairs]

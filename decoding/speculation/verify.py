@@ -105,7 +105,7 @@ class Verification:
         if self._places:
             self._logits, every = torch.cat(list(logits)), [*range(len(self._places))]
             self._probabilities = self._distribution(every, masked=not opportunistic)
-            self._tokens: list[int] = choose(self._probabilities, self._noise(every)).tolist()
+            self._tokens: list[int] = choose(self._probabilities, *self._noise(every)).tolist()
             self._coins = self._coins_of()
 
     def verdict(self, number: int) -> Verdict:
@@ -136,7 +136,7 @@ class Verification:
         token = self._tokens[row]
         if not self._opportunistic or _is_allowed(tree, place, token):
             return token
-        return int(choose(self._distribution([row], masked=True), self._noise([row])))
+        return int(choose(self._distribution([row], masked=True), *self._noise([row])))
 
     def _coins_of(self) -> dict[tuple[int, int], list[float]]:
         """By place, where nodes were drawn: what the target gives to the first node, and uniform numbers for all.
@@ -151,7 +151,8 @@ class Verification:
         first = [[self._trees[number].tokens[below[0]]] for (number, _), below in zip(drawn, nodes, strict=True)]
         likely = target.gather(1, torch.tensor(first, device=target.device))
         # An exponential number e is as large as -log of a uniform one.
-        coins = self._noise(rows).exponential(max(map(len, nodes)), ACCEPT_STREAM).neg().exp()
+        noise, steps = self._noise(rows)
+        coins = noise.exponential(max(map(len, nodes)), steps, ACCEPT_STREAM).neg().exp()
         return dict(zip(drawn, torch.cat([likely, coins], 1).tolist(), strict=True))
 
     def _drawn_nodes(self, number: int, place: int) -> list[int]:
@@ -175,7 +176,7 @@ class Verification:
             if coin * float(drawn[tree.tokens[node]]) < float(left[tree.tokens[node]]):
                 return node, tree.tokens[node]
             left, refused = _residual(left, drawn), node
-        return None, int(choose(left[None], self._noise([row])))
+        return None, int(choose(left[None], *self._noise([row])))
 
     def _distribution(self, rows: Sequence[int], *, masked: bool) -> Tensor:
         """What the tokens of some rows are drawn from, `[R, V]`."""
@@ -190,16 +191,16 @@ class Verification:
         columns = Samplings.of(samplings[:1] if same else samplings, logits.device)
         return probabilities(logits, mask, columns, _history(pairs, logits.device))
 
-    def _noise(self, rows: Sequence[int]) -> Noise:
+    def _noise(self, rows: Sequence[int]) -> tuple[Noise, Tensor]:
         pairs = [(self._trees[number], place) for number, place in map(self._places.__getitem__, rows)]
         return noise_at(pairs, self._logits.device)
 
 
-def noise_at(places: Sequence[tuple[Tree[Any], int]], device: torch.device) -> Noise:
-    """The noise of the draws at some places of trees."""
+def noise_at(places: Sequence[tuple[Tree[Any], int]], device: torch.device) -> tuple[Noise, Tensor]:
+    """Return the noise of the draws at some places of trees, and their steps."""
     seeds = torch.tensor([tree.text.seed for tree, _ in places], device=device)
     steps = torch.tensor([tree.text.step + tree.depth(place) for tree, place in places], device=device)
-    return Noise(seeds, steps)
+    return Noise(seeds), steps
 
 
 def _history(places: Sequence[tuple[Tree[Any], int]], device: torch.device) -> History | None:

@@ -280,7 +280,7 @@ def _written(
             # What the model rules out may still be allowed, so the mask is kept apart from the logits.
             change = processor.apply_(rows, torch.zeros_like(logits))
             mask = change.isfinite()
-            chosen = choose(probabilities(logits + change.where(mask, 0), mask, sampling, history), noise.at(step))
+            chosen = choose(probabilities(logits + change.where(mask, 0), mask, sampling, history), noise, step)
             history.put(step, chosen)
             rows = torch.cat([rows, chosen[:, None]], dim=1)
         token = int(chosen)
