@@ -49,6 +49,8 @@ WALK_AT, ROWS_AT, CUTS_AT, NUM_CUTS = range(4)
 # What the intervals of nodes are of: nothing, the count, or how many symbols are free above the stack.
 NOTHING, COUNT, FREE = range(3)
 
+# In ROW_FORCED: a row that allows several tokens, and one that allows none.
+SEVERAL_ALLOWED, NOTHING_ALLOWED = -1, -2
 # Rows, and nodes, of every automaton: where nothing is allowed, and after the end.
 DEAD, ENDED = 0, 1
 # More than any number of tokens; three of them still fit.

@@ -33,7 +33,7 @@ class Candidates(NamedTuple):
     near: Tensor
 
 
-def choose(stack: Tensor, candidates: Candidates) -> tuple[Tensor, Tensor, Tensor]:
+def keep_distinct(stack: Tensor, candidates: Candidates) -> tuple[Tensor, Tensor, Tensor]:
     """The candidates to keep.
 
     Args:

@@ -4,7 +4,7 @@
     look up     class of the token; combs of the rows -> outcomes -> moves                        [B, P, R]
     stack       what is left of it, with the pushes on top                                        [B, C, ..], C = P x R
     settle      from the node of the move on: count the cuts below the gauge, row; read the stack [B, C, L]
-    choose      of equal candidates one, and the first P of them (`decoding.arena.parallel`)      [B, P, L]
+    distinct    of equal candidates one, and the first P of them (`decoding.arena.parallel`)      [B, P, L]
 
 Shapes depend on the batch and on `Shape` alone and no value is read on the host, so a step can stand in a CUDA graph
 and inside `torch.compile`. It is also the reference for the native core (`decoding.arena.on_cpu`).
@@ -18,8 +18,20 @@ import torch
 from torch import Tensor
 
 from decoding.arena import layout
-from decoding.arena.layout import CHUNK_WORDS, CUTS_AT, DEAD, ENDED, FAR, FIELDS, NUM_CUTS, ROWS_AT, WALK_AT
-from decoding.arena.parallel import Candidates, choose
+from decoding.arena.layout import (
+    CHUNK_WORDS,
+    CUTS_AT,
+    DEAD,
+    ENDED,
+    FAR,
+    FIELDS,
+    NOTHING_ALLOWED,
+    NUM_CUTS,
+    ROWS_AT,
+    WALK_AT,
+)
+from decoding.arena.machine import Machine
+from decoding.arena.parallel import Candidates, keep_distinct
 from decoding.arena.sequences import CONTEXT, COST, SYMBOL, Sequences
 
 
@@ -45,6 +57,20 @@ class Shape(NamedTuple):
     runs: int = 0
     parts: int = 1
     at_once: int = 1
+
+    @staticmethod
+    def of(machine: Machine) -> Shape:
+        """Return the shapes that one machine needs."""
+        return Shape(
+            times=machine.outcomes.shape[1],
+            reads=machine.reads,
+            longest=machine.longest,
+            cuts=int(machine.nodes[:, NUM_CUTS].max()),
+            classes=machine.num_classes,
+            runs=int(machine.node_runs[:, 1].max(initial=0)),
+            parts=machine.parts,
+            at_once=machine.at_once,
+        )
 
 
 class Program:
@@ -188,7 +214,7 @@ class Program:
         if configurations > 1:
             near = self._top(tables, at, base, height, pushes, max(self.shape.longest, 1))
             node = torch.where(row[:, :, 0] == DEAD, DEAD, torch.where(has_ended, ENDED, node))
-            order, kept, overflows = choose(stack[..., SYMBOL], Candidates(node, height, base, near))
+            order, kept, overflows = keep_distinct(stack[..., SYMBOL], Candidates(node, height, base, near))
             overflowed = overflowed | overflows
             row = row.gather(1, order[:, :, None].expand(-1, -1, row.shape[2]))
             row = torch.where((kept & ~overflowed[:, None])[:, :, None], row, DEAD)
@@ -268,7 +294,7 @@ class Program:
         tables = self.tables(at.slot)
         found = self.read(tables.place(layout.ROW_FORCED) + at.row.flatten(1))
         most = found.amax(1)
-        least = torch.where(found == -2, most[:, None], found).amin(1)
+        least = torch.where(found == NOTHING_ALLOWED, most[:, None], found).amin(1)
         return torch.where((most == least) & (most >= 0), most, -1)
 
 

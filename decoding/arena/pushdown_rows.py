@@ -19,12 +19,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from decoding.arena.layout import DEAD, ENDED
+from decoding.arena.machine import Longs
 from tokenfst.pushdown.tables import PushdownTables
-
-Longs = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -21,18 +21,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from automata.arrays import IntArray
 from automata.errors import EmptyLanguage, TokenNotAllowed, VocabularyError
 from decoding.inputs.tokens_by_bytes import tokens_by_bytes
 from tokenfst.canonical import CanonicalAutomaton
 from tokenfst.over_tokens import OverTokens
 
 S = TypeVar("S")
-Words: TypeAlias = npt.NDArray[np.int32]
 
 # More than any number of tokens.
 _NEVER: Final = 1 << 60
@@ -113,7 +112,7 @@ class Healed(OverTokens[Any]):
         """What tokens write behind the prefix."""
         return super().text(token_ids)[len(self.prefix) :]
 
-    def fill_bitmask(self, state: Any, out: Words, remaining: int | None = None) -> None:
+    def fill_bitmask(self, state: Any, out: IntArray, remaining: int | None = None) -> None:
         """Write the mask of a state as packed words; see `OverTokens.fill_bitmask`."""
         if not isinstance(state, Unspelled):
             self.inner.fill_bitmask(state, out, remaining)

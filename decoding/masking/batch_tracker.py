@@ -31,7 +31,7 @@ from decoding.arena.arena import MAX_DEPTH
 from decoding.arena.bits import tokens_of_byte, unpacked
 from decoding.arena.layout import DEAD
 from decoding.inputs.constraints import Automaton
-from decoding.masking.host_masks import ASTRAY, ENDED, HostState, advanced, excess, packed_masks
+from decoding.masking.host_masks import ASTRAY, ENDED, HostState, advanced, host_excess, packed_masks
 
 # The lengths that are kept beside that of the prompt: more than any draft is long.
 KEPT: Final = 64
@@ -232,7 +232,7 @@ class BatchTracker:
         if price:
             for row, state in enumerate(host):
                 if state is not None and state is not ASTRAY and state is not ENDED:
-                    more = excess(self._by_row[row], state, self.width).to(self.device)
+                    more = host_excess(self._by_row[row], state, self.width).to(self.device)
                     scores[row] -= (price * more).to(scores.dtype)
         words = packed_masks(self._by_row, host, self.width, remaining).to(self.device)
         scores.masked_fill_(~unpacked(words, self.width, self._by_byte), float("-inf"))

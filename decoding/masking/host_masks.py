@@ -78,7 +78,7 @@ def _end_words(automaton: Automaton | None, size: int) -> np.ndarray[Any, np.dty
     return np.packbits(bits, bitorder="little").view(np.int32)
 
 
-def excess(automaton: Automaton | None, state: Any, width: int) -> Tensor:
+def host_excess(automaton: Automaton | None, state: Any, width: int) -> Tensor:
     """Return by how many tokens each token makes the text longer than the shortest, `[V]` int64; at most 64.
 
     The masks within budgets tell: a token that needs one more than the least is one too many.

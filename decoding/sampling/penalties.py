@@ -8,8 +8,10 @@ quotation mark, is held back like any other wherever there is a choice.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -32,6 +34,11 @@ class History:
     def blank(batch: int, max_new_tokens: int, prompt: Tensor | None = None, device: str = "cpu") -> History:
         """A history of `max_new_tokens` places that are still empty."""
         return History(torch.full((batch, max_new_tokens), -1, device=device), prompt)
+
+    @staticmethod
+    def of(written: Sequence[Sequence[int]], prompts: Sequence[Sequence[int]], device: torch.device | str) -> History:
+        """Return the history of texts that are given as lists of tokens."""
+        return History(_padded(written, device), _padded(prompts, device))
 
     def put(self, step: int | Tensor, tokens: Tensor) -> None:
         """Writes tokens `[B]` into place `step` of each text, in place; -1 takes one back."""
@@ -61,6 +68,14 @@ def penalized(logits: Tensor, samplings: Samplings, history: History) -> Tensor:
     if counts is not None and samplings.presence_penalty is not None:
         logits = logits - samplings.presence_penalty * (counts > 0)
     return logits
+
+
+def _padded(rows: Sequence[Sequence[int]], device: torch.device | str) -> Tensor:
+    """Return token ids, -1 where a row is shorter than the longest, `[B, T]` int64."""
+    padded = np.full((len(rows), max(map(len, rows))), -1, np.int64)
+    for number, row in enumerate(rows):
+        padded[number, : len(row)] = row
+    return torch.from_numpy(padded).to(device)
 
 
 def _counts(tokens: Tensor, logits: Tensor) -> Tensor:

@@ -157,11 +157,4 @@ class _Sampler:
     def _history(self, samples: list[_Sample], logits: Tensor) -> History:
         written = [sample.tokens for sample in samples]
         prompts = [self.prompts[sample.prompt] for sample in samples]
-        return History(_padded(written, logits.device), _padded(prompts, logits.device))
-
-
-def _padded(rows: Sequence[Sequence[int]], device: torch.device) -> Tensor:
-    """Rows of tokens, `[R, T]` int64, with -1 where a row is shorter."""
-    longest = max(map(len, rows))
-    padded = [list(row) + [-1] * (longest - len(row)) for row in rows]
-    return torch.tensor(padded, dtype=torch.int64, device=device).view(len(rows), longest)
+        return History.of(written, prompts, logits.device)

@@ -1,7 +1,7 @@
 """Which slot of a cache holds which token of a text, or of a tree after it.
 
-    Row    what the cache holds of one text
-    New    what is to be read for it next: the rest of the text, and then nodes
+    CachedText    what the cache holds of one text
+    NewTokens    what is to be read for it next: the rest of the text, and then nodes
 
 Slots are numbers from 0; a row's may have holes, and those of several rows are the columns of one cache.
 """
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from decoding.speculation.tree import ROOT
 
 
-class Row:
+class CachedText:
     """What a cache holds of one text: its tokens up to some place, and nodes of a tree after it.
 
     Attributes:
@@ -79,7 +79,7 @@ class Row:
         self.slots = list(range(len(self.slots)))
 
 
-class New:
+class NewTokens:
     """The tokens that are to be read for a row.
 
     Attributes:
@@ -88,7 +88,7 @@ class New:
         num_wanted: how many of the last ones hold all that are asked about.
     """
 
-    def __init__(self, row: Row, places: Sequence[int]) -> None:
+    def __init__(self, row: CachedText, places: Sequence[int]) -> None:
         """Finds what is new.
 
         Args:

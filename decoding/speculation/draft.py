@@ -25,7 +25,7 @@ from torch import Tensor
 from decoding.sampling import Sampling, Samplings, probabilities
 from decoding.speculation.reader import Reader, reading_of
 from decoding.speculation.tree import ROOT, Tree
-from decoding.speculation.verify import DRAFT_STREAM, noise_at, unpacked
+from decoding.speculation.verify import DRAFT_STREAM, bool_masks, noise_at
 from tokenfst.over_tokens import OverTokens
 
 
@@ -104,7 +104,7 @@ class DraftModel:
 
 def _distribution(places: Sequence[tuple[Tree[Any], int]], logits: Tensor) -> Tensor:
     """What is drawn from, `[P, V]`: at temperature 0 the model's distribution as it is, to be ranked."""
-    mask = unpacked(np.stack([tree.mask(place) for tree, place in places]), logits.shape[1], logits.device)
+    mask = bool_masks(np.stack([tree.mask(place) for tree, place in places]), logits.shape[1], logits.device)
     samplings = [tree.text.sampling for tree, _ in places]
     columns = Samplings.of([sampling if sampling.temperature else Sampling() for sampling in samplings], logits.device)
     return probabilities(logits, mask, columns)

@@ -13,7 +13,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from decoding.speculation.jump_forward import CONTEXT, Encode, forced_text, only_token, retokenized, settled
+from decoding.speculation.jump_forward import ENCODER_CONTEXT, Encode, forced_text, only_token, retokenized, settled
 from decoding.speculation.tree import Tree
 from tokenfst.over_tokens import OverTokens
 
@@ -71,7 +71,7 @@ class ForcedText:
         text = self._text(automaton, state)
         if not text:
             return []
-        before = [*tree.text.tokens[-CONTEXT:], *(tree.tokens[node] for node in tree.path(place))]
+        before = [*tree.text.tokens[-ENCODER_CONTEXT:], *(tree.tokens[node] for node in tree.path(place))]
         tokens = retokenized(automaton.vocabulary, before, text, self.encode)
         return tokens if self.verified else settled(automaton, state, tokens)
 

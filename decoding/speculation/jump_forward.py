@@ -20,21 +20,20 @@ from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import numpy.typing as npt
 
+from automata.arrays import IntArray
 from tokenfst.canonical import CanonicalAutomaton
 from tokenfst.over_tokens import OverTokens
 from tokenfst.vocabulary import Vocabulary
 
-Words = npt.NDArray[np.int32]
 # From a text to the token ids that the model's encoder gives it, without special tokens.
 Encode: TypeAlias = Callable[[str], Sequence[int]]
 
 # How many tokens before a forced text the encoder is shown, for what it does depends on them.
-CONTEXT = 8
+ENCODER_CONTEXT = 8
 
 
-def only_token(words: Words) -> int | None:
+def only_token(words: IntArray) -> int | None:
     """The token of a mask that holds a single one, None for other masks.
 
     Args:
@@ -100,7 +99,7 @@ def retokenized(vocabulary: Vocabulary, before: Sequence[int], text: bytes, enco
         The tokens, which write exactly the text's whole characters; none if the encoder does not write them.
     """
     text = _whole_characters(text)
-    for context in ([*before[-CONTEXT:]], []):
+    for context in ([*before[-ENCODER_CONTEXT:]], []):
         head = vocabulary.detokenize(context)
         try:
             tokens = list(encode((head + text).decode()))
@@ -162,13 +161,13 @@ class _FirstBytes:
         self.length = np.array([len(token) for token in vocabulary.tokens])
         first = np.array([token[0] if token else -1 for token in vocabulary.tokens])
         size = len(vocabulary.all_words) * 32
-        self._others: dict[int, Words] = {}
+        self._others: dict[int, IntArray] = {}
         for byte in np.unique(first[first >= 0]).tolist():
             bits = np.ones(size, np.uint8)
             bits[: len(first)] = first != byte
             self._others[byte] = np.packbits(bits, bitorder="little").view(np.int32)
 
-    def of(self, words: Words) -> int | None:
+    def of(self, words: IntArray) -> int | None:
         """The byte that all tokens of a mask begin with, None where there is none."""
         (places,) = words.nonzero()
         if not len(places):

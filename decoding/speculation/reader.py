@@ -30,7 +30,7 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache
 
-from decoding.speculation.cache_slots import New, Row
+from decoding.speculation.cache_slots import CachedText, NewTokens
 from decoding.speculation.tree import Tree
 
 Mask = npt.NDArray[np.bool_]
@@ -112,7 +112,7 @@ class CachedModel:
         for reading in readings:
             self._rows[reading.row].follow(reading.text, reading.tokens, reading.parents, reading.places)
         slots = self._tidy()
-        news = {reading.row: New(self._rows[reading.row], reading.places) for reading in readings}
+        news = {reading.row: NewTokens(self._rows[reading.row], reading.places) for reading in readings}
         width = max(len(new) for new in news.values())
         mask = None if self._is_plain(news) else self._mask(news, slots, width)
         logits = self._forward(news, mask, width)
@@ -123,7 +123,7 @@ class CachedModel:
 
     def _start_over(self) -> None:
         # What the cache holds, in the order of its own batch, and how often in a row nothing was asked about it.
-        self._rows = {row: Row() for row in range(self._batch)}
+        self._rows = {row: CachedText() for row in range(self._batch)}
         self._idle = dict.fromkeys(self._rows, 0)
         self._cache = DynamicCache()
 
@@ -144,7 +144,7 @@ class CachedModel:
         lanes = {row: lane for lane, row in enumerate(self._rows)}
         return lanes if rows is None else {row: lanes[row] for row in rows}
 
-    def _forward(self, news: dict[int, New], mask: Mask | None, width: int) -> Tensor:
+    def _forward(self, news: dict[int, NewTokens], mask: Mask | None, width: int) -> Tensor:
         """One pass over the new tokens of each row, on the right of a rectangle."""
         ids, positions = np.zeros((2, len(self._rows), width), np.int64)
         for row, lane in self._lanes(news).items():
@@ -169,11 +169,11 @@ class CachedModel:
         logits: Tensor = output.logits
         return logits
 
-    def _is_plain(self, news: dict[int, New]) -> bool:
+    def _is_plain(self, news: dict[int, NewTokens]) -> bool:
         """Whether what is new is nothing but the continuation of one text, slot by slot."""
         return len(self._rows) == 1 and all(new.is_chain() for new in news.values())
 
-    def _mask(self, news: dict[int, New], slots: int, width: int) -> Mask:
+    def _mask(self, news: dict[int, NewTokens], slots: int, width: int) -> Mask:
         """Which slots each token sees, `[B, N, slots + N]`."""
         self._require_plain_attention()
         mask = np.zeros((len(self._rows), width, slots + width), np.bool_)

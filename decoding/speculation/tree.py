@@ -18,15 +18,14 @@ from collections.abc import Sequence
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 from torch import Tensor
 
+from automata.arrays import IntArray
 from automata.errors import TokenNotAllowed
 from decoding.sampling import Sampling
 from tokenfst.over_tokens import OverTokens
 
 S = TypeVar("S")
-Words = npt.NDArray[np.int32]
 
 # The place before the first node: the text as it is.
 ROOT: Final = -1
@@ -101,7 +100,7 @@ class Tree(Generic[S]):
         self._states: list[S] = [state]
         self._depth = [0]
         self._children: list[list[int]] = [[]]
-        self._masks: list[Words | None] = [None]
+        self._masks: list[IntArray | None] = [None]
 
     def __len__(self) -> int:
         """N, the nodes."""
@@ -207,7 +206,7 @@ class Tree(Generic[S]):
 
     # Masks
 
-    def mask(self, place: int) -> Words:
+    def mask(self, place: int) -> IntArray:
         """What may come after an open place, `[W]` packed words, not to be changed."""
         words = self._masks[place + 1]
         if words is None:
@@ -227,7 +226,7 @@ def tree_masks(
     tokens: Sequence[int],
     parents: Sequence[int],
     remaining: int | None = None,
-) -> Words:
+) -> IntArray:
     """The masks of every place of a tree of tokens.
 
     Args:

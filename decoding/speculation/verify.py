@@ -36,9 +36,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from automata.arrays import IntArray
 from automata.errors import TokenNotAllowed
+from decoding.arena.bits import tokens_of_byte, unpacked
 from decoding.sampling import History, Noise, Sampling, Samplings, choose, probabilities
-from decoding.speculation.tree import ROOT, Tree, Words
+from decoding.speculation.tree import ROOT, Tree
 
 # Streams of the noise, beside that of plain draws.
 DRAFT_STREAM: Final = 1
@@ -57,19 +59,15 @@ class Verdict(NamedTuple):
     token: int | None
 
 
-def unpacked(words: Words, width: int, device: torch.device) -> Tensor:
-    """Masks as booleans.
+def bool_masks(words: IntArray, width: int, device: torch.device) -> Tensor:
+    """Return masks as booleans, `[P, V]`.
 
     Args:
         words: `[P, W]` int32, packed.
         width: V of the logits; tokens past the vocabulary are not allowed.
         device: where the result lives.
-
-    Returns:
-        `[P, V]` bool.
     """
-    bits = torch.from_numpy(words).to(device)[:, :, None] >> torch.arange(32, dtype=torch.int32, device=device) & 1
-    mask = bits.flatten(1).bool()[:, :width]
+    mask = unpacked(torch.from_numpy(words).to(device), width, tokens_of_byte(device))
     return torch.nn.functional.pad(mask, (0, width - mask.shape[1]))
 
 
@@ -185,7 +183,7 @@ class Verification:
         mask = None
         if masked:
             words = np.stack([tree.mask(place) for tree, place in pairs])
-            mask = unpacked(words, logits.shape[1], logits.device)
+            mask = bool_masks(words, logits.shape[1], logits.device)
         samplings = [tree.text.sampling for tree, _ in pairs]
         same = all(sampling == samplings[0] for sampling in samplings)
         columns = Samplings.of(samplings[:1] if same else samplings, logits.device)
@@ -212,7 +210,7 @@ def _history(places: Sequence[tuple[Tree[Any], int]], device: torch.device) -> H
         text = tree.text
         prompts.append(text.tokens[: text.num_prompt])
         written.append([*text.tokens[text.num_prompt :], *(tree.tokens[node] for node in tree.path(place))])
-    return History(_padded(written, device), _padded(prompts, device))
+    return History.of(written, prompts, device)
 
 
 def _residual(left: Tensor, drawn: Tensor) -> Tensor:
@@ -245,11 +243,3 @@ def _is_allowed(tree: Tree[Any], place: int, token: int) -> bool:
 def _penalizes(sampling: Sampling) -> bool:
     penalties = sampling.repetition_penalty, sampling.presence_penalty, sampling.frequency_penalty
     return penalties != (1, 0, 0)
-
-
-def _padded(rows: Sequence[Sequence[int]], device: torch.device) -> Tensor:
-    """Token ids, -1 where a row is shorter than the longest, `[R, T]` int64."""
-    padded = np.full((len(rows), max(map(len, rows))), -1, np.int64)
-    for number, row in enumerate(rows):
-        padded[number, : len(row)] = row
-    return torch.from_numpy(padded).to(device)
