@@ -20,7 +20,7 @@ _MOST_WORDS = np.iinfo(np.int32).max
 
 
 def block_of(machine: Machine, width: int, begin: int, end: int, work: Work) -> IntArray:
-    """The block of a machine, for tokens below `width`, with masks over those from `begin` to `end`.
+    """Return the block of a machine, for tokens below `width`, with masks over those from `begin` to `end`.
 
     Raises:
         LimitExceeded: it takes too much memory.

@@ -42,7 +42,7 @@ def configurations_of(automaton: TableAutomaton) -> int:
 
 
 def machine_of(automaton: TableAutomaton, max_depth: int) -> Machine:
-    """The machine of an automaton.
+    """Return the machine of an automaton.
 
     Args:
         automaton: the automaton.
@@ -59,7 +59,7 @@ def machine_of(automaton: TableAutomaton, max_depth: int) -> Machine:
 
 
 def unconstrained(vocabulary: Vocabulary) -> Machine:
-    """The machine that allows every token of a vocabulary."""
+    """Return the machine that allows every token of a vocabulary."""
     classes = np.full(len(vocabulary), END + 1)
     classes[list(vocabulary.eos_ids)] = END
     rows = np.arange(3)
@@ -153,7 +153,7 @@ def of_counted(automaton: CountedAutomaton) -> Machine:
 
 
 def _runs(automaton: CountedAutomaton, num_nodes: int) -> tuple[Longs, Longs]:
-    """The least number of tokens by count, from each place but that after the end."""
+    """Return the least number of tokens by count, from each place but that after the end."""
     form, steps = automaton.transitions, automaton.min_tokens_steps
     values = form.max_register + 1
     place, begin = steps.key // values, steps.key % values

@@ -26,7 +26,7 @@ def num_chunks(width: int) -> int:
 def mask_chunks(
     machine: Machine, begin: int, end: int, work: Work | None = None
 ) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """The masks of all rows, over the tokens from `begin` to `end`.
+    """Return the masks of all rows, over the tokens from `begin` to `end`.
 
     Returns:
         `[E]`, the number of each row's mask; `[A, C]`, the numbers of each mask's chunks; `[.., CHUNK_WORDS]`, the

@@ -51,7 +51,7 @@ class Compiling(Future[Compiled]):
         self._job = job
 
     def cancel(self) -> bool:
-        """Gives the request up; whether it is given up, which it is not where it was done before."""
+        """Give the request up; return False if it was done before."""
         cancelled = super().cancel()
         job, self._job = self._job, None
         if cancelled and job is not None:
@@ -59,7 +59,7 @@ class Compiling(Future[Compiled]):
         return cancelled
 
     def settle(self, automaton: Compiled | None, error: BaseException | None) -> None:
-        """Makes the request done; nothing happens where it was given up. For the thread that compiles."""
+        """Complete the request, unless it was given up; called by the thread that compiles."""
         self._job = None
         if not self.set_running_or_notify_cancel():
             return
@@ -88,7 +88,7 @@ class BackgroundCompiler:
     """
 
     def __init__(self, *, max_bytes: int = 1 << 28, threads: int = 2, limits: Limits = DEFAULT_LIMITS) -> None:
-        """Makes a compiler.
+        """Make a compiler.
 
         Args:
             max_bytes: how much memory the tables of all automata that are kept may take, by their `nbytes`; those that
@@ -113,7 +113,7 @@ class BackgroundCompiler:
         self.close()
 
     def __len__(self) -> int:
-        """How many automata are kept."""
+        """Return how many automata are kept."""
         return len(self._kept)
 
     @property
@@ -134,10 +134,10 @@ class BackgroundCompiler:
         ambiguity: Ambiguity = "error",
         max_configurations: int = 8,
     ) -> Compiling:
-        """Asks for an automaton; the arguments are those of `tokenfst.compile`, and so are the errors of the result.
+        """Request an automaton; the arguments are those of `tokenfst.compile`, and so are the errors of the result.
 
         Returns:
-            A request, which is done at once where the automaton is kept.
+            A request, which is done at once if the automaton is in the cache.
 
         Raises:
             RuntimeError: the compiler is closed.
@@ -169,12 +169,12 @@ class BackgroundCompiler:
         return request
 
     def clear(self) -> None:
-        """Forgets all automata that are kept."""
+        """Forget all automata that are kept."""
         with self._lock:
             self._kept.clear()
 
     def close(self) -> None:
-        """Gives up all requests that are not done, forgets all automata, and waits for the threads to end."""
+        """Give up all requests that are not done, forget all automata, and wait for the threads to end."""
         with self._lock:
             self._closed = True
             requests = [request for job in self._under_way.values() for request in job.waiting]
@@ -184,7 +184,7 @@ class BackgroundCompiler:
         self.clear()
 
     def _waiting(self, key: Hashable, constraint: Any, vocabulary: Vocabulary, options: dict[str, Any]) -> Compiling:
-        """A request for what is not there yet; under the lock."""
+        """Return a request for an automaton that is not in the cache; under the lock."""
         job = self._under_way.get(key)
         if job is None:
             job = _Job(self, key)
@@ -213,7 +213,7 @@ class BackgroundCompiler:
             request.settle(automaton, error)
 
     def _keep(self, key: Hashable, automaton: Compiled, size: int) -> None:
-        """Keeps an automaton that is not too large by itself, and no more than fit; under the lock."""
+        """Put an automaton into the cache unless it is too large, and drop what no longer fits; under the lock."""
         if size > self.max_bytes:
             return
         self._kept[key] = automaton
@@ -223,7 +223,7 @@ class BackgroundCompiler:
             held -= self._kept.popitem(last=False)[1].nbytes
 
     def _leave(self, job: _Job, request: Compiling) -> None:
-        """Takes a request back, and stops the compilation that nobody waits for."""
+        """Remove a request, and stop its compilation if nobody waits for it any more."""
         with self._lock:
             if request in job.waiting:
                 job.waiting.remove(request)

@@ -1,4 +1,4 @@
-"""Token healing: the last tokens of a prompt are given back, and the text begins with their bytes.
+"""Token healing: remove the last tokens of a prompt, and let the text begin with their bytes.
 
 A prompt that ends in `"name": "Jo` may end in a token `Jo` after which the model, which has read `John` as one token,
 does not expect `hn`. So the token is taken off the prompt, and what is written is constrained to begin with `Jo`: with
@@ -56,7 +56,7 @@ class Healed(OverTokens[Any]):
     """
 
     def __init__(self, inner: OverTokens[Any], prefix: bytes) -> None:
-        """Puts bytes before an automaton.
+        """Put bytes before an automaton.
 
         Raises:
             EmptyLanguage: no tokens spell the prefix and a text.
@@ -92,7 +92,7 @@ class Healed(OverTokens[Any]):
         return not isinstance(state, Unspelled) and self.inner.is_final(state)
 
     def advance(self, state: Any, token: int) -> Any:
-        """The state after one more token.
+        """Return the state after one more token.
 
         Raises:
             TokenNotAllowed: the mask of `state` does not allow the token.
@@ -105,11 +105,11 @@ class Healed(OverTokens[Any]):
         return reached
 
     def min_tokens(self, state: Any) -> int:
-        """The least number of tokens from a state to the end of the text, the end token counted."""
+        """Return the least number of tokens from a state to the end of the text, the end token counted."""
         return self._least[state.written] if isinstance(state, Unspelled) else self.inner.min_tokens(state)
 
     def text(self, token_ids: Any) -> bytes:
-        """What tokens write behind the prefix."""
+        """Return the bytes that tokens write after the prefix."""
         return super().text(token_ids)[len(self.prefix) :]
 
     def fill_bitmask(self, state: Any, out: IntArray, remaining: int | None = None) -> None:
@@ -130,7 +130,7 @@ class Healed(OverTokens[Any]):
     # Tokens within the prefix
 
     def _targets(self, written: int) -> dict[int, Any]:
-        """The tokens that lead on to an end where so much of the prefix has been written, and where they lead."""
+        """Return the tokens from which an end can be reached after `written` bytes of the prefix, and their targets."""
         if written not in self._steps:
             # States of the automaton all lead to an end.
             live = [self.min_tokens(Unspelled(at)) < _NEVER for at in range(len(self.prefix))]
@@ -141,7 +141,7 @@ class Healed(OverTokens[Any]):
         return self._steps[written]
 
     def _spelling(self, written: int) -> list[tuple[int, Any]]:
-        """All tokens that agree with the prefix and the language, and where they lead."""
+        """Return all tokens that agree with the prefix and the language, and their targets."""
         if written not in self._spelled:
             self._spelled[written] = list(self._spell(written))
         return self._spelled[written]
@@ -159,7 +159,7 @@ class Healed(OverTokens[Any]):
                 yield token, reached
 
     def _after(self, text: bytes) -> Any:
-        """The inner state after a text, None where it does not begin any text of the language."""
+        """Return the inner state after a text, None where it does not begin any text of the language."""
         if text not in self._reached:
             # The last token of some tokenization, a long one first: all tokenizations lead to the same state.
             for begin in range(len(text)):
@@ -198,19 +198,19 @@ class Healed(OverTokens[Any]):
 
 
 def heal(prompt: Sequence[int], automaton: OverTokens[Any], *, max_tokens: int = 4) -> tuple[list[int], Healed]:
-    """Gives back the last tokens of a prompt.
+    """Remove the last tokens of a prompt, and put their bytes before the texts of an automaton.
 
-    They are the longest end of the prompt, of at most `max_tokens` tokens that write text, with whose bytes some longer
-    token begins: tokens before them end where a token ends in any case.
+    The tokens removed are the longest suffix of the prompt, of at most `max_tokens` tokens that write text, such that
+    some longer token begins with its bytes.
 
     Args:
-        prompt: token ids; the first is never given back, because a model has to read something.
-        automaton: what is to be written behind the prompt, whole; as a continuation.
-        max_tokens: how many tokens are given back at most.
+        prompt: token ids; the first is never removed, because a model has to read something.
+        automaton: what is to be written after the prompt, as a continuation.
+        max_tokens: the most tokens that are removed.
 
     Returns:
-        What is left of the prompt, and the automaton that begins with the bytes of the others. Where nothing is given
-        back it has the texts of the given one.
+        The rest of the prompt, and the automaton whose texts begin with the bytes of the removed tokens. If none are
+        removed, it has the texts of the given one.
 
     Raises:
         EmptyLanguage, ValueError: as `Healed`.

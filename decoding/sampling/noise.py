@@ -100,7 +100,7 @@ def choose(probabilities: Tensor, noise: Noise, step: Tensor | int, stream: int 
 
 
 def derived_seed(seed: int, number: int) -> int:
-    """The seed of one of several sequences that share a seed, told apart by `number`: 0, 1, ..."""
+    """Return the seed of one of several sequences that share a seed, told apart by `number`: 0, 1, ..."""
     mixed = _mixed(torch.tensor(_signed(seed)) + _GAMMA)
     return int(_mixed(mixed + _signed(_GAMMA * (number + 1))))
 
@@ -110,7 +110,7 @@ def _drawn_seed() -> int:
 
 
 def _signed(number: int) -> int:
-    """The number modulo 2^64, from -2^63 to 2^63 - 1."""
+    """Return the number modulo 2^64, from -2^63 to 2^63 - 1."""
     number &= _WORD
     return number - (1 << 64) if number >> 63 else number
 
@@ -130,7 +130,7 @@ def _mixed(word: Tensor) -> Tensor:
 
 
 def _folded(word: Tensor, bits: int) -> Tensor:
-    """The word, exclusive-or itself shifted to the right with zeros; torch's own shift fills with the sign."""
+    """Return the word, exclusive-or itself shifted to the right with zeros; torch's own shift fills with the sign."""
     return (word >> bits).bitwise_and_((1 << (64 - bits)) - 1).bitwise_xor_(word)
 
 

@@ -63,7 +63,7 @@ class Sampling:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        """Checks the numbers.
+        """Check the numbers.
 
         Raises:
             ValueError: one is out of its range; the message names it and the range.
@@ -112,7 +112,7 @@ class Samplings:
 
     @staticmethod
     def of(samplings: Sequence[Sampling], device: torch.device | str = "cpu", *, every: bool = False) -> Samplings:
-        """The columns of a batch.
+        """Return the columns of a batch.
 
         Args:
             samplings: the settings of each sequence; one alone holds for a batch of any size.

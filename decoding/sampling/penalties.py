@@ -32,7 +32,7 @@ class History:
 
     @staticmethod
     def blank(batch: int, max_new_tokens: int, prompt: Tensor | None = None, device: str = "cpu") -> History:
-        """A history of `max_new_tokens` places that are still empty."""
+        """Return a history of `max_new_tokens` places that are still empty."""
         return History(torch.full((batch, max_new_tokens), -1, device=device), prompt)
 
     @staticmethod
@@ -41,13 +41,13 @@ class History:
         return History(_padded(written, device), _padded(prompts, device))
 
     def put(self, step: int | Tensor, tokens: Tensor) -> None:
-        """Writes tokens `[B]` into place `step` of each text, in place; -1 takes one back."""
+        """Write tokens `[B]` into place `step` of each text, in place; -1 takes one back."""
         places = torch.as_tensor(step, device=tokens.device).expand(len(tokens))
         self.written.scatter_(1, places[:, None], tokens[:, None])
 
 
 def penalized(logits: Tensor, samplings: Samplings, history: History) -> Tensor:
-    """The logits with their penalties, `[B, V]`.
+    """Return the logits with their penalties, `[B, V]`.
 
     Args:
         logits: `[B, V]` float32.
@@ -79,7 +79,7 @@ def _padded(rows: Sequence[Sequence[int]], device: torch.device | str) -> Tensor
 
 
 def _counts(tokens: Tensor, logits: Tensor) -> Tensor:
-    """How often each token occurs in each row, `[B, V]` float32."""
+    """Return how often each token occurs in each row, `[B, V]` float32."""
     batch, width = logits.shape
     counts = torch.zeros(batch, width + 1, device=logits.device)
     # What is nothing is counted in a column that is cut off.

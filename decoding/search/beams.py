@@ -127,7 +127,7 @@ class _Search:
         self.groups = [_Group([start]) for _ in range(groups)]
 
     def step(self, continuations: list[Continuations]) -> list[_Beam]:
-        """Ends and extends all groups; the beams that live on, those of a group together."""
+        """End and extend all groups; return the live beams, those of a group together."""
         chosen: Counter[int] = Counter()
         ended: set[tuple[int, ...]] = set()
         for number, group in enumerate(self.groups):
@@ -137,7 +137,7 @@ class _Search:
         return [beam for group in self.groups for beam in group.live]
 
     def found(self) -> list[Hypothesis]:
-        """What all groups finished with, best first."""
+        """Return what all groups finished with, best first."""
         return sorted((one for group in self.groups for one in group.finished), key=lambda one: -one.score)
 
     def _end(self, group: _Group, number: int, continuations: list[Continuations], ended: set[tuple[int, ...]]) -> None:
@@ -175,7 +175,7 @@ class _Search:
 
 
 def _positions(searches: list[_Search], rows: int) -> list[Position]:
-    """Where each row stands."""
+    """Return the position of each row."""
     positions: dict[int, Position] = {}
     for search in searches:
         for group in search.groups:

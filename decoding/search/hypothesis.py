@@ -29,5 +29,5 @@ class Hypothesis:
 
 
 def normalized(log_probability: float, length: int, penalty: float) -> float:
-    """The log-probability divided by `length ** penalty`: 0 is the plain one, 1 the mean over tokens."""
+    """Return the log-probability divided by `length ** penalty`: 0 is the plain one, 1 the mean over tokens."""
     return log_probability / float(length**penalty)

@@ -94,7 +94,7 @@ class _Sample:
     ended: bool = False
 
     def add(self, token: int, score: float) -> None:
-        """Writes a token."""
+        """Write a token."""
         self.tokens.append(token)
         self.log_probability += score
         self.ended = token in self.automaton.vocabulary.eos_ids
@@ -102,7 +102,7 @@ class _Sample:
             self.state = self.automaton.advance(self.state, token)
 
     def hypothesis(self, length_penalty: float, judge: Callable[[str], float] | None) -> Hypothesis:
-        """The text, which has ended."""
+        """Return the text, which has ended."""
         text = self.automaton.text(self.tokens[:-1]).decode()
         score = normalized(self.log_probability, len(self.tokens), length_penalty) if judge is None else judge(text)
         return Hypothesis(text, tuple(self.tokens), self.log_probability, score)
@@ -124,7 +124,7 @@ class _Sampler:
         self.seeds = Noise.of([derived_seed(first, number) for number in range(n)] * len(prompts)).seeds
 
     def run(self, scorer: Scorer, max_new_tokens: int) -> None:
-        """Samples all texts to their ends."""
+        """Sample all texts to their ends."""
         logits = scorer.start(self.prompts)
         live = list(range(len(self.samples)))
         for step in range(max_new_tokens):
@@ -138,7 +138,7 @@ class _Sampler:
                 sample.row = row
 
     def _step(self, logits: Tensor, live: list[int], step: int, remaining: int) -> None:
-        """Adds a token to each text that has not ended."""
+        """Add a token to each text that has not ended."""
         samples, numbers = [self.samples[number] for number in live], torch.tensor(live)
         logits = logits[torch.tensor([sample.row for sample in samples], device=logits.device)]
         noise = Noise(self.seeds[numbers].to(logits.device))

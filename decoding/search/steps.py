@@ -17,14 +17,14 @@ from tokenfst.over_tokens import OverTokens
 
 
 class Position(NamedTuple):
-    """Where a row stands in its automaton."""
+    """The state of a row in its automaton."""
 
     automaton: OverTokens[Any]
     state: Any
 
 
 class Continuations(NamedTuple):
-    """How a row may go on.
+    """The tokens that may continue a row.
 
     Attributes:
         tokens: the likeliest of the allowed tokens and their log-probabilities, likeliest first; none ends the text.
@@ -50,7 +50,7 @@ class Step(NamedTuple):
 
     @staticmethod
     def of(logits: Tensor, positions: Sequence[Position], remaining: int) -> Step:
-        """The step of R rows.
+        """Return the step of R rows.
 
         Args:
             logits: `[R, V]`.
@@ -74,11 +74,11 @@ class Step(NamedTuple):
         )
 
     def end_scores(self) -> Tensor:
-        """The log-probability of all end tokens together, `[R]`."""
+        """Return the log-probability of all end tokens together, `[R]`."""
         return self.scores.masked_fill(~self.ends, -torch.inf).logsumexp(1)
 
     def continuations(self, number: int) -> list[Continuations]:
-        """The `number` likeliest ways in which each row may go on, and its end."""
+        """Return the `number` likeliest tokens that continue each row, and its end."""
         going_on = _ranked(self.scores, self.allowed & ~self.ends, min(number, self.scores.shape[1]))
         last_tokens, last_scores = _ranked(self.scores, self.ends, 1), self.end_scores().tolist()
         return [
@@ -88,7 +88,7 @@ class Step(NamedTuple):
 
 
 def _ranked(scores: Tensor, allowed: Tensor, number: int) -> list[list[tuple[int, float]]]:
-    """The likeliest allowed tokens of each row. Allowed ones that the model rules out come last, and still come."""
+    """Return the likeliest allowed tokens of each row; allowed ones that the model rules out come last."""
     lowest = torch.finfo(torch.float32).min
     values, tokens = scores.clamp(min=lowest).masked_fill(~allowed, -torch.inf).topk(number, dim=1)
     return [

@@ -34,7 +34,7 @@ class CachedText:
         self.parents: list[int] = []
 
     def follow(self, text: Sequence[int], tokens: Sequence[int], parents: Sequence[int], places: Sequence[int]) -> None:
-        """Goes on to another text or tree: keeps what they share with the last, and forgets the rest.
+        """Take another text or tree: keep what it shares with the last, and forget the rest.
 
         What is asked about (`places`) is forgotten too, for its logits have not been kept.
         """
@@ -50,7 +50,7 @@ class CachedText:
             self.nodes.clear()
 
     def _settle(self, text: list[int]) -> None:
-        """Takes the nodes that the text went on with for text."""
+        """Turn the nodes that the text continues with into text."""
         read = len(self.slots)
         if text[:read] != self.text[:read]:
             pairs = enumerate(zip(text, self.text, strict=False))
@@ -66,21 +66,21 @@ class CachedText:
         self.nodes.clear()
 
     def used(self) -> list[int]:
-        """All slots, in the order in which they were read."""
+        """Return all slots, in the order in which they were read."""
         return [*self.slots, *self.nodes.values()]
 
     def num_slots(self) -> int:
-        """One more than the last slot."""
+        """Return one more than the last slot."""
         return max(self.used(), default=-1) + 1
 
     def move_to_front(self) -> None:
-        """Numbers the slots anew, in the order of `used`."""
+        """Number the slots anew, in the order of `used`."""
         self.nodes = {node: len(self.slots) + place for place, node in enumerate(self.nodes)}
         self.slots = list(range(len(self.slots)))
 
 
 class NewTokens:
-    """The tokens that are to be read for a row.
+    """The tokens that must be read for a text.
 
     Attributes:
         tokens: the tokens.
@@ -89,7 +89,7 @@ class NewTokens:
     """
 
     def __init__(self, row: CachedText, places: Sequence[int]) -> None:
-        """Finds what is new.
+        """Find the tokens that the cache lacks.
 
         Args:
             row: what the cache holds, after `follow`.
@@ -119,7 +119,7 @@ class NewTokens:
         return len(self.tokens)
 
     def from_behind(self, places: Sequence[int]) -> list[int]:
-        """Where the tokens of places stand, counted from behind: -1 is the last."""
+        """Return where the tokens of places stand, counted from behind: -1 is the last."""
         return [self._index[place] - len(self) for place in places]
 
     def is_chain(self) -> bool:
@@ -130,7 +130,7 @@ class NewTokens:
         return in_order and [row.parents[node] for node in nodes] == [ROOT, *nodes][: len(nodes)]
 
     def show(self, mask: npt.NDArray[np.bool_]) -> None:
-        """Writes which slots the new tokens see.
+        """Write which slots the new tokens see.
 
         Args:
             mask: `[N, S]`, a row for each new token; their own slots are the last N.
@@ -152,6 +152,6 @@ class NewTokens:
                 parent = row.parents[parent]
 
     def take(self, first: int) -> None:
-        """Notes that the tokens have been read, into slots from `first` on."""
+        """Note that the tokens have been read, into slots from `first` on."""
         self._row.slots += range(first, first + self._num_text)
         self._row.nodes |= {node: first + self._index[node] for node in self._nodes}

@@ -63,7 +63,7 @@ class CountModel:
     forwards = 0
 
     def __init__(self, automaton: OverTokens[Any], *, threshold: float = 0.5, learning: bool = True) -> None:
-        """Makes a model that has counted nothing.
+        """Make a model that has counted nothing.
 
         Args:
             automaton: whose states are counted.
@@ -85,7 +85,7 @@ class CountModel:
         return f"<CountModel of {len(self._counts):,} states, {sum(map(len, self._counts.values())):,} tokens>"
 
     def observe(self, automaton: OverTokens[Any], state: Any, before: int | None, token: int) -> None:
-        """Counts a token that was written in a state, after another one or first of all."""
+        """Count a token that was written in a state, after another one or first of all."""
         if self.learning and automaton is self.automaton:
             self._count(key_of(automaton, state), _START if before is None else before, token, 1)
 
@@ -94,7 +94,7 @@ class CountModel:
             counts[token] = counts.get(token, 0) + times
 
     def learn(self, texts: Iterable[Sequence[int]]) -> None:
-        """Counts whole texts.
+        """Count whole texts.
 
         Args:
             texts: token ids of each, with or without an end token.
@@ -111,14 +111,14 @@ class CountModel:
                 self.observe(self.automaton, *each)
 
     def shares(self, state: Any, before: int | None) -> dict[int, float]:
-        """The probability of each token that has been written in a state, after another one or first of all."""
+        """Return the probability of each token that has been written in a state, after another one or first of all."""
         key = key_of(self.automaton, state)
         counts, after = self._counts.get(key, {}), self._after.get((key, _START if before is None else before), {})
         every, total = sum(counts.values()), sum(after.values()) + 1
         return {token: (after.get(token, 0) + count / every) / total for token, count in counts.items()}
 
     def propose(self, trees: Sequence[Tree[Any]]) -> None:
-        """Adds what is likely, the likeliest first."""
+        """Add what is likely, the likeliest first."""
         for tree in trees:
             if tree.automaton is self.automaton:
                 leaves = tree.leaves()
@@ -127,7 +127,7 @@ class CountModel:
                     leaves += self._add(tree, leaves.pop())
 
     def _add(self, tree: Tree[Any], place: int) -> list[int]:
-        """Adds tokens after a leaf; returns the new leaves."""
+        """Add tokens after a leaf; returns the new leaves."""
         above, added = _likelihood(tree, place), list[int]()
         shares = self.shares(tree.state(place), tree.token_before(place))
         for token, share in sorted(shares.items(), key=lambda item: (-item[1], item[0])):
@@ -141,7 +141,7 @@ class CountModel:
     # Files
 
     def save(self, path: str | Path) -> None:
-        """Writes the counts as JSON.
+        """Write the counts as JSON.
 
         Raises:
             ValueError: the automaton is made on demand, and its states mean nothing to another.
@@ -159,7 +159,7 @@ class CountModel:
     def load(
         path: str | Path, automaton: OverTokens[Any], *, threshold: float = 0.5, learning: bool = True
     ) -> CountModel:
-        """Reads counts that were saved for the same automaton.
+        """Read counts that were saved for the same automaton.
 
         Raises:
             AutomatonFileError: a damaged file, another format version, another vocabulary or automaton.
@@ -181,8 +181,7 @@ class CountModel:
 
 
 def key_of(automaton: OverTokens[Any], state: Any) -> Key:
-    """What counts are kept by, for one state: numbers, which are the same for all states that are told apart by nothing
-    but how far they have counted, or by what lies deeper in their stacks."""
+    """Return the key of a state: the same for states that differ only in their count, or deeper in their stacks."""
     if isinstance(automaton, CountedAutomaton):
         return (automaton.alike(state),)
     if isinstance(automaton, PushdownTokenAutomaton):
@@ -191,7 +190,7 @@ def key_of(automaton: OverTokens[Any], state: Any) -> Key:
 
 
 def fingerprint(automaton: OverTokens[Any]) -> str:
-    """What an automaton's tables are known by (SHA-256, hexadecimal).
+    """Return the fingerprint of an automaton's tables (SHA-256, hexadecimal).
 
     Raises:
         ValueError: the automaton is made on demand, and has none.
@@ -227,7 +226,7 @@ def _check_header(held: Any, automaton: OverTokens[Any]) -> None:
 
 
 def _check_counts(key: Any, before: Any, counts: Any, automaton: OverTokens[Any]) -> None:
-    """Checks one entry of a file.
+    """Check one entry of a file.
 
     Raises:
         AutomatonFileError: it is none.

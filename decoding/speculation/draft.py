@@ -38,7 +38,7 @@ class DraftModel:
     """
 
     def __init__(self, reader: Reader, widths: Sequence[int] = (1, 1, 1, 1)) -> None:
-        """Makes a proposer.
+        """Make a proposer.
 
         Args:
             reader: the model, over the target's vocabulary; its logits may be of another width.
@@ -60,7 +60,7 @@ class DraftModel:
         return self.reader.forwards
 
     def propose(self, trees: Sequence[Tree[Any]]) -> None:
-        """Adds one level of tokens after each leaf that has not all levels above it."""
+        """Add one level of tokens after each leaf that has not all levels above it."""
         asked = [(tree, self._unfinished(tree)) for tree in trees]
         asked = [(tree, leaves) for tree, leaves in asked if leaves]
         if not asked:
@@ -72,7 +72,7 @@ class DraftModel:
             self._add(tree, place, row, ranked[: self.widths[self._level(tree, place)]])
 
     def observe(self, automaton: OverTokens[Any], state: Any, before: int | None, token: int) -> None:
-        """Learns nothing."""
+        """Learn nothing."""
 
     def _unfinished(self, tree: Tree[Any]) -> list[int]:
         return [leaf for leaf in tree.leaves() if self._level(tree, leaf) < len(self.widths)]
@@ -86,7 +86,7 @@ class DraftModel:
                     self._levels.setdefault(tree, {})[node] = level
 
     def _ranked(self, places: Sequence[tuple[Tree[Any], int]], drawn: Tensor) -> list[list[tuple[int, float]]]:
-        """The tokens that are proposed at each place, in order, each with its probability."""
+        """Return the tokens that are proposed at each place, in order, each with its probability."""
         greedy = torch.tensor([tree.text.sampling.temperature == 0 for tree, _ in places], device=drawn.device)
         noise, steps = noise_at(places, drawn.device)
         race = drawn / noise.exponential(drawn.shape[1], steps, DRAFT_STREAM)
@@ -95,7 +95,7 @@ class DraftModel:
         return [list(zip(tokens, shares, strict=True)) for tokens, shares in pairs]
 
     def _level(self, tree: Tree[Any], place: int) -> int:
-        """How many nodes on the way to a place are the draft's."""
+        """Return how many nodes on the way to a place are the draft's."""
         levels = self._levels.get(tree, {})
         while place != ROOT and place not in levels:
             place = tree.parents[place]
@@ -103,7 +103,7 @@ class DraftModel:
 
 
 def _distribution(places: Sequence[tuple[Tree[Any], int]], logits: Tensor) -> Tensor:
-    """What is drawn from, `[P, V]`: at temperature 0 the model's distribution as it is, to be ranked."""
+    """Return what is drawn from, `[P, V]`: at temperature 0 the model's distribution as it is, to be ranked."""
     mask = bool_masks(np.stack([tree.mask(place) for tree, place in places]), logits.shape[1], logits.device)
     samplings = [tree.text.sampling for tree, _ in places]
     columns = Samplings.of([sampling if sampling.temperature else Sampling() for sampling in samplings], logits.device)

@@ -1,4 +1,4 @@
-"""Jump-forward: what a constraint leaves no choice about is written without asking the model.
+"""Jump-forward: write what the constraint forces without asking the model.
 
     forced_tokens    the tokens that follow while every mask holds a single one. Plain sampling writes the same.
     forced_text      the bytes that follow while all that is allowed begins with the same byte. That is more than the
@@ -34,7 +34,7 @@ ENCODER_CONTEXT = 8
 
 
 def only_token(words: IntArray) -> int | None:
-    """The token of a mask that holds a single one, None for other masks.
+    """Return the token of a mask that holds a single one, None for other masks.
 
     Args:
         words: `[W]` int32, packed.
@@ -47,7 +47,7 @@ def only_token(words: IntArray) -> int | None:
 
 
 def forced_tokens(automaton: OverTokens[Any], state: Any, max_tokens: int = 256) -> list[int]:
-    """The tokens that must come after a state one by one, the end token included; at most `max_tokens`."""
+    """Return the tokens that must come after a state one by one, the end token included; at most `max_tokens`."""
     words, tokens = np.empty_like(automaton.vocabulary.all_words), list[int]()
     while len(tokens) < max_tokens:
         automaton.fill_bitmask(state, words)
@@ -62,7 +62,7 @@ def forced_tokens(automaton: OverTokens[Any], state: Any, max_tokens: int = 256)
 
 
 def forced_text(automaton: OverTokens[Any], state: Any, max_bytes: int = 256) -> bytes:
-    """The bytes that every text has after a state, at most `max_bytes`.
+    """Return the bytes that every text has after a state, at most `max_bytes`.
 
     Found by walking over tokens of one byte: what is forced behind a byte that is no token by itself is not found.
     Nothing is found where a token may mean something else than its bytes: at the start of a text, for tokenizers that
@@ -86,7 +86,7 @@ def forced_text(automaton: OverTokens[Any], state: Any, max_bytes: int = 256) ->
 
 
 def retokenized(vocabulary: Vocabulary, before: Sequence[int], text: bytes, encode: Encode) -> list[int]:
-    """A text as the encoder cuts it after other tokens.
+    """Return a text as the encoder cuts it after other tokens.
 
     Args:
         vocabulary: the tokens.
@@ -118,7 +118,7 @@ def retokenized(vocabulary: Vocabulary, before: Sequence[int], text: bytes, enco
 
 
 def settled(automaton: OverTokens[Any], state: Any, tokens: Sequence[int]) -> list[int]:
-    """As many of the tokens of a forced text as no other token could reach across: the last piece is left open.
+    """Return as many of the tokens of a forced text as no other token could reach across: the last piece is left open.
 
     Args:
         automaton: what the text is to match.
@@ -168,7 +168,7 @@ class _FirstBytes:
             self._others[byte] = np.packbits(bits, bitorder="little").view(np.int32)
 
     def of(self, words: IntArray) -> int | None:
-        """The byte that all tokens of a mask begin with, None where there is none."""
+        """Return the byte that all tokens of a mask begin with, None where there is none."""
         (places,) = words.nonzero()
         if not len(places):
             return None

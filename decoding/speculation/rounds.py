@@ -1,4 +1,4 @@
-"""The loop: propose, read, verify, until every text has ended.
+"""The loop of speculative decoding: propose, read, verify, until every text has ended.
 
 Each round takes one forward pass of the model for all texts together, however many tokens it writes: those of each
 tree that the model agrees with, and one more. A text that ends with tokens that are certain takes none at all.

@@ -72,7 +72,7 @@ def bool_masks(words: IntArray, width: int, device: torch.device) -> Tensor:
 
 
 def check_opportunistic(sampling: Sampling) -> None:
-    """Refuses what opportunistic masking would change.
+    """Refuse what opportunistic masking would change.
 
     Raises:
         ValueError: a truncation.
@@ -89,7 +89,7 @@ class Verification:
     """
 
     def __init__(self, trees: Sequence[Tree[Any]], logits: Sequence[Tensor], *, opportunistic: bool = False) -> None:
-        """Draws.
+        """Draw a token at every place.
 
         Args:
             trees: what was proposed for each text.
@@ -107,7 +107,7 @@ class Verification:
             self._coins = self._coins_of()
 
     def verdict(self, number: int) -> Verdict:
-        """How far the model agrees with one of the trees."""
+        """Return how far the model agrees with one of the trees."""
         tree, place, nodes = self._trees[number], ROOT, list[int]()
         while True:
             node, token = self._step(number, place)
@@ -119,7 +119,7 @@ class Verification:
             place = node
 
     def _step(self, number: int, place: int) -> tuple[int | None, int]:
-        """The node after a place that is accepted, or None and the token that is written there."""
+        """Return the node after a place that is accepted, or None and the token that is written there."""
         tree = self._trees[number]
         children = tree.children(place)
         if tree.is_settled(place):
@@ -130,16 +130,16 @@ class Verification:
         return next((node for node in children if tree.tokens[node] == token), None), token
 
     def _drawn(self, tree: Tree[Any], row: int, place: int) -> int:
-        """The token that the noise draws at a place."""
+        """Return the token that the noise draws at a place."""
         token = self._tokens[row]
         if not self._opportunistic or _is_allowed(tree, place, token):
             return token
         return int(choose(self._distribution([row], masked=True), *self._noise([row])))
 
     def _coins_of(self) -> dict[tuple[int, int], list[float]]:
-        """By place, where nodes were drawn: what the target gives to the first node, and uniform numbers for all.
+        """Return, for each place with drawn nodes, the target's probability of the first and a uniform number each.
 
-        Found for all places at once: nearly all that is decided there is whether the first node is accepted.
+        Found for all places at once, because most decisions are about the first node.
         """
         drawn = [pair for pair in self._places if self._drawn_nodes(*pair)]
         if not drawn:
@@ -177,7 +177,7 @@ class Verification:
         return None, int(choose(left[None], *self._noise([row])))
 
     def _distribution(self, rows: Sequence[int], *, masked: bool) -> Tensor:
-        """What the tokens of some rows are drawn from, `[R, V]`."""
+        """Return what the tokens of some rows are drawn from, `[R, V]`."""
         logits = self._logits if len(rows) == len(self._places) else self._logits[list(rows)]
         pairs = [(self._trees[number], place) for number, place in map(self._places.__getitem__, rows)]
         mask = None
@@ -202,7 +202,7 @@ def noise_at(places: Sequence[tuple[Tree[Any], int]], device: torch.device) -> t
 
 
 def _history(places: Sequence[tuple[Tree[Any], int]], device: torch.device) -> History | None:
-    """What has been written up to some places; None where nobody asks."""
+    """Return what has been written up to some places; None if no setting needs it."""
     if not any(_penalizes(tree.text.sampling) for tree, _ in places):
         return None
     written, prompts = list[Sequence[int]](), list[Sequence[int]]()
@@ -214,13 +214,13 @@ def _history(places: Sequence[tuple[Tree[Any], int]], device: torch.device) -> H
 
 
 def _residual(left: Tensor, drawn: Tensor) -> Tensor:
-    """What is left to be drawn after a draw from `drawn` was refused, `[V]`."""
+    """Return what is left to be drawn after a draw from `drawn` was refused, `[V]`."""
     residual = (left - drawn).clamp_(min=0)
     return residual / residual.sum()
 
 
 def _fitted(drawn: Tensor | None, like: Tensor) -> Tensor:
-    """A copy with the width of another; what models have past the vocabulary is zero."""
+    """Return a copy with the width of another; what models have past the vocabulary is zero."""
     assert drawn is not None
     width = min(len(drawn), len(like))
     fitted = torch.zeros_like(like)

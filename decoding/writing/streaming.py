@@ -1,17 +1,17 @@
-"""Streaming: a text as it is written, and the value that it comes to so far.
+"""Streaming: a text as it is written, with its value so far.
 
     TextSoFar    tokens -> text, in whole characters
     Pieces       tokens -> pieces: new text, and the value so far where the text is JSON
     Stream       a model, a prompt and a constraint -> pieces, one after the other
     stream(...)  the way to make one
 
-`Pieces` is for whoever has a loop of their own: it takes tokens as they come, and knows nothing of models.
+`Pieces` is for custom loops: it takes tokens as they come, and needs no model.
 
-A stream writes a token when it is asked for the next piece, so whoever stops asking has stopped the writing. It draws
-from its own random numbers (`decoding.sampling.Noise`), and leaves the program's alone in between.
+A stream writes a token when the next piece is requested, so a stream that is no longer read writes nothing. It draws
+from its own random numbers (`decoding.sampling.Noise`) and leaves those of the program alone.
 
-Rejected: a thread that writes and a queue (it writes on when nobody reads, and shares torch's random state with
-whoever reads).
+Rejected: a thread that writes and a queue (it would write on when nobody reads, and share torch's random state with the
+reader).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Piece(NamedTuple):
-    """What is new of a text.
+    """A piece of a text that is being written.
 
     Attributes:
         text: whole characters.
@@ -58,7 +58,7 @@ class TextSoFar:
     """Turns tokens to text as they come."""
 
     def __init__(self, vocabulary: Vocabulary, *, at_text_start: bool = False) -> None:
-        """Begins a text.
+        """Begin a text.
 
         Args:
             vocabulary: the tokens.
@@ -69,7 +69,7 @@ class TextSoFar:
         self._decoder = codecs.getincrementaldecoder("utf-8")()
 
     def put(self, tokens: Iterable[int]) -> str:
-        """The whole characters that are new with some more tokens; end tokens write nothing.
+        """Return the whole characters that are new with some more tokens; end tokens write nothing.
 
         Raises:
             UnicodeDecodeError: the text is not UTF-8.
@@ -93,7 +93,7 @@ class Pieces:
     """
 
     def __init__(self, vocabulary: Vocabulary, *, at_text_start: bool = False, is_json: bool = False) -> None:
-        """Begins a text.
+        """Begin a text.
 
         Args:
             vocabulary: the tokens.
@@ -105,7 +105,7 @@ class Pieces:
         self._json = PartialJson() if is_json else None
 
     def put(self, tokens: Iterable[int]) -> Piece:
-        """What is new with some more tokens.
+        """Return the piece that some more tokens add.
 
         Raises:
             UnicodeDecodeError: the text is not UTF-8.
@@ -132,7 +132,7 @@ class Stream(Generic[T_co]):
         return self
 
     def __next__(self) -> Piece:
-        """The next piece, with at least one character.
+        """Return the next piece, with at least one character.
 
         Raises:
             StopIteration: the text is over.
@@ -152,7 +152,7 @@ class Stream(Generic[T_co]):
         return self._pieces.text if self._pieces is not None else ""
 
     def result(self) -> T_co:
-        """What the whole text means; writes to its end what is not written yet.
+        """Return the value of the whole text; writes the rest of it first.
 
         Returns:
             Of a constraint with `parse`, the value that it reads; of a JSON Schema, the value of the JSON text; of any
