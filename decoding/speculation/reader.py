@@ -9,9 +9,9 @@ batch. So nothing has to be undone: a text that continues differently than was p
 
 Each token that was read has a slot of the cache, and each text a list of its slots in order
 (`decoding.speculation.cache_slots`). Slots of refused tokens are masked out, and cut off at the end of the cache. A
-cache of which less than half is in use is compacted. With one text and only chains the slots lie in order, and the model
-is called as for any other text; otherwise the attention mask shows a token the slots of its text and of its ancestors in
-the tree. Texts that have ended leave the batch when they are half of it.
+cache of which less than half is in use is compacted. With one text and only chains the slots lie in order, and the
+model is called as for any other text; otherwise the attention mask shows a token the slots of its text and of its
+ancestors in the tree. Texts that have ended leave the batch when they are half of it.
 
 Rejected: a batch row for each branch of a tree (the cache would be copied for each); reading a batch one by one (a
 forward pass takes as long for one text as for several).
