@@ -23,7 +23,7 @@ def comb(
         work: the compilation that it is part of.
 
     Returns:
-        `[E]`, where rows begin, and `[.., 2]`, row and outcome, -1 for none; with room for K classes behind every base.
+        `[E]`, where rows begin, and `[.., 2]`, row and outcome, -1 for none; with room for K classes after every base.
 
     Raises:
         LimitExceeded: the table takes too much memory.

@@ -83,7 +83,7 @@ def of_regular(automaton: TokenAutomaton) -> Machine:
     """State q is row, node and move q + 2; the state after the end is ENDED."""
     source, number, target = (column.astype(np.int64) for column in automaton.transitions.edges())
     inside = source != automaton.end_state
-    # Where the end token leads behind the end stands first, since rows come in order.
+    # The transition by the end token after the end comes first, since rows are in order.
     source, number = np.insert(source[inside] + 2, 0, ENDED), np.insert(number[inside], 0, END)
     target = np.insert(np.where(target == automaton.end_state, ENDED, target + 2)[inside], 0, ENDED)
     count = automaton.num_states + 1

@@ -19,7 +19,7 @@ CHUNK_TOKENS = 32 * CHUNK_WORDS
 
 
 def num_chunks(width: int) -> int:
-    """C, the chunks of a mask over so many tokens."""
+    """Return C, the number of chunks of a mask over `width` tokens."""
     return -(-width // CHUNK_TOKENS)
 
 

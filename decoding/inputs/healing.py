@@ -6,7 +6,7 @@ this token, with shorter ones, or with one that goes beyond it into the constrai
 of Prompt Design: Prompt Boundaries and Token Healing").
 
     Healed         any automaton over tokens, with bytes before its texts; nothing is compiled anew
-    Unspelled      the state in which so many of these bytes have been written
+    Unspelled      the state after a part of these bytes
     heal(...)      a prompt and an automaton -> what is left of the prompt, and its `Healed`
 
 The automaton takes every tokenization of its texts, so the state after those bytes of a token that reach into its
@@ -39,7 +39,7 @@ _NEVER: Final = 1 << 60
 
 @dataclass(frozen=True, slots=True)
 class Unspelled:
-    """The state in which `written` bytes of the prefix have been written, fewer than there are."""
+    """The state after `written` bytes of the prefix, fewer than all."""
 
     written: int
 
@@ -47,7 +47,7 @@ class Unspelled:
 class Healed(OverTokens[Any]):
     """All tokenizations of a prefix followed by a text of an automaton.
 
-    Its states are `Unspelled`, and behind the prefix those of the automaton. Where the automaton knows tokens by name
+    Its states are `Unspelled`, and after the prefix those of the automaton. Where the automaton knows tokens by name
     (`tokenfst.terminals`), a token that reaches from the prefix into the language counts as its bytes.
 
     Attributes:
@@ -60,7 +60,7 @@ class Healed(OverTokens[Any]):
 
         Raises:
             EmptyLanguage: no tokens spell the prefix and a text.
-            VocabularyError: a token that begins within the prefix goes on with bytes that no tokens spell, so that
+            VocabularyError: a token that begins within the prefix continues with bytes that no tokens spell, so that
                 nothing is known of what comes after them; never where every byte is a token by itself.
             ValueError: the automaton is about the start of a text, or about canonical tokenization, in which tokens
                 depend on those before them.
@@ -80,7 +80,7 @@ class Healed(OverTokens[Any]):
         self._spelled: dict[int, list[tuple[int, Any]]] = {}
         self._steps: dict[int, dict[int, Any]] = {}
         if self.min_tokens(self.start) >= _NEVER:
-            raise EmptyLanguage(f"no tokens of the vocabulary spell {prefix!r} and a text behind it")
+            raise EmptyLanguage(f"no tokens of the vocabulary spell {prefix!r} and a text after it")
 
     @property
     def end_state(self) -> Any:
@@ -154,7 +154,9 @@ class Healed(OverTokens[Any]):
         for token, beyond in known.beginning_with(rest):
             if not self._is_spelled(beyond):
                 written_by = self.vocabulary.tokens[token]
-                raise VocabularyError(f"token {token} ({written_by!r}) goes on with {beyond!r}, which no tokens spell")
+                raise VocabularyError(
+                    f"token {token} ({written_by!r}) continues with {beyond!r}, which no tokens spell"
+                )
             if (reached := self._after(beyond)) is not None:
                 yield token, reached
 

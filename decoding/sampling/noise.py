@@ -15,8 +15,8 @@ The model is not part of this promise: its logits may differ in the last bits wi
 Uniform numbers have 31 bits and keep them near 0, where races are decided: with 24 bits, as usual for float32, the
 fastest of 100,000 tokens would often be as fast as another.
 
-Rejected: noise that holds its step (whoever forgets to advance it draws the same again, in silence); draws that advance
-it (a step could be neither repeated nor taken back).
+Rejected: noise that holds its step (a loop that does not advance it draws the same again, in silence); draws that
+advance it (a step could be neither repeated nor taken back).
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ def _require(holds: bool, name: str, value: object, expected: str) -> None:
 
 @dataclass(frozen=True)
 class Samplings:
-    """The settings of B sequences: columns `[B, 1]` float32, `top_k` int64; None where nobody uses the setting.
+    """The settings of B sequences: columns `[B, 1]` float32, `top_k` int64; None where no sequence uses the setting.
 
     Attributes:
         widest: the largest k, if every sequence that samples has a top-k: then k columns are sorted instead of V.
@@ -117,7 +117,7 @@ class Samplings:
         Args:
             samplings: the settings of each sequence; one alone holds for a batch of any size.
             device: where the columns live.
-            every: keep the columns that nobody uses, for a program that is captured once.
+            every: keep the columns that no sequence uses, for a program that is captured once.
         """
 
         def column(value: Callable[[Sampling], float], neutral: float, dtype: torch.dtype) -> Tensor | None:

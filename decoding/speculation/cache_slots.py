@@ -118,12 +118,12 @@ class NewTokens:
         """N."""
         return len(self.tokens)
 
-    def from_behind(self, places: Sequence[int]) -> list[int]:
-        """Return where the tokens of places stand, counted from behind: -1 is the last."""
+    def from_end(self, places: Sequence[int]) -> list[int]:
+        """Return the indices of the tokens of places, counted from the end: -1 is the last."""
         return [self._index[place] - len(self) for place in places]
 
     def is_chain(self) -> bool:
-        """Whether all that has been read lies slot by slot in order, and all that is new goes on behind it."""
+        """Whether all that was read lies in order, slot by slot, and the new tokens continue it."""
         row, read = self._row, [*self._row.nodes]
         nodes = read + self._nodes
         in_order = row.num_slots() == len(row.used()) and (not read or row.nodes[read[-1]] == row.num_slots() - 1)

@@ -1,22 +1,21 @@
-"""CountModel: what has come next in each state of an automaton so far, counted (DOMINO, section 3.6).
+"""CountModel: how often each token came next in each state of an automaton (DOMINO, section 3.6).
 
     P(token | state) = how often the token was written in the state / how often anything was
 
-Structured texts go on alike from alike states, so a few texts are enough to foresee most of what is not free. The paper
-counts by the terminal that is being read and the rule of the parser; the state of the token automaton says as much or
-more. With a stack it is the state of the tables and the topmost symbol: where the text will return to.
+Structured texts continue alike from equal states, so a few texts are enough to predict most of what is not free. The
+paper counts by the terminal that is being read and the rule of the parser; the state of the token automaton says as
+much or more. With a stack the key is the state of the tables and the topmost symbol, which is where the text returns.
 
-Inside of free text a state says little, and the token before says more. So what came after it in the state is counted
-too, and the state's share is worth one more observation:
+Inside free text a state says little, and the token before says more. So what came after that token in the state is
+counted too, and the share of the state counts as one more observation:
 
     P(token | state, before) = (N(state, before, token) + P(token | state)) / (N(state, before) + 1)
 
-From each leaf of a tree the likeliest tokens are added, as long as the whole way to them is at least as likely as a
-threshold: above 0.5 that is a chain, below it may branch. Counting never stops: every token that is written is one
-more, unless `learning` is turned off.
+At each leaf of a tree the likeliest tokens are added while the whole path to them is at least as likely as a threshold:
+above 0.5 the result is a chain, below it may branch. Every token that is written is counted, unless `learning` is off.
 
 Counts are kept by state numbers, so they belong to one automaton, and a file names it by a fingerprint of its tables.
-Automata that are made on demand number their states as they meet them: their counts last as long as they do.
+Lazy automata number their states as they meet them, so their counts cannot be saved.
 
 Rejected: a threshold for each token, as in the paper (ten tokens of 0.9 each are likelier refused than not).
 """

@@ -1,15 +1,15 @@
 """DraftModel: a smaller model that proposes what it would write itself (Koo, Liu & He 2024, section 5.3).
 
-It is constrained as the target is, by the same masks: the tree makes the mask of each place once, and the target's
-verification finds it there. What it proposes is drawn from its constrained distribution, and nodes remember that, for
-the rule of acceptance; at temperature 0 its likeliest tokens are proposed, and nothing is drawn.
+It is constrained by the same masks as the target: the tree makes the mask of each place once, for both. Proposals are
+drawn from its constrained distribution, which nodes keep for the rule of acceptance; at temperature 0 the likeliest
+tokens are proposed, and nothing is drawn.
 
     widths    how many tokens are proposed after each place, level by level: (1, 1, 1, 1) is a chain of four, (3, 1, 1)
               three chains of three. Several are drawn without repetition, by one race: the first is drawn from q, the
               next from q without it, and so on (Kool, van Hoof & Welling 2019).
 
-Each level takes one forward pass for all texts together. Tokens that other proposers add in between, such as forced
-ones, are read along with it and cost none.
+Each level takes one forward pass for all texts together, which also reads the tokens that other proposers add in between,
+such as forced ones.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def forced_tokens(automaton: OverTokens[Any], state: Any, max_tokens: int = 256)
 def forced_text(automaton: OverTokens[Any], state: Any, max_bytes: int = 256) -> bytes:
     """Return the bytes that every text has after a state, at most `max_bytes`.
 
-    Found by walking over tokens of one byte: what is forced behind a byte that is no token by itself is not found.
+    Found by walking over tokens of one byte: text that is forced after a byte that is not a token is not found.
     Nothing is found where a token may mean something else than its bytes: at the start of a text, for tokenizers that
     drop a space there, and for automata of canonical tokenization, which forbid single bytes.
     """

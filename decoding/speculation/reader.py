@@ -1,6 +1,6 @@
 """Readers: from texts and trees of tokens to logits, by a causal model and its cache.
 
-    Reading        a text, a tree of tokens after it, and the places whose logits are asked for
+    Reading        a text, a tree of tokens after it, and the places whose logits are wanted
     Reader         from readings to logits; remembers what it has read, and is told nothing of what became of it
     CachedModel    a model of `transformers` for a batch of texts
 
@@ -118,7 +118,7 @@ class CachedModel:
         for new in news.values():
             new.take(slots + width - len(new))
         lanes = self._lanes()
-        return [logits[lanes[reading.row], news[reading.row].from_behind(reading.places)] for reading in readings]
+        return [logits[lanes[reading.row], news[reading.row].from_end(reading.places)] for reading in readings]
 
     def _start_over(self) -> None:
         # What the cache holds, in the order of its own batch, and how often in a row nothing was asked about it.
@@ -192,7 +192,7 @@ class CachedModel:
             raise ValueError(f"attention in a window of {window} takes no mask of slots: {_ALONE}")
 
     def _tidy(self) -> int:
-        """Cut off slots at the end that nobody uses; returns how many are left."""
+        """Cut off unused slots at the end; return how many are left."""
         slots = self._cache.get_seq_length()
         used = max(row.num_slots() for row in self._rows.values())
         if not used:

@@ -2,10 +2,9 @@
 
 The rule is speculative sampling (Leviathan, Kalman & Matias 2023; Chen et al. 2023) on the constrained distribution p
 of each place, from the text downwards. So every token that is written is distributed as plain constrained sampling
-writes it, whoever proposed what.
+writes it, whatever was proposed.
 
-    proposed without being drawn     draw from p; whatever is drawn is written, and if it is one of the nodes here, the
-                                     way goes on after it
+    proposed without being drawn     draw from p and write the token; if it is one of the nodes here, continue after it
     drawn from q                     accept the token with probability min(1, p/q); else p becomes the residual
                                      max(p - q, 0), renormalized, for the next node here and at last for the draw
     certain                          taken as it is

@@ -77,7 +77,7 @@ class PartialJson:
 
     @property
     def value(self) -> Any:
-        """The value so far, None where nothing of it is there. Arrays and objects in it go on growing."""
+        """The value so far, None before there is one. Arrays and objects in it grow with the text."""
         return self._outside[0] if self.has_begun else None
 
     def feed(self, text: str) -> Any:
@@ -122,7 +122,7 @@ class PartialJson:
     # Marks
 
     def _read_mark(self, char: str, at: int) -> int:
-        """Read the first character of something; where to go on."""
+        """Read the first character of a value or mark; return where to continue."""
         expected = self._next
         if expected in (_VALUE, _FIRST_VALUE) and (char in '"{[-' or char.isalnum()):
             return self._begin(char, at)
@@ -138,7 +138,7 @@ class PartialJson:
             self._open.pop()
             self._value_over()
         else:
-            raise self._refused(f"no JSON text goes on with {char!r}")
+            raise self._refused(f"no JSON text continues with {char!r}")
         return at + 1
 
     def _begin(self, char: str, at: int) -> int:

@@ -235,7 +235,7 @@ def stream(
         **options: further settings of `Sampling`, such as `top_k`.
 
     Returns:
-        An iterator of pieces, which writes a token when it is asked for the next piece.
+        An iterator of pieces, which writes tokens when the next piece is requested.
 
     Raises:
         ValueError: several prompts.
@@ -267,7 +267,7 @@ def _written(
     sampling: Sampling,
     max_new_tokens: int,
 ) -> Iterator[int]:
-    """Yield the tokens, the end token last; each is written when it is asked for."""
+    """Yield the tokens, the end token last; each is written when it is requested."""
     rows: Tensor = torch.tensor(prompt, device=model.device)
     cache = None
     noise = Noise.of([sampling.seed], rows.device)
