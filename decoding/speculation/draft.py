@@ -8,8 +8,8 @@ tokens are proposed, and nothing is drawn.
               three chains of three. Several are drawn without repetition, by one race: the first is drawn from q, the
               next from q without it, and so on (Kool, van Hoof & Welling 2019).
 
-Each level takes one forward pass for all texts together, which also reads the tokens that other proposers add in between,
-such as forced ones.
+Each level takes one forward pass for all texts together, which also reads the tokens that other proposers add in
+between, such as forced ones.
 """
 
 from __future__ import annotations
