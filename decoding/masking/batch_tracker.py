@@ -37,6 +37,8 @@ from decoding.masking.host_masks import ASTRAY, ENDED, HostState, advanced, host
 KEPT: Final = 64
 # The calls between two looks at what was noted on a device.
 CHECKED_EVERY: Final = 32
+# Models pad their logits beyond the vocabulary, but none by this factor.
+_MOST_PADDING: Final = 2
 # An odd number; rows are hashed as polynomials in it, modulo 2^64.
 _BASE: Final = 0x5851F42D4C957F2D
 
@@ -86,7 +88,7 @@ class BatchTracker:
 
         Raises:
             ValueError: `width` is less than the vocabulary's, or B does not fit.
-            VocabularyError: the automata are over different vocabularies.
+            VocabularyError: the automata are over different vocabularies, or `width` is far more than theirs.
         """
         self._end_ids = torch.tensor(_end_ids(automata, width), dtype=torch.int64, device=device)
         times, rest = divmod(len(prompts), len(automata))
@@ -347,6 +349,8 @@ def _end_ids(automata: Sequence[Automaton | None], width: int) -> list[int]:
         raise VocabularyError("the constraints of one batch were compiled for different vocabularies")
     if width < len(vocabulary):
         raise ValueError(f"logits of width {width} do not cover the vocabulary of {len(vocabulary)}")
+    if width > _MOST_PADDING * len(vocabulary):
+        raise VocabularyError(f"logits of width {width} are another model's than the vocabulary of {len(vocabulary)}")
     return list(vocabulary.eos_ids)
 
 

@@ -121,6 +121,7 @@ class ConstraintLogitsProcessor(LogitsProcessor):
                 `max_depth`; or the shortest text of a constraint that was waited for takes more than `max_new_tokens`.
             TooManyConfigurations: a row has more derivations side by side than the automaton carries.
             ValueError: the prompts are others than at the first call, or the scores do not cover the vocabulary.
+            VocabularyError: the scores are more than twice as wide as the vocabulary, so they are another model's.
         """
         if self._prompt is None:
             self._prompt = input_ids

@@ -102,20 +102,29 @@ def generate(
         each, vocabulary, max_new_tokens=max_new_tokens, wrap_up_after=wrap_up_after, max_depth=max_depth
     )
     pad = pad_token(tokenizer, vocabulary)
-    settings = {**_drawn(temperature, options), **options, "num_beams": num_beams, "pad_token_id": pad}
-    with torch.no_grad(), _seeded(seed):
-        written = model.generate(
-            **padded(rows, pad, model.device),
-            logits_processor=LogitsProcessorList([InPlace(processor)]),
-            max_new_tokens=max_new_tokens,
-            eos_token_id=list(vocabulary.eos_ids),
-            **settings,
-        )
-    processor.check()
-    found: list[list[int]] = written[:, max(map(len, rows)) :].tolist()
+    settings = {**_drawn(temperature, options), **options, "num_beams": num_beams, "max_new_tokens": max_new_tokens}
+    with _seeded(seed):
+        found = _by_transformers(model, rows, processor, pad, settings)
     made = processor.automata()
     owners = [made[number * len(made) // len(found)] for number in range(len(found))]
     return [_text(row, one, vocabulary, at_text_start) for row, one in zip(found, owners, strict=True)]
+
+
+@torch.no_grad()
+def _by_transformers(
+    model: Any, rows: list[list[int]], processor: ConstraintLogitsProcessor, pad: int, settings: dict[str, Any]
+) -> list[list[int]]:
+    """Return the new tokens of each row, written by the loop of `transformers`."""
+    written = model.generate(
+        **padded(rows, pad, model.device),
+        logits_processor=LogitsProcessorList([InPlace(processor)]),
+        eos_token_id=list(processor.vocabulary.eos_ids),
+        pad_token_id=pad,
+        **settings,
+    )
+    processor.check()
+    found: list[list[int]] = written[:, max(map(len, rows)) :].tolist()
+    return found
 
 
 def _drawn(temperature: float, options: dict[str, Any]) -> dict[str, Any]:
