@@ -31,7 +31,7 @@ import tokenfst
 from constraints import json_schema
 from decoding import bundled_model, vocabulary_of
 from decoding.difficulty import log_probabilities, measures
-from decoding.loop import encode
+from decoding.inputs.prompts import pad_token, padded, prompt_tokens
 from decoding.sampling import NOTHING, Noise, Sampling, choose, derived_seed, probabilities
 from tokenfst.token_automaton import TokenAutomaton
 
@@ -83,7 +83,8 @@ class Writer:
     def _write_batch(
         self, prompts: list[str], constraint: Stepwise[Any] | None, noise: Noise, limit: int
     ) -> list[Text]:
-        encoded = encode(self.tokenizer, prompts, self.model.device)
+        pad = pad_token(self.tokenizer, self.vocabulary)
+        encoded = padded(prompt_tokens(self.tokenizer, prompts), pad, self.model.device)
         ids, seen = encoded["input_ids"], encoded["attention_mask"]
         positions, cache = (seen.cumsum(1) - 1).clamp(min=0), DynamicCache()
         batch = _Batch(constraint, [Text() for _ in prompts], self.vocabulary.eos_ids)
@@ -96,7 +97,7 @@ class Writer:
                 use_cache=True,
                 logits_to_keep=1,
             )
-            ids = batch.step(output.logits[:, -1], noise.at(step))[:, None]
+            ids = batch.step(output.logits[:, -1], noise, step)[:, None]
             if not batch.live:
                 break
             positions = positions[:, -1:] + 1
@@ -112,13 +113,13 @@ class _Batch:
         self.states = [None if constraint is None else constraint.start] * len(texts)
         self.live = set(range(len(texts)))
 
-    def step(self, logits: Tensor, noise: Noise) -> Tensor:
+    def step(self, logits: Tensor, noise: Noise, step: int) -> Tensor:
         """Adds a token to each text that has not ended; returns one for each row, `[B]`."""
         mask = self._mask(logits)
-        tokens = choose(probabilities(logits, mask, Sampling()), noise)
+        tokens = choose(probabilities(logits, mask, Sampling()), noise, step)
         if NOTHING in tokens:
             raise RuntimeError("a constraint allows nothing")
-        wanted = choose(probabilities(logits, None, Sampling()), noise)
+        wanted = choose(probabilities(logits, None, Sampling()), noise, step)
         intervened = measures(logits, mask, wanted).intervened.tolist()
         nats = -log_probabilities(logits).gather(1, tokens[:, None])[:, 0]
         for row, (token, cost) in enumerate(zip(tokens.tolist(), nats.tolist(), strict=True)):

@@ -29,7 +29,7 @@ from decoding.speculation import (
     ForcedTokens,
     Proposer,
     Written,
-    speculate,
+    decode_speculatively,
 )
 from tokenfst.token_automaton import TokenAutomaton
 
@@ -92,7 +92,7 @@ class Bench:
 
     def write(self, name: str, make: Make, temperature: float, seed: int, number: int) -> list[Written]:
         return [
-            speculate(
+            decode_speculatively(
                 self.model,
                 [self.encode(PROMPTS[index % len(PROMPTS)])],
                 self.automaton,

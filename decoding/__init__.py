@@ -1,21 +1,23 @@
 """From token automata to text: tensors on the accelerator, and the loop.
 
+    generate(...)               prompts and a constraint to texts       writing.generate
+    stream(...)                 a prompt to pieces of a text            writing.streaming
+    beam_search, best_of_n      searches for texts                      search
+    Speculation                 fewer forward passes for `generate`     speculation
+    ConstraintLogitsProcessor   for `model.generate` of transformers    masking.processor
     Arena                       automata side by side: masks, steps     arena
-    CanonicalTensors            the same for canonical tokenization     canonical_tensors
-    ConstraintLogitsProcessor   for `generate` of transformers          processor
-    generate(...)               prompts and a constraint to texts       generate
-    stream(...)                 a prompt to pieces of a text            streaming
-    PartialJson                 the value of JSON that is not whole     partial_json
-    BackgroundCompiler          automata made in threads, and kept      compiling
     Sampling, probabilities     from logits and a mask to a token       sampling
-    beam_search, best_of_n      searches for a text                     search
-    speculate(...)              fewer forward passes                    speculation
+    BackgroundCompiler          automata made in threads, and kept      compiling
+    vocabulary_of(tokenizer)    its vocabulary, prepared once           inputs.vocabularies
+    heal(...)                   prompts that end inside a word          inputs.healing
+    retokenize(...)             the tokens that a model prefers         inputs.retokenize
+    PartialJson                 the value of JSON that is not complete  writing.partial_json
     Difficulty                  what a constraint takes away            difficulty
-    heal(...)                   prompts that end inside a word          healing
-    retokenize(...)             the tokens that a model prefers         retokenize
-    vocabulary_of(tokenizer)    its vocabulary, prepared once           loop
     bundled_model()             a small model to try things with        bundled
-    main()                      the `tokenfst` command                  command
+
+A call goes through the folders in this order: `inputs` makes token ids and automata of what it is given, `masking`
+finds the state of each row and has the `arena` mask its logits, `sampling` chooses a token; `writing`, `search` and
+`speculation` are the loops around them, and `command` is the command line.
 
 Names are imported when they are first used: torch and transformers take seconds to load, and the command can say that a
 pattern is wrong without them.
@@ -27,27 +29,27 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from decoding.arena import Arena
     from decoding.bundled import bundled_model
-    from decoding.canonical_tensors import CanonicalTensors
     from decoding.compiling import BackgroundCompiler
     from decoding.difficulty import Difficulty
-    from decoding.healing import heal
-    from decoding.loop import generate, vocabulary_of
-    from decoding.partial_json import PartialJson
-    from decoding.processor import ConstraintLogitsProcessor
-    from decoding.retokenize import retokenize
+    from decoding.inputs.healing import heal
+    from decoding.inputs.retokenize import retokenize
+    from decoding.inputs.vocabularies import vocabulary_of
+    from decoding.masking.processor import ConstraintLogitsProcessor
     from decoding.sampling import Sampling, probabilities
     from decoding.search import beam_search, best_of_n
-    from decoding.speculation import speculate
-    from decoding.streaming import stream
+    from decoding.speculation import Speculation
+    from decoding.writing.generate import generate
+    from decoding.writing.partial_json import PartialJson
+    from decoding.writing.streaming import stream
 
 __all__ = [
     "Arena",
     "BackgroundCompiler",
-    "CanonicalTensors",
     "ConstraintLogitsProcessor",
     "Difficulty",
     "PartialJson",
     "Sampling",
+    "Speculation",
     "beam_search",
     "best_of_n",
     "bundled_model",
@@ -55,7 +57,6 @@ __all__ = [
     "heal",
     "probabilities",
     "retokenize",
-    "speculate",
     "stream",
     "vocabulary_of",
 ]
@@ -63,21 +64,20 @@ __all__ = [
 _MODULES = {
     "Arena": "decoding.arena",
     "BackgroundCompiler": "decoding.compiling",
-    "CanonicalTensors": "decoding.canonical_tensors",
-    "ConstraintLogitsProcessor": "decoding.processor",
+    "ConstraintLogitsProcessor": "decoding.masking.processor",
     "Difficulty": "decoding.difficulty",
-    "PartialJson": "decoding.partial_json",
+    "PartialJson": "decoding.writing.partial_json",
     "Sampling": "decoding.sampling",
+    "Speculation": "decoding.speculation",
     "beam_search": "decoding.search",
     "best_of_n": "decoding.search",
     "bundled_model": "decoding.bundled",
-    "generate": "decoding.loop",
-    "heal": "decoding.healing",
+    "generate": "decoding.writing.generate",
+    "heal": "decoding.inputs.healing",
     "probabilities": "decoding.sampling",
-    "retokenize": "decoding.retokenize",
-    "speculate": "decoding.speculation",
-    "stream": "decoding.streaming",
-    "vocabulary_of": "decoding.loop",
+    "retokenize": "decoding.inputs.retokenize",
+    "stream": "decoding.writing.streaming",
+    "vocabulary_of": "decoding.inputs.vocabularies",
 }
 
 
@@ -85,3 +85,7 @@ def __getattr__(name: str) -> object:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_MODULES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

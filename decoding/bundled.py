@@ -18,7 +18,7 @@ from transformers.utils import logging
 
 
 def bundled_model() -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
-    """The model, in float32 and evaluation mode, and its tokenizer; read from disk at each call.
+    """Return the model, in float32 and evaluation mode, and its tokenizer; read from disk at each call.
 
     The tokenizer adds no special tokens of its own and spells every string: decoding gives back what was encoded.
     """

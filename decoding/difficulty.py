@@ -1,7 +1,7 @@
-"""How hard a constraint is for a model: what it takes away from the model's distribution, step by step.
+"""How hard a constraint is for a model: the probability that it removes, step by step.
 
     measures(...)     what a mask does to one step of a batch, as tensors
-    Difficulty        the stream of a loop: a step is added without a look from the host
+    Difficulty        the steps of a loop; adding one waits for nothing
     TextDifficulty    one text's steps, and their sums
 
 The probability mass that a mask removes says how much the model wanted what it may not write (handbook, "Handling
@@ -40,7 +40,7 @@ class Measures(NamedTuple):
 
 
 def measures(logits: Tensor, mask: Tensor, wanted: Tensor | None = None) -> Measures:
-    """Measures one step; static shapes, nothing read on the host.
+    """Measure one step; static shapes, nothing read on the host.
 
     Args:
         logits: `[B, V]` as the model gave them, of any precision.
@@ -64,13 +64,13 @@ def measures(logits: Tensor, mask: Tensor, wanted: Tensor | None = None) -> Meas
 
 
 def log_probabilities(logits: Tensor) -> Tensor:
-    """The model's own, `[B, V]` float32: minus infinity for what is not a number, and for a row without any number."""
+    """Return the model's log-probabilities, `[B, V]` float32: minus infinity for NaN, and for a row of nothing else."""
     scores = logits.float().nan_to_num(nan=-torch.inf, neginf=-torch.inf).log_softmax(1)
     return scores.nan_to_num(nan=-torch.inf, neginf=-torch.inf)
 
 
 def _bits(logs: Tensor) -> Tensor:
-    """The entropy of each row of log-probabilities, in bits, `[B]`."""
+    """Return the entropy of each row of log-probabilities, in bits, `[B]`."""
     entropy: Tensor = torch.special.entr(logs.exp()).sum(1)
     return entropy / math.log(2)
 
@@ -117,7 +117,7 @@ class Difficulty:
     steps: list[tuple[Measures, Tensor | None]] = field(default_factory=list)
 
     def add(self, logits: Tensor, mask: Tensor, wanted: Tensor | None = None, texts: Tensor | None = None) -> None:
-        """Adds a step of a batch.
+        """Add a step of a batch.
 
         Args:
             logits, mask, wanted: as of `measures`.
@@ -127,7 +127,7 @@ class Difficulty:
         self.steps.append((measures(logits, mask, wanted), texts))
 
     def texts(self) -> list[TextDifficulty]:
-        """The texts 0, 1, ... up to the last that has a step; this reads all steps from the device."""
+        """Return the texts 0, 1, ... up to the last that has a step; this reads all steps from the device."""
         values: dict[int, list[tuple[float, ...]]] = {}
         for step, texts in self.steps:
             owners = range(len(step.removed)) if texts is None else texts.tolist()

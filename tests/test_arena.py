@@ -193,7 +193,7 @@ def test_what_cannot_stand_in_an_arena_is_refused(automata: list[Any]) -> None:
         Arena(VOCABULARY, max_bytes=64)
     with pytest.raises(ValueError, match="do not cover"):
         Arena(VOCABULARY, width=4)
-    with pytest.raises(ValueError, match="not inside"):
+    with pytest.raises(ValueError, match="not within"):
         Arena(VOCABULARY, part=(5, 5))
 
 

@@ -18,7 +18,7 @@ from tape import Tape
 from automata.errors import EmptyLanguage, TooManyConfigurations
 from decoding.arena import FREE_SLOT, Arena, Sequences
 from decoding.arena.comb import comb
-from decoding.arena.machines import of_pushdown
+from decoding.arena.from_automata import of_pushdown
 from decoding.arena.parallel import common
 from tokenfst import Vocabulary
 from tokenfst.finite.classes import END, NEVER

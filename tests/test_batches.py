@@ -11,7 +11,7 @@ import pytest
 import tokenfst
 from automata.arrays import IntArray
 from constraints import json, json_schema
-from decoding.healing import Healed
+from decoding.inputs.healing import Healed
 from tokenfst import Vocabulary, fill_bitmasks
 from tokenfst.token_automaton import TokenAutomaton
 

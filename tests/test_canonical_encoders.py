@@ -42,7 +42,7 @@ from automata import (
 from automata.limits import Limits
 from automata.queries import random_strings
 from constraints.paper import PATTERNS, SAMPLES
-from decoding import CanonicalTensors, ConstraintLogitsProcessor, bundled_model, generate
+from decoding import ConstraintLogitsProcessor, bundled_model, generate
 from tokenfst import BPE, NotBPE, Vocabulary, from_tekken, from_tiktoken, from_transformers
 from tokenfst.vocabulary.bpe import GPT2_PATTERN
 
@@ -289,47 +289,50 @@ def test_limits() -> None:
         tokenfst.compile(ANYTHING, bundled().vocabulary, tokenization="canonical", limits=Limits(states=100))
 
 
-# Tensors and generation
+# Generation
 
 
-def test_tensors_are_the_automaton(real: Real) -> None:
+def test_masks_of_a_batch_are_the_automaton_s(real: Real) -> None:
+    """Canonical automata are masked on the host: the rows of a batch, in logits wider than the vocabulary."""
     automaton = tokenfst.compile(PATTERNS["quoted text"], real.vocabulary, tokenization="canonical")
-    size = len(real.vocabulary)
-    tensors = CanonicalTensors(automaton, width=size + 5)
-    generator = random.Random(0)
-    states = [automaton.start] * 3
+    size, generator = len(real.vocabulary), random.Random(0)
+    processor = ConstraintLogitsProcessor(automaton, real.vocabulary, max_new_tokens=None)
+    states, rows = [automaton.start] * 3, torch.zeros(3, 1, dtype=torch.int64)
     for _ in range(10):
-        batch = torch.tensor(states)
-        masks = tensors.mask(batch).numpy()
+        masks = processor(rows, torch.zeros(3, size + 5)).isfinite().numpy()
         assert not masks[:, size:].any()
         tokens = []
         for row, state in enumerate(states):
             mask = automaton.mask(state)
             assert np.array_equal(masks[row, :size], mask)
             tokens.append(int(generator.choice(np.flatnonzero(mask))))
-        refused = [int(generator.choice(np.flatnonzero(~masks[row]))) for row in range(3)]
-        expected = [tensors.end if state == tensors.end else tensors.dead for state in states]
-        assert tensors.advance(batch, torch.tensor(refused)).tolist() == expected
-        reached = tensors.advance(batch, torch.tensor(tokens)).tolist()
+        refused = [int(generator.choice(np.flatnonzero(~masks[row, :size]))) for row in range(3)]
+        if any(state != automaton.end_state for state in states):
+            astray = torch.cat([rows, torch.tensor([[tokens[0]], [refused[1]], [tokens[2]]])], 1)
+            only_end = processor(astray, torch.zeros(3, size + 5)).isfinite()[1]
+            assert only_end.nonzero().flatten().tolist() == sorted(real.vocabulary.eos_ids)
+        rows = torch.cat([rows, torch.tensor(tokens)[:, None]], 1)
         states = [automaton.advance(state, token) for state, token in zip(states, tokens, strict=True)]
-        assert reached == states
-    assert not tensors.mask(torch.tensor([tensors.dead])).any()
 
 
-def test_budgets_on_tensors() -> None:
-    """A token is allowed exactly if what is promised behind it fits."""
+def test_budgets_of_a_batch() -> None:
+    """A token is allowed exactly if what is promised after it fits."""
     real = bundled()
     automaton = tokenfst.compile(PATTERNS["ISO date-time"], real.vocabulary, tokenization="canonical")
-    tensors = CanonicalTensors(automaton)
-    state, generator = automaton.start, random.Random(0)
+    state, row, generator = automaton.start, [0], random.Random(0)
     while state != automaton.end_state:
         allowed = np.flatnonzero(automaton.mask(state))
         behind = {token: automaton.min_tokens(automaton.advance(state, token)) for token in allowed.tolist()}
-        for remaining in range(automaton.min_tokens(state) + 3):
-            found = np.flatnonzero(tensors.mask(torch.tensor([state]), remaining)[0].numpy()).tolist()
+        for remaining in range(automaton.min_tokens(state), automaton.min_tokens(state) + 3):
+            limit = remaining + len(row) - 1
+            processor = ConstraintLogitsProcessor(automaton, real.vocabulary, max_new_tokens=limit)
+            scores = torch.zeros(1, len(real.vocabulary))
+            processor(torch.tensor([[0]]), scores)
+            found = processor(torch.tensor([row]), scores)[0].isfinite().nonzero().flatten().tolist()
             assert set(found) == {token for token, least in behind.items() if least < remaining}
-            assert bool(found) == (remaining >= automaton.min_tokens(state))
-        state = automaton.advance(state, generator.choice(list(behind)))
+        token = generator.choice(list(behind))
+        row.append(token)
+        state = automaton.advance(state, token)
 
 
 def test_generated_tokens_are_the_encoder_s() -> None:
@@ -337,7 +340,7 @@ def test_generated_tokens_are_the_encoder_s() -> None:
     vocabulary = from_transformers(tokenizer)
     automaton = tokenfst.compile(PATTERNS["quoted text"], vocabulary, tokenization="canonical")
     prompt = tokenizer("A character:", return_tensors="pt")
-    processor = ConstraintLogitsProcessor(automaton, max_new_tokens=20)
+    processor = ConstraintLogitsProcessor(automaton, vocabulary, max_new_tokens=20)
     torch.manual_seed(0)
     written = model.generate(
         **prompt,

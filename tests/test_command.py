@@ -15,9 +15,10 @@ import jsonschema
 import pytest
 
 import tokenfst
-from decoding import progress as progress_module
 from decoding.command import main
-from decoding.progress import progress
+from decoding.command import progress as progress_module
+from decoding.command.cli import _tokens
+from decoding.command.progress import progress
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -106,6 +107,63 @@ def test_a_mistake_does_not_wait_for_torch(constraint: str) -> None:
         "sys.exit(9 if 'torch' in sys.modules else status)"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False).returncode == 2
+
+
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["--version"])
+    assert stopped.value.code == 0
+    assert capsys.readouterr().out == f"tokenfst {tokenfst.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--temperature", "-1"], "argument --temperature: a number from 0 on, not '-1'"),
+        (["--temperature", "nan"], "argument --temperature: a number from 0 on, not 'nan'"),
+        (["--temperature", "hot"], "argument --temperature: a number from 0 on, not 'hot'"),
+        (["--max-new-tokens", "0"], "argument --max-new-tokens: a whole number from 1 on, not '0'"),
+        (["--max-new-tokens", "2.5"], "argument --max-new-tokens: a whole number from 1 on, not '2.5'"),
+    ],
+)
+def test_numbers_out_of_their_range(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["generate", "--regex", "a", *arguments])
+    assert stopped.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_limit_too_small_gets_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["generate", "--regex", "[0-9]{30}", "--max-new-tokens", "3"]) == 2
+    told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("tokenfst: ")]
+    assert len(told) == 1
+    assert re.search(r"takes at least \d+ tokens, and the limit is 3", told[0])
+
+
+def test_a_model_that_is_none_gets_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "perl"}')
+    for name in (str(tmp_path), str(tmp_path / "nothing")):
+        assert main(["generate", "--regex", "a", "--model", name]) == 2
+        told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("tokenfst: ")]
+        assert len(told) == 1
+        assert told[0].startswith(f"tokenfst: transformers cannot load the model {name!r}: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("a,b,ab", [b"a", b"b", b"ab"]),
+        (r"a,\,,b", [b"a", b",", b"b"]),
+        (r"\\,a\,b", [b"\\", b"a,b"]),
+        (r"\d,,a", [rb"\d", b"a"]),
+    ],
+)
+def test_tokens_are_read_with_commas_between_them(text: str, tokens: list[bytes]) -> None:
+    assert _tokens(text) == tokens
+
+
+def test_draw_takes_a_comma_as_a_token(tmp_path: Path) -> None:
+    assert main(["draw", "--regex", "a(,a)*", "--tokens", r"a,\,", "--output", str(tmp_path)]) == 0
 
 
 # Grammars

@@ -22,7 +22,7 @@ from automata import Cancelled, EmptyLanguage, Expr, LimitExceeded, Limits, comp
 from automata.errors import NondeterministicGrammar
 from automata.pushdown.grammar import Grammar
 from decoding.compiling import BackgroundCompiler
-from decoding.content import content_of
+from decoding.compiling.content import content_of
 from tokenfst import Vocabulary
 
 BYTES = Vocabulary(

@@ -78,7 +78,7 @@ def test_transformers_generate_writes_only_the_language(pattern: str, options: d
     # The logits are wider than the vocabulary, as in models that pad it.
     model, automaton = adversary(16, seed=3), complete(pattern, LETTERS)
     prompts = torch.tensor([[6, 6, 0], [6, 1, 2], [3, 1, 0]])
-    processor = ConstraintLogitsProcessor(automaton, max_new_tokens=12)
+    processor = ConstraintLogitsProcessor(automaton, LETTERS, max_new_tokens=12)
     written = model.generate(
         input_ids=prompts,
         attention_mask=(prompts != 6).long(),
@@ -98,12 +98,12 @@ def test_transformers_generate_writes_only_the_language(pattern: str, options: d
 def test_a_limit_too_small_to_finish_is_an_error_with_the_minimum() -> None:
     automaton = complete("(aba){4}", LETTERS)
     with pytest.raises(IncompleteOutput, match="at least 5 tokens, and the limit is 4"):
-        ConstraintLogitsProcessor(automaton, max_new_tokens=4)
-    ConstraintLogitsProcessor(automaton, max_new_tokens=5)
+        ConstraintLogitsProcessor(automaton, LETTERS, max_new_tokens=4)
+    ConstraintLogitsProcessor(automaton, LETTERS, max_new_tokens=5)
 
 
 def test_rows_that_were_led_astray_are_noticed() -> None:
-    processor = ConstraintLogitsProcessor(complete("ab", LETTERS))
+    processor = ConstraintLogitsProcessor(complete("ab", LETTERS), LETTERS, max_new_tokens=None)
     prompt, scores = torch.tensor([[0, 1]]), torch.zeros(1, len(LETTERS))
     processor(prompt, scores)
     with pytest.raises(TokenNotAllowed):
@@ -112,7 +112,7 @@ def test_rows_that_were_led_astray_are_noticed() -> None:
 
 def test_rows_that_change_places_or_go_back_keep_their_states() -> None:
     automaton = complete("aba|bb", LETTERS)
-    processor, scores = ConstraintLogitsProcessor(automaton), torch.zeros(2, len(LETTERS))
+    processor, scores = ConstraintLogitsProcessor(automaton, LETTERS, max_new_tokens=None), torch.zeros(2, len(LETTERS))
 
     def allowed(rows: list[list[int]]) -> list[list[int]]:
         masked = processor(torch.tensor(rows), scores)
@@ -153,7 +153,7 @@ def test_greedy_text_is_the_models_own_where_it_is_allowed(bundled: tuple[Any, A
     free = model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=8, do_sample=False, pad_token_id=0)
     text = tokenizer.decode(free[0, ids.shape[1] :])
     automaton = complete(r"(.|\n)*", vocabulary_of(tokenizer))
-    processor = LogitsProcessorList([ConstraintLogitsProcessor(automaton)])
+    processor = LogitsProcessorList([ConstraintLogitsProcessor(automaton, tokenizer, max_new_tokens=None)])
     held = model.generate(
         ids,
         attention_mask=torch.ones_like(ids),

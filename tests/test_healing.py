@@ -15,7 +15,7 @@ import constraints
 import tokenfst
 from automata import EmptyLanguage, TokenNotAllowed, VocabularyError
 from decoding import bundled_model, vocabulary_of
-from decoding.healing import Healed, heal
+from decoding.inputs.healing import Healed, heal
 from tokenfst import Vocabulary
 
 LETTERS = Vocabulary([b"a", b"b", b"ab", b"aba", b"bb", b"ba", b"", b"abab", b"bab", b"a"], [6])

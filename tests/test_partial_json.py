@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from automata import TextNotAllowed
-from decoding.partial_json import PartialJson
+from decoding.writing.partial_json import PartialJson
 
 NOTHING = object()
 

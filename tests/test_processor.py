@@ -20,7 +20,7 @@ import tokenfst
 from automata import EmptyLanguage, IncompleteOutput, TokenNotAllowed, VocabularyError
 from decoding import ConstraintLogitsProcessor, bundled_model, generate, vocabulary_of
 from decoding.compiling import BackgroundCompiler
-from decoding.following import KEPT
+from decoding.masking.batch_tracker import KEPT
 from tokenfst import Vocabulary
 
 LETTERS = Vocabulary([b"a", b"b", b"ab", b"aba", b"\xc3", b"\xa9", b"", b"bb", b""], eos_ids=[6, 8])
@@ -53,7 +53,7 @@ def whole(automaton: Any, tokens: list[int]) -> bool:
 
 def write(model: Any, automata: Any, prompts: torch.Tensor, **options: Any) -> list[list[int]]:
     limit = options.setdefault("max_new_tokens", 12)
-    processor = ConstraintLogitsProcessor(automata, max_new_tokens=limit)
+    processor = ConstraintLogitsProcessor(automata, LETTERS, max_new_tokens=limit)
     written = model.generate(
         input_ids=prompts,
         attention_mask=(prompts != 6).long(),
@@ -113,7 +113,7 @@ def test_assisted_generation_writes_what_plain_generation_writes(automaton: Any,
 
 def test_models_with_logits_of_other_widths_take_turns() -> None:
     automaton, prompt = KINDS["dense"], torch.tensor([[0, 1]])
-    processor = ConstraintLogitsProcessor([automaton], max_new_tokens=9)
+    processor = ConstraintLogitsProcessor([automaton], LETTERS, max_new_tokens=9)
     rows = [[0, 1], [0, 1, 2], [0, 1, 0, 1], [0, 1, 0], [0, 1, 2]]
     for at, row in enumerate(rows):
         found = processor(torch.tensor([row]), torch.zeros(1, WIDTH + at % 2))[0]
@@ -132,7 +132,7 @@ def test_masks_are_those_of_the_rows_in_whatever_order_they_come(seed: int, beam
     rng = random.Random(seed)
     automata = list(KINDS.values())
     limit = 40
-    processor = ConstraintLogitsProcessor(automata, max_new_tokens=limit)
+    processor = ConstraintLogitsProcessor(automata, LETTERS, max_new_tokens=limit)
     written: list[list[list[int]]] = [[[] for _ in range(beams)] for _ in automata]
     for _ in range(12):
         rows = [[1, 0, *row] for group in written for row in group]
@@ -170,7 +170,7 @@ def expected_mask(automaton: Any, row: list[int], limit: int) -> list[bool]:
 def test_rows_are_found_again_however_far_back() -> None:
     automaton = tokenfst.compile("(ab|b){0,200}", LETTERS)
     for one in (automaton, LAZY):
-        processor, scores = ConstraintLogitsProcessor(one), torch.zeros(1, WIDTH)
+        processor, scores = ConstraintLogitsProcessor(one, LETTERS, max_new_tokens=None), torch.zeros(1, WIDTH)
         text = [1] + [2] * (2 * KEPT)
         for count in range(len(text)):
             processor(torch.tensor([[0, *text[:count]]]), scores)
@@ -195,7 +195,7 @@ def test_what_is_being_compiled_is_waited_for_at_the_first_call() -> None:
         with pytest.raises(EmptyLanguage):
             generate(model, tokenizer, "x", failing)
     late: Future[Any] = Future()
-    processor = ConstraintLogitsProcessor(late, max_new_tokens=2)
+    processor = ConstraintLogitsProcessor(late, LETTERS, max_new_tokens=2)
     late.set_result(tokenfst.compile("abababab", LETTERS))
     with pytest.raises(IncompleteOutput, match="at least 5 tokens, and the limit is 2"):
         processor(torch.tensor([[0]]), torch.zeros(1, WIDTH))
@@ -235,7 +235,7 @@ def test_length_is_charged_for_token_by_token(seed: int, number: int, after: int
         states.append(state)
     ids = torch.cat([prompts, torch.tensor(rows, dtype=torch.int64).view(len(rows), number)], 1)
     scores = torch.randn(len(rows), WIDTH, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
-    processor = ConstraintLogitsProcessor(automata, wrap_up_after=after)
+    processor = ConstraintLogitsProcessor(automata, LETTERS, max_new_tokens=None, wrap_up_after=after)
     processor(prompts, scores)
     found = processor(ids, scores)
     price = max(0, number - after + 1)
@@ -267,22 +267,22 @@ def test_a_soft_close_ends_what_would_go_on(lazy: bool) -> None:
 
 def test_mistakes_are_said() -> None:
     with pytest.raises(ValueError, match="wrap_up_after"):
-        ConstraintLogitsProcessor(KINDS["dense"], wrap_up_after=-1)
+        ConstraintLogitsProcessor(KINDS["dense"], LETTERS, max_new_tokens=None, wrap_up_after=-1)
     scores = torch.zeros(2, WIDTH)
-    processor = ConstraintLogitsProcessor(KINDS["dense"])
+    processor = ConstraintLogitsProcessor(KINDS["dense"], LETTERS, max_new_tokens=None)
     processor(torch.tensor([[0, 1], [1, 1]]), scores)
     for other in ([[1, 1], [1, 1]], [[0, 1]], [[0], [1]]):
         with pytest.raises(ValueError, match="one call of generate"):
             processor(torch.tensor(other), scores)
     with pytest.raises(ValueError, match="3 constraints, and 2 rows"):
-        ConstraintLogitsProcessor([None] * 3)(torch.tensor([[0], [1]]), scores)
+        ConstraintLogitsProcessor([None] * 3, LETTERS, max_new_tokens=None)(torch.tensor([[0], [1]]), scores)
     with pytest.raises(ValueError, match="do not cover"):
-        ConstraintLogitsProcessor(KINDS["lazy"])(torch.tensor([[0]]), torch.zeros(1, 5))
+        ConstraintLogitsProcessor(KINDS["lazy"], LETTERS, max_new_tokens=None)(torch.tensor([[0]]), torch.zeros(1, 5))
     other_vocabulary = tokenfst.compile("a", Vocabulary([b"a", b""], [1]))
-    with pytest.raises(VocabularyError, match="different vocabularies"):
-        ConstraintLogitsProcessor([KINDS["dense"], other_vocabulary])(torch.tensor([[0], [0]]), scores)
+    with pytest.raises(VocabularyError, match="another vocabulary than the tokenizer's, of 2 tokens and not 9"):
+        ConstraintLogitsProcessor([KINDS["dense"], other_vocabulary], LETTERS, max_new_tokens=None)
     for kind in ("dense", "lazy", "stack"):
-        processor = ConstraintLogitsProcessor(KINDS[kind])
+        processor = ConstraintLogitsProcessor(KINDS[kind], LETTERS, max_new_tokens=None)
         processor(torch.tensor([[0]]), scores[:1])
         with pytest.raises(TokenNotAllowed):
             processor(torch.tensor([[0, 4]]), scores[:1])

@@ -102,7 +102,7 @@ def test_transformers_generate_writes_whole_texts_whatever_the_limit(name: str, 
     end = automaton.vocabulary.eos_ids[0]
     prompts = torch.tensor([[end, end, 0], [end, 1, 2], [3, 1, 0]])
     for limit in (automaton.distances.first, 12):
-        processor = ConstraintLogitsProcessor(automaton, max_new_tokens=limit, max_depth=40)
+        processor = ConstraintLogitsProcessor(automaton, automaton.vocabulary, max_new_tokens=limit, max_depth=40)
         written = adversary(len(automaton.vocabulary) + 3).generate(
             input_ids=prompts,
             attention_mask=(prompts != end).long(),
@@ -119,7 +119,7 @@ def test_transformers_generate_writes_whole_texts_whatever_the_limit(name: str, 
 
 def test_a_limit_too_small_is_an_error_with_the_minimum() -> None:
     with pytest.raises(IncompleteOutput, match="at least 2 tokens, and the limit is 1"):
-        ConstraintLogitsProcessor(compiled("json"), max_new_tokens=1)
+        ConstraintLogitsProcessor(compiled("json"), compiled("json").vocabulary, max_new_tokens=1)
 
 
 def test_the_bundled_model_writes_json() -> None:
@@ -140,10 +140,10 @@ def test_a_limit_on_tokens_and_one_on_depth_that_do_not_go_together_are_noticed(
     automaton = complete(grammar, vocabulary)
     prompt, scores = torch.tensor([[4]]), torch.zeros(1, 5)
     for limit, depth, allowed in [(4, 1, [0]), (6, 1, [0]), (7, 0, [2]), (7, 1, [0, 2])]:
-        masked = ConstraintLogitsProcessor(automaton, max_new_tokens=limit, max_depth=depth)(prompt, scores)
+        masked = ConstraintLogitsProcessor(automaton, vocabulary, max_new_tokens=limit, max_depth=depth)(prompt, scores)
         assert torch.isfinite(masked[0]).nonzero().flatten().tolist() == allowed
     with pytest.raises(IncompleteOutput, match="within both"):
-        ConstraintLogitsProcessor(automaton, max_new_tokens=6, max_depth=0)(prompt, scores)
+        ConstraintLogitsProcessor(automaton, vocabulary, max_new_tokens=6, max_depth=0)(prompt, scores)
 
 
 def test_ways_across_symbols_are_one_token_more_than_what_follows() -> None:

@@ -11,7 +11,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from automata import EmptyLanguage
 from decoding import bundled_model, vocabulary_of
-from decoding.retokenize import retokenize
+from decoding.inputs.retokenize import retokenize
 from tokenfst import Vocabulary
 
 TEXTS = ['{"name": "Zoë", "age": 31}', "a", " the address of Größe 😀", "aaaaaaaa  \n\n  bbbb", '"}\n']

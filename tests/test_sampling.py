@@ -282,7 +282,7 @@ def test_rows_are_distributions_over_what_is_allowed_or_nothing(
     given_mask = None if mask is None else torch.tensor([mask])
     history = History(torch.tensor([[0, 0, 3, -1]]))
     result = probabilities(torch.tensor([logits]), given_mask, sampling, history, end_token=end_token)[0]
-    token = int(choose(result[None], Noise.of([1]))[0])
+    token = int(choose(result[None], Noise.of([1]), 0)[0])
     assert not result.isnan().any()
     possible = any(logit > -math.inf for logit in logits) if mask is None else any(mask)
     if possible:
@@ -358,10 +358,10 @@ def test_draws_follow_the_distribution(sampling: Sampling, vary: str) -> None:
     number = 20_000
     same, different = torch.full((number,), 11), torch.arange(number)
     if vary == "stream":
-        draws = torch.cat([choose(chances, Noise(same[:1], same[:1]), stream) for stream in range(1500)])
+        draws = torch.cat([choose(chances, Noise(same[:1]), same[:1], stream) for stream in range(1500)])
     else:
-        noise = Noise(different, same) if vary == "seeds" else Noise(same, different)
-        draws = choose(chances.expand(number, -1), noise)
+        noise, steps = (Noise(different), same) if vary == "seeds" else (Noise(same), different)
+        draws = choose(chances.expand(number, -1), noise, steps)
     counts = torch.bincount(draws, minlength=16).numpy()
     statistic, bound = chi_square(counts, chances[0].double().numpy() * len(draws))
     assert statistic < bound
@@ -370,7 +370,7 @@ def test_draws_follow_the_distribution(sampling: Sampling, vary: str) -> None:
 def test_successive_draws_of_neighboring_seeds_are_independent() -> None:
     """Pairs of draws, along steps and along seeds, fill the square evenly."""
     seeds, steps = torch.meshgrid(torch.arange(200), torch.arange(200), indexing="ij")
-    numbers = Noise(seeds.flatten(), steps.flatten()).uniform().view(200, 200)
+    numbers = Noise(seeds.flatten()).uniform(steps.flatten()).view(200, 200)
     cells = (numbers * 4).long()
     for first, second in [(cells[:, :-1], cells[:, 1:]), (cells[:-1], cells[1:]), (cells[:-1, 1:], cells[1:, :-1])]:
         counts = torch.bincount((first * 4 + second).flatten(), minlength=16).numpy()
@@ -397,31 +397,37 @@ def test_noise_is_splitmix64(seed: int, step: int, stream: int) -> None:
     key = splitmix64((key + step * 0x9E3779B97F4A7C15) & word, 1)[0]
     halves = [half for output in splitmix64(key, 3) for half in (output & 0xFFFFFFFF, output >> 32)]
     expected = [((half & 0x7FFFFFFF) + 0.5) / 2**31 for half in halves]
-    noise = Noise.of([seed]).at(step)
-    uniform = -torch.expm1(-noise.exponential(6, stream)[0].double())
+    noise = Noise.of([seed])
+    uniform = -torch.expm1(-noise.exponential(6, step, stream)[0].double())
     torch.testing.assert_close(uniform, torch.tensor(expected, dtype=torch.float64), rtol=1e-6, atol=0)
-    assert torch.equal(noise.exponential(5, stream), noise.exponential(6, stream)[:, :5])
-    assert 0 < noise.uniform(stream) < 1
+    assert torch.equal(noise.exponential(5, step, stream), noise.exponential(6, step, stream)[:, :5])
+    assert 0 < noise.uniform(step, stream) < 1
 
 
 @given(st.lists(st.integers(-(1 << 63), (1 << 63) - 1), min_size=1, max_size=5), st.integers(0, 50))
 def test_a_draw_depends_on_the_sequence_alone(seeds: list[int], step: int) -> None:
     torch.manual_seed(len(seeds))
     chances = torch.rand(len(seeds), 33)
-    noise = Noise.of(seeds).at(step)
-    together = choose(chances, noise)
+    noise = Noise.of(seeds)
+    together = choose(chances, noise, step)
     for row in range(len(seeds)):
         alone = torch.tensor([row])
-        assert choose(chances[alone], noise.select(alone)) == together[row]
+        assert choose(chances[alone], noise.select(alone), step) == together[row]
 
 
 def test_steps_go_on_and_back() -> None:
     noise, chances = Noise.of([3, 4]), torch.ones(2, 1000)
-    first, second = choose(chances, noise), choose(chances, noise.next())
+    first, second = choose(chances, noise, 0), choose(chances, noise, 1)
     assert not (first == second).any()
-    assert torch.equal(choose(chances, noise.next().at(0)), first)
-    assert torch.equal(choose(chances, noise.at(torch.tensor([1, 1]))), second)
-    assert not (choose(chances, noise, stream=1) == first).any()
+    assert torch.equal(choose(chances, noise, 0), first)
+    assert torch.equal(choose(chances, noise, torch.tensor([1, 1])), second)
+    assert torch.equal(choose(chances, noise, torch.tensor([0, 1])), torch.stack([first[0], second[1]]))
+    assert not (choose(chances, noise, 0, stream=1) == first).any()
+
+
+def test_a_draw_names_its_step() -> None:
+    with pytest.raises(TypeError, match="step"):
+        choose(torch.ones(1, 9), Noise.of([3]))  # type: ignore[call-arg]
 
 
 def test_given_seeds_leave_torchs_generator_alone() -> None:
@@ -445,8 +451,8 @@ def test_a_mask_changes_no_draw_that_it_allows() -> None:
     torch.manual_seed(9)
     logits, mask = torch.randn(4000, 40) * 2, torch.rand(4000, 40) < 0.7
     noise = Noise.of(range(4000))
-    free = choose(probabilities(logits, None, Sampling()), noise)
-    held = choose(probabilities(logits, mask, Sampling()), noise)
+    free = choose(probabilities(logits, None, Sampling()), noise, 0)
+    held = choose(probabilities(logits, mask, Sampling()), noise, 0)
     allowed = mask.gather(1, free[:, None])[:, 0]
     assert 0 < int(allowed.sum()) < 4000
     assert torch.equal(free[allowed], held[allowed])
@@ -462,15 +468,17 @@ def test_sampling_is_one_graph() -> None:
     for number in range(3):
         logits = torch.randn(4, 50, generator=torch.Generator().manual_seed(number))
         mask = logits < 1
-        expected = step(logits, mask, history, noise)
-        torch.testing.assert_close(compiled(logits, mask, history, noise), expected)
+        steps = torch.full((4,), number)
+        expected = step(logits, mask, history, noise, steps)
+        torch.testing.assert_close(compiled(logits, mask, history, noise, steps), expected)
         history.put(number, expected)
-        noise = noise.next()
 
 
 def sampling_step(batch: Samplings) -> Callable[..., torch.Tensor]:
-    def step(logits: torch.Tensor, mask: torch.Tensor, history: History, noise: Noise) -> torch.Tensor:
-        return choose(probabilities(logits, mask, batch, history, end_token=0), noise)
+    def step(
+        logits: torch.Tensor, mask: torch.Tensor, history: History, noise: Noise, steps: torch.Tensor
+    ) -> torch.Tensor:
+        return choose(probabilities(logits, mask, batch, history, end_token=0), noise, steps)
 
     return step
 
@@ -478,7 +486,7 @@ def sampling_step(batch: Samplings) -> Callable[..., torch.Tensor]:
 def test_plain_settings_are_one_graph() -> None:
     def step(logits: torch.Tensor, seeds: torch.Tensor) -> torch.Tensor:
         chances = probabilities(logits, logits < 1, Sampling(temperature=0.8, top_k=5))
-        return choose(chances, Noise(seeds, seeds))
+        return choose(chances, Noise(seeds), seeds)
 
     compiled = torch.compile(step, fullgraph=True, backend="aot_eager", dynamic=False)
     logits, seeds = torch.randn(3, 40, generator=torch.Generator().manual_seed(0)), torch.arange(3)

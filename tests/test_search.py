@@ -20,8 +20,8 @@ from automata.errors import IncompleteOutput
 from decoding import bundled_model, vocabulary_of
 from decoding.difficulty import Difficulty
 from decoding.sampling import Sampling, probabilities
-from decoding.search import FunctionRows, Hypothesis, ModelRows, beam_search, best_of_n
-from decoding.search.rows import Logits
+from decoding.search import FunctionScorer, Hypothesis, ModelScorer, beam_search, best_of_n
+from decoding.search.scorers import Logits
 from tokenfst import TokenAutomaton, Vocabulary
 
 LETTERS = Vocabulary([b"a", b"b", b"ab", b"ba", b""], eos_ids=[4])
@@ -70,7 +70,7 @@ def check(found: list[Hypothesis], seed: int, prompt: list[int], automaton: Toke
         assert math.isclose(one.score, expected / len(one.tokens) ** penalty, abs_tol=1e-5)
         assert one.tokens[-1] in vocabulary.eos_ids
         assert automaton.accepts(one.tokens)
-        assert one.text == automaton.text(one.tokens[:-1])
+        assert one.text == str(one) == automaton.text(one.tokens[:-1]).decode()
         assert len(one.tokens) <= LIMIT
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
 
@@ -82,7 +82,7 @@ def test_wide_beams_find_the_whole_language(pattern: str, vocabulary: Vocabulary
     automaton = tokenfst.compile(pattern, vocabulary)
     prompts, width = [[0, 1], [2], [0, 0, 1]], len(vocabulary) + 2
     options: dict[str, Any] = {"max_new_tokens": LIMIT, "beams": 200, "length_penalty": penalty}
-    found = beam_search(toy(3, width), prompts, automaton, **options)
+    found = beam_search(toy(3, width), vocabulary, prompts, automaton, **options)
     every = language(automaton, LIMIT)
     assert len(every) > 1
     for prompt, hypotheses in zip(prompts, found, strict=True):
@@ -96,7 +96,7 @@ def test_as_many_beams_as_prefixes_find_the_best(pattern: str, seed: int, count:
     """Stopping early loses nothing: with a width at which no beam is cut, the first `count` are the best `count`."""
     automaton = tokenfst.compile(pattern, LETTERS)
     options: dict[str, Any] = {"max_new_tokens": LIMIT, "length_penalty": penalty}
-    found = beam_search(toy(seed, 7), [[1]], automaton, beams=40, **options)[0]
+    found = beam_search(toy(seed, 7), LETTERS, [[1]], automaton, beams=40, **options)[0]
     scores = sorted(
         (
             log_probability(seed, [1], (*tokens, 4), LETTERS, 7) / (len(tokens) + 1) ** penalty
@@ -105,7 +105,7 @@ def test_as_many_beams_as_prefixes_find_the_best(pattern: str, seed: int, count:
         reverse=True,
     )
     assert np.allclose([one.score for one in found[:count]], scores[:count], atol=1e-5)
-    narrow = beam_search(toy(seed, 7), [[1]], automaton, beams=count, **options)[0]
+    narrow = beam_search(toy(seed, 7), LETTERS, [[1]], automaton, beams=count, **options)[0]
     check(narrow, seed, [1], automaton, penalty)
     assert narrow
     assert narrow[0].score <= scores[0] + 1e-5
@@ -132,7 +132,7 @@ def test_beams_are_the_best_at_each_step(pattern: str, seed: int, beams: int, li
         longer = {text[: length + 1] for text in texts if len(text) > length and text[:length] in live}
         live = sorted(longer, key=lambda tokens: -log_probability(seed, [1], tokens, LETTERS, 7))[:beams]
     options: dict[str, Any] = {"max_new_tokens": limit, "beams": beams, "length_penalty": penalty}
-    found = beam_search(toy(seed, 7), [[1]], automaton, **options)[0]
+    found = beam_search(toy(seed, 7), LETTERS, [[1]], automaton, **options)[0]
     assert np.allclose([one.score for one in found], sorted(finished, reverse=True)[:beams], atol=1e-5)
 
 
@@ -140,12 +140,12 @@ def test_each_prompt_has_its_own_constraint_and_answer() -> None:
     patterns = ["(a|b)*", "b+", "(ab|b)*a"]
     automata = [tokenfst.compile(pattern, LETTERS) for pattern in patterns]
     prompts = [[0], [1, 2, 3], [2, 2]]
-    together = beam_search(toy(5, 7), prompts, automata, max_new_tokens=6, beams=3)
+    together = beam_search(toy(5, 7), LETTERS, prompts, automata, max_new_tokens=6, beams=3)
     for prompt, automaton, found in zip(prompts, automata, together, strict=True):
-        assert found == beam_search(toy(5, 7), [prompt], automaton, max_new_tokens=6, beams=3)[0]
+        assert found == beam_search(toy(5, 7), LETTERS, [prompt], automaton, max_new_tokens=6, beams=3)[0]
         assert all(automaton.accepts(one.tokens) for one in found)
-    with pytest.raises(ValueError, match="3 prompts need as many"):
-        beam_search(toy(5, 7), prompts, automata[:2], max_new_tokens=6)
+    with pytest.raises(ValueError, match="2 constraints for 3 prompts"):
+        beam_search(toy(5, 7), LETTERS, prompts, automata[:2], max_new_tokens=6)
 
 
 def test_groups_differ_as_diversity_asks() -> None:
@@ -156,13 +156,15 @@ def test_groups_differ_as_diversity_asks() -> None:
         first = torch.tensor([2.0, 1.0, -3.0, -3.0, -9.0])
         return torch.stack([first if len(row) == 1 else torch.tensor([-5.0, -5.0, -9.0, -9.0, 5.0]) for row in rows])
 
-    def texts(diversity: float) -> list[bytes]:
-        found = beam_search(logits, [[0]], automaton, max_new_tokens=3, beams=2, groups=2, diversity=diversity)[0]
+    def texts(diversity: float) -> list[str]:
+        found = beam_search(
+            logits, LETTERS, [[0]], automaton, max_new_tokens=3, beams=2, groups=2, diversity=diversity
+        )[0]
         return [one.text for one in sorted(found, key=lambda one: one.group)]
 
     # The second group may not end with the first one's text, and goes on from there.
-    assert texts(0.9) == [b"a", b"ab"]
-    assert texts(1.1) == [b"a", b"b"]
+    assert texts(0.9) == ["a", "ab"]
+    assert texts(1.1) == ["a", "b"]
 
 
 @settings(max_examples=25)
@@ -170,8 +172,8 @@ def test_groups_differ_as_diversity_asks() -> None:
 def test_the_first_group_is_plain_and_all_differ(seed: int, pattern: str, diversity: float, penalty: float) -> None:
     automaton = tokenfst.compile(pattern, LETTERS)
     options: dict[str, Any] = {"max_new_tokens": LIMIT, "length_penalty": penalty}
-    found = beam_search(toy(seed, 7), [[1], [0]], automaton, beams=6, groups=3, diversity=diversity, **options)
-    plain = beam_search(toy(seed, 7), [[1], [0]], automaton, beams=2, **options)
+    found = beam_search(toy(seed, 7), LETTERS, [[1], [0]], automaton, beams=6, groups=3, diversity=diversity, **options)
+    plain = beam_search(toy(seed, 7), LETTERS, [[1], [0]], automaton, beams=2, **options)
     for prompt, (own, expected) in enumerate(zip(found, plain, strict=True)):
         check(own, seed, [[1], [0]][prompt], automaton, penalty)
         assert len({one.tokens for one in own}) == len(own)
@@ -180,7 +182,7 @@ def test_the_first_group_is_plain_and_all_differ(seed: int, pattern: str, divers
 
 def test_strong_diversity_gives_every_group_another_first_token() -> None:
     automaton = tokenfst.compile("(a|b){2,4}", LETTERS)
-    found = beam_search(toy(8, 7), [[1]], automaton, max_new_tokens=5, beams=4, groups=4, diversity=1e6)[0]
+    found = beam_search(toy(8, 7), LETTERS, [[1]], automaton, max_new_tokens=5, beams=4, groups=4, diversity=1e6)[0]
     assert sorted(one.group for one in found) == [0, 1, 2, 3]
     assert len({one.tokens[0] for one in found}) == 4
 
@@ -188,19 +190,19 @@ def test_strong_diversity_gives_every_group_another_first_token() -> None:
 @pytest.mark.parametrize("options", [{"beams": 0}, {"beams": 4, "groups": 3}, {"groups": 0}], ids=str)
 def test_beams_that_cannot_be_divided_are_refused(options: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="cannot be divided"):
-        beam_search(toy(1, 7), [[0]], tokenfst.compile("a", LETTERS), max_new_tokens=4, **options)
+        beam_search(toy(1, 7), LETTERS, [[0]], tokenfst.compile("a", LETTERS), max_new_tokens=4, **options)
 
 
 def test_limits_and_widths_that_do_not_do_are_refused() -> None:
     automaton = tokenfst.compile("(ab|ba){4}", LETTERS)
     for search in (beam_search, best_of_n):
         with pytest.raises(IncompleteOutput, match=r"prompt 0: the constraint takes at least 5 tokens, .* is 4"):
-            search(toy(1, 7), [[0]], automaton, max_new_tokens=4)
+            search(toy(1, 7), LETTERS, [[0]], automaton, max_new_tokens=4)
         with pytest.raises(ValueError, match="width 3 do not cover the vocabulary of 5"):
-            search(toy(1, 3), [[0]], automaton, max_new_tokens=5)
-        assert search(toy(1, 7), [], automaton, max_new_tokens=5) == []
+            search(toy(1, 3), LETTERS, [[0]], automaton, max_new_tokens=5)
+        assert search(toy(1, 7), LETTERS, [], automaton, max_new_tokens=5) == []
     with pytest.raises(ValueError, match="0 texts"):
-        best_of_n(toy(1, 7), [[0]], automaton, max_new_tokens=5, n=0)
+        best_of_n(toy(1, 7), LETTERS, [[0]], automaton, max_new_tokens=5, n=0)
 
 
 @pytest.mark.parametrize("number", [-math.inf, math.nan], ids=str)
@@ -210,18 +212,20 @@ def test_texts_that_the_model_rules_out_are_found_where_there_are_no_others(numb
     def logits(rows: list[list[int]]) -> torch.Tensor:
         return torch.tensor([[0.0, number, number, 0.0, 0.0, 0.0, 0.0]] * len(rows))
 
-    found = beam_search(logits, [[0]], automaton, max_new_tokens=3, beams=4)[0]
-    assert {one.text for one in found} == {b"ab"}
+    found = beam_search(logits, LETTERS, [[0]], automaton, max_new_tokens=3, beams=4)[0]
+    assert {one.text for one in found} == {"ab"}
     assert [one.log_probability for one in found] == [-math.inf] * 2
-    sampled = best_of_n(logits, [[0]], automaton, max_new_tokens=3, n=2)[0]
-    assert [(one.text, one.log_probability) for one in sampled] == [(b"ab", -math.inf)] * 2
+    sampled = best_of_n(logits, LETTERS, [[0]], automaton, max_new_tokens=3, n=2)[0]
+    assert [(one.text, one.log_probability) for one in sampled] == [("ab", -math.inf)] * 2
 
 
 def test_samples_follow_the_stepwise_distribution() -> None:
     """Against the product of masked and renormalized steps, over all texts of the language."""
     automaton = tokenfst.compile("(a|b){0,2}", LETTERS)
     sampling, number = Sampling(temperature=1.3, top_k=3, seed=4), 4000
-    found = best_of_n(toy(6, 7), [[1]], automaton, max_new_tokens=3, n=number, sampling=sampling)[0]
+    found = best_of_n(
+        toy(6, 7), LETTERS, [[1]], automaton, max_new_tokens=3, n=number, temperature=1.3, top_k=3, seed=4
+    )[0]
     counts = Counter(one.tokens for one in found)
     total = 0.0
     for tokens in language(automaton, 3):
@@ -241,37 +245,37 @@ def test_samples_follow_the_stepwise_distribution() -> None:
 
 def test_samples_of_a_prompt_do_not_depend_on_the_batch() -> None:
     automaton = tokenfst.compile("(a|b){0,5}", LETTERS)
-    sampling = Sampling(seed=9, frequency_penalty=0.3, repetition_penalty=1.2)
-    options: dict[str, Any] = {"max_new_tokens": 6, "n": 8, "sampling": sampling}
-    together = best_of_n(toy(2, 7), [[0, 1], [1], [2]], automaton, **options)
-    assert together[1] == best_of_n(toy(2, 7), [[1]], automaton, **options)[0]
+    options: dict[str, Any] = {"max_new_tokens": 6, "n": 8, "seed": 9}
+    options |= {"frequency_penalty": 0.3, "repetition_penalty": 1.2}
+    together = best_of_n(toy(2, 7), LETTERS, [[0, 1], [1], [2]], automaton, **options)
+    assert together[1] == best_of_n(toy(2, 7), LETTERS, [[1]], automaton, **options)[0]
     assert len({one.tokens for one in together[1]}) > 2
-    fewer = best_of_n(toy(2, 7), [[1]], automaton, **{**options, "n": 3})[0]
+    fewer = best_of_n(toy(2, 7), LETTERS, [[1]], automaton, **{**options, "n": 3})[0]
     assert {one.tokens for one in fewer} <= {one.tokens for one in together[1]}
 
 
 def test_any_end_token_ends_a_sample() -> None:
     automaton = tokenfst.compile("a{0,2}", TWO_ENDS)
-    found = best_of_n(toy(2, 7), [[0]], automaton, max_new_tokens=LIMIT, n=20, sampling=Sampling(seed=3))[0]
+    found = best_of_n(toy(2, 7), TWO_ENDS, [[0]], automaton, max_new_tokens=LIMIT, n=20, seed=3)[0]
     check(found, 2, [0], automaton, 0.0)
     assert {one.tokens[-1] for one in found} == {3, 4}
 
 
 def test_a_judge_ranks() -> None:
     automaton = tokenfst.compile("(a|b){1,5}", LETTERS)
-    options: dict[str, Any] = {"max_new_tokens": 6, "n": 12, "sampling": Sampling(seed=1)}
-    found = best_of_n(toy(2, 7), [[0]], automaton, judge=lambda text: float(text.count(b"a")), **options)[0]
-    assert [one.score for one in found] == sorted((one.text.count(b"a") for one in found), reverse=True)
+    options: dict[str, Any] = {"max_new_tokens": 6, "n": 12, "seed": 1}
+    found = best_of_n(toy(2, 7), LETTERS, [[0]], automaton, judge=lambda text: float(text.count("a")), **options)[0]
+    assert [one.score for one in found] == sorted((one.text.count("a") for one in found), reverse=True)
     assert sorted(one.tokens for one in found) == sorted(
-        one.tokens for one in best_of_n(toy(2, 7), [[0]], automaton, **options)[0]
+        one.tokens for one in best_of_n(toy(2, 7), LETTERS, [[0]], automaton, **options)[0]
     )
 
 
 def test_difficulty_is_filled_by_the_way() -> None:
     automaton, difficulty = tokenfst.compile("(ab|b){1,3}", LETTERS), Difficulty()
-    options: dict[str, Any] = {"max_new_tokens": 7, "n": 4, "sampling": Sampling(seed=2)}
-    found = best_of_n(toy(2, 7), [[0], [1]], automaton, difficulty=difficulty, **options)
-    assert found == best_of_n(toy(2, 7), [[0], [1]], automaton, **options)
+    options: dict[str, Any] = {"max_new_tokens": 7, "n": 4, "seed": 2}
+    found = best_of_n(toy(2, 7), LETTERS, [[0], [1]], automaton, difficulty=difficulty, **options)
+    assert found == best_of_n(toy(2, 7), LETTERS, [[0], [1]], automaton, **options)
     texts = difficulty.texts()
     assert sorted(len(text.removed) for text in texts[:4]) == sorted(len(one.tokens) for one in found[0])
     assert sorted(len(text.removed) for text in texts[4:]) == sorted(len(one.tokens) for one in found[1])
@@ -286,7 +290,7 @@ def test_a_models_cache_follows_its_rows() -> None:
     def logits(rows: list[list[int]]) -> torch.Tensor:
         return torch.stack([model(input_ids=torch.tensor([row])).logits[0, -1] for row in rows])
 
-    rows, plain = ModelRows(model), FunctionRows(logits)
+    rows, plain = ModelScorer(model), FunctionScorer(logits)
     prompts = [[5, 9, 300, 41], [7], [800, 12]]
     torch.testing.assert_close(rows.start(prompts), plain.start(prompts), atol=1e-3, rtol=0)
     for parents, tokens in [([2, 0, 0, 1], [5, 6, 7, 8]), ([3, 3, 1], [9, 10, 11]), ([0], [12]), ([0, 0], [3, 4])]:
@@ -299,12 +303,12 @@ def test_the_bundled_model_searches() -> None:
     model, tokenizer = bundled_model()
     vocabulary = vocabulary_of(tokenizer)
     automaton = tokenfst.compile("[A-Z][a-z]{1,9}( [A-Z][a-z]{1,9})?", vocabulary)
-    prompts = [tokenizer(prompt)["input_ids"] for prompt in ("Name: ", "A person of this name lives here: ")]
-    widths = [beam_search(model, prompts, automaton, max_new_tokens=12, beams=beams) for beams in (1, 8)]
+    prompts = ["Name: ", "A person of this name lives here: "]
+    widths = [beam_search(model, tokenizer, prompts, automaton, max_new_tokens=12, beams=beams) for beams in (1, 8)]
     for narrow, wide in zip(*widths, strict=True):
         assert wide[0].log_probability >= narrow[0].log_probability - 1e-4
         assert all(automaton.accepts(one.tokens) for one in wide)
-    sampled = best_of_n(model, prompts, automaton, max_new_tokens=12, n=8, sampling=Sampling(seed=1))
+    sampled = best_of_n(model, tokenizer, prompts, automaton, max_new_tokens=12, n=8, seed=1)
     assert all(automaton.accepts(one.tokens) for found in sampled for one in found)
 
 
@@ -325,8 +329,8 @@ def test_every_kind_of_automaton_is_searched(constraint: Any, options: dict[str,
     vocabulary = vocabulary_of(bundled_model()[1])
     automaton, width = tokenfst.compile(constraint, vocabulary, **options), len(vocabulary)
     for limit in (automaton.min_tokens(automaton.start), 9):
-        found = beam_search(toy(3, width), [[0], [1]], automaton, max_new_tokens=limit, beams=4, groups=2)
-        sampled = best_of_n(toy(3, width), [[0], [1]], automaton, max_new_tokens=limit, n=4, sampling=Sampling(seed=1))
+        found = beam_search(toy(3, width), vocabulary, [[0], [1]], automaton, max_new_tokens=limit, beams=4, groups=2)
+        sampled = best_of_n(toy(3, width), vocabulary, [[0], [1]], automaton, max_new_tokens=limit, n=4, seed=1)
         assert all([*found, *sampled])
         for one in (*found[0], *found[1], *sampled[0], *sampled[1]):
             assert automaton.accepts(one.tokens)
@@ -341,5 +345,5 @@ def test_a_text_that_becomes_better_with_its_length_is_waited_for() -> None:
         following = {1: [-99, -1.1, -99, -99, -0.4], 4: [-99, -99, -99, -99, 0]}
         return torch.tensor([following.get(len(row), [-99, 0, -99, -99, -99]) for row in rows]).float()
 
-    found = beam_search(logits, [[0]], automaton, max_new_tokens=4, beams=1, length_penalty=1.0)[0]
-    assert [one.text for one in found] == [b"bbb"]
+    found = beam_search(logits, LETTERS, [[0]], automaton, max_new_tokens=4, beams=1, length_penalty=1.0)[0]
+    assert [one.text for one in found] == ["bbb"]

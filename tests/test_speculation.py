@@ -30,7 +30,7 @@ from decoding.speculation import (
     Statistics,
     Tree,
     Written,
-    speculate,
+    decode_speculatively,
     tree_masks,
 )
 from tokenfst import Vocabulary
@@ -123,8 +123,8 @@ def test_masks_of_a_tree_name_a_parent_that_comes_too_late() -> None:
 def test_masks_are_made_once_for_the_draft_and_the_target() -> None:
     automaton = AUTOMATA["tokens"]
     draft = DraftModel(Table(seed=2), (2, 1))
-    result = speculate(Table(seed=4), [PROMPT], automaton, [draft], sampling=Sampling(seed=1))
-    plain = speculate(Table(seed=4), [PROMPT], automaton, sampling=Sampling(seed=1))
+    result = decode_speculatively(Table(seed=4), [PROMPT], automaton, [draft], sampling=Sampling(seed=1))
+    plain = decode_speculatively(Table(seed=4), [PROMPT], automaton, sampling=Sampling(seed=1))
     places = result.statistics.proposed + result.statistics.rounds
     assert plain.statistics.masks == plain.statistics.tokens
     # One for each place where something may come, which an end token is not.
@@ -143,7 +143,8 @@ def record() -> TokenAutomaton:
 def plain_greedy(record: TokenAutomaton) -> list[tuple[str, Written]]:
     greedy = Sampling(temperature=0)
     return [
-        (text, speculate(MODEL, [prompt(text)], record, sampling=greedy, max_new_tokens=90)) for text in PROMPTS[:2]
+        (text, decode_speculatively(MODEL, [prompt(text)], record, sampling=greedy, max_new_tokens=90))
+        for text in PROMPTS[:2]
     ]
 
 
@@ -170,7 +171,9 @@ def test_greedy_texts_are_the_plain_ones_token_by_token(
     }
     results = []
     for text, plain in plain_greedy:
-        result = speculate(MODEL, [prompt(text)], record, proposers[name], sampling=greedy, max_new_tokens=90)
+        result = decode_speculatively(
+            MODEL, [prompt(text)], record, proposers[name], sampling=greedy, max_new_tokens=90
+        )
         assert result.tokens == plain.tokens
         results.append(result)
     statistics = total(results)
@@ -184,9 +187,11 @@ def test_texts_written_together_are_those_written_alone(record: TokenAutomaton) 
     each = [Sampling(temperature=0), Sampling(temperature=0.6, seed=3), Sampling(temperature=0.8, top_k=20, seed=4)]
     prompts = [prompt(text) for text in ("A person:\n", "Name: ", "The record of a member of the club, as JSON: ")]
     counts = CountModel(record, threshold=0.2)
-    together = speculate(MODEL, prompts, automata, [ForcedTokens(), counts, ForcedText(encode)], sampling=each)
+    together = decode_speculatively(
+        MODEL, prompts, automata, [ForcedTokens(), counts, ForcedText(encode)], sampling=each
+    )
     for row in range(3):
-        alone = speculate(MODEL, [prompts[row]], automata[row], sampling=each[row])
+        alone = decode_speculatively(MODEL, [prompts[row]], automata[row], sampling=each[row])
         assert alone.tokens[0] == together.tokens[row]
     assert together.statistics.forwards < max(map(len, together.tokens))
 
@@ -194,7 +199,7 @@ def test_texts_written_together_are_those_written_alone(record: TokenAutomaton) 
 def test_forward_passes_are_at_least_halved_on_records(record: TokenAutomaton) -> None:
     def write(text: str, seed: int, *proposers: Proposer) -> Written:
         sampling = Sampling(temperature=0.5, seed=seed)
-        return speculate(MODEL, [prompt(text)], record, proposers, sampling=sampling, max_new_tokens=100)
+        return decode_speculatively(MODEL, [prompt(text)], record, proposers, sampling=sampling, max_new_tokens=100)
 
     counts = CountModel(record, threshold=0.2)
     counts.learn([write(text, seed).tokens[0] for seed, text in enumerate(PROMPTS)])
@@ -210,7 +215,7 @@ def test_forced_text_that_is_not_verified_is_written_as_the_encoder_cuts_it() ->
     automaton = tokenfst.compile("Dear (Sir|Madam), we thank you for your letter of [0-9]{4}-[0-9]{2}", VOCABULARY)
     sampling = Sampling(seed=1, temperature=2.0)
     proposers = [ForcedTokens(), ForcedText(encode, verified=False)]
-    result = speculate(MODEL, [prompt("Letter:\n")], automaton, proposers, sampling=sampling)
+    result = decode_speculatively(MODEL, [prompt("Letter:\n")], automaton, proposers, sampling=sampling)
     (tokens,) = result.tokens
     middle = encode(", we thank you for your letter of")
     assert any(tokens[place : place + len(middle)] == middle for place in range(len(tokens)))
@@ -227,7 +232,7 @@ def test_texts_are_complete_within_any_limit(name: str, opportunistic: bool) -> 
     for limit in range(least, least + 8):
         for seed in range(3):
             proposers = [ForcedTokens(), CountModel(automaton, threshold=0.1), DraftModel(Table(seed=9), (2, 1))]
-            result = speculate(
+            result = decode_speculatively(
                 Table(seed=seed),
                 [PROMPT] * 4,
                 automaton,
@@ -244,20 +249,20 @@ def test_texts_are_complete_within_any_limit(name: str, opportunistic: bool) -> 
 def test_what_is_forced_to_the_end_takes_no_forward_pass() -> None:
     vocabulary = Vocabulary([b"a", b"b", b""], eos_ids=[2])
     automaton = tokenfst.compile("abba", vocabulary)
-    result = speculate(Table(seed=0), [[0, 1]], automaton, [ForcedTokens()])
+    result = decode_speculatively(Table(seed=0), [[0, 1]], automaton, [ForcedTokens()])
     assert (result.texts, result.statistics.forwards, result.statistics.certain) == ([b"abba"], 0, 5)
 
 
 def test_what_cannot_be_written_is_an_error_before_the_first_token() -> None:
     automaton = AUTOMATA["tokens"]
     with pytest.raises(IncompleteOutput, match="at least 2 tokens, and the limit is 1"):
-        speculate(Table(seed=0), [PROMPT], automaton, max_new_tokens=1)
+        decode_speculatively(Table(seed=0), [PROMPT], automaton, max_new_tokens=1)
     with pytest.raises(ValueError, match="one token at least"):
-        speculate(Table(seed=0), [PROMPT, []], automaton)
+        decode_speculatively(Table(seed=0), [PROMPT, []], automaton)
     with pytest.raises(ValueError, match="2 prompts, 1 automata and 2 settings"):
-        speculate(Table(seed=0), [PROMPT] * 2, [automaton])
+        decode_speculatively(Table(seed=0), [PROMPT] * 2, [automaton])
     with pytest.raises(VocabularyError, match="no end-of-sequence token"):
-        speculate(Table(seed=0), [PROMPT], tokenfst.compile("a", Vocabulary([b"a"])))
+        decode_speculatively(Table(seed=0), [PROMPT], tokenfst.compile("a", Vocabulary([b"a"])))
 
 
 # Counts

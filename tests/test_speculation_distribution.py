@@ -11,7 +11,16 @@ from toy_models import LETTERS, PROMPT, Table, chance, written
 
 import tokenfst
 from decoding.sampling import Sampling
-from decoding.speculation import CountModel, DraftModel, ForcedText, ForcedTokens, Proposer, Statistics, Tree, speculate
+from decoding.speculation import (
+    CountModel,
+    DraftModel,
+    ForcedText,
+    ForcedTokens,
+    Proposer,
+    Statistics,
+    Tree,
+    decode_speculatively,
+)
 from tokenfst.token_automaton import TokenAutomaton
 
 PATTERN, LIMIT, DRAWS = "(ab|b)*(a|cc)b?", 6, 600
@@ -59,7 +68,9 @@ def encode(text: str) -> list[int]:
 def counted(automaton: TokenAutomaton, threshold: float) -> CountModel:
     model = CountModel(automaton, threshold=threshold)
     model.learn(
-        speculate(MODEL, [PROMPT] * 20, automaton, sampling=samplings(Sampling(), 20, 7000), max_new_tokens=20).tokens
+        decode_speculatively(
+            MODEL, [PROMPT] * 20, automaton, sampling=samplings(Sampling(), 20, 7000), max_new_tokens=20
+        ).tokens
     )
     return model
 
@@ -100,7 +111,7 @@ def test_what_is_drawn_is_distributed_as_plain_sampling(sampling: Sampling, name
     automaton = tokenfst.compile(PATTERN, LETTERS)
     proposers = {**PROPOSERS, **DRAFTS}[name](automaton)
     each = samplings(sampling, DRAWS)
-    result = speculate(MODEL, [PROMPT] * DRAWS, automaton, proposers, sampling=each, max_new_tokens=LIMIT)
+    result = decode_speculatively(MODEL, [PROMPT] * DRAWS, automaton, proposers, sampling=each, max_new_tokens=LIMIT)
     counts = Counter(map(tuple, result.tokens))
     assert chance(counts, written(MODEL, PATTERN, sampling, LIMIT)) > UNLIKELY
     assert_saves(result.statistics, name)
@@ -117,8 +128,10 @@ def assert_saves(statistics: Statistics, name: str) -> None:
 def test_without_a_draft_each_text_is_the_same(sampling: Sampling, name: str) -> None:
     automaton = tokenfst.compile(PATTERN, LETTERS)
     each = samplings(sampling, 30)
-    plain = speculate(MODEL, [PROMPT] * 30, automaton, sampling=each, max_new_tokens=LIMIT)
-    result = speculate(MODEL, [PROMPT] * 30, automaton, PROPOSERS[name](automaton), sampling=each, max_new_tokens=LIMIT)
+    plain = decode_speculatively(MODEL, [PROMPT] * 30, automaton, sampling=each, max_new_tokens=LIMIT)
+    result = decode_speculatively(
+        MODEL, [PROMPT] * 30, automaton, PROPOSERS[name](automaton), sampling=each, max_new_tokens=LIMIT
+    )
     assert result.tokens == plain.tokens
 
 
@@ -128,10 +141,10 @@ def test_greedy_texts_are_the_same_with_any_proposer(name: str) -> None:
     greedy = Sampling(temperature=0)
     for seed in range(8):
         model = Table(seed=seed)
-        plain = speculate(model, [PROMPT], automaton, sampling=greedy, max_new_tokens=LIMIT)
+        plain = decode_speculatively(model, [PROMPT], automaton, sampling=greedy, max_new_tokens=LIMIT)
         proposers = {**PROPOSERS, **DRAFTS}[name](automaton)
         assert (
-            speculate(model, [PROMPT], automaton, proposers, sampling=greedy, max_new_tokens=LIMIT).tokens
+            decode_speculatively(model, [PROMPT], automaton, proposers, sampling=greedy, max_new_tokens=LIMIT).tokens
             == plain.tokens
         )
 
@@ -141,9 +154,13 @@ def test_a_text_does_not_depend_on_those_written_with_it(name: str) -> None:
     automaton = tokenfst.compile(PATTERN, LETTERS)
     make = {**PROPOSERS, **DRAFTS}[name]
     each = samplings(Sampling(), 12)
-    together = speculate(MODEL, [PROMPT] * 12, automaton, make(automaton), sampling=each, max_new_tokens=LIMIT)
+    together = decode_speculatively(
+        MODEL, [PROMPT] * 12, automaton, make(automaton), sampling=each, max_new_tokens=LIMIT
+    )
     for number, sampling in enumerate(each):
-        alone = speculate(MODEL, [PROMPT], automaton, make(automaton), sampling=sampling, max_new_tokens=LIMIT)
+        alone = decode_speculatively(
+            MODEL, [PROMPT], automaton, make(automaton), sampling=sampling, max_new_tokens=LIMIT
+        )
         # What has been learned differs, and changes nothing.
         assert alone.tokens[0] == together.tokens[number]
 
@@ -153,8 +170,8 @@ def test_a_text_does_not_depend_on_those_written_with_it(name: str) -> None:
 def test_opportunistic_masking_writes_the_same(sampling: Sampling, name: str) -> None:
     automaton = tokenfst.compile(PATTERN, LETTERS)
     each = samplings(sampling, 60)
-    plain = speculate(MODEL, [PROMPT] * 60, automaton, sampling=each, max_new_tokens=LIMIT)
-    result = speculate(
+    plain = decode_speculatively(MODEL, [PROMPT] * 60, automaton, sampling=each, max_new_tokens=LIMIT)
+    result = decode_speculatively(
         MODEL,
         [PROMPT] * 60,
         automaton,
@@ -172,13 +189,13 @@ def test_opportunistic_masking_is_not_offered_with_truncation() -> None:
     automaton = tokenfst.compile(PATTERN, LETTERS)
     for sampling in (Sampling(top_k=2), Sampling(top_p=0.9), Sampling(min_p=0.1), Sampling(typical_p=0.9)):
         with pytest.raises(ValueError, match="truncation"):
-            speculate(MODEL, [PROMPT], automaton, sampling=sampling, opportunistic=True)
+            decode_speculatively(MODEL, [PROMPT], automaton, sampling=sampling, opportunistic=True)
 
 
 def test_opportunistic_masking_with_a_draft_is_distributed_the_same() -> None:
     automaton = tokenfst.compile(PATTERN, LETTERS)
     each, proposers = samplings(Sampling(), DRAWS), DRAFTS["draft, a tree"](automaton)
-    result = speculate(
+    result = decode_speculatively(
         MODEL, [PROMPT] * DRAWS, automaton, proposers, sampling=each, max_new_tokens=LIMIT, opportunistic=True
     )
     assert chance(Counter(map(tuple, result.tokens)), written(MODEL, PATTERN, Sampling(), LIMIT)) > UNLIKELY

@@ -17,9 +17,8 @@ import constraints
 from automata import IncompleteOutput
 from decoding import bundled_model, generate, stream, vocabulary_of
 from decoding.compiling import BackgroundCompiler
-from decoding.partial_json import PartialJson
-from decoding.sampling import Sampling
-from decoding.streaming import Pieces, TextSoFar
+from decoding.writing.partial_json import PartialJson
+from decoding.writing.streaming import Pieces, TextSoFar
 from tokenfst import TextStart, Vocabulary
 
 PERSON = {
@@ -67,7 +66,7 @@ def test_pieces_of_json_have_values(bundled: tuple[Any, Any]) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_a_stream_of_json_grows_to_its_value(bundled: tuple[Any, Any], seed: int) -> None:
     schema = constraints.json_schema(PERSON)
-    found = stream(*bundled, "Name: ", schema, sampling=Sampling(temperature=1.5, seed=seed), max_new_tokens=40)
+    found = stream(*bundled, "Name: ", schema, temperature=1.5, seed=seed, max_new_tokens=40)
     text, values = "", []
     for piece in found:
         assert piece.text
@@ -90,7 +89,7 @@ def test_a_stream_ends_in_what_the_constraint_reads(bundled: tuple[Any, Any]) ->
         x: int
         y: bool
 
-    short = {"sampling": Sampling(seed=1), "max_new_tokens": 30}
+    short = {"seed": 1, "max_new_tokens": 30}
     point = stream(*bundled, "", constraints.typed(Point), **short)
     assert next(point).text.startswith("{")
     assert isinstance(point.result(), Point)
@@ -102,14 +101,14 @@ def test_a_stream_ends_in_what_the_constraint_reads(bundled: tuple[Any, Any]) ->
 def test_the_likeliest_text_is_that_of_generate(bundled: tuple[Any, Any]) -> None:
     schema = constraints.json_schema(PERSON)
     (expected,) = generate(*bundled, "Person: ", schema, temperature=0, max_new_tokens=40)
-    found = stream(*bundled, "Person: ", schema, sampling=Sampling(temperature=0), max_new_tokens=40)
+    found = stream(*bundled, "Person: ", schema, temperature=0, max_new_tokens=40)
     assert "".join(piece.text for piece in found) == expected
 
 
 def test_streams_leave_the_random_state_alone_and_do_not_depend_on_it(bundled: tuple[Any, Any]) -> None:
     torch.manual_seed(5)
     before = torch.random.get_rng_state()
-    options = {"sampling": Sampling(seed=3), "max_new_tokens": 20}
+    options = {"seed": 3, "max_new_tokens": 20}
     one, other = (stream(*bundled, "", "[a-z ]{5,30}", **options) for _ in range(2))
     for left, right in zip(one, other, strict=True):
         assert left == right
@@ -126,7 +125,7 @@ def test_nothing_is_written_before_it_is_asked_for(bundled: tuple[Any, Any]) -> 
 
 
 def test_free_text_and_automata_that_are_being_compiled_are_streamed(bundled: tuple[Any, Any]) -> None:
-    options = {"sampling": Sampling(seed=3), "max_new_tokens": 12}
+    options = {"seed": 3, "max_new_tokens": 12}
     free = stream(*bundled, "The ", None, **options)
     assert free.result() == free.text
     assert 0 < len(free.tokens) <= 12

@@ -1,140 +1,256 @@
-"""Arguments of the wrong type are refused, and the message says what was meant; strings mean one thing everywhere."""
+"""The wrong thing passed in is an error that says what was meant."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
+import torch
 
-import automata
-from automata import (
-    ANY_TEXT,
-    ExpressionError,
-    alternation,
-    compile_expr,
-    compile_grammar,
-    complement,
-    concat,
-    derivative,
-    equivalent,
-    intersection,
-    literal,
-    parse,
-    strings,
-    to_expr,
+import constraints
+import tokenfst
+from automata import IncompleteOutput, VocabularyError
+from decoding import (
+    BackgroundCompiler,
+    ConstraintLogitsProcessor,
+    Speculation,
+    beam_search,
+    best_of_n,
+    bundled_model,
+    generate,
+    retokenize,
+    stream,
+    vocabulary_of,
 )
-from automata.counted import compile_counted
-from automata.expressions.extensions import text_until
+from decoding.arena import Arena
+from decoding.speculation import ForcedTokens
+from tokenfst import Vocabulary
 
-LETTER: Any = parse("[a-z]")
-COMPILED: Any = compile_expr(LETTER)
-WRONG: list[tuple[Callable[..., object], object, str]] = [
-    (compile_expr, "[a-z]", r"not str: parse\(\.\.\.\) reads a pattern, literal\(\.\.\.\) makes a text of it"),
-    (compile_expr, b"a", r"not bytes: literal\(\.\.\.\) makes a text of it"),
-    (compile_expr, {"type": "string"}, r"not dict: constraints\.json_schema\(\.\.\.\) reads a JSON Schema"),
-    (compile_expr, int, r"not type: constraints\.typed\(\.\.\.\) makes a constraint of a type"),
-    (compile_expr, re.compile("a"), r"expected an expression, not Pattern: parse\(\.\.\.\) reads it"),
-    (compile_grammar, 'start: "a"', r"expected a grammar, not str: constraints\.grammar\(\.\.\.\) reads"),
-    (compile_grammar, LETTER, "expected a grammar, not CharSet"),
-    (parse, b"a", r"a pattern is text, not bytes: decode it, and write raw bytes as \(\?P<BYTES>"),
-    (parse, re.compile(b"a"), "a pattern is text, not bytes"),
-    (parse, LETTER, "a pattern is text, not CharSet"),
-    (to_expr, LETTER, "expected an automaton over bytes, not CharSet"),
-    (literal, 5, "expected a text or bytes, not int"),
-    (strings, "abc", r"expected several strings, not one: literal\(\.\.\.\)"),
-    (strings, [1], "expected a text or bytes, not int"),
-    (concat, {}, "expected an expression, text or bytes, not dict: constraints.json_schema"),
-    (alternation, 3, "expected an expression, text or bytes, not int"),
-    (automata.shortest, "a", "expected an automaton or an expression, not str: parse"),
-    (COMPILED.accepts, 3, "expected a text or bytes, not int"),
-]
+MODEL, TOKENIZER = bundled_model()
+SMALL = Vocabulary([b"a", b"b", b""], eos_ids=[2])
+WRITERS: dict[str, Callable[..., Any]] = {
+    "generate": generate,
+    "beam_search": beam_search,
+    "best_of_n": best_of_n,
+    "stream": stream,
+}
 
 
-@pytest.mark.parametrize(("function", "argument", "message"), WRONG)
-def test_the_wrong_type_is_named_with_what_was_meant(
-    function: Callable[..., object], argument: object, message: str
-) -> None:
-    with pytest.raises(TypeError, match=message):
-        function(argument)
+@dataclass
+class Point:
+    x: int
 
 
-def test_the_wrong_type_beside_another() -> None:
-    with pytest.raises(TypeError, match="not str: parse"):
-        equivalent("a", LETTER)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="not str: parse"):
-        derivative("ab", "a")  # type: ignore[type-var]
-    with pytest.raises(TypeError, match="unsupported operand"):
-        LETTER & re.compile("a")
+every_writer = pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
 
 
-def test_texts_are_strings_or_bytes() -> None:
-    counted = compile_counted(parse(".{1000}"))
-    assert counted is not None
-    for automaton in (compile_expr(parse(".{1000}")), counted, compile_grammar(_grammar())):
-        assert automaton.accepts("é" * 1000)
-        assert automaton.accepts(("é" * 1000).encode())
-        with pytest.raises(TypeError, match="expected a text or bytes, not list"):
-            automaton.accepts([104])  # type: ignore[arg-type]
+@every_writer
+@pytest.mark.parametrize(
+    ("prompts", "error", "message"),
+    [
+        (TOKENIZER("Name: "), TypeError, r"prompts are texts, and this is a tokenizer's output: pass the texts"),
+        (torch.tensor([[1, 2]]), TypeError, "prompts are texts or lists of token ids, not Tensor"),
+        (b"Name: ", TypeError, "prompts are texts or lists of token ids, not bytes"),
+        (7, TypeError, "prompts are texts or lists of token ids, not int"),
+        ([b"Name: "], TypeError, "prompt 0 is a text or a list of token ids, not bytes"),
+        (["Name: ", None], TypeError, "prompt 1 is a text or a list of token ids, not NoneType"),
+        ([[5], []], ValueError, "prompt 1 has no tokens: begin with the model's first special token"),
+    ],
+    ids=str,
+)
+def test_prompts(write: Callable[..., Any], prompts: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        write(MODEL, TOKENIZER, prompts, "a")
 
 
-def _grammar() -> automata.Grammar:
-    return automata.Grammar({"s": parse(".{1000}")}, "s")
+@every_writer
+def test_tokenizers_and_vocabularies(write: Callable[..., Any]) -> None:
+    with pytest.raises(
+        TypeError, match=r"expected a fast tokenizer of transformers or a tokenfst\.Vocabulary, not str"
+    ):
+        write(MODEL, "gpt2", "Name: ", "a")
+    with pytest.raises(TypeError, match="prompt 0 is a text, and a vocabulary encodes none: pass the tokenizer"):
+        write(MODEL, vocabulary_of(TOKENIZER), "Name: ", "a")
+    with pytest.raises(VocabularyError, match=r"another vocabulary than the tokenizer's, of 3 tokens and not 2,048"):
+        write(MODEL, TOKENIZER, "Name: ", tokenfst.compile("a", SMALL))
+    with pytest.raises(VocabularyError, match="no end-of-sequence token, so no text could end"):
+        write(MODEL, Vocabulary([b"a"]), [0], "a")
 
 
-# A string beside an operator
+@every_writer
+def test_numbers_of_constraints(write: Callable[..., Any]) -> None:
+    with pytest.raises(ValueError, match=r"2 constraints for 1 prompts: give one for all, or one for each"):
+        write(MODEL, TOKENIZER, "Name: ", ["a", "b"])
 
 
-@pytest.mark.parametrize("left", [LETTER, COMPILED])
-def test_a_string_is_literal_text(left: Any) -> None:
-    accepts = [(left + "a.c", "xa.c"), ("a.c" + left, "a.cx"), (left | "a.c", "a.c"), ("a*" | left, "a*")]
-    for language, text in accepts:
-        assert equivalent(language, language | literal(text))
-        assert not _accepts(language, "abcx")
-    assert equivalent(left & "a", literal("a"))
-    assert not _accepts(left - "a", "a")
-    assert equivalent("ab" - left, literal("ab"))
+@every_writer
+def test_limits(write: Callable[..., Any]) -> None:
+    with pytest.raises(IncompleteOutput, match=r"at least \d+ tokens, and the limit is 2"):
+        write(MODEL, TOKENIZER, [5], "zqxjvkzqxjvk", max_new_tokens=2)
+    with pytest.raises(ValueError, match="automaton continues a text: compile it with at_text_start=True"):
+        write(MODEL, TOKENIZER, "", tokenfst.compile("a", vocabulary_of(TOKENIZER)), at_text_start=True)
 
 
-def _accepts(language: Any, text: str) -> bool:
-    automaton = language if isinstance(language, automata.ByteAutomaton) else compile_expr(language)
-    return bool(automaton.accepts(text))
+@pytest.mark.parametrize("write", [generate, best_of_n, stream])
+def test_temperatures(write: Callable[..., Any]) -> None:
+    with pytest.raises(ValueError, match="temperature is 0 or more, and -1 is not"):
+        write(MODEL, TOKENIZER, "Name: ", "a", temperature=-1)
 
 
-@pytest.mark.parametrize("left", [text_until("END"), COMPILED])
-@pytest.mark.parametrize("right", ["(?s).{0,200}", "[a-z]+", "a|b", r"\d"])
-def test_a_pattern_as_a_string_is_refused_where_it_would_be_empty(left: Any, right: str) -> None:
-    message = r"looks like a pattern: write parse\(\.\.\.\) for the pattern, or literal\(\.\.\.\) for the text"
-    for make in (lambda: left & right, lambda: right & left, lambda: left - right, lambda: right - left,
-                 lambda: intersection(right, ANY_TEXT), lambda: complement(right)):  # fmt: skip
-        with pytest.raises(ExpressionError, match=message):
-            make()
-    assert equivalent(left & literal(right), left & parse(re.escape(right)))
+@pytest.mark.parametrize("write", [beam_search, best_of_n])
+def test_searches_without_a_constraint(write: Callable[..., Any]) -> None:
+    with pytest.raises(ValueError, match=r"prompt 1 has no constraint: r'\(\?s:\.\)\*' allows any text"):
+        write(MODEL, TOKENIZER, ["a", "b"], ["a", None])
 
 
-# Patterns that `re` has compiled
+def test_a_stream_of_several_prompts() -> None:
+    with pytest.raises(ValueError, match="a stream is one text, and there are 2 prompts: use `generate`"):
+        stream(MODEL, TOKENIZER, ["a", "b"], "a")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("compiled", "texts", "others"),
-    [
-        (re.compile(r"a\d"), ["a1", "a٣"], ["b1", "aa"]),
-        (re.compile(r"a\d", re.ASCII), ["a1"], ["a٣"]),
-        (re.compile("straße|[k]", re.IGNORECASE), ["STRAßE", "K", "\u212a"], ["s"]),
-        (re.compile("a.b # what", re.VERBOSE | re.DOTALL), ["a\nb"], ["a b # what"]),
-        (re.compile("(?:^a$\n?)+", re.MULTILINE), ["a\na"], ["aa"]),
-        (re.compile("(?i)a"), ["A"], ["b"]),
-    ],
+    "options", [{"num_beams": 2}, {"wrap_up_after": 3}, {"max_depth": 3}, {"cache_implementation": "static"}], ids=str
 )
-def test_what_re_has_compiled_is_read_with_its_flags(
-    compiled: re.Pattern[str], texts: list[str], others: list[str]
-) -> None:
-    automaton = compile_expr(parse(compiled))
-    for text in [*texts, *others]:
-        assert automaton.accepts(text) == (compiled.fullmatch(text) is not None) == (text in texts)
+def test_options_that_do_not_go_with_speculation(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=f"`{next(iter(options))}` cannot be combined with `speculation`"):
+        generate(MODEL, TOKENIZER, "Name: ", "a", speculation=Speculation(), **options)
 
 
-def test_what_re_has_compiled_is_in_its_dialect() -> None:
-    with pytest.raises(ValueError, match="dialect"):
-        parse(re.compile("a"), dialect="ecma")
+def test_settings_that_transformers_does_not_have() -> None:
+    with pytest.raises(ValueError, match="presence_penalty is a setting of `stream`"):
+        generate(MODEL, TOKENIZER, "Name: ", "a", presence_penalty=1.0)
+
+
+# The processor
+
+
+@pytest.mark.parametrize(
+    "constraint", [constraints.typed(Point), constraints.json(), r"\d+"], ids=["type", "grammar", "pattern"]
+)
+def test_the_processor_takes_what_compiles(constraint: Any) -> None:
+    prompt = TOKENIZER("Value: ", return_tensors="pt")
+    processor = ConstraintLogitsProcessor(constraint, TOKENIZER, max_new_tokens=12)
+    written = MODEL.generate(**prompt, logits_processor=[processor], max_new_tokens=12, do_sample=False)
+    tokens = written[0, prompt["input_ids"].shape[1] :].tolist()
+    automaton = tokenfst.compile(constraint, vocabulary_of(TOKENIZER))
+    ends = [place for place, token in enumerate(tokens) if token in automaton.vocabulary.eos_ids]
+    assert automaton.accepts(tokens[: ends[0] + 1])
+
+
+def test_the_processor_knows_its_limit_and_its_vocabulary() -> None:
+    with pytest.raises(TypeError, match="max_new_tokens"):
+        ConstraintLogitsProcessor(r"\d+", TOKENIZER)  # type: ignore[call-arg]
+    with pytest.raises(IncompleteOutput, match=r"at least \d+ tokens, and the limit is 3"):
+        ConstraintLogitsProcessor("zqxjvkzqxjvk", TOKENIZER, max_new_tokens=3)
+    with pytest.raises(ValueError, match="max_new_tokens is 1 or more, or None, not 0"):
+        ConstraintLogitsProcessor("a*", TOKENIZER, max_new_tokens=0)
+    with pytest.raises(VocabularyError, match="another vocabulary than the tokenizer's"):
+        ConstraintLogitsProcessor(tokenfst.compile("a", SMALL), TOKENIZER, max_new_tokens=5)
+    with pytest.raises(TypeError, match=r"expected a fast tokenizer of transformers or a tokenfst.Vocabulary"):
+        ConstraintLogitsProcessor("a", MODEL, max_new_tokens=5)
+    with pytest.raises(ValueError, match=r"logits of width 100 do not cover the vocabulary of 2048"):
+        ConstraintLogitsProcessor("a", TOKENIZER, max_new_tokens=5)(torch.tensor([[0]]), torch.zeros(1, 100))
+    with pytest.raises(VocabularyError, match=r"logits of width 5000 are another model's than the vocabulary of 2048"):
+        ConstraintLogitsProcessor("a", TOKENIZER, max_new_tokens=5)(torch.tensor([[0]]), torch.zeros(1, 5000))
+
+
+def test_a_limit_that_the_processor_knows_is_kept() -> None:
+    prompt = TOKENIZER("Born: ", return_tensors="pt")
+    processor = ConstraintLogitsProcessor(r"\d{4}(-\d\d(-\d\d)?)?", TOKENIZER, max_new_tokens=5)
+    written = MODEL.generate(**prompt, logits_processor=[processor], max_new_tokens=5, do_sample=False)
+    text = TOKENIZER.decode(written[0, prompt["input_ids"].shape[1] :], skip_special_tokens=True)
+    assert len(text) in (4, 7, 10)
+
+
+def test_scores_stay_as_they_are_unless_they_are_masked_in_place() -> None:
+    processor = ConstraintLogitsProcessor("a", SMALL, max_new_tokens=2)
+    scores = torch.zeros(1, 3)
+    assert processor(torch.tensor([[0]]), scores).tolist() == [[0.0, float("-inf"), float("-inf")]]
+    assert scores.tolist() == [[0.0, 0.0, 0.0]]
+    assert processor.apply_(torch.tensor([[0]]), scores) is scores
+    assert scores.tolist() == [[0.0, float("-inf"), float("-inf")]]
+
+
+# Vocabularies
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda wrong: Arena(wrong),
+        lambda wrong: retokenize(MODEL, wrong, [0], "a"),
+        lambda wrong: BackgroundCompiler().submit("a", wrong),
+    ],
+    ids=["arena", "retokenize", "background"],
+)
+def test_a_tokenizer_where_a_vocabulary_is_expected(use: Callable[[Any], Any]) -> None:
+    with pytest.raises(TypeError, match=r"not a tokenizer: pass decoding\.vocabulary_of\(tokenizer\)"):
+        use(TOKENIZER)
+    with pytest.raises(TypeError, match=r"expected a tokenfst\.Vocabulary, not list"):
+        use([b"a"])
+
+
+# One signature
+
+
+def test_speculation_writes_whole_texts_and_counts() -> None:
+    speculation = Speculation([ForcedTokens()], draft_model=MODEL)
+    texts = generate(MODEL, TOKENIZER, ["Name: ", "Name: "], "[A-Z][a-z]{2,9}", seed=3, speculation=speculation)
+    assert all(text.isalpha() and text.istitle() for text in texts)
+    statistics = speculation.statistics
+    assert 0 < statistics.accepted <= statistics.proposed
+    assert statistics.forwards < statistics.tokens
+    assert texts == generate(MODEL, TOKENIZER, ["Name: ", "Name: "], "[A-Z][a-z]{2,9}", seed=3, speculation=speculation)
+    # Texts that share a seed are drawn independently.
+    plain = generate(MODEL, TOKENIZER, ["Name: "] * 12, "[A-Z][a-z]{2,9}", seed=3, speculation=Speculation())
+    assert len(set(plain)) > 1
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_all_take_futures_and_token_ids(count: int) -> None:
+    prompts, vocabulary = [TOKENIZER("Say: ")["input_ids"]] * count, vocabulary_of(TOKENIZER)
+    with BackgroundCompiler() as compiler:
+        options: dict[str, Any] = {"max_new_tokens": 4}
+
+        def request() -> Any:
+            return compiler.submit("yes|no", vocabulary)
+
+        assert set(generate(MODEL, vocabulary, prompts, request(), **options)) <= {"yes", "no"}
+        assert set(generate(MODEL, vocabulary, prompts, request(), speculation=Speculation(), **options)) <= {
+            "yes",
+            "no",
+        }
+        for search in (beam_search, best_of_n):
+            found = search(MODEL, vocabulary, prompts, request(), **options)
+            assert len(found) == count
+            assert {str(one) for each in found for one in each} <= {"yes", "no"}
+        assert stream(MODEL, vocabulary, prompts[0], request(), **options).result() in ("yes", "no")
+
+
+@every_writer
+def test_no_prompts(write: Callable[..., Any]) -> None:
+    if write is stream:
+        with pytest.raises(ValueError, match="there are 0 prompts"):
+            write(MODEL, TOKENIZER, [], "a")
+    else:
+        assert write(MODEL, TOKENIZER, [], "a") == []
+
+
+def test_settings_mean_the_same_in_all() -> None:
+    """With the likeliest token alone left, all ways of drawing write what greedy search writes."""
+    options: dict[str, Any] = {"max_new_tokens": 10}
+    (greedy,) = generate(MODEL, TOKENIZER, "Name: ", "[A-Z][a-z]+", temperature=0, **options)
+    options |= {"top_k": 1, "temperature": 2.0}
+    assert generate(MODEL, TOKENIZER, "Name: ", "[A-Z][a-z]+", **options) == [greedy]
+    assert generate(MODEL, TOKENIZER, "Name: ", "[A-Z][a-z]+", speculation=Speculation(), **options) == [greedy]
+    assert stream(MODEL, TOKENIZER, "Name: ", "[A-Z][a-z]+", **options).result() == greedy
+    assert {str(one) for one in best_of_n(MODEL, TOKENIZER, "Name: ", "[A-Z][a-z]+", n=3, **options)[0]} == {greedy}
+
+
+def test_names_are_listed() -> None:
+    import decoding
+
+    assert dir(decoding) == sorted(decoding.__all__)
+    assert all(getattr(decoding, name) for name in decoding.__all__)

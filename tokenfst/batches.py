@@ -44,7 +44,7 @@ def fill_bitmasks(
     """
     cores: list[Any] = [automaton.core for automaton in automata if isinstance(automaton, NativeTokenAutomaton)]
     if len(cores) < len(automata):
-        # What is made of an automaton in Python (`decoding.healing`) fills its mask there.
+        # What is made of an automaton in Python (`decoding.inputs.healing`) fills its mask there.
         for automaton, state, words, budget in zip(automata, states, out, remaining or [None] * len(out), strict=True):
             automaton.fill_bitmask(state, words, budget)
         return

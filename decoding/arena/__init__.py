@@ -1,21 +1,25 @@
 """The arena: automata of every kind side by side on a device, and one program that steps a batch through them.
 
-layout       where the tables of an automaton lie in its block
-machine      what every kind of automaton is to the arena
-machines     from automata over tokens to machines
-comb         sparse rows in one table
-mask_chunks  masks as chunks that are kept once
-block        from a machine to its block
-heap         the memory, and which parts of it are taken
-sequences    where the sequences of a batch stand
-parallel     parallel configurations
-program      one step of a batch as tensor operations
-budgets      how many tokens are still needed
-on_cpu       the same steps in the native core
-arena        Arena: add, drop, compact; masks and steps
+An automaton becomes a machine, the machine one block of words, and the block is copied into the memory:
+
+    from_automata, pushdown_rows    automaton -> machine
+    machine                         the tables that every kind of automaton becomes
+    block, comb, mask_chunks        machine -> block (layout: what lies where in it)
+    heap                            the memory, and the places of blocks in it
+
+The states of a batch are stepped and masked by tensor operations, or by the native core:
+
+    sequences                       the states of a batch
+    program, parallel               one step of a batch as tensor operations; parallel configurations
+    budgets                         the fewest tokens that are still needed
+    on_cpu                          the same steps in the native core
+    arena, checks, bits             Arena: what users call; its checks; packed masks
+
+A row is a row of the tables; what a batch is made of are sequences.
 """
 
 from decoding.arena.arena import FREE_SLOT, Arena
+from decoding.arena.from_automata import tables_for_arena
 from decoding.arena.sequences import Sequences
 
-__all__ = ["FREE_SLOT", "Arena", "Sequences"]
+__all__ = ["FREE_SLOT", "Arena", "Sequences", "tables_for_arena"]

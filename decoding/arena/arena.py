@@ -1,19 +1,19 @@
-"""Arena: the automata of a batch side by side in one memory, so that every sequence may have its own, or none.
+"""Arena: automata side by side in one memory on a device, so that every sequence of a batch may have its own, or none.
 
     slot = arena.add(automaton)                 a number; slot 0 allows everything
-    at = arena.starts([slot, 0, slot])          where each sequence stands
-    arena.apply_(logits, at)                    minus infinity for what is forbidden
+    at = arena.starts([slot, 0, slot])          the state of each sequence
+    arena.apply_(logits, at)                    minus infinity for forbidden tokens
     at = arena.advance(at, tokens)
 
-Automata come and go while others are in use: what sequences hold does not say where tables lie. The memory is one
-tensor of a fixed size, so a graph that was captured stays valid as long as `generation` is the same: it changes only
-when an automaton needs more of something than any before (`decoding.arena.program.Shape`).
+Automata may be added and dropped while others are in use, because the state of a sequence does not say where tables
+lie. The memory is one tensor of fixed size, so a captured graph stays valid as long as `generation` is the same: it
+changes only when an automaton needs larger shapes than any before (`decoding.arena.program.Shape`).
 
 On the CPU the native core makes the steps (`decoding.arena.on_cpu`); elsewhere, and inside `torch.compile`, they are
-tensor operations.
+tensor operations (`decoding.arena.program`).
 
-Whatever is given is checked before it is used: types, shapes and devices everywhere, and values where they are on the
-host, so on the CPU all of them. A method raises TypeError or ValueError for what does not fit the arena.
+Arguments are checked before they are used: types, shapes and devices everywhere, and values where they are on the host,
+so on the CPU all of them. Every method raises TypeError or ValueError for arguments that do not fit the arena.
 """
 
 from __future__ import annotations
@@ -27,21 +27,19 @@ from torch import Tensor
 from automata.arrays import IntArray
 from automata.errors import EmptyLanguage, LimitExceeded, TooManyConfigurations, VocabularyError
 from automata.limits import DEFAULT_LIMITS, Limits, Work
-from decoding import _native
-from decoding.arena import layout
 from decoding.arena.bits import packed, tokens_of_byte, unpacked
 from decoding.arena.block import block_of
-from decoding.arena.budgets import distances
-from decoding.arena.checks import Carried, check_logits, check_sequences, check_vector, limit_of
+from decoding.arena.budgets import allowed_within, distances, excess
+from decoding.arena.checks import Carried, check_logits, check_sequences, check_tokens, check_vector, limit_of
+from decoding.arena.from_automata import configurations_of, machine_of, unconstrained
 from decoding.arena.heap import Heap
 from decoding.arena.layout import DEAD, ENDED
 from decoding.arena.machine import Machine
-from decoding.arena.machines import machine_of, unconstrained
 from decoding.arena.mask_chunks import num_chunks
-from decoding.arena.on_cpu import OnCpu, lies_in_rows, tried
+from decoding.arena.on_cpu import OnCpu, lies_in_rows, unless_refused
 from decoding.arena.program import Program, Shape
 from decoding.arena.sequences import Sequences
-from tokenfst.pushdown.automaton import PushdownTokenAutomaton
+from decoding.inputs.vocabularies import checked_vocabulary
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
 
@@ -59,11 +57,11 @@ class Arena:
     Attributes:
         vocabulary: the tokens.
         width: V, the width of the model's logits; tokens past the vocabulary are never allowed.
-        begin, end: the tokens that masks and logits are about: all, or this process's part of them.
-        device: where everything lies.
+        begin, end: the range of tokens that masks and logits cover: all, or this process's part.
+        device: where the tables and the states of sequences live.
         max_depth: the most symbols on a stack; 0 for none.
-        configurations: P, how many configurations a sequence carries.
-        generation: how often the shapes of a step have changed.
+        configurations: P, the configurations that a sequence carries.
+        generation: the number of times that the shapes of a step have changed.
     """
 
     def __init__(
@@ -78,41 +76,42 @@ class Arena:
         max_slots: int = 1024,
         part: tuple[int, int] | None = None,
     ) -> None:
-        """Makes an arena with nothing in it but slot 0.
+        """Make an arena that holds slot 0 alone.
 
         Args:
             vocabulary: the tokens.
-            device: where everything is to lie.
-            width: the width of the model's logits, where it is more than the vocabulary's.
-            max_bytes: the memory of all automata together.
+            device: where tables and states live.
+            width: the width of the model's logits, if more than the vocabulary's.
+            max_bytes: the memory for all automata together, in bytes.
             max_depth: the most symbols that a stack may hold; texts that need more are not allowed.
-            configurations: how many configurations a sequence may have: what the most ambiguous grammar needs.
-            max_slots: how many automata there may be at once.
-            part: where logits are sharded over the vocabulary, the tokens from the first number to the second are this
-                process's. Masks are of those; tokens are numbered as without it.
+            configurations: the most configurations of a sequence: what the most ambiguous grammar needs.
+            max_slots: the most automata at once.
+            part: with logits that are sharded over the vocabulary, this process's tokens, from the first number up to
+                the second. Masks cover these; tokens keep their numbers.
 
         Raises:
-            ValueError: `width` is less than the vocabulary's, or `part` is not inside of it.
+            TypeError: `vocabulary` is none.
+            ValueError: `width` is less than the vocabulary's, or `part` is not within it.
             LimitExceeded: not even slot 0 fits.
         """
-        self.vocabulary = vocabulary
+        self.vocabulary = checked_vocabulary(vocabulary)
         self.width = len(vocabulary) if width is None else width
         if self.width < len(vocabulary):
             raise ValueError(f"logits of width {self.width} do not cover the vocabulary of {len(vocabulary)}")
         self.begin, self.end = part or (0, self.width)
         if not 0 <= self.begin < self.end <= self.width:
-            raise ValueError(f"part {part} is not inside of logits of width {self.width}")
-        self.device, self.max_depth, self.configurations = torch.device(device), max_depth, configurations
-        self.generation = 0
+            raise ValueError(f"part {part} is not within logits of width {self.width}")
+        self.device, self.generation = torch.device(device), 0
+        self.max_depth, self.configurations = max_depth, configurations
         self._heap = Heap(max_bytes // 4, max_slots, self.device)
-        # Nothing that fits the arena is refused for the memory and the time that it takes to make.
+        # An automaton that fits the arena is not refused for what it takes to make its block.
         self._limits = Limits(memory=max(4 * max_bytes, DEFAULT_LIMITS.memory), seconds=inf)
-        # One entry more is where nothing is read; and stacks are compared eight symbols at a time.
+        # The last entry is never read, and stacks are compared eight symbols at a time.
         depth = (max_depth + 8) // 8 * 8 - 1 if max_depth or configurations > 1 else 0
         self._program = Program(self._heap.words, self._heap.places, depth)
-        self._steps = OnCpu(self._memory(depth + 1)) if self.device.type == "cpu" else None
-        self._least: dict[int, int] = {}
-        self._tokens_of_byte = tokens_of_byte(self.device)
+        sizes = configurations, depth + 1, self.begin, self.end
+        self._steps = OnCpu(self._heap, *sizes) if self.device.type == "cpu" else None
+        self._least, self._tokens_of_byte = dict[int, int](), tokens_of_byte(self.device)
         free = unconstrained(vocabulary)
         self._put(FREE_SLOT, free, self._block_of(free))
 
@@ -125,51 +124,44 @@ class Arena:
         width: int | None = None,
         max_depth: int = MAX_DEPTH,
     ) -> Arena:
-        """An arena for some automata and no others: slots 1, 2, ... in their order.
+        """Make an arena of the size that some automata take, and add them: slots 1, 2, ... in their order.
 
         Args:
-            automata: the automata, at least one, all for one vocabulary.
-            device: where everything is to lie.
-            width: the width of the model's logits, where it is more than the vocabulary's.
-            max_depth: the most symbols that a stack may hold; texts that need more are not allowed.
+            automata: at least one, all over one vocabulary.
+            device, width, max_depth: as for the constructor.
 
         Raises:
             ValueError, VocabularyError, EmptyLanguage, LimitExceeded: as the constructor and `add`.
         """
         vocabulary = automata[0].vocabulary
         machines = [machine_of(automaton, max_depth) for automaton in automata]
-        size = len(vocabulary) if width is None else width
-        *blocks, first = [
-            block_of(machine, size, 0, size, Work(_NO_LIMITS)) for machine in [*machines, unconstrained(vocabulary)]
-        ]
+        size, every = len(vocabulary) if width is None else width, [*machines, unconstrained(vocabulary)]
+        *blocks, first = [block_of(machine, size, 0, size, Work(_NO_LIMITS)) for machine in every]
         arena = cls(
             vocabulary,
             device,
             width=width,
             max_bytes=4 * sum(map(len, [first, *blocks])),
             max_depth=max(machine.depth for machine in machines),
-            configurations=max(_carried(automaton) for automaton in automata),
+            configurations=max(configurations_of(automaton) for automaton in automata),
             max_slots=len(machines) + 1,
         )
-        for automaton, machine, block in zip(automata, machines, blocks, strict=True):
+        for automaton in automata:
             arena._check_vocabulary(automaton)
+        for machine, block in zip(machines, blocks, strict=True):
             arena._enter(machine, block)
         return arena
-
-    def _memory(self, stack_size: int) -> _native.Memory:
-        arrays = self._heap.words.numpy(), self._heap.places.numpy(), self._heap.sizes
-        return _native.Memory(*arrays, self.configurations, stack_size, self.begin, self.end)
 
     # Automata
 
     @property
     def nbytes(self) -> int:
-        """Bytes that automata take, of `max_bytes`."""
+        """The bytes that automata take, of `max_bytes`."""
         return 4 * self._heap.taken
 
     @property
     def max_bytes(self) -> int:
-        """Bytes that automata may take."""
+        """The bytes that automata may take."""
         return 4 * len(self._heap.words)
 
     @property
@@ -178,21 +170,21 @@ class Arena:
         return {slot: 4 * int(self._heap.sizes[slot]) for slot in self._heap.slots}
 
     def add(self, automaton: TokenAutomaton) -> int:
-        """Copies an automaton in.
+        """Copy an automaton into the arena.
 
         Returns:
-            Its slot, by which sequences begin.
+            Its slot, which `starts` takes.
 
         Raises:
-            VocabularyError: the automaton is for another vocabulary.
-            EmptyLanguage: every text needs a higher stack than there is.
-            LimitExceeded: there is no room, no slot, or an automaton needs more configurations than sequences carry.
+            VocabularyError: the automaton is over another vocabulary.
+            EmptyLanguage: every text needs a higher stack than `max_depth`.
+            LimitExceeded: no room or no slot is left, or the automaton needs more configurations than sequences carry.
         """
         self._check_vocabulary(automaton)
         return self.put(machine_of(automaton, self.max_depth))
 
     def put(self, machine: Machine) -> int:
-        """Copies a machine in; returns and raises as `add`."""
+        """Copy a machine into the arena; returns and raises as `add`."""
         return self._enter(machine, self._block_of(machine))
 
     def _block_of(self, machine: Machine) -> IntArray:
@@ -200,7 +192,7 @@ class Arena:
 
     def _check_vocabulary(self, automaton: TokenAutomaton) -> None:
         if automaton.vocabulary.digest != self.vocabulary.digest:
-            raise VocabularyError("the automaton was made for another vocabulary than the arena's")
+            raise VocabularyError("the automaton was compiled for another vocabulary than the arena's")
 
     def _enter(self, machine: Machine, block: IntArray) -> int:
         slot = self._heap.free_slot()
@@ -211,18 +203,18 @@ class Arena:
         return slot
 
     def drop(self, slot: int) -> None:
-        """Forgets an automaton; no sequence may stand in it any more.
+        """Remove an automaton, which no sequence may use any more.
 
         Raises:
             KeyError: the slot is not in use, or is 0.
         """
         if slot == FREE_SLOT:
-            raise KeyError("slot 0 is always there")
+            raise KeyError("slot 0 cannot be dropped")
         del self._least[slot]
         self._heap.drop(slot)
 
     def compact(self) -> None:
-        """Moves automata together; sequences do not notice."""
+        """Move automata together; the states of sequences stay valid."""
         self._heap.compact()
 
     def _put(self, slot: int, machine: Machine, block: IntArray) -> None:
@@ -230,27 +222,17 @@ class Arena:
             raise LimitExceeded("the grammar is ambiguous, and sequences carry one configuration (`configurations`)")
         self._heap.put(slot, block)
         self._least[slot] = machine.least
-        needs = Shape(
-            times=machine.outcomes.shape[1],
-            reads=machine.reads,
-            longest=machine.longest,
-            cuts=int(machine.nodes[:, layout.NUM_CUTS].max()),
-            classes=machine.num_classes,
-            runs=int(machine.node_runs[:, 1].max(initial=0)),
-            parts=machine.parts,
-            at_once=machine.at_once,
-        )
-        shape = Shape(*map(max, needs, self._program.shape))
+        shape = Shape(*map(max, Shape.of(machine), self._program.shape))
         self.generation += shape != self._program.shape
         self._program.shape = shape
 
     # Sequences
 
     def starts(self, slots: Sequence[int] | Tensor) -> Sequences:
-        """Where sequences begin, each in the automaton of its slot, `[B]`.
+        """Return the start states of sequences, each in the automaton of its slot, `[B]`.
 
         Raises:
-            TypeError, ValueError: slots are no numbers of slots in use. Of tensors on a device nobody looks at those.
+            TypeError, ValueError: a slot is not in use; not checked for a tensor on a device.
         """
         if isinstance(slots, Tensor):
             check_vector("slots", slots, slots.numel(), slots.device)
@@ -264,18 +246,18 @@ class Arena:
         return self._program.starts(slot.to(self._heap.places.device), self.configurations)
 
     def _check(self, at: Sequences) -> None:
-        """Looks at sequences; of those on a device, not at what they hold."""
+        """Check the types, shapes and devices of sequences."""
         shape, device = self._program.shape, self._heap.places.device
         check_sequences(at, Carried(self.configurations, shape.parts, self._program.depth, device))
 
     def _check_all(self, at: Sequences) -> None:
-        """Looks at sequences, where that can be done at what they hold as well."""
+        """Check sequences, and on the CPU their values."""
         self._check(at)
         if (steps := self._native) is not None:
             steps.check(at)
 
     def min_tokens(self, slot: int) -> int:
-        """The fewest tokens of a text of a slot's automaton, the end token counted.
+        """Return the fewest tokens of a text of a slot's automaton, the end token counted.
 
         Raises:
             ValueError: the slot is not in use.
@@ -284,65 +266,56 @@ class Arena:
         return self._least[slot]
 
     def remaining(self, at: Sequences) -> Tensor:
-        """The fewest tokens that each sequence still needs, the end token counted, `[B]`."""
+        """Return the fewest tokens that each sequence still needs, the end token counted, `[B]`."""
         self._check_all(at)
         return torch.where(self.ended(at), 0, distances(self._program, at).amin(1) + 1)
 
     def ended(self, at: Sequences) -> Tensor:
-        """Which sequences have come to their end, `[B]` bool."""
+        """Return which sequences have written their end token, `[B]` bool."""
         self._check(at)
         return (at.row[:, :, 0] == ENDED).any(1)
 
     def astray(self, at: Sequences) -> Tensor:
-        """Which sequences hold a token that was not allowed, or have overflowed, `[B]` bool."""
+        """Return which sequences hold a token that was not allowed, or have overflowed, `[B]` bool."""
         self._check(at)
         return (at.row[:, :, 0] == DEAD).all(1)
 
     def check(self, at: Sequences) -> None:
-        """Looks whether a sequence has overflowed; waits for the device.
+        """Raise if a sequence has overflowed; waits for the device.
 
         Raises:
-            TooManyConfigurations: some sequence has.
+            TooManyConfigurations: a sequence has more derivations side by side than it carries.
         """
         self._check(at)
-        rows = at.overflowed.nonzero().flatten().tolist()
-        if rows:
+        if rows := at.overflowed.nonzero().flatten().tolist():
             raise TooManyConfigurations(
                 f"sequences {rows} have more than {self.configurations} derivations side by side (`configurations`)"
             )
 
     def forced(self, at: Sequences) -> Tensor:
-        """The only token that each sequence may write, or -1 where there are several, `[B]`."""
+        """Return the only token that each sequence may write, or -1 if there are several or none, `[B]`."""
         self._check_all(at)
         return self._program.forced(at)
 
     def advance(self, at: Sequences, tokens: Tensor) -> Sequences:
-        """Where each sequence stands after one more token, `[B]` integers below V.
+        """Return the state of each sequence after one more token, `[B]` integers below V; `at` stays as it is.
 
-        A new object, and `at` stays as it is. A token that is not allowed leads to where nothing is allowed; behind the
-        end any token stays there.
+        A token that is not allowed leads to a state that allows nothing. After the end token every token leads to the
+        same state.
 
         Raises:
-            TypeError, ValueError: there are too many or too few tokens, or on the CPU one that is not below V.
+            TypeError, ValueError: there are too many or too few tokens, or on the CPU a token is not below V.
         """
         steps = self._native if self.configurations == 1 else None
-        if steps is not None:
-            after = tried(steps.advance, at, tokens)
-            if after is not None:
-                return after
+        if steps is not None and (after := unless_refused(steps.advance, at, tokens)) is not None:
+            return after
         self._check_all(at)
         check_vector("tokens", tokens, len(at.slot), self._heap.places.device)
         if steps is not None:
             return steps.advance(at, tokens.long().contiguous())
-        self._check_tokens(tokens)
+        if self._on_cpu:
+            check_tokens(tokens, self.width)
         return self._program.advance(at, tokens.long())
-
-    def _check_tokens(self, tokens: Tensor) -> None:
-        if not self._on_cpu:
-            return
-        wrong = [token for token in tokens.tolist() if not 0 <= token < self.width]
-        if wrong:
-            raise ValueError(f"token {wrong[0]} is none of the {self.width}")
 
     @property
     def _on_cpu(self) -> bool:
@@ -350,18 +323,18 @@ class Arena:
 
     @property
     def _native(self) -> OnCpu | None:
-        """The steps of the native core, where it makes them."""
+        """The steps of the native core; None where tensor operations make them."""
         return self._steps if self._on_cpu else None
 
     # Masks, in every form
 
     def bitmask(self, at: Sequences, remaining: Tensor | int | None = None) -> Tensor:
-        """Packed masks, `[B, W]` int32: bit `i & 31` of word `i >> 5` is token i.
+        """Return packed masks, `[B, W]` int32: bit `i & 31` of word `i >> 5` is token i.
 
         Args:
-            at: where the sequences stand.
-            remaining: how many tokens may still be written, the next one and the end token included, `[B]` or one
-                number: then a token is allowed only if the text can still be completed after it.
+            at: the states of the sequences.
+            remaining: the number of tokens that may still be written, the next one and the end token included, `[B]` or
+                one number. A token is then allowed only if the text can still be completed after it.
         """
         num_words = -(-(self.end - self.begin) // 32)
         if remaining is None:
@@ -372,31 +345,24 @@ class Arena:
         return packed(self.mask(at, remaining))
 
     def mask(self, at: Sequences, remaining: Tensor | int | None = None) -> Tensor:
-        """Masks, `[B, V]` bool; arguments as for `bitmask`."""
+        """Return masks, `[B, V]` bool; arguments as for `bitmask`."""
         if remaining is None:
             return unpacked(self.bitmask(at), self.end - self.begin, self._tokens_of_byte)
         self._check_all(at)
         limit = limit_of(remaining, len(at.slot), self._heap.places.device)
-        if isinstance(limit, Tensor):
-            limit = limit[:, None]
-        return (distances(self._program, at) < limit).gather(1, self._classes(at))
-
-    def _classes(self, at: Sequences) -> Tensor:
-        """The class of each token for each sequence, `[B, V]`."""
-        tables = self._program.tables(at.slot)
-        tokens = torch.arange(self.begin, self.end, device=self.device)
-        return self._program.read(tables.place(layout.CLASSES) + tokens)
+        return allowed_within(self._program, at, limit, self.begin, self.end)
 
     def token_ids(self, at: Sequences, remaining: Tensor | int | None = None) -> list[Tensor]:
-        """The allowed tokens of each sequence, ascending; waits for the device."""
+        """Return the allowed tokens of each sequence, ascending; waits for the device."""
         return [row.nonzero().flatten() + self.begin for row in self.mask(at, remaining)]
 
     def excess(self, at: Sequences) -> Tensor:
-        """By how many tokens each token makes a text longer than it has to be, `[B, V]`; what is not allowed has some
-        number too."""
+        """Return by how many tokens each token makes a text longer than the shortest, `[B, V]`.
+
+        The numbers of tokens that are not allowed mean nothing.
+        """
         self._check_all(at)
-        rest = distances(self._program, at)
-        return (rest - rest.amin(1, keepdim=True)).clamp(max=1 << 20).gather(1, self._classes(at))
+        return excess(self._program, at, self.begin, self.end)
 
     def apply_(
         self,
@@ -406,24 +372,21 @@ class Arena:
         *,
         wrap_up: Tensor | None = None,
     ) -> Tensor:
-        """Writes minus infinity over the logits of forbidden tokens, in place.
+        """Write minus infinity over the logits of forbidden tokens, in place.
 
         Args:
-            logits: `[B, V]`, of any floating type.
-            at: where the sequences stand.
+            logits: `[B, V]`, of any floating type, as wide as the arena's part of the tokens.
+            at: the states of the sequences.
             remaining: as for `bitmask`.
-            wrap_up: `[B]` float32, a soft close: what each token costs by which the text becomes longer than it has to
-                be, taken off the logits; 0 for none.
+            wrap_up: `[B]` float32, a soft close: what is taken off a logit for each token by which the text becomes
+                longer than the shortest; 0 for nothing.
 
         Returns:
-            The logits.
-
-        Raises:
-            TypeError, ValueError: there are not as many rows of logits as sequences, each as wide as the arena's part
-                of the tokens, or something else that does not fit.
+            `logits`.
         """
         steps = self._native
-        if steps is not None and wrap_up is None and tried(steps.mask_logits, logits, at, remaining) is not None:
+        quick = steps if wrap_up is None else None
+        if quick is not None and unless_refused(quick.mask_logits, logits, at, remaining) is not None:
             return logits
         self._check_all(at)
         size, device = len(at.slot), self._heap.places.device
@@ -435,9 +398,3 @@ class Arena:
         if steps is not None and lies_in_rows(logits):
             return steps.mask_logits(logits, at, limit)
         return logits.masked_fill_(~self.mask(at, limit), float("-inf"))
-
-
-def _carried(automaton: TokenAutomaton) -> int:
-    """How many configurations a sequence needs to carry."""
-    complete = automaton.complete()
-    return complete.tables.max_configurations if isinstance(complete, PushdownTokenAutomaton) else 1

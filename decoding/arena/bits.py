@@ -11,7 +11,7 @@ from torch import Tensor
 
 
 def packed(tokens: Tensor) -> Tensor:
-    """The bits of masks, `[B, V]` bool, as words, `[B, W]` int32."""
+    """Return the bits of masks, `[B, V]` bool, as words, `[B, W]` int32."""
     padded = torch.nn.functional.pad(tokens, (0, -tokens.shape[1] % 32)).unflatten(1, (-1, 32))
     weights = (1 << torch.arange(32, dtype=torch.int64, device=tokens.device)).to(torch.int32)
     words: Tensor = (padded * weights).sum(2, dtype=torch.int32)
@@ -25,7 +25,7 @@ def tokens_of_byte(device: torch.device) -> Tensor:
 
 
 def unpacked(words: Tensor, width: int, by_byte: Tensor) -> Tensor:
-    """The bits of words, `[B, W]` int32, as bool, `[B, width]`."""
+    """Return the bits of words, `[B, W]` int32, as bool, `[B, width]`."""
     if torch.compiler.is_compiling():
         # Arithmetic becomes one kernel with whatever reads the mask; as steps of their own it is slow.
         bits = words[:, :, None] >> torch.arange(32, dtype=torch.int32, device=words.device) & 1

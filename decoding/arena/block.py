@@ -20,7 +20,7 @@ _MOST_WORDS = np.iinfo(np.int32).max
 
 
 def block_of(machine: Machine, width: int, begin: int, end: int, work: Work) -> IntArray:
-    """The block of a machine, for tokens below `width`, with masks over those from `begin` to `end`.
+    """Return the block of a machine, for tokens below `width`, with masks over those from `begin` to `end`.
 
     Raises:
         LimitExceeded: it takes too much memory.
@@ -70,7 +70,7 @@ def block_of(machine: Machine, width: int, begin: int, end: int, work: Work) -> 
     }
     for field, number in numbers.items():
         head[field] = number
-    # Chunks lie behind the head, and masks name their places.
+    # Chunks follow the head, and masks hold their places.
     tables[layout.MASKS] = FIELDS + masks.astype(np.int64) * CHUNK_WORDS
     tables[layout.ROW_MASK] = head[layout.MASKS] + row_mask.astype(np.int64) * num_chunks(end - begin)
     parts: list[npt.NDArray[np.integer]] = [head, chunks, *tables.values()]

@@ -1,11 +1,11 @@
-"""How many tokens each class leaves to be written: what budgets and a soft close go by.
+"""How many tokens each class leaves to be written, for budgets and the soft close.
 
     distance    the fewest tokens after a class, the end token counted                      [B, K]
                 = rest[context, move] + cost      of the stack that the move leaves
                 + runs of the node by count       where something is counted
 
-A class is allowed within a budget if its distance is less than what may still be written. The numbers are those of
-`min_tokens`: exact for automata without a stack, and for those with one as long as it has room.
+A class is allowed within a budget if its distance is less than the number of tokens that may still be written. The
+numbers are those of `min_tokens`: exact for automata without a stack, and for those with one while it has room.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from decoding.arena.sequences import CONTEXT, COST, Sequences
 
 
 def distances(program: Program, at: Sequences) -> Tensor:
-    """The fewest tokens after each class, the end token counted, `[B, K]`; `FAR` and more where it is not allowed."""
+    """Return the fewest tokens after each class, the end token counted, `[B, K]`; `FAR` or more if not allowed."""
     shape, tables = program.shape, program.tables(at.slot)
     configurations = at.row.shape[1]
     classes = torch.arange(shape.classes, device=program.device)
@@ -29,7 +29,7 @@ def distances(program: Program, at: Sequences) -> Tensor:
     move = program.moves(tables, program.rows(at).repeat_interleave(shape.classes, 1), number).flatten(1)
     times = shape.classes * shape.at_once
     pops, _, _, node, keeps, adds = program.effects(tables, move)
-    # Entries of other classes may pop what is not there.
+    # The entries of classes that are not allowed may pop more than there is.
     base = (at.height.repeat_interleave(times, 1) - pops).clamp(min=0)
     context, cost = _below(program, at, base.unflatten(1, (configurations, -1)))
     rest = program.read(tables.place(layout.REST) + context * tables.number(layout.NUM_MOVES) + move) + cost
@@ -40,8 +40,33 @@ def distances(program: Program, at: Sequences) -> Tensor:
     return torch.where(inside, rest, FAR)
 
 
+def allowed_within(program: Program, at: Sequences, limit: Tensor | int, begin: int, end: int) -> Tensor:
+    """Return the masks of the tokens from `begin` to `end` within budgets, `[B, end - begin]` bool.
+
+    Args:
+        program: the steps.
+        at: the states of the sequences.
+        limit: the number of tokens that may still be written, `[B]` or one number.
+        begin, end: the range of tokens.
+    """
+    limits = limit[:, None] if isinstance(limit, Tensor) else limit
+    return (distances(program, at) < limits).gather(1, _classes(program, at, begin, end))
+
+
+def excess(program: Program, at: Sequences, begin: int, end: int) -> Tensor:
+    """Return by how many tokens each token makes a text longer than the shortest, `[B, end - begin]`."""
+    rest = distances(program, at)
+    return (rest - rest.amin(1, keepdim=True)).clamp(max=1 << 20).gather(1, _classes(program, at, begin, end))
+
+
+def _classes(program: Program, at: Sequences, begin: int, end: int) -> Tensor:
+    """Return the class of each token for each sequence, `[B, end - begin]`."""
+    tokens = torch.arange(begin, end, device=program.device)
+    return program.read(program.tables(at.slot).place(layout.CLASSES) + tokens)
+
+
 def _below(program: Program, at: Sequences, base: Tensor) -> tuple[Tensor, Tensor]:
-    """Context and cost of the stacks up to a height, `[B, n]` each, from `[B, P, n / P]`."""
+    """Return context and cost of the stacks up to a height, `[B, n]` each, from `[B, P, n / P]`."""
     if not program.depth:
         nothing = torch.zeros_like(base).flatten(1)
         return nothing, nothing
@@ -51,7 +76,7 @@ def _below(program: Program, at: Sequences, base: Tensor) -> tuple[Tensor, Tenso
 
 
 def _of_count(program: Program, tables: Tables, node: Tensor, count: Tensor) -> Tensor:
-    """What the count says, `[B, n]`: of the node's runs the last one that begins no later."""
+    """Return the fewest tokens by count, `[B, n]`: of the node's runs, the last that begins no later."""
     has_runs = tables.number(layout.HAS_RUNS) > 0
     place = torch.where(has_runs, tables.place(layout.NODE_RUNS) + 2 * node, 0)
     begin, size = program.read(place), torch.where(has_runs, program.read(place + 1), 0)

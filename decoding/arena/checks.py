@@ -1,7 +1,7 @@
-"""What the arena is given, looked at before it is used: types, shapes and devices.
+"""Checks of the arena's arguments before they are used: types, shapes and devices.
 
-Nothing here looks at a value, so nothing waits for a device, and all of it holds while `torch.compile` looks on. Values
-are looked at where they are on the host: numbers given as such, and on the CPU whatever sequences hold
+Except for `check_tokens`, nothing here reads a tensor, so nothing waits for a device, and all of it may be traced by
+`torch.compile`. Values are checked where they are on the host: plain numbers, and on the CPU those of sequences
 (`decoding.arena.on_cpu`).
 """
 
@@ -22,13 +22,13 @@ _CARRIED = (torch.int64, torch.int64, torch.int64, torch.int64, torch.int32, tor
 
 
 class Carried(NamedTuple):
-    """What the sequences of an arena hold.
+    """The sizes of the sequences of an arena.
 
     Attributes:
         configurations: P.
         parts: the most rows of a configuration.
         depth: D, the most symbols on a stack.
-        device: where they lie.
+        device: where they live.
     """
 
     configurations: int
@@ -38,11 +38,11 @@ class Carried(NamedTuple):
 
 
 def check_sequences(at: Sequences, carried: Carried) -> None:
-    """Look at where sequences stand.
+    """Check the states of sequences.
 
     Raises:
-        TypeError: they are no sequences, or hold numbers of another type.
-        ValueError: they do not fit together, or lie elsewhere, or have other sizes than the arena's.
+        TypeError: they are not `Sequences`, or hold numbers of another type.
+        ValueError: their shapes do not fit together or to the arena, or they are on another device.
     """
     if not isinstance(at, Sequences):
         raise TypeError(f"sequences are what `Arena.starts` returns, not {type(at).__name__}")
@@ -59,11 +59,11 @@ def check_sequences(at: Sequences, carried: Carried) -> None:
 
 
 def check_vector(name: str, values: Tensor, size: int, device: torch.device, *, is_float: bool = False) -> None:
-    """Look at one number for each sequence.
+    """Check a tensor with one number for each sequence.
 
     Raises:
-        TypeError: it is no tensor, or of another type.
-        ValueError: there are too many, too few, or they lie elsewhere.
+        TypeError: it is not a tensor, or of another type.
+        ValueError: it has another length, or is on another device.
     """
     if not isinstance(values, Tensor):
         raise TypeError(f"`{name}` is a tensor, not {type(values).__name__}")
@@ -75,12 +75,19 @@ def check_vector(name: str, values: Tensor, size: int, device: torch.device, *, 
         raise ValueError(f"`{name}` is on {values.device}, and the arena on {device}")
 
 
+def check_tokens(tokens: Tensor, width: int) -> None:
+    """Raise ValueError unless all tokens, on the host, are below `width`."""
+    wrong = [token for token in tokens.tolist() if not 0 <= token < width]
+    if wrong:
+        raise ValueError(f"token {wrong[0]} is none of the {width}")
+
+
 def check_logits(logits: Tensor, size: int, width: int, device: torch.device) -> None:
-    """Look at logits.
+    """Check logits.
 
     Raises:
-        TypeError: they are no tensor, or of no type that has an infinity.
-        ValueError: there are not as many as sequences and tokens, or they lie elsewhere.
+        TypeError: they are not a tensor of a floating-point type.
+        ValueError: their shape is not that of the sequences and tokens, or they are on another device.
     """
     if not isinstance(logits, Tensor):
         raise TypeError(f"logits are a tensor, not {type(logits).__name__}")
@@ -95,7 +102,7 @@ def check_logits(logits: Tensor, size: int, width: int, device: torch.device) ->
 
 
 def limit_of(remaining: Tensor | int, size: int, device: torch.device) -> Tensor | int:
-    """How many tokens may still be written, as the steps take it.
+    """Return the number of tokens that may still be written, as the steps take it.
 
     Raises:
         TypeError, ValueError: as `check_vector`.
@@ -105,5 +112,5 @@ def limit_of(remaining: Tensor | int, size: int, device: torch.device) -> Tensor
         return remaining.long().clamp(max=FAR).contiguous()
     if not isinstance(remaining, int):
         raise TypeError(f"`remaining` is a number or a tensor of numbers, not {type(remaining).__name__}")
-    # As good as what was asked for, and no number that 64 bits do not hold.
+    # Has the same effect as the number given, and fits into 64 bits.
     return max(0, min(remaining, FAR))

@@ -1,7 +1,7 @@
-"""Combs: sparse rows laid over each other in one table, so that a look-up is one place whatever the row.
+"""Combs: sparse rows that share one table, so that a look-up takes one access (row displacement).
 
-Row r begins at base[r], and its entry for class k lies at base[r] + k, with the row's number beside it: an entry counts
-if it names the row. How rows are laid is in `native/decoding/comb.h`.
+Row r begins at base[r], and its entry for class k lies at base[r] + k together with the number of its row: an entry
+counts only if it names the row. `native/decoding/comb.h` places the rows.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from decoding.arena.machine import Longs
 def comb(
     offsets: Longs, number: Longs, outcome: Longs, num_classes: int, work: Work | None = None
 ) -> tuple[IntArray, IntArray]:
-    """The comb of sparse rows.
+    """Return the comb of sparse rows.
 
     Args:
         offsets, number, outcome: `[E + 1]`, `[X]`, `[X]`: each row's classes, ascending, and what they do.
@@ -23,7 +23,7 @@ def comb(
         work: the compilation that it is part of.
 
     Returns:
-        `[E]`, where rows begin, and `[.., 2]`, row and outcome, -1 for none; with room for K classes behind every base.
+        `[E]`, where rows begin, and `[.., 2]`, row and outcome, -1 for none; with room for K classes after every base.
 
     Raises:
         LimitExceeded: the table takes too much memory.

@@ -1,7 +1,7 @@
 """The memory of the arena: one tensor of words, and where in it the block of each slot lies.
 
-Blocks lie first fit. If there is room enough but not in one piece, blocks are moved together: what is in a block does
-not say where it lies, so moving is a copy and one number.
+Blocks are placed first fit. If there is enough room but no gap is large enough, blocks are moved together: blocks are
+relocatable, so moving one is a copy and a change of one number.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Heap:
             raise ValueError(f"slot {slot} is not in use; those in use are {self.slots}")
 
     def free_slot(self) -> int:
-        """The first slot that is not in use.
+        """Return the first slot that is not in use.
 
         Raises:
             LimitExceeded: there is none.
@@ -96,7 +96,7 @@ class Heap:
         self.places[slot] = begin
 
     def _gap(self, size: int) -> int:
-        """Where the first gap of so many words begins, or what follows the last block."""
+        """Return the place of the first gap of `size` words, or the end of the last block."""
         end = 0
         for begin, slot in sorted((begin, slot) for slot, begin in self._begins.items()):
             if begin - end >= size:

@@ -1,8 +1,8 @@
-"""The layout of one automaton in the arena: one block of int32 words, which nothing in it says the place of.
+"""The layout of one automaton in the arena: one relocatable block of int32 words.
 
-All tables of an automaton lie in one block, one behind the other; the head of the block says where each begins, counted
-from the block's first word. So a block may be moved as it is, and a step that knows where the block lies finds all else
-by gathers.
+The tables of an automaton lie in one block, one after the other. The head of the block says where each begins, counted
+from the block's first word. So a block can be moved unchanged, and a step that knows its place finds all tables by
+gathers.
 
     head        FIELDS numbers: places of tables, and numbers that are no places
     CLASSES     `[V]`                   the class of each token
@@ -37,7 +37,7 @@ CHUNK_WORDS = 64
  NEXT, COST, NODE_RUNS, RUNS, NO_OUTCOME, TIMES, NUM_CLASSES, NUM_SYMBOLS, NUM_MOVES, GAUGE, DEPTH, FIRST, LEAST,
  HAS_RUNS) = range(28)  # fmt: skip
 FIELDS = 28
-# Where the empty chunk lies, behind the head.
+# The place of the empty chunk, after the head.
 EMPTY_CHUNK = FIELDS
 
 # Columns of MOVES: how many symbols are popped and pushed, where the pushed ones begin, the node that follows; and the
@@ -49,6 +49,8 @@ WALK_AT, ROWS_AT, CUTS_AT, NUM_CUTS = range(4)
 # What the intervals of nodes are of: nothing, the count, or how many symbols are free above the stack.
 NOTHING, COUNT, FREE = range(3)
 
+# In ROW_FORCED: a row that allows several tokens, and one that allows none.
+SEVERAL_ALLOWED, NOTHING_ALLOWED = -1, -2
 # Rows, and nodes, of every automaton: where nothing is allowed, and after the end.
 DEAD, ENDED = 0, 1
 # More than any number of tokens; three of them still fit.

@@ -1,19 +1,18 @@
-"""Machine: what every kind of automaton is to the arena.
+"""Machine: the tables that every kind of automaton becomes in the arena.
 
-A sequence stands at *rows*: the classes that are allowed there, with what they do. Rows are all that a mask needs. A
-token's class makes a *move* from one of them: so many symbols are popped, some are pushed, the count changes, and a
-*node* follows. A node finds its row by one number, the *gauge*, and an inner node reads one symbol more from the top of
-the stack and goes on to another node, which adds a row of its own:
+The state of a sequence is a set of *rows*. A row holds the classes that are allowed and what they do, and is all that a
+mask needs. A token's class makes a *move*: it pops and pushes symbols, changes the count, and leads to a *node*. A node
+finds its row by one number, the *gauge*. An inner node reads one more symbol from the top of the stack and leads to
+another node, which adds a row of its own:
 
-    gauge       the count, where something is counted; or how many symbols are free above the stack, since moves need
-                room. A node has a row for each interval of the gauge
+    gauge       the count, for an automaton that counts; or the free room above the stack, since moves need room. A node
+                has a row for each interval of the gauge
 
     of a regular automaton    every state is a node with one row, and no move pops, pushes or counts
     of one with a register    every place is a node, with a row for each interval in which the same guards are open
     of one with a stack       nodes are those of the context trees, with a row for each level of room
 
-So one program serves all of them, and one with a stack pays for the stack alone. Row and node 0 are dead, row and node
-1 are those after the end.
+So one program serves all kinds. Row and node 0 are dead, row and node 1 are those after the end.
 
 Rejected: a program for each kind and a batch sorted by kind (as many launches as kinds, and shapes that change as
 sequences come and go).
@@ -104,14 +103,14 @@ class Machine:
 
 
 def leaves(first_row: Longs, first_cut: Longs, num_cuts: Longs) -> Longs:
-    """Nodes that read nothing from the stack, `[N, 4]`."""
+    """Return nodes that read nothing from the stack, `[N, 4]`."""
     nodes = np.full((len(first_row), 4), -1, np.int64)
     nodes[:, ROWS_AT], nodes[:, CUTS_AT], nodes[:, NUM_CUTS] = first_row, first_cut, num_cuts
     return nodes
 
 
 def plain_moves(targets: Longs, keeps: Longs | int = 0, adds: Longs | int = 0) -> Longs:
-    """Moves that leave the stack alone, with the last two behind them, `[M, 6]`."""
+    """Return moves that leave the stack alone, followed by the last two, `[M, 6]`."""
     moves = np.zeros((len(targets) + 2, 6), np.int64)
     moves[:-2, TARGET], moves[:-2, KEEPS], moves[:-2, ADDS] = targets, keeps, adds
     moves[-1, TARGET] = ENDED

@@ -19,14 +19,14 @@ CHUNK_TOKENS = 32 * CHUNK_WORDS
 
 
 def num_chunks(width: int) -> int:
-    """C, the chunks of a mask over so many tokens."""
+    """Return C, the number of chunks of a mask over `width` tokens."""
     return -(-width // CHUNK_TOKENS)
 
 
 def mask_chunks(
     machine: Machine, begin: int, end: int, work: Work | None = None
 ) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """The masks of all rows, over the tokens from `begin` to `end`.
+    """Return the masks of all rows, over the tokens from `begin` to `end`.
 
     Returns:
         `[E]`, the number of each row's mask; `[A, C]`, the numbers of each mask's chunks; `[.., CHUNK_WORDS]`, the

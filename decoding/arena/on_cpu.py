@@ -1,12 +1,13 @@
-"""The steps of an arena on the CPU: the native core does for each sequence what `decoding.arena.program` does for a
-batch (`native/decoding/steps.h`, `masks.h`), and checks every number that it is given.
+"""The steps of an arena on the CPU, by the native core (`native/decoding/steps.h`, `masks.h`).
+
+The core does for each sequence what `decoding.arena.program` does for a batch, and checks every number it is given.
 
     check           slots, rows, counts and heights of sequences
-    mask_logits     minus infinity into logits, chunk by chunk; no mask is made
-    mask_words      the same chunks, as they are
+    mask_logits     minus infinity into logits, chunk by chunk, without making a mask
+    mask_words      the same chunks as packed masks
     advance         a look-up in each row, the stack, the nodes, their rows
 
-Large batches of logits are cut between as many threads as torch has (`torch.set_num_threads`).
+Large batches of logits are divided among the threads of torch (`torch.set_num_threads`).
 """
 
 from __future__ import annotations
@@ -21,13 +22,14 @@ from torch import Tensor
 
 from automata.arrays import IntArray
 from decoding import _native
+from decoding.arena.heap import Heap
 from decoding.arena.layout import CHUNK_WORDS
 from decoding.arena.sequences import Sequences
 
-# Minus infinity as the bits of a logit; and for what numpy does not know the type of as many bits.
+# Minus infinity as the bits of a logit; and a type of as many bits for one that numpy does not have.
 _INFINITY = {torch.float32: -0x800000, torch.float16: -0x400, torch.bfloat16: -0x80, torch.float64: -0x10000000000000}
 _BITS = {torch.bfloat16: torch.int16}
-# Logits that are worth a thread.
+# The logits that are worth a thread of their own.
 _LOGITS_PER_THREAD = 1 << 19
 
 _Longs: TypeAlias = npt.NDArray[np.int64]
@@ -35,17 +37,19 @@ T = TypeVar("T")
 
 
 class OnCpu:
-    """The memory of an arena, which goes on being written to, and the steps in it.
+    """The steps in the memory of an arena, which they share with it.
 
-    All of them raise an error for what does not fit, and then have written nothing; what it is that does not fit,
-    `decoding.arena.checks` says.
+    Each raises an error for arguments that do not fit, and then has written nothing; `decoding.arena.checks` says what
+    does not fit.
     """
 
-    def __init__(self, memory: _native.Memory) -> None:
-        self._memory = memory
+    def __init__(self, heap: Heap, configurations: int, stack_size: int, begin: int, end: int) -> None:
+        """Share the memory of a heap; the other arguments are those of its `Arena`, and the entries of a stack."""
+        arrays = heap.words.numpy(), heap.places.numpy(), heap.sizes
+        self._memory = _native.Memory(*arrays, configurations, stack_size, begin, end)
 
     def check(self, at: Sequences) -> None:
-        """Raise ValueError unless every slot is in use, and rows, counts and heights are such as its automaton has."""
+        """Raise ValueError unless every slot is in use, and rows, counts and heights are possible in its automaton."""
         self._memory.check(*_arrays(at))
 
     def mask_logits(self, logits: Tensor, at: Sequences, remaining: Tensor | int | None) -> Tensor:
@@ -63,13 +67,13 @@ class OnCpu:
         return logits
 
     def mask_words(self, at: Sequences, num_chunks: int) -> Tensor:
-        """Packed masks; see `Program.mask_words`."""
+        """Return packed masks; see `Program.mask_words`."""
         written = np.empty((len(at.slot), num_chunks * CHUNK_WORDS), np.int32)
         self._memory.write_masks(at.slot.numpy(), at.row.numpy(), written)
         return torch.from_numpy(written)
 
     def advance(self, at: Sequences, tokens: Tensor) -> Sequences:
-        """Where sequences with one configuration each stand after one more token, `[B]` int64; see `Arena.advance`."""
+        """Return the states of sequences with one configuration each after one more token, `[B]` int64."""
         before = _arrays(at)
         row, counter, height, stack = before[1:]
         after = np.empty_like(row), np.empty_like(counter), np.empty_like(height), stack.copy()
@@ -78,8 +82,11 @@ class OnCpu:
         return Sequences(at.slot, rows, counters, heights, stacks, at.overflowed)
 
 
-def tried(step: Callable[..., T], *arguments: object) -> T | None:
-    """What a step returns, or None where it refuses what it is given. So what is right is checked once."""
+def unless_refused(step: Callable[..., T], *arguments: object) -> T | None:
+    """Return what a step returns, or None if it refuses its arguments.
+
+    So right arguments are checked once, by the core; for wrong ones the caller's own checks say what is wrong.
+    """
     try:
         return step(*arguments)
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError, RuntimeError):
@@ -87,11 +94,11 @@ def tried(step: Callable[..., T], *arguments: object) -> T | None:
 
 
 def lies_in_rows(logits: Tensor) -> bool:
-    """Whether logits can be masked where they are: each row in one piece, and by itself."""
+    """Whether logits can be masked in place: each row contiguous, and no two rows overlapping."""
     (rows, width), (apart, step) = logits.shape, logits.stride()
     return (step == 1 or width <= 1) and (apart >= width or rows <= 1)
 
 
 def _arrays(at: Sequences) -> tuple[_Longs, _Longs, _Longs, _Longs, IntArray]:
-    """The numbers of sequences as the core takes them."""
+    """Return the numbers of sequences as the core takes them."""
     return at.slot.numpy(), at.row.numpy(), at.counter.numpy(), at.height.numpy(), at.stack.numpy()

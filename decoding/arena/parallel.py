@@ -18,7 +18,7 @@ from decoding.arena.layout import DEAD
 
 
 class Candidates(NamedTuple):
-    """What one step may lead to: C = P x R candidates for each sequence, those of one configuration side by side.
+    """The configurations that one step may reach: C = P x R for each sequence, those of one configuration together.
 
     Attributes:
         node: `[B, C]`, the node of the move, or `DEAD` where nothing is allowed.
@@ -33,8 +33,8 @@ class Candidates(NamedTuple):
     near: Tensor
 
 
-def choose(stack: Tensor, candidates: Candidates) -> tuple[Tensor, Tensor, Tensor]:
-    """The candidates to keep.
+def keep_distinct(stack: Tensor, candidates: Candidates) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the candidates to keep.
 
     Args:
         stack: `[B, P, D']`, the symbols of the old stacks; D' is a multiple of 8.
@@ -53,7 +53,7 @@ def choose(stack: Tensor, candidates: Candidates) -> tuple[Tensor, Tensor, Tenso
 
 
 def _equal(stack: Tensor, candidates: Candidates) -> Tensor:
-    """Which candidates are the same configuration, `[B, C, C]` bool."""
+    """Return which candidates are the same configuration, `[B, C, C]` bool."""
     node, height, base, near = candidates
     times = node.shape[1] // stack.shape[1]
     equal = common(stack)
@@ -65,7 +65,7 @@ def _equal(stack: Tensor, candidates: Candidates) -> Tensor:
 
 
 def common(stack: Tensor) -> Tensor:
-    """How many of their lowest entries any two stacks of a sequence have in common, `[B, P, P]`."""
+    """Return how many of their lowest entries any two stacks of a sequence have in common, `[B, P, P]`."""
     # Eight places are one word, in which each place that differs has its lowest bit set, the first one the lowest.
     words = (stack[:, :, None] != stack[:, None]).view(torch.int64)
     first = (words != 0).to(torch.uint8).argmax(3)

@@ -1,13 +1,13 @@
-"""One step of a batch as tensor operations: every sequence by its own automaton, all by the same gathers.
+"""One step of a batch as tensor operations: each sequence by its own automaton, all by the same gathers.
 
-    head        each sequence's block says where its tables lie                                   [B, FIELDS]
+    head        the head of each sequence's block: the places of its tables                       [B, FIELDS]
     look up     class of the token; combs of the rows -> outcomes -> moves                        [B, P, R]
-    stack       what is left of it, with the pushes on top                                        [B, C, ..], C = P x R
-    settle      from the node of the move on: count the cuts below the gauge, row; read the stack [B, C, L]
-    choose      of equal candidates one, and the first P of them (`decoding.arena.parallel`)      [B, P, L]
+    stack       what remains of it, with the pushed symbols on top                                [B, C, ..], C = P x R
+    settle      from the node of the move, along the stack: the row of the gauge's interval       [B, C, L]
+    distinct    of equal candidates one, and the first P of them (`decoding.arena.parallel`)      [B, P, L]
 
-Shapes depend on the batch and on `Shape` alone and no value is read on the host, so a step can stand in a CUDA graph
-and inside `torch.compile`. It is also the reference for the native core (`decoding.arena.on_cpu`).
+Shapes depend on the batch and on `Shape` alone and no value is read on the host, so a step can be part of a CUDA graph
+or a compiled function. It is also the reference for the native core (`decoding.arena.on_cpu`).
 """
 
 from __future__ import annotations
@@ -18,13 +18,25 @@ import torch
 from torch import Tensor
 
 from decoding.arena import layout
-from decoding.arena.layout import CHUNK_WORDS, CUTS_AT, DEAD, ENDED, FAR, FIELDS, NUM_CUTS, ROWS_AT, WALK_AT
-from decoding.arena.parallel import Candidates, choose
+from decoding.arena.layout import (
+    CHUNK_WORDS,
+    CUTS_AT,
+    DEAD,
+    ENDED,
+    FAR,
+    FIELDS,
+    NOTHING_ALLOWED,
+    NUM_CUTS,
+    ROWS_AT,
+    WALK_AT,
+)
+from decoding.arena.machine import Machine
+from decoding.arena.parallel import Candidates, keep_distinct
 from decoding.arena.sequences import CONTEXT, COST, SYMBOL, Sequences
 
 
 class Shape(NamedTuple):
-    """What the shapes of a step depend on, beside the batch: the most of everything over the automata of an arena.
+    """The sizes that the shapes of a step depend on, beside the batch: maxima over the automata of an arena.
 
     Attributes:
         times: T, the moves of an outcome.
@@ -46,6 +58,20 @@ class Shape(NamedTuple):
     parts: int = 1
     at_once: int = 1
 
+    @staticmethod
+    def of(machine: Machine) -> Shape:
+        """Return the shapes that one machine needs."""
+        return Shape(
+            times=machine.outcomes.shape[1],
+            reads=machine.reads,
+            longest=machine.longest,
+            cuts=int(machine.nodes[:, NUM_CUTS].max()),
+            classes=machine.num_classes,
+            runs=int(machine.node_runs[:, 1].max(initial=0)),
+            parts=machine.parts,
+            at_once=machine.at_once,
+        )
+
 
 class Program:
     """The steps of an arena.
@@ -66,16 +92,16 @@ class Program:
         self._six = torch.arange(6, device=self.device)
 
     def read(self, places: Tensor) -> Tensor:
-        """The words at places, of any shape, int64."""
+        """Return the words at places, of any shape, int64."""
         return self.words.index_select(0, places.flatten()).view(places.shape).long()
 
     def tables(self, slot: Tensor) -> Tables:
-        """The heads of the blocks of sequences."""
+        """Return the heads of the blocks of sequences."""
         place = self.places.index_select(0, slot)
         return Tables(place, self.read(place[:, None] + self._head))
 
     def starts(self, slot: Tensor, configurations: int) -> Sequences:
-        """Where sequences begin, `[B]` slots."""
+        """Return the start states of sequences in the automata of slots, `[B]` int64."""
         tables = self.tables(slot)
         none = torch.zeros((len(slot), 1), dtype=torch.int64, device=self.device)
         stack = torch.zeros((len(slot), 1, self.depth + 1, 3), dtype=torch.int32, device=self.device)
@@ -86,7 +112,7 @@ class Program:
         return Sequences(slot, row, none.contiguous(), none.contiguous(), stack.contiguous(), none[:, 0].bool())
 
     def settle(self, tables: Tables, node: Tensor, count: Tensor, height: Tensor, symbols: Tensor) -> Tensor:
-        """The rows of nodes and of those that the stack leads on to, `[B, C, L]`, what is dead behind the others.
+        """Return the rows of nodes and of the nodes that follow by the stack, `[B, C, L]`, dead rows last.
 
         Args:
             tables: of the sequences.
@@ -107,7 +133,7 @@ class Program:
         return found.gather(2, order[:, :, : self.shape.parts])
 
     def _row(self, tables: Tables, node: Tensor, gauge: Tensor) -> Tensor:
-        """The row of each node by itself, `[B, C]`."""
+        """Return the row of each node by itself, `[B, C]`."""
         at = tables.place(layout.NODES) + 4 * node
         rows = self.read(at + ROWS_AT)
         if self.shape.cuts:
@@ -119,11 +145,11 @@ class Program:
         return self.read(tables.place(layout.NODE_ROWS) + rows)
 
     def rows(self, at: Sequences) -> Tensor:
-        """The rows of sequences, which may have begun when no automaton had as many of them, `[B, P, L]`."""
+        """Return the rows of sequences, which may have begun when no automaton had as many of them, `[B, P, L]`."""
         return torch.nn.functional.pad(at.row, (0, self.shape.parts - at.row.shape[2]), value=DEAD)
 
     def moves(self, tables: Tables, row: Tensor, number: Tensor) -> Tensor:
-        """The moves that classes make from configurations, as numbers, `[B, n, R]`.
+        """Return the moves that classes make from configurations, as numbers, `[B, n, R]`.
 
         Args:
             tables: of the sequences.
@@ -140,7 +166,7 @@ class Program:
         return self._at_once(tables, outcome)
 
     def _moves_of(self, tables: Tables, outcome: Tensor) -> Tensor:
-        """The moves of outcomes, `[B, n, L, T]`."""
+        """Return the moves of outcomes, `[B, n, L, T]`."""
         times = tables.number(layout.TIMES)[:, :, None, None]
         place = torch.arange(self.shape.times, device=self.device)
         first = tables.place(layout.OUTCOMES)[:, :, None, None] + outcome[..., None] * times
@@ -162,12 +188,12 @@ class Program:
         return torch.where(found < 0, nowhere, found)
 
     def effects(self, tables: Tables, move: Tensor) -> list[Tensor]:
-        """What moves do, column by column (`layout.POPS` ... `layout.ADDS`), each of the shape of `move`, `[B, n]`."""
+        """Return the columns of moves (`layout.POPS` ... `layout.ADDS`), each of the shape of `move`, `[B, n]`."""
         found = self.read((tables.place(layout.MOVES) + 6 * move)[:, :, None] + self._six)
         return list(found.unbind(2))
 
     def advance(self, at: Sequences, tokens: Tensor) -> Sequences:
-        """Where each sequence stands after one more token, `[B]` int64."""
+        """Return the state of each sequence after one more token, `[B]` int64."""
         tables, configurations = self.tables(at.slot), at.row.shape[1]
         rows = self.rows(at)
         number = self.read(tables.place(layout.CLASSES) + tokens[:, None]).expand(-1, configurations)
@@ -188,7 +214,7 @@ class Program:
         if configurations > 1:
             near = self._top(tables, at, base, height, pushes, max(self.shape.longest, 1))
             node = torch.where(row[:, :, 0] == DEAD, DEAD, torch.where(has_ended, ENDED, node))
-            order, kept, overflows = choose(stack[..., SYMBOL], Candidates(node, height, base, near))
+            order, kept, overflows = keep_distinct(stack[..., SYMBOL], Candidates(node, height, base, near))
             overflowed = overflowed | overflows
             row = row.gather(1, order[:, :, None].expand(-1, -1, row.shape[2]))
             row = torch.where((kept & ~overflowed[:, None])[:, :, None], row, DEAD)
@@ -198,13 +224,13 @@ class Program:
         return Sequences(at.slot, row, count, height, self._pushed(tables, stack, base, pushed, pushes), overflowed)
 
     def _pushes(self, tables: Tables, push_at: Tensor, pushed: Tensor) -> Tensor:
-        """The symbols that moves push, from the bottom up, `[B, C, N]`; what lies past them means nothing."""
+        """Return the symbols that moves push, from the bottom up, `[B, C, N]`; what lies past them means nothing."""
         place = torch.arange(self.shape.longest, device=self.device)
         wanted = (tables.place(layout.PUSHES) + push_at)[:, :, None] + place
         return self.read(torch.where(place < pushed[:, :, None], wanted, 0))
 
     def _top(self, tables: Tables, at: Sequences, base: Tensor, height: Tensor, pushes: Tensor, reads: int) -> Tensor:
-        """The topmost symbols of candidates, `[B, C, reads]`, the top first; below the lowest S.
+        """Return the topmost symbols of candidates, `[B, C, reads]`, the top first; below the lowest S.
 
         Args:
             tables: of the sequences.
@@ -228,7 +254,7 @@ class Program:
         return symbols
 
     def _pushed(self, tables: Tables, stack: Tensor, base: Tensor, pushed: Tensor, pushes: Tensor) -> Tensor:
-        """The stacks with what is pushed, and what that means for distances."""
+        """Return the stacks with what is pushed, and what that means for distances."""
         if not self.depth or not self.shape.longest:
             return stack
         below = stack.gather(2, (base - 1).clamp(0, self.depth)[:, :, None, None].expand(-1, -1, 1, 3)).squeeze(2)
@@ -249,7 +275,7 @@ class Program:
         return stack.scatter(2, place, torch.stack(entries, 2).int())
 
     def mask_words(self, at: Sequences, num_chunks: int) -> Tensor:
-        """Packed masks, `[B, num_chunks * CHUNK_WORDS]` int32."""
+        """Return packed masks, `[B, num_chunks * CHUNK_WORDS]` int32."""
         tables = self.tables(at.slot)
         mask = self.read(tables.place(layout.ROW_MASK) + at.row.flatten(1)) + tables.base
         first, *others = mask.unbind(1)
@@ -259,16 +285,16 @@ class Program:
         return united
 
     def _words(self, tables: Tables, mask: Tensor, num_chunks: int) -> Tensor:
-        """The words of one mask for each sequence, `[B]`, `[B, num_chunks * CHUNK_WORDS]`."""
+        """Return the words of one mask for each sequence, `[B]`, `[B, num_chunks * CHUNK_WORDS]`."""
         chunk = self.read(mask[:, None] + torch.arange(num_chunks, device=self.device)) + tables.base
         return self.words[chunk[:, :, None] + self._chunk].flatten(1)
 
     def forced(self, at: Sequences) -> Tensor:
-        """The only token that each sequence may write, or -1, `[B]`."""
+        """Return the only token that each sequence may write, or -1, `[B]`."""
         tables = self.tables(at.slot)
         found = self.read(tables.place(layout.ROW_FORCED) + at.row.flatten(1))
         most = found.amax(1)
-        least = torch.where(found == -2, most[:, None], found).amin(1)
+        least = torch.where(found == NOTHING_ALLOWED, most[:, None], found).amin(1)
         return torch.where((most == least) & (most >= 0), most, -1)
 
 
@@ -284,9 +310,9 @@ class Tables:
         self._head = head
 
     def place(self, field: int) -> Tensor:
-        """Where a table lies."""
+        """Return the place of a table, `[B, 1]`."""
         return self.base + self._head[:, field, None]
 
     def number(self, field: int) -> Tensor:
-        """A number of the head."""
+        """Return a number of the head, `[B, 1]`."""
         return self._head[:, field, None]

@@ -19,12 +19,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from decoding.arena.layout import DEAD, ENDED
+from decoding.arena.machine import Longs
 from tokenfst.pushdown.tables import PushdownTables
-
-Longs = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -56,7 +54,7 @@ class PushdownRows:
 
 
 def make_rows(tables: PushdownTables) -> PushdownRows:
-    """The rows of all nodes of an automaton."""
+    """Return the rows of all nodes of an automaton."""
     # What has been popped is free again; pushes need room whatever comes later.
     pushed = np.diff(tables.push_offsets)[tables.move_push]
     need = np.maximum(np.maximum(tables.move_room, pushed) - tables.move_pops, 0).astype(np.int64)
@@ -86,7 +84,7 @@ def make_rows(tables: PushdownTables) -> PushdownRows:
 
 
 def _pairs(tables: PushdownTables) -> list[Longs]:
-    """Each node's own edges, as pairs of class and move in one number, ascending."""
+    """Return each node's own edges, as pairs of class and move in one number, ascending."""
     counts = np.diff(tables.outcome_offsets)[tables.edge_outcome].astype(np.int64)
     ends = np.append(0, np.cumsum(counts))
     within = np.arange(ends[-1]) - np.repeat(ends[:-1], counts)
@@ -97,13 +95,13 @@ def _pairs(tables: PushdownTables) -> list[Longs]:
 
 
 def _most_moves(tables: PushdownTables) -> Longs:
-    """The most moves that a class makes from each node by itself, `[N]`."""
+    """Return the most moves that a class makes from each node by itself, `[N]`."""
     counts = np.diff(tables.outcome_offsets)[tables.edge_outcome].astype(np.int64)
     return np.array([counts[begin:end].max(initial=0) for begin, end in pairwise(tables.row_offsets.tolist())])
 
 
 def _most_on_a_path(tables: PushdownTables, weights: Longs) -> int:
-    """The most that the nodes of one path weigh together, and 1 at least."""
+    """Return the most that the nodes of one path weigh together, and 1 at least."""
     below = weights
     for _ in range(tables.max_pops):
         children = np.where(tables.child >= 0, below[tables.child], 0)
@@ -112,7 +110,7 @@ def _most_on_a_path(tables: PushdownTables, weights: Longs) -> int:
 
 
 def _outcomes(rows: list[Longs], tables: PushdownTables) -> tuple[Longs, Longs, Longs, Longs]:
-    """Offsets, classes and outcomes of rows, and the moves of outcomes."""
+    """Return offsets, classes and outcomes of rows, and the moves of outcomes."""
     num_moves = len(tables.move_pops)
     pairs = np.concatenate(rows)
     sizes = np.array([len(pairs) for pairs in rows])
@@ -139,7 +137,7 @@ class _Interned:
         self._numbers: dict[bytes, int] = {b"": DEAD}
 
     def number(self, array: Longs) -> int:
-        """The number of an array's content."""
+        """Return the number of an array's content."""
         found = self._numbers.setdefault(array.tobytes(), len(self.arrays))
         if found == len(self.arrays):
             self.arrays.append(array)

@@ -1,4 +1,4 @@
-"""Where the sequences of a batch stand."""
+"""The states of the sequences of a batch."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ SYMBOL, CONTEXT, COST = range(3)
 
 
 class Sequences(NamedTuple):
-    """Where each sequence of a batch stands; no step writes in place, so to go back is to keep the old ones.
+    """The states of the sequences of a batch. A step makes new ones, so a step is undone by keeping the old ones.
 
     Attributes:
         slot: `[B]` int64, the automaton of each sequence.
-        row: `[B, P, L]` int64, the rows at which it stands; P configurations side by side, those that are not there are
-            dead, and so is what is left of the L rows of each.
-        counter: `[B, P]` int64, what it has counted.
-        height: `[B, P]` int64, how many symbols are on the stack.
-        stack: `[B, P, D + 1, 3]` int32, from the lowest symbol up: symbol, and what the stack up to it means for the
-            number of tokens that are still needed (context, cost). What lies above the height means nothing.
+        row: `[B, P, L]` int64, the rows of the automaton's tables that apply; P configurations, each with up to L rows.
+            Missing configurations and rows are dead.
+        counter: `[B, P]` int64, the count of an automaton that counts.
+        height: `[B, P]` int64, the number of symbols on the stack.
+        stack: `[B, P, D + 1, 3]` int32, from the lowest symbol up: the symbol, and the context and cost of the stack up
+            to it, which tell how many tokens are still needed. Entries above the height mean nothing.
         overflowed: `[B]` bool, whether more than P configurations were needed; then nothing is allowed.
     """
 
@@ -32,11 +32,11 @@ class Sequences(NamedTuple):
     overflowed: Tensor
 
     def index_select(self, rows: Tensor) -> Sequences:
-        """Some of the sequences, any of them any number of times, `[n]` int64."""
+        """Return the sequences at some places of the batch, `[n]` int64; places may repeat."""
         return Sequences(*(part.index_select(0, rows) for part in self))
 
     def copy_(self, other: Sequences) -> Sequences:
-        """Takes over where as many others stand, in place, so that a captured program finds its tensors.
+        """Take the states of as many other sequences in place, so that a captured program finds its tensors.
 
         Returns:
             Itself.

@@ -26,7 +26,17 @@ whose sum is zero only after a look from the host).
 
 from decoding.sampling.distribution import probabilities
 from decoding.sampling.noise import NOTHING, Noise, choose, derived_seed
-from decoding.sampling.parameters import Sampling, Samplings
+from decoding.sampling.parameters import Sampling, SamplingOptions, Samplings
 from decoding.sampling.penalties import History
 
-__all__ = ["NOTHING", "History", "Noise", "Sampling", "Samplings", "choose", "derived_seed", "probabilities"]
+__all__ = [
+    "NOTHING",
+    "History",
+    "Noise",
+    "Sampling",
+    "SamplingOptions",
+    "Samplings",
+    "choose",
+    "derived_seed",
+    "probabilities",
+]

@@ -18,7 +18,7 @@ def probabilities(
     *,
     end_token: int | None = None,
 ) -> Tensor:
-    """Penalizes, masks, scales and truncates, in this order (handbook, "Constrained Sampling Strategies").
+    """Penalize, mask, scale and truncate, in this order (handbook, "Constrained Sampling Strategies").
 
     Args:
         logits: `[B, V]` float32, float16 or bfloat16, from the model. Minus infinity is a probability of zero, and so
@@ -59,10 +59,10 @@ def probabilities(
 
 
 def _masked(scores: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
-    """The scores of allowed tokens, the largest of them 0, in new memory; and which rows allow none, `[B, 1]` bool.
+    """Return the scores of allowed tokens, the largest 0, in new memory; and which rows allow none, `[B, 1]` bool.
 
-    What the model rules out and the mask does not has the lowest of finite scores: nothing beside others, and all if
-    there are no others. Rows that allow nothing are not numbers from here on, until they are replaced.
+    A token that the model rules out and the mask does not has the lowest finite score: it counts only if there are no
+    others. Rows that allow nothing are NaN from here on, until they are replaced.
     """
     largest = torch.finfo(torch.float32).max
     least = -torch.inf if mask is None else -largest

@@ -11,14 +11,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Final, TypedDict
 
 import torch
 from torch import Tensor
 
 # Stands for no top-k: no vocabulary is larger.
 _ALL: Final = 1 << 40
+
+
+class SamplingOptions(TypedDict, total=False):
+    """The settings of `Sampling` beside the temperature and the seed, as keyword arguments."""
+
+    top_k: int | None
+    top_p: float
+    min_p: float
+    typical_p: float
+    repetition_penalty: float
+    presence_penalty: float
+    frequency_penalty: float
 
 
 @dataclass(frozen=True)
@@ -51,7 +63,7 @@ class Sampling:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        """Checks the numbers.
+        """Check the numbers.
 
         Raises:
             ValueError: one is out of its range; the message names it and the range.
@@ -66,8 +78,12 @@ class Sampling:
         _require(math.isfinite(self.presence_penalty), "presence_penalty", self.presence_penalty, "finite")
         _require(math.isfinite(self.frequency_penalty), "frequency_penalty", self.frequency_penalty, "finite")
 
+    def with_seed(self, seed: int | None) -> Sampling:
+        """Return the same settings with another seed."""
+        return replace(self, seed=seed)
+
     def on(self, device: torch.device | str) -> Samplings:
-        """The settings as columns `[1, 1]`, which hold for a batch of any size."""
+        """Return the settings as columns `[1, 1]`, which hold for a batch of any size."""
         return Samplings.of([self], device)
 
 
@@ -78,7 +94,7 @@ def _require(holds: bool, name: str, value: object, expected: str) -> None:
 
 @dataclass(frozen=True)
 class Samplings:
-    """The settings of B sequences: columns `[B, 1]` float32, `top_k` int64; None where nobody uses the setting.
+    """The settings of B sequences: columns `[B, 1]` float32, `top_k` int64; None where no sequence uses the setting.
 
     Attributes:
         widest: the largest k, if every sequence that samples has a top-k: then k columns are sorted instead of V.
@@ -96,12 +112,12 @@ class Samplings:
 
     @staticmethod
     def of(samplings: Sequence[Sampling], device: torch.device | str = "cpu", *, every: bool = False) -> Samplings:
-        """The columns of a batch.
+        """Return the columns of a batch.
 
         Args:
             samplings: the settings of each sequence; one alone holds for a batch of any size.
             device: where the columns live.
-            every: keep the columns that nobody uses, for a program that is captured once.
+            every: keep the columns that no sequence uses, for a program that is captured once.
         """
 
         def column(value: Callable[[Sampling], float], neutral: float, dtype: torch.dtype) -> Tensor | None:

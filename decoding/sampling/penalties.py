@@ -8,8 +8,10 @@ quotation mark, is held back like any other wherever there is a choice.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -30,17 +32,22 @@ class History:
 
     @staticmethod
     def blank(batch: int, max_new_tokens: int, prompt: Tensor | None = None, device: str = "cpu") -> History:
-        """A history of `max_new_tokens` places that are still empty."""
+        """Return a history of `max_new_tokens` places that are still empty."""
         return History(torch.full((batch, max_new_tokens), -1, device=device), prompt)
 
+    @staticmethod
+    def of(written: Sequence[Sequence[int]], prompts: Sequence[Sequence[int]], device: torch.device | str) -> History:
+        """Return the history of texts that are given as lists of tokens."""
+        return History(_padded(written, device), _padded(prompts, device))
+
     def put(self, step: int | Tensor, tokens: Tensor) -> None:
-        """Writes tokens `[B]` into place `step` of each text, in place; -1 takes one back."""
+        """Write tokens `[B]` into place `step` of each text, in place; -1 takes one back."""
         places = torch.as_tensor(step, device=tokens.device).expand(len(tokens))
         self.written.scatter_(1, places[:, None], tokens[:, None])
 
 
 def penalized(logits: Tensor, samplings: Samplings, history: History) -> Tensor:
-    """The logits with their penalties, `[B, V]`.
+    """Return the logits with their penalties, `[B, V]`.
 
     Args:
         logits: `[B, V]` float32.
@@ -63,8 +70,16 @@ def penalized(logits: Tensor, samplings: Samplings, history: History) -> Tensor:
     return logits
 
 
+def _padded(rows: Sequence[Sequence[int]], device: torch.device | str) -> Tensor:
+    """Return token ids, -1 where a row is shorter than the longest, `[B, T]` int64."""
+    padded = np.full((len(rows), max(map(len, rows))), -1, np.int64)
+    for number, row in enumerate(rows):
+        padded[number, : len(row)] = row
+    return torch.from_numpy(padded).to(device)
+
+
 def _counts(tokens: Tensor, logits: Tensor) -> Tensor:
-    """How often each token occurs in each row, `[B, V]` float32."""
+    """Return how often each token occurs in each row, `[B, V]` float32."""
     batch, width = logits.shape
     counts = torch.zeros(batch, width + 1, device=logits.device)
     # What is nothing is counted in a column that is cut off.

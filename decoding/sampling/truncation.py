@@ -18,7 +18,7 @@ from decoding.sampling.parameters import Samplings
 
 
 def truncated(scores: Tensor, samplings: Samplings) -> Tensor:
-    """The scores of the tokens that are kept, minus infinity for others, `[B, V]`, in place.
+    """Return the scores of the tokens that are kept, minus infinity for others, `[B, V]`, in place.
 
     Args:
         scores: `[B, V]` float32, logarithms of weights, of which the largest in each row is 0.
@@ -35,7 +35,7 @@ def truncated(scores: Tensor, samplings: Samplings) -> Tensor:
 
 
 def _number_kept(scores: Tensor, samplings: Samplings) -> tuple[Tensor, Tensor] | None:
-    """How many tokens top-k and top-p keep, `[B, 1]` int64, and the score of the last, `[B, 1]`; None for all."""
+    """Return the number of tokens that top-k and top-p keep, and the score of the last, `[B, 1]` each; None for all."""
     if samplings.top_k is None and samplings.top_p is None:
         return None
     width = scores.shape[1]
@@ -52,7 +52,7 @@ def _number_kept(scores: Tensor, samplings: Samplings) -> tuple[Tensor, Tensor] 
 
 
 def _nucleus(ranked: Tensor, number: Tensor, top_p: Tensor) -> Tensor:
-    """How many of the first `number` have the probability `top_p` among them, `[B, 1]` int64."""
+    """Return how many of the first `number` have the probability `top_p` among them, `[B, 1]` int64."""
     inside = torch.arange(ranked.shape[1], device=ranked.device) < number
     weights = ranked.exp() * inside
     before = weights.cumsum(1) - weights
@@ -62,14 +62,14 @@ def _nucleus(ranked: Tensor, number: Tensor, top_p: Tensor) -> Tensor:
 
 
 def _largest(scores: Tensor, number: Tensor, last: Tensor) -> Tensor:
-    """The `number` largest scores of each row, the lower ids first among equals, `[B, V]` bool."""
+    """Return the `number` largest scores of each row, the lower ids first among equals, `[B, V]` bool."""
     above, equal = scores > last, scores == last
     room = number - above.sum(1, keepdim=True)
     return above | (equal & (equal.cumsum(1, dtype=torch.int32) <= room))
 
 
 def _typical(scores: Tensor, typical_p: Tensor) -> Tensor:
-    """The tokens whose surprisal is nearest to the entropy (Meister et al. 2023, equation 11), `[B, V]` bool."""
+    """Return the tokens whose surprisal is nearest to the entropy (Meister et al. 2023, equation 11), `[B, V]` bool."""
     logs = scores.log_softmax(1)
     probabilities = logs.exp()
     entropy = torch.special.entr(probabilities).sum(1, keepdim=True)

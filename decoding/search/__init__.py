@@ -3,7 +3,7 @@
     beam_search(...)    the likeliest texts; in groups, likely ones that differ         beams
     best_of_n(...)      the best of n texts that were sampled                           samples
     Hypothesis          a complete text, its tokens and its score                       hypothesis
-    Rows                what is searched: a model's next tokens, row by row             rows
+    Scorer              what is searched: a model's next tokens, text by text           scorers
 
 All take any automaton over tokens (`tokenfst.TokenAutomaton`), one for each prompt or one for all. Its states are
 immutable, so each beam carries its own and a beam that splits shares it. Masks count what is left of
@@ -16,7 +16,7 @@ by the same number; step-wise renormalized scores would favor texts that the con
 
 from decoding.search.beams import beam_search
 from decoding.search.hypothesis import Hypothesis
-from decoding.search.rows import FunctionRows, ModelRows, Rows
 from decoding.search.samples import best_of_n
+from decoding.search.scorers import FunctionScorer, ModelScorer, Scorer
 
-__all__ = ["FunctionRows", "Hypothesis", "ModelRows", "Rows", "beam_search", "best_of_n"]
+__all__ = ["FunctionScorer", "Hypothesis", "ModelScorer", "Scorer", "beam_search", "best_of_n"]

@@ -17,66 +17,78 @@ with is not taken again, so the groups' texts all differ.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from transformers import PreTrainedModel
 
-from decoding.search.hypothesis import Hypothesis, automata_of, normalized
-from decoding.search.rows import Logits, rows_of
-from decoding.search.steps import Candidates, Place, Step
+from automata.limits import DEFAULT_LIMITS, Limits
+from decoding.inputs.constraints import ConstraintLikes, automata_for
+from decoding.inputs.prompts import Prompts, prompt_tokens
+from decoding.inputs.vocabularies import vocabulary_of
+from decoding.search.hypothesis import Hypothesis, normalized
+from decoding.search.scorers import Logits, scorer_of
+from decoding.search.steps import Continuations, Position, Step
 from tokenfst.token_automaton import TokenAutomaton
 
 
 def beam_search(
     model: PreTrainedModel | Logits,
-    prompts: Sequence[Sequence[int]],
-    constraint: TokenAutomaton | Sequence[TokenAutomaton],
+    tokenizer: Any,
+    prompts: Prompts,
+    constraint: ConstraintLikes,
     *,
-    max_new_tokens: int,
+    max_new_tokens: int = 256,
     beams: int = 4,
     groups: int = 1,
     diversity: float = 0.0,
     length_penalty: float = 0.0,
+    at_text_start: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> list[list[Hypothesis]]:
-    """Searches for the likeliest texts.
+    """Search for the likeliest texts.
 
     Args:
-        model: a causal model, or a function from token sequences to logits `[R, V]`.
-        prompts: the tokens of each prompt.
-        constraint: an automaton for all prompts, or one for each.
+        model: a causal language model of `transformers`, or a function from token sequences to logits `[R, V]`.
+        tokenizer: its fast tokenizer; or its `Vocabulary` if prompts are token ids.
+        prompts, constraint: as for `generate`; each prompt has a constraint. States are kept on the host, so a
+            grammar's stack may have any height.
         max_new_tokens: the limit of each text, the end token counted.
         beams: how many texts are carried along for each prompt, in all groups together.
         groups: how many groups they are divided into.
         diversity: what a token loses for each beam of an earlier group that chose it at the same step, in nats.
         length_penalty: texts are ranked by log-probability / length ** penalty; 0 is the likeliest text.
+        at_text_start, limits: as for `generate`.
 
     Returns:
-        For each prompt up to `beams` texts, best first; fewer where there are no more. All are complete and different
-        as sequences of tokens.
+        For each prompt up to `beams` texts with their scores, best first; fewer where there are no more. All are
+        complete and different as sequences of tokens.
 
     Raises:
         IncompleteOutput: the shortest text takes more than `max_new_tokens`.
-        ValueError: `beams` is not a multiple of `groups`, or not positive; automata and prompts differ in number; the
-            logits are narrower than the vocabulary.
+        ValueError: `beams` is not a multiple of `groups`, or not positive; there are more or fewer constraints than
+            prompts; the logits are narrower than the vocabulary.
+        Exception: as `generate`.
     """
     if groups < 1 or beams < 1 or beams % groups:
         raise ValueError(f"{beams} beams cannot be divided into {groups} groups")
-    automata = automata_of(constraint, len(prompts), max_new_tokens)
-    if not prompts:
+    vocabulary, prompted = vocabulary_of(tokenizer), prompt_tokens(tokenizer, prompts)
+    automata = automata_for(
+        constraint, vocabulary, len(prompted), max_new_tokens, at_text_start=at_text_start, limits=limits
+    )
+    if not prompted:
         return []
-    limits = _Limits(beams // groups, diversity, length_penalty, max_new_tokens)
-    searches = [_Search(automaton, row, groups, limits) for row, automaton in enumerate(automata)]
-    rows = rows_of(model)
-    logits = rows.start(prompts)
+    bounds = _Limits(beams // groups, diversity, length_penalty, max_new_tokens)
+    searches = [_Search(automaton, row, groups, bounds) for row, automaton in enumerate(automata)]
+    scorer = scorer_of(model)
+    logits = scorer.start(prompted)
     for step in range(max_new_tokens):
-        places = _places(searches, len(logits))
-        candidates = Step.of(logits, places, max_new_tokens - step).candidates(beams)
-        live = [beam for search in searches for beam in search.step(candidates)]
+        positions = _positions(searches, len(logits))
+        continuations = Step.of(logits, positions, max_new_tokens - step).continuations(beams)
+        live = [beam for search in searches for beam in search.step(continuations)]
         if not live:
             break
-        logits = rows.step([beam.row for beam in live], [beam.tokens[-1] for beam in live])
+        logits = scorer.step([beam.row for beam in live], [beam.tokens[-1] for beam in live])
         for row, beam in enumerate(live):
             beam.row = row
     return [search.found() for search in searches]
@@ -114,37 +126,37 @@ class _Search:
         start = _Beam((), automaton.start, 0.0, row)
         self.groups = [_Group([start]) for _ in range(groups)]
 
-    def step(self, candidates: list[Candidates]) -> list[_Beam]:
-        """Ends and extends all groups; the beams that live on, those of a group together."""
+    def step(self, continuations: list[Continuations]) -> list[_Beam]:
+        """End and extend all groups; return the live beams, those of a group together."""
         chosen: Counter[int] = Counter()
         ended: set[tuple[int, ...]] = set()
         for number, group in enumerate(self.groups):
-            self._end(group, number, candidates, ended)
-            group.live = self._extended(group, candidates, chosen)
+            self._end(group, number, continuations, ended)
+            group.live = self._extended(group, continuations, chosen)
             chosen.update(beam.tokens[-1] for beam in group.live)
         return [beam for group in self.groups for beam in group.live]
 
     def found(self) -> list[Hypothesis]:
-        """What all groups finished with, best first."""
+        """Return what all groups finished with, best first."""
         return sorted((one for group in self.groups for one in group.finished), key=lambda one: -one.score)
 
-    def _end(self, group: _Group, number: int, candidates: list[Candidates], ended: set[tuple[int, ...]]) -> None:
+    def _end(self, group: _Group, number: int, continuations: list[Continuations], ended: set[tuple[int, ...]]) -> None:
         for beam in group.live:
-            end = candidates[beam.row].end
+            end = continuations[beam.row].end
             if end is None or (*beam.tokens, end[0]) in ended:
                 continue
             tokens, total = (*beam.tokens, end[0]), beam.log_probability + end[1]
             score = normalized(total, len(tokens), self.limits.length_penalty)
             ended.add(tokens)
-            group.finished.append(Hypothesis(self.automaton.text(beam.tokens), tokens, total, score, number))
+            group.finished.append(Hypothesis(self.automaton.text(beam.tokens).decode(), tokens, total, score, number))
         group.finished.sort(key=lambda one: -one.score)
         del group.finished[self.limits.width :]
 
-    def _extended(self, group: _Group, candidates: list[Candidates], chosen: Counter[int]) -> list[_Beam]:
+    def _extended(self, group: _Group, continuations: list[Continuations], chosen: Counter[int]) -> list[_Beam]:
         longer = [
             (total - self.limits.diversity * chosen[token], total, beam, token)
             for beam in group.live
-            for token, score in candidates[beam.row].tokens
+            for token, score in continuations[beam.row].tokens
             if self._may_win(group, total := beam.log_probability + score, len(beam.tokens) + 1)
         ]
         # Sorting is stable: among equals the better beam comes first.
@@ -162,10 +174,10 @@ class _Search:
         return max(normalized(total, end, self.limits.length_penalty) for end in ends) > group.finished[-1].score
 
 
-def _places(searches: list[_Search], rows: int) -> list[Place]:
-    """Where each row stands."""
-    places: dict[int, Place] = {}
+def _positions(searches: list[_Search], rows: int) -> list[Position]:
+    """Return the position of each row."""
+    positions: dict[int, Position] = {}
     for search in searches:
         for group in search.groups:
-            places.update({beam.row: Place(search.automaton, beam.state) for beam in group.live})
-    return [places[row] for row in range(rows)]
+            positions.update({beam.row: Position(search.automaton, beam.state) for beam in group.live})
+    return [positions[row] for row in range(rows)]

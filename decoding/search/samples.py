@@ -4,60 +4,79 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Unpack
 
 import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from automata.limits import DEFAULT_LIMITS, Limits
 from decoding.difficulty import Difficulty
-from decoding.sampling import History, Noise, Sampling, choose, derived_seed, probabilities
-from decoding.search.hypothesis import Hypothesis, automata_of, normalized
-from decoding.search.rows import Logits, Rows, rows_of
-from decoding.search.steps import Place, Step
+from decoding.inputs.constraints import ConstraintLikes, automata_for
+from decoding.inputs.prompts import Prompts, prompt_tokens
+from decoding.inputs.vocabularies import vocabulary_of
+from decoding.sampling import History, Noise, Sampling, SamplingOptions, choose, derived_seed, probabilities
+from decoding.search.hypothesis import Hypothesis, normalized
+from decoding.search.scorers import Logits, Scorer, scorer_of
+from decoding.search.steps import Position, Step
 from tokenfst.token_automaton import TokenAutomaton
 
 
 def best_of_n(
     model: PreTrainedModel | Logits,
-    prompts: Sequence[Sequence[int]],
-    constraint: TokenAutomaton | Sequence[TokenAutomaton],
+    tokenizer: Any,
+    prompts: Prompts,
+    constraint: ConstraintLikes,
     *,
-    max_new_tokens: int,
+    max_new_tokens: int = 256,
     n: int = 4,
-    sampling: Sampling | None = None,
+    temperature: float = 1.0,
+    seed: int | None = None,
     length_penalty: float = 0.0,
-    judge: Callable[[bytes], float] | None = None,
+    judge: Callable[[str], float] | None = None,
     difficulty: Difficulty | None = None,
+    at_text_start: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+    **options: Unpack[SamplingOptions],
 ) -> list[list[Hypothesis]]:
-    """Samples n texts for each prompt and ranks them.
+    """Sample n texts for each prompt and rank them.
 
     Args:
-        model: a causal model, or a function from token sequences to logits `[R, V]`.
-        prompts: the tokens of each prompt.
-        constraint: an automaton for all prompts, or one for each.
+        model: a causal language model of `transformers`, or a function from token sequences to logits `[R, V]`.
+        tokenizer: its fast tokenizer; or its `Vocabulary` if prompts are token ids.
+        prompts, constraint: as for `generate`; each prompt has a constraint. States are kept on the host, so a
+            grammar's stack may have any height.
         max_new_tokens: the limit of each text, the end token counted.
         n: how many texts are sampled.
-        sampling: how; None for the model's own distribution. From its seed each of the n texts has its own, so a
-            prompt's texts do not depend on the prompts beside it.
+        temperature: as for `generate`; 1 is the model's own distribution.
+        seed: makes sampling repeatable. Each of the n texts has a seed derived from it, so the texts of a prompt do not
+            depend on the prompts beside it.
         length_penalty: texts are ranked by log-probability / length ** penalty.
-        judge: ranks texts by what it gives, instead.
+        judge: ranks texts by what it returns, instead.
         difficulty: is given every step; text i of prompt p has the number p * n + i, in the order of sampling.
+        at_text_start, limits: as for `generate`.
+        **options: further settings of `Sampling`, such as `top_k`.
 
     Returns:
-        For each prompt all n texts, best first, the same text as often as it was sampled. All are complete.
+        For each prompt all n texts with their scores, best first, the same text as often as it was sampled. All are
+        complete.
 
     Raises:
         IncompleteOutput: the shortest text takes more than `max_new_tokens`.
-        ValueError: n is not positive; automata and prompts differ in number; the logits are narrower than the
-            vocabulary.
+        ValueError: n is not positive; there are more or fewer constraints than prompts; the logits are narrower than
+            the vocabulary.
+        Exception: as `generate`.
     """
     if n < 1:
         raise ValueError(f"{n} texts cannot be sampled")
-    automata = automata_of(constraint, len(prompts), max_new_tokens)
-    samples = [_Sample(automata[row], automata[row].start, row, row) for row in range(len(prompts)) for _ in range(n)]
+    sampling = Sampling(temperature, seed=seed, **options)
+    vocabulary, prompted = vocabulary_of(tokenizer), prompt_tokens(tokenizer, prompts)
+    automata = automata_for(
+        constraint, vocabulary, len(prompted), max_new_tokens, at_text_start=at_text_start, limits=limits
+    )
+    samples = [_Sample(automata[row], automata[row].start, row, row) for row in range(len(prompted)) for _ in range(n)]
     if samples:
-        _Sampler(samples, prompts, sampling or Sampling(), difficulty).run(rows_of(model), max_new_tokens)
+        _Sampler(samples, prompted, sampling, difficulty).run(scorer_of(model), max_new_tokens)
     found = [sample.hypothesis(length_penalty, judge) for sample in samples]
     return [sorted(found[first : first + n], key=lambda one: -one.score) for first in range(0, len(found), n)]
 
@@ -75,16 +94,16 @@ class _Sample:
     ended: bool = False
 
     def add(self, token: int, score: float) -> None:
-        """Writes a token."""
+        """Write a token."""
         self.tokens.append(token)
         self.log_probability += score
         self.ended = token in self.automaton.vocabulary.eos_ids
         if not self.ended:
             self.state = self.automaton.advance(self.state, token)
 
-    def hypothesis(self, length_penalty: float, judge: Callable[[bytes], float] | None) -> Hypothesis:
-        """The text, which has ended."""
-        text = self.automaton.text(self.tokens[:-1])
+    def hypothesis(self, length_penalty: float, judge: Callable[[str], float] | None) -> Hypothesis:
+        """Return the text, which has ended."""
+        text = self.automaton.text(self.tokens[:-1]).decode()
         score = normalized(self.log_probability, len(self.tokens), length_penalty) if judge is None else judge(text)
         return Hypothesis(text, tuple(self.tokens), self.log_probability, score)
 
@@ -104,9 +123,9 @@ class _Sampler:
         n = len(samples) // len(prompts)
         self.seeds = Noise.of([derived_seed(first, number) for number in range(n)] * len(prompts)).seeds
 
-    def run(self, rows: Rows, max_new_tokens: int) -> None:
-        """Samples all texts to their ends."""
-        logits = rows.start(self.prompts)
+    def run(self, scorer: Scorer, max_new_tokens: int) -> None:
+        """Sample all texts to their ends."""
+        logits = scorer.start(self.prompts)
         live = list(range(len(self.samples)))
         for step in range(max_new_tokens):
             self._step(logits, live, step, max_new_tokens - step)
@@ -114,21 +133,20 @@ class _Sampler:
             if not live:
                 return
             going_on = [self.samples[number] for number in live]
-            logits = rows.step([sample.row for sample in going_on], [sample.tokens[-1] for sample in going_on])
+            logits = scorer.step([sample.row for sample in going_on], [sample.tokens[-1] for sample in going_on])
             for row, sample in enumerate(going_on):
                 sample.row = row
 
     def _step(self, logits: Tensor, live: list[int], step: int, remaining: int) -> None:
-        """Adds a token to each text that has not ended."""
+        """Add a token to each text that has not ended."""
         samples, numbers = [self.samples[number] for number in live], torch.tensor(live)
         logits = logits[torch.tensor([sample.row for sample in samples], device=logits.device)]
-        seeds = self.seeds[numbers].to(logits.device)
-        noise = Noise(seeds, torch.full_like(seeds, step))
+        noise = Noise(self.seeds[numbers].to(logits.device))
         history = self._history(samples, logits)
-        now = Step.of(logits, [Place(sample.automaton, sample.state) for sample in samples], remaining)
-        tokens = choose(probabilities(logits, now.allowed, self.sampling, history), noise)
+        now = Step.of(logits, [Position(sample.automaton, sample.state) for sample in samples], remaining)
+        tokens = choose(probabilities(logits, now.allowed, self.sampling, history), noise, step)
         if self.difficulty is not None:
-            wanted = choose(probabilities(logits, None, self.sampling, history), noise)
+            wanted = choose(probabilities(logits, None, self.sampling, history), noise, step)
             self.difficulty.add(logits, now.allowed, wanted, numbers)
         places = tokens[:, None]
         own = now.scores.gather(1, places)[:, 0]
@@ -139,11 +157,4 @@ class _Sampler:
     def _history(self, samples: list[_Sample], logits: Tensor) -> History:
         written = [sample.tokens for sample in samples]
         prompts = [self.prompts[sample.prompt] for sample in samples]
-        return History(_padded(written, logits.device), _padded(prompts, logits.device))
-
-
-def _padded(rows: Sequence[Sequence[int]], device: torch.device) -> Tensor:
-    """Rows of tokens, `[R, T]` int64, with -1 where a row is shorter."""
-    longest = max(map(len, rows))
-    padded = [list(row) + [-1] * (longest - len(row)) for row in rows]
-    return torch.tensor(padded, dtype=torch.int64, device=device).view(len(rows), longest)
+        return History.of(written, prompts, logits.device)

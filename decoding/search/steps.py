@@ -16,15 +16,15 @@ from decoding.difficulty import log_probabilities
 from tokenfst.token_automaton import TokenAutomaton
 
 
-class Place(NamedTuple):
-    """Where a row stands in its automaton."""
+class Position(NamedTuple):
+    """The state of a row in its automaton."""
 
     automaton: TokenAutomaton
     state: Any
 
 
-class Candidates(NamedTuple):
-    """How a row may go on.
+class Continuations(NamedTuple):
+    """The tokens that may continue a row.
 
     Attributes:
         tokens: the likeliest of the allowed tokens and their log-probabilities, likeliest first; none ends the text.
@@ -49,19 +49,19 @@ class Step(NamedTuple):
     ends: Tensor
 
     @staticmethod
-    def of(logits: Tensor, places: Sequence[Place], remaining: int) -> Step:
-        """The step of R rows.
+    def of(logits: Tensor, positions: Sequence[Position], remaining: int) -> Step:
+        """Return the step of R rows.
 
         Args:
             logits: `[R, V]`.
-            places: where each row stands.
+            positions: where each row stands.
             remaining: how many tokens may still be written, the end token included.
 
         Raises:
             ValueError: the logits are narrower than the vocabulary.
         """
         allowed, ends = np.zeros((2, *logits.shape), np.bool_)
-        for row, (automaton, state) in enumerate(places):
+        for row, (automaton, state) in enumerate(positions):
             size, end_ids = len(automaton.vocabulary), list(automaton.vocabulary.eos_ids)
             if logits.shape[1] < size:
                 raise ValueError(f"logits of width {logits.shape[1]} do not cover the vocabulary of {size}")
@@ -74,21 +74,21 @@ class Step(NamedTuple):
         )
 
     def end_scores(self) -> Tensor:
-        """The log-probability of all end tokens together, `[R]`."""
+        """Return the log-probability of all end tokens together, `[R]`."""
         return self.scores.masked_fill(~self.ends, -torch.inf).logsumexp(1)
 
-    def candidates(self, number: int) -> list[Candidates]:
-        """The `number` likeliest ways in which each row may go on, and its end."""
+    def continuations(self, number: int) -> list[Continuations]:
+        """Return the `number` likeliest tokens that continue each row, and its end."""
         going_on = _ranked(self.scores, self.allowed & ~self.ends, min(number, self.scores.shape[1]))
         last_tokens, last_scores = _ranked(self.scores, self.ends, 1), self.end_scores().tolist()
         return [
-            Candidates(tokens, (last[0][0], score) if last else None)
+            Continuations(tokens, (last[0][0], score) if last else None)
             for tokens, last, score in zip(going_on, last_tokens, last_scores, strict=True)
         ]
 
 
 def _ranked(scores: Tensor, allowed: Tensor, number: int) -> list[list[tuple[int, float]]]:
-    """The likeliest allowed tokens of each row. Allowed ones that the model rules out come last, and still come."""
+    """Return the likeliest allowed tokens of each row; allowed ones that the model rules out come last."""
     lowest = torch.finfo(torch.float32).min
     values, tokens = scores.clamp(min=lowest).masked_fill(~allowed, -torch.inf).topk(number, dim=1)
     return [

@@ -4,7 +4,8 @@ A proposer offers tokens after the text, as a chain or a tree; one forward pass 
 token is after each of them; automaton states along the tree give all masks; and tokens are accepted by the rule of
 speculative sampling, so that texts are distributed as plain constrained sampling writes them.
 
-    speculate(...)          prompts, automata and proposers to texts    loop
+    Speculation             the option of `generate`                    options
+    decode_speculatively    prompts, automata and proposers to texts    rounds
     ForcedTokens            tokens that are the only ones allowed       forced
     ForcedText              text that must come                         forced
     CountModel              what came next in this state so far         counts
@@ -18,9 +19,11 @@ speculative sampling, so that texts are distributed as plain constrained samplin
 from decoding.speculation.counts import CountModel
 from decoding.speculation.draft import DraftModel
 from decoding.speculation.forced import ForcedText, ForcedTokens
-from decoding.speculation.loop import Statistics, Written, speculate
+from decoding.speculation.options import Speculation
 from decoding.speculation.proposer import InTurn, Proposer
 from decoding.speculation.reader import CachedModel, Reader, Reading
+from decoding.speculation.rounds import Written, decode_speculatively
+from decoding.speculation.statistics import Statistics
 from decoding.speculation.tree import ROOT, Text, Tree, tree_masks
 from decoding.speculation.verify import Verdict, Verification
 
@@ -35,12 +38,13 @@ __all__ = [
     "Proposer",
     "Reader",
     "Reading",
+    "Speculation",
     "Statistics",
     "Text",
     "Tree",
     "Verdict",
     "Verification",
     "Written",
-    "speculate",
+    "decode_speculatively",
     "tree_masks",
 ]

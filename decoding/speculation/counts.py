@@ -1,19 +1,18 @@
-"""CountModel: what has come next in each state of an automaton so far, counted (DOMINO, section 3.6).
+"""CountModel: how often each token came next in each state of an automaton (DOMINO, section 3.6).
 
     P(token | state) = how often the token was written in the state / how often anything was
 
-Structured texts go on alike from alike states, so a few texts are enough to foresee most of what is not free. The paper
-counts by the terminal that is being read and the rule of the parser; the state of the token automaton says as much or
-more. With a stack it is the state of the tables and the topmost symbol: where the text will return to.
+Structured texts continue alike from equal states, so a few texts are enough to predict most of what is not free. The
+paper counts by the terminal that is being read and the rule of the parser; the state of the token automaton says as
+much or more. With a stack the key is the state of the tables and the topmost symbol, which is where the text returns.
 
-Inside of free text a state says little, and the token before says more. So what came after it in the state is counted
-too, and the state's share is worth one more observation:
+Inside free text a state says little, and the token before says more. So what came after that token in the state is
+counted too, and the share of the state counts as one more observation:
 
     P(token | state, before) = (N(state, before, token) + P(token | state)) / (N(state, before) + 1)
 
-From each leaf of a tree the likeliest tokens are added, as long as the whole way to them is at least as likely as a
-threshold: above 0.5 that is a chain, below it may branch. Counting never stops: every token that is written is one
-more, unless `learning` is turned off.
+At each leaf of a tree the likeliest tokens are added while the whole path to them is at least as likely as a threshold:
+above 0.5 the result is a chain, below it may branch. Every token that is written is counted, unless `learning` is off.
 
 Counts are kept by the key of a state in the automaton's tables (`TokenAutomaton.key`), so they belong to one constraint
 and one vocabulary, and a file names these by a fingerprint of the tables.
@@ -57,7 +56,7 @@ class CountModel:
     forwards = 0
 
     def __init__(self, automaton: TokenAutomaton, *, threshold: float = 0.5, learning: bool = True) -> None:
-        """Makes a model that has counted nothing.
+        """Make a model that has counted nothing.
 
         Args:
             automaton: whose states are counted.
@@ -79,7 +78,7 @@ class CountModel:
         return f"<CountModel of {len(self._counts):,} states, {sum(map(len, self._counts.values())):,} tokens>"
 
     def observe(self, automaton: TokenAutomaton, state: Any, before: int | None, token: int) -> None:
-        """Counts a token that was written in a state, after another one or first of all."""
+        """Count a token that was written in a state, after another one or first of all."""
         if self.learning and automaton is self.automaton:
             self._count(automaton.key(state), _START if before is None else before, token, 1)
 
@@ -88,7 +87,7 @@ class CountModel:
             counts[token] = counts.get(token, 0) + times
 
     def learn(self, texts: Iterable[Sequence[int]]) -> None:
-        """Counts whole texts.
+        """Count whole texts.
 
         Args:
             texts: token ids of each, with or without an end token.
@@ -105,14 +104,14 @@ class CountModel:
                 self.observe(self.automaton, *each)
 
     def shares(self, state: Any, before: int | None) -> dict[int, float]:
-        """The probability of each token that has been written in a state, after another one or first of all."""
+        """Return the probability of each token that has been written in a state, after another one or first of all."""
         key = self.automaton.key(state)
         counts, after = self._counts.get(key, {}), self._after.get((key, _START if before is None else before), {})
         every, total = sum(counts.values()), sum(after.values()) + 1
         return {token: (after.get(token, 0) + count / every) / total for token, count in counts.items()}
 
     def propose(self, trees: Sequence[Tree[Any]]) -> None:
-        """Adds what is likely, the likeliest first."""
+        """Add what is likely, the likeliest first."""
         for tree in trees:
             if tree.automaton is self.automaton:
                 leaves = tree.leaves()
@@ -121,7 +120,7 @@ class CountModel:
                     leaves += self._add(tree, leaves.pop())
 
     def _add(self, tree: Tree[Any], place: int) -> list[int]:
-        """Adds tokens after a leaf; returns the new leaves."""
+        """Add tokens after a leaf; returns the new leaves."""
         above, added = _likelihood(tree, place), list[int]()
         shares = self.shares(tree.state(place), tree.token_before(place))
         for token, share in sorted(shares.items(), key=lambda item: (-item[1], item[0])):
@@ -135,7 +134,7 @@ class CountModel:
     # Files
 
     def save(self, path: str | Path) -> None:
-        """Writes the counts as JSON."""
+        """Write the counts as JSON."""
         held = {
             "format": FORMAT,
             "version": VERSION,
@@ -149,7 +148,7 @@ class CountModel:
     def load(
         path: str | Path, automaton: TokenAutomaton, *, threshold: float = 0.5, learning: bool = True
     ) -> CountModel:
-        """Reads counts that were saved for the same automaton.
+        """Read counts that were saved for the same automaton.
 
         Raises:
             AutomatonFileError: a damaged file, another format version, another vocabulary or automaton.
@@ -200,7 +199,7 @@ def _check_header(held: Any, automaton: TokenAutomaton) -> None:
 
 
 def _check_counts(key: Any, before: Any, counts: Any, automaton: TokenAutomaton) -> None:
-    """Checks one entry of a file.
+    """Check one entry of a file.
 
     Raises:
         AutomatonFileError: it is none.

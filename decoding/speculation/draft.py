@@ -1,15 +1,15 @@
 """DraftModel: a smaller model that proposes what it would write itself (Koo, Liu & He 2024, section 5.3).
 
-It is constrained as the target is, by the same masks: the tree makes the mask of each place once, and the target's
-verification finds it there. What it proposes is drawn from its constrained distribution, and nodes remember that, for
-the rule of acceptance; at temperature 0 its likeliest tokens are proposed, and nothing is drawn.
+It is constrained by the same masks as the target: the tree makes the mask of each place once, for both. Proposals are
+drawn from its constrained distribution, which nodes keep for the rule of acceptance; at temperature 0 the likeliest
+tokens are proposed, and nothing is drawn.
 
     widths    how many tokens are proposed after each place, level by level: (1, 1, 1, 1) is a chain of four, (3, 1, 1)
               three chains of three. Several are drawn without repetition, by one race: the first is drawn from q, the
               next from q without it, and so on (Kool, van Hoof & Welling 2019).
 
-Each level takes one forward pass for all texts together. Tokens that other proposers add in between, such as forced
-ones, are read along with it and cost none.
+Each level takes one forward pass for all texts together, which also reads the tokens that other proposers add in
+between, such as forced ones.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from torch import Tensor
 from decoding.sampling import Sampling, Samplings, probabilities
 from decoding.speculation.reader import Reader, reading_of
 from decoding.speculation.tree import ROOT, Tree
-from decoding.speculation.verify import DRAFT_STREAM, noise_at, unpacked
+from decoding.speculation.verify import DRAFT_STREAM, bool_masks, noise_at
 from tokenfst.token_automaton import TokenAutomaton
 
 
@@ -38,7 +38,7 @@ class DraftModel:
     """
 
     def __init__(self, reader: Reader, widths: Sequence[int] = (1, 1, 1, 1)) -> None:
-        """Makes a proposer.
+        """Make a proposer.
 
         Args:
             reader: the model, over the target's vocabulary; its logits may be of another width.
@@ -60,7 +60,7 @@ class DraftModel:
         return self.reader.forwards
 
     def propose(self, trees: Sequence[Tree[Any]]) -> None:
-        """Adds one level of tokens after each leaf that has not all levels above it."""
+        """Add one level of tokens after each leaf that has not all levels above it."""
         asked = [(tree, self._unfinished(tree)) for tree in trees]
         asked = [(tree, leaves) for tree, leaves in asked if leaves]
         if not asked:
@@ -72,7 +72,7 @@ class DraftModel:
             self._add(tree, place, row, ranked[: self.widths[self._level(tree, place)]])
 
     def observe(self, automaton: TokenAutomaton, state: Any, before: int | None, token: int) -> None:
-        """Learns nothing."""
+        """Learn nothing."""
 
     def _unfinished(self, tree: Tree[Any]) -> list[int]:
         return [leaf for leaf in tree.leaves() if self._level(tree, leaf) < len(self.widths)]
@@ -86,15 +86,16 @@ class DraftModel:
                     self._levels.setdefault(tree, {})[node] = level
 
     def _ranked(self, places: Sequence[tuple[Tree[Any], int]], drawn: Tensor) -> list[list[tuple[int, float]]]:
-        """The tokens that are proposed at each place, in order, each with its probability."""
+        """Return the tokens that are proposed at each place, in order, each with its probability."""
         greedy = torch.tensor([tree.text.sampling.temperature == 0 for tree, _ in places], device=drawn.device)
-        race = drawn / noise_at(places, drawn.device).exponential(drawn.shape[1], DRAFT_STREAM)
+        noise, steps = noise_at(places, drawn.device)
+        race = drawn / noise.exponential(drawn.shape[1], steps, DRAFT_STREAM)
         first = torch.where(greedy[:, None], drawn, race).topk(min(max(self.widths), drawn.shape[1]), dim=1).indices
         pairs = zip(first.tolist(), drawn.gather(1, first).tolist(), strict=True)
         return [list(zip(tokens, shares, strict=True)) for tokens, shares in pairs]
 
     def _level(self, tree: Tree[Any], place: int) -> int:
-        """How many nodes on the way to a place are the draft's."""
+        """Return how many nodes on the way to a place are the draft's."""
         levels = self._levels.get(tree, {})
         while place != ROOT and place not in levels:
             place = tree.parents[place]
@@ -102,8 +103,8 @@ class DraftModel:
 
 
 def _distribution(places: Sequence[tuple[Tree[Any], int]], logits: Tensor) -> Tensor:
-    """What is drawn from, `[P, V]`: at temperature 0 the model's distribution as it is, to be ranked."""
-    mask = unpacked(np.stack([tree.mask(place) for tree, place in places]), logits.shape[1], logits.device)
+    """Return what is drawn from, `[P, V]`: at temperature 0 the model's distribution as it is, to be ranked."""
+    mask = bool_masks(np.stack([tree.mask(place) for tree, place in places]), logits.shape[1], logits.device)
     samplings = [tree.text.sampling for tree, _ in places]
     columns = Samplings.of([sampling if sampling.temperature else Sampling() for sampling in samplings], logits.device)
     return probabilities(logits, mask, columns)

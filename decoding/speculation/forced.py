@@ -1,4 +1,4 @@
-"""Proposers of what the constraint leaves no choice about (`decoding.jump_forward`).
+"""Proposers of forced tokens and forced text (`decoding.speculation.jump_forward`).
 
 ForcedTokens    tokens that are the only ones in their mask. They are certain: no verification, and where they come
                 first or last in a text no forward pass of their own
@@ -13,7 +13,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from decoding.jump_forward import CONTEXT, Encode, forced_text, only_token, retokenized, settled
+from decoding.speculation.jump_forward import ENCODER_CONTEXT, Encode, forced_text, only_token, retokenized, settled
 from decoding.speculation.tree import Tree
 from tokenfst.token_automaton import TokenAutomaton
 
@@ -27,7 +27,7 @@ class ForcedTokens:
     forwards = 0
 
     def propose(self, trees: Sequence[Tree[Any]]) -> None:
-        """Adds forced tokens, each after the other."""
+        """Add forced tokens, each after the other."""
         for tree in trees:
             for leaf in tree.leaves():
                 place: int | None = leaf
@@ -36,7 +36,7 @@ class ForcedTokens:
                     place = tree.add(place, token, certain=True) if token is not None else None
 
     def observe(self, automaton: TokenAutomaton, state: Any, before: int | None, token: int) -> None:
-        """Learns nothing."""
+        """Learn nothing."""
 
 
 class ForcedText:
@@ -45,7 +45,7 @@ class ForcedText:
     forwards = 0
 
     def __init__(self, encode: Encode, *, verified: bool = True) -> None:
-        """Makes a proposer.
+        """Make a proposer.
 
         Args:
             encode: from a text to token ids as the model has seen them, without special tokens.
@@ -56,7 +56,7 @@ class ForcedText:
         self._texts: WeakKeyDictionary[TokenAutomaton, dict[Hashable, bytes]] = WeakKeyDictionary()
 
     def propose(self, trees: Sequence[Tree[Any]]) -> None:
-        """Adds the tokens of forced text."""
+        """Add the tokens of forced text."""
         for tree in trees:
             for leaf in tree.leaves():
                 place: int | None = leaf
@@ -64,14 +64,14 @@ class ForcedText:
                     place = tree.add(place, token, certain=not self.verified) if place is not None else None
 
     def observe(self, automaton: TokenAutomaton, state: Any, before: int | None, token: int) -> None:
-        """Learns nothing."""
+        """Learn nothing."""
 
     def _tokens(self, tree: Tree[Any], place: int) -> list[int]:
         automaton, state = tree.automaton, tree.state(place)
         text = self._text(automaton, state)
         if not text:
             return []
-        before = [*tree.text.tokens[-CONTEXT:], *(tree.tokens[node] for node in tree.path(place))]
+        before = [*tree.text.tokens[-ENCODER_CONTEXT:], *(tree.tokens[node] for node in tree.path(place))]
         tokens = retokenized(automaton.vocabulary, before, text, self.encode)
         return tokens if self.verified else settled(automaton, state, tokens)
 

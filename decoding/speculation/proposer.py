@@ -1,10 +1,11 @@
-"""What proposers are: whoever has an idea how texts go on adds it to their trees.
+"""Proposers add the tokens that they expect to the trees of texts.
 
-    Proposer    adds nodes below the leaves of trees, and is told what came of it
-    InTurn      several of them, each going on where the one before stopped
+    Proposer    adds nodes below the leaves of trees, and is told which tokens were written
+    InTurn      several proposers, each of which extends what those before it proposed
 
-A proposer never has to be right, nor to look at the constraint: trees refuse what the automaton forbids, and the
-verification what the model does not write. So proposers mix freely. All nodes after one place come from one proposer.
+A proposer need not be right, nor look at the constraint: trees refuse tokens that the automaton forbids, and the
+verification refuses those that the model does not write. So proposers mix freely. All nodes after one place come from
+one proposer.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from tokenfst.token_automaton import TokenAutomaton
 
 
 class Proposer(Protocol):
-    """Proposes how texts go on.
+    """Proposes the next tokens of texts.
 
     Attributes:
         forwards: how many forward passes of a model of its own it has taken so far.
@@ -27,15 +28,14 @@ class Proposer(Protocol):
     def forwards(self) -> int: ...
 
     def propose(self, trees: Sequence[Tree[Any]]) -> None:
-        """Adds nodes after leaves, where it has something to say.
+        """Add nodes after leaves.
 
         Args:
             trees: one for each text that is being written, not empty.
         """
 
     def observe(self, automaton: TokenAutomaton, state: Any, before: int | None, token: int) -> None:
-        """Is told of a token that has been written in a state of an automaton, and of the token before it in the
-        text."""
+        """Learn of a token that was written in a state of an automaton, after another one or first of all."""
 
 
 class InTurn:
@@ -50,7 +50,7 @@ class InTurn:
         return sum(proposer.forwards for proposer in self.proposers)
 
     def propose(self, trees: Sequence[Tree[Any]]) -> None:
-        """Adds what they have, until none of them adds anything."""
+        """Add the proposals of all, until none adds any more."""
         turn = 0
         while turn < len(self.proposers):
             before = sum(map(len, trees))
@@ -58,6 +58,6 @@ class InTurn:
             turn = 0 if sum(map(len, trees)) > before else turn + 1
 
     def observe(self, automaton: TokenAutomaton, state: Any, before: int | None, token: int) -> None:
-        """Tells them all."""
+        """Tell all proposers."""
         for proposer in self.proposers:
             proposer.observe(automaton, state, before, token)

@@ -1,18 +1,17 @@
-"""What reads texts and trees and says how likely every next token is: a causal model with its cache.
+"""Readers: from texts and trees of tokens to logits, by a causal model and its cache.
 
-    Reading        a text, a tree of tokens after it, and the places whose logits are asked for
+    Reading        a text, a tree of tokens after it, and the places whose logits are wanted
     Reader         from readings to logits; remembers what it has read, and is told nothing of what became of it
     CachedModel    a model of `transformers` for a batch of texts
 
-A reader compares what it is asked about with what its cache holds and reads only the rest, in one forward pass for the
-whole batch. So nobody takes anything back: a text that goes on another way than the tree that was proposed is just
-another text.
+A reader compares a request with the contents of its cache and reads only the rest, in one forward pass for the whole
+batch. So nothing has to be undone: a text that continues differently than was proposed is just another text.
 
-Each token that was read has a slot of the cache, and each text a list of its slots in order (`decoding.speculation.
-slots`). Slots of refused tokens are masked out and, at the end of the cache, cut off; when less than half of it is in
-use, it is gathered together. With one text and nothing but chains slots lie in order, and the model is called as for
-any other text; otherwise the attention mask says which slots a token sees: those of its text and of what is above it
-in the tree. Texts that have ended leave the batch when they are half of it.
+Each token that was read has a slot of the cache, and each text a list of its slots in order
+(`decoding.speculation.cache_slots`). Slots of refused tokens are masked out, and cut off at the end of the cache. A
+cache of which less than half is in use is compacted. With one text and only chains the slots lie in order, and the
+model is called as for any other text; otherwise the attention mask shows a token the slots of its text and of its
+ancestors in the tree. Texts that have ended leave the batch when they are half of it.
 
 Rejected: a batch row for each branch of a tree (the cache would be copied for each); reading a batch one by one (a
 forward pass takes as long for one text as for several).
@@ -30,7 +29,7 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache
 
-from decoding.speculation.slots import New, Row
+from decoding.speculation.cache_slots import CachedText, NewTokens
 from decoding.speculation.tree import Tree
 
 Mask = npt.NDArray[np.bool_]
@@ -43,7 +42,7 @@ _ALONE = "write one text at a time, and chains"
 
 
 class Reading(NamedTuple):
-    """What is to be read of one text.
+    """A request for logits after one text.
 
     Attributes:
         row: which text of the batch it is.
@@ -60,12 +59,12 @@ class Reading(NamedTuple):
 
 
 def reading_of(tree: Tree[Any], places: Sequence[int]) -> Reading:
-    """What is to be read to know what may come after some places of a tree."""
+    """Return the request for the logits at some places of a tree."""
     return Reading(tree.text.row, tree.text.tokens, tree.tokens, tree.parents, places)
 
 
 class Reader(Protocol):
-    """Says how likely the next tokens are.
+    """Returns the logits of next tokens.
 
     Attributes:
         forwards: how many forward passes it has taken so far.
@@ -74,7 +73,7 @@ class Reader(Protocol):
     forwards: int
 
     def read(self, readings: Sequence[Reading]) -> list[Tensor]:
-        """The logits of what comes after places, `[P, V]` for each reading.
+        """Return the logits of what comes after places, `[P, V]` for each reading.
 
         Args:
             readings: of different rows, one at least.
@@ -90,7 +89,7 @@ class CachedModel:
     """
 
     def __init__(self, model: Any, batch: int = 1) -> None:
-        """Makes a reader.
+        """Make a reader.
 
         Args:
             model: a causal language model.
@@ -103,7 +102,7 @@ class CachedModel:
         self._keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
 
     def read(self, readings: Sequence[Reading]) -> list[Tensor]:
-        """The logits of what comes after places, `[P, V]` for each reading.
+        """Return the logits of what comes after places, `[P, V]` for each reading.
 
         Raises:
             ValueError: several texts or branches for a model whose attention cannot be masked slot by slot.
@@ -112,23 +111,23 @@ class CachedModel:
         for reading in readings:
             self._rows[reading.row].follow(reading.text, reading.tokens, reading.parents, reading.places)
         slots = self._tidy()
-        news = {reading.row: New(self._rows[reading.row], reading.places) for reading in readings}
+        news = {reading.row: NewTokens(self._rows[reading.row], reading.places) for reading in readings}
         width = max(len(new) for new in news.values())
         mask = None if self._is_plain(news) else self._mask(news, slots, width)
         logits = self._forward(news, mask, width)
         for new in news.values():
             new.take(slots + width - len(new))
         lanes = self._lanes()
-        return [logits[lanes[reading.row], news[reading.row].from_behind(reading.places)] for reading in readings]
+        return [logits[lanes[reading.row], news[reading.row].from_end(reading.places)] for reading in readings]
 
     def _start_over(self) -> None:
         # What the cache holds, in the order of its own batch, and how often in a row nothing was asked about it.
-        self._rows = {row: Row() for row in range(self._batch)}
+        self._rows = {row: CachedText() for row in range(self._batch)}
         self._idle = dict.fromkeys(self._rows, 0)
         self._cache = DynamicCache()
 
     def _admit(self, asked: set[int]) -> None:
-        """Drops the texts that nothing has been asked about for long, once they are half of the cache."""
+        """Drop the texts that nothing has been asked about for long, once they are half of the cache."""
         if not asked <= self._rows.keys():
             self._start_over()
         self._idle = {row: 0 if row in asked else self._idle[row] + 1 for row in self._rows}
@@ -140,12 +139,12 @@ class CachedModel:
             self._rows = {row: self._rows[row] for row in kept}
 
     def _lanes(self, rows: Iterable[int] | None = None) -> dict[int, int]:
-        """Where some rows stand in the cache's batch, or all."""
+        """Return where some rows stand in the cache's batch, or all."""
         lanes = {row: lane for lane, row in enumerate(self._rows)}
         return lanes if rows is None else {row: lanes[row] for row in rows}
 
-    def _forward(self, news: dict[int, New], mask: Mask | None, width: int) -> Tensor:
-        """One pass over the new tokens of each row, on the right of a rectangle."""
+    def _forward(self, news: dict[int, NewTokens], mask: Mask | None, width: int) -> Tensor:
+        """Read the new tokens of each row in one forward pass, padded on the left."""
         ids, positions = np.zeros((2, len(self._rows), width), np.int64)
         for row, lane in self._lanes(news).items():
             ids[lane, width - len(news[row]) :] = news[row].tokens
@@ -169,12 +168,12 @@ class CachedModel:
         logits: Tensor = output.logits
         return logits
 
-    def _is_plain(self, news: dict[int, New]) -> bool:
+    def _is_plain(self, news: dict[int, NewTokens]) -> bool:
         """Whether what is new is nothing but the continuation of one text, slot by slot."""
         return len(self._rows) == 1 and all(new.is_chain() for new in news.values())
 
-    def _mask(self, news: dict[int, New], slots: int, width: int) -> Mask:
-        """Which slots each token sees, `[B, N, slots + N]`."""
+    def _mask(self, news: dict[int, NewTokens], slots: int, width: int) -> Mask:
+        """Return which slots each token sees, `[B, N, slots + N]`."""
         self._require_plain_attention()
         mask = np.zeros((len(self._rows), width, slots + width), np.bool_)
         # Padding sees itself, for what sees nothing has no attention.
@@ -193,7 +192,7 @@ class CachedModel:
             raise ValueError(f"attention in a window of {window} takes no mask of slots: {_ALONE}")
 
     def _tidy(self) -> int:
-        """Cuts off slots at the end that nobody uses; returns how many are left."""
+        """Cut off unused slots at the end; return how many are left."""
         slots = self._cache.get_seq_length()
         used = max(row.num_slots() for row in self._rows.values())
         if not used:
@@ -204,7 +203,7 @@ class CachedModel:
         return self._gather(longest) if used > 2 * longest + _MIN_HOLES else used
 
     def _gather(self, longest: int) -> int:
-        """Moves what is used to the front of the cache."""
+        """Move what is used to the front of the cache."""
         index = np.zeros((len(self._rows), longest), np.int64)
         for lane, row in enumerate(self._rows.values()):
             index[lane, : len(row.used())] = row.used()

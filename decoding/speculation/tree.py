@@ -1,9 +1,9 @@
-"""Tree: tokens that may come after a text, each after the text itself or after another of them.
+"""Tree: proposed tokens, each after the text or after another of them.
 
-A chain is a tree in which nothing has two children. Every place (the text, which is place -1, or a node) keeps the
-state of its automaton there, so nothing is ever to be taken back: whoever refuses a node goes on from the state of its
-parent (Koo, Liu & He 2024, section 5.3, the history of states). The mask of a place is made when somebody first asks,
-for the drafting model or for the target, and both see the same words.
+A chain is a tree in which no place has two children. Every place (the text, which is place -1, or a node) keeps the
+state of the automaton there, so no step has to be undone: after a refused node, writing continues from the state of its
+parent (Koo, Liu & He 2024, section 5.3, the history of states). The mask of a place is made on first use, once for the
+draft model and the target.
 
     Text                                             a text that is being written, as it is before the tree
     Tree                                             what proposers add to, and the verification walks down
@@ -18,15 +18,14 @@ from collections.abc import Sequence
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 from torch import Tensor
 
+from automata.arrays import IntArray
 from automata.errors import TokenNotAllowed
 from decoding.sampling import Sampling
 from tokenfst.token_automaton import TokenAutomaton
 
 S = TypeVar("S")
-Words = npt.NDArray[np.int32]
 
 # The place before the first node: the text as it is.
 ROOT: Final = -1
@@ -78,7 +77,7 @@ class Tree(Generic[S]):
         remaining: int | None = None,
         max_nodes: int | None = None,
     ) -> None:
-        """Makes a tree without nodes.
+        """Make a tree without nodes.
 
         Args:
             automaton: what the text is to match.
@@ -101,7 +100,7 @@ class Tree(Generic[S]):
         self._states: list[S] = [state]
         self._depth = [0]
         self._children: list[list[int]] = [[]]
-        self._masks: list[Words | None] = [None]
+        self._masks: list[IntArray | None] = [None]
 
     def __len__(self) -> int:
         """N, the nodes."""
@@ -118,7 +117,7 @@ class Tree(Generic[S]):
         probabilities: Tensor | None = None,
         certain: bool = False,
     ) -> int | None:
-        """Adds a token after a place.
+        """Add a token after a place.
 
         Args:
             parent: the place.
@@ -161,13 +160,13 @@ class Tree(Generic[S]):
         return remaining is None or remaining > 0
 
     def leaves(self) -> list[int]:
-        """The open places that nothing comes after yet, in ascending order; none if there is no room for more."""
+        """Return the open places without children, in ascending order; none if there is no room for more nodes."""
         if len(self) == self._max_nodes:
             return []
         return [place for place in range(ROOT, len(self)) if not self._children[place + 1] and self.is_open(place)]
 
     def asked(self) -> list[int]:
-        """The open places where the model has a say, in ascending order: no certain node comes after them."""
+        """Return the open places where the model has a say, in ascending order: no certain node comes after them."""
         return [place for place in range(ROOT, len(self)) if self.is_open(place) and not self.is_settled(place)]
 
     def is_settled(self, place: int) -> bool:
@@ -176,29 +175,29 @@ class Tree(Generic[S]):
         return bool(children) and self.certain[children[0]]
 
     def children(self, place: int) -> list[int]:
-        """The nodes that come after a place, in the order in which they were added."""
+        """Return the nodes that come after a place, in the order in which they were added."""
         return self._children[place + 1]
 
     def state(self, place: int) -> S:
-        """The automaton's state at a place."""
+        """Return the automaton's state at a place."""
         return self._states[place + 1]
 
     def depth(self, place: int) -> int:
-        """How many tokens lie between the text and a place, its own included."""
+        """Return how many tokens lie between the text and a place, its own included."""
         return self._depth[place + 1]
 
     def remaining(self, place: int) -> int | None:
-        """How many tokens may still be written after a place; None is no limit."""
+        """Return how many tokens may still be written after a place; None is no limit."""
         return None if self._remaining is None else self._remaining - self._depth[place + 1]
 
     def token_before(self, place: int) -> int | None:
-        """The last token of the text up to a place, its own included; None at the start of the text."""
+        """Return the last token of the text up to a place, its own included; None at the start of the text."""
         if place != ROOT:
             return self.tokens[place]
         return self.text.tokens[-1] if self.text.step else None
 
     def path(self, place: int) -> list[int]:
-        """The nodes from the text to a place, the place included."""
+        """Return the nodes from the text to a place, the place included."""
         nodes = []
         while place != ROOT:
             nodes.append(place)
@@ -207,8 +206,8 @@ class Tree(Generic[S]):
 
     # Masks
 
-    def mask(self, place: int) -> Words:
-        """What may come after an open place, `[W]` packed words, not to be changed."""
+    def mask(self, place: int) -> IntArray:
+        """Return what may come after an open place, `[W]` packed words, not to be changed."""
         words = self._masks[place + 1]
         if words is None:
             words = self._masks[place + 1] = np.empty(len(self.automaton.vocabulary.all_words), np.int32)
@@ -227,8 +226,8 @@ def tree_masks(
     tokens: Sequence[int],
     parents: Sequence[int],
     remaining: int | None = None,
-) -> Words:
-    """The masks of every place of a tree of tokens.
+) -> IntArray:
+    """Return the masks of every place of a tree of tokens.
 
     Args:
         automaton: what the text is to match.

@@ -2,10 +2,9 @@
 
 The rule is speculative sampling (Leviathan, Kalman & Matias 2023; Chen et al. 2023) on the constrained distribution p
 of each place, from the text downwards. So every token that is written is distributed as plain constrained sampling
-writes it, whoever proposed what.
+writes it, whatever was proposed.
 
-    proposed without being drawn     draw from p; whatever is drawn is written, and if it is one of the nodes here, the
-                                     way goes on after it
+    proposed without being drawn     draw from p and write the token; if it is one of the nodes here, continue after it
     drawn from q                     accept the token with probability min(1, p/q); else p becomes the residual
                                      max(p - q, 0), renormalized, for the next node here and at last for the draw
     certain                          taken as it is
@@ -36,9 +35,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from automata.arrays import IntArray
 from automata.errors import TokenNotAllowed
+from decoding.arena.bits import tokens_of_byte, unpacked
 from decoding.sampling import History, Noise, Sampling, Samplings, choose, probabilities
-from decoding.speculation.tree import ROOT, Tree, Words
+from decoding.speculation.tree import ROOT, Tree
 
 # Streams of the noise, beside that of plain draws.
 DRAFT_STREAM: Final = 1
@@ -57,24 +58,20 @@ class Verdict(NamedTuple):
     token: int | None
 
 
-def unpacked(words: Words, width: int, device: torch.device) -> Tensor:
-    """Masks as booleans.
+def bool_masks(words: IntArray, width: int, device: torch.device) -> Tensor:
+    """Return masks as booleans, `[P, V]`.
 
     Args:
         words: `[P, W]` int32, packed.
         width: V of the logits; tokens past the vocabulary are not allowed.
         device: where the result lives.
-
-    Returns:
-        `[P, V]` bool.
     """
-    bits = torch.from_numpy(words).to(device)[:, :, None] >> torch.arange(32, dtype=torch.int32, device=device) & 1
-    mask = bits.flatten(1).bool()[:, :width]
+    mask = unpacked(torch.from_numpy(words).to(device), width, tokens_of_byte(device))
     return torch.nn.functional.pad(mask, (0, width - mask.shape[1]))
 
 
 def check_opportunistic(sampling: Sampling) -> None:
-    """Refuses what opportunistic masking would change.
+    """Refuse what opportunistic masking would change.
 
     Raises:
         ValueError: a truncation.
@@ -91,7 +88,7 @@ class Verification:
     """
 
     def __init__(self, trees: Sequence[Tree[Any]], logits: Sequence[Tensor], *, opportunistic: bool = False) -> None:
-        """Draws.
+        """Draw a token at every place.
 
         Args:
             trees: what was proposed for each text.
@@ -105,11 +102,11 @@ class Verification:
         if self._places:
             self._logits, every = torch.cat(list(logits)), [*range(len(self._places))]
             self._probabilities = self._distribution(every, masked=not opportunistic)
-            self._tokens: list[int] = choose(self._probabilities, self._noise(every)).tolist()
+            self._tokens: list[int] = choose(self._probabilities, *self._noise(every)).tolist()
             self._coins = self._coins_of()
 
     def verdict(self, number: int) -> Verdict:
-        """How far the model agrees with one of the trees."""
+        """Return how far the model agrees with one of the trees."""
         tree, place, nodes = self._trees[number], ROOT, list[int]()
         while True:
             node, token = self._step(number, place)
@@ -121,7 +118,7 @@ class Verification:
             place = node
 
     def _step(self, number: int, place: int) -> tuple[int | None, int]:
-        """The node after a place that is accepted, or None and the token that is written there."""
+        """Return the node after a place that is accepted, or None and the token that is written there."""
         tree = self._trees[number]
         children = tree.children(place)
         if tree.is_settled(place):
@@ -132,16 +129,16 @@ class Verification:
         return next((node for node in children if tree.tokens[node] == token), None), token
 
     def _drawn(self, tree: Tree[Any], row: int, place: int) -> int:
-        """The token that the noise draws at a place."""
+        """Return the token that the noise draws at a place."""
         token = self._tokens[row]
         if not self._opportunistic or _is_allowed(tree, place, token):
             return token
-        return int(choose(self._distribution([row], masked=True), self._noise([row])))
+        return int(choose(self._distribution([row], masked=True), *self._noise([row])))
 
     def _coins_of(self) -> dict[tuple[int, int], list[float]]:
-        """By place, where nodes were drawn: what the target gives to the first node, and uniform numbers for all.
+        """Return, for each place with drawn nodes, the target's probability of the first and a uniform number each.
 
-        Found for all places at once: nearly all that is decided there is whether the first node is accepted.
+        Found for all places at once, because most decisions are about the first node.
         """
         drawn = [pair for pair in self._places if self._drawn_nodes(*pair)]
         if not drawn:
@@ -151,7 +148,8 @@ class Verification:
         first = [[self._trees[number].tokens[below[0]]] for (number, _), below in zip(drawn, nodes, strict=True)]
         likely = target.gather(1, torch.tensor(first, device=target.device))
         # An exponential number e is as large as -log of a uniform one.
-        coins = self._noise(rows).exponential(max(map(len, nodes)), ACCEPT_STREAM).neg().exp()
+        noise, steps = self._noise(rows)
+        coins = noise.exponential(max(map(len, nodes)), steps, ACCEPT_STREAM).neg().exp()
         return dict(zip(drawn, torch.cat([likely, coins], 1).tolist(), strict=True))
 
     def _drawn_nodes(self, number: int, place: int) -> list[int]:
@@ -175,35 +173,35 @@ class Verification:
             if coin * float(drawn[tree.tokens[node]]) < float(left[tree.tokens[node]]):
                 return node, tree.tokens[node]
             left, refused = _residual(left, drawn), node
-        return None, int(choose(left[None], self._noise([row])))
+        return None, int(choose(left[None], *self._noise([row])))
 
     def _distribution(self, rows: Sequence[int], *, masked: bool) -> Tensor:
-        """What the tokens of some rows are drawn from, `[R, V]`."""
+        """Return what the tokens of some rows are drawn from, `[R, V]`."""
         logits = self._logits if len(rows) == len(self._places) else self._logits[list(rows)]
         pairs = [(self._trees[number], place) for number, place in map(self._places.__getitem__, rows)]
         mask = None
         if masked:
             words = np.stack([tree.mask(place) for tree, place in pairs])
-            mask = unpacked(words, logits.shape[1], logits.device)
+            mask = bool_masks(words, logits.shape[1], logits.device)
         samplings = [tree.text.sampling for tree, _ in pairs]
         same = all(sampling == samplings[0] for sampling in samplings)
         columns = Samplings.of(samplings[:1] if same else samplings, logits.device)
         return probabilities(logits, mask, columns, _history(pairs, logits.device))
 
-    def _noise(self, rows: Sequence[int]) -> Noise:
+    def _noise(self, rows: Sequence[int]) -> tuple[Noise, Tensor]:
         pairs = [(self._trees[number], place) for number, place in map(self._places.__getitem__, rows)]
         return noise_at(pairs, self._logits.device)
 
 
-def noise_at(places: Sequence[tuple[Tree[Any], int]], device: torch.device) -> Noise:
-    """The noise of the draws at some places of trees."""
+def noise_at(places: Sequence[tuple[Tree[Any], int]], device: torch.device) -> tuple[Noise, Tensor]:
+    """Return the noise of the draws at some places of trees, and their steps."""
     seeds = torch.tensor([tree.text.seed for tree, _ in places], device=device)
     steps = torch.tensor([tree.text.step + tree.depth(place) for tree, place in places], device=device)
-    return Noise(seeds, steps)
+    return Noise(seeds), steps
 
 
 def _history(places: Sequence[tuple[Tree[Any], int]], device: torch.device) -> History | None:
-    """What has been written up to some places; None where nobody asks."""
+    """Return what has been written up to some places; None if no setting needs it."""
     if not any(_penalizes(tree.text.sampling) for tree, _ in places):
         return None
     written, prompts = list[Sequence[int]](), list[Sequence[int]]()
@@ -211,17 +209,17 @@ def _history(places: Sequence[tuple[Tree[Any], int]], device: torch.device) -> H
         text = tree.text
         prompts.append(text.tokens[: text.num_prompt])
         written.append([*text.tokens[text.num_prompt :], *(tree.tokens[node] for node in tree.path(place))])
-    return History(_padded(written, device), _padded(prompts, device))
+    return History.of(written, prompts, device)
 
 
 def _residual(left: Tensor, drawn: Tensor) -> Tensor:
-    """What is left to be drawn after a draw from `drawn` was refused, `[V]`."""
+    """Return what is left to be drawn after a draw from `drawn` was refused, `[V]`."""
     residual = (left - drawn).clamp_(min=0)
     return residual / residual.sum()
 
 
 def _fitted(drawn: Tensor | None, like: Tensor) -> Tensor:
-    """A copy with the width of another; what models have past the vocabulary is zero."""
+    """Return a copy with the width of another; what models have past the vocabulary is zero."""
     assert drawn is not None
     width = min(len(drawn), len(like))
     fitted = torch.zeros_like(like)
@@ -238,17 +236,9 @@ def _is_allowed(tree: Tree[Any], place: int, token: int) -> bool:
     except TokenNotAllowed:
         return False
     remaining = tree.remaining(place)
-    return remaining is None or tree.automaton.min_tokens(state) < remaining
+    return remaining is None or tree.automaton.fits(state, remaining - 1)
 
 
 def _penalizes(sampling: Sampling) -> bool:
     penalties = sampling.repetition_penalty, sampling.presence_penalty, sampling.frequency_penalty
     return penalties != (1, 0, 0)
-
-
-def _padded(rows: Sequence[Sequence[int]], device: torch.device) -> Tensor:
-    """Token ids, -1 where a row is shorter than the longest, `[R, T]` int64."""
-    padded = np.full((len(rows), max(map(len, rows))), -1, np.int64)
-    for number, row in enumerate(rows):
-        padded[number, : len(row)] = row
-    return torch.from_numpy(padded).to(device)

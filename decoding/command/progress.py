@@ -13,7 +13,7 @@ PATIENCE = 1.0  # seconds
 
 @contextmanager
 def progress(what: str) -> Iterator[None]:
-    """Says on standard error what is going on if it is not over within a second, and then how long it took."""
+    """Print a line on standard error if the body takes more than a second, and then how long it took."""
     began = time.perf_counter()
     shown = threading.Event()
 

@@ -1,4 +1,4 @@
-"""Token healing: the last tokens of a prompt are given back, and the text begins with their bytes.
+"""Token healing: remove the last tokens of a prompt, and let the text begin with their bytes.
 
 A prompt that ends in `"name": "Jo` may end in a token `Jo` after which the model, which has read `John` as one token,
 does not expect `hn`. So the token is taken off the prompt, and what is written is constrained to begin with `Jo`: with
@@ -6,7 +6,7 @@ this token, with shorter ones, or with one that goes beyond it into the constrai
 of Prompt Design: Prompt Boundaries and Token Healing").
 
     Healed         any automaton over tokens, with bytes before its texts; nothing is compiled anew
-    Unspelled      the state in which so many of these bytes have been written
+    Unspelled      the state after a part of these bytes
     heal(...)      a prompt and an automaton -> what is left of the prompt, and its `Healed`
 
 The automaton takes every tokenization of its texts, so the state after those bytes of a token that reach into its
@@ -21,18 +21,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from automata.arrays import IntArray
 from automata.errors import EmptyLanguage, VocabularyError
-from decoding.tokens_by_bytes import tokens_by_bytes
+from decoding.inputs.tokens_by_bytes import tokens_by_bytes
 from tokenfst.canonical.automaton import CanonicalTokenAutomaton
 from tokenfst.token_automaton import TokenAutomaton
 
 S = TypeVar("S")
-Words: TypeAlias = npt.NDArray[np.int32]
 
 # More than any number of tokens.
 _NEVER: Final = 1 << 60
@@ -40,7 +39,7 @@ _NEVER: Final = 1 << 60
 
 @dataclass(frozen=True, slots=True)
 class Unspelled:
-    """The state in which `written` bytes of the prefix have been written, fewer than there are."""
+    """The state after `written` bytes of the prefix, fewer than all."""
 
     written: int
 
@@ -48,7 +47,7 @@ class Unspelled:
 class Healed(TokenAutomaton):
     """All tokenizations of a prefix followed by a text of an automaton.
 
-    Its states are `Unspelled`, and behind the prefix those of the automaton. Where the automaton knows tokens by name
+    Its states are `Unspelled`, and after the prefix those of the automaton. Where the automaton knows tokens by name
     (`tokenfst.finite.terminals`), a token that reaches from the prefix into the language counts as its bytes.
 
     Attributes:
@@ -57,11 +56,11 @@ class Healed(TokenAutomaton):
     """
 
     def __init__(self, inner: TokenAutomaton, prefix: bytes) -> None:
-        """Puts bytes before an automaton.
+        """Put bytes before an automaton.
 
         Raises:
             EmptyLanguage: no tokens spell the prefix and a text.
-            VocabularyError: a token that begins within the prefix goes on with bytes that no tokens spell, so that
+            VocabularyError: a token that begins within the prefix continues with bytes that no tokens spell, so that
                 nothing is known of what comes after them; never where every byte is a token by itself.
             ValueError: the automaton is about the start of a text, or about canonical tokenization, in which tokens
                 depend on those before them.
@@ -81,7 +80,7 @@ class Healed(TokenAutomaton):
         self._spelled: dict[int, list[tuple[int, Any]]] = {}
         self._steps: dict[int, dict[int, Any]] = {}
         if self.min_tokens(self.start) >= _NEVER:
-            raise EmptyLanguage(f"no tokens of the vocabulary spell {prefix!r} and a text behind it")
+            raise EmptyLanguage(f"no tokens of the vocabulary spell {prefix!r} and a text after it")
 
     @property
     def end_state(self) -> Any:
@@ -98,7 +97,7 @@ class Healed(TokenAutomaton):
         return not isinstance(state, Unspelled) and self.inner.is_final(state)
 
     def advance(self, state: Any, token: int) -> Any:
-        """The state after one more token.
+        """Return the state after one more token.
 
         Raises:
             TokenNotAllowed: the mask of `state` does not allow the token.
@@ -115,14 +114,14 @@ class Healed(TokenAutomaton):
         return (-1, state.written) if isinstance(state, Unspelled) else self.inner.key(state)
 
     def min_tokens(self, state: Any) -> int:
-        """The least number of tokens from a state to the end of the text, the end token counted."""
+        """Return the least number of tokens from a state to the end of the text, the end token counted."""
         return self._least[state.written] if isinstance(state, Unspelled) else self.inner.min_tokens(state)
 
     def text(self, token_ids: Any) -> bytes:
-        """What tokens write behind the prefix."""
+        """Return the bytes that tokens write after the prefix."""
         return super().text(token_ids)[len(self.prefix) :]
 
-    def fill_bitmask(self, state: Any, out: Words, remaining: int | None = None) -> None:
+    def fill_bitmask(self, state: Any, out: IntArray, remaining: int | None = None) -> None:
         """Write the mask of a state as packed words; see `TokenAutomaton.fill_bitmask`."""
         if not isinstance(state, Unspelled):
             self.inner.fill_bitmask(state, out, remaining)
@@ -140,7 +139,7 @@ class Healed(TokenAutomaton):
     # Tokens within the prefix
 
     def _targets(self, written: int) -> dict[int, Any]:
-        """The tokens that lead on to an end where so much of the prefix has been written, and where they lead."""
+        """Return the tokens from which an end can be reached after `written` bytes of the prefix, and their targets."""
         if written not in self._steps:
             # States of the automaton all lead to an end.
             live = [self.min_tokens(Unspelled(at)) < _NEVER for at in range(len(self.prefix))]
@@ -151,7 +150,7 @@ class Healed(TokenAutomaton):
         return self._steps[written]
 
     def _spelling(self, written: int) -> list[tuple[int, Any]]:
-        """All tokens that agree with the prefix and the language, and where they lead."""
+        """Return all tokens that agree with the prefix and the language, and their targets."""
         if written not in self._spelled:
             self._spelled[written] = list(self._spell(written))
         return self._spelled[written]
@@ -164,12 +163,14 @@ class Healed(TokenAutomaton):
         for token, beyond in known.beginning_with(rest):
             if not self._is_spelled(beyond):
                 written_by = self.vocabulary.tokens[token]
-                raise VocabularyError(f"token {token} ({written_by!r}) goes on with {beyond!r}, which no tokens spell")
+                raise VocabularyError(
+                    f"token {token} ({written_by!r}) continues with {beyond!r}, which no tokens spell"
+                )
             if (reached := self._after(beyond)) is not None:
                 yield token, reached
 
     def _after(self, text: bytes) -> Any:
-        """The inner state after a text, None where it does not begin any text of the language."""
+        """Return the inner state after a text, None where it does not begin any text of the language."""
         if text not in self._reached:
             # The last token of some tokenization, a long one first: all tokenizations lead to the same state.
             for begin in range(len(text)):
@@ -208,19 +209,19 @@ class Healed(TokenAutomaton):
 
 
 def heal(prompt: Sequence[int], automaton: TokenAutomaton, *, max_tokens: int = 4) -> tuple[list[int], Healed]:
-    """Gives back the last tokens of a prompt.
+    """Remove the last tokens of a prompt, and put their bytes before the texts of an automaton.
 
-    They are the longest end of the prompt, of at most `max_tokens` tokens that write text, with whose bytes some longer
-    token begins: tokens before them end where a token ends in any case.
+    The tokens removed are the longest suffix of the prompt, of at most `max_tokens` tokens that write text, such that
+    some longer token begins with its bytes.
 
     Args:
-        prompt: token ids; the first is never given back, because a model has to read something.
-        automaton: what is to be written behind the prompt, whole; as a continuation.
-        max_tokens: how many tokens are given back at most.
+        prompt: token ids; the first is never removed, because a model has to read something.
+        automaton: what is to be written after the prompt, as a continuation.
+        max_tokens: the most tokens that are removed.
 
     Returns:
-        What is left of the prompt, and the automaton that begins with the bytes of the others. Where nothing is given
-        back it has the texts of the given one.
+        The rest of the prompt, and the automaton whose texts begin with the bytes of the removed tokens. If none are
+        removed, it has the texts of the given one.
 
     Raises:
         EmptyLanguage, ValueError: as `Healed`.

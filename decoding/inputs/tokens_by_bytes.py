@@ -25,7 +25,7 @@ class TokensByBytes:
         self.first = dict(zip(reversed(self._texts), reversed(self._ids), strict=True))
 
     def ids(self, text: bytes) -> Sequence[int]:
-        """The tokens that write exactly this."""
+        """Return the tokens that write exactly these bytes."""
         begin = bisect_left(self._texts, text)
         end = begin
         while end < len(self._texts) and self._texts[end] == text:
@@ -33,7 +33,7 @@ class TokensByBytes:
         return self._ids[begin:end]
 
     def beginning_with(self, text: bytes) -> Iterator[tuple[int, bytes]]:
-        """The tokens that begin with this, and what they write behind it."""
+        """Yield the tokens that begin with these bytes, and the bytes that follow."""
         for at in range(bisect_left(self._texts, text), len(self._texts)):
             if not self._texts[at].startswith(text):
                 return
@@ -44,7 +44,7 @@ _known: WeakKeyDictionary[Vocabulary, TokensByBytes] = WeakKeyDictionary()
 
 
 def tokens_by_bytes(vocabulary: Vocabulary) -> TokensByBytes:
-    """The tokens of a vocabulary, sorted once."""
+    """Return the tokens of a vocabulary, sorted once."""
     found = _known.get(vocabulary)
     if found is None:
         found = _known[vocabulary] = TokensByBytes(vocabulary)

@@ -1,4 +1,4 @@
-"""What a command line asks for, each kind with the options that belong to it.
+"""The constraint of a command line, each kind with the options that belong to it.
 
     PatternSource    --regex                an expression
     GrammarSource    --grammar              a grammar that comes with the package, by its name, or a file
@@ -54,7 +54,7 @@ class Source(ABC, Generic[R]):
 
     @abstractmethod
     def read(self) -> R:
-        """What the constraint says.
+        """Read the constraint.
 
         Raises:
             PatternError, GrammarError, SchemaError: it has a mistake.
@@ -62,18 +62,18 @@ class Source(ABC, Generic[R]):
 
     @abstractmethod
     def compiled(self, read: R) -> ByteAutomaton | PushdownAutomaton:
-        """The automaton over bytes of what was read; raises what compiling raises."""
+        """Return the automaton over bytes of what was read; raises what compiling raises."""
 
     def constraint(self, read: R) -> Expr | ByteAutomaton | PushdownAutomaton:
-        """What is compiled over a vocabulary: the automaton over bytes, but for patterns."""
+        """Return what is compiled over a vocabulary: the automaton over bytes, except for patterns."""
         return self.compiled(read)
 
     def shown(self, error: TokenfstError) -> str:
-        """A mistake, as it is told: where it can be, its line, with a caret where it goes wrong, and why."""
+        """Return the message of an error: where possible the line with a caret at the mistake, and the reason."""
         return f"tokenfst: {error}"
 
     def remarks(self, read: R) -> list[str]:
-        """What whoever asked for the constraint should know of it."""
+        """Return the remarks to print about a constraint."""
         return []
 
 
@@ -174,7 +174,7 @@ class SchemaSource(Source[JsonSchema]):
 
 
 def add_constraint(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of a constraint."""
+    """Add the options of a constraint."""
     either = parser.add_mutually_exclusive_group(required=True)
     either.add_argument("--regex", help="what a whole text must match")
     names = ", ".join([_JSON, *BUNDLED])
@@ -205,7 +205,7 @@ def add_constraint(parser: argparse.ArgumentParser) -> None:
 
 
 def source_of(options: argparse.Namespace) -> Source[Any]:
-    """The constraint that a command line names.
+    """Return the constraint that a command line names.
 
     Raises:
         TokenfstError: there is no such grammar, a file is not what it should be, or options are there that belong to

@@ -1,18 +1,20 @@
-"""The `tokenfst` command.
+"""The subcommands of `tokenfst`.
 
     tokenfst generate CONSTRAINT [--prompt P] [--model DIR-or-name]     let a model write what a constraint allows
     tokenfst compile CONSTRAINT --vocab FILE [--output FILE]            states, classes, bytes, a time per stage
     tokenfst draw CONSTRAINT --tokens a,b,ab [--output DIR]             both automata as SVG, or DOT without Graphviz
 
-A constraint is `--regex R`, `--grammar FILE-or-NAME` or `--json-schema FILE` (`decoding.command_constraint`). A mistake
-gets one message and exit status 2; one in a pattern or in a file with a grammar is shown with a caret where it goes
-wrong, one in a schema with its JSON pointer. Libraries are imported where they are needed: a message about a bad
-pattern should not wait for torch.
+A constraint is `--regex R`, `--grammar FILE-or-NAME` or `--json-schema FILE` (`decoding.command.source`). A mistake
+gives one message and exit status 2. A mistake in a pattern or in a file with a grammar is shown with a caret, one in a
+schema with its JSON pointer. Libraries are imported where they are needed: a message about a bad pattern does not wait
+for torch.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
+import re
 import statistics
 import sys
 import time
@@ -23,8 +25,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import TokenfstError
 from automata.pushdown.automaton import PushdownAutomaton
-from decoding.command_constraint import Source, add_constraint, source_of
-from decoding.progress import progress
+from decoding.command.progress import progress
+from decoding.command.source import Source, add_constraint, source_of
 
 if TYPE_CHECKING:
     from automata.drawing import Drawing
@@ -35,7 +37,7 @@ REPEATS = 7  # each stage of `compile` is timed this often; the median is shown
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command; returns the exit status."""
+    """Run the command; return the exit status."""
     options = _parser().parse_args(arguments)
     run: Callable[[argparse.Namespace, Source[Any], Any], None] = options.run
     source: Source[Any] | None = None
@@ -48,8 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except TokenfstError as error:
         print(source.shown(error) if source else f"tokenfst: {error}", file=sys.stderr)
         return 2
-    except (ImportError, OSError) as error:
-        print(f"tokenfst: {error}", file=sys.stderr)
+    except (ImportError, OSError, ValueError) as error:
+        print(f"tokenfst: {_first_line(error)}", file=sys.stderr)
         return 2
     return 0
 
@@ -58,6 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="tokenfst", description="Make a language model write what a constraint allows."
     )
+    parser.add_argument("--version", action="version", version=f"tokenfst {_version()}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     generate = commands.add_parser("generate", help="let a model write what a constraint allows")
@@ -66,8 +69,10 @@ def _parser() -> argparse.ArgumentParser:
     generate.add_argument(
         "--model", help="a folder or a name that transformers can load; the bundled model if left out"
     )
-    generate.add_argument("--max-new-tokens", type=int, default=128, metavar="N")
-    generate.add_argument("--temperature", type=float, default=0.7, metavar="T", help="0 takes the likeliest token")
+    generate.add_argument("--max-new-tokens", type=_positive, default=128, metavar="N")
+    generate.add_argument(
+        "--temperature", type=_temperature, default=0.7, metavar="T", help="0 takes the likeliest token"
+    )
     generate.add_argument("--seed", type=int, default=0, metavar="S")
     generate.set_defaults(run=_generate)
 
@@ -81,7 +86,9 @@ def _parser() -> argparse.ArgumentParser:
 
     draw = commands.add_parser("draw", help="draw the automata over bytes and over tokens")
     add_constraint(draw)
-    draw.add_argument("--tokens", required=True, help="the vocabulary, with commas between tokens")
+    draw.add_argument(
+        "--tokens", required=True, type=_tokens, help=r"the vocabulary, with commas between tokens; \, is a comma"
+    )
     draw.add_argument(
         "--output", type=Path, default=Path(), metavar="DIR", help="a folder; the current one if left out"
     )
@@ -89,11 +96,51 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _version() -> str:
+    from tokenfst import __version__
+
+    return __version__
+
+
+def _positive(text: str) -> int:
+    """Read a number of tokens."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"a whole number from 1 on, not {text!r}")
+    return int(text)
+
+
+def _temperature(text: str) -> float:
+    """Read a temperature."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"a number from 0 on, not {text!r}")
+    return number
+
+
+def _tokens(text: str) -> list[bytes]:
+    r"""Read tokens with commas between them; `\,` is a comma, and `\\` a backslash."""
+    tokens = [""]
+    for part in re.findall(r"\\[,\\]|.", text, re.DOTALL):
+        if part == ",":
+            tokens.append("")
+        else:
+            tokens[-1] += part[-1]
+    return [token.encode() for token in tokens if token]
+
+
+def _first_line(error: BaseException) -> str:
+    """Return the first line of an error's message; libraries append advice to theirs."""
+    return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
 def _generate(options: argparse.Namespace, source: Source[Any], read: Any) -> None:
     constraint = source.constraint(read)
     with progress("loading torch and the model"):
         model, tokenizer = _load_model(options.model)
-    from decoding.loop import generate
+    from decoding.writing.generate import generate
 
     with progress("writing"):
         texts = generate(
@@ -115,7 +162,10 @@ def _load_model(name: str | None) -> tuple[Any, Any]:
         return bundled_model()
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    return AutoModelForCausalLM.from_pretrained(name), AutoTokenizer.from_pretrained(name)
+    try:
+        return AutoModelForCausalLM.from_pretrained(name), AutoTokenizer.from_pretrained(name)
+    except Exception as error:
+        raise TokenfstError(f"transformers cannot load the model {name!r}: {_first_line(error)}") from error
 
 
 def _compile(options: argparse.Namespace, source: Source[Any], read: Any) -> None:
@@ -161,7 +211,7 @@ def _print_sizes(over_bytes: ByteAutomaton | PushdownAutomaton, over_tokens: Tok
 
 
 def _timed(run: Callable[[], T]) -> tuple[T, float]:
-    """The result, and the median time in seconds."""
+    """Return the result, and the median time in seconds."""
     times = []
     for _ in range(REPEATS):
         began = time.perf_counter()
@@ -174,7 +224,7 @@ def _draw(options: argparse.Namespace, source: Source[Any], read: Any) -> None:
     from tokenfst.compile import compile as compile_tokens
     from tokenfst.vocabulary import Vocabulary
 
-    tokens = [token.encode() for token in options.tokens.split(",") if token]
+    tokens = options.tokens
     vocabulary = Vocabulary([*tokens, b""], eos_ids=[len(tokens)])
     over_bytes = source.compiled(read)
     with progress("compiling"):

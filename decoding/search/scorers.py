@@ -1,9 +1,11 @@
-"""What a search extends: rows of tokens, and the logits of what comes next in each.
+"""Scorers: the logits of what comes next in each of the texts that a search extends.
 
-    ModelRows       a causal model of `transformers`; its cache follows the rows
-    FunctionRows    a function from tokens to logits
+    Scorer            the protocol
+    ModelScorer       a causal model of `transformers`; its cache follows the texts
+    FunctionScorer    a function from tokens to logits
 
-A search asks for the prompts' logits once and then, at each step, names for each new row the old one that it continues.
+A search asks for the prompts' logits once. At each step after that it names, for each new text, the old one that it
+continues.
 """
 
 from __future__ import annotations
@@ -19,23 +21,23 @@ from transformers import PreTrainedModel
 Logits: TypeAlias = Callable[[list[list[int]]], Tensor]
 
 
-class Rows(Protocol):
-    """Rows of tokens that grow by one token at a time."""
+class Scorer(Protocol):
+    """Scores texts that grow by one token at a time; row i of the logits is text i."""
 
     def start(self, prompts: Sequence[Sequence[int]]) -> Tensor:
-        """One row for each prompt; its logits, `[R, V]`."""
+        """Begin with one text for each prompt; return their logits, `[R, V]`."""
 
     def step(self, parents: list[int], tokens: list[int]) -> Tensor:
-        """New rows: row i continues old row `parents[i]` by `tokens[i]`; their logits, `[R, V]`."""
+        """Replace the texts: text i is the old text `parents[i]` and `tokens[i]`; return their logits, `[R, V]`."""
 
 
-def rows_of(model: PreTrainedModel | Logits) -> Rows:
-    """The rows of a model, or of a function."""
-    return ModelRows(model) if isinstance(model, PreTrainedModel) else FunctionRows(model)
+def scorer_of(model: PreTrainedModel | Logits) -> Scorer:
+    """Return the scorer of a model, or of a function."""
+    return ModelScorer(model) if isinstance(model, PreTrainedModel) else FunctionScorer(model)
 
 
-class FunctionRows:
-    """Rows whose logits a function computes from all of their tokens."""
+class FunctionScorer:
+    """Scores by a function of all tokens of each text."""
 
     def __init__(self, logits: Logits) -> None:
         self._logits = logits
@@ -50,10 +52,10 @@ class FunctionRows:
         return self._logits(self._rows)
 
 
-class ModelRows:
-    """Rows of a causal model, whose cache of keys and values is reordered with them.
+class ModelScorer:
+    """Scores by a causal model, whose cache of keys and values is reordered with the texts.
 
-    Prompts are padded on the left. Rows may become more or fewer from step to step.
+    Prompts are padded on the left. The number of texts may change from step to step.
     """
 
     def __init__(self, model: PreTrainedModel) -> None:
@@ -63,7 +65,7 @@ class ModelRows:
 
     @torch.no_grad()
     def start(self, prompts: Sequence[Sequence[int]]) -> Tensor:
-        """One row for each prompt.
+        """Begin with one text for each prompt.
 
         Raises:
             ValueError: a prompt has no tokens, so the model has nothing to continue.
@@ -79,7 +81,7 @@ class ModelRows:
 
     @torch.no_grad()
     def step(self, parents: list[int], tokens: list[int]) -> Tensor:
-        """New rows, each an old one with one token more."""
+        """Replace the texts, each by an old one with one token more."""
         device = self._model.device
         rows, written = torch.tensor(parents, device=device), torch.tensor(tokens, device=device)[:, None]
         self._cache.reorder_cache(rows)

@@ -21,8 +21,9 @@ from typing import Any
 import torch
 
 from automata.errors import EmptyLanguage
+from decoding.inputs.tokens_by_bytes import TokensByBytes, tokens_by_bytes
+from decoding.inputs.vocabularies import checked_vocabulary
 from decoding.speculation.reader import CachedModel, Reader, Reading
-from decoding.tokens_by_bytes import TokensByBytes, tokens_by_bytes
 from tokenfst.vocabulary import Vocabulary
 
 
@@ -43,7 +44,7 @@ class Retokenized:
 
 
 def retokenize(model: Any, vocabulary: Vocabulary, prompt: Sequence[int], text: str | bytes) -> Retokenized:
-    """The tokens with which a model would have written a text (DOMINO, Algorithm 3).
+    """Return the tokens with which a model would have written a text (DOMINO, Algorithm 3).
 
     Args:
         model: a causal language model of `transformers`, or a `Reader` for one text.
@@ -57,6 +58,7 @@ def retokenize(model: Any, vocabulary: Vocabulary, prompt: Sequence[int], text: 
     """
     if not prompt:
         raise ValueError("a model has to read a token before it prefers one: the prompt is empty")
+    checked_vocabulary(vocabulary)
     reader: Reader = model if hasattr(model, "read") else CachedModel(model)
     spelling = _Spelling(tokens_by_bytes(vocabulary), text.encode() if isinstance(text, str) else text)
     written: list[int] = []
@@ -77,7 +79,7 @@ def retokenize(model: Any, vocabulary: Vocabulary, prompt: Sequence[int], text: 
 
 
 def _reading(text: list[int], proposed: list[int]) -> Reading:
-    """A chain of tokens after a text; what comes after the last of them is not asked."""
+    """Return a chain of tokens after a text; what comes after the last of them is not asked."""
     chain = range(-1, len(proposed) - 2)
     return Reading(row=0, text=text, tokens=proposed[:-1], parents=list(chain), places=[*chain, len(proposed) - 2])
 
@@ -97,16 +99,16 @@ class _Spelling:
             raise EmptyLanguage(f"no tokens of the vocabulary spell {text!r}")
 
     def lengths(self, at: int) -> list[int]:
-        """How long the tokens are that the rest of the text begins with."""
+        """Return how long the tokens are that the rest of the text begins with."""
         longest = min(self.known.longest, len(self.text) - at)
         return [length for length in range(1, longest + 1) if self.known.ids(self.text[at : at + length])]
 
     def choices(self, at: int) -> list[int]:
-        """The tokens that may come next."""
+        """Return the tokens that may come next."""
         return [token for length in self.ends[at] for token in self.known.ids(self.text[at : at + length])]
 
     def longest(self, at: int) -> list[int]:
-        """Tokens for all of the rest, the longest at each place."""
+        """Return tokens for all of the rest, the longest at each place."""
         tokens = []
         while at < len(self.text):
             length = self.ends[at][-1]

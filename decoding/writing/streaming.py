@@ -1,37 +1,40 @@
-"""Streaming: a text as it is written, and the value that it comes to so far.
+"""Streaming: a text as it is written, with its value so far.
 
     TextSoFar    tokens -> text, in whole characters
     Pieces       tokens -> pieces: new text, and the value so far where the text is JSON
     Stream       a model, a prompt and a constraint -> pieces, one after the other
     stream(...)  the way to make one
 
-`Pieces` is for whoever has a loop of their own: it takes tokens as they come, and knows nothing of models.
+`Pieces` is for custom loops: it takes tokens as they come, and needs no model.
 
-A stream writes a token when it is asked for the next piece, so whoever stops asking has stopped the writing. It draws
-from its own random numbers (`decoding.sampling.Noise`), and leaves the program's alone in between.
+A stream writes a token when the next piece is requested, so a stream that is no longer read writes nothing. It draws
+from its own random numbers (`decoding.sampling.Noise`) and leaves those of the program alone.
 
-Rejected: a thread that writes and a queue (it writes on when nobody reads, and shares torch's random state with
-whoever reads).
+Rejected: a thread that writes and a queue (it would write on when nobody reads, and share torch's random state with the
+reader).
 """
 
 from __future__ import annotations
 
 import codecs
 import json
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Generic, NamedTuple, TypeVar, overload
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar, Unpack, overload
 
 import torch
 from torch import Tensor
 
+from automata.limits import DEFAULT_LIMITS, Limits
 from constraints.composing.parsed import Parsed
 from constraints.json_schema import JsonSchema
 from constraints.types.typed import Typed
-from decoding.loop import ConstraintLike, automaton_of, encode, vocabulary_of
-from decoding.partial_json import PartialJson
-from decoding.processor import ConstraintLogitsProcessor
-from decoding.sampling import Noise, Sampling, choose, probabilities
+from decoding.inputs.constraints import ConstraintLike, check_count, constrained
+from decoding.inputs.prompts import Prompt, prompt_tokens
+from decoding.inputs.vocabularies import vocabulary_of
+from decoding.masking.processor import ConstraintLogitsProcessor
+from decoding.sampling import Noise, Sampling, SamplingOptions, choose, probabilities
 from decoding.sampling.penalties import History
+from decoding.writing.partial_json import PartialJson
 from tokenfst.vocabulary import Vocabulary
 
 T = TypeVar("T")
@@ -39,12 +42,12 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Piece(NamedTuple):
-    """What is new of a text.
+    """A piece of a text that is being written.
 
     Attributes:
         text: whole characters.
-        value: of JSON, the value so far (`decoding.partial_json`); None otherwise, and before there is anything of it.
-            Arrays and objects in it go on growing.
+        value: for JSON, the value so far (`decoding.writing.partial_json`); None otherwise, and before there is a
+            value. Arrays and objects in it grow with the text.
     """
 
     text: str
@@ -55,7 +58,7 @@ class TextSoFar:
     """Turns tokens to text as they come."""
 
     def __init__(self, vocabulary: Vocabulary, *, at_text_start: bool = False) -> None:
-        """Begins a text.
+        """Begin a text.
 
         Args:
             vocabulary: the tokens.
@@ -66,7 +69,7 @@ class TextSoFar:
         self._decoder = codecs.getincrementaldecoder("utf-8")()
 
     def put(self, tokens: Iterable[int]) -> str:
-        """The whole characters that are new with some more tokens; end tokens write nothing.
+        """Return the whole characters that are new with some more tokens; end tokens write nothing.
 
         Raises:
             UnicodeDecodeError: the text is not UTF-8.
@@ -90,7 +93,7 @@ class Pieces:
     """
 
     def __init__(self, vocabulary: Vocabulary, *, at_text_start: bool = False, is_json: bool = False) -> None:
-        """Begins a text.
+        """Begin a text.
 
         Args:
             vocabulary: the tokens.
@@ -102,7 +105,7 @@ class Pieces:
         self._json = PartialJson() if is_json else None
 
     def put(self, tokens: Iterable[int]) -> Piece:
-        """What is new with some more tokens.
+        """Return the piece that some more tokens add.
 
         Raises:
             UnicodeDecodeError: the text is not UTF-8.
@@ -129,7 +132,7 @@ class Stream(Generic[T_co]):
         return self
 
     def __next__(self) -> Piece:
-        """The next piece, with at least one character.
+        """Return the next piece, with at least one character.
 
         Raises:
             StopIteration: the text is over.
@@ -149,7 +152,7 @@ class Stream(Generic[T_co]):
         return self._pieces.text if self._pieces is not None else ""
 
     def result(self) -> T_co:
-        """What the whole text means; writes to its end what is not written yet.
+        """Return the value of the whole text; writes the rest of it first.
 
         Returns:
             Of a constraint with `parse`, the value that it reads; of a JSON Schema, the value of the JSON text; of any
@@ -173,14 +176,17 @@ class Stream(Generic[T_co]):
 def stream(
     model: Any,
     tokenizer: Any,
-    prompt: str,
+    prompt: Prompt,
     constraint: Parsed[T],
     *,
-    sampling: Sampling = ...,
     max_new_tokens: int = 256,
     wrap_up_after: int | None = None,
+    temperature: float = 1.0,
+    seed: int | None = None,
     at_text_start: bool = False,
     max_depth: int | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    **options: Unpack[SamplingOptions],
 ) -> Stream[T]: ...
 
 
@@ -188,82 +194,97 @@ def stream(
 def stream(
     model: Any,
     tokenizer: Any,
-    prompt: str,
+    prompt: Prompt,
     constraint: ConstraintLike,
     *,
-    sampling: Sampling = ...,
     max_new_tokens: int = 256,
     wrap_up_after: int | None = None,
+    temperature: float = 1.0,
+    seed: int | None = None,
     at_text_start: bool = False,
     max_depth: int | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    **options: Unpack[SamplingOptions],
 ) -> Stream[Any]: ...
 
 
 def stream(
     model: Any,
     tokenizer: Any,
-    prompt: str,
+    prompt: Prompt,
     constraint: Any,
     *,
-    sampling: Sampling = Sampling(),  # noqa: B008 (immutable)
     max_new_tokens: int = 256,
     wrap_up_after: int | None = None,
+    temperature: float = 1.0,
+    seed: int | None = None,
     at_text_start: bool = False,
     max_depth: int | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    **options: Unpack[SamplingOptions],
 ) -> Stream[Any]:
-    """Lets a model write a text that the constraint allows, and hands it out piece by piece.
+    """Let a model write a text that the constraint allows, and return it piece by piece.
 
     Args:
         model: a causal language model of `transformers`.
-        tokenizer: its fast tokenizer.
-        prompt: the text before; an empty one begins with the tokenizer's first special token.
+        tokenizer: its fast tokenizer; or its `Vocabulary` if the prompt is token ids.
+        prompt: the text before, or its token ids; an empty text begins with the tokenizer's first special token.
         constraint: as for `generate`. Pieces have values where it is a JSON Schema or a type.
-        sampling: how tokens are drawn.
-        max_new_tokens: the limit, the end token counted; the text is complete whatever it is.
-        wrap_up_after, at_text_start, max_depth: as for `generate`.
+        max_new_tokens: the limit, the end token counted; the text is complete within it.
+        wrap_up_after, temperature, seed, at_text_start, max_depth, limits: as for `generate`.
+        **options: further settings of `Sampling`, such as `top_k`.
+
+    Returns:
+        An iterator of pieces, which writes tokens when the next piece is requested.
 
     Raises:
+        ValueError: several prompts.
         Exception: what `generate` raises; what is raised while writing comes with the next piece.
     """
-    vocabulary = vocabulary_of(tokenizer)
-    automaton = automaton_of(constraint, vocabulary, at_text_start)
+    sampling = Sampling(temperature, seed=seed, **options)
+    vocabulary, rows = vocabulary_of(tokenizer), prompt_tokens(tokenizer, prompt)
+    if len(rows) != 1:
+        raise ValueError(f"a stream is one text, and there are {len(rows)} prompts: use `generate`")
+    each = constrained(constraint, vocabulary, at_text_start=at_text_start, limits=limits)
+    check_count(len(each), 1)
     processor = ConstraintLogitsProcessor(
-        automaton, max_new_tokens=max_new_tokens, wrap_up_after=wrap_up_after, max_depth=max_depth
+        each, vocabulary, max_new_tokens=max_new_tokens, wrap_up_after=wrap_up_after, max_depth=max_depth
     )
-    prompts = encode(tokenizer, [prompt], model.device)["input_ids"]
 
     def pieces() -> Pieces:
-        # The automaton is there when there is a token.
+        # The automaton is compiled when there is a token.
         used = processor.automata()[0]
         at_start = at_text_start if used is None else used.at_text_start
         return Pieces(vocabulary, at_text_start=at_start, is_json=isinstance(constraint, JsonSchema | Typed))
 
-    tokens = _written(model, prompts, processor, sampling, max_new_tokens, vocabulary.eos_ids)
-    return Stream(tokens, pieces, constraint)
+    return Stream(_written(model, rows, processor, sampling, max_new_tokens), pieces, constraint)
 
 
 def _written(
     model: Any,
-    prompt: Tensor,
+    prompt: Sequence[Sequence[int]],
     processor: ConstraintLogitsProcessor,
     sampling: Sampling,
     max_new_tokens: int,
-    end_ids: tuple[int, ...],
 ) -> Iterator[int]:
-    """The tokens, the end token last; each is written when it is asked for."""
-    rows, cache = prompt, None
-    noise = Noise.of([sampling.seed], prompt.device)
-    history = History.blank(1, max_new_tokens, prompt, str(prompt.device))
+    """Yield the tokens, the end token last; each is written when it is requested."""
+    rows: Tensor = torch.tensor(prompt, device=model.device)
+    cache = None
+    noise = Noise.of([sampling.seed], rows.device)
+    history = History.blank(1, max_new_tokens, rows, str(rows.device))
     for step in range(max_new_tokens):
         with torch.no_grad():
             new = rows if cache is None else rows[:, -1:]
             output = model(input_ids=new, past_key_values=cache, use_cache=True)
             logits, cache = output.logits[:, -1], output.past_key_values
-            mask, logits = processor.mask(rows, logits), processor.charged(rows, logits)
-            chosen = choose(probabilities(logits, mask, sampling, history), noise.at(step))
+            # What the model rules out may still be allowed, so the mask is kept apart from the logits.
+            change = processor.apply_(rows, torch.zeros_like(logits))
+            mask = change.isfinite()
+            chosen = choose(probabilities(logits + change.where(mask, 0), mask, sampling, history), noise, step)
             history.put(step, chosen)
             rows = torch.cat([rows, chosen[:, None]], dim=1)
         token = int(chosen)
         yield token
-        if token in end_ids:
-            return
+        if token in processor.vocabulary.eos_ids:
+            break
+    processor.check()

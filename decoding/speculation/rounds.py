@@ -1,4 +1,4 @@
-"""The loop: propose, read, verify, until every text has ended.
+"""The loop of speculative decoding: propose, read, verify, until every text has ended.
 
 Each round takes one forward pass of the model for all texts together, however many tokens it writes: those of each
 tree that the model agrees with, and one more. A text that ends with tokens that are certain takes none at all.
@@ -11,40 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from automata.errors import IncompleteOutput, VocabularyError
+from automata.errors import VocabularyError
+from decoding.inputs.constraints import check_limit
 from decoding.sampling import Noise, Sampling
 from decoding.speculation.proposer import InTurn, Proposer
 from decoding.speculation.reader import CachedModel, Reader, reading_of
+from decoding.speculation.statistics import Statistics
 from decoding.speculation.tree import Text, Tree
 from decoding.speculation.verify import Verdict, Verification, check_opportunistic
 from tokenfst.token_automaton import TokenAutomaton
-
-
-@dataclass
-class Statistics:
-    """What writing took, all texts together.
-
-    Attributes:
-        tokens: tokens written, end tokens included: as many forward passes as plain writing takes, one by one.
-        forwards: forward passes of the model; each is for all texts that are still being written.
-        draft_forwards: forward passes of proposers' models.
-        rounds: rounds of all texts, each text's counted by itself: forward passes of the model, one by one.
-        certain: tokens written without being verified.
-        proposed: tokens proposed for verification.
-        accepted: how many of them were accepted.
-        masks: masks made.
-        seconds: time by the clock.
-    """
-
-    tokens: int = 0
-    forwards: int = 0
-    draft_forwards: int = 0
-    rounds: int = 0
-    certain: int = 0
-    proposed: int = 0
-    accepted: int = 0
-    masks: int = 0
-    seconds: float = 0.0
 
 
 @dataclass
@@ -62,7 +37,7 @@ class Written:
     statistics: Statistics = field(default_factory=Statistics)
 
 
-def speculate(
+def decode_speculatively(
     model: Any,
     prompts: Sequence[Sequence[int]],
     automata: TokenAutomaton | Sequence[TokenAutomaton],
@@ -73,11 +48,12 @@ def speculate(
     max_proposed: int = 32,
     opportunistic: bool = False,
 ) -> Written:
-    """Lets a model write, after each prompt, a text that its automaton accepts, in fewer forward passes.
+    """Write, after each prompt, a text that its automaton accepts, in fewer forward passes.
 
-    Whatever is proposed, texts are distributed as plain constrained sampling writes them; and if no proposer draws
-    (`DraftModel`), they are token by token the same, but for the last bits of the model's logits. `ForcedText` that is
-    not verified is the exception to both.
+    This is the loop below `generate(..., speculation=...)`, for token ids and any `Reader`. Whatever is proposed, texts
+    are distributed as plain constrained sampling writes them; and if no proposer draws (`DraftModel`), they are the
+    same token by token, except for the last bits of the model's logits. `ForcedText` that is not verified is the
+    exception to both.
 
     Args:
         model: a causal language model of `transformers`, or a `Reader` for as many texts as there are prompts.
@@ -199,6 +175,4 @@ def _writings(
 def _check(automaton: TokenAutomaton, max_new_tokens: int) -> None:
     if not automaton.vocabulary.eos_ids:
         raise VocabularyError("the vocabulary has no end-of-sequence token, so no text could end")
-    least = automaton.min_tokens(automaton.start)
-    if least > max_new_tokens:
-        raise IncompleteOutput(f"the constraint takes at least {least} tokens, and the limit is {max_new_tokens}")
+    check_limit(automaton, max_new_tokens)

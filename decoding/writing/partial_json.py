@@ -77,11 +77,11 @@ class PartialJson:
 
     @property
     def value(self) -> Any:
-        """The value so far, None where nothing of it is there. Arrays and objects in it go on growing."""
+        """The value so far, None before there is one. Arrays and objects in it grow with the text."""
         return self._outside[0] if self.has_begun else None
 
     def feed(self, text: str) -> Any:
-        """Reads more of the text.
+        """Read more of the text.
 
         Returns:
             The value so far.
@@ -108,7 +108,7 @@ class PartialJson:
         return self.value
 
     def finish(self) -> Any:
-        """The value of the whole text.
+        """Return the value of the whole text.
 
         Raises:
             TextNotAllowed: the text is not over.
@@ -122,7 +122,7 @@ class PartialJson:
     # Marks
 
     def _read_mark(self, char: str, at: int) -> int:
-        """Reads the first character of something; where to go on."""
+        """Read the first character of a value or mark; return where to continue."""
         expected = self._next
         if expected in (_VALUE, _FIRST_VALUE) and (char in '"{[-' or char.isalnum()):
             return self._begin(char, at)
@@ -138,7 +138,7 @@ class PartialJson:
             self._open.pop()
             self._value_over()
         else:
-            raise self._refused(f"no JSON text goes on with {char!r}")
+            raise self._refused(f"no JSON text continues with {char!r}")
         return at + 1
 
     def _begin(self, char: str, at: int) -> int:
@@ -158,7 +158,7 @@ class PartialJson:
     # Strings
 
     def _read_string(self, text: str, at: int) -> int:
-        """Reads on in a string, up to its end or that of the text."""
+        """Read on in a string, up to its end or that of the text."""
         found = _PLAIN.match(text, at)
         assert found is not None
         if found.end() > at:
@@ -198,7 +198,7 @@ class PartialJson:
         return at + 6
 
     def _read_unit(self, unit: int) -> None:
-        """Reads a unit of UTF-16, which may be half of a character."""
+        """Read a unit of UTF-16, which may be half of a character."""
         if self._half and 0xDC00 <= unit < 0xE000:
             self._text += chr(0x10000 + ((ord(self._half) - 0xD800) << 10) + unit - 0xDC00)
             self._half = ""
@@ -233,7 +233,7 @@ class PartialJson:
     # Values
 
     def _show(self) -> None:
-        """Puts what is there of a string or word where its value belongs."""
+        """Put what is there of a string or word where its value belongs."""
         if self._next == _STRING and not self._is_name:
             self._put(self._text)
         elif self._next == _WORD and self._text in _LITERALS:

@@ -1,13 +1,13 @@
-"""Compiling in the background: a server asks for an automaton, goes on with the prompt, and takes the automaton when
+"""Compile in the background: a server requests an automaton, reads the prompt meanwhile, and takes the automaton when
 the first token is due.
 
     BackgroundCompiler      threads that compile, and a cache of what they made
     Compiling               one request: a future of `concurrent.futures`, which `asyncio.wrap_future` takes too
 
-The native core runs without Python's global lock, so that compiling goes on beside a forward pass. Requests for the
-same content at the same time are one compilation; it is stopped when nobody waits for it any more. What was made is
-kept, by content (`decoding.content`), up to so many bytes; what was asked for longest ago goes first. What failed is
-not kept: a limit of time that was passed on a busy machine says nothing about the next time.
+The native core runs without Python's global lock, so compiling runs beside a forward pass. Requests for the same
+content at the same time share one compilation, which stops when nobody waits for it any more. Automata are kept by
+content (`decoding.compiling.content`) up to a number of bytes, and the least recently requested one is dropped first.
+Failures are not kept: a time limit that was passed on a busy machine says nothing about the next time.
 
 Rejected: processes in place of threads (automata would have to be copied from one to the other); a number of automata
 as the bound (they differ a thousandfold in size).
@@ -24,7 +24,8 @@ from typing import Any, Literal
 
 import tokenfst
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits
-from decoding.content import content_of
+from decoding.compiling.content import content_of
+from decoding.inputs.vocabularies import checked_vocabulary
 from tokenfst.compile import Constraint
 from tokenfst.finite.terminals import Terminals
 from tokenfst.token_automaton import TokenAutomaton
@@ -43,7 +44,7 @@ class Compiling(Future[TokenAutomaton]):
         self._job = job
 
     def cancel(self) -> bool:
-        """Gives the request up; whether it is given up, which it is not where it was done before."""
+        """Give the request up; return False if it was done before."""
         cancelled = super().cancel()
         job, self._job = self._job, None
         if cancelled and job is not None:
@@ -51,7 +52,7 @@ class Compiling(Future[TokenAutomaton]):
         return cancelled
 
     def settle(self, automaton: TokenAutomaton | None, error: BaseException | None) -> None:
-        """Makes the request done; nothing happens where it was given up. For the thread that compiles."""
+        """Complete the request, unless it was given up; called by the thread that compiles."""
         self._job = None
         if not self.set_running_or_notify_cancel():
             return
@@ -80,7 +81,7 @@ class BackgroundCompiler:
     """
 
     def __init__(self, *, max_bytes: int = 1 << 28, threads: int = 2, limits: Limits = DEFAULT_LIMITS) -> None:
-        """Makes a compiler.
+        """Make a compiler.
 
         Args:
             max_bytes: how much memory the tables of all automata that are kept may take, by their `nbytes`; those that
@@ -105,7 +106,7 @@ class BackgroundCompiler:
         self.close()
 
     def __len__(self) -> int:
-        """How many automata are kept."""
+        """Return how many automata are kept."""
         return len(self._kept)
 
     @property
@@ -123,14 +124,15 @@ class BackgroundCompiler:
         terminals: Terminals | None = None,
         tokenization: Literal["any", "canonical"] = "any",
     ) -> Compiling:
-        """Asks for an automaton; the arguments are those of `tokenfst.compile`, and so are the errors of the result.
+        """Request an automaton; the arguments are those of `tokenfst.compile`, and so are the errors of the result.
 
         Returns:
-            A request, which is done at once where the automaton is kept.
+            A request, which is done at once if the automaton is in the cache.
 
         Raises:
             RuntimeError: the compiler is closed.
         """
+        checked_vocabulary(vocabulary)
         sets = {name: tuple(sorted(ids)) for name, ids in (terminals or {}).items()}
         options = {
             "at_text_start": at_text_start,
@@ -154,12 +156,12 @@ class BackgroundCompiler:
         return request
 
     def clear(self) -> None:
-        """Forgets all automata that are kept."""
+        """Forget all automata that are kept."""
         with self._lock:
             self._kept.clear()
 
     def close(self) -> None:
-        """Gives up all requests that are not done, forgets all automata, and waits for the threads to end."""
+        """Give up all requests that are not done, forget all automata, and wait for the threads to end."""
         with self._lock:
             self._closed = True
             requests = [request for job in self._under_way.values() for request in job.waiting]
@@ -169,7 +171,7 @@ class BackgroundCompiler:
         self.clear()
 
     def _waiting(self, key: Hashable, constraint: Any, vocabulary: Vocabulary, options: dict[str, Any]) -> Compiling:
-        """A request for what is not there yet; under the lock."""
+        """Return a request for an automaton that is not in the cache; under the lock."""
         job = self._under_way.get(key)
         if job is None:
             job = _Job(self, key)
@@ -198,7 +200,7 @@ class BackgroundCompiler:
             request.settle(automaton, error)
 
     def _keep(self, key: Hashable, automaton: TokenAutomaton, size: int) -> None:
-        """Keeps an automaton that is not too large by itself, and no more than fit; under the lock."""
+        """Put an automaton into the cache unless it is too large, and drop what no longer fits; under the lock."""
         if size > self.max_bytes:
             return
         self._kept[key] = automaton
@@ -208,7 +210,7 @@ class BackgroundCompiler:
             held -= self._kept.popitem(last=False)[1].nbytes
 
     def _leave(self, job: _Job, request: Compiling) -> None:
-        """Takes a request back, and stops the compilation that nobody waits for."""
+        """Remove a request, and stop its compilation if nobody waits for it any more."""
         with self._lock:
             if request in job.waiting:
                 job.waiting.remove(request)

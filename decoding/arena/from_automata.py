@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from automata.errors import LimitExceeded
+from automata.limits import Limits
 from decoding.arena.layout import (
     COUNT,
     DEAD,
@@ -27,8 +29,23 @@ from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
 
 
+def tables_for_arena(automaton: TokenAutomaton, max_seconds: float) -> TokenAutomaton | None:
+    """Return an automaton with its tables made, if the arena can hold it and they take no longer than some seconds."""
+    try:
+        complete = automaton.complete(limits=Limits(seconds=max_seconds))
+    except LimitExceeded:
+        return None
+    return complete if isinstance(complete, FiniteTokenAutomaton | PushdownTokenAutomaton) else None
+
+
+def configurations_of(automaton: TokenAutomaton) -> int:
+    """Return how many configurations a sequence of the automaton carries."""
+    complete = automaton.complete()
+    return complete.tables.max_configurations if isinstance(complete, PushdownTokenAutomaton) else 1
+
+
 def machine_of(automaton: TokenAutomaton, max_depth: int) -> Machine:
-    """The machine of an automaton.
+    """Return the machine of an automaton.
 
     Args:
         automaton: the automaton.
@@ -49,7 +66,7 @@ def machine_of(automaton: TokenAutomaton, max_depth: int) -> Machine:
 
 
 def unconstrained(vocabulary: Vocabulary) -> Machine:
-    """The machine that allows every token of a vocabulary."""
+    """Return the machine that allows every token of a vocabulary."""
     classes = np.full(len(vocabulary), END + 1)
     classes[list(vocabulary.eos_ids)] = END
     rows = np.arange(3)
@@ -73,7 +90,7 @@ def of_regular(automaton: FiniteTokenAutomaton) -> Machine:
     """State q is row, node and move q + 2; the state after the end is ENDED."""
     source, number, target = (column.astype(np.int64) for column in automaton.transitions.edges())
     inside = source != automaton.end_state
-    # Where the end token leads behind the end stands first, since rows come in order.
+    # The transition by the end token after the end comes first, since rows are in order.
     source, number = np.insert(source[inside] + 2, 0, ENDED), np.insert(number[inside], 0, END)
     target = np.insert(np.where(target == automaton.end_state, ENDED, target + 2)[inside], 0, ENDED)
     count = automaton.num_states + 1
@@ -143,7 +160,7 @@ def of_counted(automaton: CountedTokenAutomaton) -> Machine:
 
 
 def _runs(automaton: CountedTokenAutomaton, num_nodes: int) -> tuple[Longs, Longs]:
-    """The least number of tokens by count, from each place but that after the end."""
+    """Return the least number of tokens by count, from each place but that after the end."""
     form, steps = automaton.transitions, automaton.min_tokens_steps
     values = form.max_register + 1
     place, begin = steps.key // values, steps.key % values

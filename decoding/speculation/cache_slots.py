@@ -1,7 +1,7 @@
 """Which slot of a cache holds which token of a text, or of a tree after it.
 
-    Row    what the cache holds of one text
-    New    what is to be read for it next: the rest of the text, and then nodes
+    CachedText    what the cache holds of one text
+    NewTokens    what is to be read for it next: the rest of the text, and then nodes
 
 Slots are numbers from 0; a row's may have holes, and those of several rows are the columns of one cache.
 """
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from decoding.speculation.tree import ROOT
 
 
-class Row:
+class CachedText:
     """What a cache holds of one text: its tokens up to some place, and nodes of a tree after it.
 
     Attributes:
@@ -34,7 +34,7 @@ class Row:
         self.parents: list[int] = []
 
     def follow(self, text: Sequence[int], tokens: Sequence[int], parents: Sequence[int], places: Sequence[int]) -> None:
-        """Goes on to another text or tree: keeps what they share with the last, and forgets the rest.
+        """Take another text or tree: keep what it shares with the last, and forget the rest.
 
         What is asked about (`places`) is forgotten too, for its logits have not been kept.
         """
@@ -50,7 +50,7 @@ class Row:
             self.nodes.clear()
 
     def _settle(self, text: list[int]) -> None:
-        """Takes the nodes that the text went on with for text."""
+        """Turn the nodes that the text continues with into text."""
         read = len(self.slots)
         if text[:read] != self.text[:read]:
             pairs = enumerate(zip(text, self.text, strict=False))
@@ -66,21 +66,21 @@ class Row:
         self.nodes.clear()
 
     def used(self) -> list[int]:
-        """All slots, in the order in which they were read."""
+        """Return all slots, in the order in which they were read."""
         return [*self.slots, *self.nodes.values()]
 
     def num_slots(self) -> int:
-        """One more than the last slot."""
+        """Return one more than the last slot."""
         return max(self.used(), default=-1) + 1
 
     def move_to_front(self) -> None:
-        """Numbers the slots anew, in the order of `used`."""
+        """Number the slots anew, in the order of `used`."""
         self.nodes = {node: len(self.slots) + place for place, node in enumerate(self.nodes)}
         self.slots = list(range(len(self.slots)))
 
 
-class New:
-    """The tokens that are to be read for a row.
+class NewTokens:
+    """The tokens that must be read for a text.
 
     Attributes:
         tokens: the tokens.
@@ -88,8 +88,8 @@ class New:
         num_wanted: how many of the last ones hold all that are asked about.
     """
 
-    def __init__(self, row: Row, places: Sequence[int]) -> None:
-        """Finds what is new.
+    def __init__(self, row: CachedText, places: Sequence[int]) -> None:
+        """Find the tokens that the cache lacks.
 
         Args:
             row: what the cache holds, after `follow`.
@@ -118,19 +118,19 @@ class New:
         """N."""
         return len(self.tokens)
 
-    def from_behind(self, places: Sequence[int]) -> list[int]:
-        """Where the tokens of places stand, counted from behind: -1 is the last."""
+    def from_end(self, places: Sequence[int]) -> list[int]:
+        """Return the indices of the tokens of places, counted from the end: -1 is the last."""
         return [self._index[place] - len(self) for place in places]
 
     def is_chain(self) -> bool:
-        """Whether all that has been read lies slot by slot in order, and all that is new goes on behind it."""
+        """Whether all that was read lies in order, slot by slot, and the new tokens continue it."""
         row, read = self._row, [*self._row.nodes]
         nodes = read + self._nodes
         in_order = row.num_slots() == len(row.used()) and (not read or row.nodes[read[-1]] == row.num_slots() - 1)
         return in_order and [row.parents[node] for node in nodes] == [ROOT, *nodes][: len(nodes)]
 
     def show(self, mask: npt.NDArray[np.bool_]) -> None:
-        """Writes which slots the new tokens see.
+        """Write which slots the new tokens see.
 
         Args:
             mask: `[N, S]`, a row for each new token; their own slots are the last N.
@@ -152,6 +152,6 @@ class New:
                 parent = row.parents[parent]
 
     def take(self, first: int) -> None:
-        """Notes that the tokens have been read, into slots from `first` on."""
+        """Note that the tokens have been read, into slots from `first` on."""
         self._row.slots += range(first, first + self._num_text)
         self._row.nodes |= {node: first + self._index[node] for node in self._nodes}

@@ -1,4 +1,4 @@
-"""Jump-forward: what a constraint leaves no choice about is written without asking the model.
+"""Jump-forward: write what the constraint forces without asking the model.
 
     forced_tokens    the tokens that follow while every mask holds a single one. Plain sampling writes the same.
     forced_text      the bytes that follow while all that is allowed begins with the same byte. That is more than the
@@ -20,22 +20,21 @@ from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import numpy.typing as npt
 
+from automata.arrays import IntArray
 from tokenfst.canonical.automaton import CanonicalTokenAutomaton
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
 
-Words = npt.NDArray[np.int32]
 # From a text to the token ids that the model's encoder gives it, without special tokens.
 Encode: TypeAlias = Callable[[str], Sequence[int]]
 
 # How many tokens before a forced text the encoder is shown, for what it does depends on them.
-CONTEXT = 8
+ENCODER_CONTEXT = 8
 
 
-def only_token(words: Words) -> int | None:
-    """The token of a mask that holds a single one, None for other masks.
+def only_token(words: IntArray) -> int | None:
+    """Return the token of a mask that holds a single one, None for other masks.
 
     Args:
         words: `[W]` int32, packed.
@@ -48,7 +47,7 @@ def only_token(words: Words) -> int | None:
 
 
 def forced_tokens(automaton: TokenAutomaton, state: Any, max_tokens: int = 256) -> list[int]:
-    """The tokens that must come after a state one by one, the end token included; at most `max_tokens`."""
+    """Return the tokens that must come after a state one by one, the end token included; at most `max_tokens`."""
     words, tokens = np.empty_like(automaton.vocabulary.all_words), list[int]()
     while len(tokens) < max_tokens:
         automaton.fill_bitmask(state, words)
@@ -63,9 +62,9 @@ def forced_tokens(automaton: TokenAutomaton, state: Any, max_tokens: int = 256) 
 
 
 def forced_text(automaton: TokenAutomaton, state: Any, max_bytes: int = 256) -> bytes:
-    """The bytes that every text has after a state, at most `max_bytes`.
+    """Return the bytes that every text has after a state, at most `max_bytes`.
 
-    Found by walking over tokens of one byte: what is forced behind a byte that is no token by itself is not found.
+    Found by walking over tokens of one byte: text that is forced after a byte that is not a token is not found.
     Nothing is found where a token may mean something else than its bytes: at the start of a text, for tokenizers that
     drop a space there, and for automata of canonical tokenization, which forbid single bytes.
     """
@@ -87,7 +86,7 @@ def forced_text(automaton: TokenAutomaton, state: Any, max_bytes: int = 256) -> 
 
 
 def retokenized(vocabulary: Vocabulary, before: Sequence[int], text: bytes, encode: Encode) -> list[int]:
-    """A text as the encoder cuts it after other tokens.
+    """Return a text as the encoder cuts it after other tokens.
 
     Args:
         vocabulary: the tokens.
@@ -100,7 +99,7 @@ def retokenized(vocabulary: Vocabulary, before: Sequence[int], text: bytes, enco
         The tokens, which write exactly the text's whole characters; none if the encoder does not write them.
     """
     text = _whole_characters(text)
-    for context in ([*before[-CONTEXT:]], []):
+    for context in ([*before[-ENCODER_CONTEXT:]], []):
         head = vocabulary.detokenize(context)
         try:
             tokens = list(encode((head + text).decode()))
@@ -119,7 +118,7 @@ def retokenized(vocabulary: Vocabulary, before: Sequence[int], text: bytes, enco
 
 
 def settled(automaton: TokenAutomaton, state: Any, tokens: Sequence[int]) -> list[int]:
-    """As many of the tokens of a forced text as no other token could reach across: the last piece is left open.
+    """Return as many of the tokens of a forced text as no other token could reach across: the last piece is left open.
 
     Args:
         automaton: what the text is to match.
@@ -162,14 +161,14 @@ class _FirstBytes:
         self.length = np.array([len(token) for token in vocabulary.tokens])
         first = np.array([token[0] if token else -1 for token in vocabulary.tokens])
         size = len(vocabulary.all_words) * 32
-        self._others: dict[int, Words] = {}
+        self._others: dict[int, IntArray] = {}
         for byte in np.unique(first[first >= 0]).tolist():
             bits = np.ones(size, np.uint8)
             bits[: len(first)] = first != byte
             self._others[byte] = np.packbits(bits, bitorder="little").view(np.int32)
 
-    def of(self, words: Words) -> int | None:
-        """The byte that all tokens of a mask begin with, None where there is none."""
+    def of(self, words: IntArray) -> int | None:
+        """Return the byte that all tokens of a mask begin with, None where there is none."""
         (places,) = words.nonzero()
         if not len(places):
             return None

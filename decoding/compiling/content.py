@@ -1,9 +1,9 @@
-"""The content of a constraint as a key: two constraints that were made alike, one after the other, are one.
+"""Cache keys of constraints, by content: equal constraints have equal keys, whichever objects they are.
 
-A server reads a schema anew for each request, so constraints are to be told apart by what they say and not by which
-object they are. The fingerprint is that of a tree: numbers, texts and arrays by their bytes, nodes of expressions and
-automata by their kind and their parts. What has a network of rules is what its network is. What is none of these, such
-as a constraint of calls of Python functions, is known by itself: it is equal to what it says it is equal to.
+A server reads a schema again for each request, so constraints are compared by what they say. The key is the fingerprint
+of a tree: numbers, texts and arrays by their bytes, nodes of expressions and automata by their kind and their parts. A
+constraint with a network of rules has the key of its network. Any other constraint, such as one of calls of Python
+functions, is its own key, compared by its own equality.
 
 Rejected: pickles (functions that read values back are part of constraints, and cannot always be pickled); the hash of
 Python (64 bits are too few to trust an automaton to, and tables have none).
@@ -29,7 +29,7 @@ _PLAIN = frozenset({type(None), bool, int, str, bytes})
 
 
 def content_of(constraint: object) -> Hashable:
-    """What is equal for constraints of equal content: a fingerprint (SHA-256), or the constraint itself."""
+    """Return the key of a constraint: a fingerprint (SHA-256), or the constraint itself."""
     known = ["network", constraint.to_network()] if isinstance(constraint, SupportsLazy) else ["itself", constraint]
     try:
         return _digest([known[0], _Forms().of(known[1])])
@@ -50,7 +50,7 @@ class _Forms:
         self.made: list[object] = []
 
     def of(self, value: object) -> _Form:
-        """The form of a value.
+        """Return the form of a value.
 
         Raises:
             _Opaque: it has none.
@@ -67,14 +67,14 @@ class _Forms:
         return self.known[id(value)]
 
     def of_object(self, value: object) -> _Form:
-        """The form of an array, a mapping, an automaton or a grammar."""
+        """Return the form of an array, a mapping, an automaton or a grammar."""
         if isinstance(value, np.ndarray):
             data = hashlib.sha256(np.ascontiguousarray(value).data).digest()
             return ["array", value.dtype.str, value.shape, data]
         if isinstance(value, Mapping):
             return ["mapping", self.of(list(value.items()))]
         if isinstance(value, ByteAutomaton):
-            # Its arrays are made anew whenever they are asked for, and are known by identity.
+            # Its arrays are made anew at each access, and forms are kept by identity.
             parts = [value.is_sparse, *value.__reduce__()[1]]
             self.made.append(parts)
             return ["ByteAutomaton", _digest(self.of(parts))]
@@ -85,7 +85,7 @@ class _Forms:
         raise _Opaque
 
     def add(self, root: Expr) -> None:
-        """Makes the form of an expression known; innermost parts first, so that no nesting is too deep."""
+        """Make the form of an expression known; innermost parts first, so that no nesting is too deep."""
         stack = [root]
         while stack:
             node = stack[-1]

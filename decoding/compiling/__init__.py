@@ -1,0 +1,9 @@
+"""Compile beside the prompt: a server requests an automaton and takes it when the first token is due.
+
+background  BackgroundCompiler: threads that compile, and a cache of their automata
+content     the key of a constraint in that cache: what it says, not which object it is
+"""
+
+from decoding.compiling.background import BackgroundCompiler, Compiling
+
+__all__ = ["BackgroundCompiler", "Compiling"]

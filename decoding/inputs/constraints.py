@@ -1,0 +1,141 @@
+"""Constraints as they are given to a call, and the automata that they are.
+
+A constraint is anything that `tokenfst.compile` takes, an automaton over the call's vocabulary, a future of one
+(`decoding.BackgroundCompiler`), or None where anything may be written. A list has one constraint for each prompt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future
+from typing import Any, TypeAlias
+
+import tokenfst
+from automata.errors import IncompleteOutput, VocabularyError
+from automata.limits import DEFAULT_LIMITS, Limits
+from tokenfst.compile import Constraint
+from tokenfst.token_automaton import TokenAutomaton
+from tokenfst.vocabulary import Vocabulary
+
+Automaton: TypeAlias = TokenAutomaton
+# An automaton, one that is still being compiled, or None for text that is free.
+Constrained: TypeAlias = Automaton | Future[Any] | None
+ConstraintLike: TypeAlias = Constraint | Constrained
+ConstraintLikes: TypeAlias = ConstraintLike | Sequence[ConstraintLike]
+
+
+def constrained(
+    constraint: ConstraintLikes,
+    vocabulary: Vocabulary,
+    *,
+    at_text_start: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+) -> list[Constrained]:
+    """Compile a constraint, or a list of constraints; the same object is compiled once.
+
+    Args:
+        constraint: one constraint, or a list (see the module).
+        vocabulary: the tokens of the model.
+        at_text_start, limits: as for `tokenfst.compile`.
+
+    Returns:
+        One automaton, future or None for each constraint given.
+
+    Raises:
+        PatternError, EmptyLanguage, LimitExceeded: as `tokenfst.compile`.
+        VocabularyError: an automaton is over another vocabulary, or the vocabulary has no end token.
+        ValueError: `at_text_start` with an automaton that was compiled without it.
+    """
+    if not vocabulary.eos_ids:
+        raise VocabularyError("the vocabulary has no end-of-sequence token, so no text could end")
+    several: Sequence[Any] = constraint if isinstance(constraint, list | tuple) else [constraint]
+    known: dict[int, Constrained] = {}
+    for one in several:
+        if id(one) not in known:
+            known[id(one)] = _constrained(one, vocabulary, at_text_start, limits)
+    return [known[id(one)] for one in several]
+
+
+def _constrained(constraint: Any, vocabulary: Vocabulary, at_text_start: bool, limits: Limits) -> Constrained:
+    if constraint is None or isinstance(constraint, Future):
+        return constraint
+    if not isinstance(constraint, TokenAutomaton):
+        compiled: Automaton = tokenfst.compile(constraint, vocabulary, at_text_start=at_text_start, limits=limits)
+        return compiled
+    check_vocabulary(constraint, vocabulary)
+    if at_text_start and not constraint.at_text_start:
+        raise ValueError("the automaton continues a text: compile it with at_text_start=True")
+    return constraint
+
+
+def check_count(number: int, prompts: int) -> None:
+    """Raise ValueError unless there is one constraint, or one for each prompt."""
+    if number not in (1, prompts):
+        raise ValueError(f"there are {number} constraints for {prompts} prompts: give one for all, or one for each")
+
+
+def check_vocabulary(automaton: Automaton, vocabulary: Vocabulary) -> None:
+    """Raise VocabularyError unless an automaton is over the vocabulary."""
+    if automaton.vocabulary.digest != vocabulary.digest:
+        raise VocabularyError(
+            f"the automaton was compiled for another vocabulary than the tokenizer's, of "
+            f"{len(automaton.vocabulary):,} tokens and not {len(vocabulary):,}"
+        )
+
+
+def resolved(one: Constrained, vocabulary: Vocabulary, max_new_tokens: int | None) -> Automaton | None:
+    """Return the automaton of a constraint; waits for one that is being compiled.
+
+    Raises:
+        IncompleteOutput: its shortest text takes more than `max_new_tokens` tokens.
+        VocabularyError: the automaton is over another vocabulary.
+        Exception: what compiling it raised.
+    """
+    automaton: Automaton | None = one.result() if isinstance(one, Future) else one
+    if automaton is None:
+        return None
+    check_vocabulary(automaton, vocabulary)
+    if max_new_tokens is not None:
+        check_limit(automaton, max_new_tokens)
+    return automaton
+
+
+def check_limit(automaton: TokenAutomaton, max_new_tokens: int) -> None:
+    """Raise unless a text of an automaton fits a limit.
+
+    Raises:
+        IncompleteOutput: the shortest takes more tokens.
+    """
+    if not automaton.fits(automaton.start, max_new_tokens):
+        least = automaton.min_tokens(automaton.start)
+        raise IncompleteOutput(f"the constraint takes at least {least} tokens, and the limit is {max_new_tokens}")
+
+
+def automata_for(
+    constraint: ConstraintLikes,
+    vocabulary: Vocabulary,
+    prompts: int,
+    max_new_tokens: int,
+    *,
+    at_text_start: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+) -> list[Automaton]:
+    """Return the automaton of each prompt, for loops that keep states on the host; waits for those being compiled.
+
+    Raises:
+        ValueError: a prompt has no constraint, or there are more or fewer constraints than prompts.
+        IncompleteOutput: the shortest text of a prompt takes more than `max_new_tokens` tokens.
+        Exception: as `constrained`.
+    """
+    each = constrained(constraint, vocabulary, at_text_start=at_text_start, limits=limits)
+    check_count(len(each), prompts)
+    automata = []
+    for number, one in enumerate(each):
+        try:
+            automaton = resolved(one, vocabulary, max_new_tokens)
+        except IncompleteOutput as error:
+            raise IncompleteOutput(f"prompt {number}: {error}") from None
+        if automaton is None:
+            raise ValueError(f"prompt {number} has no constraint: r'(?s:.)*' allows any text")
+        automata.append(automaton)
+    return automata * prompts if len(automata) == 1 else automata

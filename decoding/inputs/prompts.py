@@ -1,0 +1,86 @@
+"""Prompts as the model reads them.
+
+A prompt is a text, which the tokenizer encodes, or a list of token ids, which is taken as it is. A flat list of token
+ids is one prompt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import torch
+from torch import Tensor
+
+from tokenfst.vocabulary import Vocabulary
+
+Prompt: TypeAlias = str | Sequence[int]
+Prompts: TypeAlias = Prompt | Sequence[Prompt]
+
+
+def prompt_tokens(tokenizer: Any, prompts: Prompts) -> list[list[int]]:
+    """Return the token ids of one prompt or several.
+
+    Args:
+        tokenizer: a tokenizer of `transformers`; or a `Vocabulary` if all prompts are token ids.
+        prompts: texts, or lists of token ids. An empty text becomes the tokenizer's first special token.
+
+    Raises:
+        TypeError: a prompt is something else, such as the output of a tokenizer, or a text without a tokenizer.
+        ValueError: a prompt has no tokens.
+    """
+    if isinstance(prompts, Mapping):
+        raise TypeError(
+            "prompts are texts, and this is a tokenizer's output: pass the texts themselves, or "
+            'its token ids, encoded["input_ids"].tolist()'
+        )
+    if isinstance(prompts, bytes | Tensor) or not isinstance(prompts, Sequence):
+        raise TypeError(f"prompts are texts or lists of token ids, not {type(prompts).__name__}")
+    is_one = isinstance(prompts, str) or (len(prompts) > 0 and all(isinstance(token, int) for token in prompts))
+    several: Any = [prompts] if is_one else prompts
+    return [_tokens(tokenizer, prompt, number) for number, prompt in enumerate(several)]
+
+
+def _tokens(tokenizer: Any, prompt: Any, number: int) -> list[int]:
+    if isinstance(prompt, str):
+        if isinstance(tokenizer, Vocabulary):
+            raise TypeError(f"prompt {number} is a text, and a vocabulary encodes none: pass the tokenizer")
+        encoded: list[int] = tokenizer(prompt)["input_ids"]
+        return encoded or [first_token(tokenizer)]
+    if isinstance(prompt, bytes) or not isinstance(prompt, Sequence) or not all(isinstance(one, int) for one in prompt):
+        raise TypeError(f"prompt {number} is a text or a list of token ids, not {type(prompt).__name__}")
+    if not prompt:
+        raise ValueError(f"prompt {number} has no tokens: begin with the model's first special token")
+    return list(prompt)
+
+
+def first_token(tokenizer: Any) -> int:
+    """Return the token that an empty prompt begins with.
+
+    Raises:
+        ValueError: the tokenizer has neither a first nor a last special token.
+    """
+    for token in (tokenizer.bos_token_id, tokenizer.eos_token_id):
+        if token is not None:
+            return int(token)
+    raise ValueError("the prompt is empty, and the tokenizer names no special token for a model to begin with")
+
+
+def pad_token(tokenizer: Any, vocabulary: Vocabulary) -> int:
+    """Return the token that fills a batch: the tokenizer's padding, or else the first end token."""
+    known = getattr(tokenizer, "pad_token_id", None)
+    return int(known) if known is not None else vocabulary.eos_ids[0]
+
+
+def padded(rows: Sequence[Sequence[int]], pad: int, device: torch.device | str) -> dict[str, Tensor]:
+    """Return `input_ids` and `attention_mask`, `[B, T]` int64 each, padded on the left.
+
+    Args:
+        rows: the token ids of each prompt, at least one prompt.
+        pad: the token that fills shorter rows.
+        device: where the tensors live.
+    """
+    longest = max(map(len, rows))
+    ids = [[pad] * (longest - len(row)) + list(row) for row in rows]
+    mask = [[0] * (longest - len(row)) + [1] * len(row) for row in rows]
+    return {"input_ids": torch.tensor(ids, device=device), "attention_mask": torch.tensor(mask, device=device)}

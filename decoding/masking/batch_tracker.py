@@ -1,0 +1,372 @@
+"""BatchTracker: the state of each row of a batch, found from the tokens of the rows alone, and the masks of the states.
+
+Whoever calls a logits processor hands over tokens and does not say what became of the earlier ones: beams change
+places, draft tokens are taken back, the same place is asked about twice. So the tracker keeps the rows and states of
+the last lengths, and a row that continues one of those rows starts from its state.
+
+    rows         each has its automaton, or none; the rows of one prompt are neighbors and take each other's places only
+    on a device  automata that the arena holds (`decoding.arena`), side by side
+    on the host  the others (`decoding.masking.host_masks`): canonical automata, and automata whose tables would take
+                 longer than `MAX_COMPLETING` to make
+
+A row is found among the earlier ones by a hash of its tokens, and then compared with it, so a collision cannot go
+unnoticed. On an accelerator nothing waits for the outcome in the usual case, a call whose rows are one token longer
+than those of the call before: everything is computed there, and what may be wrong is noted on the device and read
+every `CHECKED_EVERY` calls and by `check`. A row that continues none of the earlier ones allows nothing but an end
+token until then. On the CPU, and in any other case, the host looks at once.
+
+Rejected: states in a table by the tokens of the row (the tokens would have to be read from the device at each step).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import torch
+from torch import Tensor
+
+from automata.errors import IncompleteOutput, TokenNotAllowed, TooManyConfigurations, VocabularyError
+from decoding.arena import FREE_SLOT, Arena, Sequences, tables_for_arena
+from decoding.arena.arena import MAX_DEPTH
+from decoding.arena.bits import tokens_of_byte, unpacked
+from decoding.arena.layout import DEAD
+from decoding.inputs.constraints import Automaton
+from decoding.masking.host_masks import ASTRAY, ENDED, HostState, advanced, host_excess, packed_masks
+
+# The lengths that are kept beside that of the prompt: more than any draft is long.
+KEPT: Final = 64
+# The calls between two looks at what was noted on a device.
+CHECKED_EVERY: Final = 32
+# Seconds that making the tables of an automaton may take before its rows are written.
+MAX_COMPLETING: Final = 0.25
+# Models pad their logits beyond the vocabulary, but none by this factor.
+_MOST_PADDING: Final = 2
+# An odd number; rows are hashed as polynomials in it, modulo 2^64.
+_BASE: Final = 0x5851F42D4C957F2D
+
+
+class BatchStates(NamedTuple):
+    """The states of the rows of a batch.
+
+    Attributes:
+        tokens: `[B, T]`, the rows.
+        device: the states of the rows on the device; other rows stand in the slot that allows everything. None if no
+            row is on the device.
+        host: by row, the state of a row on the host, None for the others.
+        lost: `[B]` bool, the rows that continue none of the rows before; None if all are known to.
+    """
+
+    tokens: Tensor
+    device: Sequences | None
+    host: tuple[HostState, ...]
+    lost: Tensor | None = None
+
+
+class BatchTracker:
+    """Tracks the rows of one call of `model.generate`.
+
+    Attributes:
+        automata: one for each prompt, None where anything may be written; or one for all.
+        device, width: those of the logits.
+        prompt_length: the tokens of each row that are the prompt.
+    """
+
+    def __init__(
+        self,
+        automata: Sequence[Automaton | None],
+        prompts: Tensor,
+        device: torch.device,
+        width: int,
+        max_depth: int | None = None,
+    ) -> None:
+        """Copy the automata that the arena can hold to the device.
+
+        Args:
+            automata: one for each prompt, None where anything may be written; or one for all.
+            prompts: `[B, T]`, the rows before anything is written; B is a multiple of the number of automata.
+            device: where the logits are.
+            width: V, their width.
+            max_depth: the most symbols on the stack of a grammar's automaton; None for the arena's default.
+
+        Raises:
+            ValueError: `width` is less than the vocabulary's, or B does not fit.
+            VocabularyError: the automata are over different vocabularies, or `width` is far more than theirs.
+        """
+        self._end_ids = torch.tensor(_end_ids(automata, width), dtype=torch.int64, device=device)
+        times, rest = divmod(len(prompts), len(automata))
+        if rest:
+            raise ValueError(f"there are {len(automata)} constraints, and {len(prompts)} rows")
+        self.automata, self.device, self.width = list(automata), device, width
+        self.prompt_length, self._prompts = prompts.shape[1], prompts
+        numbers = [number for number in range(len(automata)) for _ in range(times)]
+        self._by_row = [automata[number] for number in numbers]
+        self._arena, slots = _arena(automata, device, width, max_depth)
+        at = self._arena.starts([slots[number] for number in numbers]) if self._arena is not None else None
+        held = [slots[number] != FREE_SLOT for number in numbers]
+        rows = zip(self._by_row, held, strict=True)
+        host = [None if one is None or is_held else one.start for one, is_held in rows]
+        self._has_host = any(state is not None for state in host)
+        self._all_held, self._held = all(held), torch.tensor(held, device=device)
+        self._by_byte = tokens_of_byte(device)
+        self._first = torch.arange(0, len(prompts), times, device=prompts.device)
+        # States on the host take the tokens there in any case.
+        self._defers = not _is_host(device) and not self._has_host
+        self._noted: Tensor | None = None
+        self._unchecked: list[tuple[BatchStates, int | None]] = []
+        self._kept: dict[int, BatchStates] = {}
+        self._last = self.prompt_length
+        self._keep(BatchStates(prompts, at, tuple(host)))
+
+    # Where rows stand
+
+    def states(self, tokens: Tensor) -> BatchStates:
+        """Return where rows stand.
+
+        Args:
+            tokens: `[B, T]`, the prompts and what has been written.
+
+        Raises:
+            ValueError: the prompts are others than before, or there are more or fewer rows.
+        """
+        if self._defers:
+            if tokens is self._prompts:
+                return self._kept[self.prompt_length]
+            if tokens.shape == (len(self._prompts), self._last + 1):
+                known = self._kept[self._last]
+                place, found = self._places(tokens[:, :-1], known.tokens)
+                return self._advanced(self._selected(known, place, found), tokens)
+        if not torch.equal(tokens[:, : self.prompt_length], self._prompts):
+            raise ValueError("these are other prompts than before: a processor is made for one call of generate")
+        for length in sorted(self._kept, reverse=True):
+            known = self._kept[length]
+            if length <= tokens.shape[1]:
+                place, found = self._places(tokens[:, :length], known.tokens)
+                if bool(found.all()):
+                    states = self._selected(known, place, None)
+                    for at in range(length, tokens.shape[1]):
+                        states = self._advanced(states, tokens[:, : at + 1])
+                    self._last = tokens.shape[1]
+                    return states
+        raise AssertionError("the prompts are always known")
+
+    def _keep(self, states: BatchStates) -> None:
+        length = states.tokens.shape[1]
+        self._kept[length] = states
+        self._last = length
+        if length - KEPT > self.prompt_length:
+            self._kept.pop(length - KEPT, None)
+
+    def _places(self, rows: Tensor, known: Tensor) -> tuple[Tensor, Tensor]:
+        """Find each row among the known ones of its prompt.
+
+        Args:
+            rows, known: `[B, T]`, of the same length.
+
+        Returns:
+            `[B]` int64, the place of each row; and `[B]` bool, whether the row at that place is the same.
+        """
+        powers = torch.full((rows.shape[1],), _BASE, device=rows.device).cumprod(0)
+        new, old = ((each * powers).sum(1).unflatten(0, (len(self.automata), -1)) for each in (rows, known))
+        place = (new[:, :, None] == old[:, None]).to(torch.uint8).argmax(2) + self._first[:, None]
+        place = place.flatten()
+        return place, (known.index_select(0, place) == rows).all(1)
+
+    def _selected(self, states: BatchStates, place: Tensor, found: Tensor | None) -> BatchStates:
+        """Return the states of rows at some places; rows that are not found there are dead."""
+        host, device, lost = states.host, states.device, None
+        if self._has_host:
+            host = tuple([host[row] for row in place.tolist()])
+        if device is not None:
+            device = device.index_select(place.to(self.device))
+        if found is not None:
+            lost = ~found.to(self.device)
+            if states.lost is not None:
+                lost = lost | states.lost.index_select(0, place.to(self.device))
+            if device is not None:
+                device = device._replace(row=device.row.masked_fill(lost[:, None, None], DEAD))
+        return BatchStates(states.tokens.index_select(0, place), device, host, lost)
+
+    def _advanced(self, states: BatchStates, tokens: Tensor) -> BatchStates:
+        """Return the states with one token more."""
+        last, device, host = tokens[:, -1], states.device, states.host
+        if self._arena is not None and device is not None:
+            device = self._arena.advance(device, last.to(self.device))
+        if self._has_host:
+            rows = zip(self._by_row, host, last.tolist(), strict=True)
+            host = tuple([advanced(automaton, state, token) for automaton, state, token in rows])
+        reached = BatchStates(tokens, device, host, states.lost)
+        self._keep(reached)
+        return reached
+
+    # Masks
+
+    def apply_(self, scores: Tensor, states: BatchStates, remaining: int | None, price: int = 0) -> Tensor:
+        """Write minus infinity over the scores of forbidden tokens, in place.
+
+        A row that has gone astray (a beam of probability zero) has nothing allowed but the end token.
+
+        Args:
+            scores: `[B, V]`, logits or log-probabilities.
+            states: where the rows stand.
+            remaining: the number of tokens that may still be written, the next one and the end token included; then a
+                token is allowed only if the text can still be completed after it. None for any number.
+            price: what is taken off a score for each token by which the text becomes longer than it has to be.
+
+        Raises:
+            TokenNotAllowed, IncompleteOutput, TooManyConfigurations, ValueError: as `check`; at once on the CPU, later
+                on an accelerator.
+        """
+        if self._arena is None and not self._has_host:
+            return scores
+        astray = self._examined(states, remaining)
+        ends = scores.index_select(1, self._end_ids)
+        if self._arena is not None and states.device is not None:
+            before = None if self._all_held else scores.clone()
+            wrap_up = self._held.float().mul(price) if price else None
+            self._arena.apply_(scores, states.device, remaining, wrap_up=wrap_up)
+            if before is not None:
+                scores.copy_(torch.where(self._held[:, None], scores, before))
+        if self._has_host:
+            self._apply_host_(scores, states.host, remaining, price)
+        if astray is not None:
+            kept = scores.index_select(1, self._end_ids)
+            scores.index_copy_(1, self._end_ids, torch.where(astray[:, None], ends, kept))
+        return scores
+
+    def _apply_host_(self, scores: Tensor, host: Sequence[HostState], remaining: int | None, price: int) -> None:
+        if price:
+            for row, state in enumerate(host):
+                if state is not None and state is not ASTRAY and state is not ENDED:
+                    more = host_excess(self._by_row[row], state, self.width).to(self.device)
+                    scores[row] -= (price * more).to(scores.dtype)
+        words = packed_masks(self._by_row, host, self.width, remaining).to(self.device)
+        scores.masked_fill_(~unpacked(words, self.width, self._by_byte), float("-inf"))
+
+    # What may be wrong with rows
+
+    def check(self) -> None:
+        """Read what was noted on the device since the last look, and raise if something is wrong.
+
+        Raises:
+            TokenNotAllowed: every row holds a token that the constraint forbids.
+            IncompleteOutput: a row can be completed within the tokens that are left, but only with a stack higher than
+                `max_depth`.
+            TooManyConfigurations: a row has more derivations side by side than the automaton carries.
+            ValueError: a row continues none of the rows of the call before.
+        """
+        noted, unchecked = self._noted, self._unchecked
+        self._noted, self._unchecked = None, []
+        if noted is None or not bool(noted):
+            return
+        for states, remaining in unchecked:
+            if states.lost is not None and bool(states.lost.any()):
+                raise ValueError("a row continues none of the rows of the call before")
+            self._astray_now(states, remaining)
+
+    def _examined(self, states: BatchStates, remaining: int | None) -> Tensor | None:
+        """Return which rows have gone astray or cannot be completed, `[B]` bool; None if none are.
+
+        On an accelerator, in the usual case, nothing is read, and what may be wrong is noted.
+        """
+        if not self._defers:
+            return self._astray_now(states, remaining)
+        astray = self._astray(states)
+        wrong = astray.all()
+        if self._arena is not None and states.device is not None:
+            wrong = wrong | states.device.overflowed.any()
+            if remaining is not None:
+                stuck = self._held & ~astray & (self._arena.remaining(states.device) > remaining)
+                wrong, astray = wrong | stuck.any(), astray | stuck
+        if states.lost is not None:
+            wrong = wrong | states.lost.any()
+        self._noted = wrong if self._noted is None else self._noted | wrong
+        self._unchecked.append((states, remaining))
+        if len(self._unchecked) >= CHECKED_EVERY:
+            self.check()
+        return astray
+
+    def _astray(self, states: BatchStates) -> Tensor:
+        """Return which rows hold a token that was not allowed, `[B]` bool."""
+        if self._has_host:
+            astray = torch.tensor([state is ASTRAY for state in states.host], device=self.device)
+        else:
+            astray = torch.zeros(len(states.tokens), dtype=torch.bool, device=self.device)
+        if self._arena is not None and states.device is not None:
+            astray = astray | (self._held & self._arena.astray(states.device))
+        return astray
+
+    def _astray_now(self, states: BatchStates, remaining: int | None) -> Tensor | None:
+        """Return what `_examined` returns, after a look at every row; raises as `check`."""
+        astray = self._astray(states)
+        if self._arena is not None and states.device is not None:
+            rows = states.device.overflowed.nonzero().flatten().tolist()
+            if rows:
+                raise TooManyConfigurations(
+                    f"rows {rows} have more derivations side by side than are carried (`max_configurations`)"
+                )
+            astray = astray | self._stuck(self._arena, states, states.device, astray, remaining)
+        if not bool(astray.any()):
+            return None
+        if bool(astray.all()):
+            raise TokenNotAllowed("every sequence holds a token that the constraint forbids")
+        return astray
+
+    def _stuck(self, arena: Arena, states: BatchStates, at: Sequences, astray: Tensor, remaining: int | None) -> Tensor:
+        """Return which rows hold a token that there was no room for, `[B]` bool, as beams of probability zero may.
+
+        Raises:
+            IncompleteOutput: a row has room, but only with a stack higher than `max_depth`.
+        """
+        has_way = arena.mask(at).any(1) if remaining is None else arena.remaining(at) <= remaining
+        stuck = self._held & ~astray & ~has_way
+        for row in stuck.nonzero().flatten().tolist():
+            if remaining is None or not self._needs_more(states, row, remaining):
+                raise IncompleteOutput("a text cannot be completed within both `max_new_tokens` and `max_depth`")
+        return stuck
+
+    def _needs_more(self, states: BatchStates, row: int, remaining: int) -> bool:
+        """Whether a row cannot be completed within the tokens that are left, whatever the height of its stack.
+
+        The row is read anew on the host: the device knows how many tokens it takes within `max_depth`.
+        """
+        automaton = self._by_row[row]
+        assert automaton is not None
+        state = automaton.start
+        for token in states.tokens[row, self.prompt_length :].tolist():
+            state = automaton.advance(state, token)
+        return not automaton.fits(state, remaining)
+
+
+def _is_host(device: torch.device) -> bool:
+    """Whether reading a tensor takes no wait."""
+    return device.type == "cpu"
+
+
+def _end_ids(automata: Sequence[Automaton | None], width: int) -> list[int]:
+    """Return the end tokens of the automata's vocabulary, after checking that it is one and not too wide."""
+    given = [automaton for automaton in automata if automaton is not None]
+    if not given:
+        return []
+    vocabulary = given[0].vocabulary
+    if any(automaton.vocabulary.digest != vocabulary.digest for automaton in given):
+        raise VocabularyError("the constraints of one batch were compiled for different vocabularies")
+    if width < len(vocabulary):
+        raise ValueError(f"logits of width {width} do not cover the vocabulary of {len(vocabulary)}")
+    if width > _MOST_PADDING * len(vocabulary):
+        raise VocabularyError(f"logits of width {width} are another model's than the vocabulary of {len(vocabulary)}")
+    return list(vocabulary.eos_ids)
+
+
+def _arena(
+    automata: Sequence[Automaton | None], device: torch.device, width: int, max_depth: int | None
+) -> tuple[Arena | None, list[int]]:
+    """Return the arena of the automata that it can hold, None where there are none, and the slot of each automaton."""
+    tables = [None if one is None else tables_for_arena(one, MAX_COMPLETING) for one in automata]
+    held = {id(one): one for one in tables if one is not None}
+    if not held:
+        return None, [FREE_SLOT] * len(automata)
+    depth = MAX_DEPTH if max_depth is None else max_depth
+    arena = Arena.of(list(held.values()), device, width=width, max_depth=depth)
+    slots = {key: slot for slot, key in enumerate(held, 1)}
+    return arena, [slots.get(id(one), FREE_SLOT) for one in tables]

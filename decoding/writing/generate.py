@@ -1,0 +1,199 @@
+"""Prompts and a constraint in, complete texts out.
+
+generate    by the loop of `transformers` with a logits processor; or by speculation (`decoding.speculation`)
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import torch
+from transformers import LogitsProcessorList
+
+from automata.errors import IncompleteOutput
+from automata.limits import DEFAULT_LIMITS, Limits
+from decoding.inputs.constraints import Automaton, ConstraintLikes, automata_for, check_count, constrained
+from decoding.inputs.prompts import Prompts, pad_token, padded, prompt_tokens
+from decoding.inputs.vocabularies import vocabulary_of
+from decoding.masking.processor import ConstraintLogitsProcessor, InPlace
+from decoding.sampling import Noise, Sampling, derived_seed
+from decoding.speculation import Speculation, decode_speculatively
+from tokenfst.vocabulary import Vocabulary
+
+# Settings of `transformers` that leave the model's distribution as it is; it has others of its own, such as top_k=50.
+_NEUTRAL: Final = {"top_k": 0, "top_p": 1.0, "min_p": None, "typical_p": 1.0}
+# Settings of `Sampling` that the loop of `transformers` does not have.
+_ONLY_OURS: Final = ("presence_penalty", "frequency_penalty")
+
+
+def generate(
+    model: Any,
+    tokenizer: Any,
+    prompts: Prompts,
+    constraint: ConstraintLikes,
+    *,
+    max_new_tokens: int = 256,
+    wrap_up_after: int | None = None,
+    temperature: float = 1.0,
+    seed: int | None = None,
+    num_beams: int = 1,
+    at_text_start: bool = False,
+    max_depth: int | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    speculation: Speculation | None = None,
+    **options: Any,
+) -> list[str]:
+    """Let a model write, after each prompt, a text that the constraint allows.
+
+    Args:
+        model: a causal language model of `transformers`.
+        tokenizer: its fast tokenizer; or its `Vocabulary` if prompts are token ids.
+        prompts: one prompt or several, each a text or a list of token ids. An empty text begins with the tokenizer's
+            first special token.
+        constraint: anything that `tokenfst.compile` takes, an automaton, or one that is being compiled
+            (`BackgroundCompiler`), which is waited for when the prompts have been read. Or a list with one for each
+            prompt, None where anything may be written.
+        max_new_tokens: the limit for each text, the end token counted. Every text is complete within it.
+        wrap_up_after: the number of tokens after which texts are urged to end, more with every token
+            (`ConstraintLogitsProcessor`); None for never.
+        temperature: 0 takes the likeliest token; anything above samples. 1 is the model's own distribution.
+        seed: makes sampling repeatable, and leaves the program's random state alone. The draws of two ways of writing,
+            with speculation and without, are different for the same seed.
+        num_beams: more than one searches for the likeliest text; see `beam_search` for scores and diverse texts.
+        at_text_start: what the constraint is about, and what is returned. False: what is added to the prompt. True: the
+            text that the new tokens are by themselves, as chat programs show an answer, and as it has to be where all
+            prompts are empty. It makes a difference for tokenizers that mark words (`tokenfst.compile`), and a compiled
+            automaton brings its own.
+        max_depth: for grammars, the most symbols on the stack; None for the default of `Arena`.
+        limits: how much compiling a constraint may take.
+        speculation: proposes several tokens at once, which leaves the distribution as it is; None for one by one.
+        **options: further settings of `Sampling`, such as `top_k`, by their names; without speculation also options of
+            `model.generate`, such as `num_return_sequences`, `assistant_model` or `cache_implementation`.
+
+    Returns:
+        One text for each prompt, without the prompt; `num_return_sequences` times as many where that is among the
+        options.
+
+    Raises:
+        PatternError, EmptyLanguage, LimitExceeded: as `tokenfst.compile`.
+        TooManyConfigurations: a text has more derivations side by side than the automaton carries.
+        IncompleteOutput: the shortest text takes more than `max_new_tokens`; or other options stopped a text early.
+        VocabularyError: the tokenizer has no end token, or an automaton is over another vocabulary.
+        TypeError, ValueError: an argument is not what it should be; options that do not go together; more or fewer
+            constraints than prompts; `at_text_start` with an automaton that was compiled without it.
+    """
+    vocabulary, rows = vocabulary_of(tokenizer), prompt_tokens(tokenizer, prompts)
+    if temperature < 0:
+        raise ValueError(f"temperature is 0 or more, and {temperature!r} is not")
+    if speculation is not None:
+        _check_speculation({"num_beams": num_beams, "wrap_up_after": wrap_up_after, "max_depth": max_depth, **options})
+        sampling = Sampling(temperature, seed=seed, **options)
+        automata = automata_for(
+            constraint, vocabulary, len(rows), max_new_tokens, at_text_start=at_text_start, limits=limits
+        )
+        return _speculated(model, rows, automata, sampling, max_new_tokens, speculation)
+    each = constrained(constraint, vocabulary, at_text_start=at_text_start, limits=limits)
+    check_count(len(each), len(rows))
+    if not rows:
+        return []
+    processor = ConstraintLogitsProcessor(
+        each, vocabulary, max_new_tokens=max_new_tokens, wrap_up_after=wrap_up_after, max_depth=max_depth
+    )
+    pad = pad_token(tokenizer, vocabulary)
+    settings = {**_drawn(temperature, options), **options, "num_beams": num_beams, "max_new_tokens": max_new_tokens}
+    with _seeded(seed):
+        found = _by_transformers(model, rows, processor, pad, settings)
+    made = processor.automata()
+    owners = [made[number * len(made) // len(found)] for number in range(len(found))]
+    return [_text(row, one, vocabulary, at_text_start) for row, one in zip(found, owners, strict=True)]
+
+
+@torch.no_grad()
+def _by_transformers(
+    model: Any, rows: list[list[int]], processor: ConstraintLogitsProcessor, pad: int, settings: dict[str, Any]
+) -> list[list[int]]:
+    """Return the new tokens of each row, written by the loop of `transformers`."""
+    written = model.generate(
+        **padded(rows, pad, model.device),
+        logits_processor=LogitsProcessorList([InPlace(processor)]),
+        eos_token_id=list(processor.vocabulary.eos_ids),
+        pad_token_id=pad,
+        **settings,
+    )
+    processor.check()
+    found: list[list[int]] = written[:, max(map(len, rows)) :].tolist()
+    return found
+
+
+def _drawn(temperature: float, options: dict[str, Any]) -> dict[str, Any]:
+    """Return how `transformers` is to choose tokens."""
+    for name in _ONLY_OURS:
+        if name in options:
+            raise ValueError(f"{name} is a setting of `stream`, `best_of_n` and of `generate` with speculation")
+    chosen = {"do_sample": True, "temperature": temperature, **_NEUTRAL} if temperature > 0 else {"do_sample": False}
+    return {"repetition_penalty": 1.0, **chosen}
+
+
+def _check_speculation(options: dict[str, Any]) -> None:
+    neutral = {"num_beams": 1, "wrap_up_after": None, "max_depth": None}
+    foreign = [
+        name
+        for name, value in options.items()
+        if (name in neutral and value != neutral[name])
+        or (name not in neutral and name not in Sampling.__dataclass_fields__)
+    ]
+    if foreign:
+        raise ValueError(f"`{foreign[0]}` cannot be combined with `speculation`")
+
+
+def _speculated(
+    model: Any,
+    rows: list[list[int]],
+    automata: Sequence[Automaton],
+    sampling: Sampling,
+    max_new_tokens: int,
+    speculation: Speculation,
+) -> list[str]:
+    if not rows:
+        return []
+    written = decode_speculatively(
+        model,
+        rows,
+        automata,
+        speculation.proposers_for(len(rows)),
+        sampling=samplings_of(sampling, len(rows)),
+        max_new_tokens=max_new_tokens,
+        max_proposed=speculation.max_proposed,
+        opportunistic=speculation.opportunistic,
+    )
+    speculation.statistics = written.statistics
+    return [text.decode() for text in written.texts]
+
+
+def samplings_of(sampling: Sampling, batch: int) -> list[Sampling]:
+    """Return the settings of each text of a batch: the same, with seeds of their own."""
+    first = int(Noise.of([sampling.seed]).seeds)
+    return [sampling.with_seed(derived_seed(first, number)) for number in range(batch)]
+
+
+def _text(row: list[int], automaton: Automaton | None, vocabulary: Vocabulary, at_text_start: bool) -> str:
+    ends = [place for place, token in enumerate(row) if token in vocabulary.eos_ids]
+    tokens = row[: ends[0]] if ends else row
+    if automaton is None:
+        # Free text may be cut off anywhere.
+        return vocabulary.detokenize(tokens, at_text_start=at_text_start).decode(errors="replace")
+    if not automaton.accepts(tokens):
+        raise IncompleteOutput(f"the text stopped before it was complete: {automaton.text(tokens)!r}")
+    return automaton.text(tokens).decode()
+
+
+@contextlib.contextmanager
+def _seeded(seed: int | None) -> Iterator[None]:
+    if seed is None:
+        yield
+        return
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        yield
