@@ -86,9 +86,8 @@ def tokenfst_stages(tokens: list[bytes], eos: int, clock: Clock) -> None:
         return automaton
 
     pattern = clock("pattern", lambda: first_mask(lambda: tokenfst.compile(PATTERN, vocabulary)))
-    for stage, lazy in (("lazy schema", True), ("full schema", False)):
-        made = lambda lazy=lazy: tokenfst.compile(constraints.json_schema(SCHEMA), vocabulary, lazy=lazy)  # noqa: E731
-        clock(stage, lambda made=made: first_mask(made))
+    schema = clock("schema", lambda: first_mask(lambda: tokenfst.compile(constraints.json_schema(SCHEMA), vocabulary)))
+    clock("schema's tables", lambda: first_mask(schema.complete))
     clock("json", lambda: first_mask(lambda: tokenfst.compile(constraints.json(), vocabulary)))
     torch = clock("torch", lambda: __import__("torch"))
     clock("arena", lambda: _arena_step(torch, pattern))

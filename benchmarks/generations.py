@@ -44,16 +44,16 @@ from decoding import bundled_model, vocabulary_of
 from tokenfst import Vocabulary
 from tokenfst.token_automaton import TokenAutomaton
 
-Kind: TypeAlias = Literal["eager", "lazy", "canonical"]
+Kind: TypeAlias = Literal["complete", "lazy", "canonical"]
 Logits: TypeAlias = npt.NDArray[np.float32]
 # How many tokens a budget has beyond those that are enough.
 EXTRA = (0, 0, 0, 1, 2, 3, 5, 10, 20, 40, 80)
 _LIMITS = Limits(seconds=20)
 PATTERNS = {
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2})?": ("eager", "lazy", "canonical"),
-    r'"[^"\\\x00-\x1f]{40,90}"': ("eager", "lazy"),
-    r"([a-z]+ ){3,}[a-z]+\.": ("eager", "lazy", "canonical"),
-    r"(yes|no|I do not know)(, because [A-Za-z ,]{9,2000}\.)?": ("eager", "lazy"),
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2})?": ("complete", "lazy", "canonical"),
+    r'"[^"\\\x00-\x1f]{40,90}"': ("complete", "lazy"),
+    r"([a-z]+ ){3,}[a-z]+\.": ("complete", "lazy", "canonical"),
+    r"(yes|no|I do not know)(, because [A-Za-z ,]{9,2000}\.)?": ("complete", "lazy"),
 }
 _SPACE, _OPENERS = re.compile(rb"[ \t\r\n]+"), re.compile(rb"""[\[({<"']+""")
 
@@ -149,7 +149,7 @@ def generate(
 
 def schema_subject(name: str, schema: Any) -> Subject:
     """A JSON Schema, judged by `jsonschema`."""
-    return Subject(name, lambda: constraints.json_schema(schema), ("eager", "lazy"), lambda: _schema_judge(schema))
+    return Subject(name, lambda: constraints.json_schema(schema), ("complete", "lazy"), lambda: _schema_judge(schema))
 
 
 def _schema_judge(schema: Any) -> Judge:
@@ -182,7 +182,7 @@ def grammar_subject(name: str) -> Subject:
 
         return Recognizer(bundled(name)).accepts
 
-    return Subject(name, lambda: bundled(name), ("eager", "lazy"), judge)
+    return Subject(name, lambda: bundled(name), ("complete", "lazy"), judge)
 
 
 def pattern_subject(pattern: str, kinds: tuple[Kind, ...]) -> Subject:
@@ -200,7 +200,7 @@ def pattern_subject(pattern: str, kinds: tuple[Kind, ...]) -> Subject:
 def bundled_subjects() -> list[Subject]:
     """The bundled grammars, JSON, and patterns."""
     found = [grammar_subject(name) for name in BUNDLED]
-    found.append(Subject("json", constraints.json, ("eager", "lazy"), lambda: _schema_judge(True)))
+    found.append(Subject("json", constraints.json, ("complete", "lazy"), lambda: _schema_judge(True)))
     return [*found, *(pattern_subject(pattern, kinds) for pattern, kinds in PATTERNS.items())]
 
 
@@ -209,10 +209,8 @@ def automaton_of(subject: Subject, kind: Kind, vocabulary: Vocabulary) -> TokenA
     constraint = subject.constraint()
     if kind == "canonical":
         return tokenfst.compile(constraint, vocabulary, tokenization="canonical", limits=_LIMITS)
-    if kind == "lazy":
-        return tokenfst.compile(constraint, vocabulary, lazy=True, limits=_LIMITS)
-    found: TokenAutomaton = tokenfst.compile(constraint, vocabulary, limits=_LIMITS)
-    return found
+    automaton = tokenfst.compile(constraint, vocabulary, limits=_LIMITS)
+    return automaton if kind == "lazy" else automaton.complete()
 
 
 @dataclass

@@ -35,7 +35,6 @@ from automata.expressions import (
 )
 from automata.pushdown.grammar import Grammar
 from constraints.grammars.bundled import bundled, source
-from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 
 # As the other engines: any cut of a text into tokens is as good, and white space may come first.
 _OPTIONS = '%llguidance {"no_forcing": true, "allow_initial_skip": true}'
@@ -64,19 +63,19 @@ class Engine(engines.Engine, Protocol):
 class TokenFstGrammar(TokenFst):
     """This project, on bundled grammars by name."""
 
-    def compile(self, pattern: str) -> PushdownTokenAutomaton:  # type: ignore[override]
+    def compile(self, pattern: str) -> tokenfst.TokenAutomaton:  # type: ignore[override]
         grammar = constraints.grammars.json() if pattern == "json" else bundled(pattern)
         return tokenfst.compile(grammar, self.vocabulary)
 
-    def fresh(self, compiled: PushdownTokenAutomaton) -> PushdownTokenAutomaton:
+    def fresh(self, compiled: tokenfst.TokenAutomaton) -> tokenfst.TokenAutomaton:
         """What a text begins with: an automaton has no state."""
         return compiled
 
-    def held(self, compiled: PushdownTokenAutomaton) -> int | None:
+    def held(self, compiled: tokenfst.TokenAutomaton) -> int | None:
         """Bytes."""
         return compiled.nbytes
 
-    def check(self, compiled: PushdownTokenAutomaton, token_ids: Sequence[int]) -> None:
+    def check(self, compiled: tokenfst.TokenAutomaton, token_ids: Sequence[int]) -> None:
         """Raises ValueError where the text is refused."""
         if not compiled.accepts(token_ids):
             raise ValueError("the text is refused")

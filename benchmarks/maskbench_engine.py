@@ -18,8 +18,7 @@ import numpy.typing as npt
 import constraints
 import tokenfst
 from automata.errors import TokenNotAllowed
-from tokenfst import Vocabulary
-from tokenfst.lazy import LazyTokenAutomaton
+from tokenfst import TokenAutomaton, Vocabulary
 
 # What is imported late, or prepared for a vocabulary once, is so when these are read.
 _WARMING: list[tuple[Any, bytes]] = [
@@ -52,7 +51,7 @@ class Engine:
         self.eos = len(vocab)
         self.vocabulary = Vocabulary((*vocab, b""), eos_ids=(self.eos,))
         self._words = np.zeros(-(-len(self.vocabulary) // 32), np.int32)
-        self._automaton: LazyTokenAutomaton | None = None
+        self._automaton: TokenAutomaton | None = None
         self._state = -1
         for schema, text in _WARMING:
             self.compile(schema)
@@ -70,9 +69,8 @@ class Engine:
             SchemaError, LimitExceeded: the schema is not supported.
         """
         self._automaton = None
-        self._automaton = tokenfst.compile(
-            constraints.json_schema(schema, property_order="any-if-cheap"), self.vocabulary, lazy=True
-        )
+        constraint = constraints.json_schema(schema, property_order="any-if-cheap")
+        self._automaton = tokenfst.compile(constraint, self.vocabulary)
         self.reset()
 
     def reset(self) -> None:

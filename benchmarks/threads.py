@@ -37,7 +37,7 @@ class Work:
     """Automata and the tokens that each reads."""
 
     def __init__(self, vocabulary: tokenfst.Vocabulary, count: int) -> None:
-        self.automata = [tokenfst.compile(pattern(number), vocabulary, lazy=True) for number in range(count)]
+        self.automata = [tokenfst.compile(pattern(number), vocabulary) for number in range(count)]
         longest = sorted(range(len(vocabulary)), key=lambda token: -len(vocabulary.tokens[token]))
         known = {vocabulary.tokens[token]: token for token in reversed(longest)}
         self.text = _greedy(TEXT.encode(), known)

@@ -36,9 +36,9 @@ from automata import (
     UnsupportedTokenizer,
     VocabularyError,
     concat,
-    extensions,
     parse,
 )
+from automata.expressions import extensions
 from automata.limits import Limits
 from automata.queries import random_strings
 from constraints.paper import PATTERNS, SAMPLES

@@ -152,8 +152,10 @@ def test_limits_that_do_not_go_together_are_found_later() -> None:
 
 @pytest.mark.usefixtures("deferring")
 def test_derivations_that_are_too_many_are_found_later() -> None:
-    palindromes = constraints.grammar('start: "a" start "a" | "b" start "b" | ""', syntax="lark")
-    automaton = tokenfst.compile(palindromes, LETTERS, ambiguity="parallel", max_configurations=2)
+    palindromes = constraints.grammar(
+        'start: "a" start "a" | "b" start "b" | ""', syntax="lark", ambiguity="parallel", max_configurations=2
+    )
+    automaton = tokenfst.compile(palindromes, LETTERS)
     processor = ConstraintLogitsProcessor(automaton, LETTERS, max_new_tokens=None)
     continued(processor, [[0, 0] + [0] * 8])
     with pytest.raises(TooManyConfigurations, match="rows"):

@@ -84,7 +84,7 @@ def test_patterns(vocabulary: Vocabulary) -> None:
 
 
 def test_what_fails_is_told(vocabulary: Vocabulary) -> None:
-    real = generations.pattern_subject("[0-9]{2,9}", ("eager", "lazy"))
+    real = generations.pattern_subject("[0-9]{2,9}", ("complete", "lazy"))
     wrong = generations.Subject(real.name, real.constraint, real.kinds, lambda: lambda text: len(text) > 99)
     result = generations.run([wrong], 4, vocabulary, generations.writers(vocabulary))
     assert [failure["wrong"] for failure in result.failures] == ["the text is not valid"] * 4
