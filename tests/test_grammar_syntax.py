@@ -40,7 +40,7 @@ from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.compile import compile_grammar
 from automata.pushdown.grammar import Grammar, Place
 from constraints import grammar
-from constraints.grammars.dialects import EBNF, GBNF, Dialect
+from constraints.grammars.dialects import EBNF, GBNF, BnfDialect
 from constraints.json_schema import Whitespace
 
 DIALECTS = {"gbnf": GBNF, "ebnf": EBNF}
@@ -411,7 +411,7 @@ def is_something(expr: Expr) -> bool:
 
 
 @st.composite
-def bodies(draw: st.DrawFn, dialect: Dialect) -> Expr:
+def bodies(draw: st.DrawFn, dialect: BnfDialect) -> Expr:
     code = st.sampled_from([0, *map(ord, CHARACTERS), 0x7F, 0xD7FF, 0xE000, 0x10FFFF])
     ranges = st.tuples(code, code).map(lambda pair: (min(pair), max(pair)))
     sets = st.builds(

@@ -24,7 +24,7 @@ from automata.nested import NestedNetwork, compile_nested
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.compile import compile_grammar
 from automata.pushdown.grammar import Grammar
-from constraints.composing.language import calls_grammar, grammar_of, network_of, spelled
+from constraints.composing.language import calls_grammar, part_grammar, part_network, tokens_by_name
 from constraints.composing.part import Composable, Part, either, part_of
 
 T_co = TypeVar("T_co", covariant=True)
@@ -121,7 +121,7 @@ class Composed(Parsed[T_co]):
     @cached_property
     def readable(self) -> ByteAutomaton | PushdownAutomaton:
         """The automaton of the texts, each token in them read as its name."""
-        return composed(spelled(self._part), str).to_automaton(under_way())
+        return composed(tokens_by_name(self._part), str).to_automaton(under_way())
 
 
 class _OfNetworks(Composed[T_co]):
@@ -149,7 +149,7 @@ class _OfNetworks(Composed[T_co]):
 
     @cached_property
     def _network(self) -> NestedNetwork:
-        return network_of(self._part)
+        return part_network(self._part)
 
 
 class _OfGrammars(Composed[T_co]):
@@ -170,7 +170,7 @@ class _OfGrammars(Composed[T_co]):
 
     @cached_property
     def _grammar(self) -> Grammar:
-        return grammar_of(self._part)
+        return part_grammar(self._part)
 
 
 def composed(part: Part, read: Callable[[str], T]) -> Composed[T]:

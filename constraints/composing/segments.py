@@ -88,7 +88,7 @@ def _is_boundary(text: bytes, at: int) -> bool:
 
 
 def _ends(automaton: ByteAutomaton | PushdownAutomaton, text: bytes, begin: int) -> Iterator[int]:
-    """Yield each place where a text of the automaton ends that begins at `begin`."""
+    """Return the places where a text of the automaton that begins at `begin` ends."""
     return (
         _regular_ends(automaton, text, begin)
         if isinstance(automaton, ByteAutomaton)

@@ -20,7 +20,7 @@ _CONTROLS = {"n": 0x0A, "r": 0x0D, "t": 0x09}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Dialect:
+class BnfDialect:
     """What a dialect has.
 
     Attributes:
@@ -51,7 +51,7 @@ class Dialect:
     empty_set_is_any: bool = False
 
 
-GBNF = Dialect(
+GBNF = BnfDialect(
     title="GBNF",
     name=r"-*[A-Za-z0-9_][A-Za-z0-9_-]*",
     quotes='"',
@@ -69,7 +69,7 @@ GBNF = Dialect(
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_.-]*"
 
-EBNF = Dialect(
+EBNF = BnfDialect(
     title="EBNF",
     name=_NAME,
     quotes="\"'",

@@ -16,7 +16,7 @@ from constraints.rewriting.liveness import live_exits
 
 
 def grammar_rules(network: NestedNetwork, prefix: str) -> tuple[str, dict[str, Expr]]:
-    """The name of the rule of the whole text, and all rules by name; names begin with the prefix.
+    """Return the name of the rule of the whole text, and all rules by name; each name begins with the prefix.
 
     Raises:
         LimitExceeded: an expression is too large.
@@ -45,7 +45,7 @@ class _Calls(Expressions):
         self.named: set[tuple[int, int]] = set()
 
     def name(self, number: int, way: int) -> str:
-        """The name of a rule that ends in an exit; it will be written."""
+        """Return the name of a rule for one exit, and queue it to be written."""
         if (number, way) not in self.named:
             self.named.add((number, way))
             self.waiting.append((number, way))

@@ -37,7 +37,7 @@ class Bounds:
     step: Fraction | None = None
 
     def hold(self, value: Fraction) -> bool:
-        """Whether a number is so."""
+        """Return whether a number is within the bounds."""
         if self.low is not None and (value < self.low or (self.low_exclusive and value == self.low)):
             return False
         if self.high is not None and (value > self.high or (self.high_exclusive and value == self.high)):
@@ -56,7 +56,7 @@ class Size:
     high: int | None = None
 
     def holds(self, number: int) -> bool:
-        """Whether so many are allowed."""
+        """Return whether a number of items is allowed."""
         return self.low <= number and (self.high is None or number <= self.high)
 
 
@@ -203,7 +203,7 @@ class Field:
 
 
 def parts(shape: Shape) -> tuple[Shape, ...]:
-    """The shapes within one, but for the fields of a record."""
+    """Return the shapes within a shape, without the fields of a record."""
     match shape:
         case Union(options):
             return options

@@ -3,7 +3,7 @@
     Item          one operation of a body
     Body          what stands behind the colon, in postfix order
     Definition    a rule, a template or a terminal
-    Document      all of them, and the directives
+    LarkDocument      all of them, and the directives
 
 Bodies are in postfix order, as a calculator reads them: each item takes what those before it have made. So they are
 evaluated with a list of values, whatever the nesting, once for rules (`rules`) and once for terminals (`terminals`):
@@ -57,7 +57,7 @@ class Definition:
 
 
 @dataclass(slots=True)
-class Document:
+class LarkDocument:
     """All that a text defines.
 
     Attributes:

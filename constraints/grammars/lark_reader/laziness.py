@@ -48,12 +48,12 @@ _NOT_ESCAPED = (lookbehind("\\", negated=True), repeat("\\\\", 0))
 
 
 def shortest(words: Expr) -> Expr:
-    """The words that begin with no other one."""
+    """Return the words that begin with no other word."""
     return difference(words, concat(words, ANY_CHAR, ANY_TEXT))
 
 
 def begins_with_another(words: Expr) -> bool:
-    """Whether some word begins with another one.
+    """Return whether some word begins with another one.
 
     Raises:
         LimitExceeded: finding out takes too much.
@@ -62,7 +62,7 @@ def begins_with_another(words: Expr) -> bool:
 
 
 def finds_shortest(words: Expr) -> bool:
-    """Whether an expression whose quantifiers are all lazy finds the shortest word first."""
+    """Return whether an expression whose quantifiers are all lazy finds the shortest word first."""
     parts = words.parts if isinstance(words, Concatenation) else (words,)
     if parts[-3:-1] == _NOT_ESCAPED and isinstance(parts[-1], Literal) and b"\\" not in parts[-1].value:
         parts = parts[:-3]
@@ -76,7 +76,7 @@ def _leaves_no_choice(part: Expr) -> bool:
 
 
 def _is_character(part: Expr) -> bool:
-    """Whether an expression is a set of characters."""
+    """Return whether an expression is a set of characters."""
     if isinstance(part, Alternation):
         return all(_is_character(choice) for choice in part.parts)
     return isinstance(part, CharSet) or (isinstance(part, Literal) and _is_single(part.value))
