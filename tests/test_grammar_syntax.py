@@ -529,8 +529,8 @@ def test_mistakes_of_both(
 @pytest.mark.parametrize(
     ("text", "syntax", "reason", "line", "column"),
     [
-        ('root ::= "a"\n  "b"', "gbnf", "a rule goes on over a line end only after", 2, 3),
-        ('root ::= "a"\n  | "b"', "gbnf", "a rule goes on over a line end only after", 2, 3),
+        ('root ::= "a"\n  "b"', "gbnf", "a rule continues on the next line only after", 2, 3),
+        ('root ::= "a"\n  | "b"', "gbnf", "a rule continues on the next line only after", 2, 3),
         ("root ::= [^]", "gbnf", "the set of characters is empty", 1, 10),
         ("root ::= 'a'", "gbnf", "no symbol begins", 1, 10),
         ("root ::= <>", "gbnf", "a token is written", 1, 10),

@@ -31,7 +31,7 @@ _TEXT = "text"
 def part_network(part: Part) -> NestedNetwork:
     """Return the network of a part that calls no grammar."""
     builder = _NetworkBuilder(part.called)
-    # No arc leads back to the state where the text begins.
+    # The state where the text begins has no incoming arcs.
     begin = builder.joining.read(0, EPSILON)
     return builder.joining.network([builder.add(part.expr, begin)])
 
@@ -158,7 +158,7 @@ class _Names(NamedTuple):
     blanks: Expr
 
     def renamed(self, node: Expr) -> Expr | None:
-        """Return a call by its new name, with the ignored words behind it if it calls a word."""
+        """Return a call by its new name, with the ignored words after it if it calls a word."""
         if not isinstance(node, Call):
             return None
         call = ex.call(self.prefix + node.name)

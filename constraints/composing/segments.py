@@ -23,7 +23,7 @@ class Edge(NamedTuple):
 
     Attributes:
         constraint: what it reads.
-        target: the node behind it.
+        target: the node after it.
         value: the pieces that its text stands for.
         shortest: whether the shortest text is tried first, and not the longest.
     """
@@ -51,7 +51,7 @@ def segmented(text: str, start: Node, end: Node, edges: Callable[[Node], Sequenc
     Args:
         text: the text.
         start: the node before it.
-        end: the node behind it.
+        end: the node after it.
         edges: the edges of a node, in the order in which they are tried.
     """
     written = text.encode()

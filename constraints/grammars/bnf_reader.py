@@ -29,7 +29,7 @@ MAX_DEPTH = 1_000
 MAX_COUNT = 1_000_000_000
 
 _COUNTS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
-_LINE_ENDS = "a rule goes on over a line end only after ::=, after |, or within parentheses"
+_LINE_ENDS = "a rule continues on the next line only after ::=, after |, or within parentheses"
 _ALONE = "A - B stands alone in its alternative: put parentheses around it, or around its parts"
 
 

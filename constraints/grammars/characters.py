@@ -16,7 +16,7 @@ from constraints.grammars.dialects import BnfDialect
 
 
 class CharacterMistake(TokenfstError):
-    """A string or a set that means nothing, with the offset of the mistake; whoever knows the place raises another."""
+    """A mistake in a string or a set, with its offset; whoever reads the rule makes a `GrammarError` of it."""
 
     def __init__(self, reason: str, offset: int) -> None:
         super().__init__(reason)

@@ -5,8 +5,8 @@
 
 A grammar with `::=` is read as either dialect: if only one of them has a meaning for it, that is the one that is meant.
 Where both have one, it is the same, except that `#x41` is a comment or a character, and that `\\x414` has two digits or
-three; so only texts that hold one of these are read twice. If it makes a difference, that is an error, and whoever asks
-must say which dialect it is.
+three; so only texts that hold one of these are read twice. If the two readings differ, that is an error, and the caller
+must name the dialect.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class BnfDialect:
         quotes: what strings stand between.
         comment: a comment, as a regular expression.
         line_ends_rule: whether a line end outside of parentheses ends a rule, unless it stands after `::=` or `|`.
-        line_ends_in_text: whether strings and sets go on over line ends.
+        line_ends_in_text: whether strings and sets may contain line ends.
         escapes: the code points of the escapes of one letter.
         hex_escapes: how many digits the escapes with hexadecimal digits have, as a regular expression.
         kinds: the kinds of symbols that only this dialect has, as regular expressions, those included that it has and

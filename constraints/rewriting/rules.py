@@ -1,9 +1,9 @@
 """grammar_rules: a network as rules of a grammar, for use inside a larger one.
 
-Each rule of the network is a rule of the grammar, for each exit that it can end in: its states are eliminated
-(`automata.elimination`), and calls stay calls. The language is the network's exactly. What is lost is that one rule
-reads a bracket for all that is asked of it: where a recursive value is asked for several things at once, a grammar has
-a rule for each answer, and is deterministic only where a bounded part of the text tells them apart.
+Each rule of the network becomes one rule of the grammar for each of its exits: its states are eliminated
+(`automata.elimination`), and calls stay calls. The language is exactly the network's. Determinism may be lost: in the
+network one rule reads a bracket and its exit answers several questions; the grammar has a rule for each answer, and is
+deterministic only where a bounded part of the text tells them apart.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def tool_calls(
         format: the wire format; see `constraints.tools.wire`. "pythonic" is for functions whose parameters have types
             that `constraints.types.dataclass` takes.
         text: None for calls alone, at least one, of which `parse` gives a tuple of `ToolCall`s. "before": free text,
-            and then perhaps calls, to the end. "around": free text before, between and behind calls. Of these two
+            and then perhaps calls, to the end. "around": free text before, between and after calls. Of these two
             `parse` gives a tuple of the pieces in order: text as `str`, where it is not empty, and `ToolCall`s.
         parallel: False for one call, True for any number, a number for at most that many.
         markers: what `<tool_call>`, `[TOOL_CALLS]` and their like are. "text": text, which a token that writes this

@@ -8,7 +8,7 @@
 After a comma or a colon stands one space, or none. Names are qualified as `repr` does (`Outer.Inner`), but for what
 comes before the last `<locals>`, which is no Python.
 
-What is not recursive is one expression. A record that leads back to itself is a rule that calls itself, and the whole
+A type that is not recursive is one expression. A recursive record is a rule that calls itself, and the whole
 is a grammar (`automata.pushdown`); so nesting has no bound.
 """
 

@@ -7,7 +7,7 @@ A node that is not what its shape asks for is a mismatch, never something near i
 than those that `constraints.types.calls` writes mean nothing here. What is called are the constructors of the types
 themselves, and so what their own `__post_init__` does.
 
-Of a union's options the first one takes the text that it describes exactly; an int where a float is asked for is taken
+Of a union's options the first one takes the text that it describes exactly; an int in place of a float is taken
 only if no option takes it as it stands.
 """
 
@@ -57,7 +57,7 @@ _FAR = 5000
 class Mismatch(ValueError):
     """A text, or a part of one, that is no value of its shape.
 
-    What is wrong is put into words only when it is asked for: options of unions mismatch all the time.
+    The message is made only when it is read: options of unions mismatch all the time.
     """
 
     def __init__(self, reason: str, node: ast.expr | None = None, others: Sequence[Mismatch] = ()) -> None:

@@ -12,10 +12,10 @@
     ├── Items                              list, set, frozenset, tuple[X, ...]
     ├── Row                                tuple[X, Y]
     ├── Mapping                            dict
-    └── Record                             a dataclass or a NamedTuple; its fields are looked up when they are asked for
+    └── Record                             a dataclass or a NamedTuple; its fields are looked up on demand
 
 A shape is immutable and is known by its parts. A record is known by its class and what its type variables stand for, so
-that a class whose fields lead back to it is one shape, and not an endless one.
+that a recursive class is one finite shape.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ serializer writes of an instance, compact or not, is allowed and parses to an eq
 reads as something else:
 
     infinities and NaN, which Pydantic serializes as null          offsets of seconds, which are cut
-    a value of a union that an earlier option writes alike         computed fields, which no one parses
+    a value of a union that an earlier option writes alike         computed fields, which are never parsed
     integers of more than 4,300 digits, and values nested more than 200 deep, which Pydantic does not read: the
     automaton allows them, as it counts neither, and `parse` refuses them
 """

@@ -4,8 +4,8 @@
     naturals(low, high)         integers from 0 up, without leading zeros
     behind_the_point(...)       digits of a fraction between two
 
-Two bounds share the digits in front; behind the first where they differ, only one of them is left to compare with, and
-behind any digit that is not that bound's own, none.
+Two bounds share the digits in front; after the first where they differ, only one of them is left to compare with, and
+after any digit that is not that bound's own, none.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def naturals(low: int, high: int | None) -> Expr:
 
 
 class Tail(NamedTuple):
-    """Digits behind a point.
+    """Digits after a point.
 
     Attributes:
         some: the strings of at least one digit.

@@ -13,7 +13,7 @@ The dialect is what SQLite, PostgreSQL and others share. One space or line break
 written in capitals or without any. Conditions nest in parentheses to a given depth.
 
 Rejected: a grammar with a rule for nested conditions, which would need one copy for each table just the same, and a
-stack for what nobody nests three deep.
+stack for conditions that are hardly ever nested three deep.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def _word(word: str) -> Expr:
 
 
 def _words(*words: str) -> Iterable[Expr]:
-    """Yield words, each with a space behind it."""
+    """Yield words, each with a space after it."""
     for word in words:
         yield from (_word(word), _SPACE)
 

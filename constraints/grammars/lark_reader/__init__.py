@@ -5,7 +5,7 @@
 In the order of what happens to a text:
 
     scanner      text -> symbols
-    bodies       symbols behind a colon -> a body, in postfix order
+    bodies       symbols after a colon -> a body, in postfix order
     statements   symbols -> a document: definitions by name, imports, what is ignored
     literals     strings, regular expressions, ranges -> terminals
     terminals    bodies of terminals -> lexical rules

@@ -1,4 +1,4 @@
-"""What stands behind the colon of a definition: from symbols to a body in postfix order.
+"""What stands after the colon of a definition: from symbols to a body in postfix order.
 
     BodyReader    the symbols, where reading stands, and the stack of open groups
 
@@ -169,7 +169,8 @@ class BodyReader:
         if self.kind != ("line_end" if not group.bracket else closing):
             if group.bracket and self.kind in ("line_end", "end"):
                 raise self.error(
-                    f"{group.bracket} is not closed on its line: only one that begins with | goes on", group.position
+                    f"{group.bracket} is not closed on its line: a rule continues on lines that begin with |",
+                    group.position,
                 )
             raise self.unexpected(f"a value, | or {closing}")
         position = self.next().position
@@ -192,7 +193,7 @@ class BodyReader:
         return not (group.sequences or quantified or self.groups[-1].negations)
 
     def end_atom(self) -> None:
-        """End an item: apply the operators before the atom and behind it."""
+        """End an item: apply the operators before the atom and after it."""
         group = self.groups[-1]
         group.items += 1
         for _ in range(group.negations):
@@ -271,7 +272,7 @@ class BodyReader:
         self.emit("json" if symbol.text == "%json" else "substrings", symbol.value, symbol.position)
 
     def read_argument(self) -> None:
-        """Read an argument of a template and the comma behind it, or the end of the arguments."""
+        """Read an argument of a template and the comma after it, or the end of the arguments."""
         group = self.groups[-1]
         if group.items and self.accept("}"):
             self.groups.pop()

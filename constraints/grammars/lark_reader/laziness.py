@@ -1,6 +1,6 @@
 """Lazy quantifiers: where a word ends that ends as early as it can.
 
-Words of a grammar go on where they can, so a word that ends early must be one that cannot go on: no word of its
+Words of a grammar continue where they can, so a word that ends early must be one that cannot continue: no word of its
 terminal begins with another one. For a terminal with lazy quantifiers there are three cases:
 
     no word begins with another       however an engine looks for the end, it finds the same one
@@ -12,7 +12,7 @@ every quantifier is lazy, repeats single characters without an upper bound, and 
 
     /\\*(.|\\n)*?\\*/      and not      (ab|a)c*?      which finds `ab` first, and `a` is shorter
 
-Of two ways to match such an expression, the one that ends a loop earlier goes on through characters that the other one
+Of two ways to match such an expression, the one that ends a loop earlier continues through characters that the other
 reads in the same loops or in earlier ones, so it comes to the end no later. With bodies of several characters that is
 not so: in `.*?x(..)*?z` the engine may step over the first z. One such expression is taken nevertheless, since it is in
 many grammars, Lark's own library included: a string that ends in a quote which no backslash escapes,

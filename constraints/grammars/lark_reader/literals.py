@@ -115,7 +115,7 @@ def _character(escape: re.Match[str]) -> str:
 
 
 def string(written: str) -> Terminal:
-    """Return a string, given with its quotes and the i behind them, if any.
+    """Return a string, given with its quotes and the i after them, if any.
 
     Raises:
         LiteralMistake: it cannot be read.
@@ -140,7 +140,7 @@ def regexp(written: str) -> Terminal:
     if "l" in flags:
         raise LiteralMistake("the flag l (locale) is not supported", end)
     if "x" not in flags and "\n" in pattern:
-        raise LiteralMistake("only with the flag x does a regular expression go on over a line end")
+        raise LiteralMistake("a regular expression may contain line ends only with the flag x")
     prefix = f"(?{flags})" if flags else ""
     try:
         expr = Parser(prefix + pattern).parse()

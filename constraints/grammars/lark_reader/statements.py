@@ -91,7 +91,7 @@ class _StatementReader(BodyReader):
         return number.text
 
     def read_parameters(self) -> tuple[str, ...]:
-        """Read the names in braces behind a template's name."""
+        """Read the names in braces after a template's name."""
         if not self.accept("{"):
             return ()
         if self.is_terminal:
@@ -106,7 +106,7 @@ class _StatementReader(BodyReader):
         return tuple(names)
 
     def read_attributes(self) -> dict[str, Item]:
-        """Read the attributes in brackets behind a name (an extension of llguidance)."""
+        """Read the attributes in brackets after a name (an extension of llguidance)."""
         attributes: dict[str, Item] = {}
         if not self.accept("["):
             return attributes
