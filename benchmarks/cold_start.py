@@ -8,8 +8,8 @@ been read before, and then compiles one constraint after another and fills the f
     import        the engine
     vocabulary    its own form of the tokens
     pattern       a date
-    lazy schema   a JSON Schema; with tokenfst, masks on demand
-    full schema   the same compiled in full, by engines that know both
+    schema            a JSON Schema, up to its first mask
+    complete schema   with all its tables
     json          any JSON value
     torch         importing PyTorch, where the engine has not done so
     arena         one step of a batch on a device: masks, logits and states
@@ -87,7 +87,7 @@ def tokenfst_stages(tokens: list[bytes], eos: int, clock: Clock) -> None:
 
     pattern = clock("pattern", lambda: first_mask(lambda: tokenfst.compile(PATTERN, vocabulary)))
     schema = clock("schema", lambda: first_mask(lambda: tokenfst.compile(constraints.json_schema(SCHEMA), vocabulary)))
-    clock("schema's tables", lambda: first_mask(schema.complete))
+    clock("complete schema", lambda: first_mask(schema.complete))
     clock("json", lambda: first_mask(lambda: tokenfst.compile(constraints.json(), vocabulary)))
     torch = clock("torch", lambda: __import__("torch"))
     clock("arena", lambda: _arena_step(torch, pattern))
@@ -132,7 +132,7 @@ def llguidance_stages(tokens: list[bytes], eos: int, clock: Clock) -> None:
 
     matcher = module.LLMatcher
     clock("pattern", lambda: first_mask(matcher.grammar_from_regex(PATTERN)))
-    clock("lazy schema", lambda: first_mask(matcher.grammar_from_json_schema(json.dumps(SCHEMA))))
+    clock("schema", lambda: first_mask(matcher.grammar_from_json_schema(json.dumps(SCHEMA))))
     clock("json", lambda: first_mask(matcher.grammar_from_json_schema("{}")))
 
 
@@ -151,12 +151,12 @@ def xgrammar_stages(tokens: list[bytes], eos: int, clock: Clock) -> None:
         xgrammar.GrammarMatcher(make()).fill_next_token_bitmask(words)
 
     clock("pattern", lambda: first_mask(lambda: compiler.compile_regex(PATTERN)))
-    clock("full schema", lambda: first_mask(lambda: compiler.compile_json_schema(json.dumps(SCHEMA))))
+    clock("complete schema", lambda: first_mask(lambda: compiler.compile_json_schema(json.dumps(SCHEMA))))
     clock("json", lambda: first_mask(compiler.compile_builtin_json_grammar))
 
 
 ENGINES = {"tokenfst": tokenfst_stages, "llguidance": llguidance_stages, "xgrammar": xgrammar_stages}
-STAGES = ("import", "vocabulary", "pattern", "lazy schema", "full schema", "json", "torch", "arena")
+STAGES = ("import", "vocabulary", "pattern", "schema", "complete schema", "json", "torch", "arena")
 # Importing PyTorch is no work of an engine.
 OURS = tuple(stage for stage in STAGES if stage != "torch")
 

@@ -16,7 +16,7 @@ _SPACE = "[ ]?"
 
 
 def _object(*members: tuple[str, str]) -> str:
-    """A JSON object with these keys in this order, each with the pattern of its value."""
+    """Return a JSON object with these keys in this order, each with the pattern of its value."""
     pairs = [f'"{key}"{_SPACE}:{_SPACE}{value}' for key, value in members]
     return rf"\{{{_SPACE}{f'{_SPACE},{_SPACE}'.join(pairs)}{_SPACE}\}}"
 

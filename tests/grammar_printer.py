@@ -7,16 +7,16 @@ from random import Random
 from automata import expressions as ex
 from automata.expressions import Expr
 from automata.pushdown.grammar import Grammar
-from constraints.grammars.dialects import EBNF, Dialect
+from constraints.grammars.dialects import EBNF, BnfDialect
 
 
-def written(grammar: Grammar, dialect: Dialect, random: Random) -> str:
+def written(grammar: Grammar, dialect: BnfDialect, random: Random) -> str:
     """A grammar as text; what can be written in several ways is written in one of them."""
     return _Printer(dialect, random).grammar(grammar)
 
 
 class _Printer:
-    def __init__(self, dialect: Dialect, random: Random) -> None:
+    def __init__(self, dialect: BnfDialect, random: Random) -> None:
         self.dialect, self.random = dialect, random
         self.comments = ["# a | (\n", "#\n"] + ["/* x ::= ( */"] * (dialect is EBNF)
 

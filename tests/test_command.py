@@ -236,7 +236,7 @@ statement ::= "if x " statement (" else " statement)? | "y"
         ('root ::= item*\r\nitem ::=\t"- " txt "\\n"', [], 2, 14, "no rule is named 'txt'"),
         ('root ::= "a"{3,2}', [], 1, 12, "upper bound"),
         ('start: "a" NAME', [], 1, 11, "NAME is not defined"),
-        ('root ::= "a" # é\n  | "b"', ["--syntax", "gbnf"], 2, 2, "goes on over a line end"),
+        ('root ::= "a" # é\n  | "b"', ["--syntax", "gbnf"], 2, 2, "continues on the next line"),
         (DANGLING, [], 2, 0, "after 'run y' "),
     ],
 )

@@ -296,6 +296,16 @@ def test_schemas_side_by_side_are_any_of_them() -> None:
             both.parse(text)
 
 
+def test_a_schema_reads_its_texts() -> None:
+    schema = constraints.json_schema({"type": "array", "items": {"type": "number"}})
+    assert schema.parse("[1, 2.5]") == [1, 2.5]
+    for text in ('["a"]', "[1, 2", " [1]", "\ud800"):
+        with pytest.raises(TextNotAllowed, match="the schema does not allow the text"):
+            schema.parse(text)
+    with pytest.raises(TextNotAllowed, match="4300"):
+        schema.parse(f"[{'1' * 5000}]")
+
+
 def test_alternatives_are_written_alike() -> None:
     with pytest.raises(ValueError, match="one whitespace, and not 'default' and 'compact'"):
         typed(Leaf) | typed(Node, whitespace="compact")

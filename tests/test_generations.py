@@ -70,7 +70,7 @@ def check(subjects: list[generations.Subject], count: int, vocabulary: Vocabular
 
 def test_schemas(vocabulary: Vocabulary) -> None:
     result = check([generations.schema_subject(*each) for each in SCHEMAS.items()], 40, vocabulary)
-    assert min(result.done["kind:eager"], result.done["kind:lazy"]) > 10
+    assert min(result.done["kind:complete"], result.done["kind:lazy"]) > 10
 
 
 def test_grammars(vocabulary: Vocabulary) -> None:

@@ -40,7 +40,7 @@ from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.compile import compile_grammar
 from automata.pushdown.grammar import Grammar, Place
 from constraints import grammar
-from constraints.grammars.dialects import EBNF, GBNF, Dialect
+from constraints.grammars.dialects import EBNF, GBNF, BnfDialect
 from constraints.json_schema import Whitespace
 
 DIALECTS = {"gbnf": GBNF, "ebnf": EBNF}
@@ -411,7 +411,7 @@ def is_something(expr: Expr) -> bool:
 
 
 @st.composite
-def bodies(draw: st.DrawFn, dialect: Dialect) -> Expr:
+def bodies(draw: st.DrawFn, dialect: BnfDialect) -> Expr:
     code = st.sampled_from([0, *map(ord, CHARACTERS), 0x7F, 0xD7FF, 0xE000, 0x10FFFF])
     ranges = st.tuples(code, code).map(lambda pair: (min(pair), max(pair)))
     sets = st.builds(
@@ -529,8 +529,8 @@ def test_mistakes_of_both(
 @pytest.mark.parametrize(
     ("text", "syntax", "reason", "line", "column"),
     [
-        ('root ::= "a"\n  "b"', "gbnf", "a rule goes on over a line end only after", 2, 3),
-        ('root ::= "a"\n  | "b"', "gbnf", "a rule goes on over a line end only after", 2, 3),
+        ('root ::= "a"\n  "b"', "gbnf", "a rule continues on the next line only after", 2, 3),
+        ('root ::= "a"\n  | "b"', "gbnf", "a rule continues on the next line only after", 2, 3),
         ("root ::= [^]", "gbnf", "the set of characters is empty", 1, 10),
         ("root ::= 'a'", "gbnf", "no symbol begins", 1, 10),
         ("root ::= <>", "gbnf", "a token is written", 1, 10),

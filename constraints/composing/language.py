@@ -1,8 +1,8 @@
 """The language of a part: a network of nested rules, or a grammar where it calls one.
 
-    network_of      part -> network: start rules stand in one start rule, and their rules follow (`automata.nested`)
-    grammar_of      part -> grammar: a rule of the whole text, and the rules of all that it calls under new names
-    spelled         part -> the same with each token read as its name
+    part_network      part -> network: start rules stand in one start rule, and their rules follow (`automata.nested`)
+    part_grammar      part -> grammar: a rule of the whole text, and the rules of all that it calls under new names
+    tokens_by_name         part -> the same with each token read as its name
 
 A network is the form of choice: a lazy automaton takes it as it is, and no look-ahead has to tell its rules apart. In a
 grammar, a word of a part with a lexer matches longest, even where what follows the part could begin earlier; ignored
@@ -28,10 +28,10 @@ from constraints.rewriting.rules import grammar_rules
 _TEXT = "text"
 
 
-def network_of(part: Part) -> VisiblyPushdownGrammar:
+def part_network(part: Part) -> VisiblyPushdownGrammar:
     """Return the network of a part that calls no grammar."""
     builder = _NetworkBuilder(part.called)
-    # No arc leads back to the state where the text begins.
+    # The state where the text begins has no incoming arcs.
     begin = builder.joining.read(0, EPSILON)
     return builder.joining.grammar([builder.add(part.expr, begin)])
 
@@ -41,7 +41,7 @@ def calls_grammar(part: Part) -> bool:
     return any(isinstance(called, Grammar) for called in part.called)
 
 
-def grammar_of(part: Part) -> Grammar:
+def part_grammar(part: Part) -> Grammar:
     """Return the grammar of a part: its own rule, and those of what it calls, each with a number before its name.
 
     It is "parallel" if one of those is, and carries the most configurations that one of them asks for.
@@ -75,7 +75,7 @@ def grammar_of(part: Part) -> Grammar:
     return Grammar({_TEXT: whole, **rules}, _TEXT, lexical, (), places, "parallel" if is_parallel else "error", most)
 
 
-def spelled(part: Part) -> Part:
+def tokens_by_name(part: Part) -> Part:
     """Return the part with each token (`automata.extensions.token`) read as the text of its name."""
     return Part(_named(part.expr), tuple(map(_called_by_name, part.called)))
 
@@ -158,7 +158,7 @@ class _Names(NamedTuple):
     blanks: Expr
 
     def renamed(self, node: Expr) -> Expr | None:
-        """Return a call by its new name, with the ignored words behind it if it calls a word."""
+        """Return a call by its new name, with the ignored words after it if it calls a word."""
         if not isinstance(node, Call):
             return None
         call = ex.call(self.prefix + node.name)

@@ -1,4 +1,4 @@
-"""Constraints that begin behind a marker and end again, in text that is free.
+"""Constraints that begin after a marker and end again, in text that is free.
 
     free        any text in which no marker occurs
     until i     any text that ends with marker i, and in which no marker ends earlier
@@ -31,7 +31,7 @@ from constraints.composing.segments import Edge, Node, segmented
 T = TypeVar("T")
 
 Marker: TypeAlias = str | Expr
-# What a marker switches on: a constraint, with the end marker behind it or without one.
+# What a marker switches on: a constraint, with the end marker after it or without one.
 Triggered: TypeAlias = Composable | tuple[Composable, Marker]
 
 
@@ -53,7 +53,7 @@ class Switch(NamedTuple):
     Attributes:
         before: the free text before it, up to the end of its marker if `marker` is given.
         marker: the marker that is no part of the constraint.
-        constraint: what is read behind it.
+        constraint: what is read after it.
         end: what follows the constraint.
         value: the pieces that a value of the constraint stands for.
     """
@@ -98,7 +98,7 @@ def after(marker: Marker, constraint: Composable) -> Composed[Any]:
 
     Args:
         marker: a text, or an expression such as `token("</think>")`.
-        constraint: what stands behind the marker, to the end; as for `sequence`.
+        constraint: what stands after the marker, to the end; as for `sequence`.
 
     Raises:
         ValueError: the marker is the empty text.
@@ -122,18 +122,18 @@ def triggered(
 ) -> Composed[tuple[str | Marked, ...]]:
     """Return free text in which markers switch constraints on, such as values in a report.
 
-    `triggered({"<date>": (date(), "</date>")})` is text in which a date and `</date>` stand behind each `<date>`, any
+    `triggered({"<date>": (date(), "</date>")})` is text in which a date and `</date>` stand after each `<date>`, any
     number of times. `parse` gives the pieces of a text in order: free text as `str`, without the markers, where it is
     not empty; and each constrained part as a `Marked`.
 
-    For calls of tools see `tool_calls(..., text=...)`. Beside other markers, they stand behind their own, without an
+    For calls of tools see `tool_calls(..., text=...)`. Beside other markers, they stand after their own, without an
     end: `{"<tool_call>": tool_calls(..., format="qwen")}`.
 
     Args:
-        triggers: by marker, a text or an expression such as `token("<date>")`, the constraint and the end marker behind
-            it; or the constraint alone, behind which the text is free at once.
+        triggers: by marker, a text or an expression such as `token("<date>")`, the constraint and the end marker after
+            it; or the constraint alone, after which the text is free at once.
         at_least: how many constrained parts there are at least.
-        at_most: how many there are at most, None for any number. After so many, no marker may occur.
+        at_most: how many there are at most, None for any number. After the last one, no marker may occur.
 
     Raises:
         ValueError: no triggers, a marker that is empty or occurs in another one, or bounds that no number satisfies; or
@@ -160,7 +160,7 @@ def among_text(switches: Sequence[Switch], rest: Expr, at_least: int, at_most: i
 
     Args:
         switches: what may stand there, each with the text before it.
-        rest: the text behind the last one.
+        rest: the text after the last one.
         at_least, at_most: how many there are; None is no bound.
     """
     again = repeated(either([switch.part() for switch in switches]), at_least, at_most)

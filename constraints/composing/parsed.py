@@ -25,7 +25,7 @@ from automata.pushdown.compile import compile_grammar
 from automata.pushdown.grammar import Grammar
 from automata.visibly_pushdown.compile import compile_visibly_pushdown
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
-from constraints.composing.language import calls_grammar, grammar_of, network_of, spelled
+from constraints.composing.language import calls_grammar, part_grammar, part_network, tokens_by_name
 from constraints.composing.part import Composable, Part, either, part_of
 
 T_co = TypeVar("T_co", covariant=True)
@@ -122,7 +122,7 @@ class Composed(Parsed[T_co]):
     @cached_property
     def readable(self) -> ByteAutomaton | PushdownAutomaton:
         """The automaton of the texts, each token in them read as its name."""
-        return composed(spelled(self._part), str).to_automaton(current_work())
+        return composed(tokens_by_name(self._part), str).to_automaton(current_work())
 
 
 class _OfNetworks(Composed[T_co]):
@@ -150,7 +150,7 @@ class _OfNetworks(Composed[T_co]):
 
     @cached_property
     def _network(self) -> VisiblyPushdownGrammar:
-        return network_of(self._part)
+        return part_network(self._part)
 
 
 class _OfGrammars(Composed[T_co]):
@@ -171,7 +171,7 @@ class _OfGrammars(Composed[T_co]):
 
     @cached_property
     def _grammar(self) -> Grammar:
-        return grammar_of(self._part)
+        return part_grammar(self._part)
 
 
 def composed(part: Part, read: Callable[[str], T]) -> Composed[T]:

@@ -24,7 +24,7 @@ class Edge(NamedTuple):
 
     Attributes:
         constraint: what it reads.
-        target: the node behind it.
+        target: the node after it.
         value: the pieces that its text stands for.
         shortest: whether the shortest text is tried first, and not the longest.
     """
@@ -52,7 +52,7 @@ def segmented(text: str, start: Node, end: Node, edges: Callable[[Node], Sequenc
     Args:
         text: the text.
         start: the node before it.
-        end: the node behind it.
+        end: the node after it.
         edges: the edges of a node, in the order in which they are tried.
     """
     written = text.encode()
@@ -89,7 +89,7 @@ def _is_boundary(text: bytes, at: int) -> bool:
 
 
 def _ends(automaton: ByteAutomaton | PushdownAutomaton, text: bytes, begin: int) -> Iterator[int]:
-    """Yield each place where a text of the automaton ends that begins at `begin`."""
+    """Return the places where a text of the automaton that begins at `begin` ends."""
     return (
         _regular_ends(automaton, text, begin)
         if isinstance(automaton, ByteAutomaton)

@@ -10,7 +10,7 @@ json        any JSON value, to any depth
         exclusion       `A - B` without calls
     lark_reader     Lark's
     detection       which of them a text is in
-    places          lines and columns
+    line_index      positions -> lines and columns
 """
 
 from __future__ import annotations

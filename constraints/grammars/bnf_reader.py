@@ -20,24 +20,24 @@ from automata.expressions import ANY_CHAR, Expr, alternation, call, concat, diff
 from automata.expressions.extensions import token
 from automata.pushdown.grammar import Grammar, Place
 from constraints.grammars.characters import CharacterMistake, CharacterReader
-from constraints.grammars.dialects import Dialect
+from constraints.grammars.dialects import BnfDialect
 from constraints.grammars.exclusion import RecursiveExclusion, without_calls_in_exclusions
-from constraints.grammars.places import Places
-from constraints.grammars.scanner import MISTAKES, NOT_SUPPORTED, Symbol, scan
+from constraints.grammars.line_index import LineIndex
+from constraints.grammars.scanner import MISTAKES, NOT_SUPPORTED, BnfSymbol, scan_bnf
 
 MAX_DEPTH = 1_000
 MAX_COUNT = 1_000_000_000
 
 _COUNTS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
-_LINE_ENDS = "a rule goes on over a line end only after ::=, after |, or within parentheses"
+_LINE_ENDS = "a rule continues on the next line only after ::=, after |, or within parentheses"
 _ALONE = "A - B stands alone in its alternative: put parentheses around it, or around its parts"
 
 
 READING, READ, UNSUPPORTED = range(3)
 
 
-def read_bnf(text: str, dialect: Dialect, start: str = "root") -> Grammar:
-    """The grammar that a text in a dialect defines.
+def read_bnf(text: str, dialect: BnfDialect, start: str = "root") -> Grammar:
+    """Return the grammar that a text in a dialect defines.
 
     Args:
         text: the rules.
@@ -75,10 +75,10 @@ class RuleReader:
             that cannot be honoured.
     """
 
-    def __init__(self, text: str, dialect: Dialect) -> None:
+    def __init__(self, text: str, dialect: BnfDialect) -> None:
         self.text = text
         self.dialect = dialect
-        self.places = Places(text)
+        self.lines = LineIndex(text)
         self.characters = CharacterReader(dialect)
         self.rules: dict[str, Expr] = {}
         self.defined: dict[str, Place] = {}
@@ -92,12 +92,12 @@ class RuleReader:
         self.progress = READING
 
     def read(self) -> RuleReader:
-        """Reads the rules; returns itself.
+        """Read the rules; return the reader itself.
 
         Raises:
             GrammarError: the text has a mistake.
         """
-        readers: dict[str, Callable[[Symbol], None]] = {
+        readers: dict[str, Callable[[BnfSymbol], None]] = {
             "head": self.read_head,
             "name": self.read_name,
             "string": self.read_characters,
@@ -112,7 +112,7 @@ class RuleReader:
             "quantifier": self.read_quantifier,
             "bounds": self.read_bounds,
         }
-        for symbol in scan(self.text, self.dialect):
+        for symbol in scan_bnf(self.text, self.dialect):
             kind = symbol.kind
             if kind == "production_number":
                 continue
@@ -133,14 +133,14 @@ class RuleReader:
         return self
 
     def grammar(self, start: str) -> Grammar:
-        """The grammar of the rules that were read.
+        """Return the grammar of the rules that were read.
 
         Raises:
             GrammarError: a rule is missing, or an exclusion is not regular.
         """
         for name, (position, rule) in self.called.items():
             if name not in self.rules:
-                raise self.places.error(f"no rule is named {name!r}", position, rule)
+                raise self.lines.error(f"no rule is named {name!r}", position, rule)
         if start not in self.rules:
             names = ", ".join(map(repr, list(self.rules)[:10])) + (", ..." if len(self.rules) > 10 else "")
             raise GrammarError(f"no rule is named {start!r}, where texts would begin; rules are {names or 'missing'}")
@@ -149,12 +149,12 @@ class RuleReader:
             try:
                 rules = without_calls_in_exclusions(rules, self.exclusions)
             except RecursiveExclusion as error:
-                raise self.places.error(str(error), self.exclusions[error.rule], error.rule) from None
+                raise self.lines.error(str(error), self.exclusions[error.rule], error.rule) from None
         return Grammar(rules, start, places=self.defined)
 
     def error(self, reason: str, position: int) -> GrammarError:
-        """The error to raise for what stands at a position of the present rule."""
-        return self.places.error(reason, position, self.rule)
+        """Return the error for a position in the current rule."""
+        return self.lines.error(reason, position, self.rule)
 
     # Rules
 
@@ -163,8 +163,8 @@ class RuleReader:
         if self.dialect.line_ends_rule and len(self.groups) == 1 and self.previous not in ("head", "bar"):
             self.ended = True
 
-    def read_head(self, symbol: Symbol) -> None:
-        """Ends the rule before, and begins one."""
+    def read_head(self, symbol: BnfSymbol) -> None:
+        """End the previous rule, and begin one."""
         if not self.fresh_line:
             raise self.error("a rule begins on a line of its own", symbol.position)
         self.end_rule(symbol)
@@ -173,12 +173,12 @@ class RuleReader:
         if name in self.defined:
             line = self.defined[name].line
             raise self.error(f"the rule {name!r} was defined before, on line {line}", symbol.position)
-        self.defined[name] = self.places.place(symbol.position)
+        self.defined[name] = self.lines.place(symbol.position)
         self.groups = [_Group(symbol.position)]
         self.ended = False
 
-    def end_rule(self, symbol: Symbol) -> None:
-        """Ends the rule that is being read, if there is one, where another begins or the text ends."""
+    def end_rule(self, symbol: BnfSymbol) -> None:
+        """End the current rule, if there is one, where another begins or the text ends."""
         if not self.groups or self.rule is None:
             return
         group = self.groups.pop()
@@ -190,8 +190,8 @@ class RuleReader:
             raise self.error('nothing stands after the last |; the empty text is written ""', symbol.position)
         self.rules[self.rule] = self.close_group(group)
 
-    def stray(self, symbol: Symbol) -> GrammarError:
-        """The error for a symbol that stands in no rule."""
+    def stray(self, symbol: BnfSymbol) -> GrammarError:
+        """Return the error for a symbol that stands in no rule."""
         return self.error(_LINE_ENDS if self.ended else "a grammar begins with a rule: name ::= ...", symbol.position)
 
     # Items
@@ -199,28 +199,28 @@ class RuleReader:
     def add(self, expr: Expr) -> None:
         self.groups[-1].items.append(expr)
 
-    def read_name(self, symbol: Symbol) -> None:
+    def read_name(self, symbol: BnfSymbol) -> None:
         assert self.rule is not None
         self.called.setdefault(symbol.text, (symbol.position, self.rule))
         self.add(call(symbol.text))
 
-    def read_characters(self, symbol: Symbol) -> None:
-        """A string, a set or a character by its number."""
+    def read_characters(self, symbol: BnfSymbol) -> None:
+        """Add a string, a set or a character given by its number."""
         try:
             self.add(self.characters.read(symbol.kind, symbol.text))
         except CharacterMistake as mistake:
             raise self.error(mistake.reason, symbol.position + mistake.offset) from None
 
-    def read_any(self, symbol: Symbol) -> None:
+    def read_any(self, symbol: BnfSymbol) -> None:
         self.add(ANY_CHAR)
 
-    def read_token(self, symbol: Symbol) -> None:
+    def read_token(self, symbol: BnfSymbol) -> None:
         self.add(token(symbol.text))
 
-    def read_quantifier(self, symbol: Symbol) -> None:
+    def read_quantifier(self, symbol: BnfSymbol) -> None:
         self.repeat(*_COUNTS[symbol.text], symbol.position)
 
-    def read_bounds(self, symbol: Symbol) -> None:
+    def read_bounds(self, symbol: BnfSymbol) -> None:
         before, comma, after = symbol.text[1:-1].partition(",")
         low, high = self.count(before, symbol) or 0, self.count(after, symbol)
         if not comma:
@@ -229,15 +229,15 @@ class RuleReader:
             raise self.error(f"the upper bound of {symbol.text} lies below the lower one", symbol.position)
         self.repeat(low, high, symbol.position)
 
-    def count(self, digits: str, symbol: Symbol) -> int | None:
-        """A bound, or None where there is none; XGrammar writes -1 for that."""
+    def count(self, digits: str, symbol: BnfSymbol) -> int | None:
+        """Return a bound, or None where there is none; XGrammar writes -1 for that."""
         digits = digits.strip().removeprefix("-1")
         if len(digits) > 12 or (digits and int(digits) > MAX_COUNT):
             raise self.error(f"no item can be repeated more than {MAX_COUNT:,} times", symbol.position)
         return int(digits) if digits else None
 
     def repeat(self, low: int, high: int | None, position: int) -> None:
-        """Repeats the last item."""
+        """Repeat the last item."""
         items = self.groups[-1].items
         if not items or self.previous == "minus":
             raise self.error("there is nothing before this that could be repeated", position)
@@ -245,20 +245,20 @@ class RuleReader:
 
     # Groups
 
-    def read_open(self, symbol: Symbol) -> None:
+    def read_open(self, symbol: BnfSymbol) -> None:
         if len(self.groups) > MAX_DEPTH:
             raise self.error(f"parentheses are nested more than {MAX_DEPTH:,} deep", symbol.position)
         self.groups.append(_Group(symbol.position))
 
-    def read_close(self, symbol: Symbol) -> None:
+    def read_close(self, symbol: BnfSymbol) -> None:
         if len(self.groups) == 1:
             raise self.error("a parenthesis is closed that was never opened", symbol.position)
         self.add(self.close_group(self.groups.pop()))
 
-    def read_bar(self, symbol: Symbol) -> None:
+    def read_bar(self, symbol: BnfSymbol) -> None:
         self.close_alternative(self.groups[-1])
 
-    def read_minus(self, symbol: Symbol) -> None:
+    def read_minus(self, symbol: BnfSymbol) -> None:
         group = self.groups[-1]
         if len(group.items) != 1 or group.minus is not None:
             raise self.error(_ALONE, symbol.position)
@@ -276,6 +276,6 @@ class RuleReader:
         group.items, group.minus = [], None
 
     def close_group(self, group: _Group) -> Expr:
-        """The expression of a group that is complete."""
+        """Return the expression of a group that is complete."""
         self.close_alternative(group)
         return alternation(*group.alternatives)

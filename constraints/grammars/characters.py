@@ -12,11 +12,11 @@ from automata.errors import TokenfstError
 from automata.expressions import ANY_CHAR, Expr, char_ranges, literal
 from automata.expressions import ranges as rg
 from automata.expressions.ranges import ALL_CHARACTERS, MAX_CODE_POINT
-from constraints.grammars.dialects import Dialect
+from constraints.grammars.dialects import BnfDialect
 
 
 class CharacterMistake(TokenfstError):
-    """A string or a set that means nothing, with the offset of the mistake; whoever knows the place raises another."""
+    """A mistake in a string or a set, with its offset; whoever reads the rule makes a `GrammarError` of it."""
 
     def __init__(self, reason: str, offset: int) -> None:
         super().__init__(reason)
@@ -27,7 +27,7 @@ class CharacterMistake(TokenfstError):
 class CharacterReader:
     """Reads the strings and sets of one dialect; equal ones once."""
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: BnfDialect) -> None:
         self.dialect = dialect
         digits = "|".join(f"{letter}([0-9A-Fa-f]{count})" for letter, count in dialect.hex_escapes.items())
         w3c = "|#x([0-9A-Fa-f]+)" if dialect.w3c_characters else ""
@@ -36,7 +36,7 @@ class CharacterReader:
         self.sets: dict[str, Expr] = {}
 
     def read(self, kind: str, text: str) -> Expr:
-        """What a string, a set or W3C's `#x41` means, as the symbol's kind says.
+        """Return the language of a string, a set or W3C's `#x41`.
 
         Raises:
             CharacterMistake: nothing.
@@ -46,7 +46,7 @@ class CharacterReader:
         return self.set(text) if kind == "set" else self.w3c_character(text)
 
     def string(self, text: str) -> Expr:
-        """The characters between two quotes."""
+        """Return the characters between two quotes."""
         if "\\" not in text and text.isascii():
             return literal(text[1:-1])
         pieces: list[str] = []
@@ -67,7 +67,7 @@ class CharacterReader:
         return literal(value)
 
     def refuse_surrogates(self, text: str) -> None:
-        """Raises the error for the first character of a string that is none, if there is one."""
+        """Raise an error if a string holds half of a surrogate pair."""
         position = 1
         while position < len(text) - 1:
             match = self.escape.match(text, position)
@@ -77,7 +77,7 @@ class CharacterReader:
             position = match.end() if match else position + 1
 
     def set(self, text: str) -> Expr:
-        """One character of the set between two brackets."""
+        """Return one character of the set between two brackets."""
         known = self.sets.get(text)
         if known is None:
             known = self.sets[text] = self.read_set(text)
@@ -96,7 +96,7 @@ class CharacterReader:
         return char_ranges(kept)
 
     def members(self, text: str, position: int) -> Iterator[tuple[int, int]]:
-        """The ranges of a set as they are written; single characters are ranges too."""
+        """Yield the ranges of a set as they are written; single characters are ranges too."""
         end = len(text) - 1
         while position < end:
             start = position
@@ -110,13 +110,13 @@ class CharacterReader:
             yield low, high
 
     def one(self, text: str, position: int) -> tuple[int, int]:
-        """The code point of the member at a place, and where the next one stands."""
+        """Return the code point of the member at a place, and the place of the next one."""
         match = self.member.match(text, position)
         assert match is not None
         return self.code_point(match), match.end()
 
     def code_point(self, match: re.Match[str]) -> int:
-        """The code point of a plain character, an escape or W3C's `#x41`."""
+        """Return the code point of a plain character, an escape or W3C's `#x41`."""
         if match.lastindex is None:
             return ord(match[0])
         value = match[match.lastindex]
@@ -134,7 +134,7 @@ class CharacterReader:
         return int(value, 16)
 
     def w3c_character(self, text: str) -> Expr:
-        """The character that `#x41` is."""
+        """Return the character that `#x41` is."""
         code, _ = self.one(text, 0)
         if 0xD800 <= code <= 0xDFFF:
             raise CharacterMistake("a surrogate is not a character", 0)

@@ -5,8 +5,8 @@
 
 A grammar with `::=` is read as either dialect: if only one of them has a meaning for it, that is the one that is meant.
 Where both have one, it is the same, except that `#x41` is a comment or a character, and that `\\x414` has two digits or
-three; so only texts that hold one of these are read twice. If it makes a difference, that is an error, and whoever asks
-must say which dialect it is.
+three; so only texts that hold one of these are read twice. If the two readings differ, that is an error, and the caller
+must name the dialect.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _is_json(text: str) -> bool:
 
 
 def is_lark(text: str) -> bool:
-    """Whether a grammar is in Lark's syntax; otherwise it is written with `::=`.
+    """Return whether a grammar is in Lark's syntax; otherwise it is written with `::=`.
 
     Raises:
         GrammarError: neither is certain.
@@ -77,7 +77,7 @@ def is_lark(text: str) -> bool:
 
 
 def read_either_bnf(text: str, start: str) -> Grammar:
-    """The grammar of a text with `::=`, whichever of the two dialects it is.
+    """Return the grammar of a text with `::=`, whichever of the two dialects it is.
 
     Raises:
         GrammarError: the text has a mistake in both dialects, or two meanings.
@@ -103,7 +103,7 @@ def read_either_bnf(text: str, start: str) -> Grammar:
 
 
 def _check_same(one: Grammar, other: Grammar) -> None:
-    """Raises the error for the first rule of which there are two meanings."""
+    """Raise an error for the first rule that means different things in the two dialects."""
     for name, expr in one.rules.items():
         if expr != other.rules.get(name):
             place = one.places[name]

@@ -20,7 +20,7 @@ _CONTROLS = {"n": 0x0A, "r": 0x0D, "t": 0x09}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Dialect:
+class BnfDialect:
     """What a dialect has.
 
     Attributes:
@@ -29,7 +29,7 @@ class Dialect:
         quotes: what strings stand between.
         comment: a comment, as a regular expression.
         line_ends_rule: whether a line end outside of parentheses ends a rule, unless it stands after `::=` or `|`.
-        line_ends_in_text: whether strings and sets go on over line ends.
+        line_ends_in_text: whether strings and sets may contain line ends.
         escapes: the code points of the escapes of one letter.
         hex_escapes: how many digits the escapes with hexadecimal digits have, as a regular expression.
         kinds: the kinds of symbols that only this dialect has, as regular expressions, those included that it has and
@@ -51,7 +51,7 @@ class Dialect:
     empty_set_is_any: bool = False
 
 
-GBNF = Dialect(
+GBNF = BnfDialect(
     title="GBNF",
     name=r"-*[A-Za-z0-9_][A-Za-z0-9_-]*",
     quotes='"',
@@ -69,7 +69,7 @@ GBNF = Dialect(
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_.-]*"
 
-EBNF = Dialect(
+EBNF = BnfDialect(
     title="EBNF",
     name=_NAME,
     quotes="\"'",

@@ -27,7 +27,7 @@ class RecursiveExclusion(TokenfstError):
 
 
 def without_calls_in_exclusions(rules: Mapping[str, Expr], having: Iterable[str]) -> dict[str, Expr]:
-    """The same rules, with exclusions that hold no calls.
+    """Return the same rules with exclusions that hold no calls.
 
     Args:
         rules: the rules, all that they call among them.
@@ -62,7 +62,7 @@ def without_calls_in_exclusions(rules: Mapping[str, Expr], having: Iterable[str]
 
 
 def _nodes(*roots: Expr) -> Iterator[Expr]:
-    """All parts of expressions, shared ones once."""
+    """Yield all nodes of expressions, shared ones once."""
     seen: set[int] = set()
     stack = list(roots)
     while stack:
@@ -74,14 +74,14 @@ def _nodes(*roots: Expr) -> Iterator[Expr]:
 
 
 def _calls(roots: Iterable[Expr]) -> list[str]:
-    """The names of the rules that expressions call."""
+    """Return the names of the rules that expressions call."""
     return list(dict.fromkeys(node.name for node in _nodes(*roots) if isinstance(node, Call)))
 
 
 def _innermost_first(
     rule: str, names: list[str], rules: Mapping[str, Expr], closed: Mapping[str, Expr]
 ) -> Iterator[str]:
-    """The named rules and all that they call, each after those that it calls, but for those that are closed."""
+    """Yield the named rules and all that they call, each after those that it calls; rules in `closed` are left out."""
     path: dict[str, Iterator[str]] = {"": iter(names)}
     while path:
         name = next(reversed(path))

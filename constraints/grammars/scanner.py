@@ -1,6 +1,6 @@
 """The symbols of a grammar in the manner of `name ::= ...`, one after the other.
 
-    scan    a text -> its symbols, with the kind and the place of each
+    scan_bnf    a text -> its symbols, with the kind and the place of each
 
 A rule's name with the `::=` after it is one symbol, HEAD: what a name means depends on what follows it, and so nobody
 has to look ahead. Strings and sets are one symbol each, with their quotes and brackets. What no symbol begins with is
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from constraints.grammars.dialects import Dialect
+from constraints.grammars.dialects import BnfDialect
 
 _SPACE = r"[ \t\r\n]*"
 _BOUNDS = rf"\{{{_SPACE}(?:[0-9]+{_SPACE}(?:,{_SPACE}(?:(?:[0-9]+|-1){_SPACE})?)?|,{_SPACE}[0-9]+{_SPACE})\}}"
@@ -36,7 +36,7 @@ MISTAKES = {
 }
 
 
-class Symbol(NamedTuple):
+class BnfSymbol(NamedTuple):
     """A symbol: its kind, its text, and where it stands."""
 
     kind: str
@@ -44,19 +44,20 @@ class Symbol(NamedTuple):
     position: int
 
 
-def scan(text: str, dialect: Dialect) -> Iterator[Symbol]:
-    """The symbols of a text; the last one is of kind "end"."""
+def scan_bnf(text: str, dialect: BnfDialect) -> Iterator[BnfSymbol]:
+    """Yield the symbols of a text; the last one is of kind "end"."""
     # The last kind takes any character, so that one match begins where the one before ends.
     for found in _pattern(dialect).finditer(text):
         kind = found.lastgroup
         if kind is not None and kind != "space":
-            yield Symbol(kind, found[0], found.start())
-    yield Symbol("end", "", len(text))
+            yield BnfSymbol(kind, found[0], found.start())
+    yield BnfSymbol("end", "", len(text))
 
 
 @cache
-def _pattern(dialect: Dialect) -> re.Pattern[str]:
-    """One symbol of a dialect, in a group with the name of its kind; the first kind that fits is meant."""
+def _pattern(dialect: BnfDialect) -> re.Pattern[str]:
+    """Return the pattern of one symbol of a dialect, each kind in a group of its name; the first kind that fits
+    counts."""
     inside = r"(?s:\\.)" if dialect.line_ends_in_text else r"\\[^\r\n]"
     line_end = "" if dialect.line_ends_in_text else r"\r\n"
     strings = [f"{mark}(?:[^{mark}\\\\{line_end}]|{inside})*+{mark}" for mark in dialect.quotes]

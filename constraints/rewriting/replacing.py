@@ -18,8 +18,8 @@ from automata.expressions import (
 
 
 def replaced(root: Expr, replacement: Callable[[Expr], Expr | None]) -> Expr:
-    """The expression with parts replaced, from the outside in, where there is a replacement; calls, that is, and what
-    they may stand in."""
+    """Return an expression with nodes replaced, from the outside in, wherever `replacement` gives another one. It looks
+    into concatenations, alternations, repetitions and differences."""
     done: dict[int, Expr] = {}
     stack = [root]
     while stack:
@@ -37,7 +37,7 @@ def replaced(root: Expr, replacement: Callable[[Expr], Expr | None]) -> Expr:
 
 
 def _rebuilt(node: Expr, parts: Mapping[int, Expr]) -> Expr:
-    """A node with other parts, given by the identity of those that it has."""
+    """Return a node with other operands, given by the identity of its own."""
     match node:
         case Concatenation():
             return concat(*[parts[id(part)] for part in node.parts])

@@ -1,9 +1,9 @@
 """grammar_rules: a network as rules of a grammar, for use inside a larger one.
 
-Each rule of the network is a rule of the grammar, for each exit that it can end in: its states are eliminated
-(`automata.algebra.elimination`), and calls stay calls. The language is the network's exactly. What is lost is that one
-rule reads a bracket for all that is asked of it: where a recursive value is asked for several things at once, a grammar
-has a rule for each answer, and is deterministic only where a bounded part of the text tells them apart.
+Each rule of the network becomes one rule of the grammar for each of its exits: its states are eliminated
+(`automata.algebra.elimination`), and calls stay calls. The language is exactly the network's. Determinism may be lost:
+in the network one rule reads a bracket and its exit answers several questions; the grammar has a rule for each answer,
+and is deterministic only where a bounded part of the text tells them apart.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from constraints.rewriting.liveness import live_exits
 
 
 def grammar_rules(network: VisiblyPushdownGrammar, prefix: str) -> tuple[str, dict[str, Expr]]:
-    """The name of the rule of the whole text, and all rules by name; names begin with the prefix.
+    """Return the name of the rule of the whole text, and all rules by name; each name begins with the prefix.
 
     Raises:
         LimitExceeded: an expression is too large.
@@ -45,7 +45,7 @@ class _Calls(Expressions):
         self.named: set[tuple[int, int]] = set()
 
     def name(self, number: int, way: int) -> str:
-        """The name of a rule that ends in an exit; it will be written."""
+        """Return the name of a rule for one exit, and queue it to be written."""
         if (number, way) not in self.named:
             self.named.add((number, way))
             self.waiting.append((number, way))

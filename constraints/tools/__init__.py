@@ -10,10 +10,20 @@ tool_calls(tools, format=...)      a constraint whose `parse` gives `ToolCall`s
 """
 
 from constraints.tools.call import ToolCall
-from constraints.tools.calling import Text, tool_calls
+from constraints.tools.calling import TextPlace, tool_calls
 from constraints.tools.calls import Markers, ToolCalls
 from constraints.tools.pythonic import PythonicCalls
 from constraints.tools.tool import Tool, ToolLike
-from constraints.tools.wire import Format
+from constraints.tools.wire import WireFormat
 
-__all__ = ["Format", "Markers", "PythonicCalls", "Text", "Tool", "ToolCall", "ToolCalls", "ToolLike", "tool_calls"]
+__all__ = [
+    "Markers",
+    "PythonicCalls",
+    "TextPlace",
+    "Tool",
+    "ToolCall",
+    "ToolCalls",
+    "ToolLike",
+    "WireFormat",
+    "tool_calls",
+]

@@ -1,4 +1,4 @@
-"""ToolCall: a call that a model asked for, read from its text."""
+"""ToolCall: a call that a model wrote, read from its text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call that a model asked for.
+    """A call that a model wrote.
 
     Attributes:
         name: the tool.

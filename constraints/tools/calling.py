@@ -21,16 +21,16 @@ from constraints.tools.call import ToolCall
 from constraints.tools.calls import Markers, ToolCalls
 from constraints.tools.pythonic import PythonicCalls
 from constraints.tools.tool import ToolLike, name_of, tool_of
-from constraints.tools.wire import WIRES, Format
+from constraints.tools.wire import WIRES, WireFormat
 
-Text: TypeAlias = Literal["before", "around"]
+TextPlace: TypeAlias = Literal["before", "around"]
 
 
 @overload
 def tool_calls(
     tools: Iterable[ToolLike],
     *,
-    format: Format,
+    format: WireFormat,
     text: None = None,
     parallel: bool | int = False,
     markers: Markers = "text",
@@ -42,8 +42,8 @@ def tool_calls(
 def tool_calls(
     tools: Iterable[ToolLike],
     *,
-    format: Format,
-    text: Text,
+    format: WireFormat,
+    text: TextPlace,
     parallel: bool | int = False,
     markers: Markers = "text",
     whitespace: Habit | Whitespace = "default",
@@ -53,8 +53,8 @@ def tool_calls(
 def tool_calls(
     tools: Iterable[ToolLike],
     *,
-    format: Format,  # noqa: A002
-    text: Text | None = None,
+    format: WireFormat,  # noqa: A002
+    text: TextPlace | None = None,
     parallel: bool | int = False,
     markers: Markers = "text",
     whitespace: Habit | Whitespace = "default",
@@ -68,7 +68,7 @@ def tool_calls(
         format: the wire format; see `constraints.tools.wire`. "pythonic" is for functions whose parameters have types
             that `constraints.types.dataclass` takes.
         text: None for calls alone, at least one, of which `parse` gives a tuple of `ToolCall`s. "before": free text,
-            and then perhaps calls, to the end. "around": free text before, between and behind calls. Of these two
+            and then perhaps calls, to the end. "around": free text before, between and after calls. Of these two
             `parse` gives a tuple of the pieces in order: text as `str`, where it is not empty, and `ToolCall`s.
         parallel: False for one call, True for any number, a number for at most that many.
         markers: what `<tool_call>`, `[TOOL_CALLS]` and their like are. "text": text, which a token that writes this
@@ -105,7 +105,7 @@ def tool_calls(
     return _in_text(calls, text, at_most if alone else 1)
 
 
-def _in_text(calls: ToolCalls | PythonicCalls, text: Text, at_most: int | None) -> Parsed[Any]:
+def _in_text(calls: ToolCalls | PythonicCalls, text: TextPlace, at_most: int | None) -> Parsed[Any]:
     # No opening can begin within another one, so text before calls is text without them.
     free = free_text(*calls.openings)
     switch = Switch(free, EPSILON, calls, EPSILON, lambda value: value)
@@ -115,10 +115,10 @@ def _in_text(calls: ToolCalls | PythonicCalls, text: Text, at_most: int | None) 
 
 
 def _check(format: str, text: str | None, parallel: bool | int, markers: str) -> None:  # noqa: A002
-    for what, given, known in (("format", format, get_args(Format)), ("markers", markers, get_args(Markers))):
+    for what, given, known in (("format", format, get_args(WireFormat)), ("markers", markers, get_args(Markers))):
         if given not in known:
             raise ValueError(f"`{what}` is one of {', '.join(map(repr, known))}, not {given!r}")
-    if text is not None and text not in get_args(Text):
+    if text is not None and text not in get_args(TextPlace):
         raise ValueError(f'`text` is "before" or "around", or None for calls alone, not {text!r}')
     if parallel is not True and parallel < 0:
         raise ValueError(f"at most {parallel} calls are none")

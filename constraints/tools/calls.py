@@ -25,7 +25,7 @@ from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
 from constraints.composing.parsed import Parsed, is_text
 from constraints.tools.call import ToolCall
 from constraints.tools.tool import Tool
-from constraints.tools.wire import BLANK, WIRES, Format, Marker, Pieces, Wire
+from constraints.tools.wire import BLANK, WIRES, TokenText, Wire, WireFormat, WireParts
 
 Markers: TypeAlias = Literal["text", "tokens"]
 
@@ -42,7 +42,7 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
     def __init__(
         self,
         tools: Sequence[Tool],
-        format: Format,  # noqa: A002
+        format: WireFormat,  # noqa: A002
         at_most: int | None,
         markers: Markers,
     ) -> None:
@@ -106,9 +106,9 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
                 return
             at = _end(between.match(text, end))
 
-    def _regex(self, pieces: Pieces) -> str:
+    def _regex(self, pieces: WireParts) -> str:
         marker = "(?:{})?" if self._markers == "tokens" else "{}"
-        written = [marker.format(re.escape(one.text)) if isinstance(one, Marker) else _plain(one) for one in pieces]
+        written = [marker.format(re.escape(one.text)) if isinstance(one, TokenText) else _plain(one) for one in pieces]
         return "".join(written)
 
     @cached_property
@@ -138,9 +138,9 @@ class ToolCalls(Parsed[tuple[ToolCall, ...]]):
         return joining.grammar([behind])
 
 
-def _expr(pieces: Pieces, marker: Callable[[str], Expr]) -> Expr:
+def _expr(pieces: WireParts, marker: Callable[[str], Expr]) -> Expr:
     parts = [
-        marker(one.text) if isinstance(one, Marker) else repeat(" ", 0, 1) if one is BLANK else one for one in pieces
+        marker(one.text) if isinstance(one, TokenText) else repeat(" ", 0, 1) if one is BLANK else one for one in pieces
     ]
     return concat(*parts)
 
@@ -157,7 +157,7 @@ def _end(found: re.Match[str] | None) -> int:
 def _opening(wire: Wire, markers: Markers) -> Expr:
     """Return the marker with which calls begin, or else their text up to the first blank."""
     first, *_ = pieces = (*wire.before, *wire.name)
-    if isinstance(first, Marker):
+    if isinstance(first, TokenText):
         return (token if markers == "tokens" else literal)(first.text)
     texts = itertools.takewhile(lambda piece: piece is not BLANK, pieces)
     return literal("".join(piece for piece in texts if isinstance(piece, str)))

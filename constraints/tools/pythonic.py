@@ -74,7 +74,7 @@ class PythonicCalls(Parsed[tuple[ToolCall, ...]]):
 
 
 def _class_of(function: Callable[..., Any]) -> type:
-    """A class whose constructor takes what a function takes, by name."""
+    """Return a class whose constructor takes by name what a function takes."""
     if not inspect.isroutine(function):
         raise UnsupportedSchema(f"{function!r} is no function, and only functions say what is Python", keyword="tools")
     fields = [
@@ -86,6 +86,6 @@ def _class_of(function: Callable[..., Any]) -> type:
 
 
 def _given(call: Any) -> dict[str, Any]:
-    """The arguments that were written."""
+    """Return the arguments that were written."""
     values = {field.name: getattr(call, field.name) for field in dataclasses.fields(call)}
     return {name: value for name, value in values.items() if value is not _LEFT_OUT}

@@ -39,7 +39,7 @@ class Tool:
     read: Callable[[str], dict[str, Any]] = field(repr=False)
 
     def as_string(self) -> ByteAutomaton:
-        """The JSON strings that hold a text of the arguments.
+        """Return the JSON strings that hold a text of the arguments.
 
         Raises:
             UnsupportedSchema: the arguments are recursive, or open: what is nested to any depth is no string that an
@@ -55,7 +55,7 @@ class Tool:
 
 
 def tool_of(tool: ToolLike, whitespace: Habit | Whitespace) -> Tool:
-    """The tool that a caller means.
+    """Return a tool from any form in which it may be given.
 
     Raises:
         SchemaError: its arguments cannot be held, or are no object.
@@ -71,7 +71,7 @@ def tool_of(tool: ToolLike, whitespace: Habit | Whitespace) -> Tool:
 
 
 def name_of(tool: ToolLike) -> str:
-    """The name of a tool.
+    """Return the name of a tool.
 
     Raises:
         TypeError: it is no tool.

@@ -32,22 +32,22 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias, get_args
 
-Format: TypeAlias = Literal[
+WireFormat: TypeAlias = Literal[
     "llama", "llama-function", "qwen", "hermes", "mistral", "mistral-args", "openai", "openai-string", "pythonic"
 ]
 
 
 @dataclass(frozen=True, slots=True)
-class Marker:
+class TokenText:
     """A text that a model may have a token for."""
 
     text: str
 
 
-# Pieces of a format: text, markers, and a blank or none.
+# WireParts of a format: text, markers, and a blank or none.
 BLANK: Final = None
-Piece: TypeAlias = str | Marker | None
-Pieces: TypeAlias = tuple[Piece, ...]
+WirePart: TypeAlias = str | TokenText | None
+WireParts: TypeAlias = tuple[WirePart, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,29 +63,29 @@ class Wire:
         in_string: whether the arguments are JSON in a JSON string.
     """
 
-    before: Pieces = ()
-    name: Pieces = ()
-    arguments: Pieces = ()
-    end: Pieces = ()
-    between: Pieces = ()
-    behind: Pieces = ()
+    before: WireParts = ()
+    name: WireParts = ()
+    arguments: WireParts = ()
+    end: WireParts = ()
+    between: WireParts = ()
+    behind: WireParts = ()
     in_string: bool = False
 
 
-def _json(key: str) -> tuple[Pieces, Pieces]:
-    """Before the name, and between it and the arguments, in an object of the two."""
+def _json(key: str) -> tuple[WireParts, WireParts]:
+    """Return what stands before the name, and between it and the arguments, in an object of the two."""
     return ('{"name":', BLANK, '"'), ('",', BLANK, f'"{key}":', BLANK)
 
 
 _NAME, _ARGUMENTS = _json("arguments")
-_COMMA: Pieces = (",", BLANK)
+_COMMA: WireParts = (",", BLANK)
 _HERMES = Wire(
-    name=(Marker("<tool_call>"), "\n", *_NAME),
+    name=(TokenText("<tool_call>"), "\n", *_NAME),
     arguments=_ARGUMENTS,
-    end=("}\n", Marker("</tool_call>")),
+    end=("}\n", TokenText("</tool_call>")),
     between=("\n",),
 )
-_OPENAI: Pieces = ('{"type":', BLANK, '"function",', BLANK, '"function":', BLANK, *_NAME)
+_OPENAI: WireParts = ('{"type":', BLANK, '"function",', BLANK, '"function":', BLANK, *_NAME)
 
 WIRES: Mapping[str, Wire] = MappingProxyType(
     {
@@ -94,17 +94,17 @@ WIRES: Mapping[str, Wire] = MappingProxyType(
         "qwen": _HERMES,
         "hermes": _HERMES,
         "mistral": Wire(
-            before=(Marker("[TOOL_CALLS]"), BLANK, "["),
+            before=(TokenText("[TOOL_CALLS]"), BLANK, "["),
             name=_NAME,
             arguments=_ARGUMENTS,
             end=("}",),
             between=_COMMA,
             behind=("]",),
         ),
-        "mistral-args": Wire(name=(Marker("[TOOL_CALLS]"),), arguments=(Marker("[ARGS]"),)),
+        "mistral-args": Wire(name=(TokenText("[TOOL_CALLS]"),), arguments=(TokenText("[ARGS]"),)),
         "openai": Wire(("[",), _OPENAI, _ARGUMENTS, ("}}",), _COMMA, ("]",)),
         "openai-string": Wire(("[",), _OPENAI, _ARGUMENTS, ("}}",), _COMMA, ("]",), in_string=True),
     }
 )
 # Calls as Python writes them are no JSON with text around it (`constraints.tools.pythonic`).
-assert {*WIRES, "pythonic"} == set(get_args(Format))
+assert {*WIRES, "pythonic"} == set(get_args(WireFormat))

@@ -8,7 +8,7 @@
 After a comma or a colon stands one space, or none. Names are qualified as `repr` does (`Outer.Inner`), but for what
 comes before the last `<locals>`, which is no Python.
 
-What is not recursive is one expression. A record that leads back to itself is a rule that calls itself, and the whole
+A type that is not recursive is one expression. A recursive record is a rule that calls itself, and the whole
 is a grammar (`automata.pushdown`); so nesting has no bound.
 """
 
@@ -67,7 +67,7 @@ _DECIMAL = alternation(
 
 
 def spelled_name(cls: type) -> str:
-    """The name that a constructor call begins with."""
+    """Return the name that a constructor call begins with."""
     return cls.__qualname__.rpartition("<locals>.")[2]
 
 
@@ -80,7 +80,7 @@ class Calls:
         self._known: dict[Shape, Expr] = {}
 
     def language(self, shape: Shape) -> Expr | Grammar:
-        """All texts of a shape.
+        """Return all texts of a shape.
 
         Raises:
             UnsupportedSchema: something that cannot be held.
@@ -97,7 +97,7 @@ class Calls:
         return Grammar({"whole": self.expr(shape), **rules}, start="whole")
 
     def expr(self, shape: Shape) -> Expr:
-        """The texts of a shape as an expression, with calls of the rules."""
+        """Return the texts of a shape as an expression, with calls of the rules."""
         if shape not in self._known:
             self._known[shape] = self._expr(shape)
         return self._known[shape]
@@ -142,7 +142,7 @@ class Calls:
 
 
 def arguments(fields: Sequence[Field], value: Callable[[Shape], Expr]) -> Expr:
-    """Keyword arguments in order, of which some may be left out; n log n of them are written."""
+    """Return keyword arguments in order, some of which may be left out; the expression has n log n of them."""
     written = [concat(field.name, "=", value(field.shape)) for field in fields]
     required = [field.required for field in fields]
     some = _some(written, required)
@@ -150,7 +150,7 @@ def arguments(fields: Sequence[Field], value: Callable[[Shape], Expr]) -> Expr:
 
 
 def _some(written: Sequence[Expr], required: Sequence[bool]) -> Expr:
-    """At least one argument: the first ones begin, or, where all of these may be left out, those after them."""
+    """Return at least one argument. The first half has one, or, where all of it may be left out, the second half."""
     if not written:
         return EMPTY
     if len(written) == 1:
@@ -175,7 +175,7 @@ def _items(kind: type, item: Expr, size: Size) -> Expr:
 
 
 def _listed(item: Expr, size: Size) -> Expr:
-    """Items with commas between them."""
+    """Return items with commas between them."""
     if size.high == 0:
         return EPSILON
     if size.high is not None and size.high < size.low:
@@ -186,7 +186,7 @@ def _listed(item: Expr, size: Size) -> Expr:
 
 
 def _tuple(item: Expr, size: Size) -> Expr:
-    """A tuple of one item has a comma behind it."""
+    """Return a tuple; a comma follows its item if it has one alone."""
     several = concat("(", _listed(item, Size(max(size.low, 2), size.high)), ")")
     found = [several] if size.high is None or size.high >= 2 else []
     found += [literal("()")] if size.holds(0) else []
@@ -201,7 +201,7 @@ def _row(items: Sequence[Expr]) -> Expr:
 
 
 def _distinct(size: Size, what: str) -> Size:
-    """A size of a collection whose equal items count once."""
+    """Return the size of a collection in which equal items count once."""
     if size.low > 1:
         raise UnsupportedSchema(
             f"{what} with at least {size.low} items: equal ones count once, and an automaton cannot compare them",
@@ -211,14 +211,14 @@ def _distinct(size: Size, what: str) -> Size:
 
 
 def _real(bounds: Bounds) -> Expr:
-    """Floats within bounds, infinities too where nothing excludes them."""
+    """Return floats within bounds, and the infinities that nothing excludes."""
     infinities = ["inf"] * (bounds.high is None) + ["-inf"] * (bounds.low is None)
     finite = _within(rounding_into(bounds), whole=False)
     return finite if bounds.step is not None else alternation(finite, strings(infinities))
 
 
 def _within(bounds: Bounds, *, whole: bool) -> Expr:
-    """Numbers within bounds, as JSON spells them, which is one of Python's ways."""
+    """Return numbers within bounds, as JSON spells them, which Python reads as well."""
     from constraints.json_schema.formula import IsInteger, Maximum, Minimum, MultipleOf, conjunction
     from constraints.json_schema.numbers import number_language
 

@@ -39,7 +39,8 @@ class ConstructorCalls(Parsed[T], Generic[T]):
         return f"dataclass({getattr(self.annotation, '__qualname__', self.annotation)})"
 
     def to_expr(self) -> Expr:
-        """The texts as an expression, to combine with others; `str` of it is the regular expression of section 5.2.
+        """Return the texts as an expression, to combine with others; `str` of it is the regular expression of section
+        5.2.
 
         Raises:
             ValueError: the type is recursive, or so large that it is a grammar.
@@ -49,7 +50,7 @@ class ConstructorCalls(Parsed[T], Generic[T]):
         return self._language
 
     def to_grammar(self) -> Grammar:
-        """The texts as a grammar, of one rule where the type is not recursive."""
+        """Return the texts as a grammar, of one rule where the type is not recursive."""
         return self._language if isinstance(self._language, Grammar) else Grammar({"whole": self._language}, "whole")
 
     def to_part(self) -> Part:
@@ -57,7 +58,7 @@ class ConstructorCalls(Parsed[T], Generic[T]):
         return part_of(self._language)
 
     def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
-        """The automaton of the texts, with a stack where the type is recursive.
+        """Return the automaton of the texts, with a stack where the type is recursive.
 
         Raises:
             EmptyLanguage: no value of the type can be written, because each holds another.
@@ -69,7 +70,7 @@ class ConstructorCalls(Parsed[T], Generic[T]):
         return compile_expr(self._language, work)
 
     def parse(self, text: str) -> T:
-        """The value that a constructor call makes; nothing is evaluated but the types' own constructors.
+        """Return the value that a constructor call makes; nothing is evaluated but the types' own constructors.
 
         Raises:
             TextNotAllowed: the constraint does not allow the text; or Python cannot read it, because it is nested
@@ -103,7 +104,7 @@ def dataclass(annotation: Any) -> ConstructorCalls[Any]: ...
 
 
 def dataclass(annotation: Any) -> ConstructorCalls[Any]:
-    """The constraint of the constructor calls `T(x=1, name="a", child=C(...))` of a dataclass.
+    """Return the constraint of the constructor calls `T(x=1, name="a", child=C(...))` of a dataclass.
 
     Fields are written by keyword, in their order; those with a default may be left out. What `repr` writes of an
     instance is allowed, and so is the like in other spellings (`constraints.types.calls`). Fields may be int, float,

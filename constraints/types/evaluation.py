@@ -7,7 +7,7 @@ A node that is not what its shape asks for is a mismatch, never something near i
 than those that `constraints.types.calls` writes mean nothing here. What is called are the constructors of the types
 themselves, and so what their own `__post_init__` does.
 
-Of a union's options the first one takes the text that it describes exactly; an int where a float is asked for is taken
+Of a union's options the first one takes the text that it describes exactly; an int in place of a float is taken
 only if no option takes it as it stands.
 """
 
@@ -57,7 +57,7 @@ _FAR = 5000
 class Mismatch(ValueError):
     """A text, or a part of one, that is no value of its shape.
 
-    What is wrong is put into words only when it is asked for: options of unions mismatch all the time.
+    The message is made only when it is read: options of unions mismatch all the time.
     """
 
     def __init__(self, reason: str, node: ast.expr | None = None, others: Sequence[Mismatch] = ()) -> None:
@@ -78,7 +78,7 @@ class Mismatch(ValueError):
 
 
 def tree(text: str) -> ast.expr:
-    """The syntax tree of an expression.
+    """Return the syntax tree of an expression.
 
     Raises:
         Mismatch: it is no expression, or is nested more deeply than Python's parser goes.
@@ -96,7 +96,7 @@ class Evaluation:
         self._reflection = reflection
 
     def value(self, node: ast.expr, shape: Shape, *, exactly: bool = False) -> Any:
-        """The value of a node.
+        """Return the value of a node.
 
         Args:
             node: the node.
@@ -198,7 +198,7 @@ def _constant(node: ast.expr, kinds: tuple[type, ...]) -> Any:
 
 
 def _number(node: ast.expr, kinds: tuple[type, ...]) -> Any:
-    """A number with at most one sign; `inf` and `nan` are floats."""
+    """Return a number with at most one sign; `inf` and `nan` are floats."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and not isinstance(node.operand, ast.UnaryOp):
         return -_number(node.operand, kinds)
     if isinstance(node, ast.Name) and node.id in ("inf", "nan") and float in kinds:
@@ -207,7 +207,7 @@ def _number(node: ast.expr, kinds: tuple[type, ...]) -> Any:
 
 
 def _held(value: Any, bounds: Bounds) -> Any:
-    """A number that is within its bounds.
+    """Return a number if it is within its bounds.
 
     Raises:
         Mismatch: it is not.
@@ -229,14 +229,14 @@ def _held(value: Any, bounds: Bounds) -> Any:
 
 
 def _near(value: Decimal) -> Fraction:
-    """A number that lies as this one does to any bound: exponents far out would be numbers of as many digits."""
+    """Return a number on the same side of every bound, with an exponent that is not large."""
     if value and abs(value.adjusted()) > _FAR:
         value = Decimal((value.as_tuple().sign, (1,), _FAR if value.adjusted() > 0 else -_FAR))
     return Fraction(value)
 
 
 def _elements(node: ast.expr, kind: type) -> list[ast.expr]:
-    """The items that are written in a collection of this kind."""
+    """Return the items written in a collection of this kind."""
     if kind in (list, tuple):
         if not isinstance(node, ast.List if kind is list else ast.Tuple):
             raise _mismatch(node, f"a {kind.__name__}")

@@ -171,7 +171,7 @@ class ExactSchema(GenerateJsonSchema):
         return found
 
     def _is_hashable(self, schema: Any) -> bool:
-        """Whether all values are."""
+        """Return whether all values are hashable."""
         kind = schema["type"]
         if kind in ("any", "list", "dict", "set", "typed-dict", "deque", "default-dict", "json-or-python"):
             return False
@@ -197,7 +197,7 @@ class ExactSchema(GenerateJsonSchema):
         return found
 
     def _names(self, schema: Any) -> JsonSchemaValue:
-        """What keys are, as strings."""
+        """Return the schema of keys, which are strings."""
         while schema["type"] == "definition-ref":
             schema = self.resolve_ref_schema(schema)
         kind = schema["type"]
@@ -263,7 +263,7 @@ class ExactSchema(GenerateJsonSchema):
 
 
 def exact_schema(adapter: TypeAdapter[Any]) -> JsonSchemaValue:
-    """The exact schema of a type.
+    """Return the exact schema of a type.
 
     Raises:
         UnsupportedSchema: a part of the type that cannot be held.
@@ -276,7 +276,7 @@ def exact_schema(adapter: TypeAdapter[Any]) -> JsonSchemaValue:
 
 @contextmanager
 def _within(step: str) -> Iterator[None]:
-    """Errors say in which field they were met."""
+    """Add the field to errors that are raised within it."""
     try:
         yield
     except UnsupportedSchema as error:
@@ -288,7 +288,7 @@ def _string(pattern: str) -> JsonSchemaValue:
 
 
 def _bounds(schema: Any) -> Bounds:
-    """The bounds in a core schema."""
+    """Return the bounds in a core schema."""
     found: dict[str, Fraction] = {}
     for name in (*_ORDERS, "multiple_of"):
         value = schema.get(name)
@@ -311,7 +311,7 @@ def _bounds(schema: Any) -> Bounds:
 
 
 def _bounded(bounds: Bounds, most: Fraction, *, exclusive: bool) -> Bounds:
-    """The same bounds, and none beyond `most`, on either side."""
+    """Return the bounds, none beyond `most` on either side."""
     if bounds.low is None or bounds.low < -most:
         bounds = replace(bounds, low=-most, low_exclusive=exclusive)
     if bounds.high is None or bounds.high > most:
@@ -329,7 +329,7 @@ def _bounds_as_keywords(bounds: Bounds) -> JsonSchemaValue:
 
 
 def _decimal(value: Fraction) -> int | Decimal:
-    """A number as JSON has it: a fraction whose denominator is made of twos and fives."""
+    """Return a fraction whose denominator is made of twos and fives as a number of JSON."""
     if value.denominator == 1:
         return value.numerator
     places = max(value.denominator.bit_length(), 1)
@@ -337,7 +337,7 @@ def _decimal(value: Fraction) -> int | Decimal:
 
 
 def _formula(bounds: Bounds, *, whole: bool = False) -> Formula:
-    """What bounds say of a number."""
+    """Return the formula of bounds on a number."""
     statements: list[Formula] = [IsInteger(plain=True)] if whole else []
     if bounds.low is not None:
         statements.append(Minimum(bounds.low, bounds.low_exclusive))
@@ -349,7 +349,7 @@ def _formula(bounds: Bounds, *, whole: bool = False) -> Formula:
 
 
 def _with_digits(digits: int | None, places: int | None) -> str:
-    """Decimals of at most so many digits, of which at most so many are behind the point; zeros at the end are none."""
+    """Return decimals of at most this many digits and decimal places; trailing zeros do not count."""
     if digits is None:
         return patterns.INTEGER + _point(places or 0)
     if places is not None and digits <= places:  # Pydantic counts the 0 of zero, and of no other number
@@ -362,12 +362,12 @@ def _with_digits(digits: int | None, places: int | None) -> str:
 
 
 def _point(places: int, optional: str = "?") -> str:
-    """The digits behind the point, and the point."""
+    """Return the decimal point and the digits after it."""
     return rf"(?:\.\d{{1,{places}}}0*){optional}" if places else r"(?:\.0+)?"
 
 
 def _days(schema: Any) -> str:
-    """Dates within bounds."""
+    """Return dates within bounds."""
     day = datetime.timedelta(days=1)
     low = max(schema.get("ge", datetime.date.min), schema.get("gt", datetime.date.min))
     high = min(schema.get("le", datetime.date.max), schema.get("lt", datetime.date.max))

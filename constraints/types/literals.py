@@ -50,7 +50,7 @@ _WITH_SURROGATES: Ranges = ((0, 0x10FFFF),)
 
 @cache
 def text(size: Size = ANY_SIZE, patterns: tuple[str, ...] = ()) -> Expr:
-    """Strings of such a length in which each of the patterns matches somewhere.
+    """Return strings of a length, in each of which every pattern matches somewhere.
 
     Raises:
         PatternError: see `automata.pattern.parse`.
@@ -67,7 +67,7 @@ def text(size: Size = ANY_SIZE, patterns: tuple[str, ...] = ()) -> Expr:
 
 
 def constant(value: str) -> Expr:
-    """One string with either quotes, its characters as `repr` writes them."""
+    """Return one string between either quotes, its characters as `repr` writes them."""
     return alternation(*[f"{quote}{_escaped(value, quote)}{quote}" for quote in QUOTES])
 
 
@@ -77,7 +77,8 @@ def _escaped(value: str, quote: Quote) -> str:
 
 
 def spelled(expr: Expr, quote: Quote) -> Expr:
-    """All spellings of the texts of an expression that is made of characters, in a row, as alternatives, repeated.
+    """Return all spellings of an expression's texts. It is made of characters, concatenation, alternatives and
+    repetition.
 
     Raises:
         UnsupportedSchema: it is not.
@@ -98,7 +99,7 @@ def spelled(expr: Expr, quote: Quote) -> Expr:
 
 @cache
 def _character(ranges: Ranges, quote: Quote) -> Expr:
-    """The spellings of one character of a set of code points, surrogates included."""
+    """Return the spellings of one character of a set of code points, surrogates included."""
     special = rg.normalize([*_CONTROLS, (ord(quote), ord(quote)), (0x5C, 0x5C)])
     raw = rg.intersect(rg.subtract(ranges, special), ALL_CHARACTERS)
     short = [
@@ -114,7 +115,7 @@ def _character(ranges: Ranges, quote: Quote) -> Expr:
 
 
 def hexadecimal(ranges: Ranges, width: int) -> Expr:
-    """Numbers in some ranges, in `width` hexadecimal digits, in either case."""
+    """Return numbers in some ranges, in `width` hexadecimal digits, in either case."""
     return alternation(*[_between(low, high, width) for low, high in ranges])
 
 

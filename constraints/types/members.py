@@ -18,7 +18,7 @@ _MAX_FLAGS = 8
 
 
 def values_schema(schema: Any) -> JsonSchemaValue:
-    """The values of a Literal or an Enum, integers apart.
+    """Return the values of a Literal or an Enum, integers apart.
 
     Raises:
         UnsupportedSchema: one is read as something else than what was written.
@@ -38,7 +38,7 @@ def values_schema(schema: Any) -> JsonSchemaValue:
 
 
 def key_of(schema: Any, value: Any) -> str:
-    """How a Literal's or an Enum's value is written as a key.
+    """Return how a Literal's or an Enum's value is written as a key.
 
     Raises:
         UnsupportedSchema: the key is read as something else.
@@ -66,7 +66,7 @@ def _same(found: Any, value: Any) -> bool:
 
 
 def members_of(schema: Any) -> list[Any]:
-    """The values of a Literal, the members of an Enum, and all combinations of a Flag's.
+    """Return the values of a Literal, the members of an Enum, and all combinations of a Flag's.
 
     Raises:
         UnsupportedSchema: a Flag has too many.

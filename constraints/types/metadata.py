@@ -36,7 +36,7 @@ _REFUSED = ("func", "tz", "max_digits", "decimal_places", "strip_whitespace", "t
 
 
 def narrowed(shape: Shape, metadata: Iterable[Any], pointer: str) -> Shape:
-    """The shape with what annotations add to it.
+    """Return the shape with the constraints of annotations added.
 
     Raises:
         UnsupportedSchema: one that is no comment, and cannot be honoured for this shape.

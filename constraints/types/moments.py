@@ -25,7 +25,7 @@ _HEXADECIMAL = char_set((0x30, 0x39), (0x41, 0x46), (0x61, 0x66))
 
 
 def named(module: str, name: str, inside: Expr) -> Expr:
-    """A call, with the name of its module or without."""
+    """Return a call, with the name of its module or without."""
     return concat(repeat(f"{module}.", 0, 1), f"{name}(", inside, ")")
 
 
@@ -35,7 +35,7 @@ def _up_to(last: int, first: int = 0) -> Expr:
 
 @cache
 def _day() -> Expr:
-    """Year, month and day of a date that exists."""
+    """Return year, month and day of a date that exists."""
     year = concat(_NONZERO, repeat(DIGIT, 0, 3))
     months = alternation(
         concat(_up_to(12, 1), COMMA, _up_to(28, 1)),
@@ -53,7 +53,7 @@ def _day() -> Expr:
 
 @cache
 def _clock() -> Expr:
-    """Hour, minute, and perhaps second and microsecond; a microsecond after a second only."""
+    """Return hour, minute, and optionally second and microsecond; a microsecond follows a second only."""
     finer = concat(COMMA, _up_to(59), repeat(concat(COMMA, _microsecond()), 0, 1))
     return concat(_up_to(23), COMMA, _up_to(59), repeat(finer, 0, 1))
 
@@ -63,7 +63,7 @@ def _microsecond() -> Expr:
 
 
 def _second_of_day(first: int) -> Expr:
-    """Seconds up to 86,399, from 0 or 1."""
+    """Return seconds up to 86,399, from 0 or 1."""
     large = alternation(
         concat(char_set((0x31, 0x37)), repeat(DIGIT, 4, 4)),
         concat("8", char_set((0x30, 0x35)), repeat(DIGIT, 3, 3)),
@@ -74,7 +74,7 @@ def _second_of_day(first: int) -> Expr:
 
 @cache
 def _options(*, in_datetime: bool) -> Expr:
-    """`fold` and `tzinfo`, in the order in which `repr` has them."""
+    """Return `fold` and `tzinfo`, in the order of `repr`."""
     fold = repeat(concat(COMMA, "fold=", char_set("01")), 0, 1)
     zone = repeat(concat(COMMA, "tzinfo=", _zone()), 0, 1)
     return concat(fold, zone) if in_datetime else concat(zone, fold)
@@ -82,7 +82,7 @@ def _options(*, in_datetime: bool) -> Expr:
 
 @cache
 def _zone() -> Expr:
-    """A fixed offset, less than a day either way."""
+    """Return a fixed offset, less than a day either way."""
     fraction = concat("microseconds=", concat(_NONZERO, repeat(DIGIT, 0, 5)))
     within = alternation(
         concat("seconds=", _second_of_day(1), repeat(concat(COMMA, fraction), 0, 1)),
@@ -105,7 +105,7 @@ def _duration() -> Expr:
 
 @cache
 def moment(kind: str) -> Expr:
-    """A call of a class of `datetime`: "date", "time", "datetime" or "timedelta"."""
+    """Return a call of a class of `datetime`: "date", "time", "datetime" or "timedelta"."""
     match kind:
         case "date":
             inside = _day()
@@ -120,12 +120,12 @@ def moment(kind: str) -> Expr:
 
 @cache
 def identifier() -> Expr:
-    """A UUID, with hyphens."""
+    """Return a UUID, with hyphens."""
     groups = [repeat(_HEXADECIMAL, width, width) for width in (8, 4, 4, 4, 12)]
     written = concat(groups[0], *[concat("-", group) for group in groups[1:]])
     return named("uuid", "UUID", alternation(*[concat(quote, written, quote) for quote in QUOTES]))
 
 
 def decimal(inside: Expr) -> Expr:
-    """A Decimal of a text."""
+    """Return a Decimal of a text."""
     return named("decimal", "Decimal", alternation(*[concat(quote, inside, quote) for quote in QUOTES]))

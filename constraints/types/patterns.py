@@ -52,12 +52,13 @@ NOT_FINITE: Final = r"-?(?:Infinity|NaN|sNaN)"
 
 
 def anchored(pattern: str) -> str:
-    """The pattern of the texts that match as a whole."""
+    """Return the pattern of the texts that match as a whole."""
     return f"^(?:{pattern})$"
 
 
 def within(formula: Formula, spellings: str) -> str:
-    """Numbers for which a formula holds, in these spellings; exponents as far as the numbers of JSON Schemas have them.
+    """Return numbers for which a formula holds, in these spellings, with the exponents that numbers of JSON Schemas
+    have.
 
     Raises:
         LimitExceeded: see `constraints.json_schema.numbers`.
@@ -70,7 +71,7 @@ def within(formula: Formula, spellings: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """The pattern of one text."""
+    """Return the pattern of one text."""
     return re.sub(r"[\^$\\.*+?()\[\]{}|/]", r"\\\g<0>", text)
 
 
@@ -85,7 +86,7 @@ _TOKEN = re.compile(r"\\.|\[\^?|\]|.", re.DOTALL)
 
 
 def ecma(pattern: str) -> str:
-    """A pattern of Rust's syntax with the same meaning.
+    """Return the pattern of ECMA-262 that means what a pattern in Rust's syntax means.
 
     Raises:
         UnsupportedSchema: something that only Rust's syntax has.

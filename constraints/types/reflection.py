@@ -71,7 +71,7 @@ _MAPPINGS = (dict, abc.Mapping, abc.MutableMapping)
 
 
 def is_named_tuple(cls: Any) -> TypeGuard[type]:
-    """Whether a class is a NamedTuple."""
+    """Return whether a class is a NamedTuple."""
     return isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")
 
 
@@ -82,7 +82,7 @@ class Reflection:
         self._fields: dict[Record, tuple[Field, ...]] = {}
 
     def shape(self, annotation: Any, pointer: str = "", variables: abc.Mapping[Any, Any] | None = None) -> Shape:
-        """The shape of a type.
+        """Return the shape of a type.
 
         Args:
             annotation: the type.
@@ -145,7 +145,7 @@ class Reflection:
         return shapes[0] if len(shapes) == 1 else Union(tuple(shapes))
 
     def fields(self, record: Record, pointer: str = "") -> tuple[Field, ...]:
-        """The parameters of a record's constructor, in the order of their definition.
+        """Return the parameters of a record's constructor, in the order of their definition.
 
         Raises:
             UnsupportedSchema: a type that has no texts here; or hints that cannot be resolved.
@@ -168,7 +168,7 @@ class Reflection:
             yield Field(name, self.shape(hints[name], f"{pointer}/{name}", variables), required)
 
     def recursive(self, shape: Shape) -> tuple[Record, ...]:
-        """The records within a shape that lead back to themselves.
+        """Return the records within a shape that can be reached from themselves.
 
         Raises:
             UnsupportedSchema: see `fields`.
@@ -177,7 +177,7 @@ class Reflection:
         return tuple(record for record in leads if record in _reachable(record, leads))
 
     def leads(self, shape: Shape) -> dict[Record, set[Record]]:
-        """All records that a shape leads to, each with those that stand in its fields."""
+        """Return all records that can be reached from a shape through the fields of records."""
         found: dict[Record, set[Record]] = {}
         pending = [*records(shape)]
         while pending:
@@ -201,7 +201,7 @@ def _reachable(record: Record, leads: abc.Mapping[Record, set[Record]]) -> set[R
 
 
 def is_hashable(shape: Shape) -> bool:
-    """Whether values can be items of sets and keys of dicts."""
+    """Return whether values can be items of sets and keys of dicts."""
     if isinstance(shape, Mapping) or (isinstance(shape, Items) and shape.kind in (list, set)):
         return False
     if isinstance(shape, Record):
@@ -210,7 +210,7 @@ def is_hashable(shape: Shape) -> bool:
 
 
 def records(shape: Shape) -> abc.Iterator[Record]:
-    """The records that stand in a shape, those in their fields left out."""
+    """Yield the records in a shape, without those in their fields."""
     if isinstance(shape, Record):
         yield shape
     for part in parts(shape):
@@ -218,7 +218,7 @@ def records(shape: Shape) -> abc.Iterator[Record]:
 
 
 def _parameters(cls: type) -> abc.Iterator[tuple[str, bool]]:
-    """Names of the constructor's parameters, and whether each must be given."""
+    """Yield the names of the constructor's parameters, and whether each is required."""
     if not dataclasses.is_dataclass(cls):
         assert is_named_tuple(cls)
         defaults: abc.Mapping[str, Any] = getattr(cls, "_field_defaults", {})

@@ -18,7 +18,8 @@ from constraints.types.shapes import Bounds
 
 
 def rounding_into(bounds: Bounds) -> Bounds:
-    """Bounds of decimal numbers that are read as floats within these bounds; of each such float, `repr` is within.
+    """Return bounds of the decimal numbers that are read as floats within these bounds; `repr` of each such float is
+    within.
 
     Raises:
         UnsatisfiableSchema: no finite float is within them.
@@ -31,7 +32,7 @@ def rounding_into(bounds: Bounds) -> Bounds:
 
 
 def _first(low: Fraction, exclusive: bool) -> Fraction:
-    """The shortest spelling of the least float that is at least `low`, or greater."""
+    """Return the shortest spelling of the least float that is at least `low`, or greater if `low` is excluded."""
     if low < -Fraction(sys.float_info.max):
         found = -sys.float_info.max
     else:

@@ -12,10 +12,10 @@
     ├── Items                              list, set, frozenset, tuple[X, ...]
     ├── Row                                tuple[X, Y]
     ├── Mapping                            dict
-    └── Record                             a dataclass or a NamedTuple; its fields are looked up when they are asked for
+    └── Record                             a dataclass or a NamedTuple; its fields are looked up on demand
 
 A shape is immutable and is known by its parts. A record is known by its class and what its type variables stand for, so
-that a class whose fields lead back to it is one shape, and not an endless one.
+that a recursive class is one finite shape.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Bounds:
     step: Fraction | None = None
 
     def hold(self, value: Fraction) -> bool:
-        """Whether a number is so."""
+        """Return whether a number is within the bounds."""
         if self.low is not None and (value < self.low or (self.low_exclusive and value == self.low)):
             return False
         if self.high is not None and (value > self.high or (self.high_exclusive and value == self.high)):
@@ -56,7 +56,7 @@ class Size:
     high: int | None = None
 
     def holds(self, number: int) -> bool:
-        """Whether so many are allowed."""
+        """Return whether a number of items is allowed."""
         return self.low <= number and (self.high is None or number <= self.high)
 
 
@@ -203,7 +203,7 @@ class Field:
 
 
 def parts(shape: Shape) -> tuple[Shape, ...]:
-    """The shapes within one, but for the fields of a record."""
+    """Return the shapes within a shape, without the fields of a record."""
     match shape:
         case Union(options):
             return options

@@ -6,7 +6,7 @@ serializer writes of an instance, compact or not, is allowed and parses to an eq
 reads as something else:
 
     infinities and NaN, which Pydantic serializes as null          offsets of seconds, which are cut
-    a value of a union that an earlier option writes alike         computed fields, which no one parses
+    a value of a union that an earlier option writes alike         computed fields, which are never parsed
     integers of more than 4,300 digits, and values nested more than 200 deep, which Pydantic does not read: the
     automaton allows them, as it counts neither, and `parse` refuses them
 """
@@ -60,11 +60,11 @@ class Typed(JsonTexts[T], Generic[T]):
         return f"typed({getattr(self.annotation, '__qualname__', self.annotation)})"
 
     def to_network(self) -> VisiblyPushdownGrammar:
-        """The rules that read a text of the type."""
+        """Return the rules that read a text of the type."""
         return self._network
 
     def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
-        """The automaton of the texts.
+        """Return the automaton of the texts.
 
         Raises:
             LimitExceeded, Cancelled: see `Parsed.to_automaton`.
@@ -72,7 +72,7 @@ class Typed(JsonTexts[T], Generic[T]):
         return compile_visibly_pushdown(self._network, work=work)
 
     def parse(self, text: str) -> T:
-        """The value of a text.
+        """Return the value of a text.
 
         Raises:
             TextNotAllowed: the constraint does not allow the text; or functions of the type, such as a model's
@@ -111,7 +111,7 @@ def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default") -> Typ
 
 
 def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default") -> Typed[Any]:
-    """The constraint of the JSON texts of a type.
+    """Return the constraint of the JSON texts of a type.
 
     Args:
         annotation: a dataclass, NamedTuple, TypedDict, Pydantic model, Enum, or any annotation that Pydantic takes:
@@ -140,7 +140,7 @@ def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default") -> Typ
 
 
 def parameters(function: Callable[..., Any]) -> Iterator[tuple[str, Any, bool]]:
-    """Names and types of a function's parameters, and whether they must be given.
+    """Yield the name and the type of each parameter of a function, and whether it is required.
 
     Raises:
         UnsupportedSchema: one that cannot be given by name, or hints that cannot be resolved.
@@ -157,7 +157,7 @@ def parameters(function: Callable[..., Any]) -> Iterator[tuple[str, Any, bool]]:
 
 
 def arguments_of(function: Callable[..., Any]) -> Any:
-    """A TypedDict of a function's parameters.
+    """Return a TypedDict of a function's parameters.
 
     Raises:
         UnsupportedSchema: see `parameters`.

@@ -26,20 +26,20 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
 
 @cache
 def _label() -> Expr:
-    """One part of a host's name (RFC 1123, section 2.1): up to 63 characters."""
+    """Return one part of a host's name (RFC 1123, section 2.1): up to 63 characters."""
     inner = repeat(char_set("0123456789-", *_LETTERS), 0, 61)
     return concat(_ALNUM, repeat(concat(inner, _ALNUM), 0, 1))
 
 
 @cache
 def _top_level() -> Expr:
-    """The last part of a host's name, which is not a number: two letters or more, or `xn--` and what stands for other
-    letters."""
+    """Return the last part of a host's name, which is no number: two letters or more, or `xn--` and an encoded name."""
     return alternation(repeat(char_set(*_LETTERS), 2, 63), concat("xn--", repeat(_ALNUM, 1, 59)))
 
 
 def email() -> Value[str]:
-    """An e-mail address: a name of up to 64 characters, "@", a domain (WHATWG HTML, 4.10.5.1.5; RFC 5321, 4.5.3.1)."""
+    """Return the constraint of an e-mail address: a name of up to 64 characters, "@", a domain (WHATWG HTML,
+    4.10.5.1.5; RFC 5321, 4.5.3.1)."""
     return Value(_email(), str)
 
 
@@ -51,7 +51,8 @@ def _email() -> Expr:
 
 
 def url(schemes: Sequence[str] = ("https", "http")) -> Value[str]:
-    """An absolute URL with a host: `scheme://host`, and port, path, query and fragment if any (RFC 3986, section 3).
+    """Return the constraint of an absolute URL with a host: `scheme://host`, and optionally port, path, query and
+    fragment (RFC 3986, section 3).
 
     Args:
         schemes: the schemes, as they are written.

@@ -4,8 +4,8 @@
     naturals(low, high)         integers from 0 up, without leading zeros
     behind_the_point(...)       digits of a fraction between two
 
-Two bounds share the digits in front; behind the first where they differ, only one of them is left to compare with, and
-behind any digit that is not that bound's own, none.
+Two bounds share the digits in front; after the first where they differ, only one of them is left to compare with, and
+after any digit that is not that bound's own, none.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from automata.expressions import EMPTY, EPSILON, Expr, alternation, char_set, co
 
 @cache
 def digit(low: int = 0, high: int = 9) -> Expr:
-    """One digit of a range, which may be empty."""
+    """Return one digit of a range; the range may be empty."""
     return char_set((0x30 + low, 0x30 + high)) if low <= high else EMPTY
 
 
@@ -28,7 +28,7 @@ def _digits(low: int, high: int | None) -> Expr:
 
 
 def same_length(low: str, high: str) -> Expr:
-    """The digit strings from `low` to `high`, which have the same length."""
+    """Return the digit strings from `low` to `high`, which have the same length."""
     if low > high:
         return EMPTY
     if not low:
@@ -46,7 +46,7 @@ def same_length(low: str, high: str) -> Expr:
 
 
 def naturals(low: int, high: int | None) -> Expr:
-    """The integers from `low`, which is not negative, to `high`, or all from `low` on; without leading zeros."""
+    """Return the integers from `low`, which is not negative, to `high`, without leading zeros; None is no bound."""
     if high is not None and high < low:
         return EMPTY
     if low == 0:
@@ -65,7 +65,7 @@ def naturals(low: int, high: int | None) -> Expr:
 
 
 class Tail(NamedTuple):
-    """Digits behind a point.
+    """Digits after a point.
 
     Attributes:
         some: the strings of at least one digit.
@@ -77,7 +77,7 @@ class Tail(NamedTuple):
 
 
 def behind_the_point(low: str | None, high: str | None, places: int | None) -> Tail:
-    """The digits of fractions from `low` to `high`, None where all are on that side, at most so many."""
+    """Return the digits of fractions from `low` to `high`, at most `places` of them; a bound of None is no bound."""
     low = low and low.rstrip("0")
     high = None if high is None else high.rstrip("0")
     if low and high is not None and low > high:

@@ -39,7 +39,7 @@ def decimal(
 
     Args:
         low, high: the bounds; floats are refused, since few are the decimal number that they look like.
-        places: how many digits may stand behind the point, at most; 0: no point. None: any number.
+        places: how many digits may stand after the point, at most; 0: no point. None: any number.
 
     Raises:
         TypeError: a bound is neither a Decimal nor an int, or `places` is no int.
@@ -79,7 +79,7 @@ def _bound(value: Decimal | int | None) -> Decimal | None:
 
 
 def _magnitudes(low: Decimal, high: Decimal | None, places: int | None) -> Expr:
-    """Numbers from `low`, which is not negative, to `high`."""
+    """Return numbers from `low`, which is not negative, to `high`."""
     least, low_tail = _digits(low)
     greatest, high_tail = _digits(high) if high is not None else (None, None)
     if greatest is not None and least > greatest:
@@ -97,7 +97,7 @@ def _magnitudes(low: Decimal, high: Decimal | None, places: int | None) -> Expr:
 
 
 def _digits(value: Decimal) -> tuple[int, str]:
-    """The integer part, and the digits behind the point."""
+    """Return the integer part, and the digits after the point."""
     whole, _, fraction = f"{value:f}".partition(".")
     return int(whole), fraction
 

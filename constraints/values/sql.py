@@ -13,7 +13,7 @@ The dialect is what SQLite, PostgreSQL and others share. One space or line break
 written in capitals or without any. Conditions nest in parentheses to a given depth.
 
 Rejected: a grammar with a rule for nested conditions, which would need one copy for each table just the same, and a
-stack for what nobody nests three deep.
+stack for conditions that are hardly ever nested three deep.
 """
 
 from __future__ import annotations
@@ -89,13 +89,13 @@ def _check(tables: Mapping[str, Sequence[str]], depth: int) -> None:
 
 
 def _single(table: str, columns: Sequence[str]) -> tuple[Expr, Expr]:
-    """One table, and its columns."""
+    """Return one table, and its columns."""
     name = _name(table)
     return name, concat(repeat(concat(name, "."), 0, 1), alternation(*map(_name, columns)))
 
 
 def _joined(tables: Mapping[str, Sequence[str]], left: str, right: str) -> tuple[Expr, Expr]:
-    """Two tables, and the columns of both; a name without its table is that of one column alone."""
+    """Return two tables, and the columns of both; a name without its table is one that only one of them has."""
     both = {name.lower() for name in tables[left]} & {name.lower() for name in tables[right]}
     of_left, of_right = _qualified(left, tables[left]), _qualified(right, tables[right])
     alone = [_name(name) for table in (left, right) for name in tables[table] if name.lower() not in both]
@@ -118,7 +118,7 @@ def _qualified(table: str, columns: Sequence[str]) -> Expr:
 
 
 def _statement(source: Expr, column: Expr, depth: int) -> Expr:
-    """A statement over a source with these columns."""
+    """Return a statement over a source with these columns."""
     ordered = concat(column, repeat(concat(_SPACE, alternation(_word("ASC"), _word("DESC"))), 0, 1))
     order = _optional(*_words("ORDER", "BY"), delimited_list(ordered, _COMMA))
     number = naturals(0, 10**18 - 1)
@@ -145,7 +145,7 @@ def _aggregate(column: Expr) -> Expr:
 
 
 def _condition(column: Expr, depth: int) -> Expr:
-    """Predicates joined by AND and OR."""
+    """Return predicates joined by AND and OR."""
     unit = _predicate(column)
     if depth:
         unit = alternation(unit, concat("(", _condition(column, depth - 1), ")"))
@@ -154,7 +154,7 @@ def _condition(column: Expr, depth: int) -> Expr:
 
 
 def _predicate(column: Expr) -> Expr:
-    """What a column is compared with."""
+    """Return the comparisons of a column."""
     literal, negated = _literal(), repeat(concat(*_words("NOT")), 0, 1)
     operator = alternation("=", "<>", "!=", "<", "<=", ">", ">=")
     compared = concat(_OPTIONAL_SPACE, operator, _OPTIONAL_SPACE, alternation(literal, column))
@@ -173,12 +173,12 @@ def _literal() -> Expr:
 
 @cache
 def _text() -> Expr:
-    """A text in quotes; quotes in it are doubled, and no control characters are in it."""
+    """Return a text in quotes; quotes in it are doubled, and it holds no control characters."""
     return concat("'", repeat(alternation("''", char_set("'", (0, 0x1F), negated=True)), 0), "'")
 
 
 def _name(name: str) -> Expr:
-    """A name as SQL writes it."""
+    """Return a name as SQL writes it."""
     if _PLAIN_NAME.fullmatch(name) and name.lower() not in _KEYWORDS:
         return concat(name)
     doubled = name.replace('"', '""')
@@ -190,11 +190,11 @@ def _word(word: str) -> Expr:
 
 
 def _words(*words: str) -> Iterable[Expr]:
-    """Words, and a space behind each."""
+    """Yield words, each with a space after it."""
     for word in words:
         yield from (_word(word), _SPACE)
 
 
 def _optional(*parts: Expr) -> Expr:
-    """The parts with a space before them, or nothing."""
+    """Return the parts with a space before them, or nothing."""
     return repeat(concat(_SPACE, *parts), 0, 1)

@@ -17,9 +17,9 @@ import constraints
 import tokenfst
 from automata import TextNotAllowed
 from constraints import Marked, ToolCall, after, token, triggered
-from constraints.tools import Format, Text, tool_calls
+from constraints.tools import TextPlace, WireFormat, tool_calls
 
-FORMATS: tuple[Format, ...] = get_args(Format)
+FORMATS: tuple[WireFormat, ...] = get_args(WireFormat)
 
 
 def get_current_weather(city: str, days: int = 1) -> str:
@@ -34,7 +34,7 @@ TOOLS = [get_current_weather, now]
 WEATHER, NOW = ToolCall("get_current_weather", {"city": "Paris"}), ToolCall("now", {})
 
 # What the templates write behind the header of the assistant's turn, up to the token that ends it.
-WRITTEN: dict[str, tuple[Format, str, tuple[str | ToolCall, ...]]] = {
+WRITTEN: dict[str, tuple[WireFormat, str, tuple[str | ToolCall, ...]]] = {
     "Qwen2.5, text": ("qwen", "It is sunny.", ("It is sunny.",)),
     "Qwen2.5, text and a call": (
         "qwen",
@@ -107,7 +107,7 @@ WRITTEN: dict[str, tuple[Format, str, tuple[str | ToolCall, ...]]] = {
 @pytest.mark.parametrize("name", WRITTEN)
 def test_what_templates_write_is_read(name: str) -> None:
     form, text, pieces = WRITTEN[name]
-    for where in get_args(Text):
+    for where in get_args(TextPlace):
         made = tool_calls(TOOLS, format=form, text=where, parallel=True)
         # Between calls, "\n" is text like any other.
         assert tuple(piece for piece in made.parse(text) if piece != "\n") == pieces
@@ -118,7 +118,7 @@ def test_every_format_is_among_them() -> None:
 
 
 # One call of each format, and what begins it.
-CALLS: dict[Format, str] = {
+CALLS: dict[WireFormat, str] = {
     "llama": '{"name": "now", "parameters": {}}',
     "llama-function": "<function=now>{}</function>",
     "qwen": '<tool_call>\n{"name": "now", "arguments": {}}\n</tool_call>',
@@ -129,7 +129,7 @@ CALLS: dict[Format, str] = {
     "openai-string": '[{"type": "function", "function": {"name": "now", "arguments": "{}"}}]',
     "pythonic": "[now()]",
 }
-BEGINS: dict[Format, str] = {
+BEGINS: dict[WireFormat, str] = {
     "llama": '{"name":',
     "llama-function": "<function=",
     "qwen": "<tool_call>",
@@ -140,12 +140,14 @@ BEGINS: dict[Format, str] = {
     "openai-string": '[{"type":',
     "pythonic": "[now(",
 }
-IN_TEXT = {(form, where): tool_calls([now], format=form, text=where) for form in FORMATS for where in get_args(Text)}
+IN_TEXT = {
+    (form, where): tool_calls([now], format=form, text=where) for form in FORMATS for where in get_args(TextPlace)
+}
 FREELY = {form: tool_calls([now], format=form, text="around", parallel=True) for form in FORMATS}
 SEPARATE = [form for form in FORMATS if form not in ("mistral", "openai", "openai-string", "pythonic")]
 
 
-def divided(text: str, form: Format) -> tuple[str | ToolCall, ...] | None:
+def divided(text: str, form: WireFormat) -> tuple[str | ToolCall, ...] | None:
     """The pieces of a text with calls anywhere in it, by a search for what begins a call; None if one is no call."""
     before, begins, rest = text.partition(BEGINS[form])
     found = [before] if before else []
@@ -157,7 +159,7 @@ def divided(text: str, form: Format) -> tuple[str | ToolCall, ...] | None:
     return None if more is None else (*found, NOW, *more)
 
 
-def pieces_of(form: Format) -> st.SearchStrategy[list[str]]:
+def pieces_of(form: WireFormat) -> st.SearchStrategy[list[str]]:
     call, begins = CALLS[form], BEGINS[form]
     return st.lists(
         st.sampled_from([call, begins, call[:-1], "é", " ", begins[:-1], begins[0], '"}', "\n"]), max_size=6
@@ -167,7 +169,7 @@ def pieces_of(form: Format) -> st.SearchStrategy[list[str]]:
 @pytest.mark.parametrize("form", FORMATS)
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
-def test_text_and_calls_are_told_apart(form: Format, data: st.DataObject) -> None:
+def test_text_and_calls_are_told_apart(form: WireFormat, data: st.DataObject) -> None:
     text = "".join(data.draw(pieces_of(form)))
     expected = divided(text, form)
     calls = sum(isinstance(piece, ToolCall) for piece in expected or ())
@@ -184,8 +186,8 @@ def test_text_and_calls_are_told_apart(form: Format, data: st.DataObject) -> Non
 
 
 @pytest.mark.parametrize(("parallel", "allowed"), [(False, [0, 1]), (True, [0, 1, 2, 3, 4]), (2, [0, 1, 2])])
-@pytest.mark.parametrize("where", get_args(Text))
-def test_how_many_calls(where: Text, parallel: bool | int, allowed: list[int]) -> None:
+@pytest.mark.parametrize("where", get_args(TextPlace))
+def test_how_many_calls(where: TextPlace, parallel: bool | int, allowed: list[int]) -> None:
     made = tool_calls([now], format="qwen", text=where, parallel=parallel)
     for number in range(5):
         text = "\n".join([CALLS["qwen"]] * number)
@@ -206,7 +208,7 @@ def tokens_in(text: str, ids: dict[str, int]) -> Iterator[int]:
 
 
 @pytest.mark.parametrize("form", ["qwen", "mistral", "mistral-args"])
-def test_markers_as_tokens(form: Format) -> None:
+def test_markers_as_tokens(form: WireFormat) -> None:
     ids = {"[TOOL_CALLS]": 256, "[ARGS]": 257, "<tool_call>": 258, "</tool_call>": 259}
     tokens = [*(bytes([byte]) for byte in range(256)), *[b""] * 5]
     vocabulary = tokenfst.Vocabulary(tokens, eos_ids=[260], special_tokens=ids)
@@ -274,7 +276,7 @@ def test_an_answer_behind_its_thoughts() -> None:
         ("pythonic", {"[": "]"}),
     ],
 )
-def test_markers_are_not_doubled(form: Format, trigger: dict[str, str]) -> None:
+def test_markers_are_not_doubled(form: WireFormat, trigger: dict[str, str]) -> None:
     calls = tool_calls([now], format=form)
     with pytest.raises(ValueError, match=r'writes .* itself: .* tool_calls\(\.\.\., text="before"\)'):
         triggered({marker: (calls, end) if end else calls for marker, end in trigger.items()})

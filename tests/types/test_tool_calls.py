@@ -24,9 +24,9 @@ from automata.pushdown.automaton import PushdownAutomaton
 from automata.visibly_pushdown import compile_visibly_pushdown
 from automata.visibly_pushdown.builder import GrammarBuilder
 from constraints import json_schema
-from constraints.tools import Format, PythonicCalls, ToolCall, ToolCalls, tool_calls
+from constraints.tools import PythonicCalls, ToolCall, ToolCalls, WireFormat, tool_calls
 
-FORMATS: tuple[Format, ...] = get_args(Format)
+FORMATS: tuple[WireFormat, ...] = get_args(WireFormat)
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def arguments_of(call: ToolCall) -> dict[str, Any]:
     }
 
 
-def written(calls: list[ToolCall], form: Format) -> str:
+def written(calls: list[ToolCall], form: WireFormat) -> str:
     """What the sources of a format show for these calls."""
     pairs = [(call.name, arguments_of(call)) for call in calls]
     as_objects = [{"name": name, "arguments": arguments} for name, arguments in pairs]
@@ -113,12 +113,12 @@ def automaton_of(constraint: ToolCalls | PythonicCalls) -> ByteAutomaton | Pushd
 @pytest.mark.parametrize("form", KNOWN)
 @settings(max_examples=40, deadline=None)
 @given(several=st.lists(calls, min_size=1, max_size=3))
-def test_what_models_are_shown_is_read(form: Format, several: list[ToolCall]) -> None:
+def test_what_models_are_shown_is_read(form: WireFormat, several: list[ToolCall]) -> None:
     assert KNOWN[form].parse(written(several, form)) == tuple(several)
 
 
 @pytest.mark.parametrize("form", KNOWN)
-def test_what_the_automaton_writes_is_read(form: Format) -> None:
+def test_what_the_automaton_writes_is_read(form: WireFormat) -> None:
     automaton = automaton_of(KNOWN[form])
     flat = automaton if isinstance(automaton, ByteAutomaton) else automaton.expand(4)
     names = set()
@@ -128,7 +128,7 @@ def test_what_the_automaton_writes_is_read(form: Format) -> None:
 
 
 @pytest.mark.parametrize("form", KNOWN)
-def test_arguments_belong_to_their_tools(form: Format) -> None:
+def test_arguments_belong_to_their_tools(form: WireFormat) -> None:
     one = ToolCall("weather_in_days", {"days": 3})
     refused = [
         [ToolCall("weather_in_days", {"days": 15})],
@@ -149,7 +149,7 @@ def test_arguments_belong_to_their_tools(form: Format) -> None:
 
 @pytest.mark.parametrize(("parallel", "allowed"), [(False, [1]), (True, [1, 2, 3, 4]), (2, [1, 2]), (1, [1])])
 @pytest.mark.parametrize("form", ["llama", "mistral", "qwen"])
-def test_how_many_calls(form: Format, parallel: bool | int, allowed: list[int]) -> None:
+def test_how_many_calls(form: WireFormat, parallel: bool | int, allowed: list[int]) -> None:
     constraint = tool_calls([weather_in_days], format=form, parallel=parallel)
     for number in range(1, 5):
         several = [ToolCall("weather_in_days", {"days": day + 1}) for day in range(number)]

@@ -40,7 +40,7 @@ BUNDLED: Mapping[str, str] = MappingProxyType(
 
 
 def bundled(name: str) -> Grammar:
-    """The bundled grammar of this name, one of `BUNDLED`.
+    """Return the bundled grammar of this name, one of `BUNDLED`.
 
     Raises:
         ValueError: there is none of this name.
@@ -50,7 +50,7 @@ def bundled(name: str) -> Grammar:
 
 
 def source(name: str) -> str:
-    """The text of a bundled grammar, to read, to change, or to give to other programs.
+    """Return the text of a bundled grammar, to read, to change, or to give to other programs.
 
     Raises:
         ValueError: there is none of this name.

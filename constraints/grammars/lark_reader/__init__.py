@@ -5,9 +5,9 @@
 In the order of what happens to a text:
 
     scanner      text -> symbols
-    bodies       symbols behind a colon -> a body, in postfix order
+    bodies       symbols after a colon -> a body, in postfix order
     statements   symbols -> a document: definitions by name, imports, what is ignored
-    literals     strings, regular expressions, ranges -> pieces of words
+    literals     strings, regular expressions, ranges -> terminals
     terminals    bodies of terminals -> lexical rules
     laziness     where words end that are to end early
     rules        bodies of rules and templates -> expressions that call rules and words by name
@@ -25,13 +25,13 @@ from automata.pushdown.grammar import Grammar
 from constraints.grammars.lark_reader.rules import Rules
 from constraints.grammars.lark_reader.statements import read_document
 from constraints.grammars.lark_reader.terminals import Terminals
-from constraints.grammars.places import Places
+from constraints.grammars.line_index import LineIndex
 
 __all__ = ["read_lark"]
 
 
 def read_lark(text: str, start: str | None = None) -> Grammar:
-    """The grammar that a text in Lark's syntax defines.
+    """Return the grammar that a text in Lark's syntax defines.
 
     Args:
         text: rules, terminals and directives.
@@ -40,14 +40,14 @@ def read_lark(text: str, start: str | None = None) -> Grammar:
     Raises:
         GrammarError: the text is no grammar in this syntax, or one that cannot be honoured; with line and column.
     """
-    places = Places(text)
+    lines = LineIndex(text)
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise places.error("half of a surrogate pair is no character", error.start, None) from None
-    document = read_document(text, places)
-    terminals = Terminals(document, places)
-    rules = Rules(document, terminals, places)
+        raise lines.error("half of a surrogate pair is no character", error.start, None) from None
+    document = read_document(text, lines)
+    terminals = Terminals(document, lines)
+    rules = Rules(document, terminals, lines)
     first = "start" if start is None else start
     if first not in rules.rules:
         names = ", ".join(list(rules.rules)[:10]) + (", ..." if len(rules.rules) > 10 else "")

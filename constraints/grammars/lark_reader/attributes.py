@@ -1,6 +1,6 @@
-"""What llguidance lets stand in brackets behind a rule's name, `name[capture, lazy]: ...`, and what becomes of it.
+"""What llguidance lets stand in brackets after a rule's name, `name[capture, lazy]: ...`, and what becomes of it.
 
-capture, stop_capture    name the text for whoever reads the output: accepted, the texts are the same
+capture, stop_capture    name a part of the output: accepted, since the texts are the same
 temperature              is about choosing among the texts: accepted
 lazy, suffix             make one word of the body, and of the suffix, that ends as soon as it can
 stop                     takes back what has been written, which no automaton does: refused

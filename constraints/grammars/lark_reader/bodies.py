@@ -1,4 +1,4 @@
-"""What stands behind the colon of a definition: from symbols to a body in postfix order.
+"""What stands after the colon of a definition: from symbols to a body in postfix order.
 
     BodyReader    the symbols, where reading stands, and the stack of open groups
 
@@ -20,8 +20,8 @@ from dataclasses import dataclass
 
 from automata.errors import GrammarError
 from constraints.grammars.lark_reader.document import Body, Item
-from constraints.grammars.lark_reader.scanner import Symbol
-from constraints.grammars.places import Places
+from constraints.grammars.lark_reader.scanner import LarkSymbol
+from constraints.grammars.line_index import LineIndex
 
 MAX_COUNT = 1_000_000_000
 
@@ -57,9 +57,9 @@ class BodyReader:
         is_terminal: whether it is a terminal.
     """
 
-    def __init__(self, symbols: list[Symbol], places: Places) -> None:
+    def __init__(self, symbols: list[LarkSymbol], lines: LineIndex) -> None:
         self.symbols = symbols
-        self.places = places
+        self.lines = lines
         self.index = 0
         self.rule: str | None = None
         self.is_terminal = False
@@ -73,21 +73,21 @@ class BodyReader:
         """The kind of the next symbol."""
         return self.symbols[self.index].kind
 
-    def next(self) -> Symbol:
+    def next(self) -> LarkSymbol:
         self.index += 1
         return self.symbols[self.index - 1]
 
-    def accept(self, kind: str) -> Symbol | None:
-        """The next symbol, if it is of this kind."""
+    def accept(self, kind: str) -> LarkSymbol | None:
+        """Return the next symbol if it is of this kind."""
         return self.next() if self.kind == kind else None
 
-    def expect(self, kind: str, expected: str) -> Symbol:
+    def expect(self, kind: str, expected: str) -> LarkSymbol:
         if self.kind != kind:
             raise self.unexpected(expected)
         return self.next()
 
     def error(self, reason: str, position: int) -> GrammarError:
-        return self.places.error(reason, position, self.rule)
+        return self.lines.error(reason, position, self.rule)
 
     def unexpected(self, expected: str) -> GrammarError:
         symbol = self.symbols[self.index]
@@ -97,7 +97,7 @@ class BodyReader:
     # Bodies
 
     def read_body(self) -> Body:
-        """The body that begins here, up to the end of its line."""
+        """Return the body that begins here and ends at the end of its line."""
         self.body = []
         self.groups = [_Group("", self.symbols[self.index].position)]
         while self.groups:
@@ -111,7 +111,7 @@ class BodyReader:
         self.body.append(Item(operation, value, position))
 
     def read_next(self) -> None:
-        """Reads one symbol of a body, or one value."""
+        """Read one symbol of a body, or one value."""
         group, kind = self.groups[-1], self.kind
         if kind in _VALUES:
             self.read_value()
@@ -132,7 +132,7 @@ class BodyReader:
             self.close_group(group)
 
     def read_terminal_mark(self) -> int:
-        """Reads & or ~, and says where it stands."""
+        """Read & or ~; return its position."""
         mark = self.next()
         if not self.is_terminal:
             raise self.error(f"{mark.text} is for terminals: name them in capitals", mark.position)
@@ -143,7 +143,7 @@ class BodyReader:
         group.negations += 1
 
     def read_alias(self) -> None:
-        """Reads the name of an alternative, which says nothing about its texts."""
+        """Read the name of an alternative, which does not change its texts."""
         arrow = self.next()
         if self.is_terminal:
             raise self.error("a terminal's alternatives have no names", arrow.position)
@@ -164,12 +164,13 @@ class BodyReader:
         group.alternatives += 1
 
     def close_group(self, group: _Group) -> None:
-        """Ends the innermost group, which the next symbol must close."""
+        """End the innermost group, which the next symbol must close."""
         closing = _CLOSING[group.bracket]
         if self.kind != ("line_end" if not group.bracket else closing):
             if group.bracket and self.kind in ("line_end", "end"):
                 raise self.error(
-                    f"{group.bracket} is not closed on its line: only one that begins with | goes on", group.position
+                    f"{group.bracket} is not closed on its line: a rule continues on lines that begin with |",
+                    group.position,
                 )
             raise self.unexpected(f"a value, | or {closing}")
         position = self.next().position
@@ -186,12 +187,13 @@ class BodyReader:
             self.end_atom()
 
     def continues(self, group: _Group) -> bool:
-        """Whether a group in parentheses is as good as its items: a sequence, and nothing applies to it as a whole."""
+        """Return whether a group in parentheses equals its items: it is a sequence, and no operator applies to it as a
+        whole."""
         quantified = self.kind in _COUNTS or self.kind in ("~", "{")
         return not (group.sequences or quantified or self.groups[-1].negations)
 
     def end_atom(self) -> None:
-        """Ends an item: applies what stands before the atom and behind it."""
+        """End an item: apply the operators before the atom and after it."""
         group = self.groups[-1]
         group.items += 1
         for _ in range(group.negations):
@@ -217,7 +219,7 @@ class BodyReader:
             self.read_bounds()
 
     def read_bounds(self) -> None:
-        """Reads {n}, {n,}, {,m} or {n,m}."""
+        """Read {n}, {n,}, {,m} or {n,m}."""
         brace = self.next()
         low = self.read_count() if self.kind == "number" else 0
         high: int | None = low
@@ -242,7 +244,7 @@ class BodyReader:
     # Values
 
     def read_value(self) -> None:
-        """Reads a value, or opens the arguments of a template."""
+        """Read a value, or open the arguments of a template."""
         symbol = self.next()
         if symbol.kind in ("rule", "terminal") and self.opens_arguments():
             if self.is_terminal:
@@ -261,16 +263,16 @@ class BodyReader:
         self.end_atom()
 
     def opens_arguments(self) -> bool:
-        """Whether a { that comes next opens arguments, and not bounds."""
+        """Return whether the next { opens arguments rather than bounds."""
         return self.kind == "{" and self.symbols[self.index + 1].kind not in ("number", ",", "}")
 
-    def read_directive(self, symbol: Symbol) -> None:
+    def read_directive(self, symbol: LarkSymbol) -> None:
         if symbol.text not in ("%json", "%regex"):
             raise self.error(f"{symbol.text} cannot stand in a rule", symbol.position)
         self.emit("json" if symbol.text == "%json" else "substrings", symbol.value, symbol.position)
 
     def read_argument(self) -> None:
-        """Reads an argument of a template, with what follows it, or the end of the arguments."""
+        """Read an argument of a template and the comma after it, or the end of the arguments."""
         group = self.groups[-1]
         if group.items and self.accept("}"):
             self.groups.pop()

@@ -1,9 +1,9 @@
 """What a grammar in Lark's syntax says, before it is known what its names stand for.
 
     Item          one operation of a body
-    Body          what stands behind the colon, in postfix order
+    Body          what stands after the colon, in postfix order
     Definition    a rule, a template or a terminal
-    Document      all of them, and the directives
+    LarkDocument      all of them, and the directives
 
 Bodies are in postfix order, as a calculator reads them: each item takes what those before it have made. So they are
 evaluated with a list of values, whatever the nesting, once for rules (`rules`) and once for terminals (`terminals`):
@@ -13,7 +13,7 @@ evaluated with a list of values, whatever the nesting, once for rules (`rules`) 
     string, regexp, range       value: the text, with quotes and flags; for a range both texts
     name, argument              value: the name, in a body and among the arguments of a template
     token                       value: the name with its angle brackets
-    json, substrings            value: the JSON behind %json or %regex
+    json, substrings            value: the JSON after %json or %regex
     template                    value: name and number of arguments, which the items before it make
     sequence, either, both      value: how many values are taken
     not                         takes one value
@@ -44,7 +44,7 @@ class Definition:
     Attributes:
         parameters: those of a template.
         priority: of a terminal.
-        attributes: what stands in brackets behind the name, and where.
+        attributes: what stands in brackets after the name, and where.
     """
 
     name: str
@@ -57,14 +57,14 @@ class Definition:
 
 
 @dataclass(slots=True)
-class Document:
+class LarkDocument:
     """All that a text defines.
 
     Attributes:
         definitions: by name, in the order of the text.
         imported: names of Lark's common terminals, by the names that they get here.
-        declared: names of tokens that whoever compiles knows, and where they are declared.
-        ignored: the bodies behind %ignore.
+        declared: names of tokens that are given when the grammar is compiled, and where they are declared.
+        ignored: the bodies after %ignore.
     """
 
     definitions: dict[str, Definition] = field(default_factory=dict)

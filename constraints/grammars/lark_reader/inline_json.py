@@ -15,7 +15,7 @@ from automata.errors import LimitExceeded, SchemaError
 from automata.expressions import Call, Expr
 from constraints.grammars.json import json
 from constraints.grammars.lark_reader.document import Item
-from constraints.grammars.places import Places
+from constraints.grammars.line_index import LineIndex
 from constraints.json_schema.schema import json_schema
 from constraints.rewriting.replacing import replaced
 from constraints.rewriting.rules import grammar_rules
@@ -30,14 +30,14 @@ class JsonRules:
         rules: by names that no rule of the grammar can have.
     """
 
-    def __init__(self, places: Places) -> None:
-        self.places = places
+    def __init__(self, lines: LineIndex) -> None:
+        self.lines = lines
         self.rules: dict[str, Expr] = {}
         # The first rule of each schema, by its text: the order of its properties counts.
         self.starts: dict[str, str] = {}
 
     def call(self, item: Item, rule: str) -> Expr:
-        """What %json with a schema stands for.
+        """Return the call of a rule that stands for %json with a schema.
 
         Raises:
             GrammarError: the schema cannot be honoured; the message has the JSON pointer of the place in it.
@@ -48,23 +48,23 @@ class JsonRules:
         return ex.call(self.starts[key])
 
     def any_value(self) -> str:
-        """Adds the rules of any value."""
+        """Add the rules of any value."""
         grammar = json()
         self.rules |= {_PREFIX + name: replaced(expr, _renamed) for name, expr in grammar.rules.items()}
         return _PREFIX + grammar.start
 
     def values(self, item: Item, rule: str) -> str:
-        """Adds the rules of a schema."""
+        """Add the rules of a schema."""
         try:
             start, rules = grammar_rules(json_schema(item.value).to_network(), f"{_PREFIX}{len(self.starts)}: ")
         except (SchemaError, LimitExceeded) as error:
             if isinstance(error, LimitExceeded) and error.limit == "seconds":
                 raise
-            raise self.places.error(f"the schema of %json: {error}", item.position, rule) from None
+            raise self.lines.error(f"the schema of %json: {error}", item.position, rule) from None
         self.rules |= rules
         return start
 
 
 def _renamed(node: Expr) -> Expr | None:
-    """What a call is with the prefix before the rule."""
+    """Return a call with the prefix before the name of its rule."""
     return ex.call(_PREFIX + node.name) if isinstance(node, Call) else None

@@ -1,6 +1,6 @@
 """Lazy quantifiers: where a word ends that ends as early as it can.
 
-Words of a grammar go on where they can, so a word that ends early must be one that cannot go on: no word of its
+Words of a grammar continue where they can, so a word that ends early must be one that cannot continue: no word of its
 terminal begins with another one. For a terminal with lazy quantifiers there are three cases:
 
     no word begins with another       however an engine looks for the end, it finds the same one
@@ -12,7 +12,7 @@ every quantifier is lazy, repeats single characters without an upper bound, and 
 
     /\\*(.|\\n)*?\\*/      and not      (ab|a)c*?      which finds `ab` first, and `a` is shorter
 
-Of two ways to match such an expression, the one that ends a loop earlier goes on through characters that the other one
+Of two ways to match such an expression, the one that ends a loop earlier continues through characters that the other
 reads in the same loops or in earlier ones, so it comes to the end no later. With bodies of several characters that is
 not so: in `.*?x(..)*?z` the engine may step over the first z. One such expression is taken nevertheless, since it is in
 many grammars, Lark's own library included: a string that ends in a quote which no backslash escapes,
@@ -48,12 +48,12 @@ _NOT_ESCAPED = (lookbehind("\\", negated=True), repeat("\\\\", 0))
 
 
 def shortest(words: Expr) -> Expr:
-    """The words that begin with no other one."""
+    """Return the words that begin with no other word."""
     return difference(words, concat(words, ANY_CHAR, ANY_TEXT))
 
 
 def begins_with_another(words: Expr) -> bool:
-    """Whether some word begins with another one.
+    """Return whether some word begins with another one.
 
     Raises:
         LimitExceeded: finding out takes too much.
@@ -62,7 +62,7 @@ def begins_with_another(words: Expr) -> bool:
 
 
 def finds_shortest(words: Expr) -> bool:
-    """Whether an expression whose quantifiers are all lazy finds the shortest word first."""
+    """Return whether an expression whose quantifiers are all lazy finds the shortest word first."""
     parts = words.parts if isinstance(words, Concatenation) else (words,)
     if parts[-3:-1] == _NOT_ESCAPED and isinstance(parts[-1], Literal) and b"\\" not in parts[-1].value:
         parts = parts[:-3]
@@ -76,7 +76,7 @@ def _leaves_no_choice(part: Expr) -> bool:
 
 
 def _is_character(part: Expr) -> bool:
-    """Whether an expression is a set of characters."""
+    """Return whether an expression is a set of characters."""
     if isinstance(part, Alternation):
         return all(_is_character(choice) for choice in part.parts)
     return isinstance(part, CharSet) or (isinstance(part, Literal) and _is_single(part.value))

@@ -1,7 +1,7 @@
 """Strings, regular expressions, ranges and lists of substrings: what a terminal is made of.
 
-    Piece     a language of words, with what is needed to put words in order as Lark does
-    string, regexp, character_range, substrings     the pieces that stand in a grammar as such
+    Terminal     a language of words, with what is needed to put words in order as Lark does
+    string, regexp, character_range, substrings     the terminals that a grammar writes out
 
 Escapes in strings are Python's, as Lark reads them; a backslash before another character stays. Two escapes that Lark
 and llguidance read differently are refused.
@@ -50,7 +50,7 @@ class LiteralMistake(Exception):
         self.reason, self.offset = reason, offset
 
 
-class Piece(NamedTuple):
+class Terminal(NamedTuple):
     """A language of words.
 
     Attributes:
@@ -82,7 +82,7 @@ class Piece(NamedTuple):
 
 
 def unescaped(written: str) -> str:
-    """The text of a string, from what stands between its quotes.
+    """Return the text of a string, given what stands between its quotes.
 
     Raises:
         LiteralMistake: an escape that is none, or is read in different ways.
@@ -114,8 +114,8 @@ def _character(escape: re.Match[str]) -> str:
     return _CONTROL.get(letter, "\\" + letter)
 
 
-def string(written: str) -> Piece:
-    """A string with its quotes, and perhaps an i behind them.
+def string(written: str) -> Terminal:
+    """Return a string, given with its quotes and the i after them, if any.
 
     Raises:
         LiteralMistake: it cannot be read.
@@ -126,11 +126,11 @@ def string(written: str) -> Piece:
         expr = ex.literal(value)
     else:
         expr = Parser("(?i)" + "".join([f"\\u{{{ord(char):x}}}" for char in value])).parse()
-    return Piece(expr, len(value), ("string", value, flags), len(flags), len(re.escape(value)) - len(value))
+    return Terminal(expr, len(value), ("string", value, flags), len(flags), len(re.escape(value)) - len(value))
 
 
-def regexp(written: str) -> Piece:
-    """A regular expression with its slashes and flags.
+def regexp(written: str) -> Terminal:
+    """Return a regular expression, given with its slashes and flags.
 
     Raises:
         LiteralMistake: it cannot be read, or is not regular.
@@ -140,7 +140,7 @@ def regexp(written: str) -> Piece:
     if "l" in flags:
         raise LiteralMistake("the flag l (locale) is not supported", end)
     if "x" not in flags and "\n" in pattern:
-        raise LiteralMistake("only with the flag x does a regular expression go on over a line end")
+        raise LiteralMistake("a regular expression may contain line ends only with the flag x")
     prefix = f"(?{flags})" if flags else ""
     try:
         expr = Parser(prefix + pattern).parse()
@@ -148,13 +148,13 @@ def regexp(written: str) -> Piece:
         raise LiteralMistake(error.reason, max(error.position - len(prefix), 0) + 1) from None
     kinds = {found.lastgroup for found in _QUANTIFIER.finditer(pattern)}
     length = len(_REPLACED.sub(".", pattern))
-    return Piece(
+    return Terminal(
         expr, length, ("regexp", pattern, flags), len(flags), 0, lazy="lazy" in kinds, greedy="greedy" in kinds
     )
 
 
-def character_range(first: str, last: str) -> Piece:
-    """The characters from one string of a single character to another, both with their quotes.
+def character_range(first: str, last: str) -> Terminal:
+    """Return the characters from one string of a single character to another, both given with quotes.
 
     Raises:
         LiteralMistake: they are no such strings, or the first comes after the last.
@@ -167,11 +167,11 @@ def character_range(first: str, last: str) -> Piece:
     if ends[0] > ends[1]:
         raise LiteralMistake(f"the range from {first} to {last} goes backwards")
     pattern = f"[{first[1:-1]}-{last[1:-1]}]"
-    return Piece(ex.char_set((ord(ends[0]), ord(ends[1]))), len(pattern), ("regexp", pattern, ""))
+    return Terminal(ex.char_set((ord(ends[0]), ord(ends[1]))), len(pattern), ("regexp", pattern, ""))
 
 
-def substrings(value: Any) -> Piece:
-    """What %regex describes: substrings of a text, by characters, by words or by given chunks.
+def substrings(value: Any) -> Terminal:
+    """Return the language that %regex describes: substrings of a text, by characters, by words or by given chunks.
 
     Raises:
         LiteralMistake: the JSON is none of these.
@@ -187,12 +187,12 @@ def substrings(value: Any) -> Piece:
         expr = _runs(content)
     else:
         raise LiteralMistake(f"%regex with {name!r} and a value of this kind is not supported")
-    return Piece(expr, 0, ("substrings", json.dumps(value), ""), greedy=True)
+    return Terminal(expr, 0, ("substrings", json.dumps(value), ""), greedy=True)
 
 
 def _runs(chunks: list[str]) -> Expr:
-    """Any run of neighbouring chunks, the empty one included. N chunks make an expression of size N log N: a run lies
-    in one half, or is the end of the first half and the beginning of the second."""
+    """Return any run of neighbouring chunks, the empty run included. N chunks make an expression of size N log N: a run
+    lies in one half, or is the end of the first half and the beginning of the second."""
     if len(chunks) <= 1:
         return ex.repeat(ex.literal("".join(chunks)), 0, 1)
     middle = len(chunks) // 2

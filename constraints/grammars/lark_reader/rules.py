@@ -17,11 +17,11 @@ from automata.expressions import Call, Expr, Label
 from automata.expressions.extensions import token
 from automata.pushdown.grammar import Place
 from constraints.grammars.lark_reader.attributes import REFUSED
-from constraints.grammars.lark_reader.document import Body, Definition, Document, Item
+from constraints.grammars.lark_reader.document import Body, Definition, Item, LarkDocument
 from constraints.grammars.lark_reader.inline_json import JsonRules
 from constraints.grammars.lark_reader.terminals import Terminals
 from constraints.grammars.lark_reader.tokens import token_name
-from constraints.grammars.places import Places
+from constraints.grammars.line_index import LineIndex
 
 MAX_NESTING = 100
 MAX_INSTANCES = 100_000
@@ -36,11 +36,11 @@ class Rules:
         found: where they are defined.
     """
 
-    def __init__(self, document: Document, terminals: Terminals, places: Places) -> None:
+    def __init__(self, document: LarkDocument, terminals: Terminals, lines: LineIndex) -> None:
         self.document = document
         self.terminals = terminals
-        self.places = places
-        self.json = JsonRules(places)
+        self.lines = lines
+        self.json = JsonRules(lines)
         self.rules: dict[str, Expr] = {}
         self.found: dict[str, Place] = {}
         self.waiting: list[tuple[str, Definition, tuple[Expr, ...]]] = []  # rules to evaluate, with arguments
@@ -55,16 +55,16 @@ class Rules:
         self.rules.update(self.json.rules)
 
     def error(self, reason: str, item: Item, rule: str) -> GrammarError:
-        return self.places.error(reason, item.position, rule)
+        return self.lines.error(reason, item.position, rule)
 
     def check_templates(self) -> None:
-        """Checks what is never evaluated if a template is never used."""
+        """Check the bodies of templates, which are not evaluated if they are never used."""
         for template in self.templates:
             definition = self.document.definitions[template]
             for name in definition.parameters:
                 if name in self.document.definitions:
                     reason = f"the parameter {name} has the name of a rule"
-                    raise self.places.error(reason, definition.position, template)
+                    raise self.lines.error(reason, definition.position, template)
             for item in definition.body:
                 if item.operation in ("name", "argument") and item.value not in definition.parameters:
                     self.check_defined(item, template)
@@ -79,10 +79,10 @@ class Rules:
         else:
             bound = dict(zip(definition.parameters, arguments, strict=True))
             self.rules[name] = self.evaluate(definition.body, name, bound)
-        self.found[name] = self.places.place(definition.position)
+        self.found[name] = self.lines.place(definition.position)
 
     def evaluate(self, body: Body, rule: str, bound: Mapping[str, Expr]) -> Expr:
-        """The expression that a body describes, with the parameters bound to arguments."""
+        """Return the expression that a body describes, with the parameters bound to arguments."""
         stack: list[Expr] = []
         for item in body:
             match item.operation:
@@ -103,7 +103,7 @@ class Rules:
         return stack[0]
 
     def value(self, item: Item, rule: str, bound: Mapping[str, Expr]) -> Expr:
-        """What a value stands for."""
+        """Return the expression of a value."""
         match item.operation:
             case "name":
                 value = bound[item.value] if item.value in bound else self.named(item, rule)
@@ -113,14 +113,14 @@ class Rules:
             case "argument":
                 return bound[item.value] if item.value in bound else self.named(item, rule)
             case "token":
-                return token(token_name(item, rule, self.places))
+                return token(token_name(item, rule, self.lines))
             case "json":
                 return self.json.call(item, rule)
             case _:
                 return self.terminals.literal(item, rule)
 
     def named(self, item: Item, rule: str) -> Expr:
-        """What a name that is no parameter stands for."""
+        """Return the expression of a name that is no parameter."""
         self.check_defined(item, rule)
         return ex.call(item.value) if item.value.islower() else self.terminals.named(item, rule)
 
@@ -136,7 +136,7 @@ class Rules:
     def instance(
         self, name: str, arguments: tuple[Expr, ...], item: Item, rule: str, bound: Mapping[str, Expr]
     ) -> Expr:
-        """A call of a template's rule for these arguments."""
+        """Return a call of a template's rule for these arguments."""
         parameter = bound.get(name)
         if parameter is not None:
             name = parameter.name if isinstance(parameter, Call) else ""
@@ -164,5 +164,5 @@ class Rules:
 
 
 def _argument_name(argument: Expr) -> str:
-    """How an argument is shown in the name of an instance."""
+    """Return how an argument is shown in the name of a template's instance."""
     return argument.name if isinstance(argument, Call | Label) else str(argument)

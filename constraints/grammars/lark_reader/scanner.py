@@ -1,6 +1,6 @@
 """The symbols of a grammar in Lark's syntax, one after the other.
 
-    scan    a text -> its symbols, with the kind and the place of each
+    scan_lark    a text -> its symbols, with the kind and the place of each
 
 A line end is a symbol, for it ends a definition; several with nothing but comments between them are one, and one before
 a `|` is none. Punctuation is of the kind that it is written as. JSON that follows `%json`, `%regex` and `%llguidance`
@@ -13,7 +13,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from constraints.grammars.places import Places
+from constraints.grammars.line_index import LineIndex
 
 _SYMBOL = re.compile(
     r"""
@@ -48,7 +48,7 @@ _JSON = json.JSONDecoder()
 _SPACE = re.compile(r"\s*")
 
 
-class Symbol(NamedTuple):
+class LarkSymbol(NamedTuple):
     """A symbol: its kind, its text, where it stands, and the JSON value that follows it, if one does."""
 
     kind: str
@@ -57,13 +57,13 @@ class Symbol(NamedTuple):
     value: Any = None
 
 
-def scan(text: str, places: Places) -> list[Symbol]:
-    """The symbols of a text; the last two are a line end and one of kind "end".
+def scan_lark(text: str, lines: LineIndex) -> list[LarkSymbol]:
+    """Return the symbols of a text; the last two are a line end and one of kind "end".
 
     Raises:
         GrammarError: something that is no symbol.
     """
-    symbols = [Symbol("line_end", "", 0)]
+    symbols = [LarkSymbol("line_end", "", 0)]
     match = _SYMBOL.match
     position, length = 0, len(text)
     while position < length:
@@ -75,25 +75,25 @@ def scan(text: str, places: Places) -> list[Symbol]:
             continue
         written = found.group()
         if kind in _MISTAKES:
-            raise places.error(_MISTAKES[kind].format(text=written), start, None)
+            raise lines.error(_MISTAKES[kind].format(text=written), start, None)
         if kind == "mark":
             kind = written
             if kind == "|" and symbols[-1].kind == "line_end":
                 del symbols[-1]
         value = None
         if written in _WITH_JSON:
-            value, position = _json_value(text, position, places)
-        symbols.append(Symbol(kind, written, start, value))
-    return [*symbols[1:], Symbol("line_end", "", length), Symbol("end", "", length)]
+            value, position = _json_value(text, position, lines)
+        symbols.append(LarkSymbol(kind, written, start, value))
+    return [*symbols[1:], LarkSymbol("line_end", "", length), LarkSymbol("end", "", length)]
 
 
-def _json_value(text: str, position: int, places: Places) -> tuple[Any, int]:
-    """The JSON value that follows a position, and where it ends."""
+def _json_value(text: str, position: int, lines: LineIndex) -> tuple[Any, int]:
+    """Return the JSON value that follows a position, and where it ends."""
     space = _SPACE.match(text, position)
     start = space.end() if space else position
     try:
         return _JSON.raw_decode(text, start)
     except json.JSONDecodeError as error:
-        raise places.error(f"this is not JSON: {error.msg}", min(error.pos, len(text)), None) from None
+        raise lines.error(f"this is not JSON: {error.msg}", min(error.pos, len(text)), None) from None
     except RecursionError:
-        raise places.error("this JSON is nested too deeply", start, None) from None
+        raise lines.error("this JSON is nested too deeply", start, None) from None

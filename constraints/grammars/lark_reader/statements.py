@@ -1,6 +1,6 @@
 """Definitions and directives: from a text in Lark's syntax to a document.
 
-    read_document    text -> Document
+    read_document    text -> LarkDocument
 
     text         (definition | directive)*          each on a line of its own
     definition   ("?" | "!")* name ("{" name ("," name)* "}")? ("." priority)? attributes? ":" body
@@ -21,30 +21,30 @@ from typing import Any
 from constraints.grammars.lark_reader.attributes import ATTRIBUTES
 from constraints.grammars.lark_reader.bodies import BodyReader
 from constraints.grammars.lark_reader.common import COMMON
-from constraints.grammars.lark_reader.document import Body, Definition, Document, Item
-from constraints.grammars.lark_reader.scanner import Symbol, scan
-from constraints.grammars.places import Places
+from constraints.grammars.lark_reader.document import Body, Definition, Item, LarkDocument
+from constraints.grammars.lark_reader.scanner import LarkSymbol, scan_lark
+from constraints.grammars.line_index import LineIndex
 
 # Options of llguidance that change no text that this reader allows, and the only value that each may have then.
 _OPTIONS = {"no_forcing": (False, True), "allow_initial_skip": (True,), "allow_invalid_utf8": (False,)}
 
 
-def read_document(text: str, places: Places) -> Document:
-    """What a text defines.
+def read_document(text: str, lines: LineIndex) -> LarkDocument:
+    """Read the definitions and directives of a text.
 
     Raises:
         GrammarError: the text is not in Lark's syntax, or defines a name twice.
     """
-    return _StatementReader(scan(text, places), places).read()
+    return _StatementReader(scan_lark(text, lines), lines).read()
 
 
 class _StatementReader(BodyReader):
     """One text being read."""
 
-    def __init__(self, symbols: list[Symbol], places: Places) -> None:
-        super().__init__(symbols, places)
-        self.document = Document()
-        self.directives: dict[str, Callable[[Symbol], None]] = {
+    def __init__(self, symbols: list[LarkSymbol], lines: LineIndex) -> None:
+        super().__init__(symbols, lines)
+        self.document = LarkDocument()
+        self.directives: dict[str, Callable[[LarkSymbol], None]] = {
             "%ignore": self.read_ignore,
             "%import": self.read_import,
             "%override": self.read_override,
@@ -53,7 +53,7 @@ class _StatementReader(BodyReader):
             "%llguidance": self.read_options,
         }
 
-    def read(self) -> Document:
+    def read(self) -> LarkDocument:
         self.read_imports()
         while self.kind != "end":
             self.rule = None
@@ -91,7 +91,7 @@ class _StatementReader(BodyReader):
         return number.text
 
     def read_parameters(self) -> tuple[str, ...]:
-        """The names in braces behind a template's name."""
+        """Read the names in braces after a template's name."""
         if not self.accept("{"):
             return ()
         if self.is_terminal:
@@ -106,7 +106,7 @@ class _StatementReader(BodyReader):
         return tuple(names)
 
     def read_attributes(self) -> dict[str, Item]:
-        """What stands in brackets behind a name, as llguidance has it."""
+        """Read the attributes in brackets after a name (an extension of llguidance)."""
         attributes: dict[str, Item] = {}
         if not self.accept("["):
             return attributes
@@ -123,8 +123,8 @@ class _StatementReader(BodyReader):
         self.expect("]", ", or ]")
         return attributes
 
-    def read_attribute(self, symbol: Symbol) -> Item:
-        """An attribute with its value, as an item whose operation is what kind of value it is."""
+    def read_attribute(self, symbol: LarkSymbol) -> Item:
+        """Read an attribute and its value, as an item whose operation is the kind of the value."""
         if symbol.text == "lazy" or (symbol.text == "capture" and self.kind != "="):
             return Item("", None, symbol.position)
         self.expect("=", "=")
@@ -145,7 +145,7 @@ class _StatementReader(BodyReader):
 
     # Directives
 
-    def read_directive_line(self, symbol: Symbol) -> None:
+    def read_directive_line(self, symbol: LarkSymbol) -> None:
         if symbol.text not in self.directives:
             known = ", ".join(self.directives)
             raise self.error(f"no directive is named {symbol.text}; there are {known}", symbol.position)
@@ -154,21 +154,21 @@ class _StatementReader(BodyReader):
     def end_line(self) -> None:
         self.expect("line_end", "the end of the line")
 
-    def read_ignore(self, symbol: Symbol) -> None:
+    def read_ignore(self, symbol: LarkSymbol) -> None:
         self.is_terminal = True
         body = self.read_body()
         if body[-1].operation == "sequence" and not body[-1].value:
             raise self.error("%ignore needs a terminal", symbol.position)
         self.document.ignored.append(body)
 
-    def read_override(self, symbol: Symbol) -> None:
+    def read_override(self, symbol: LarkSymbol) -> None:
         definition = self.read_definition()
         known = self.document.definitions.pop(definition.name, None)
         if known is None and self.document.imported.pop(definition.name, None) is None:
             raise self.error(f"{definition.name} cannot be overridden, as it is not defined before", symbol.position)
         self.define(definition)
 
-    def read_extend(self, symbol: Symbol) -> None:
+    def read_extend(self, symbol: LarkSymbol) -> None:
         definition = self.read_definition()
         known = self.document.definitions.get(definition.name)
         if definition.name in self.document.imported:
@@ -183,7 +183,7 @@ class _StatementReader(BodyReader):
         known.body = both
         self.document.definitions[known.name] = known
 
-    def read_declare(self, symbol: Symbol) -> None:
+    def read_declare(self, symbol: LarkSymbol) -> None:
         while self.kind != "line_end":
             name = self.expect("terminal", "the name of a token in capitals")
             if name.text in self.document.definitions or name.text in self.document.imported:
@@ -193,7 +193,7 @@ class _StatementReader(BodyReader):
             raise self.unexpected("the name of a token in capitals")
         self.end_line()
 
-    def read_options(self, symbol: Symbol) -> None:
+    def read_options(self, symbol: LarkSymbol) -> None:
         value: Any = symbol.value
         if not isinstance(value, dict):
             raise self.error("the options of %llguidance are a JSON object", symbol.position)
@@ -205,8 +205,8 @@ class _StatementReader(BodyReader):
     # Imports
 
     def read_imports(self) -> None:
-        """Reads all imports, and takes them out of the symbols."""
-        kept: list[Symbol] = []
+        """Read all imports, and remove them from the symbols."""
+        kept: list[LarkSymbol] = []
         while self.kind != "end":
             symbol = self.next()
             if symbol.text == "%import" and symbol.kind == "directive" and (not kept or kept[-1].kind == "line_end"):
@@ -231,7 +231,7 @@ class _StatementReader(BodyReader):
             self.import_name(self.next())
         self.end_line()
 
-    def import_name(self, symbol: Symbol) -> None:
+    def import_name(self, symbol: LarkSymbol) -> None:
         if symbol.text not in COMMON:
             names = ", ".join(COMMON)
             raise self.error(f"{symbol.text} is none of Lark's common terminals, which are {names}", symbol.position)
@@ -241,11 +241,11 @@ class _StatementReader(BodyReader):
         if self.document.imported.setdefault(alias.text, symbol.text) != symbol.text:
             raise self.error(f"the terminal {alias.text} is defined more than once", alias.position)
 
-    def read_import(self, symbol: Symbol) -> None:
+    def read_import(self, symbol: LarkSymbol) -> None:
         raise self.error("%import stands at the beginning of its line", symbol.position)
 
 
 def _imported(definition: Definition, common: str) -> Definition:
-    """A common terminal as a definition that can be extended."""
+    """Return a common terminal as a definition that can be extended."""
     body = [Item("common", common, definition.position)]
     return Definition(definition.name, definition.position, True, (), definition.priority, {}, body)

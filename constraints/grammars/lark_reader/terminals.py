@@ -24,18 +24,18 @@ from automata.expressions.extensions import token
 from automata.pattern.parser import Parser
 from automata.pushdown.grammar import LexicalRule, Place
 from constraints.grammars.lark_reader.common import COMMON
-from constraints.grammars.lark_reader.document import Body, Definition, Document, Item
+from constraints.grammars.lark_reader.document import Body, Definition, Item, LarkDocument
 from constraints.grammars.lark_reader.laziness import begins_with_another, finds_shortest, shortest
 from constraints.grammars.lark_reader.literals import (
     LiteralMistake,
-    Piece,
+    Terminal,
     character_range,
     regexp,
     string,
     substrings,
 )
 from constraints.grammars.lark_reader.widths import max_width
-from constraints.grammars.places import Places
+from constraints.grammars.line_index import LineIndex
 
 MAX_SIZE = 5_000_000
 _LONG = 100
@@ -56,77 +56,78 @@ class Terminals:
         found: where they are defined, or first used.
     """
 
-    def __init__(self, document: Document, places: Places) -> None:
+    def __init__(self, document: LarkDocument, lines: LineIndex) -> None:
         self.document = document
-        self.places = places
+        self.lines = lines
         self.lexical: dict[str, LexicalRule] = {}
         self.found: dict[str, Place] = {}
-        self.pieces: dict[str, Piece] = {}
+        self.terminals: dict[str, Terminal] = {}
         self.names: dict[tuple[str, str, str], str] = {}  # of terminals that are one literal, by its key
         self.references: dict[str, Expr] = {}
         self.lazy_words: dict[Expr, Expr] = {}
-        self.literals: dict[tuple[str, object], Piece] = {}
+        self.literals: dict[tuple[str, object], Terminal] = {}
         for name, definition in document.definitions.items():
             if definition.is_terminal:
                 self.evaluate_named(name)
         for name in self.document.imported:
             self.evaluate_named(name)
-        for name, piece in self.pieces.items():
-            if piece.key is not None:
-                self.names[piece.key] = name
+        for name, terminal in self.terminals.items():
+            if terminal.key is not None:
+                self.names[terminal.key] = name
 
     # References
 
     def named(self, item: Item, rule: str | None) -> Expr:
-        """What the name of a terminal that is defined stands for in a rule."""
+        """Return the call that the name of a defined terminal stands for in a rule."""
         name = item.value
         if name in self.document.declared:
             return token(name)
         definition = self.document.definitions.get(name)
         priority = definition.priority if definition else 0
         position = definition.position if definition else item.position
-        return self.reference(name, self.pieces[name], priority, position)
+        return self.reference(name, self.terminals[name], priority, position)
 
     def literal(self, item: Item, rule: str | None) -> Expr:
-        """What a literal in a rule stands for."""
-        piece = self.piece_of(item, rule)
-        assert piece.key
-        if piece.key in self.names:
-            return self.named(Item("name", self.names[piece.key], item.position), rule)
+        """Return the call that a literal in a rule stands for."""
+        terminal = self.terminal_of(item, rule)
+        assert terminal.key
+        if terminal.key in self.names:
+            return self.named(Item("name", self.names[terminal.key], item.position), rule)
         written = "..".join(item.value) if isinstance(item.value, tuple) else str(item.value)
         if item.operation == "substrings":
-            written = f"%regex {piece.key[1]}" if len(piece.key[1]) < _LONG else f"%regex at {item.position}"
-        self.names[piece.key] = written
-        self.pieces[written] = piece
-        return self.reference(written, piece, 0, item.position)
+            written = f"%regex {terminal.key[1]}" if len(terminal.key[1]) < _LONG else f"%regex at {item.position}"
+        self.names[terminal.key] = written
+        self.terminals[written] = terminal
+        return self.reference(written, terminal, 0, item.position)
 
     def ignored(self, body: Body) -> str:
-        """The name of the word that an %ignore is about."""
+        """Return the name of the word of an %ignore."""
         item = body[0]
         if len(body) == 1 and item.operation in ("string", "regexp", "range"):
             self.literal(item, None)
-            name = self.names[self.piece_of(item, None).key or ("", "", "")]
-        elif len(body) == 1 and item.operation == "name" and item.value in self.pieces:
+            name = self.names[self.terminal_of(item, None).key or ("", "", "")]
+        elif len(body) == 1 and item.operation == "name" and item.value in self.terminals:
             name = item.value
             self.named(item, None)
         else:
-            name = f"%ignore at {self.places.place(item.position).line}"
+            name = f"%ignore at {self.lines.place(item.position).line}"
             self.reference(name, self.evaluate(body, None), 0, item.position)
         if name not in self.lexical:
-            raise self.places.error("what is ignored has no text", item.position, None)
+            raise self.lines.error("what is ignored has no text", item.position, None)
         return name
 
     def lazy(self, definition: Definition) -> Expr:
-        """What a rule with the attribute lazy or suffix stands for: a word of its own that ends as soon as it can."""
+        """Return the call for a rule with the attribute lazy or suffix: a word of its own that ends as soon as it
+        can."""
         name, position = definition.name, definition.position
-        piece = self.evaluate(definition.body, name)
+        terminal = self.evaluate(definition.body, name)
         suffix = definition.attributes.get("suffix")
         if suffix is not None:
             last = self.evaluate([suffix], name)
             if ex.is_epsilon(last.expr):
                 self.fail("a suffix has a text", suffix, name)
-            piece = _joined([piece, last], ex.concat(piece.expr, last.expr), piece.length)
-        words = _as_text(piece.expr)
+            terminal = _joined([terminal, last], ex.concat(terminal.expr, last.expr), terminal.length)
+        words = _as_text(terminal.expr)
         if matches_empty(words):
             return ex.EPSILON
         # Two that end in the same places are one, so that what follows tells them apart.
@@ -134,31 +135,31 @@ class Terminals:
             self.lazy_words[words] = self.called(f"{name}[lazy]", LexicalRule(words, lazy=True), position)
         return self.lazy_words[words]
 
-    def reference(self, name: str, piece: Piece, priority: int, position: int) -> Expr:
-        """A call of a word; makes it a lexical rule of the grammar when it is used first."""
+    def reference(self, name: str, terminal: Terminal, priority: int, position: int) -> Expr:
+        """Return a call of a word, and make it a lexical rule of the grammar on first use."""
         if name not in self.references:
-            words = self.words(name, piece, position)
+            words = self.words(name, terminal, position)
             if ex.is_epsilon(words):
                 self.references[name] = ex.EPSILON
             else:
-                order = (priority, int(piece.is_string), max_width(words), piece.length)
+                order = (priority, int(terminal.is_string), max_width(words), terminal.length)
                 called = self.called(name, LexicalRule(words, order), position)
                 self.references[name] = called.optional() if matches_empty(words) else called
         return self.references[name]
 
     def called(self, name: str, rule: LexicalRule, position: int) -> Expr:
-        """A call of a word that becomes a lexical rule of the grammar."""
+        """Return a call of a word that becomes a lexical rule of the grammar."""
         self.lexical[name] = rule
-        self.found[name] = self.places.place(position)
+        self.found[name] = self.lines.place(position)
         return ex.call(name)
 
-    def words(self, name: str, piece: Piece, position: int) -> Expr:
-        """The words of a terminal: its expression as a text of its own, and with an end that is certain."""
-        expr = _as_text(piece.expr)
-        if piece.lazy and not piece.greedy and finds_shortest(piece.expr):
+    def words(self, name: str, terminal: Terminal, position: int) -> Expr:
+        """Return the words of a terminal: its expression as a text of its own, with a certain end."""
+        expr = _as_text(terminal.expr)
+        if terminal.lazy and not terminal.greedy and finds_shortest(terminal.expr):
             return shortest(expr)
-        if piece.lazy and begins_with_another(expr):
-            raise self.places.error(
+        if terminal.lazy and begins_with_another(expr):
+            raise self.lines.error(
                 f"where a word of {name} ends depends on the order in which its lazy quantifiers are tried: "
                 'write what may not be in it, as in /"[^"]*"/',
                 position,
@@ -170,20 +171,20 @@ class Terminals:
 
     def undefined(self, item: Item, rule: str | None) -> GrammarError:
         hint = f": write `%import common.{item.value}`" if item.value in COMMON else ""
-        return self.places.error(f"the terminal {item.value} is not defined{hint}", item.position, rule)
+        return self.lines.error(f"the terminal {item.value} is not defined{hint}", item.position, rule)
 
     def evaluate_named(self, name: str) -> None:
-        """Evaluates a terminal, after those that it mentions."""
+        """Evaluate a terminal, after those that it mentions."""
         open_names: dict[str, Iterator[Item]] = {name: self.mentioned(name)}
         while open_names:
             current = next(reversed(open_names))
-            missing = next((item for item in open_names[current] if item.value not in self.pieces), None)
+            missing = next((item for item in open_names[current] if item.value not in self.terminals), None)
             if missing is None:
-                self.pieces[current] = self.evaluate_definition(current)
+                self.terminals[current] = self.evaluate_definition(current)
                 del open_names[current]
                 continue
             if missing.value in open_names:
-                raise self.places.error(
+                raise self.lines.error(
                     f"the terminal {missing.value} is made of itself: only rules may be", missing.position, current
                 )
             self.check_mentioned(missing, current)
@@ -196,24 +197,24 @@ class Terminals:
     def check_mentioned(self, item: Item, terminal: str | None) -> None:
         definition = self.document.definitions.get(item.value)
         if definition is not None and not definition.is_terminal:
-            raise self.places.error(f"a terminal cannot be made of the rule {item.value}", item.position, terminal)
+            raise self.lines.error(f"a terminal cannot be made of the rule {item.value}", item.position, terminal)
         if item.value in self.document.declared:
-            raise self.places.error(_NOT_IN_TERMINALS["token"], item.position, terminal)
+            raise self.lines.error(_NOT_IN_TERMINALS["token"], item.position, terminal)
         if definition is None and item.value not in self.document.imported:
             raise self.undefined(item, terminal)
 
-    def evaluate_definition(self, name: str) -> Piece:
+    def evaluate_definition(self, name: str) -> Terminal:
         definition = self.document.definitions.get(name)
         if definition is None:
-            return common_piece(self.document.imported[name])
+            return common_terminal(self.document.imported[name])
         if definition.attributes:
             first = next(iter(definition.attributes.values()))
-            raise self.places.error("attributes are for rules, not for terminals", first.position, name)
+            raise self.lines.error("attributes are for rules, not for terminals", first.position, name)
         return self.evaluate(definition.body, name)
 
-    def evaluate(self, body: Body, name: str | None) -> Piece:
-        """The piece that a body describes."""
-        stack: list[Piece] = []
+    def evaluate(self, body: Body, name: str | None) -> Terminal:
+        """Return the terminal that a body describes."""
+        stack: list[Terminal] = []
         for item in body:
             if item.operation in _COMBINERS:
                 first = len(stack) - (1 if item.operation in ("not", "repeat") else item.value)
@@ -222,26 +223,26 @@ class Terminals:
                 if _size(combined.expr) > MAX_SIZE:
                     self.fail(f"a terminal has more than {MAX_SIZE:,} parts", item, name)
             elif item.operation == "name":
-                if item.value not in self.pieces:
+                if item.value not in self.terminals:
                     self.check_mentioned(item, name)
-                stack.append(self.pieces[item.value])
+                stack.append(self.terminals[item.value])
             else:
-                stack.append(self.piece_of(item, name))
+                stack.append(self.terminal_of(item, name))
         return stack[0]
 
-    def piece_of(self, item: Item, name: str | None) -> Piece:
-        """The piece that a literal is."""
+    def terminal_of(self, item: Item, name: str | None) -> Terminal:
+        """Return the terminal of a literal."""
         if item.operation in _NOT_IN_TERMINALS:
             self.fail(_NOT_IN_TERMINALS[item.operation], item, name)
         if item.operation in ("common", "substrings"):
-            return common_piece(item.value) if item.operation == "common" else self.read(item, name)
+            return common_terminal(item.value) if item.operation == "common" else self.read(item, name)
         known = self.literals.get((item.operation, item.value))
         if known is None:
             known = self.literals[item.operation, item.value] = self.read(item, name)
         return known
 
-    def read(self, item: Item, name: str | None) -> Piece:
-        readers: dict[str, Callable[[], Piece]] = {
+    def read(self, item: Item, name: str | None) -> Terminal:
+        readers: dict[str, Callable[[], Terminal]] = {
             "string": lambda: string(item.value),
             "regexp": lambda: regexp(item.value),
             "range": lambda: character_range(*item.value),
@@ -250,14 +251,14 @@ class Terminals:
         try:
             return readers[item.operation]()
         except LiteralMistake as mistake:
-            raise self.places.error(mistake.reason, item.position + mistake.offset, name) from None
+            raise self.lines.error(mistake.reason, item.position + mistake.offset, name) from None
 
     def fail(self, reason: str, item: Item, name: str | None) -> NoReturn:
-        raise self.places.error(reason, item.position, name)
+        raise self.lines.error(reason, item.position, name)
 
 
 def _as_text(expr: Expr) -> Expr:
-    """The same as a text of its own: its assertions see the word and nothing around it."""
+    """Return the expression as a text of its own: its assertions look at the word and nothing around it."""
     if holds_assertion(expr):
         expr = simplified(expr)
         if holds_assertion(expr):
@@ -265,54 +266,58 @@ def _as_text(expr: Expr) -> Expr:
     return expr
 
 
-def common_piece(name: str) -> Piece:
-    """A terminal of Lark's library."""
+def common_terminal(name: str) -> Terminal:
+    """Return a terminal of Lark's library."""
     pattern, length = COMMON[name]
-    return Piece(Parser(pattern).parse(), length, lazy="*?" in pattern)
+    return Terminal(Parser(pattern).parse(), length, lazy="*?" in pattern)
 
 
-# Combining pieces. Assertions see all of a word, but operands of & and ~ are texts of their own.
+# Combining terminals. Assertions see all of a word, but operands of & and ~ are texts of their own.
 
 
-def _sequence(pieces: list[Piece], item: Item) -> Piece:
-    if not pieces:
-        return Piece(ex.EPSILON, 0)
-    return _joined(pieces, ex.concat(*[piece.expr for piece in pieces]), sum(piece.joined_length for piece in pieces))
+def _sequence(terminals: list[Terminal], item: Item) -> Terminal:
+    if not terminals:
+        return Terminal(ex.EPSILON, 0)
+    return _joined(
+        terminals,
+        ex.concat(*[terminal.expr for terminal in terminals]),
+        sum(terminal.joined_length for terminal in terminals),
+    )
 
 
-def _either(pieces: list[Piece], item: Item) -> Piece:
-    length = sum(piece.joined_length for piece in pieces) + len(pieces) - 1 + len("(?:)")
-    return _joined(pieces, ex.alternation(*[piece.expr for piece in pieces]), length)
+def _either(terminals: list[Terminal], item: Item) -> Terminal:
+    length = sum(terminal.joined_length for terminal in terminals) + len(terminals) - 1 + len("(?:)")
+    return _joined(terminals, ex.alternation(*[terminal.expr for terminal in terminals]), length)
 
 
-def _both(pieces: list[Piece], item: Item) -> Piece:
-    expr = pieces[0].expr
-    for piece in pieces[1:]:
-        expr = ex.intersection(expr, piece.expr)
-    return _joined(pieces, expr, sum(piece.joined_length for piece in pieces))
+def _both(terminals: list[Terminal], item: Item) -> Terminal:
+    expr = terminals[0].expr
+    for terminal in terminals[1:]:
+        expr = ex.intersection(expr, terminal.expr)
+    return _joined(terminals, expr, sum(terminal.joined_length for terminal in terminals))
 
 
-def _not(pieces: list[Piece], item: Item) -> Piece:
-    return _joined(pieces, ex.complement(pieces[0].expr), pieces[0].joined_length)
+def _not(terminals: list[Terminal], item: Item) -> Terminal:
+    return _joined(terminals, ex.complement(terminals[0].expr), terminals[0].joined_length)
 
 
-def _repeat(pieces: list[Piece], item: Item) -> Piece:
+def _repeat(terminals: list[Terminal], item: Item) -> Terminal:
     low, high = item.value
-    (piece,) = pieces
+    (terminal,) = terminals
     bounds = {(0, None): "*", (1, None): "+", (0, 1): "?"}.get(item.value)
     if bounds is None:
         bounds = f"{{{low}}}" if low == high else f"{{{low},{high}}}"
-    expr = ex.repeat(piece.expr, low, high)
-    joined = _joined(pieces, expr, piece.joined_length + len("(?:)") + len(bounds))
-    return joined._replace(num_flags=piece.num_flags, greedy=piece.greedy or low != high)
+    expr = ex.repeat(terminal.expr, low, high)
+    joined = _joined(terminals, expr, terminal.joined_length + len("(?:)") + len(bounds))
+    return joined._replace(num_flags=terminal.num_flags, greedy=terminal.greedy or low != high)
 
 
-def _joined(pieces: list[Piece], expr: Expr, length: int) -> Piece:
-    lazy, greedy = any(piece.lazy for piece in pieces), any(piece.greedy for piece in pieces)
-    return Piece(expr, length, lazy=lazy, greedy=greedy)
+def _joined(terminals: list[Terminal], expr: Expr, length: int) -> Terminal:
+    lazy, greedy = any(terminal.lazy for terminal in terminals), any(terminal.greedy for terminal in terminals)
+    return Terminal(expr, length, lazy=lazy, greedy=greedy)
 
 
-_COMBINERS: dict[str, Callable[[list[Piece], Item], Piece]] = {
+_COMBINERS: dict[str, Callable[[list[Terminal], Item], Terminal]] = {
     "sequence": _sequence,
     "either": _either,
     "both": _both,
@@ -322,7 +327,7 @@ _COMBINERS: dict[str, Callable[[list[Piece], Item], Piece]] = {
 
 
 def _size(expr: Expr) -> int:
-    """How many parts are copied when the expression becomes part of another one."""
+    """Return how many nodes are copied when the expression becomes a part of another one."""
     if isinstance(expr, Literal):
         return len(expr.value)
     return len(expr.parts) if isinstance(expr, Concatenation | Alternation) else 1

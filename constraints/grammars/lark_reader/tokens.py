@@ -9,21 +9,21 @@ from __future__ import annotations
 import re
 
 from constraints.grammars.lark_reader.document import Item
-from constraints.grammars.places import Places
+from constraints.grammars.line_index import LineIndex
 
 _NUMBERS = re.compile(r"<\[(?:\*|\^?[0-9]{1,9}(?:-[0-9]{1,9})?(?:,[0-9]{1,9}(?:-[0-9]{1,9})?)*)\]>")
 
 
-def token_name(item: Item, rule: str, places: Places) -> str:
-    """The name of a token, or of a set of tokens given by their numbers."""
+def token_name(item: Item, rule: str, lines: LineIndex) -> str:
+    """Return the name of a token, or of a set of tokens given by their numbers."""
     name = str(item.value)
     if name.startswith("<["):
         if not _NUMBERS.fullmatch(name):
-            raise places.error(
+            raise lines.error(
                 f"{name} is no list of token ids: write <[12]>, <[12,20-29]>, <[^12]> or <[*]>", item.position, rule
             )
         for part in name.strip("<[^]>").split(","):
             low, _, high = part.partition("-")
             if high and int(low) > int(high):
-                raise places.error(f"the range {part} of token ids goes backwards", item.position, rule)
+                raise lines.error(f"the range {part} of token ids goes backwards", item.position, rule)
     return name

@@ -20,7 +20,7 @@ UNBOUNDED = 2**31
 
 
 def max_width(expr: Expr) -> int:
-    """A bound on the number of characters, UNBOUNDED where there is none; without recursion."""
+    """Return a bound on the number of characters, UNBOUNDED where there is none; without recursion."""
     known: dict[Expr, int] = {}
     stack = [expr]
     while stack:

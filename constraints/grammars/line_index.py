@@ -11,18 +11,18 @@ from automata.pushdown.grammar import Place
 _LINE_END = re.compile(r"\r\n?|\n")
 
 
-class Places:
+class LineIndex:
     """Where in a text its lines begin."""
 
     def __init__(self, text: str) -> None:
         self.line_starts = [0, *[match.end() for match in _LINE_END.finditer(text)]]
 
     def place(self, position: int) -> Place:
-        """Line and column of a position."""
+        """Return line and column of a position."""
         line = bisect_right(self.line_starts, position)
         return Place(line, position - self.line_starts[line - 1] + 1)
 
     def error(self, reason: str, position: int, rule: str | None) -> GrammarError:
-        """The error to raise for what stands at a position."""
+        """Return the error for a position."""
         place = self.place(position)
         return GrammarError(reason, rule=rule, line=place.line, column=place.column)
