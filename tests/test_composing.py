@@ -233,7 +233,7 @@ def test_mistakes_are_said() -> None:
         constraints.triggered({"<": "a"}, at_least=2, at_most=1)
     work = Work()
     stacked = TREE.to_automaton(work)
-    with pytest.raises(TypeError, match=r"can be a part of another: give what"):
+    with pytest.raises(TypeError, match=r"compiled already: give what"):
         constraints.after("<", stacked)  # type: ignore[arg-type]
 
 

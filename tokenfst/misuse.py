@@ -45,7 +45,12 @@ def check_constraint(constraint: Any, protocol: type) -> None:
     # A class has the methods of its instances, and so seems to follow the protocol.
     if not isinstance(constraint, type) and isinstance(constraint, protocol):
         return
-    raise TypeError(f"{_shown(constraint)} is not a constraint; {_meant_by(constraint)}")
+    raise not_a_constraint(constraint)
+
+
+def not_a_constraint(value: Any) -> TypeError:
+    """Return the error for a value that is not a constraint; the message says what was probably meant."""
+    return TypeError(f"{_shown(value)} is not a constraint; {_meant_by(value)}")
 
 
 def check_vocabulary(vocabulary: Any) -> None:
@@ -107,8 +112,8 @@ def _is_file(text: str) -> bool:
 def _meant_by(value: Any) -> str:
     if isinstance(value, type):
         return f"for JSON of this type write constraints.typed({value.__name__})"
-    if isinstance(value, TokenAutomaton):
-        return "it is compiled already"
+    if isinstance(value, TokenAutomaton | PushdownAutomaton):
+        return "it is compiled already: give what it was compiled from"
     if isinstance(value, re.Pattern):
         return "give its text: pattern.pattern, with flags inside the text, as in (?i)"
     if isinstance(value, bytes | bytearray):

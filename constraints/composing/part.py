@@ -16,9 +16,9 @@ from automata.expressions import Call, Expr
 from automata.pattern import parse
 from automata.pushdown.grammar import Grammar
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
-from constraints.composing.mistakes import no_constraint
 from constraints.rewriting.replacing import replaced
 from tokenfst.lazy import SupportsLazy
+from tokenfst.misuse import not_a_constraint
 
 # A pattern, an expression, an automaton, a grammar: their texts have no other values than themselves.
 Unparsed: TypeAlias = str | Expr | ByteAutomaton | Grammar
@@ -59,12 +59,12 @@ def part_of(constraint: Composable) -> Part:
         return Part(ex.call("0"), (constraint,))
     # A class has the methods of its instances, and is none of them.
     if isinstance(constraint, type):
-        raise no_constraint(constraint)
+        raise not_a_constraint(constraint)
     if isinstance(constraint, _HasPart):
         return constraint.to_part()
     if isinstance(constraint, SupportsLazy):
         return Part(ex.call("0"), (constraint.to_network(),))
-    raise no_constraint(constraint)
+    raise not_a_constraint(constraint)
 
 
 def concatenated(parts: list[Part]) -> Part:
