@@ -117,7 +117,7 @@ def from_state(tables: ByteTables, state: int, dense_bytes: int, budget: Budget)
 def substrings(text: bytes, chunks: numpy.typing.NDArray[numpy.int32], numbers: numpy.typing.NDArray[numpy.int32], budget: Budget) -> tuple[int, NDArray[numpy.int32], NDArray[numpy.int32]]:
     """The states, ranges and epsilon arcs of all substrings of a text."""
 
-class Construction:
+class PushdownConstruction:
     """
     The states of a pushdown automaton as sets of elements, and their steps.
     """
@@ -182,7 +182,7 @@ class Construction:
     @property
     def symbol_headroom(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
 
-def construct(next: numpy.typing.NDArray[numpy.int32], by_label: numpy.typing.NDArray[numpy.int32], final: numpy.typing.NDArray[numpy.bool_], rule_of: numpy.typing.NDArray[numpy.int32], rule_start: numpy.typing.NDArray[numpy.int32], start_rule: int, call_offsets: numpy.typing.NDArray[numpy.int32], calls: numpy.typing.NDArray[numpy.int32], word_offsets: numpy.typing.NDArray[numpy.int32], words: numpy.typing.NDArray[numpy.int32], num_lazy: int, side_by_side: bool, max_configurations: int, max_states: int, max_ways: int, budget: Budget) -> Construction:
+def construct(next: numpy.typing.NDArray[numpy.int32], by_label: numpy.typing.NDArray[numpy.int32], final: numpy.typing.NDArray[numpy.bool_], rule_of: numpy.typing.NDArray[numpy.int32], rule_start: numpy.typing.NDArray[numpy.int32], start_rule: int, call_offsets: numpy.typing.NDArray[numpy.int32], calls: numpy.typing.NDArray[numpy.int32], word_offsets: numpy.typing.NDArray[numpy.int32], words: numpy.typing.NDArray[numpy.int32], num_lazy: int, side_by_side: bool, max_configurations: int, max_states: int, max_ways: int, budget: Budget) -> PushdownConstruction:
     """The subset construction over configurations of a network of rules."""
 
 def with_shared(steps: numpy.typing.NDArray[numpy.int32], shared: numpy.typing.NDArray[numpy.int32], num_states: int, budget: Budget) -> NDArray[numpy.int32]:
@@ -228,12 +228,12 @@ class CountedTables:
 
     def accepts(self, text: bytes) -> bool: ...
 
-def counted(ranges: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], loop_of: numpy.typing.NDArray[numpy.int32], loops: numpy.typing.NDArray[numpy.int32], max_register: int, is_product: bool, max_states: int, max_bytes: int, budget: Budget) -> CountedTables | tuple[int, int] | None:
+def compile_counted(ranges: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], loop_of: numpy.typing.NDArray[numpy.int32], loops: numpy.typing.NDArray[numpy.int32], max_register: int, is_product: bool, max_states: int, max_bytes: int, budget: Budget) -> CountedTables | tuple[int, int] | None:
     """
     The minimal automaton of a layout with loops, two loops that clash, or None if it was given up.
     """
 
-def paired(ranges: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], num_states: int, automaton: ByteTables, budget: Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
+def counted_product(ranges: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], num_states: int, automaton: ByteTables, budget: Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
     """
     The arcs and epsilon arcs of a layout run in parallel with an automaton.
     """
@@ -256,10 +256,10 @@ def minimal_over_symbols(num_states: int, num_symbols: int, arcs: numpy.typing.N
     The start, the final states and the arcs of the minimal automaton of an NFA from state 0 to state 1.
     """
 
-def fst_words(final: numpy.typing.NDArray[numpy.bool_], arcs: numpy.typing.NDArray[numpy.int32]) -> NDArray[numpy.int32]:
+def vector_fst_words(final: numpy.typing.NDArray[numpy.bool_], arcs: numpy.typing.NDArray[numpy.int32]) -> NDArray[numpy.int32]:
     """The body of OpenFst's binary form of a `vector` automaton."""
 
-class NestedLayout:
+class VisiblyPushdownLayout:
     """The rules of a network as one non-deterministic automaton."""
 
     def __init__(self, num_states: int, num_labels: int, starts: numpy.typing.NDArray[numpy.int32], first_exit: numpy.typing.NDArray[numpy.int32], text: numpy.typing.NDArray[numpy.uint8], text_offsets: numpy.typing.NDArray[numpy.int32], chains: numpy.typing.NDArray[numpy.int32], piece_states: numpy.typing.NDArray[numpy.int32], piece_arc_offsets: numpy.typing.NDArray[numpy.int32], piece_arcs: numpy.typing.NDArray[numpy.int32], piece_epsilon_offsets: numpy.typing.NDArray[numpy.int32], piece_epsilon: numpy.typing.NDArray[numpy.int32], copies: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], calls: numpy.typing.NDArray[numpy.int32], targets: numpy.typing.NDArray[numpy.int32], ends: numpy.typing.NDArray[numpy.int32], prepared: numpy.typing.NDArray[numpy.int32], counters: numpy.typing.NDArray[numpy.int32], numbers: numpy.typing.NDArray[numpy.int32], budget: Budget) -> None: ...
@@ -324,10 +324,10 @@ class NestedLayout:
     @property
     def numbers(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
 
-def regular(layout: NestedLayout, max_states: int, dense_bytes: int, budget: Budget) -> ByteTables:
+def compile_regular(layout: VisiblyPushdownLayout, max_states: int, dense_bytes: int, budget: Budget) -> ByteTables:
     """The minimal automaton of a layout of one rule."""
 
-def compile_nested(layout: NestedLayout, max_states: int, budget: Budget) -> tuple[tuple[int, int, int], bool, NDArray[numpy.uint8], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
+def compile_visibly_pushdown(layout: VisiblyPushdownLayout, max_states: int, budget: Budget) -> tuple[tuple[int, int, int], bool, NDArray[numpy.uint8], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
     """
     The fault, whether there is a text, and the classes, the steps, the symbols and the headroom of the pushdown automaton of a layout.
     """
@@ -342,7 +342,7 @@ def expanded_paths(automaton: ByteTables, numbers: numpy.typing.NDArray[numpy.in
     The minimal automaton of the texts with a number of counted states in a range.
     """
 
-def piece_of_automaton(automaton: ByteTables, start: int, budget: Budget) -> tuple[int, NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
+def nfa_fragment(automaton: ByteTables, start: int, budget: Budget) -> tuple[int, NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
     """
     The number of states, the arcs and the epsilon arcs of a piece, and its state for each of the automaton's.
     """
@@ -378,7 +378,7 @@ class PushdownTables:
 def productive_exits(num_states: int, num_exits: int, edges: numpy.typing.NDArray[numpy.int32], returns: numpy.typing.NDArray[numpy.int32], starts: numpy.typing.NDArray[numpy.int32], ends: numpy.typing.NDArray[numpy.int32], budget: Budget) -> NDArray[numpy.bool_]:
     """Whether each exit of a rule is productive, `[X]`."""
 
-def doubtful_states(moves: numpy.typing.NDArray[numpy.int32], parent: numpy.typing.NDArray[numpy.int32], symbol: numpy.typing.NDArray[numpy.int32], end: int, state_kind: numpy.typing.NDArray[numpy.int32], symbol_kind: numpy.typing.NDArray[numpy.int32], below_offsets: numpy.typing.NDArray[numpy.int32], below: numpy.typing.NDArray[numpy.int32], budget: Budget) -> NDArray[numpy.bool_]:
+def possibly_dead_states(moves: numpy.typing.NDArray[numpy.int32], parent: numpy.typing.NDArray[numpy.int32], symbol: numpy.typing.NDArray[numpy.int32], end: int, state_kind: numpy.typing.NDArray[numpy.int32], symbol_kind: numpy.typing.NDArray[numpy.int32], below_offsets: numpy.typing.NDArray[numpy.int32], below: numpy.typing.NDArray[numpy.int32], budget: Budget) -> NDArray[numpy.bool_]:
     """
     Whether there is no simple reason that a state leads to the end of a text, `[Q]`.
     """

@@ -6,7 +6,7 @@ import numpy.typing
 from numpy.typing import NDArray
 
 
-class Memory:
+class ArenaMemory:
     """The memory of an arena on the CPU, as its steps read it."""
 
     def __init__(self, words: object, places: object, sizes: object, configurations: int, stack_size: int, begin: int, end: int) -> None:

@@ -58,7 +58,7 @@ class LazyAutomaton(NativeAutomaton[int]):
         core: the automaton of the native core.
     """
 
-    core: native.LazyAutomaton
+    core: native.LazyCore
 
     def __init__(
         self,
@@ -107,14 +107,14 @@ class LazyAutomaton(NativeAutomaton[int]):
         return self.core.min_tokens(state)
 
 
-def _of_network(network: NestedNetwork, vocabulary: Vocabulary, work: Work) -> native.LazyAutomaton | None:
+def _of_network(network: NestedNetwork, vocabulary: Vocabulary, work: Work) -> native.LazyCore | None:
     """The automaton whose states are made on demand, None where that would not be exact."""
     check_calls(network)
     layout = lay_out(network, frozenset(), work, written=False)
     if layout.labels:
         return None
     try:
-        core = native.LazyAutomaton.from_network(vocabulary.texts, layout.tables, MAX_ROWS, work.budget)
+        core = native.LazyCore.from_network(vocabulary.texts, layout.tables, MAX_ROWS, work.budget)
     except LimitExceeded as error:
         raise error.of("the rules") from None
     if core is not None and core.is_empty:
@@ -124,26 +124,26 @@ def _of_network(network: NestedNetwork, vocabulary: Vocabulary, work: Work) -> n
 
 def _of_automaton(
     constraint: ByteAutomaton | PushdownAutomaton, vocabulary: Vocabulary, rule: TextStart | None, work: Work
-) -> native.LazyAutomaton:
+) -> native.LazyCore:
     if constraint.labels:
         raise LabelledLanguage("masks made on demand are for bytes; compile a constraint with labels eagerly")
     if isinstance(constraint, PushdownAutomaton):
         if constraint.max_configurations > 1:
             raise ValueError("masks made on demand are for deterministic automata; compile this one eagerly")
         stacked = stacked_beginning.with_beginning(constraint, rule) if rule else constraint
-        core = native.LazyAutomaton.from_pushdown(vocabulary.texts, stacked.tables, MAX_ROWS, work.budget)
+        core = native.LazyCore.from_pushdown(vocabulary.texts, stacked.tables, MAX_ROWS, work.budget)
     else:
         if constraint.is_empty:
             raise EmptyLanguage("the constraint allows no text at all")
         plain = beginning.with_beginning(constraint, rule)[0] if rule else constraint
-        core = native.LazyAutomaton.from_bytes(vocabulary.texts, plain.tables, MAX_ROWS, work.budget)
+        core = native.LazyCore.from_bytes(vocabulary.texts, plain.tables, MAX_ROWS, work.budget)
     _check_bytes(core, vocabulary.is_first_byte if rule else vocabulary.is_token_byte)
     if rule:
         core.set_beginnings(_beginnings(rule, vocabulary, core.start, constraint.start))
     return core
 
 
-def _check_bytes(core: native.LazyAutomaton, is_token_byte: BoolArray) -> None:
+def _check_bytes(core: native.LazyCore, is_token_byte: BoolArray) -> None:
     """Refuse a vocabulary whose tokens may lead to where they do not lead on."""
     if is_token_byte.all():
         return

@@ -182,7 +182,7 @@ def _deterministic(
     """The minimal automaton of a layout; or two loops that would need counts of their own at the same time; or None
     where a product leads on with so many separate counts, or what is around the loops explodes so, that nothing is won.
     """
-    return _native.counted(
+    return _native.compile_counted(
         marked.ranges,
         marked.epsilon,
         marked.loop_of,

@@ -48,7 +48,7 @@ def paired(marked: Marked, automaton: ByteAutomaton, work: Work) -> Marked:
         Cancelled: the compilation was cancelled.
     """
     try:
-        ranges, epsilon = _native.paired(
+        ranges, epsilon = _native.counted_product(
             marked.ranges, marked.epsilon, len(marked.loop_of), automaton.tables, work.budget
         )
     except LimitExceeded as error:

@@ -14,7 +14,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from automata._native import NestedLayout
+from automata._native import VisiblyPushdownLayout
 from automata.arrays import IntArray
 from automata.errors import LimitExceeded, limit_exceeded
 from automata.expr import Concatenation, Expr, Literal, Repetition
@@ -48,7 +48,7 @@ class Layout:
 
     rules: tuple[int, ...]
     labels: tuple[str, ...]
-    tables: NestedLayout
+    tables: VisiblyPushdownLayout
 
 
 def lay_out(network: NestedNetwork, inlined: frozenset[int], work: Work, *, written: bool = True) -> Layout:
@@ -219,7 +219,7 @@ class _Laying:
         if self.written:
             self.check_size(len(text), copies)
         arcs, labels = _labelled(pieces)
-        tables = NestedLayout(
+        tables = VisiblyPushdownLayout(
             num_states=self.num_states,
             num_labels=len(labels),
             starts=_ints(self.starts),

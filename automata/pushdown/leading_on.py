@@ -1,6 +1,6 @@
 """States that lead on to the end of a text for a reason that is simple to find.
 
-They are found by `native/automata/pushdown/leading_on.h`.
+They are found by `native/automata/pushdown/coaccessible.h`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def doubtful_states(
     num_symbols = max([len(below.symbol_kind), *(symbols[-1] + 1 for symbols in below.below if symbols)])
     symbol_kind = np.zeros(num_symbols, np.int32)
     symbol_kind[: len(below.symbol_kind)] = below.symbol_kind
-    found = _native.doubtful_states(
+    found = _native.possibly_dead_states(
         moves,
         parent,
         last,

@@ -155,9 +155,9 @@ class Arena:
             arena._enter(machine, block)
         return arena
 
-    def _memory(self, stack_size: int) -> _native.Memory:
+    def _memory(self, stack_size: int) -> _native.ArenaMemory:
         arrays = self._heap.words.numpy(), self._heap.places.numpy(), self._heap.sizes
-        return _native.Memory(*arrays, self.configurations, stack_size, self.begin, self.end)
+        return _native.ArenaMemory(*arrays, self.configurations, stack_size, self.begin, self.end)
 
     # Automata
 

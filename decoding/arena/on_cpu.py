@@ -41,7 +41,7 @@ class OnCpu:
     `decoding.arena.checks` says.
     """
 
-    def __init__(self, memory: _native.Memory) -> None:
+    def __init__(self, memory: _native.ArenaMemory) -> None:
         self._memory = memory
 
     def check(self, at: Sequences) -> None:

@@ -25,7 +25,7 @@ using namespace nanobind::literals;
 
 // Minimal automata.
 
-ByteTables minimal_of(int32_t num_states, Rows<Range> ranges, Rows<Edge> epsilon, int32_t num_labels,
+ByteTables minimal_of(int32_t num_states, Records<Range> ranges, Records<Edge> epsilon, int32_t num_labels,
                       int64_t max_states, int64_t dense_bytes, Budget& budget) {
   require(num_states >= 2 && num_labels >= 0, "a fragment has a start, an end and labels");
   require_ranges(ranges, num_states, num_labels);
@@ -67,7 +67,7 @@ ByteTables word_list_of(const nb::typed<nb::tuple, nb::bytes, nb::ellipsis>& str
   return unlocked([&] { return word_list(text, offsets, dense_bytes, budget); });
 }
 
-ByteTables from_ranges(int32_t start, Values<bool> final, Rows<Range> ranges, int64_t dense_bytes, Budget& budget) {
+ByteTables from_ranges(int32_t start, Values<bool> final, Records<Range> ranges, int64_t dense_bytes, Budget& budget) {
   const auto num_states = static_cast<int32_t>(final.size());
   require_countable(final.size(), "final");
   require_within(start, 0, num_states, "start");
@@ -82,7 +82,7 @@ ByteTables from_state_of(const ByteTables& tables, int32_t state, int64_t dense_
   return unlocked([&] { return from_state(tables, state, dense_bytes, budget); });
 }
 
-auto substrings_of(const nb::bytes& text, Rows<Chunk> chunks, Values<int32_t> numbers, Budget& budget) {
+auto substrings_of(const nb::bytes& text, Records<Chunk> chunks, Values<int32_t> numbers, Budget& budget) {
   const auto bytes = bytes_of(text);
   for (const Chunk& chunk : chunks) {
     require(chunk.size > 0 && chunk.begin >= 0 && static_cast<size_t>(chunk.begin) + chunk.size <= bytes.size(),
@@ -91,7 +91,7 @@ auto substrings_of(const nb::bytes& text, Rows<Chunk> chunks, Values<int32_t> nu
   require_countable(3 * numbers.size(), "numbers");
   require_within(numbers, 0, static_cast<int64_t>(chunks.size()), "chunk");
   const SpelledSubstrings found = unlocked([&] { return substrings(bytes, chunks, numbers, budget); });
-  return std::make_tuple(found.num_states, rows(found.ranges), rows(found.epsilon));
+  return std::make_tuple(found.num_states, records(found.ranges), records(found.epsilon));
 }
 
 // Tables from arrays.
@@ -126,7 +126,7 @@ ByteTables dense_tables(int32_t start, Values<uint8_t> byte_class, Grid<int32_t>
   return tables;
 }
 
-ByteTables sparse_tables(int32_t start, Values<int32_t> offsets, Rows<ByteArc> arcs, Values<bool> final,
+ByteTables sparse_tables(int32_t start, Values<int32_t> offsets, Records<ByteArc> arcs, Values<bool> final,
                          Grid<int32_t> by_label) {
   ByteTables tables = common(start, final, by_label);
   require_offsets(offsets, final.size(), arcs.size(), "`offsets`");
@@ -153,7 +153,7 @@ auto range_arcs(const ByteTables& tables, Budget& budget) {
   for (int32_t state = 0; state < tables.num_states(); ++state) {
     for (const ByteArc& arc : arcs[state]) found.push_back({state, arc.low, arc.high, arc.target});
   }
-  return rows(found);
+  return records(found);
 }
 
 int32_t walk(const ByteTables& tables, int32_t state, const nb::bytes& text) {
@@ -190,31 +190,18 @@ void bind_byte_tables(nb::module_& m) {
       .def_ro("num_classes", &ByteTables::num_classes)
       .def_ro("num_labels", &ByteTables::num_labels)
       .def_prop_ro("num_bytes", &ByteTables::num_bytes)
-      .def_prop_ro("final",
-                   [](nb::handle_t<ByteTables> self) {
-                     const auto& tables = nb::cast<const ByteTables&>(self);
-                     return view(reinterpret_cast<const bool*>(tables.final.data()), {tables.final.size()}, self);
-                   })
-      .def_prop_ro("byte_class",
-                   [](nb::handle_t<ByteTables> self) {
-                     return view(nb::cast<const ByteTables&>(self).byte_class.data(), {256}, self);
-                   })
+      .def_prop_ro(
+          "final",
+          [](nb::handle_t<ByteTables> self) { return view_of_flags(nb::cast<const ByteTables&>(self).final, self); })
+      .def_prop_ro("byte_class", &shown<&ByteTables::byte_class>)
       .def_prop_ro("next",
                    [](nb::handle_t<ByteTables> self) {
                      const auto& tables = nb::cast<const ByteTables&>(self);
                      return view(tables.next.data(), {tables.final.size(), static_cast<size_t>(tables.num_classes)},
                                  self);
                    })
-      .def_prop_ro("offsets",
-                   [](nb::handle_t<ByteTables> self) {
-                     const auto& tables = nb::cast<const ByteTables&>(self);
-                     return view(tables.offsets.data(), {tables.offsets.size()}, self);
-                   })
-      .def_prop_ro("arcs",
-                   [](nb::handle_t<ByteTables> self) {
-                     const auto& tables = nb::cast<const ByteTables&>(self);
-                     return view(reinterpret_cast<const int32_t*>(tables.arcs.data()), {tables.arcs.size(), 3}, self);
-                   })
+      .def_prop_ro("offsets", &shown<&ByteTables::offsets>)
+      .def_prop_ro("arcs", &shown<&ByteTables::arcs>)
       .def_prop_ro("by_label",
                    [](nb::handle_t<ByteTables> self) {
                      const auto& tables = nb::cast<const ByteTables&>(self);

@@ -11,11 +11,6 @@ namespace automata {
 namespace {
 
 // An entry of the key of a finished state: an arc; the first one tells whether the state is final, and has no byte.
-struct Entry {
-  int32_t byte, target;
-  bool operator==(const Entry&) const = default;
-};
-
 class Builder {
  public:
   explicit Builder(Budget& budget)
@@ -40,7 +35,7 @@ class Builder {
     finish_below(0);
     return finished_top();
   }
-  const support::Interner<Entry>& states() const { return register_; }
+  const support::Interner<OutArc>& states() const { return register_; }
 
  private:
   size_t depth() const { return ends_.size() - 1; }
@@ -62,8 +57,8 @@ class Builder {
     return register_.close().number;
   }
 
-  support::Interner<Entry> register_;
-  Vector<Entry> path_;      // the arcs of the path's states, state by state, the deepest last
+  support::Interner<OutArc> register_;
+  Vector<OutArc> path_;     // the arcs of the path's states, state by state, the deepest last
   Vector<int32_t> begins_;  // where the arcs of each state of the path begin
   Vector<uint8_t> ends_;    // whether each state of the path is final
   Budget& budget_;
@@ -90,9 +85,9 @@ ByteTables word_list(std::span<const uint8_t> text, std::span<const int64_t> off
     interval_of[byte] = interval_of[byte - 1] + (occurs[byte] || occurs[byte - 1]);
   for (int32_t state = 0; state < states.size(); ++state) {
     const auto entries = states[state];
-    minimal.automaton.final.push_back(entries[0].byte != 0);
-    for (const Entry& entry : entries.subspan(1)) {
-      minimal.automaton.arcs.push_back({state, interval_of[entry.byte], entry.target});
+    minimal.automaton.final.push_back(entries[0].symbol != 0);
+    for (const OutArc& entry : entries.subspan(1)) {
+      minimal.automaton.arcs.push_back({state, interval_of[entry.symbol], entry.target});
     }
     budget.spend(static_cast<int64_t>(entries.size()));
   }

@@ -1,7 +1,7 @@
 // Arrays across the boundary with Python: checked on the way in, handed over without a copy on the way out.
 //
 //     Values<T>   a one-dimensional array `[n]` of T, as a span
-//     Rows<S>     an int32 array `[n, sizeof(S) / 4]` as a span of records S
+//     Records<S>     an int32 array `[n, sizeof(S) / 4]` as a span of records S
 //     Grid<T>     a two-dimensional array `[n, m]` of T
 //     Output<T>, OutputGrid<T>   arrays of one and two dimensions that are written to
 //
@@ -36,7 +36,7 @@ struct Values : std::span<const T> {
 };
 
 template <class S>
-struct Rows : std::span<const S> {
+struct Records : std::span<const S> {
   using std::span<const S>::span;
 };
 
@@ -139,18 +139,18 @@ nb::ndarray<nb::numpy, bool> flags(const Range& values) {
 
 // Records of int32 as rows `[n, sizeof(S) / 4]`.
 template <std::ranges::contiguous_range Range>
-nb::ndarray<nb::numpy, int32_t> rows(const Range& records) {
+nb::ndarray<nb::numpy, int32_t> records(const Range& values) {
   using S = std::ranges::range_value_t<Range>;
   static_assert(sizeof(S) % 4 == 0);
-  const size_t size = std::ranges::size(records);
-  const auto* data = reinterpret_cast<const int32_t*>(std::ranges::data(records));
+  const size_t size = std::ranges::size(values);
+  const auto* data = reinterpret_cast<const int32_t*>(std::ranges::data(values));
   return owned(std::vector<int32_t>(data, data + size * (sizeof(S) / 4)), {size, sizeof(S) / 4});
 }
 // The same without a copy.
 template <class S>
-nb::ndarray<nb::numpy, int32_t> rows(std::vector<S>&& records) {
+nb::ndarray<nb::numpy, int32_t> records(std::vector<S>&& values) {
   static_assert(sizeof(S) % 4 == 0);
-  auto* kept = new std::vector<S>(std::move(records));
+  auto* kept = new std::vector<S>(std::move(values));
   nb::capsule owner(kept, [](void* vector) noexcept { delete static_cast<std::vector<S>*>(vector); });
   return nb::ndarray<nb::numpy, int32_t>(reinterpret_cast<int32_t*>(kept->data()), {kept->size(), sizeof(S) / 4},
                                          owner);
@@ -166,6 +166,31 @@ auto grid(const Range& values, size_t rows, size_t columns) {
 template <class T>
 nb::ndarray<nb::numpy, const T> view(const T* data, std::initializer_list<size_t> shape, nb::handle owner) {
   return nb::ndarray<nb::numpy, const T>(data, shape, owner);
+}
+
+// A view of numbers `[n]`, or of records of int32 `[n, sizeof(S) / 4]`.
+template <std::ranges::contiguous_range Range>
+auto view_of(const Range& values, nb::handle owner) {
+  using T = std::ranges::range_value_t<Range>;
+  const size_t size = std::ranges::size(values);
+  if constexpr (std::is_arithmetic_v<T>) {
+    return view(std::ranges::data(values), {size}, owner);
+  } else {
+    return view(reinterpret_cast<const int32_t*>(std::ranges::data(values)), {size, sizeof(T) / sizeof(int32_t)},
+                owner);
+  }
+}
+inline auto view_of_flags(std::span<const uint8_t> flags, nb::handle owner) {
+  return view(reinterpret_cast<const bool*>(flags.data()), {flags.size()}, owner);
+}
+
+template <class Class, class Member>
+Class class_of(Member Class::*);
+
+// A property that shows a member of a class, numbers or records, without a copy.
+template <auto Member>
+auto shown(nb::handle_t<decltype(class_of(Member))> self) {
+  return view_of(nb::cast<const decltype(class_of(Member))&>(self).*Member, self);
 }
 
 // The memory of an array, as Python's buffer protocol shows it.
@@ -246,10 +271,10 @@ struct type_caster<bindings::Values<T>> : array_caster<bindings::Values<T>, cons
 };
 
 template <class S>
-struct type_caster<bindings::Rows<S>> : array_caster<bindings::Rows<S>, const int32_t> {
+struct type_caster<bindings::Records<S>> : array_caster<bindings::Records<S>, const int32_t> {
   bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
     if (!this->buffer.template load<const int32_t>(source, 2) || this->buffer.shape(1) != sizeof(S) / 4) return false;
-    this->value = bindings::Rows<S>(this->buffer.template data<const S>(), this->buffer.shape(0));
+    this->value = bindings::Records<S>(this->buffer.template data<const S>(), this->buffer.shape(0));
     return true;
   }
 };

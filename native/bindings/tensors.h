@@ -2,7 +2,7 @@
 //
 //     Tensor<T, N>       a contiguous array of N dimensions; writable if T is not const
 //     StridedRows<Size>  rows of a two-dimensional array of any type of `Size` bytes, writable as bits
-//     Held<T>            an array that an object keeps alive
+//     HeldArray<T>            an array that an object keeps alive
 #pragma once
 
 #include <array>
@@ -26,10 +26,10 @@ struct StridedRows {
 
 // Keeps the memory of a one-dimensional array, which others may continue to write to.
 template <class T>
-class Held {
+class HeldArray {
  public:
   // Throws TypeError.
-  Held(nb::handle source, const char* otherwise) {
+  HeldArray(nb::handle source, const char* otherwise) {
     if (!buffer_.load<const T>(source, 1)) throw nb::type_error(otherwise);
   }
   std::span<const T> values() const { return {buffer_.data<const T>(), buffer_.shape(0)}; }

@@ -28,7 +28,7 @@ void Escapes::add_digits(int32_t low, int32_t high, int32_t target) {
 }
 
 // The node that leads to a state by one byte, or, if the byte is a hexadecimal letter, by that letter in either case.
-int32_t Escapes::behind_byte(uint8_t byte, int32_t target) {
+int32_t Escapes::after_byte(uint8_t byte, int32_t target) {
   if (byte == kLetterD) {
     add_digits(13, 13, target);
   } else {
@@ -72,7 +72,7 @@ Vector<Run> Escapes::by_two_digits(std::span<const Run> runs) { return by_digit(
 Vector<Run> Escapes::halves(std::span<const Run> runs) {
   Vector<Run> found = by_digit(by_two_digits(runs), 4, 12);
   for (Run& run : found) {
-    for (uint8_t byte : {kLetterD, kLetterU, kBackslash}) run.target = behind_byte(byte, run.target);
+    for (uint8_t byte : {kLetterD, kLetterU, kBackslash}) run.target = after_byte(byte, run.target);
   }
   return by_two_digits(found);
 }
@@ -101,7 +101,7 @@ Vector<Run> Escapes::written_as_digits(std::span<const Run> runs) {
 }
 
 // The state after `\u`, kNone if no character is written as digits.
-int32_t Escapes::behind_letter_u(std::span<const Run> runs) {
+int32_t Escapes::after_letter_u(std::span<const Run> runs) {
   const Vector<Run> digits = written_as_digits(runs);
   if (digits.empty()) return kNone;
   Vector<Run> units = by_two_digits(cut(digits, 0, kLastUnit, budget_));
@@ -109,9 +109,9 @@ int32_t Escapes::behind_letter_u(std::span<const Run> runs) {
   return by_two_digits(units)[0].target;
 }
 
-int32_t Escapes::behind_backslash(std::span<const Run> runs) {
+int32_t Escapes::after_backslash(std::span<const Run> runs) {
   nodes_.discard();
-  const int32_t digits = behind_letter_u(runs);
+  const int32_t digits = after_letter_u(runs);
   for (const Escape& escape : kShortEscapes) {
     const int32_t target = value_at(runs, escape.code);
     if (target != kNone && !(is_usual_ && escape.code == kSlash)) nodes_.push({escape.letter, escape.letter, target});

@@ -18,9 +18,9 @@ constexpr int32_t kStart = 0, kEnd = 1, kNumFixed = 2;
 
 // Finished states. The first edge of a state has the base in place of a byte; a state without a base reads only its
 // edges.
-class Register {
+class StateRegister {
  public:
-  Register(const Every& every, bool besides, Budget& budget)
+  StateRegister(const AllSpellings& every, bool besides, Budget& budget)
       : every_(every),
         besides_(besides),
         num_fixed_(besides ? every.tables().num_states() : kNumFixed),
@@ -28,7 +28,7 @@ class Register {
         budget_(budget) {}
 
   // The state of a node of a tree, all of whose edges lead to states; an equal state is reused.
-  int32_t enter(const Tree& tree, int32_t node) {
+  int32_t enter(const SpellingTree& tree, int32_t node) {
     states_.discard();
     states_.push({besides_ ? tree.base(node) : kNone, kNone});
     tree.edges_of(node, [&](const ByteEdge& edge) { states_.push(edge); });
@@ -105,7 +105,7 @@ class Register {
     budget_.spend(8 + 2 * static_cast<int64_t>(edges.size()));
   }
 
-  const Every& every_;
+  const AllSpellings& every_;
   const bool besides_;
   const int32_t num_fixed_;
   support::Interner<ByteEdge> states_;
@@ -113,9 +113,9 @@ class Register {
 };
 
 // The strings added so far.
-class List {
+class ListBuilder {
  public:
-  List(const ByteTables& every, bool besides, Budget& budget)
+  ListBuilder(const ByteTables& every, bool besides, Budget& budget)
       : every_(every, budget),
         besides_(besides),
         tree_(every_, budget),
@@ -157,7 +157,7 @@ class List {
   }
   // The state of the deepest prefix.
   int32_t finished_top() {
-    tree_.plant();
+    tree_.clear();
     if (ends_.back()) tree_.add_byte(kQuote, besides_ ? kNone : kEnd);
     for (size_t at = begins_.back(); at < path_.size(); ++at) tree_.add_character(path_[at].code, path_[at].state);
     int32_t state = kNone;
@@ -168,10 +168,10 @@ class List {
     return state;
   }
 
-  const Every every_;
+  const AllSpellings every_;
   const bool besides_;
-  Tree tree_;
-  Register register_;
+  SpellingTree tree_;
+  StateRegister register_;
   Vector<Character> path_;
   Vector<int32_t> begins_;  // where the characters after each prefix begin
   Vector<uint8_t> ends_;    // whether each prefix is a string of the list
@@ -179,7 +179,7 @@ class List {
 };
 
 ByteTables list(const Strings& strings, const ByteTables& every, bool besides, Budget& budget) {
-  List found(every, besides, budget);
+  ListBuilder found(every, besides, budget);
   std::span<const int32_t> before;
   for (size_t string = 0; string < strings.size(); ++string) {
     const auto differ = std::ranges::mismatch(before, strings[string]);

@@ -46,11 +46,11 @@ class CodeRuns {
       fail();
     }
     const int32_t zero = to_come == 1 ? 0xC0 : to_come == 2 ? 0xE0 : 0xF0;
-    add_behind(arc.target, to_come, low - zero, high - zero);
+    add_continuations(arc.target, to_come, low - zero, high - zero);
   }
   // Adds the characters that continue at a state with `to_come` more bytes, if the bytes so far encode a number from
   // `low` to `high`.
-  void add_behind(int32_t state, int to_come, int32_t low, int32_t high) {
+  void add_continuations(int32_t state, int to_come, int32_t low, int32_t high) {
     const int32_t reached = only_target(state, to_come), shift = 6 * to_come;
     if (reached != kNone) {
       add(low << shift, ((high + 1) << shift) - 1, reached);
@@ -63,7 +63,7 @@ class CodeRuns {
         if (to_come == 1) {
           add(base + arc.low, base + arc.high, arc.target);
         } else {
-          add_behind(arc.target, to_come - 1, base + arc.low, base + arc.high);
+          add_continuations(arc.target, to_come - 1, base + arc.low, base + arc.high);
         }
       }
       budget_.spend(1 + static_cast<int64_t>(arcs_[state].size()));
@@ -140,7 +140,7 @@ class Spelling {
   void expand(int32_t state, CodeRuns& codes) {
     const auto runs = codes.of(state);
     for (const Run& run : runs) reach(run.target);
-    const int32_t escaped = runs.empty() ? kNone : escapes_.behind_backslash(runs);
+    const int32_t escaped = runs.empty() ? kNone : escapes_.after_backslash(runs);
     if (escaped != kNone) ranges_.push_back({state, kBackslash, kBackslash, escaped});
     for (const ByteArc& arc : arcs_[state]) add_literal(ranges_, state, arc);
     if (content_.final[state]) ranges_.push_back({state, kQuote, kQuote, end_});

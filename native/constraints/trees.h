@@ -4,9 +4,9 @@
 // determined by the automaton of all spellings, so a node of a tree has a state of that automaton, its *base*. The tree
 // has hexadecimal digits in lower case; the upper-case ones lead to the same states.
 //
-//     Every     the automaton of all spellings
+//     AllSpellings     the automaton of all spellings
 //     ByteEdge  a byte, and the state that it leads to
-//     Tree      nodes, with edges by ascending bytes; node 0 is where the characters begin
+//     SpellingTree      nodes, with edges by ascending bytes; node 0 is where the characters begin
 #pragma once
 
 #include <array>
@@ -17,10 +17,10 @@
 
 namespace constraints {
 
-class Every {
+class AllSpellings {
  public:
   // Throws invalid_argument for an automaton that does not begin with a quote.
-  Every(const automata::ByteTables& tables, Budget& budget);
+  AllSpellings(const automata::ByteTables& tables, Budget& budget);
 
   const automata::ByteTables& tables() const { return tables_; }
   // The state between two characters.
@@ -40,12 +40,16 @@ struct ByteEdge {
   bool operator==(const ByteEdge&) const = default;
 };
 
-class Tree {
+class SpellingTree {
  public:
-  Tree(const Every& every, Budget& budget) : every_(every), nodes_(budget), edges_(budget), budget_(budget) {}
+  SpellingTree(const AllSpellings& every, Budget& budget)
+      : every_(every),
+        nodes_(budget),
+        edges_(budget),
+        budget_(budget) {}
 
   // Begins a new tree, which replaces the current one.
-  void plant();
+  void clear();
   // Adds all spellings of a character, which lead to `state`.
   void add_character(int32_t code, int32_t state);
   // Adds a byte to an empty tree.
@@ -73,14 +77,14 @@ class Tree {
   void add(std::span<const uint8_t> spelling, int32_t state);
   int32_t edge_for(int32_t node, uint8_t byte);
 
-  const Every& every_;
+  const AllSpellings& every_;
   Vector<Node> nodes_;
   Vector<Edge> edges_;
   Budget& budget_;
 };
 
 template <class Each>
-void Tree::edges_of(int32_t node, Each each) const {
+void SpellingTree::edges_of(int32_t node, Each each) const {
   constexpr int32_t kCapitals = 0x41, kFirstDigit = 0x61, kLastDigit = 0x66, kToCapital = 0x20;
   const int32_t base = nodes_[node].base;
   const auto for_edges = [&](auto take) {

@@ -14,6 +14,6 @@ struct Fitting {
 };
 
 // The classes after which a sequence needs fewer than `limit` tokens, counting the end token.
-Fitting fitting_classes(const Block& block, const Sequences& at, size_t sequence, int64_t limit);
+Fitting fitting_classes(const Block& block, const SequenceBatch& at, size_t sequence, int64_t limit);
 
 }  // namespace decoding

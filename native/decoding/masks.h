@@ -14,8 +14,9 @@
 
 namespace decoding {
 
-// Packed masks of `num_chunks` chunks for each sequence, `[B, num_chunks * kChunkWords]`. Sequences have been checked.
-void write_masks(const Memory& memory, const Sequences& at, int64_t num_chunks, std::span<int32_t> out);
+// Packed masks of `num_chunks` chunks for each sequence, `[B, num_chunks * kChunkWords]`. SequenceBatch have been
+// checked.
+void write_masks(const Memory& memory, const SequenceBatch& at, int64_t num_chunks, std::span<int32_t> out);
 
 // Rows of logits, as bits.
 template <class Logit>
@@ -36,11 +37,14 @@ struct Restriction {
 
 // Writes minus infinity over forbidden logits.
 template <class Logit>
-void mask_logits(const Memory& memory, const Sequences& at, const Restriction& restriction,
+void mask_logits(const Memory& memory, const SequenceBatch& at, const Restriction& restriction,
                  const LogitRows<Logit>& logits, int num_threads);
 
-extern template void mask_logits(const Memory&, const Sequences&, const Restriction&, const LogitRows<int16_t>&, int);
-extern template void mask_logits(const Memory&, const Sequences&, const Restriction&, const LogitRows<int32_t>&, int);
-extern template void mask_logits(const Memory&, const Sequences&, const Restriction&, const LogitRows<int64_t>&, int);
+extern template void mask_logits(const Memory&, const SequenceBatch&, const Restriction&, const LogitRows<int16_t>&,
+                                 int);
+extern template void mask_logits(const Memory&, const SequenceBatch&, const Restriction&, const LogitRows<int32_t>&,
+                                 int);
+extern template void mask_logits(const Memory&, const SequenceBatch&, const Restriction&, const LogitRows<int64_t>&,
+                                 int);
 
 }  // namespace decoding

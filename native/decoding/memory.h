@@ -2,7 +2,7 @@
 //
 //     Memory      the blocks of all slots
 //     Block       the block of one slot, in which every read is checked
-//     Sequences   where the sequences of a batch stand
+//     SequenceBatch   where the sequences of a batch stand
 //
 // The contents of blocks and sequences come from tensors that anybody may write to, even while a step runs, and one
 // number leads to the next. So no check beforehand would suffice: every read is checked where it is made, which costs a
@@ -64,9 +64,9 @@ struct Memory {
 };
 
 // Masks without a budget use only slots and rows.
-struct Sequences {
+struct SequenceBatch {
   size_t size;                             // B
-  size_t ways, parts;                      // P configurations of a sequence, L rows of a configuration
+  size_t configurations, parts;            // P configurations of a sequence, L rows of a configuration
   const int64_t* slots;                    // [B]
   const int64_t* all_rows;                 // [B, P, L]
   const int64_t* counts = nullptr;         // [B, P]
@@ -74,20 +74,26 @@ struct Sequences {
   const StackEntry* all_stacks = nullptr;  // [B, P, stack_size]
   size_t stack_size = 0;
 
-  std::span<const int64_t> rows(size_t sequence) const { return {all_rows + sequence * ways * parts, ways * parts}; }
-  std::span<const int64_t> rows(size_t sequence, size_t way) const {
-    return rows(sequence).subspan(way * parts, parts);
+  std::span<const int64_t> rows(size_t sequence) const {
+    return {all_rows + sequence * configurations * parts, configurations * parts};
   }
-  int64_t count(size_t sequence, size_t way) const { return counts[sequence * ways + way]; }
-  int64_t height(size_t sequence, size_t way) const { return heights[sequence * ways + way]; }
-  std::span<const StackEntry> stack(size_t sequence, size_t way) const {
-    return {all_stacks + (sequence * ways + way) * stack_size, stack_size};
+  std::span<const int64_t> rows(size_t sequence, size_t configuration) const {
+    return rows(sequence).subspan(configuration * parts, parts);
+  }
+  int64_t count(size_t sequence, size_t configuration) const {
+    return counts[sequence * configurations + configuration];
+  }
+  int64_t height(size_t sequence, size_t configuration) const {
+    return heights[sequence * configurations + configuration];
+  }
+  std::span<const StackEntry> stack(size_t sequence, size_t configuration) const {
+    return {all_stacks + (sequence * configurations + configuration) * stack_size, stack_size};
   }
 };
 
 // Throws invalid_argument, naming the number, unless every slot is in use and every row belongs to its automaton.
-void check_rows(const Memory& memory, const Sequences& at);
+void check_rows(const Memory& memory, const SequenceBatch& at);
 // The same unless all counts and heights are in range.
-void check_counts(const Sequences& at);
+void check_counts(const SequenceBatch& at);
 
 }  // namespace decoding

@@ -77,7 +77,7 @@ void make(const Block& block, int32_t number, const Configuration& to) {
 
 }  // namespace
 
-void advance(const Memory& memory, const Sequences& at, std::span<const int64_t> tokens, const After& after) {
+void advance(const Memory& memory, const SequenceBatch& at, std::span<const int64_t> tokens, const After& after) {
   std::fill_n(after.all_rows, at.size * at.parts, kDead);
   for (size_t i = 0; i < at.size; ++i) {
     const Block block = memory.block(at.slots[i]);

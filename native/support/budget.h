@@ -42,6 +42,11 @@ class LimitExceeded : public std::exception {
   double amount_;
 };
 
+// Throw LimitExceeded if there are more states than are allowed.
+inline void require_at_most(int64_t num_states, int64_t max_states) {
+  if (num_states > max_states) throw LimitExceeded(Limit::kStates, static_cast<double>(max_states));
+}
+
 class Cancelled : public std::exception {
  public:
   const char* what() const noexcept override { return "the work was cancelled"; }
@@ -146,6 +151,13 @@ using Vector = std::vector<T, Allocator<T>>;
 
 template <class Key, class Value, class Hash>
 using Map = std::unordered_map<Key, Value, Hash, std::equal_to<Key>, Allocator<std::pair<const Key, Value>>>;
+
+// Return a plain copy of the exact size, to be handed out; it stays charged.
+template <class T>
+std::vector<T> charged_copy(const Vector<T>& values, Budget& budget) {
+  budget.charge(sizeof(T) * values.size());
+  return {values.begin(), values.end()};
+}
 
 // Reserves room for more elements, so that adding them does not throw.
 template <class T>

@@ -138,7 +138,7 @@ void fill_bitmask(LazyAutomaton& automaton, int64_t state, Output<int32_t> out) 
 void bind_lazy(nb::module_& m) {
   nb::class_<TextLibrary>(m, "TextLibrary", "What many constraints over one vocabulary share.")
       .def(nb::init<std::shared_ptr<const Vocabulary>>(), "vocabulary"_a);
-  nb::class_<LazyAutomaton, Automaton>(m, "LazyAutomaton", "An automaton whose masks are made when first asked for.")
+  nb::class_<LazyAutomaton, Automaton>(m, "LazyCore", "An automaton whose masks are made when first asked for.")
       .def_static("from_bytes", &from_bytes, "texts"_a, "tables"_a, "max_rows"_a, "budget"_a)
       .def_static("from_pushdown", &from_pushdown, "texts"_a, "tables"_a, "max_rows"_a, "budget"_a)
       .def_static("from_network", &from_network, "texts"_a, "layout"_a, "max_rows"_a, "budget"_a,

@@ -59,7 +59,7 @@ auto byte_tokens(const Vocabulary& vocabulary) {
 }  // namespace
 
 void bind_vocabulary(nb::module_& m) {
-  nb::class_<Vocabulary>(m, "Vocabulary", "The tokens of a model as bytes, sorted into tries.")
+  nb::class_<Vocabulary>(m, "VocabularyTries", "The tokens of a model as bytes, sorted into tries.")
       .def(nb::new_(&make_vocabulary), "tokens"_a, "eos_ids"_a)
       .def("__len__", &Vocabulary::size)
       .def_prop_ro("num_whole", &Vocabulary::num_whole)

@@ -25,19 +25,20 @@ class FiniteAutomaton : public Automaton {
  public:
   struct Tables {
     int64_t start;
-    std::vector<uint8_t> final;  // [Q], by place; the place after the end is final
+    std::vector<uint8_t> final;  // [Q], by location; the location after the end is final
     Transitions transitions;
-    std::vector<Run> runs;  // the class of every rank
+    std::vector<ClassRun> runs;  // the class of every rank
     int32_t num_classes;
   };
   // The space that the automaton may take besides its tables: kept masks, and bytes for the data found at the first
   // call.
-  struct Room {
+  struct Capacity {
     size_t max_masks;
     int64_t max_bytes;
   };
 
-  FiniteAutomaton(std::shared_ptr<const Vocabulary> vocabulary, Tables tables, Room room, Budget::Interrupt interrupt);
+  FiniteAutomaton(std::shared_ptr<const Vocabulary> vocabulary, Tables tables, Capacity capacity,
+                  Budget::Interrupt interrupt);
 
   const Tables& tables() const { return tables_; }
   int64_t num_states() const { return num_states_; }
@@ -50,7 +51,7 @@ class FiniteAutomaton : public Automaton {
   // The state after one more token, kDead if it is not allowed.
   int64_t advance(int64_t state, int32_t token) const;
   // The classes that a state allows, and where they lead.
-  std::vector<Move> moves(int64_t state) const;
+  std::vector<Successor> successors(int64_t state) const;
   int64_t alike(int64_t state) const;
   // The least numbers of tokens to the end of the text, found at the first call.
   const TokenDistances& distances();

@@ -34,14 +34,14 @@ constexpr int32_t kIdentity = 0;
 template <class Effects>
 void walk(const Trie& trie, bool whole, const ByteClasses& byte_class, Effects& effects, Classes& classes,
           Budget& budget) {
-  struct Level {
+  struct Frame {
     const TrieNode *node, *end;  // the next sibling to look at, and the end of the siblings
     int32_t effect;              // of their parent
     Pending pending;             // the rest of a character there
   };
   const TrieNode* const nodes = trie.nodes().data();
-  Vector<Level> path(budget);
-  Level at{nodes + 1, nodes + 1 + trie.root().num_children, kIdentity, support::kWhole};
+  Vector<Frame> path(budget);
+  Frame at{nodes + 1, nodes + 1 + trie.root().num_children, kIdentity, support::kWhole};
   int64_t visited = 0;
   for (;;) {
     if (at.node == at.end) {

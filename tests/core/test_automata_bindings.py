@@ -116,14 +116,14 @@ def some_piece(rng: Random, num_labels: int) -> tuple[int, list[tuple[int, int, 
 @given(SEEDS, st.data())
 @MANY
 def test_layouts(seed: int, data: st.DataObject) -> None:
-    layout = attempt(_native.NestedLayout, **draw_from(data, some_layout(Random(seed))), budget=budget())
+    layout = attempt(_native.VisiblyPushdownLayout, **draw_from(data, some_layout(Random(seed))), budget=budget())
     if layout is None:
         return
     assert len(layout.starts) + 1 == len(layout.first_exit)
     assert len(layout.text) == layout.text_offsets[-1]
     rest = draw_from(data, {"max_states": 1000, "dense_bytes": 1 << 20})
-    attempt(_native.regular, layout=layout, **rest, budget=budget())
-    found = attempt(_native.compile_nested, layout=layout, max_states=rest["max_states"], budget=budget())
+    attempt(_native.compile_regular, layout=layout, **rest, budget=budget())
+    found = attempt(_native.compile_visibly_pushdown, layout=layout, max_states=rest["max_states"], budget=budget())
     if found is not None and found[1] and not found[0][0]:
         check_steps(*found[2:])
 
@@ -158,7 +158,7 @@ def test_what_is_counted_in_networks(seed: int, data: st.DataObject) -> None:
     rest = {"numbers": numbers, "start": rng.randrange(size), **bounds, "dense_bytes": rng.choice([0, 1 << 20])}
     attempt(_native.expanded_paths, automaton=automaton, **draw_from(data, rest), budget=budget())
     labelled = some_tables(rng, labels=rng.randint(0, 2))
-    piece = attempt(_native.piece_of_automaton, automaton=labelled, **draw_from(data, {"start": 0}), budget=budget())
+    piece = attempt(_native.nfa_fragment, automaton=labelled, **draw_from(data, {"start": 0}), budget=budget())
     if piece is not None:
         assert len(piece[3]) == labelled.num_states
         assert max(piece[3]) < piece[0]
@@ -275,7 +275,7 @@ def test_doubtful_states(seed: int, data: st.DataObject) -> None:
         "below_offsets": ints(np.cumsum([0, *map(len, below)])),
         "below": ints([symbol for symbols in below for symbol in symbols]),
     }
-    attempt(_native.doubtful_states, **draw_from(data, arguments), budget=budget())
+    attempt(_native.possibly_dead_states, **draw_from(data, arguments), budget=budget())
 
 
 # Automata with a register.
@@ -310,7 +310,7 @@ def test_counted_layouts(seed: int, text: bytes, data: st.DataObject) -> None:
     rng = Random(seed)
     layout = some_counted_layout(rng)
     rest = {"max_register": 5, "is_product": rng.random() < 0.5, "max_states": 1000, "max_bytes": 1 << 20}
-    found = attempt(_native.counted, **draw_from(data, layout | rest), budget=budget())
+    found = attempt(_native.compile_counted, **draw_from(data, layout | rest), budget=budget())
     if isinstance(found, _native.CountedTables):
         check_counted(found, text)
         again = _native.CountedTables(
@@ -319,7 +319,7 @@ def test_counted_layouts(seed: int, text: bytes, data: st.DataObject) -> None:
         )  # fmt: skip
         assert again.accepts(text) == found.accepts(text)
     paired = {key: layout[key] for key in ("ranges", "epsilon")} | {"num_states": len(layout["loop_of"])}
-    attempt(_native.paired, automaton=some_tables(rng), **draw_from(data, paired), budget=budget())
+    attempt(_native.counted_product, automaton=some_tables(rng), **draw_from(data, paired), budget=budget())
 
 
 def check_counted(tables: _native.CountedTables, text: bytes) -> None:
@@ -401,9 +401,9 @@ def chain_of_rules(num_rules: int) -> dict[str, Any]:
 
 def test_a_chain_of_rules() -> None:
     depth = 50
-    layout = _native.NestedLayout(**chain_of_rules(depth), budget=budget())
+    layout = _native.VisiblyPushdownLayout(**chain_of_rules(depth), budget=budget())
     (wrong, _, _), has_text, byte_class, offsets, pops, pushes, target, symbols, headroom, below = (
-        _native.compile_nested(layout, 10_000, budget())
+        _native.compile_visibly_pushdown(layout, 10_000, budget())
     )
     assert (wrong, has_text, len(symbols)) == (0, True, depth - 1)
     # Each call is closed by its own bracket, and all that is open takes room.
@@ -420,24 +420,24 @@ def test_a_chain_of_rules() -> None:
 
 @pytest.mark.parametrize(("limit", "message"), [("memory", "bytes"), ("states", "states"), ("seconds", "seconds")])
 def test_limits_are_errors(limit: str, message: str) -> None:
-    layout = _native.NestedLayout(**chain_of_rules(3000), budget=budget())
+    layout = _native.VisiblyPushdownLayout(**chain_of_rules(3000), budget=budget())
     memory, seconds = (1 if limit == "memory" else 64), (0.0 if limit == "seconds" else 5.0)
     with pytest.raises(LimitExceeded, match=message) as caught:
-        _native.compile_nested(layout, 100 if limit == "states" else 1 << 20, budget(memory, seconds))
+        _native.compile_visibly_pushdown(layout, 100 if limit == "states" else 1 << 20, budget(memory, seconds))
     assert caught.value.limit == limit
 
 
 def test_cancelled_work_ends() -> None:
-    layout = _native.NestedLayout(**chain_of_rules(3000), budget=budget())
+    layout = _native.VisiblyPushdownLayout(**chain_of_rules(3000), budget=budget())
     cancelled = budget()
     cancelled.cancel()
     with pytest.raises(Cancelled):
-        _native.compile_nested(layout, 1 << 20, cancelled)
+        _native.compile_visibly_pushdown(layout, 1 << 20, cancelled)
 
 
 def test_results_outlive_what_they_came_from() -> None:
     """Arrays keep alive what they show."""
-    layout = _native.NestedLayout(**chain_of_rules(10), budget=budget())
+    layout = _native.VisiblyPushdownLayout(**chain_of_rules(10), budget=budget())
     views = [layout.chains, layout.starts, layout.text]
     before = [view.copy() for view in views]
     del layout

@@ -34,8 +34,8 @@ def budget(max_bytes: int = MOST) -> Budget:
     return Budget(max_bytes, 20.0)
 
 
-def vocabulary(has_end: bool = True) -> native.Vocabulary:
-    return native.Vocabulary(TOKENS, np.array([END] if has_end else [], np.int32))
+def vocabulary(has_end: bool = True) -> native.VocabularyTries:
+    return native.VocabularyTries(TOKENS, np.array([END] if has_end else [], np.int32))
 
 
 # Automata over bytes at random
@@ -124,17 +124,17 @@ def tables_of(machine: Machine, effects: native.TokenEffects) -> native.Pushdown
 
 def automaton_of(
     tables: native.PushdownTables, runs: tuple[Any, Any], has_end: bool = True, max_depth: int = -1, masks: int = 100
-) -> native.PushdownAutomaton:
+) -> native.PushdownCore:
     distance = native.StackDistance(tables, MOST, 1 << 12)
-    return native.PushdownAutomaton(vocabulary(has_end), tables, *runs, distance, max_depth, masks)
+    return native.PushdownCore(vocabulary(has_end), tables, *runs, distance, max_depth, masks)
 
 
-def compiled(machine: Machine, has_end: bool = True) -> native.PushdownAutomaton:
+def compiled(machine: Machine, has_end: bool = True) -> native.PushdownCore:
     effects = effects_of(machine, has_end)
     return automaton_of(tables_of(machine, effects), (effects.run_end, effects.run_class), has_end)
 
 
-def mask_of(automaton: native.PushdownAutomaton, state: native.PushdownState, remaining: int | None = None) -> set[int]:
+def mask_of(automaton: native.PushdownCore, state: native.PushdownState, remaining: int | None = None) -> set[int]:
     words = np.full(3, -1, np.int32)
     if remaining is None:
         automaton.fill_bitmask(state, words)
@@ -217,7 +217,7 @@ def test_least_numbers_of_tokens_are_found_by_going_everywhere(machine: Machine,
 def test_ways_satisfy_their_equations(machine: Machine) -> None:
     effects = effects_of(machine)
     tables = tables_of(machine, effects)
-    across, nodes, offsets = native.ways_over_symbols(tables, budget())
+    across, nodes, offsets = native.pop_distances(tables, budget())
     far = 1 << 29
     assert across.shape == (len(tables.child), len(nodes) + 1)
     for node in range(len(tables.child)):
@@ -396,7 +396,7 @@ def use_tables(tables: native.PushdownTables, runs: tuple[Any, Any], dice: Any) 
     """Everything that can be done with tables that were taken."""
     assert tables.nbytes > 0
     refused_or_done(native.clashing_class, tables, budget())
-    refused_or_done(native.ways_over_symbols, tables, budget(1 << 20))
+    refused_or_done(native.pop_distances, tables, budget(1 << 20))
     refused_or_done(native.StackDistance(tables, 1 << 20, 1 << 10).by_context, 50)
     automaton = refused_or_done(automaton_of, tables, runs, max_depth=dice.choice([-1, 0, 1, 3]), masks=2)
     if automaton is None:
@@ -468,11 +468,11 @@ def test_what_is_trimmed_leads_on(machine: Machine, dice: Any) -> None:
         assert state == own
 
 
-def leads_on(automaton: native.PushdownAutomaton, state: native.PushdownState, token: int) -> bool:
+def leads_on(automaton: native.PushdownCore, state: native.PushdownState, token: int) -> bool:
     return automaton.min_tokens(automaton.advance(state, token)) < 1 << 29
 
 
-def reaches_end(automaton: native.PushdownAutomaton, configuration: Configuration) -> bool:
+def reaches_end(automaton: native.PushdownCore, configuration: Configuration) -> bool:
     return automaton.min_tokens(native.PushdownState([configuration])) < 1 << 29
 
 
@@ -481,23 +481,23 @@ ways = st.tuples(low_stacks, low_stacks, st.integers(0, 2))
 
 @settings(max_examples=200, deadline=None)
 @given(machines(), st.lists(st.lists(ways, min_size=1, max_size=6), max_size=4), anything)
-def test_trees_say_what_was_planted(machine: Machine, said: Any, other: Any) -> None:
+def test_trees_have_the_paths_they_are_built_from(machine: Machine, said: Any, other: Any) -> None:
     trees = effects_of(machine).trees
-    planted = refused_or_done(trees.planted, said, budget())
-    if planted is not None:
-        larger, numbers = planted
+    built = refused_or_done(trees.build, said, budget())
+    if built is not None:
+        larger, numbers = built
         for all_ways, number in zip(said, numbers, strict=True):
-            assert {tuple(map(tuple, way[:2])) + way[2:] for way in all_ways} == set(larger.ways(number, budget()))
+            assert {tuple(map(tuple, way[:2])) + way[2:] for way in all_ways} == set(larger.paths(number, budget()))
         for number in range(len(trees)):
-            assert larger.ways(number, budget()) == trees.ways(number, budget())
-    refused_or_done(trees.planted, other, budget())
-    refused_or_done(trees.ways, other, budget())
+            assert larger.paths(number, budget()) == trees.paths(number, budget())
+    refused_or_done(trees.build, other, budget())
+    refused_or_done(trees.paths, other, budget())
 
 
 @pytest.mark.parametrize("number", [-1, 1 << 20, (1 << 31) - 1])
 def test_trees_that_are_none_are_refused(number: int) -> None:
     with pytest.raises(ValueError, match="tree"):
-        effects_of(BRACKETS).trees.ways(number, budget())
+        effects_of(BRACKETS).trees.paths(number, budget())
 
 
 # Limits, interrupts and threads
@@ -521,7 +521,7 @@ def test_memory_that_is_not_there_is_an_error(machine: Machine, most: int) -> No
     tables = tables_of(machine, effects)
     refused_or_done(native.trimmed, effects, tables, np.zeros(0, np.int32), budget(most))
     distance = native.StackDistance(tables, most, 1 << 10)
-    automaton = native.PushdownAutomaton(vocabulary(), tables, effects.run_end, effects.run_class, distance, -1, 3)
+    automaton = native.PushdownCore(vocabulary(), tables, effects.run_end, effects.run_class, distance, -1, 3)
     for _ in range(3):
         refused_or_done(automaton.min_tokens, automaton.start)
         refused_or_done(distance.by_context, 10)

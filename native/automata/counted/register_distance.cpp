@@ -19,12 +19,12 @@ Vector<RegisterPiece> in_order(std::span<const RegisterPiece> pieces, Budget& bu
   return found;
 }
 
-class Search {
+class RegisterSearch {
  public:
-  Search(int32_t num_states, int32_t max_register, std::span<const GuardedEdge> edges, Budget& budget)
+  RegisterSearch(int32_t num_states, int32_t max_register, std::span<const GuardedEdge> edges, Budget& budget)
       : pieces(budget),
         edges_(edges.begin(), edges.end(), budget),
-        free_(num_states, Free{0, max_register, kNone}, budget),
+        free_(num_states, FreeValues{0, max_register, kNone}, budget),
         budget_(budget) {
     // The longest step first: it mostly takes everything that shorter ones would cut into pieces.
     std::ranges::stable_sort(edges_, std::ranges::greater(), &GuardedEdge::action);
@@ -54,7 +54,7 @@ class Search {
  private:
   // The values without a distance, as a list of intervals for each state; the first of a list has the state's number.
   // In an empty interval, low is above high.
-  struct Free {
+  struct FreeValues {
     int32_t low, high, next;
   };
 
@@ -95,7 +95,7 @@ class Search {
   }
 
   Vector<GuardedEdge> edges_;
-  Vector<Free> free_;
+  Vector<FreeValues> free_;
   Budget& budget_;
 };
 
@@ -105,7 +105,7 @@ std::optional<Vector<RegisterPiece>> pieces_by_distance(int32_t num_states, int3
                                                         std::span<const GuardedEdge> edges,
                                                         std::span<const StateValues> goals, size_t max_pieces,
                                                         Budget& budget) {
-  Search search(num_states, max_register, edges, budget);
+  RegisterSearch search(num_states, max_register, edges, budget);
   if (!search.run(goals, max_pieces)) return std::nullopt;
   return std::move(search.pieces);
 }

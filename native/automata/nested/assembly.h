@@ -5,7 +5,7 @@
 //                                                             symbol, and leads to where that place continues after
 //                                                             exit i
 //
-// The symbol of a place is the state that its call leads to: it determines what may follow each exit. So places that
+// The symbol of a place is the state that its call leads to: it determines what may follow each exit. So states that
 // call the same rule and continue in the same way share a symbol, and no two steps apply at once.
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace automata {
 
-// What may be wrong with a network.
-enum class Fault : int32_t {
+// What may be fault with a network.
+enum class FaultKind : int32_t {
   kNone,
   kTwoRules,  // two rules are called after the same text
   kReadOn,    // something else can be read where a rule is called or ends
@@ -23,8 +23,8 @@ enum class Fault : int32_t {
   kAtOnce,    // nothing is read between two calls, or before a rule's first call or its end
 };
 
-struct Wrong {
-  Fault fault = Fault::kNone;
+struct Fault {
+  FaultKind kind = FaultKind::kNone;
   int32_t rule = 0, other = 0;  // the rules concerned
 };
 
@@ -34,8 +34,8 @@ struct CallSymbol {
 };
 
 // The N states that are kept, numbered breadth first from the start, and the S symbols of the stack.
-struct Places {
-  Wrong wrong;                       // if there is a fault, the rest is incomplete
+struct AssembledStates {
+  Fault fault;                       // if there is a fault, the rest is incomplete
   Vector<int32_t> number;            // [Q], of each state, or kNone
   Vector<int32_t> states;            // [N]
   Vector<int32_t> symbol_of;         // [Q], the symbol that a state stands for, or kNone
@@ -44,13 +44,13 @@ struct Places {
   Vector<int32_t> rule_start;        // [R], the first state of each rule
 };
 
-// The places of trim transitions, found from their first state on.
-Places places_of(const DeterministicRules& rules, Budget& budget);
+// The states of trim transitions, found from their first state on.
+AssembledStates assembled_states(const DeterministicRules& rules, Budget& budget);
 
-// The steps between places, by state and column: a class of bytes, the end of the text, or a label. A sequence is empty
+// The steps between states, by state and column: a class of bytes, the end of the text, or a label. A sequence is empty
 // or one symbol: symbol s is sequence s + 1.
-struct PlaceSteps {
-  explicit PlaceSteps(Budget& budget) : edges(budget), calls(budget), ends(budget) {}
+struct AssembledSteps {
+  explicit AssembledSteps(Budget& budget) : edges(budget), calls(budget), ends(budget) {}
 
   ByteClasses byte_class{};
   std::vector<int32_t> offsets;  // [(N + 1) x (C + 1 + L) + 1]; the last state comes after the end of the text
@@ -60,6 +60,6 @@ struct PlaceSteps {
   Vector<RuleEnd> ends;  // steps that pop, and the end of the text: the state and how the rule ends
 };
 
-PlaceSteps steps_of(const DeterministicRules& rules, const Places& places, Budget& budget);
+AssembledSteps assembled_steps(const DeterministicRules& rules, const AssembledStates& states, Budget& budget);
 
 }  // namespace automata

@@ -11,7 +11,7 @@
 namespace automata {
 
 // Returns whether some rule is called where the text cannot continue after one of its exits.
-bool some_unwanted(const Places& places, const DeterministicRules& rules);
+bool some_unwanted(const AssembledStates& states, const DeterministicRules& rules);
 
 // The minimal automaton with a copy of a rule for each set of exits wanted; `has_text` and `interval_of` of the result
 // are empty. Throws LimitExceeded past `max_states`.

@@ -22,6 +22,6 @@ struct NestedHeadroom {
   Vector<int32_t> of_state, of_symbol;
 };
 
-NestedHeadroom headrooms(const Places& places, const PlaceSteps& steps, Budget& budget);
+NestedHeadroom headrooms(const AssembledStates& states, const AssembledSteps& steps, Budget& budget);
 
 }  // namespace automata

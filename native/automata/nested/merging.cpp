@@ -11,11 +11,6 @@ namespace {
 constexpr int kRounds = 2;
 
 // An entry of the key of a state: one of its transitions; the first entry tells whether the state is final.
-struct Entry {
-  int32_t symbol, target;
-  bool operator==(const Entry&) const = default;
-};
-
 class Merging {
  public:
   Merging(Transitions&& automaton, Budget& budget)
@@ -30,7 +25,7 @@ class Merging {
 
   // Finds a representative for each state by its transitions, whose targets are then representatives.
   void merge() {
-    support::Interner<Entry> known(budget_);
+    support::Interner<OutArc> known(budget_);
     Vector<int32_t> first(budget_);  // the state of each row
     for (int32_t state : from_the_end_) {
       if (standing_[state] != state) continue;

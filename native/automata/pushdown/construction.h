@@ -34,7 +34,7 @@
 // followed as long as no symbol repeats, which terminates. Otherwise the step leads to one more state than may be
 // carried, each of which reads anything, so that whoever runs the automaton notices.
 //
-// Symbols are the states of the network and, from `NetworkPlaces::end_state` up, the choices.
+// Symbols are the states of the network and, from `PushdownNetwork::end_state` up, the choices.
 //
 // Rejected: one column at a time (fifty times as many steps as groups); sets with unbounded stacks (the construction
 // need not terminate, instead of giving an answer).
@@ -42,8 +42,8 @@
 
 #include <vector>
 
-#include "automata/pushdown/leading_on.h"
-#include "automata/pushdown/places.h"
+#include "automata/pushdown/coaccessible.h"
+#include "automata/pushdown/network.h"
 
 namespace automata {
 
@@ -71,7 +71,7 @@ struct NumberRows {
   std::vector<int32_t> offsets{0}, numbers;
 };
 
-struct Construction {
+struct PushdownConstruction {
   // Which bound was exceeded, at which state, and with which elements, in the format of a state's elements; the rest is
   // what had been found until then.
   Unbounded unbounded = Unbounded::kNothing;
@@ -94,7 +94,7 @@ struct Construction {
 };
 
 // Throws LimitExceeded past `max_states`.
-Construction construct(const RuleNetwork& network, const ConstructionOptions& options, Budget& budget);
+PushdownConstruction construct(const RuleNetwork& network, const ConstructionOptions& options, Budget& budget);
 
 // The steps including those that states share with others, in order and unique.
 std::vector<ColumnStep> with_shared(std::span<const ColumnStep> steps, std::span<const SharedSteps> shared,

@@ -5,7 +5,7 @@
 
 #include "automata/pushdown/construction.h"
 #include "automata/pushdown/element_sets.h"
-#include "automata/pushdown/places.h"
+#include "automata/pushdown/network.h"
 #include "automata/pushdown/used_sequences.h"
 #include "support/interner.h"
 
@@ -43,13 +43,13 @@ class Determinizer {
 
   Stacks stacks;
   ColumnSets sets;
-  NetworkPlaces places;
+  PushdownNetwork network;
   UsedSequences sequences;
   Unbounded unbounded = Unbounded::kNothing;
   int32_t unbounded_state = kNone;
   Elements unbounded_elements;
   Vector<int32_t> came_from, too_many;
-  Vector<int32_t> state_of_place;  // [N], the state for each single state of the network, or kNone
+  Vector<int32_t> state_of_single;  // [N], the state for each single state of the network, or kNone
   Vector<StepGroup> groups;
   Vector<SharedSteps> shared;
 
@@ -90,7 +90,7 @@ class Determinizer {
   void emit(std::span<const Leaf> leaves, const Task& task, int32_t columns);
   void collide(std::span<const Leaf> leaves, const Task& task, int32_t columns);
   void add_collision(std::span<const Leaf> leaves, std::span<const int32_t> targets, const Task& task, int32_t columns);
-  int32_t choice(const Product& product);
+  int32_t choice(const StackProduct& product);
   void look_below(const Task& task, int32_t columns);
   void branch(int32_t look);
   void end_words(std::span<const Leaf> leaves, const Task& task, int32_t columns);
@@ -111,8 +111,8 @@ class Determinizer {
   Vector<int32_t> state_of_boundary_;
   Vector<uint8_t> is_boundary_;         // [S], whether words have ended there
   support::Interner<int32_t> choices_;  // stacks, in order
-  Lists choices_under_;                 // by rule
-  Lists looks_of_;                      // by rule
+  NumberLists choices_under_;           // by rule
+  NumberLists looks_of_;                // by rule
   Vector<Look> looks_;
   Vector<int32_t> look_again_;
 };

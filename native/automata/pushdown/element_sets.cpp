@@ -142,7 +142,7 @@ WithoutCommon without_common(Stacks& stacks, Elements elements, Budget& budget) 
   return {low, std::move(elements)};
 }
 
-std::optional<Product> factored(Stacks& stacks, const Elements& elements, Budget& budget) {
+std::optional<StackProduct> factored(Stacks& stacks, const Elements& elements, Budget& budget) {
   Vector<int32_t> below = fewest_stacks(elements, budget);
   if (below.size() < 2 || std::ranges::find(below, Stacks::kEmpty) != below.end()) return std::nullopt;
   const int32_t size = common_above(stacks, below);
@@ -151,7 +151,7 @@ std::optional<Product> factored(Stacks& stacks, const Elements& elements, Budget
   std::optional<Elements> above = above_any(stacks, elements, below, budget);
   if (!above || !is_product(stacks, elements, below, *above, budget)) return std::nullopt;
   std::ranges::sort(below, [&](int32_t left, int32_t right) { return is_before(stacks, left, right, budget); });
-  return Product{std::move(below), without_common(stacks, std::move(*above), budget)};
+  return StackProduct{std::move(below), without_common(stacks, std::move(*above), budget)};
 }
 
 }  // namespace automata

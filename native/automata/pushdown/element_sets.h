@@ -36,10 +36,10 @@ struct WithoutCommon {
 WithoutCommon without_common(Stacks& stacks, Elements elements, Budget& budget);
 
 // A set as a product: any of some stacks, with the same elements above each of them; `above` has their common part.
-struct Product {
+struct StackProduct {
   Vector<int32_t> stacks;  // cells, in order
   WithoutCommon above;
 };
-std::optional<Product> factored(Stacks& stacks, const Elements& elements, Budget& budget);
+std::optional<StackProduct> factored(Stacks& stacks, const Elements& elements, Budget& budget);
 
 }  // namespace automata

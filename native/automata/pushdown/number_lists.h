@@ -12,7 +12,7 @@ namespace automata {
 using support::Vector;
 
 // One list for each key.
-using Lists = Vector<Vector<int32_t>>;
+using NumberLists = Vector<Vector<int32_t>>;
 
 inline void sort_unique(Vector<int32_t>& numbers) {
   std::ranges::sort(numbers);

@@ -4,7 +4,7 @@
 
 namespace tokenfst::canonical {
 
-Cells::Cells(const Edges& edges, Budget& budget)
+Cells::Cells(const CanonicalEdges& edges, Budget& budget)
     : edges_(edges),
       cells_(budget),
       of_edge_(edges.edges.size(), budget),
@@ -50,7 +50,7 @@ bool any_outside(std::span<const int32_t> positions, std::span<const Interval> i
 // The edges by the cell that they lead to, with their sources; and states by the state after their split.
 class Backwards {
  public:
-  Backwards(const Cells& cells, const Edges& edges, const Product& product, Budget& budget)
+  Backwards(const Cells& cells, const CanonicalEdges& edges, const CanonicalProduct& product, Budget& budget)
       : sources_(edges.edges.size(), budget),
         edges_(support::grouped(
             cells.size(), edges.edges.size(), [&](size_t edge) { return cells.of_edge(static_cast<int32_t>(edge)); },
@@ -73,7 +73,7 @@ class Backwards {
   }
 
  private:
-  Groups split_states(const Product& product, Budget& budget) {
+  Groups split_states(const CanonicalProduct& product, Budget& budget) {
     for (int32_t state = 0; state < product.num_states(); ++state) {
       if (product.split[state] != kNone) split_.push_back(state);
     }
@@ -88,9 +88,10 @@ class Backwards {
 };
 
 // The search, in rounds: the runs with `done` tokens to go follow from the changes of the round before.
-class Search {
+class LivenessSearch {
  public:
-  Search(Cells& cells, const Edges& edges, const Product& product, const Pairs& pairs, int32_t closing, Budget& budget)
+  LivenessSearch(Cells& cells, const CanonicalEdges& edges, const CanonicalProduct& product, const Pairs& pairs,
+                 int32_t closing, Budget& budget)
       : cells_(cells),
         edges_(edges),
         pairs_(pairs),
@@ -154,7 +155,7 @@ class Search {
       const auto tokens = cells_.tokens(cell);
       const auto least = cells_.least(cell);
       for (size_t at = 0; at < tokens.size(); ++at) {
-        if (least[at] != kNoEnd || !goes_on(pairs_.after(tokens[at]), is_sorted)) continue;
+        if (least[at] != kNoEnd || !any_may_follow(pairs_.after(tokens[at]), is_sorted)) continue;
         least[at] = done_;
         news = true;
       }
@@ -178,7 +179,7 @@ class Search {
     }
   }
   // Returns whether one of the positions is outside of the intervals of a token.
-  bool goes_on(std::span<const Interval> intervals, bool& is_sorted) {
+  bool any_may_follow(std::span<const Interval> intervals, bool& is_sorted) {
     // Trying a few is nearly always enough.
     for (size_t probe = 0; probe < 8; ++probe) {
       if (Pairs::is_outside(intervals, positions_[probe * positions_.size() >> 3])) return true;
@@ -212,7 +213,7 @@ class Search {
   }
 
   Cells& cells_;
-  const Edges& edges_;
+  const CanonicalEdges& edges_;
   const Pairs& pairs_;
   const Backwards backwards_;
   int32_t done_;          // the number of tokens to go in this round
@@ -225,9 +226,9 @@ class Search {
 
 }  // namespace
 
-int32_t find_least(Cells& cells, const Edges& edges, const Product& product, const Pairs& pairs, int32_t closing,
-                   Budget& budget) {
-  return Search(cells, edges, product, pairs, closing, budget).run();
+int32_t find_least(Cells& cells, const CanonicalEdges& edges, const CanonicalProduct& product, const Pairs& pairs,
+                   int32_t closing, Budget& budget) {
+  return LivenessSearch(cells, edges, product, pairs, closing, budget).run();
 }
 
 }  // namespace tokenfst::canonical

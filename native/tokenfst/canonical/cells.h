@@ -18,7 +18,7 @@ struct Cell {
 
 class Cells {
  public:
-  Cells(const Edges& edges, Budget& budget);
+  Cells(const CanonicalEdges& edges, Budget& budget);
 
   int32_t size() const { return static_cast<int32_t>(cells_.size()); }
   const Cell& operator[](int32_t cell) const { return cells_[cell]; }
@@ -35,7 +35,7 @@ class Cells {
   int32_t end_of(int32_t state) const { return of_state_[state + 1]; }
 
  private:
-  const Edges& edges_;
+  const CanonicalEdges& edges_;
   Vector<Cell> cells_;
   Vector<int32_t> of_edge_;   // [E]
   Vector<int32_t> of_state_;  // [M + 1]
@@ -44,7 +44,7 @@ class Cells {
 };
 
 // Finds the numbers of all cells; returns the number at the start of the text.
-int32_t find_least(Cells& cells, const Edges& edges, const Product& product, const Pairs& pairs, int32_t closing,
-                   Budget& budget);
+int32_t find_least(Cells& cells, const CanonicalEdges& edges, const CanonicalProduct& product, const Pairs& pairs,
+                   int32_t closing, Budget& budget);
 
 }  // namespace tokenfst::canonical

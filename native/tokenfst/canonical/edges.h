@@ -24,8 +24,8 @@ struct ClassEdge {
   int32_t number, target;
 };
 
-// Edges by source and then by class, and the tokens of each class; class 0 contains no token.
-struct Edges {
+// CanonicalEdges by source and then by class, and the tokens of each class; class 0 contains no token.
+struct CanonicalEdges {
   std::vector<int32_t> offsets;  // [M + 1], where the edges of each state begin
   std::vector<ClassEdge> edges;
   std::vector<int32_t> member_offsets;  // [K + 1], where the tokens of each class begin
@@ -50,7 +50,7 @@ struct Tokens {
   std::span<const int32_t> never;  // those that the encoder never writes
 };
 
-Edges token_edges(const Product& product, const Tokens& tokens, std::span<const LabelledTokens> labelled,
-                  Budget& budget);
+CanonicalEdges token_edges(const CanonicalProduct& product, const Tokens& tokens,
+                           std::span<const LabelledTokens> labelled, Budget& budget);
 
 }  // namespace tokenfst::canonical

@@ -22,7 +22,7 @@
 
 #include "tokenfst/automaton.h"
 #include "tokenfst/masks.h"
-#include "tokenfst/pushdown/kept.h"
+#include "tokenfst/pushdown/cache_key.h"
 #include "tokenfst/pushdown/stack_distance.h"
 #include "tokenfst/pushdown/state.h"
 #include "tokenfst/pushdown/tables.h"
@@ -35,7 +35,7 @@ class PushdownAutomaton : public Automaton {
 
   struct Parts {
     std::shared_ptr<const PushdownTables> tables;
-    std::shared_ptr<const std::vector<Run>> runs;  // the class of every rank
+    std::shared_ptr<const std::vector<ClassRun>> runs;  // the class of every rank
     std::shared_ptr<StackDistance> distance;
     int32_t max_depth;  // of the stack
     size_t max_masks;   // the most that are kept
@@ -45,10 +45,10 @@ class PushdownAutomaton : public Automaton {
 
   const Parts& parts() const { return parts_; }
   const PushdownTables& tables() const { return *parts_.tables; }
-  std::span<const Run> runs() const { return *parts_.runs; }
+  std::span<const ClassRun> runs() const { return *parts_.runs; }
   StackDistance& distance() const { return *parts_.distance; }
   int32_t class_of(int32_t token) const;
-  size_t num_bytes() const { return tables().num_bytes() + sizeof(Run) * runs().size(); }
+  size_t num_bytes() const { return tables().num_bytes() + sizeof(ClassRun) * runs().size(); }
 
   // The states before the first token and after an end token.
   PushdownState start() const { return PushdownState({tables().start, Stack()}); }
@@ -90,13 +90,13 @@ class PushdownAutomaton : public Automaton {
   // Masks of a configuration, null if the call would have to wait for them.
   Mask mask(const Configuration& configuration, bool may_wait);
   Mask mask_within(const Configuration& configuration, int64_t limit, bool may_wait);
-  Mask kept_mask(const Key& key, bool may_wait);
-  Mask keep_mask(const Key& key, std::span<const int32_t> numbers);
+  Mask kept_mask(const CacheKey& key, bool may_wait);
+  Mask keep_mask(const CacheKey& key, std::span<const int32_t> numbers);
 
   const Parts parts_;
   int32_t most_needed_ = 0;  // the most room that any token needs
   std::mutex mutex_;         // guards the members below
-  Kept<Words> masks_;
+  SpanCache<Words> masks_;
   std::optional<ClassMasks> class_masks_;
 };
 

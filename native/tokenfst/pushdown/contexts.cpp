@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "support/interner.h"
-#include "support/numbered.h"
+#include "support/value_interner.h"
 
 namespace tokenfst {
 
@@ -114,14 +114,14 @@ class ContextNodes {
 };
 
 // The effects of classes at nodes: moves without duplicates, and outcomes made of them.
-class Outcomes {
+class OutcomeTable {
  public:
   struct Move {
     int32_t pops, pushed, target;
     bool operator==(const Move&) const = default;
   };
 
-  Outcomes(const Trees& trees, Budget& budget)
+  OutcomeTable(const Trees& trees, Budget& budget)
       : trees_(trees),
         budget_(budget),
         moves_(budget),
@@ -154,7 +154,7 @@ class Outcomes {
     for (const Item& item : items) {
       for (const Part& part : trees_[item.tree]) {
         if (!part.is_leaf()) break;
-        found_.push_back(moves_.number({depth_, part.pushed, part.to}).number);
+        found_.push_back(moves_.intern({depth_, part.pushed, part.to}).number);
       }
     }
     budget_.spend(8 * static_cast<int64_t>(found_.size()) + 16);
@@ -166,7 +166,7 @@ class Outcomes {
 
   const Trees& trees_;
   Budget& budget_;
-  support::Numbered<Move> moves_;
+  support::ValueInterner<Move> moves_;
   Interner<int32_t> outcomes_;
   int32_t depth_ = 0;
   Vector<int32_t> of_tree_;  // of a class with one tree, at this depth
@@ -174,7 +174,7 @@ class Outcomes {
 };
 
 // The edges of all nodes, and their outcomes.
-void add_edges(const ContextNodes& nodes, Outcomes& outcomes, PushdownTables& tables, Budget& budget) {
+void add_edges(const ContextNodes& nodes, OutcomeTable& outcomes, PushdownTables& tables, Budget& budget) {
   Vector<PushdownTables::Edge> edges(budget);
   tables.row_offsets.push_back(0);
   for (int32_t node = 0; node < nodes.size(); ++node) {
@@ -187,14 +187,13 @@ void add_edges(const ContextNodes& nodes, Outcomes& outcomes, PushdownTables& ta
     tables.row_offsets.push_back(static_cast<int32_t>(edges.size()));
     budget.spend(static_cast<int64_t>(items.size()) + 1);
   }
-  budget.charge(sizeof(PushdownTables::Edge) * edges.size());
-  tables.edges.assign(edges.begin(), edges.end());
+  tables.edges = support::charged_copy(edges, budget);
 }
 
 // The numbers of sequences in the tables, in the order in which moves push them; the empty one has number 0.
-Vector<int32_t> add_pushes(const Outcomes& outcomes, const Trees& trees, PushdownTables& tables, Budget& budget) {
+Vector<int32_t> add_pushes(const OutcomeTable& outcomes, const Trees& trees, PushdownTables& tables, Budget& budget) {
   Vector<int32_t> push_of(trees.sequences.size(), kUnknown, budget);
-  push_of[Sequences::kEmpty] = 0;
+  push_of[SequenceTrie::kEmpty] = 0;
   tables.push_offsets = {0, 0};
   for (int32_t move = 0; move < outcomes.num_moves(); ++move) {
     const int32_t sequence = outcomes.move(move).pushed;
@@ -219,7 +218,7 @@ int32_t room_of(const PushdownTables& tables, int32_t push, int32_t target, cons
   return needed;
 }
 
-void add_moves(const Outcomes& outcomes, const Trees& trees, const ContextOptions& options, PushdownTables& tables,
+void add_moves(const OutcomeTable& outcomes, const Trees& trees, const ContextOptions& options, PushdownTables& tables,
                Budget& budget) {
   const Vector<int32_t> push_of = add_pushes(outcomes, trees, tables, budget);
   budget.charge(sizeof(PushdownTables::Move) * outcomes.num_moves_of_all());
@@ -242,7 +241,7 @@ PushdownTables context_tables(std::span<const TokenEffect> ends, std::span<const
                               const Trees& trees, const ContextOptions& options, Budget& budget) {
   ContextNodes nodes(trees, budget);
   nodes.find(ends, entries);
-  Outcomes outcomes(trees, budget);
+  OutcomeTable outcomes(trees, budget);
   PushdownTables tables{.num_states = trees.num_states,
                         .num_symbols = trees.num_symbols,
                         .num_classes = options.num_classes,

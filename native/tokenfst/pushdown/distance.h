@@ -48,7 +48,7 @@ class StackContexts {
   Budget& budget_;
   DistanceVectors vectors_;
   support::Matrix<Context> onto_;  // [contexts, S]
-  Vector<int32_t> by_row_, found_;
+  Vector<int32_t> by_push_set_, found_;
 };
 
 struct ContextDistances {

@@ -26,7 +26,7 @@ namespace tokenfst {
 class Saturation {
  public:
   // `end` is the kind of the state after the end.
-  Saturation(const Kinds& kinds, int32_t end, const Columns& columns, const Pushes& pushes, const PushRows& rows,
+  Saturation(const Kinds& kinds, int32_t end, const PopColumns& columns, const Pushes& pushes, const PushSets& rows,
              int32_t num_symbols, Budget& budget);
 
   void run();
@@ -46,13 +46,13 @@ class Saturation {
   struct Landed {
     int32_t push, kind;
   };
-  struct Level {
-    explicit Level(Budget& budget) : rows(budget), landed(budget) {}
+  struct DistanceLevel {
+    explicit DistanceLevel(Budget& budget) : rows(budget), landed(budget) {}
     Vector<int32_t> rows;
     size_t first_bits = 0;  // where the bits of the rows begin in `fresh_`
     Vector<Landed> landed;
   };
-  // Columns of a symbol that share a word of bits.
+  // PopColumns of a symbol that share a word of bits.
   struct ColumnWord {
     int32_t word;
     uint64_t mask;
@@ -63,7 +63,7 @@ class Saturation {
   void find_pushes();
   void find_zeros();
 
-  Level& level(int32_t distance);
+  DistanceLevel& level(int32_t distance);
   void land_at_targets();
   int64_t land(int32_t push, std::span<const uint64_t> columns, int32_t distance);
   // Combines landings and fresh columns that are `distance` tokens together.
@@ -77,9 +77,9 @@ class Saturation {
 
   const Kinds& kinds_;
   const int32_t end_;
-  const Columns& columns_;
+  const PopColumns& columns_;
   const Pushes& pushes_;
-  const PushRows& rows_;
+  const PushSets& rows_;
   const int32_t num_symbols_;
   Budget& budget_;
 
@@ -90,16 +90,16 @@ class Saturation {
   Bits zeros_;  // [kinds], the columns of their children
   support::Matrix<int32_t> lowest_;
 
-  Vector<Level> levels_;  // [distance]
+  Vector<DistanceLevel> levels_;  // [distance]
   Vector<uint64_t> fresh_;
-  Vector<int32_t> block_of_row_;    // of the rows that are fresh at the current distance, kDead for the others
+  Vector<int32_t> block_of_set_;    // of the rows that are fresh at the current distance, kDead for the others
   Vector<int64_t> landed_offsets_;  // [pushes]
   Vector<uint64_t> has_landed_;     // of each push, the columns of its last symbol that it has crossed, word by word
   Vector<uint8_t> has_ended_;
   Bits known_, new_known_;  // [rows], the columns that have been fresh
   Bits way_, new_way_;      // [pushes]
-  Vector<int32_t> changed_pushes_, changed_rows_, ending_;
-  Vector<uint8_t> is_changed_, is_row_changed_;
+  Vector<int32_t> changed_pushes_, changed_sets_, ending_;
+  Vector<uint8_t> is_changed_, is_set_changed_;
   int32_t last_fresh_ = 0, last_landed_ = 0;
 };
 

@@ -2,7 +2,7 @@
 // nothing; cells are shared, counted, and freed with the last stack on them.
 //
 //     Cell        the topmost symbol of a stack, the stack below it, and the properties of the whole stack
-//     Meaning     what a stack means to an owner, noted in its topmost cell
+//     CellNote     what a stack means to an owner, noted in its topmost cell
 //     Stack       one stack
 //
 // A stack may be a million symbols high, so nothing here recurses: a cell keeps its hash and its height, comparing
@@ -25,7 +25,7 @@
 namespace tokenfst {
 
 // A number and a cost, and the owner to whom they mean something.
-struct Meaning {
+struct CellNote {
   std::shared_ptr<const void> to;
   int32_t number = 0, cost = 0;
 };
@@ -41,18 +41,18 @@ class Stack {
     int32_t highest() const { return highest_; }
     uint64_t hash() const { return hash_; }
 
-    // Returns whether the meaning of the stack to `owner` has been noted and no other thread is accessing it.
-    bool noted(const void* owner, Meaning& found) const {
+    // Returns whether the note of the stack to `owner` has been noted and no other thread is accessing it.
+    bool noted(const void* owner, CellNote& found) const {
       if (busy_.test_and_set(std::memory_order_acquire)) return false;
-      const bool is_noted = meaning_.to.get() == owner;
-      if (is_noted) found.number = meaning_.number, found.cost = meaning_.cost;
+      const bool is_noted = note_.to.get() == owner;
+      if (is_noted) found.number = note_.number, found.cost = note_.cost;
       busy_.clear(std::memory_order_release);
       return is_noted;
     }
-    void note(const Meaning& meaning) const {
+    void note(const CellNote& note) const {
       if (busy_.test_and_set(std::memory_order_acquire)) return;
       // The previous note is released after the flag is cleared.
-      Meaning before = std::exchange(meaning_, meaning);
+      CellNote before = std::exchange(note_, note);
       busy_.clear(std::memory_order_release);
     }
 
@@ -70,7 +70,7 @@ class Stack {
     const Cell* const below_;
     const uint64_t hash_;
     mutable std::atomic<int64_t> owners_{1};
-    mutable Meaning meaning_;
+    mutable CellNote note_;
   };
 
   Stack() = default;

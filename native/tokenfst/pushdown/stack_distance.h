@@ -21,14 +21,14 @@
 #include <span>
 #include <vector>
 
+#include "tokenfst/pushdown/cache_key.h"
 #include "tokenfst/pushdown/distance.h"
-#include "tokenfst/pushdown/kept.h"
 #include "tokenfst/pushdown/state.h"
 
 namespace tokenfst {
 
 // The distances after the classes that a path allows, with some context below the path.
-struct Behind {
+struct ClassDistances {
   struct Class {
     int32_t number;  // occurs several times if several nodes of the path have it
     int32_t least;   // the fewest tokens to the end after it, less the cost counted for the stack below
@@ -39,24 +39,24 @@ struct Behind {
 
 class StackDistance {
  public:
-  struct Room {
+  struct Capacity {
     int64_t max_bytes;         // of everything
     size_t max_context_bytes;  // of contexts, before they are forgotten
   };
   struct Found {
-    std::shared_ptr<const Behind> behind;
+    std::shared_ptr<const ClassDistances> classes;
     int32_t cost;           // to be added to all distances
     int32_t time, context;  // these tell it apart from others on the same path
   };
 
-  StackDistance(std::shared_ptr<const PushdownTables> tables, Room room, Budget::Interrupt interrupt);
+  StackDistance(std::shared_ptr<const PushdownTables> tables, Capacity capacity, Budget::Interrupt interrupt);
 
   const PushdownTables& tables() const { return *tables_; }
 
   // The fewest tokens from a state with a stack to the end, counting the end token; kFar if it cannot be reached.
   std::optional<int32_t> least(const Configuration& configuration, bool may_wait);
   // The distances after the classes that a path of a stack allows.
-  std::optional<Found> behind(std::span<const int32_t> path, const Stack& stack, bool may_wait);
+  std::optional<Found> after_classes(std::span<const int32_t> path, const Stack& stack, bool may_wait);
   // All contexts that occur with any stack; nothing if there are more than `max_contexts`.
   std::optional<ContextDistances> by_context(int32_t max_contexts);
 
@@ -64,18 +64,18 @@ class StackDistance {
   void prepare();
   void forget();
   std::optional<Context> context_of(const Stack::Cell* cell, bool may_find);
-  std::shared_ptr<const Behind> made(std::span<const int32_t> path, std::span<const Context> depths);
-  void add_node(int32_t node, const Context& context, Behind& behind);
+  std::shared_ptr<const ClassDistances> made(std::span<const int32_t> path, std::span<const Context> depths);
+  void add_node(int32_t node, const Context& context, ClassDistances& found);
 
   const std::shared_ptr<const PushdownTables> tables_;
-  const Room room_;
+  const Capacity capacity_;
   std::mutex mutex_;
   Budget budget_;
   std::unique_ptr<const Ways> ways_;
   std::unique_ptr<StackContexts> contexts_;
   std::shared_ptr<const void> owner_;  // of the notes of cells; replaced each time that all contexts are forgotten
   int32_t time_ = 0;
-  Kept<Behind> kept_;
+  SpanCache<ClassDistances> cache_;
 };
 
 }  // namespace tokenfst

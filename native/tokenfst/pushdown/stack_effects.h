@@ -1,6 +1,6 @@
 // StackEffects: the effects of prefixes of tokens on a state and a stack: functions from states to trees.
 //
-//     FollowedTrees   trees as the targets of functions: a tree followed by one more byte, or by the rest of a
+//     TreeTargets   trees as the targets of functions: a tree followed by one more byte, or by the rest of a
 //                     character, is a tree again, and is computed once
 //     StackEffects    functions from states to trees (`tokenfst/functions.h`)
 //
@@ -15,14 +15,14 @@
 #include "automata/pushdown/pushdown_tables.h"
 #include "support/matrix.h"
 #include "tokenfst/functions.h"
-#include "tokenfst/pushdown/planting.h"
+#include "tokenfst/pushdown/tree_builder.h"
 #include "tokenfst/pushdown/trees.h"
 
 namespace tokenfst {
 
-class FollowedTrees {
+class TreeTargets {
  public:
-  FollowedTrees(const automata::PushdownTables& automaton, Budget& budget);
+  TreeTargets(const automata::PushdownTables& automaton, Budget& budget);
 
   int32_t after(int32_t tree, int32_t column) {
     const int32_t known = after_[column][tree];
@@ -60,12 +60,12 @@ class FollowedTrees {
   Vector<Vector<int32_t>> after_;   // [columns and pending][T]
   support::Matrix<uint32_t> live_;  // [T, columns and pending as bits]
   Vector<Loops> loops_;             // [T]
-  Planting planting_;
+  TreeBuilder builder_;
   Paths paths_;
   Vector<Part> parts_;  // of the tree that is being made
   Vector<int32_t> waiting_;
 };
 
-using StackEffects = Functions<FollowedTrees>;
+using StackEffects = Functions<TreeTargets>;
 
 }  // namespace tokenfst

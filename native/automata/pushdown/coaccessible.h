@@ -44,6 +44,6 @@ struct Moves {
 };
 
 // Whether each state is doubtful, `[Q]`: without a simple reason that it can be completed whatever lies under it.
-Vector<uint8_t> doubtful_states(const Moves& moves, Budget& budget);
+Vector<uint8_t> possibly_dead_states(const Moves& moves, Budget& budget);
 
 }  // namespace automata

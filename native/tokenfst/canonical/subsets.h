@@ -19,25 +19,25 @@
 
 namespace tokenfst::canonical {
 
-struct RowEdge {
+struct SubsetEdge {
   int32_t number;                  // a class
   int32_t apart, any;              // where it leads
   int32_t least_apart, least_any;  // the least number of tokens to go after it; kNoEnd if there is no target
 };
 
 // States, of which 0 is the start, and their edges.
-struct Rows {
-  std::vector<int32_t> offsets;  // [S + 1], where the edges of each state begin
-  std::vector<RowEdge> edges;    // by class within a state
-  std::vector<uint8_t> final;    // [S], whether the text may end
+struct Subsets {
+  std::vector<int32_t> offsets;   // [S + 1], where the edges of each state begin
+  std::vector<SubsetEdge> edges;  // by class within a state
+  std::vector<uint8_t> final;     // [S], whether the text may end
 
   int32_t size() const { return static_cast<int32_t>(final.size()); }
-  std::span<const RowEdge> of(int32_t row) const {
-    return {edges.data() + offsets[row], edges.data() + offsets[row + 1]};
+  std::span<const SubsetEdge> of(int32_t subset) const {
+    return {edges.data() + offsets[subset], edges.data() + offsets[subset + 1]};
   }
 };
 
 // Throws LimitExceeded past `max_states`.
-Rows rows(const LiveEdges& edges, const Product& product, int64_t max_states, Budget& budget);
+Subsets subsets(const LiveEdges& edges, const CanonicalProduct& product, int64_t max_states, Budget& budget);
 
 }  // namespace tokenfst::canonical

@@ -1,4 +1,4 @@
-// NetworkPlaces: a network of rules, prepared for the construction of steps.
+// PushdownNetwork: a network of rules, prepared for the construction of steps.
 //
 //     column     a byte class, the end of the text, or a label, in this order
 //     symbol     what the stack holds: the state that a call returns to
@@ -51,14 +51,14 @@ struct Leaf {
   int32_t state, columns;
 };
 
-class NetworkPlaces {
+class PushdownNetwork {
  public:
   struct Closure {
     std::span<const Leaf> leaves;  // valid until the next call
     bool ends;
   };
 
-  NetworkPlaces(const RuleNetwork& network, Stacks& stacks, ColumnSets& sets, Budget& budget);
+  PushdownNetwork(const RuleNetwork& network, Stacks& stacks, ColumnSets& sets, Budget& budget);
 
   int32_t num_states() const { return static_cast<int32_t>(rule_of_.size()); }
   int32_t num_rules() const { return static_cast<int32_t>(rule_start_.size()); }
@@ -108,7 +108,7 @@ class NetworkPlaces {
   void write_table(const RuleNetwork& network);
   Known find_closure(int32_t state);
   void find_first();
-  void pass_on_first(const Lists& readers);
+  void pass_on_first(const NumberLists& readers);
   Reads reads(int32_t state);
 
   Stacks& stacks_;
@@ -122,7 +122,7 @@ class NetworkPlaces {
   Vector<int32_t> call_offsets_, word_offsets_;
   Vector<RuleCall> calls_;
   Vector<WordEnd> words_;
-  Lists under_, tail_;  // by rule
+  NumberLists under_, tail_;  // by rule
   Vector<uint8_t> at_bottom_;
   support::Matrix<int32_t> go_;  // [N, C + 1 + L]
   Vector<int32_t> columns_, first_;
