@@ -63,10 +63,12 @@ def token_classes(automaton: automata._native.ByteTables, vocabulary: Vocabulary
     """Sort the tokens of a vocabulary into classes."""
 
 def relation_classes(automaton: automata._native.ByteTables, vocabulary: VocabularyTries, budget: automata._native.Budget) -> TokenClasses:
-    """The same for automata like long lists, which are sparse."""
+    """Return the same for automata like long lists, which are sparse."""
 
 def is_list_like(automaton: automata._native.ByteTables, vocabulary: VocabularyTries) -> bool:
-    """Whether few states of a sparse automaton allow nearly every token."""
+    """
+    Return whether few states of a sparse automaton allow nearly every token.
+    """
 
 @overload
 def spells_all(automaton: automata._native.ByteTables, is_token_byte: numpy.typing.NDArray[numpy.bool_]) -> bool: ...
@@ -113,10 +115,12 @@ class FiniteCore(AutomatonCore):
     """A deterministic automaton over tokens without a stack."""
 
     def is_final(self, arg: int, /) -> bool:
-        """Whether the text may end in a state."""
+        """Return whether the text may end in a state."""
 
     def advance(self, arg0: int, arg1: int, /) -> int | None:
-        """The state after a state and one more token, None if it is not allowed."""
+        """
+        Return the state after a state and one more token, None if it is not allowed.
+        """
 
     def fill_bitmask(self, arg0: int, arg1: numpy.typing.NDArray[numpy.int32], /) -> None:
         """Write the mask of a state."""
@@ -168,15 +172,15 @@ class FiniteCore(AutomatonCore):
         """The class of every token, `[V]`."""
 
     def min_tokens(self, arg: int, /) -> int:
-        """The least number of tokens from a state to the end of the text."""
+        """Return the least number of tokens from a state to the end of the text."""
 
     def successors(self, state: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.int64]]:
         """
-        The classes that a state allows, ascending, and the states that they lead to.
+        Return the classes that a state allows, ascending, and the states that they lead to.
         """
 
     def alike(self, state: int) -> int:
-        """A state with the same mask."""
+        """Return a state with the same mask."""
 
     @property
     def min_tokens_by_state(self) -> NDArray[numpy.int32]: ...
@@ -196,7 +200,7 @@ class PushdownTrees:
 
     def paths(self, tree: int, budget: automata._native.Budget) -> list[tuple[tuple[int, ...], tuple[int, ...], int]]:
         """
-        All paths through a tree: symbols popped, from the top down, symbols pushed, and the state that follows.
+        Return all paths through a tree: symbols popped, from the top down, symbols pushed, and the state that follows.
         """
 
     def build(self, paths: Sequence[Sequence[tuple[Sequence[int], Sequence[int], int]]], budget: automata._native.Budget) -> tuple[PushdownTrees, list[int]]:
@@ -296,7 +300,7 @@ class PushdownTables:
     def push_symbols(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
 
 def context_tables(effects: TokenEffects, start: int, max_configurations: int, headroom: numpy.typing.NDArray[numpy.int32], symbol_headroom: numpy.typing.NDArray[numpy.int32], budget: automata._native.Budget) -> PushdownTables:
-    """The tables of effects and of the end."""
+    """Return the tables of effects and of the end."""
 
 def trimmed(effects: TokenEffects, tables: PushdownTables, overflow: numpy.typing.NDArray[numpy.int32], budget: automata._native.Budget) -> tuple[str, TokenEffects | None]:
     """
@@ -304,11 +308,13 @@ def trimmed(effects: TokenEffects, tables: PushdownTables, overflow: numpy.typin
     """
 
 def clashing_class(tables: PushdownTables, budget: automata._native.Budget) -> int | None:
-    """A class that has two moves in one configuration, if there is any."""
+    """
+    Return a class that has two moves in one configuration, if there is any.
+    """
 
 def pop_distances(tables: PushdownTables, budget: automata._native.Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
     """
-    How many tokens it takes until a symbol has been popped: ways, nodes, and where those of each symbol begin.
+    Return how many tokens it takes until a symbol has been popped: ways, nodes, and where those of each symbol begin.
     """
 
 class PushdownState(StateObject):
@@ -345,7 +351,7 @@ class StackDistance:
 
     def by_context(self, max_contexts: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], int] | None:
         """
-        The distances by all contexts that occur with any stack; None if there are more than this.
+        Return the distances by all contexts that occur with any stack; None if there are more than this.
         """
 
 class PushdownCore(AutomatonCore):
@@ -361,7 +367,7 @@ class PushdownCore(AutomatonCore):
 
     def within(self, max_depth: int) -> PushdownCore:
         """
-        The same with a stack of at most `max_depth` symbols, -1 for any number.
+        Return the same with a stack of at most `max_depth` symbols, -1 for any number.
         """
 
     @property
@@ -384,10 +390,12 @@ class PushdownCore(AutomatonCore):
         """The class of every token, `[V]`."""
 
     def is_final(self, arg: PushdownState, /) -> bool:
-        """Whether the text may end in a state."""
+        """Return whether the text may end in a state."""
 
     def advance(self, arg0: PushdownState, arg1: int, /) -> PushdownState | None:
-        """The state after a state and one more token, None if it is not allowed."""
+        """
+        Return the state after a state and one more token, None if it is not allowed.
+        """
 
     def fill_bitmask(self, arg0: PushdownState, arg1: numpy.typing.NDArray[numpy.int32], /) -> None:
         """Write the mask of a state."""
@@ -396,10 +404,10 @@ class PushdownCore(AutomatonCore):
         """Write the mask of a state within a budget of tokens."""
 
     def min_tokens(self, arg: PushdownState, /) -> int:
-        """The least number of tokens from a state to the end of the text."""
+        """Return the least number of tokens from a state to the end of the text."""
 
     def allows_any(self, state: PushdownState) -> bool:
-        """Whether a state allows a token or the end."""
+        """Return whether a state allows a token or the end."""
 
 class TextLibrary:
     """What many constraints over one vocabulary share."""
@@ -521,7 +529,7 @@ class WholePieces:
 
 def first_wrong_merge(vocabulary: VocabularyTries, merges: numpy.typing.NDArray[numpy.int32]) -> int:
     """
-    The index of the first merge that does not make its token of two others, or the number of merges.
+    Return the index of the first merge that does not make its token of two others, or the number of merges.
     """
 
 def derivations(vocabulary: VocabularyTries, merges: numpy.typing.NDArray[numpy.int32] | None, budget: automata._native.Budget) -> Derivations:
@@ -553,7 +561,7 @@ def canonical_product(constraint: automata._native.ByteTables, pieces: PieceAuto
 
 def canonical_edges(product: CanonicalProduct, vocabulary: VocabularyTries, pairs: Pairs, words: WholePieces, never: numpy.typing.NDArray[numpy.int32], labelled: Sequence[tuple[object, object]], budget: automata._native.Budget) -> CanonicalEdges:
     """
-    The edges of every token, and of tokens that labels stand for: pairs of tokens and labels.
+    Return the edges of every token, and of tokens that labels stand for: pairs of tokens and labels.
     """
 
 def live_edges(edges: CanonicalEdges, product: CanonicalProduct, pairs: Pairs, closing: int, budget: automata._native.Budget) -> LiveEdges: ...
@@ -562,10 +570,12 @@ class CanonicalCore(AutomatonCore):
     """An automaton over the tokens of an encoder."""
 
     def is_final(self, arg: int, /) -> bool:
-        """Whether the text may end in a state."""
+        """Return whether the text may end in a state."""
 
     def advance(self, arg0: int, arg1: int, /) -> int | None:
-        """The state after a state and one more token, None if it is not allowed."""
+        """
+        Return the state after a state and one more token, None if it is not allowed.
+        """
 
     def fill_bitmask(self, arg0: int, arg1: numpy.typing.NDArray[numpy.int32], /) -> None:
         """Write the mask of a state."""
@@ -610,4 +620,4 @@ class CanonicalCore(AutomatonCore):
     def class_of(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
 
     def min_tokens(self, arg: int, /) -> int:
-        """The least number of tokens from a state to the end of the text."""
+        """Return the least number of tokens from a state to the end of the text."""

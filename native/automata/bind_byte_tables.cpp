@@ -145,7 +145,7 @@ ByteTables sparse_tables(int32_t start, Values<int32_t> offsets, Records<ByteArc
   return tables;
 }
 
-// The arcs `[A, 4]` over runs of bytes.
+// Return the arcs `[A, 4]` over runs of bytes.
 auto range_arcs(const ByteTables& tables, Budget& budget) {
   const ArcsByState arcs(tables, budget);
   std::vector<Range> found;
@@ -161,7 +161,7 @@ int32_t walk(const ByteTables& tables, int32_t state, const nb::bytes& text) {
   return tables.walk(state, bytes_of(text));
 }
 
-// Removes labels that no state takes, and returns those that stay.
+// Remove labels that no state takes, and return those that stay.
 std::vector<int32_t> drop_unused_labels(ByteTables& tables) {
   std::vector<int32_t> kept;
   for (int32_t label = 0; label < tables.num_labels; ++label) {
@@ -208,11 +208,11 @@ void bind_byte_tables(nb::module_& m) {
                      return view(tables.by_label.data(), {tables.final.size(), static_cast<size_t>(tables.num_labels)},
                                  self);
                    })
-      .def("walk", &walk, "state"_a, "text"_a, "The state that a text leads to, or -1.")
+      .def("walk", &walk, "state"_a, "text"_a, "Return the state that a text leads to, or -1.")
       .def(
           "accepts", [](const ByteTables& tables, const nb::bytes& text) { return tables.accepts(bytes_of(text)); },
           "text"_a)
-      .def("range_arcs", &range_arcs, "budget"_a, "The arcs over runs of bytes, `[A, 4]`.")
+      .def("range_arcs", &range_arcs, "budget"_a, "Return the arcs over runs of bytes, `[A, 4]`.")
       .def(
           "densified",
           [](const ByteTables& tables, Budget& budget) {
@@ -223,17 +223,17 @@ void bind_byte_tables(nb::module_& m) {
       .def("drop_unused_labels", &drop_unused_labels,
            "Remove labels that no state takes; return the numbers of the others.");
   m.def("minimal", &minimal_of, "num_states"_a, "ranges"_a, "epsilon"_a, "num_labels"_a, "max_states"_a,
-        "dense_bytes"_a, "budget"_a, "The minimal automaton of a fragment from state 0 to state 1.");
+        "dense_bytes"_a, "budget"_a, "Return the minimal automaton of a fragment from state 0 to state 1.");
   m.def("product", &product_of, "left"_a, "left_labels"_a, "right"_a, "right_labels"_a, "difference"_a, "max_states"_a,
-        "dense_bytes"_a, "budget"_a, "The minimal automaton of an intersection or a difference.");
+        "dense_bytes"_a, "budget"_a, "Return the minimal automaton of an intersection or a difference.");
   m.def("word_list", &word_list_of, "strings"_a, "dense_bytes"_a, "budget"_a,
-        "The minimal automaton of strings in ascending order.");
+        "Return the minimal automaton of strings in ascending order.");
   m.def("from_ranges", &from_ranges, "start"_a, "final"_a, "ranges"_a, "dense_bytes"_a, "budget"_a,
-        "The tables of arcs that are already minimal.");
+        "Return the tables of arcs that are already minimal.");
   m.def("from_state", &from_state_of, "tables"_a, "state"_a, "dense_bytes"_a, "budget"_a,
-        "The automaton started from another state, without unreachable states.");
+        "Return the automaton started from another state, without unreachable states.");
   m.def("substrings", &substrings_of, "text"_a, "chunks"_a, "numbers"_a, "budget"_a,
-        "The states, ranges and epsilon arcs of all substrings of a text.");
+        "Return the states, ranges and epsilon arcs of all substrings of a text.");
 }
 
 }  // namespace automata

@@ -154,15 +154,15 @@ void bind_counted(nb::module_& m) {
       .def_prop_ro("offsets", &shown<&CountedTables::offsets>)
       .def_prop_ro("final_from", &shown<&CountedTables::final_from>)
       .def_prop_ro("arcs", &shown<&CountedTables::guarded_arcs>)
-      .def("step", &step, "state"_a, "value"_a, "byte"_a, "The state and the register after a byte, or None.")
+      .def("step", &step, "state"_a, "value"_a, "byte"_a, "Return the state and the register after a byte, or None.")
       .def(
           "accepts", [](const CountedTables& tables, const nb::bytes& text) { return tables.accepts(bytes_of(text)); },
           "text"_a);
   m.def("compile_counted", &counted_of, "ranges"_a, "epsilon"_a, "loop_of"_a, "loops"_a, "max_register"_a,
         "is_product"_a, "max_states"_a, "max_bytes"_a, "budget"_a,
-        "The minimal automaton of a layout with loops, two loops that clash, or None if it was given up.");
+        "Return the minimal automaton of a layout with loops, two loops that clash, or None if it was given up.");
   m.def("counted_product", &paired_of, "ranges"_a, "epsilon"_a, "num_states"_a, "automaton"_a, "budget"_a,
-        "The arcs and epsilon arcs of a layout run in parallel with an automaton.");
+        "Return the arcs and epsilon arcs of a layout run in parallel with an automaton.");
 }
 
 }  // namespace automata

@@ -167,7 +167,7 @@ ByteTables regular_of(const NestedLayout& layout, int64_t max_states, int64_t de
   return unlocked([&] { return regular(layout, max_states, dense_bytes, budget); });
 }
 
-// The fault (0 for none) and the two rules concerned, whether there is a text, and the tables of the automaton.
+// Return the fault (0 for none) and the two rules concerned, whether there is a text, and the tables of the automaton.
 auto compile_of(const NestedLayout& layout, int64_t max_states, Budget& budget) {
   require(layout.counters.empty(), "something is counted");
   NestedAutomaton found = unlocked([&] { return compile(layout, max_states, budget); });
@@ -236,16 +236,17 @@ void bind_nested(nb::module_& m) {
       .def_prop_ro("counters", &shown<&NestedLayout::counters>)
       .def_prop_ro("numbers", &shown<&NestedLayout::numbers>);
   m.def("compile_regular", &regular_of, "layout"_a, "max_states"_a, "dense_bytes"_a, "budget"_a,
-        "The minimal automaton of a layout of one rule.");
+        "Return the minimal automaton of a layout of one rule.");
   m.def("compile_visibly_pushdown", &compile_of, "layout"_a, "max_states"_a, "budget"_a,
-        "The fault, whether there is a text, and the classes, the steps, the symbols and the headroom of the "
+        "Return the fault, whether there is a text, and the classes, the steps, the symbols and the headroom of the "
         "pushdown automaton of a layout.");
   m.def("path_numbers", &path_numbers_of, "automaton"_a, "is_counted"_a, "budget"_a,
-        "Whether numbers of counted states are exact, and the least and the most from each state, `[Q]` each.");
+        "Return whether numbers of counted states are exact, and the least and the most from each state, `[Q]` each.");
   m.def("expanded_paths", &expanded_paths_of, "automaton"_a, "numbers"_a, "start"_a, "low"_a, "high"_a, "dense_bytes"_a,
-        "budget"_a, "The minimal automaton of the texts with a number of counted states in a range.");
+        "budget"_a, "Return the minimal automaton of the texts with a number of counted states in a range.");
   m.def("nfa_fragment", &piece_of_automaton, "automaton"_a, "start"_a, "budget"_a,
-        "The number of states, the arcs and the epsilon arcs of a piece, and its state for each of the automaton's.");
+        "Return the number of states, the arcs and the epsilon arcs of a piece, and its state for each of the "
+        "automaton's.");
 }
 
 }  // namespace automata

@@ -169,15 +169,17 @@ void bind_pushdown(nb::module_& m) {
       .def_ro("num_symbols", &PushdownTables::num_symbols)
       .def_ro("max_configurations", &PushdownTables::max_configurations)
       .def("read", &read, "text"_a, "budget"_a,
-           "Whether a text is accepted, and how many bytes lead to more configurations than may be carried, or -1.");
+           "Return whether a text is accepted, and how many bytes lead to more configurations than may be carried, or "
+           "-1.");
   m.def("productive_exits", &productive_exits_of, "num_states"_a, "num_exits"_a, "edges"_a, "returns"_a, "starts"_a,
-        "ends"_a, "budget"_a, "Whether each exit of a rule is productive, `[X]`.");
+        "ends"_a, "budget"_a, "Return whether each exit of a rule is productive, `[X]`.");
   m.def("possibly_dead_states", &doubtful_of, "moves"_a, "parent"_a, "symbol"_a, "end"_a, "state_kind"_a,
         "symbol_kind"_a, "below_offsets"_a, "below"_a, "budget"_a,
-        "Whether there is no simple reason that a state leads to the end of a text, `[Q]`.");
+        "Return whether there is no simple reason that a state leads to the end of a text, `[Q]`.");
   m.def("rule_tables", &rule_tables_of, "num_states"_a, "ranges"_a, "epsilon"_a, "num_rules"_a, "num_labels"_a,
         "max_states"_a, "budget"_a,
-        "The classes, the table, the rules and the starts of the minimal automata of rules, and their other arcs.");
+        "Return the classes, the table, the rules and the starts of the minimal automata of rules, and their other "
+        "arcs.");
 }
 
 }  // namespace automata

@@ -14,7 +14,7 @@ namespace {
 using support::Groups;
 using support::Matrix;
 
-// The columns of a table of blocks and labels in the order of their first bytes.
+// Return the columns of a table of blocks and labels in the order of their first bytes.
 Vector<int32_t> columns_in_order(std::span<const int32_t> block_of, size_t num_columns, int32_t num_blocks,
                                  Budget& budget) {
   Vector<int32_t> columns(budget);
@@ -56,7 +56,7 @@ ByteTables dense(int32_t start, std::span<const uint8_t> final, std::span<const 
   return found;
 }
 
-// Appends an arc to those of the state being written, or extends the last of them.
+// Append an arc to those of the state being written, or extend the last of them.
 void append(std::vector<ByteArc>& arcs, int32_t begin, const ByteArc& arc) {
   const bool continues =
       static_cast<int32_t>(arcs.size()) > begin && arcs.back().high + 1 == arc.low && arcs.back().target == arc.target;

@@ -30,7 +30,7 @@ class Builder {
     ends_.back() = true;
     budget_.spend(16 * static_cast<int64_t>(word.size() - shared) + 1);
   }
-  // The start state, once all words have been added.
+  // Return the start state, once all words have been added.
   int32_t finish() {
     finish_below(0);
     return finished_top();
@@ -49,7 +49,7 @@ class Builder {
       path_.back().target = state;
     }
   }
-  // The number of the deepest state of the path, whose arcs lead to finished states.
+  // Return the number of the deepest state of the path, whose arcs lead to finished states.
   int32_t finished_top() {
     register_.discard();
     register_.push({ends_.back() ? 1 : 0, kNone});

@@ -58,7 +58,7 @@ struct OutputGrid {
   size_t rows = 0, columns = 0;
 };
 
-// Throws ValueError unless a condition holds. A message that takes time to build is passed as a function.
+// Throw ValueError unless a condition holds. A message that takes time to build is passed as a function.
 template <class Message>
 void require(bool condition, const Message& otherwise) {
   if (condition) return;
@@ -70,7 +70,7 @@ void require(bool condition, const Message& otherwise) {
   }
 }
 
-// Requires all values to be at least `low` and below `end`.
+// Require all values to be at least `low` and below `end`.
 template <std::ranges::input_range Numbers>
 void require_within(const Numbers& numbers, int64_t low, int64_t end, const char* what) {
   for (int64_t number : numbers) {
@@ -84,7 +84,7 @@ inline void require_within(int64_t number, int64_t low, int64_t end, const char*
   require_within(std::array{number}, low, end, what);
 }
 
-// Requires offsets of rows: they begin with 0, ascend, and end with the number of elements.
+// Require offsets of rows: they begin with 0, ascend, and end with the number of elements.
 template <class Offsets>
 void require_offsets(const Offsets& offsets, size_t num_rows, size_t num_elements, const char* what) {
   require(offsets.size() == num_rows + 1, [&] {
@@ -98,7 +98,7 @@ void require_offsets(const Offsets& offsets, size_t num_rows, size_t num_element
   }
 }
 
-// Requires a size whose elements int32 can number.
+// Require a size whose elements int32 can number.
 inline void require_countable(size_t size, const char* what) {
   require(size < (size_t{1} << 31) - 1, [&] { return std::string(what) + " has too many elements"; });
 }
@@ -146,7 +146,7 @@ nb::ndarray<nb::numpy, int32_t> records(const Range& values) {
   const auto* data = reinterpret_cast<const int32_t*>(std::ranges::data(values));
   return owned(std::vector<int32_t>(data, data + size * (sizeof(S) / 4)), {size, sizeof(S) / 4});
 }
-// The same without a copy.
+// Do the same without a copy.
 template <class S>
 nb::ndarray<nb::numpy, int32_t> records(std::vector<S>&& values) {
   static_assert(sizeof(S) % 4 == 0);
@@ -162,13 +162,13 @@ auto grid(const Range& values, size_t rows, size_t columns) {
   return owned(std::vector<T>(std::ranges::begin(values), std::ranges::end(values)), {rows, columns});
 }
 
-// A read-only view of data that `owner`, a Python object, keeps alive.
+// Return a read-only view of data that `owner`, a Python object, keeps alive.
 template <class T>
 nb::ndarray<nb::numpy, const T> view(const T* data, std::initializer_list<size_t> shape, nb::handle owner) {
   return nb::ndarray<nb::numpy, const T>(data, shape, owner);
 }
 
-// A view of numbers `[n]`, or of records of int32 `[n, sizeof(S) / 4]`.
+// Return a view of numbers `[n]`, or of records of int32 `[n, sizeof(S) / 4]`.
 template <std::ranges::contiguous_range Range>
 auto view_of(const Range& values, nb::handle owner) {
   using T = std::ranges::range_value_t<Range>;
@@ -187,7 +187,7 @@ inline auto view_of_flags(std::span<const uint8_t> flags, nb::handle owner) {
 template <class Class, class Member>
 Class class_of(Member Class::*);
 
-// A property that shows a member of a class, numbers or records, without a copy.
+// Return a property that shows a member of a class, numbers or records, without a copy.
 template <auto Member>
 auto shown(nb::handle_t<decltype(class_of(Member))> self) {
   return view_of(nb::cast<const decltype(class_of(Member))&>(self).*Member, self);
@@ -201,7 +201,7 @@ class Buffer {
   Buffer& operator=(const Buffer&) = delete;
   ~Buffer() { release(); }
 
-  // Returns whether an object is a contiguous array of T with `ndim` dimensions, writable if T is not const.
+  // Return whether an object is a contiguous array of T with `ndim` dimensions, writable if T is not const.
   template <class T>
   bool load(nb::handle source, int ndim) noexcept {
     release();

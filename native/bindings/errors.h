@@ -33,7 +33,7 @@ inline void translate(const std::exception_ptr& thrown, void*) {
   }
 }
 
-// Calls a function of the core without Python's lock.
+// Call a function of the core without Python's lock.
 template <class Function>
 auto unlocked(Function function) {
   nb::gil_scoped_release release;

@@ -28,7 +28,7 @@ struct StridedRows {
 template <class T>
 class HeldArray {
  public:
-  // Throws TypeError.
+  // Throw TypeError.
   HeldArray(nb::handle source, const char* otherwise) {
     if (!buffer_.load<const T>(source, 1)) throw nb::type_error(otherwise);
   }
@@ -46,7 +46,7 @@ class StridedBuffer {
   StridedBuffer& operator=(const StridedBuffer&) = delete;
   ~StridedBuffer() { release(); }
 
-  // Returns whether an object is a writable two-dimensional array of elements of some size, whose rows are contiguous
+  // Return whether an object is a writable two-dimensional array of elements of some size, whose rows are contiguous
   // and do not overlap.
   bool load(nb::handle source, size_t itemsize) noexcept {
     release();

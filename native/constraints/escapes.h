@@ -35,12 +35,12 @@ class Escapes {
         nodes_(budget),
         budget_(budget) {}
 
-  // The state after the backslash of the escapes of characters, kNone if there are none. There is at least one run of
-  // code points, and no surrogates are among them.
+  // Return the state after the backslash of the escapes of characters, kNone if there are none. There is at least one
+  // run of code points, and no surrogates are among them.
   int32_t after_backslash(std::span<const Run> runs);
 
   int32_t num_nodes() const { return nodes_.size(); }
-  // Adds the arcs of all nodes.
+  // Add the arcs of all nodes.
   void add_arcs(Vector<automata::Range>& ranges) const;
 
  private:

@@ -27,7 +27,7 @@ class StateRegister {
         states_(budget),
         budget_(budget) {}
 
-  // The state of a node of a tree, all of whose edges lead to states; an equal state is reused.
+  // Return the state of a node of a tree, all of whose edges lead to states; an equal state is reused.
   int32_t enter(const SpellingTree& tree, int32_t node) {
     states_.discard();
     states_.push({besides_ ? tree.base(node) : kNone, kNone});
@@ -36,8 +36,8 @@ class StateRegister {
     return num_fixed_ + states_.close().number;
   }
 
-  // The automaton whose start leads by a quote to the state `first`. Its arcs take ten times as much memory as the
-  // stored states, so they are written only once, directly to their final place.
+  // Return the automaton whose start leads by a quote to the state `first`. Its arcs take ten times as much memory as
+  // the stored states, so they are written only once, directly to their final place.
   ByteTables tables(int32_t first) const {
     Vector<int32_t> number(num_fixed_ + states_.size(), kNone, budget_), order(budget_);
     const auto reach = [&](int32_t state) {
@@ -69,7 +69,7 @@ class StateRegister {
     if (!besides_) return state == kEnd;
     return state < num_fixed_ && every_.tables().final[state];
   }
-  // Calls `each` for the arcs of a state, as maximal runs.
+  // Call `each` for the arcs of a state, as maximal runs.
   template <class Each>
   void for_arcs(int32_t state, int32_t first, Each each) const {
     if (state == kStart) return each(ByteArc{kQuote, kQuote, first});
@@ -89,7 +89,7 @@ class StateRegister {
     add_arcs(base, is_fixed ? own : own.subspan(1), add);
     if (last.target != kNone) each(last);
   }
-  // Adds the arcs of a base, except for the edges in which a state differs.
+  // Add the arcs of a base, except for the edges in which a state differs.
   template <class Add>
   void add_arcs(int32_t base, std::span<const ByteEdge> edges, Add add) const {
     auto edge = edges.begin();
@@ -125,7 +125,7 @@ class ListBuilder {
         ends_(1, false, budget),
         budget_(budget) {}
 
-  // Adds a string that has `shared` characters in common with the last one.
+  // Add a string that has `shared` characters in common with the last one.
   void add(std::span<const int32_t> codes, size_t shared) {
     finish_below(shared);
     for (int32_t code : codes.subspan(shared)) {
@@ -155,7 +155,7 @@ class ListBuilder {
       path_.back().state = state;
     }
   }
-  // The state of the deepest prefix.
+  // Return the state of the deepest prefix.
   int32_t finished_top() {
     tree_.clear();
     if (ends_.back()) tree_.add_byte(kQuote, besides_ ? kNone : kEnd);

@@ -35,7 +35,7 @@ struct Strings {
   }
 };
 
-// The spellings of a non-empty list of strings, as far as the automaton of all spellings has them.
+// Return the spellings of a non-empty list of strings, as far as the automaton of all spellings has them.
 automata::ByteTables spellings_of(const Strings& strings, const automata::ByteTables& every, support::Budget& budget);
 // Everything that the automaton of all spellings accepts except the spellings of a non-empty list of strings.
 automata::ByteTables spellings_besides(const Strings& strings, const automata::ByteTables& every,

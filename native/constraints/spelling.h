@@ -21,9 +21,9 @@
 
 namespace constraints {
 
-// All spellings, in quotes, of the strings that a non-empty minimal automaton over UTF-8 accepts. `usual`: only those
-// that programs write: escapes for characters that must be escaped or are beyond ASCII, short where possible, and with
-// lower-case digits. Throws invalid_argument if the automaton accepts anything but UTF-8.
+// Return all spellings, in quotes, of the strings that a non-empty minimal automaton over UTF-8 accepts. `usual`: only
+// those that programs write: escapes for characters that must be escaped or are beyond ASCII, short where possible, and
+// with lower-case digits. Throw invalid_argument if the automaton accepts anything but UTF-8.
 automata::ByteTables spelled(const automata::ByteTables& content, bool usual, Budget& budget);
 
 }  // namespace constraints

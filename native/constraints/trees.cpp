@@ -98,7 +98,7 @@ bool SpellingTree::is_spelling(std::span<const uint8_t> spelling) const {
   return state == every_.between();
 }
 
-// The edge of a node over a byte; adds it if there is none.
+// Return the edge of a node over a byte; add it if there is none.
 int32_t SpellingTree::edge_for(int32_t node, uint8_t byte) {
   int32_t before = kNone, at = nodes_[node].first_edge;
   while (at != kNone && edges_[at].byte < byte) before = at, at = edges_[at].next;
@@ -110,7 +110,7 @@ int32_t SpellingTree::edge_for(int32_t node, uint8_t byte) {
   return added;
 }
 
-// Adds a path that leads to a state, if it is a spelling of a character.
+// Add a path that leads to a state, if it is a spelling of a character.
 void SpellingTree::add(std::span<const uint8_t> spelling, int32_t state) {
   if (!is_spelling(spelling)) return;
   int32_t node = 0;

@@ -19,11 +19,11 @@ namespace constraints {
 
 class AllSpellings {
  public:
-  // Throws invalid_argument for an automaton that does not begin with a quote.
+  // Throw invalid_argument for an automaton that does not begin with a quote.
   AllSpellings(const automata::ByteTables& tables, Budget& budget);
 
   const automata::ByteTables& tables() const { return tables_; }
-  // The state between two characters.
+  // Return the state between two characters.
   int32_t between() const { return between_; }
   int32_t step(int32_t state, uint8_t byte) const { return next_[state][byte]; }
   std::span<const automata::ByteArc> arcs(int32_t state) const { return arcs_[state]; }
@@ -48,19 +48,19 @@ class SpellingTree {
         edges_(budget),
         budget_(budget) {}
 
-  // Begins a new tree, which replaces the current one.
+  // Begin a new tree, which replaces the current one.
   void clear();
-  // Adds all spellings of a character, which lead to `state`.
+  // Add all spellings of a character, which lead to `state`.
   void add_character(int32_t code, int32_t state);
-  // Adds a byte to an empty tree.
+  // Add a byte to an empty tree.
   void add_byte(uint8_t byte, int32_t state);
 
   // Nodes come after those that lead to them.
   int32_t num_nodes() const { return static_cast<int32_t>(nodes_.size()); }
   int32_t base(int32_t node) const { return nodes_[node].base; }
-  // Stores the state that a node has become.
+  // Store the state that a node has become.
   void enter(int32_t node, int32_t state) { nodes_[node].state = state; }
-  // Calls `each` for the edges of a node, by ascending bytes; all nodes after it must have been entered.
+  // Call `each` for the edges of a node, by ascending bytes; all nodes after it must have been entered.
   template <class Each>
   void edges_of(int32_t node, Each each) const;
 

@@ -111,7 +111,7 @@ void write_all_masks(const ArenaMemory& held, const Slots& slots, const StateRow
   unlocked([&] { write_masks(held.view(), at, static_cast<int64_t>(num_chunks), out.values); });
 }
 
-// Masks the logits of checked sequences.
+// Mask the logits of checked sequences.
 template <class Logit>
 void mask_rows(const ArenaMemory& held, const SequenceBatch& at, std::span<const int64_t> remaining, int64_t infinity,
                int num_threads, const StridedRows<Logit>& logits) {
@@ -149,7 +149,7 @@ void bind_memory(nb::module_& m) {
       .def("mask_logits", &mask_all<int16_t>, "Write minus infinity over the logits of forbidden tokens.")
       .def("mask_logits", &mask_all<int32_t>)
       .def("mask_logits", &mask_all<int64_t>)
-      .def("mask_logits_within", &mask_all_within<int16_t>, "The same within budgets of tokens.")
+      .def("mask_logits_within", &mask_all_within<int16_t>, "Do the same within budgets of tokens.")
       .def("mask_logits_within", &mask_all_within<int32_t>)
       .def("mask_logits_within", &mask_all_within<int64_t>);
 }

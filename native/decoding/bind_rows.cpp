@@ -59,10 +59,10 @@ auto row_masks_of(Values<int64_t> offsets, Values<int64_t> number, Values<int64_
 
 void bind_rows(nb::module_& m) {
   m.def("comb", &comb_of, "offsets"_a, "number"_a, "outcome"_a, "num_classes"_a, "budget"_a,
-        "Where sparse rows begin in one table, `[E]`, and the table, row and outcome, `[.., 2]`.");
+        "Return where sparse rows begin in one table, `[E]`, and the table, row and outcome, `[.., 2]`.");
   m.def("row_masks", &row_masks_of, "offsets"_a, "number"_a, "outcome"_a, "token_class"_a, "num_classes"_a, "begin"_a,
         "end"_a, "budget"_a,
-        "The mask of each row, the chunks of each mask, the chunks, and the only token of each row.");
+        "Return the mask of each row, the chunks of each mask, the chunks, and the only token of each row.");
 }
 
 }  // namespace decoding

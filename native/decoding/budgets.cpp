@@ -27,7 +27,7 @@ int64_t of_count(const Block& block, int32_t node, int64_t count) {
   return low > 0 ? block.record<CountRun>(Table::kRuns, own.begin + low - 1).least : 0;
 }
 
-// The fewest tokens after a move.
+// Return the fewest tokens after a move.
 int64_t rest_after(const Block& block, int32_t number, const ConstConfiguration& place) {
   const auto move = block.record<Move>(Table::kMoves, number);
   const int64_t left = place.height - move.pops;
@@ -38,7 +38,7 @@ int64_t rest_after(const Block& block, int32_t number, const ConstConfiguration&
   return rest + of_count(block, move.target, move.keeps * place.count + move.adds);
 }
 
-// The fewest tokens after an outcome, which is a single move if no outcome has several.
+// Return the fewest tokens after an outcome, which is a single move if no outcome has several.
 int64_t rest_after_any(const Block& block, int32_t outcome, const ConstConfiguration& place) {
   const int64_t times = block[Number::kTimes];
   if (times == 1) return rest_after(block, outcome, place);
@@ -49,7 +49,7 @@ int64_t rest_after_any(const Block& block, int32_t outcome, const ConstConfigura
   return least;
 }
 
-// Marks the classes of a row that fit; returns whether all do.
+// Mark the classes of a row that fit; return whether all do.
 bool note_fitting(const Block& block, int64_t row, const ConstConfiguration& place, int64_t limit,
                   std::vector<uint8_t>& fits) {
   const auto num_classes = static_cast<int64_t>(fits.size());

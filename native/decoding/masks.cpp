@@ -25,7 +25,7 @@ class UnitedMask {
     if (masks_.empty()) masks_.push_back(block.word(Table::kRowMask, kDead));
   }
 
-  // Returns a chunk, which the next call may overwrite.
+  // Return a chunk, which the next call may overwrite.
   Words operator[](int64_t number) {
     bool is_first = true;
     Words found = block_.words(kEmptyChunk, kChunkWords);
@@ -52,7 +52,7 @@ class UnitedMask {
 
 int64_t num_chunks(size_t width) { return static_cast<int64_t>((width + kChunkTokens - 1) / kChunkTokens); }
 
-// Calls `each(words, first)` for every chunk, with the number of its first logit.
+// Call `each(words, first)` for every chunk, with the number of its first logit.
 template <class Logit, class Each>
 void for_chunks(UnitedMask& mask, std::span<Logit> logits, Each each) {
   for (int64_t number = 0; number < num_chunks(logits.size()); ++number) {
@@ -61,7 +61,7 @@ void for_chunks(UnitedMask& mask, std::span<Logit> logits, Each each) {
   }
 }
 
-// Writes over the logits of a chunk's tokens that are forbidden, or whose classes do not fit.
+// Write over the logits of a chunk's tokens that are forbidden, or whose classes do not fit.
 template <class Logit>
 void blend_by_class(Words words, Words classes, const std::vector<uint8_t>& fits, Logit infinity,
                     std::span<Logit> logits) {
@@ -78,7 +78,7 @@ void blend_by_class(Words words, Words classes, const std::vector<uint8_t>& fits
   }
 }
 
-// Masks the logits of one sequence.
+// Mask the logits of one sequence.
 template <class Logit>
 void mask_one(const Block& block, const SequenceBatch& at, size_t sequence, const Restriction& restriction,
               const Blending<Logit>& how, std::span<Logit> logits) {

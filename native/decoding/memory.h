@@ -26,7 +26,7 @@ class Block {
   }
 
   int64_t operator[](Number number) const { return words_[static_cast<size_t>(number)]; }
-  // Where a table begins.
+  // Return where a table begins.
   int64_t operator[](Table table) const { return words_[static_cast<size_t>(table)]; }
   int64_t num_rows() const { return (*this)[Table::kMasks] - (*this)[Table::kRowMask]; }
   int64_t num_tokens() const { return (*this)[Table::kRowMask] - (*this)[Table::kClasses]; }
@@ -42,7 +42,7 @@ class Block {
     return words_[static_cast<size_t>(place)];
   }
   int32_t word(Table table, int64_t place) const { return word((*this)[table] + place); }
-  // A record of a table of such records.
+  // Return a record of a table of such records.
   template <class Record>
   Record record(Table table, int64_t number) const {
     constexpr auto kSize = static_cast<int64_t>(sizeof(Record) / sizeof(int32_t));
@@ -59,7 +59,7 @@ struct Memory {
   std::span<const int32_t> words;
   std::span<const int64_t> places, sizes;  // by slot, in words; size 0 if there is no automaton
 
-  // The block of a slot that is in use.
+  // Return the block of a slot that is in use.
   Block block(int64_t slot) const;
 };
 
@@ -91,7 +91,7 @@ struct SequenceBatch {
   }
 };
 
-// Throws invalid_argument, naming the number, unless every slot is in use and every row belongs to its automaton.
+// Throw invalid_argument, naming the number, unless every slot is in use and every row belongs to its automaton.
 void check_rows(const Memory& memory, const SequenceBatch& at);
 // The same unless all counts and heights are in range.
 void check_counts(const SequenceBatch& at);

@@ -45,7 +45,7 @@ class Writer {
     return found;
   }
 
-  // Writes the numbers of the chunks of a mask, `[C]`.
+  // Write the numbers of the chunks of a mask, `[C]`.
   void write(std::span<const int32_t> classes, int32_t* numbers) {
     int64_t count = 0;
     for (int32_t number : classes) count += number == kNever ? 0 : size(number);
@@ -72,7 +72,7 @@ class Writer {
   int64_t size(int32_t number) const { return static_cast<int64_t>(tokens_[number].size()); }
   std::span<uint32_t> words(size_t chunk) { return std::span(words_).subspan(chunk * kChunkWords, kChunkWords); }
 
-  // Flips the bits of a class; chunks that were not touched before begin as the chunks in `numbers`.
+  // Flip the bits of a class; chunks that were not touched before begin as the chunks in `numbers`.
   void flip(int32_t number, const int32_t* numbers) {
     for (int32_t token : tokens_[number]) {
       const size_t chunk = static_cast<size_t>(token) / kChunkTokens;

@@ -18,7 +18,7 @@ struct After {
   StackEntry* all_stacks;
 };
 
-// Advances each sequence by one token, `[B]`. SequenceBatch have been checked, and have one configuration. Throws
+// Advance each sequence by one token, `[B]`. The batch has been checked, and have one configuration. Throw
 // invalid_argument for tokens that do not exist.
 void advance(const Memory& memory, const SequenceBatch& at, std::span<const int64_t> tokens, const After& after);
 

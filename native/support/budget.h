@@ -61,7 +61,7 @@ class Budget {
   Budget(const Budget&) = delete;
   Budget& operator=(const Budget&) = delete;
 
-  // Throws LimitExceeded if `bytes` more would exceed the limit.
+  // Throw LimitExceeded if `bytes` more would exceed the limit.
   void charge(size_t bytes) {
     const int64_t used = used_ + static_cast<int64_t>(bytes);
     if (bytes > static_cast<size_t>(max_bytes_) || used > max_bytes_) {
@@ -72,16 +72,16 @@ class Budget {
   }
   void release(size_t bytes) noexcept { used_ -= static_cast<int64_t>(bytes); }
 
-  // Accounts for elementary steps of work. Throws LimitExceeded, Cancelled, or what the interrupt throws.
+  // Account for elementary steps of work. Throw LimitExceeded, Cancelled, or what the interrupt throws.
   void spend(int64_t steps) {
-    if ((credit_ -= steps) <= 0) look();
+    if ((credit_ -= steps) <= 0) poll();
   }
-  // Looks at the stop flag, the clock and, every few milliseconds, at signals.
-  void look();
+  // Look at the stop flag, the clock and, every few milliseconds, at signals.
+  void poll();
 
-  // Makes `look` check another budget too, from now on; none if null.
+  // Make `poll` check another budget too, from now on; none if null.
   void watch(Budget* other) { watched_ = other; }
-  // Makes `look` throw Cancelled from now on. Safe to call from any thread.
+  // Make `poll` throw Cancelled from now on. Safe to call from any thread.
   void cancel() noexcept { cancelled_.store(true, std::memory_order_relaxed); }
 
   int64_t used_bytes() const { return used_; }
@@ -159,7 +159,7 @@ std::vector<T> charged_copy(const Vector<T>& values, Budget& budget) {
   return {values.begin(), values.end()};
 }
 
-// Reserves room for more elements, so that adding them does not throw.
+// Reserve room for more elements, so that adding them does not throw.
 template <class T>
 void reserve_more(Vector<T>& values, size_t more) {
   if (values.capacity() - values.size() < more) values.reserve(2 * values.size() + more + 16);

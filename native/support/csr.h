@@ -20,7 +20,7 @@ struct Groups {
   }
 };
 
-// Groups `count` elements by `key(i)`, which is at least 0 and below `num_keys`.
+// Group `count` elements by `key(i)`, which is at least 0 and below `num_keys`.
 template <class Key>
 Groups grouped(int32_t num_keys, size_t count, Key key, Budget& budget) {
   as_count(count);

@@ -36,7 +36,7 @@ SharedAutomaton made(SharedVocabulary vocabulary, FiniteAutomaton::Tables tables
   return automaton;
 }
 
-// Adds the state after the end, and the transitions of the end tokens to it.
+// Add the state after the end, and the transitions of the end tokens to it.
 SharedAutomaton from_classes(SharedVocabulary vocabulary, int32_t start, Values<bool> final,
                              const TokenClasses& classes, int64_t dense_bytes, int64_t max_masks, Budget& budget) {
   const auto end_state = static_cast<int32_t>(final.size());
@@ -68,7 +68,7 @@ void require_edges(std::span<const CountedEdge> edges, const automata::CountedTa
   }
 }
 
-// The same with a register.
+// Do the same for an automaton with a register.
 SharedAutomaton from_counted(SharedVocabulary vocabulary, const automata::CountedTables& automaton,
                              const CountedClasses& classes, bool spells_all, int64_t max_masks, Budget& budget) {
   require(automaton.start >= 0, "the automaton has no state");
@@ -158,7 +158,7 @@ auto min_tokens_runs(FiniteAutomaton& automaton) {
   return std::make_tuple(array_of(runs->key), array_of(runs->value));
 }
 
-// The transitions as arrays: a table, or offsets and edges.
+// Return the transitions as arrays: a table, or offsets and edges.
 nb::typed<nb::tuple, nb::any, nb::ellipsis> transitions(nb::handle_t<FiniteAutomaton> self) {
   const auto& form = nb::cast<const FiniteAutomaton&>(self).tables().transitions;
   if (const auto* table = std::get_if<DenseTransitions>(&form)) {
@@ -251,16 +251,16 @@ void bind_automata(nb::module_& m) {
       .def_prop_ro("transitions", &transitions,
                    "The table; or offsets and edges, and the greatest value of the register.")
       .def_prop_ro("token_class", &token_class, nb::rv_policy::move, "The class of every token, `[V]`.")
-      .def("min_tokens", &min_tokens, "The least number of tokens from a state to the end of the text.")
+      .def("min_tokens", &min_tokens, "Return the least number of tokens from a state to the end of the text.")
       .def("successors", &successors, "state"_a,
-           "The classes that a state allows, ascending, and the states that they lead to.")
+           "Return the classes that a state allows, ascending, and the states that they lead to.")
       .def(
           "alike",
           [](const FiniteAutomaton& a, int64_t state) {
             require_state(a, state);
             return a.alike(state);
           },
-          "state"_a, "A state with the same mask.")
+          "state"_a, "Return a state with the same mask.")
       .def_prop_ro(
           "min_tokens_by_state",
           [](FiniteAutomaton& a) { return array(unlocked([&] { return a.min_tokens_by_state(); })); },

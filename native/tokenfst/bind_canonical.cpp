@@ -165,7 +165,7 @@ SharedAutomaton from_live(SharedVocabulary vocabulary, const LiveEdges& live, co
   require(max_masks > 0, "some masks are kept");
   return unlocked([&] {
     CanonicalAutomaton::Tables tables{canonical::subsets(live, product, max_states, budget), live.class_of, pairs};
-    // The state after the end.
+    // Return the state after the end.
     tables.subsets.final.push_back(true);
     tables.subsets.offsets.push_back(tables.subsets.offsets.back());
     budget.charge(8 * live.class_of.size());
@@ -236,7 +236,7 @@ void bind_encoders(nb::module_& m) {
       .def(nb::new_(&make_words), "byte_class"_a, "next"_a, "spells"_a, "tokens"_a)
       .def_prop_ro("tokens", &shown<&WholePieces::tokens>);
   m.def("first_wrong_merge", &first_wrong_of, "vocabulary"_a, "merges"_a,
-        "The index of the first merge that does not make its token of two others, or the number of merges.");
+        "Return the index of the first merge that does not make its token of two others, or the number of merges.");
   m.def("derivations", &derivations_of, "vocabulary"_a, "merges"_a, "budget"_a,
         "Run an encoder's merges over every token; without a list, any two tokens that spell one merge.");
   m.def("pairs", &pairs_of, "derivations"_a, "budget"_a);
@@ -252,7 +252,8 @@ void bind_steps(nb::module_& m) {
       .def_prop_ro("has_text", [](const LiveEdges& live) { return live.start != kNoEnd; });
   m.def("canonical_product", &product_of, "constraint"_a, "pieces"_a, "words"_a, "max_states"_a, "budget"_a);
   m.def("canonical_edges", &edges_of, "product"_a, "vocabulary"_a, "pairs"_a, "words"_a, "never"_a, "labelled"_a,
-        "budget"_a, "The edges of every token, and of tokens that labels stand for: pairs of tokens and labels.");
+        "budget"_a,
+        "Return the edges of every token, and of tokens that labels stand for: pairs of tokens and labels.");
   m.def("live_edges", &live_edges_of, "edges"_a, "product"_a, "pairs"_a, "closing"_a, "budget"_a);
 }
 
@@ -293,7 +294,7 @@ void bind_canonical(nb::module_& m) {
                    [](nb::handle_t<CanonicalAutomaton> self) {
                      return view_of(nb::cast<const CanonicalAutomaton&>(self).tables().class_of, self);
                    })
-      .def("min_tokens", &min_tokens, "The least number of tokens from a state to the end of the text.");
+      .def("min_tokens", &min_tokens, "Return the least number of tokens from a state to the end of the text.");
 }
 
 }  // namespace tokenfst

@@ -17,17 +17,17 @@ namespace tokenfst {
 
 namespace nb = nanobind;
 
-// Requires a state to be one of an automaton whose states are numbers.
+// Require a state to be one of an automaton whose states are numbers.
 template <class Numbered>
 void require_state(const Numbered& automaton, int64_t state) {
   bindings::require(automaton.has_state(state),
                     [&] { return "state " + std::to_string(state) + " is none of the automaton's"; });
 }
 
-// The state that an automaton gave, or none for -1, which says that a token is not allowed.
+// Return the state that an automaton gave, or none for -1, which says that a token is not allowed.
 inline std::optional<int64_t> if_allowed(int64_t state) { return state == -1 ? std::nullopt : std::optional(state); }
 
-// The state after a state and one more token, or none if the token is not allowed.
+// Return the state after a state and one more token, or none if the token is not allowed.
 template <class Numbered>
 std::optional<int64_t> advance_numbered(const Numbered& automaton, int64_t state, int64_t token) {
   require_state(automaton, state);
@@ -42,13 +42,13 @@ inline void require_words(const Automaton& automaton, size_t width) {
   });
 }
 
-// A row as the words of a mask; requires that it is wide enough.
+// Return a row as the words of a mask; requires that it is wide enough.
 inline std::span<uint32_t> words_of(const Automaton& automaton, const bindings::Output<int32_t>& row) {
   require_words(automaton, row.size());
   return {reinterpret_cast<uint32_t*>(row.data()), row.size()};
 }
 
-// Writes the mask of a state, with Python's lock if the mask is known and without it otherwise.
+// Write the mask of a state, with Python's lock if the mask is known and without it otherwise.
 template <class Numbered>
 void fill_numbered(Numbered& automaton, int64_t state, bindings::Output<int32_t> row, int64_t remaining) {
   require_state(automaton, state);
@@ -62,7 +62,7 @@ inline void require_covered(std::span<const ClassRun> runs, const Vocabulary& vo
   bindings::require(end == vocabulary.num_ranks(), "the runs of classes do not cover the vocabulary");
 }
 
-// Requires runs of classes that cover all ranks in order.
+// Require runs of classes that cover all ranks in order.
 inline void require_runs(std::span<const ClassRun> runs, int32_t num_classes, const Vocabulary& vocabulary) {
   int32_t before = 0;
   for (const ClassRun& run : runs) {
@@ -73,7 +73,7 @@ inline void require_runs(std::span<const ClassRun> runs, int32_t num_classes, co
   require_covered(runs, vocabulary);
 }
 
-// Runs from their columns; requires that they ascend.
+// Return runs from their columns; require that they ascend.
 inline std::vector<ClassRun> runs_of(std::span<const int32_t> run_end, std::span<const int32_t> run_class,
                                      int32_t num_classes) {
   bindings::require(run_end.size() == run_class.size(), "a run has an end and a class");
@@ -87,7 +87,7 @@ inline std::vector<ClassRun> runs_of(std::span<const int32_t> run_end, std::span
   return runs;
 }
 
-// An object as a T, or TypeError.
+// Return an object as a T, or TypeError.
 template <class T>
 T taken(nb::handle object, const char* otherwise) {
   T value{};
@@ -95,7 +95,7 @@ T taken(nb::handle object, const char* otherwise) {
   return value;
 }
 
-// One member of records.
+// Return one member of records.
 template <class Record>
 std::vector<int32_t> column(const std::vector<Record>& records, int32_t Record::* member) {
   std::vector<int32_t> found;
@@ -129,9 +129,9 @@ nb::class_<Class, Extra...>& def_numbered_steps(nb::class_<Class, Extra...>& typ
             require_state(automaton, state);
             return automaton.is_final(state);
           },
-          "Whether the text may end in a state.")
+          "Return whether the text may end in a state.")
       .def("advance", &advance_numbered<Class>,
-           "The state after a state and one more token, None if it is not allowed.")
+           "Return the state after a state and one more token, None if it is not allowed.")
       .def(
           "fill_bitmask",
           [](Class& automaton, int64_t state, bindings::Output<int32_t> out) {

@@ -64,14 +64,14 @@ void bind_classes(nb::module_& m) {
         require(automaton.is_sparse, "the automaton is not sparse");
         return unlocked([&] { return relation_classes(automaton, vocabulary, budget); });
       },
-      "automaton"_a, "vocabulary"_a, "budget"_a, "The same for automata like long lists, which are sparse.");
+      "automaton"_a, "vocabulary"_a, "budget"_a, "Return the same for automata like long lists, which are sparse.");
   m.def(
       "is_list_like",
       [](const automata::ByteTables& automaton, const Vocabulary& vocabulary) {
         require(automaton.is_sparse, "the automaton is not sparse");
         return is_list_like(automaton, vocabulary);
       },
-      "automaton"_a, "vocabulary"_a, "Whether few states of a sparse automaton allow nearly every token.");
+      "automaton"_a, "vocabulary"_a, "Return whether few states of a sparse automaton allow nearly every token.");
   const char* const doc = "Whether every byte that an automaton reads is a token by itself.";
   m.def("spells_all", &spells_all_of<automata::ByteTables>, "automaton"_a, "is_token_byte"_a, doc);
   m.def("spells_all", &spells_all_of<automata::CountedTables>, "automaton"_a, "is_token_byte"_a, doc);

@@ -17,7 +17,7 @@ CountedClasses classes_of(const automata::CountedTables& automaton, const Vocabu
   return unlocked([&] { return counted_classes(automaton, vocabulary, budget); });
 }
 
-// Requires edges in order of class, source and register value, with guards that do not overlap.
+// Require edges in order of class, source and register value, with guards that do not overlap.
 void require_in_order(std::span<const CountedEdge> edges, int32_t num_classes) {
   require_countable(edges.size(), "edges");
   std::array<int32_t, 3> before{};  // class, source and greatest value

@@ -21,7 +21,7 @@ using namespace nanobind::literals;
 using Shared = std::shared_ptr<LazyAutomaton>;
 using SharedTexts = std::shared_ptr<TextLibrary>;
 
-// Calls a function while the automaton is held, without Python's lock if it has to wait for the automaton.
+// Call a function while the automaton is held, without Python's lock if it has to wait for the automaton.
 template <class Function>
 auto held(LazyAutomaton& automaton, Function function) {
   if (const LazyAutomaton::Hold hold(automaton, std::try_to_lock); hold) return function();
@@ -31,7 +31,7 @@ auto held(LazyAutomaton& automaton, Function function) {
   });
 }
 
-// The same, always without Python's lock.
+// Do the same, always without Python's lock.
 template <class Function>
 auto held_unlocked(LazyAutomaton& automaton, Function function) {
   return unlocked([&] {

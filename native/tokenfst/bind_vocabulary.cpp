@@ -15,7 +15,7 @@ namespace {
 using namespace bindings;
 using namespace nanobind::literals;
 
-// A vocabulary from its tokens by id and the ids that end a sequence, ascending; those are the empty string.
+// Return a vocabulary from its tokens by id and the ids that end a sequence, ascending; those are the empty string.
 std::shared_ptr<const Vocabulary> make_vocabulary(const nb::typed<nb::sequence, nb::bytes>& tokens,
                                                   Values<int32_t> eos_ids) {
   std::vector<uint8_t> data;

@@ -28,7 +28,7 @@ class Classes {
  public:
   explicit Classes(Budget& budget) : runs_(budget), class_of_(budget), effect_of_(kFirstClass, 0, budget) {}
 
-  // Gives the class of an effect to the ranks from `first` up to `end`.
+  // Give the class of an effect to the ranks from `first` up to `end`.
   void add(int32_t first, int32_t end, int32_t effect) {
     if (static_cast<size_t>(effect) >= class_of_.size()) class_of_.resize(2 * static_cast<size_t>(effect) + 64, kNever);
     int32_t& number = class_of_[effect];
@@ -38,13 +38,13 @@ class Classes {
     }
     add_run(first, end, number);
   }
-  // Covers the ranks up to `num_ranks`.
+  // Cover the ranks up to `num_ranks`.
   void finish(int32_t num_ranks) {
     if (last_end() < num_ranks) runs_.push_back({num_ranks, kNever});
   }
 
   int32_t size() const { return static_cast<int32_t>(effect_of_.size()); }
-  // The effect of a class, which is at least kFirstClass.
+  // Return the effect of a class, which is at least kFirstClass.
   int32_t effect(int32_t number) const { return effect_of_[number]; }
   const Vector<ClassRun>& runs() const { return runs_; }
 

@@ -48,19 +48,19 @@ class FiniteAutomaton : public Automaton {
   int32_t class_of(int32_t token) const;
 
   bool is_final(int64_t state) const;
-  // The state after one more token, kDead if it is not allowed.
+  // Return the state after one more token, kDead if it is not allowed.
   int64_t advance(int64_t state, int32_t token) const;
-  // The classes that a state allows, and where they lead.
+  // Return the classes that a state allows, and where they lead.
   std::vector<Successor> successors(int64_t state) const;
   int64_t alike(int64_t state) const;
-  // The least numbers of tokens to the end of the text, found at the first call.
+  // Return the least numbers of tokens to the end of the text, found at the first call.
   const TokenDistances& distances();
-  // The same for each state, which takes four bytes for every register value.
+  // Return the same numbers by state, which takes four bytes for every register value.
   std::vector<int32_t> min_tokens_by_state();
   bool has_distances() const { return has_distances_.load(std::memory_order_acquire); }
 
   void fill(const State& state, int64_t remaining, std::span<uint32_t> out) override;
-  // Does the same if the mask is kept, and nothing otherwise: never waits for another thread.
+  // Do the same if the mask is kept, and nothing otherwise: never waits for another thread.
   bool fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out) const;
 
  private:

@@ -83,7 +83,7 @@ class Functions {
     return after_character_[function][pending] = found;
   }
 
-  // The number of the function whose pairs have been written, kDead if there are none.
+  // Return the number of the function whose pairs have been written, kDead if there are none.
   int32_t closed() {
     if (pairs_.open().empty()) return kDead;
     const auto [number, is_new] = pairs_.close();

@@ -18,15 +18,15 @@ namespace tokenfst {
 
 using Words = std::vector<uint32_t>;
 
-// Copies a mask into a row that may be longer; the words past the mask are cleared.
+// Copy a mask into a row that may be longer; the words past the mask are cleared.
 void copy_mask(std::span<const uint32_t> mask, std::span<uint32_t> out);
 
 class ClassMasks {
  public:
-  // Runs cover all ranks in order. Takes some 8 bytes for each class and each run.
+  // Runs cover all ranks in order. The masks take some 8 bytes for each class and each run.
   ClassMasks(const Vocabulary& vocabulary, std::span<const ClassRun> runs, int32_t num_classes);
 
-  // The mask of the tokens of some classes; kNever is skipped, and kEnd stands for the end tokens.
+  // Return the mask of the tokens of some classes; kNever is skipped, and kEnd stands for the end tokens.
   Words mask(std::span<const int32_t> allowed) const;
 
  private:
@@ -55,14 +55,14 @@ struct MaskKey {
 
 class MaskCache {
  public:
-  // Keeps at most `max_masks` masks. If there are no more states than that, masks without a level are found without a
+  // Keep at most `max_masks` masks. If there are no more states than that, masks without a level are found without a
   // lock.
   MaskCache(size_t max_masks, int64_t num_states);
   ~MaskCache();
 
-  // Writes a mask if it is kept; returns whether it is. Safe to call from several threads, as is `keep`.
+  // Write a mask if it is kept; return whether it is. Safe to call from several threads, as is `keep`.
   bool copy(const MaskKey& key, std::span<uint32_t> out) const;
-  // Keeps a mask and writes it.
+  // Keep a mask and write it.
   void keep(const MaskKey& key, Words&& words, std::span<uint32_t> out);
 
  private:

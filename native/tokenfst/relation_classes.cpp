@@ -52,7 +52,7 @@ class RelationWalk {
     budget_.spend(static_cast<int64_t>(frame.end - frame.begin));
   }
 
-  // Finds the pairs of each child. The first child's lie on top, since it is visited first.
+  // Find the pairs of each child. The first child's lie on top, since it is visited first.
   void descend(const Trie& trie, const Frame& frame) {
     const TrieNode* const children = &trie[frame.node->children];
     const int32_t num_children = frame.node->num_children;
@@ -69,7 +69,7 @@ class RelationWalk {
                   [&](int32_t child, const Edge& pair) { pairs_[place[child]++] = pair; });
   }
 
-  // Visits the pairs of each child of a node, by its own pairs and the arcs of their targets.
+  // Visit the pairs of each child of a node, by its own pairs and the arcs of their targets.
   template <class Visit>
   void for_each_pair(const Frame& frame, const TrieNode* children, int32_t num_children, Visit visit) {
     int16_t child_of[256];

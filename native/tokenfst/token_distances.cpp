@@ -8,7 +8,7 @@ namespace tokenfst {
 
 namespace {
 
-// The edges of transitions without a register.
+// Return the edges of transitions without a register.
 Vector<automata::Edge> plain_edges(const Transitions& transitions, int32_t num_states, Budget& budget) {
   Vector<automata::Edge> edges(budget);
   std::vector<Successor> successors;

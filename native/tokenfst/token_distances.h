@@ -20,7 +20,7 @@ class TokenDistances {
   TokenDistances(const Transitions& transitions, std::span<const uint8_t> final, bool has_end_tokens, Budget& budget);
 
   int32_t operator[](int64_t state) const { return runs_.key.empty() ? least_[state] : of_value(state); }
-  // The distances of all `num_states` states, written out.
+  // Return the distances of all `num_states` states, written out.
   std::vector<int32_t> by_state(int64_t num_states) const;
   // The distances of an automaton with a register, by location; empty without one.
   const automata::DistanceSteps& runs() const { return runs_; }

@@ -33,9 +33,9 @@ struct DenseTransitions {
   int64_t target(int64_t state, int32_t number) const {
     return next[static_cast<size_t>(state) * num_classes + number];
   }
-  // Appends the successors of a state, by class.
+  // Append the successors of a state, by class.
   void successors(int64_t state, std::vector<Successor>& found) const;
-  // A state with the same mask.
+  // Return a state with the same mask.
   int64_t alike(int64_t state) const { return state; }
   size_t num_bytes() const { return 4 * next.size(); }
 };
@@ -68,7 +68,7 @@ struct GuardedTransitions {
   std::vector<int64_t> cut_offsets;  // [Q + 1]
   std::vector<int32_t> cuts;         // the register values of each location at which the set of open edges changes
 
-  // Fills in the cuts.
+  // Fill in the cuts.
   void find_cuts();
   int64_t num_states() const { return static_cast<int64_t>(num_locations) * (static_cast<int64_t>(max_register) + 1); }
   int64_t target(int64_t state, int32_t number) const;
@@ -88,7 +88,7 @@ struct GuardedTransitions {
 
 using Transitions = std::variant<DenseTransitions, SparseTransitions, GuardedTransitions>;
 
-// The transitions for edges by class; each class has at most one edge from each state. A dense table of at most
+// Return the transitions for edges by class; each class has at most one edge from each state. A dense table of at most
 // `dense_bytes` is used whatever its density, and a larger one if it is the smaller form.
 Transitions make_transitions(int32_t num_states, int32_t num_classes, std::span<const TokenEdge> edges,
                              int64_t dense_bytes, Budget& budget);

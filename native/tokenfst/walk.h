@@ -30,7 +30,7 @@ namespace tokenfst {
 
 constexpr int32_t kIdentity = 0;
 
-// Adds the classes of a trie's tokens. `whole`: its tokens are whole characters.
+// Add the classes of a trie's tokens. `whole`: its tokens are whole characters.
 template <class Effects>
 void walk(const Trie& trie, bool whole, const ByteClasses& byte_class, Effects& effects, Classes& classes,
           Budget& budget) {
@@ -79,7 +79,7 @@ void walk(const Trie& trie, bool whole, const ByteClasses& byte_class, Effects& 
   }
 }
 
-// The classes of all tokens of a vocabulary.
+// Return the classes of all tokens of a vocabulary.
 template <class Effects>
 Classes walk(const Vocabulary& vocabulary, const ByteClasses& byte_class, Effects& effects, Budget& budget) {
   Classes classes(budget);

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from automata import _native as automata
 from automata.errors import Cancelled, LimitExceeded
 from tests.core.arrays import NUMBERS, OTHERS, attempt, budget, ints
-from tests.core.test_automata_bindings import MANY, SEEDS, draw_from, some_layout, some_tables
+from tests.core.random_automata import MANY, SEEDS, draw_from, some_layout, some_tables
 from tokenfst import _native
 from tokenfst._native import LazyCore, TextLibrary, VocabularyTries
 

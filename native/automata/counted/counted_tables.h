@@ -44,7 +44,7 @@ struct CountedTables {
   struct Configuration {
     int32_t state, value;
   };
-  // The configuration that a byte leads to from a configuration whose state is not kNone.
+  // Return the configuration that a byte leads to from a configuration whose state is not kNone.
   Configuration step(Configuration configuration, uint8_t byte) const;
   bool accepts(std::span<const uint8_t> text) const;
 };

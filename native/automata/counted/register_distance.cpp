@@ -26,11 +26,11 @@ class RegisterSearch {
         edges_(edges.begin(), edges.end(), budget),
         free_(num_states, FreeValues{0, max_register, kNone}, budget),
         budget_(budget) {
-    // The longest step first: it mostly takes everything that shorter ones would cut into pieces.
+    // The longest step comes first: it mostly takes everything that shorter ones would cut into pieces.
     std::ranges::stable_sort(edges_, std::ranges::greater(), &GuardedEdge::action);
   }
 
-  // Returns false if there are more pieces than `max_pieces`.
+  // Return false if there are more pieces than `max_pieces`.
   bool run(std::span<const StateValues> goals, size_t max_pieces) {
     const support::Groups into = entering(static_cast<int32_t>(free_.size()), edges_, budget_);
     for (const StateValues& goal : goals) claim(goal, 0);
@@ -58,7 +58,7 @@ class RegisterSearch {
     int32_t low, high, next;
   };
 
-  // Gives a distance to the values of an interval that have none yet.
+  // Give a distance to the values of an interval that have none yet.
   void claim(const StateValues& values, int32_t distance) {
     for (int32_t at = values.state; at != kNone;) {
       const auto [begin, end, next] = free_[at];
@@ -78,7 +78,7 @@ class RegisterSearch {
       at = next;
     }
   }
-  // Sorts the pieces from `begin` on and joins adjacent ones.
+  // Sort the pieces from `begin` on and join adjacent ones.
   void join_from(size_t begin) {
     std::sort(pieces.begin() + begin, pieces.end(), is_before);
     budget_.spend(8 * static_cast<int64_t>(pieces.size() - begin));

@@ -40,7 +40,7 @@ class CountedConstruction {
     sets_.close();
   }
 
-  // Returns false if the construction was given up.
+  // Return false if the construction was given up.
   bool run(int64_t max_states, int64_t max_bytes) {
     const int64_t most_members = max_bytes / static_cast<int64_t>(sizeof(int32_t));
     for (int32_t state = 0; state < sets_.size() && !clash; ++state) {
@@ -83,7 +83,7 @@ class CountedConstruction {
     seen = stamp_;
     closure_.push_back(element);
   }
-  // Finds the epsilon closure of a set for a register value, and the targets of its arcs.
+  // Find the epsilon closure of a set for a register value, and the targets of its arcs.
   void follow_epsilon(int32_t state, int32_t value) {
     ++stamp_;
     closure_.clear();
@@ -134,7 +134,7 @@ class CountedConstruction {
       best = prefers == Prefers::kFewer ? std::min(best, target.kind) : std::max(best, target.kind);
     }
   }
-  // The kind of the elements inside loops of the set that is being written.
+  // Return the kind of the elements inside loops of the set that is being written.
   CountKind common_kind() {
     CountKind kind = kOutside;
     int32_t holder = kNone;

@@ -63,7 +63,7 @@ class StateSearch {
            : last >= symbols_.first_call() ? StateRole::kCall
                                            : StateRole::kPlain;
   }
-  // The symbol before the last one of a state, kNone if there is only one.
+  // Return the symbol before the last one of a state, kNone if there is only one.
   int32_t other_symbol(int32_t state) const {
     const auto row = rows_[state];
     return row.size() > 1 ? row[row.size() - 2].symbol : kNone;
@@ -84,7 +84,7 @@ class StateSearch {
     }
     budget_.spend(1 + 2 * static_cast<int64_t>(rows_[state].size()));
   }
-  // Reaches the place that a byte or a label leads to.
+  // Reach the place that a byte or a label leads to.
   void read(int32_t reached, int32_t rule) {
     const StateRole reads = kind(reached);
     const int32_t other = other_symbol(reached);
@@ -105,7 +105,7 @@ class StateSearch {
       reach(reached, rule);
     }
   }
-  // Makes the state after a call a symbol, and reaches the states after its exits.
+  // Make the state after a call a symbol, and reach the states after its exits.
   void note_symbol(int32_t follows, CallSymbol symbol) {
     if (found.symbol_of[follows] != kNone) return;
     const size_t number = found.symbols.size();
@@ -173,7 +173,7 @@ class StepWriter {
     for (int32_t symbol : calls_of_[rule]) count += states_.returns[symbol][way] != kNone;
     return count;
   }
-  // Fills the row with the states that blocks and labels lead to from a place.
+  // Fill the row with the states that blocks and labels lead to from a place.
   void read(size_t place) {
     std::ranges::fill(row_, kNone);
     for (const Arc& arc : rows_[states_.states[place]]) {
@@ -189,7 +189,7 @@ class StepWriter {
     }
     class_column_ = classes.number(interval_of, found.byte_class, budget_);
   }
-  // Calls `each(reached)` for the columns of the row in turn, with kNone if nothing is read.
+  // Call `each(reached)` for the columns of the row in turn, with kNone if nothing is read.
   template <class Each>
   void for_columns(Each each) const {
     for (int32_t block : class_column_) each(row_[block]);
@@ -236,7 +236,7 @@ class StepWriter {
       before = reached;
     });
   }
-  // Writes the steps of a column that leads to a state; notes their edges, calls and ends unless the column before led
+  // Write the steps of a column that leads to a state; note their edges, calls and ends unless the column before led
   // there.
   void write_steps(int32_t place, int32_t reached, bool is_new) {
     const int32_t last = last_symbol(reached);

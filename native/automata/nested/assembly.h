@@ -44,7 +44,7 @@ struct AssembledStates {
   Vector<int32_t> rule_start;        // [R], the first state of each rule
 };
 
-// The states of trim transitions, found from their first state on.
+// Return the states of trim transitions, found from their first state on.
 AssembledStates assembled_states(const DeterministicRules& rules, Budget& budget);
 
 // The steps between states, by state and column: a class of bytes, the end of the text, or a label. A sequence is empty

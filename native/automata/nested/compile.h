@@ -19,7 +19,7 @@ struct NestedAutomaton {
   std::vector<int32_t> headroom, symbol_headroom;
 };
 
-// Throws LimitExceeded past `max_states`.
+// Throw LimitExceeded past `max_states`.
 NestedAutomaton compile(const NestedLayout& layout, int64_t max_states, Budget& budget);
 
 }  // namespace automata

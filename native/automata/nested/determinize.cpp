@@ -59,7 +59,7 @@ class SymbolNfa {
     }
     if (all_.arcs.size() > before) add(call.source, layout_.num_rules() + call.rule, all_.num_states++);
   }
-  // Adds arcs at an unreachable state, which cut the bytes in the same way as the arcs of all prepared rules.
+  // Add arcs at an unreachable state, which cut the bytes in the same way as the arcs of all prepared rules.
   void add_cuts() {
     bool cuts[257] = {};
     for (const Prepared& prepared : layout_.prepared) {

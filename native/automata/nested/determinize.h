@@ -40,10 +40,10 @@ struct DeterministicRules {
   Vector<uint8_t> has_text;     // [X], whether some text ends in an exit
 };
 
-// Throws LimitExceeded past `max_states`.
+// Throw LimitExceeded past `max_states`.
 DeterministicRules determinize(const NestedLayout& layout, int64_t max_states, Budget& budget);
 
-// The minimal automaton of a layout of one rule, which calls none.
+// Return the minimal automaton of a layout of one rule, which calls none.
 ByteTables regular(const NestedLayout& layout, int64_t max_states, int64_t dense_bytes, Budget& budget);
 
 }  // namespace automata

@@ -41,7 +41,7 @@ class RuleCopies {
     wanted_.close();
   }
 
-  // Adds all wanted copies, and transitively those that they call.
+  // Add all wanted copies, and transitively those that they call.
   void add_all(int64_t max_states) {
     for (int32_t copy = 0; copy < wanted_.size(); ++copy) {
       add(copy);
@@ -49,7 +49,7 @@ class RuleCopies {
     }
   }
 
-  // The copies as one automaton; all of them have the same number of exits.
+  // Return the copies as one automaton; all of them have the same number of exits.
   DeterministicRules automaton() const {
     const int32_t num_copies = wanted_.size(), first = symbols_.first_start();
     const int32_t begins[] = {0, first, first + num_copies, first + 2 * num_copies};
@@ -77,12 +77,12 @@ class RuleCopies {
     return exit - symbols_.exit_offsets[rule_of_exit_[exit]];
   }
   bool is_exit(const Arc& arc) const { return arc.symbol >= symbols_.first_exit(); }
-  // Returns whether an arc ends a rule in an exit that is not among the wanted ones, which ascend.
+  // Return whether an arc ends a rule in an exit that is not among the wanted ones, which ascend.
   bool is_unwanted(const Arc& arc, std::span<const int32_t> exits) const {
     return is_exit(arc) && final_[arc.target] && !std::ranges::binary_search(exits, exit_of(arc.symbol));
   }
 
-  // Adds a copy, and marks the copies that it calls as wanted.
+  // Add a copy, and mark the copies that it calls as wanted.
   void add(int32_t copy) {
     const Vector<int32_t> key(wanted_[copy].begin(), wanted_[copy].end(), budget_);
     const int32_t start = rule_start_[key[0]];
@@ -104,7 +104,7 @@ class RuleCopies {
     for (int32_t state : states) local_[state] = kNone;
   }
 
-  // The states that can be reached from a start, except the last state, and including the start.
+  // Return the states that can be reached from a start, except the last state, and including the start.
   Vector<int32_t> reached(int32_t start, std::span<const int32_t> exits) {
     Vector<int32_t> states(1, start, budget_);
     local_[start] = 0;
@@ -118,7 +118,7 @@ class RuleCopies {
     }
     return states;
   }
-  // Keeps those of some states, numbered in `local_`, from which a wanted exit is reached; the others lose their
+  // Keep those of some states, numbered in `local_`, from which a wanted exit is reached; the others lose their
   // numbers.
   void keep_coaccessible(Vector<int32_t>& states, std::span<const int32_t> exits) {
     Vector<Edge> edges(budget_);
@@ -140,7 +140,7 @@ class RuleCopies {
     });
   }
 
-  // The copy of the rule whose call leads to `follows`, for the exits after which the text continues.
+  // Return the copy of the rule whose call leads to `follows`, for the exits after which the text continues.
   int32_t copy_of_call(int32_t follows) {
     wanted_.discard();
     for (const Arc& arc : rows_[follows]) {
@@ -150,7 +150,7 @@ class RuleCopies {
     }
     return wanted_.close().number;
   }
-  // Adds the arcs of a state except its calls.
+  // Add the arcs of a state except its calls.
   void add_others(int32_t state, int32_t copy, std::span<const int32_t> exits) {
     for (const Arc& arc : rows_[state]) {
       if (arc.symbol < symbols_.first_start()) {

@@ -6,7 +6,7 @@ namespace automata {
 
 namespace {
 
-// Calls `each(label, target)` for the labels of a state.
+// Call `each(label, target)` for the labels of a state.
 template <class Each>
 void for_labels(const ByteTables& automaton, int32_t state, Each each) {
   for (int32_t label = 0; label < automaton.num_labels; ++label) {
@@ -15,7 +15,7 @@ void for_labels(const ByteTables& automaton, int32_t state, Each each) {
   }
 }
 
-// Numbers the states of a fragment, and returns whether texts begin in a state other than 0.
+// Number the states of a fragment, and return whether texts begin in a state other than 0.
 bool name_states(const ByteTables& automaton, const ArcsByState& arcs, int32_t start, NfaFragment& fragment) {
   std::vector<uint8_t> is_end = automaton.final;
   bool starts_anew = std::ranges::any_of(arcs.all(), [&](const ByteArc& arc) { return arc.target == start; });

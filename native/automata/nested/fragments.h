@@ -15,8 +15,8 @@ struct NfaFragment {
   std::vector<int32_t> state_of;  // [Q], the state of the fragment that each state of the automaton becomes
 };
 
-// The fragment of the texts from `start` on: that state is state 0 if no arc leads back to it, and final states that no
-// arc leaves are state 1.
+// Return the fragment of the texts from `start` on: that state is state 0 if no arc leads back to it, and final states
+// that no arc leaves are state 1.
 NfaFragment nfa_fragment(const ByteTables& automaton, int32_t start, Budget& budget);
 
 }  // namespace automata

@@ -59,7 +59,7 @@ class ExitPaths {
       std::ranges::fill(allowed_, true);
     }
   }
-  // The least room of the paths of a state.
+  // Return the least room of the paths of a state.
   int32_t least(int32_t state) const {
     int32_t least = kNone;
     for (int32_t exit = 0; exit < num_exits_; ++exit) {
@@ -90,7 +90,7 @@ class ExitPaths {
       budget_.spend(2 + static_cast<int64_t>(before_[state].size() + returning_[state + 1].size()));
     }
   }
-  // Disallows symbols after which some continuation has no path yet; returns whether there were any.
+  // Disallow symbols after which some continuation has no path yet; return whether there were any.
   bool take_out() {
     bool some = false;
     for (size_t symbol = 0; symbol < allowed_.size(); ++symbol) {

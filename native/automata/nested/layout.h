@@ -88,13 +88,13 @@ struct NestedLayout {
     return {piece_epsilon.data() + piece_epsilon_offsets[piece],
             piece_epsilon.data() + piece_epsilon_offsets[piece + 1]};
   }
-  // Where a call continues, by exit of its rule.
+  // Return where a call continues, by exit of its rule.
   std::span<const int32_t> targets_of(const Call& call) const {
     return {targets.data() + call.first_target, static_cast<size_t>(first_exit[call.rule + 1] - first_exit[call.rule])};
   }
 };
 
-// The returns of all calls, without those that lead nowhere.
+// List the returns of all calls, without those that lead nowhere.
 Vector<Return> returns_of(const NestedLayout& layout, Budget& budget);
 
 // All arcs, with the states within chains and copies numbered after those of the network, and room for some more arcs.

@@ -23,7 +23,7 @@ class Merging {
     drop_dead_ends();
   }
 
-  // Finds a representative for each state by its transitions, whose targets are then representatives.
+  // Find a representative for each state by its transitions, whose targets are then representatives.
   void merge() {
     support::Interner<OutArc> known(budget_);
     Vector<int32_t> first(budget_);  // the state of each row
@@ -42,7 +42,7 @@ class Merging {
     }
   }
 
-  // The automaton of the representatives.
+  // Return the automaton of the representatives.
   Minimal renumbered() const {
     const int32_t num_states = rows_.num_states();
     Vector<int32_t> number(num_states, kNone, budget_);

@@ -11,7 +11,7 @@
 
 namespace automata {
 
-// The coaccessible part of the transitions, with states of equal transitions merged, sorted by state and then by
+// Return the coaccessible part of the transitions, with states of equal transitions merged, sorted by state and then by
 // symbol. All states can be reached from state 0.
 Minimal merged(Transitions&& automaton, Budget& budget);
 

@@ -22,7 +22,7 @@ Vector<Edge> edges_of(const ArcsByState& arcs, int32_t num_states, Budget& budge
   return edges;
 }
 
-// The least number of counted states from each state to an end: a search with edges of length 0 and 1.
+// Return the least number of counted states from each state to an end: a search with edges of length 0 and 1.
 Vector<int32_t> least_numbers(const ByteTables& automaton, const Vector<Edge>& edges,
                               std::span<const uint8_t> is_counted, Budget& budget) {
   const support::Groups into = entering(automaton.num_states(), edges, budget);
@@ -50,7 +50,7 @@ Vector<int32_t> least_numbers(const ByteTables& automaton, const Vector<Edge>& e
   return least;
 }
 
-// The greatest number of counted states from each state to an end.
+// Return the greatest number of counted states from each state to an end.
 Vector<int32_t> most_numbers(const ArcsByState& arcs, int32_t num_states, const Vector<Edge>& edges,
                              std::span<const uint8_t> is_counted, Budget& budget) {
   Vector<int32_t> most(num_states, kEndless, budget);

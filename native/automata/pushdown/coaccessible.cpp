@@ -31,7 +31,7 @@ class LinkedLists {
     (lists_[list].first == kNone ? lists_[list].first : links_[lists_[list].last].next) = link;
     lists_[list].last = link;
   }
-  // Calls `each(value)`, which may append to other lists.
+  // Call `each(value)`, which may append to other lists.
   template <class Each>
   void visit(int32_t list, Each each) const {
     for (int32_t link = lists_[list].first; link != kNone; link = links_[link].next) {
@@ -80,7 +80,7 @@ class SearchRound {
       pop(reached);
     }
   }
-  // Whether such a text exists for each symbol under a state; if there are none, for the empty stack.
+  // Return whether such a text exists for each symbol under a state; if there are none, for the empty stack.
   bool completes(int32_t state) const { return missing_[state] == 0; }
 
  private:
@@ -130,7 +130,7 @@ class SearchRound {
     const auto size = static_cast<int32_t>(moves_.sequences[move.pushes].size());
     follow({move.pushes, size, state, pops.empty() ? kNoSymbol : pops.back()}, move.target);
   }
-  // The separate state for a state that has popped a symbol.
+  // Return the separate state for a state that has popped a symbol.
   int32_t popping(int32_t state, int32_t symbol) {
     const int32_t number = partly_.intern({state, symbol}).number;
     if (number == static_cast<int32_t>(popped_states_.size())) {
@@ -139,7 +139,7 @@ class SearchRound {
     }
     return num_states_ + number;
   }
-  // Follows a move until the symbols it pushed are popped, as far as this is known.
+  // Follow a move until the symbols it pushed are popped, as far as this is known.
   void follow(Waiting move, int32_t at) {
     for (; move.size > 0; --move.size) {
       const int32_t symbol = moves_.sequences[move.pushes][move.size - 1], number = known(at, symbol);

@@ -43,7 +43,8 @@ struct Moves {
   }
 };
 
-// Whether each state is doubtful, `[Q]`: without a simple reason that it can be completed whatever lies under it.
+// Return whether each state is possibly dead, `[Q]`: whether the search finds no proof that it can be completed
+// whatever lies under it.
 Vector<uint8_t> possibly_dead_states(const Moves& moves, Budget& budget);
 
 }  // namespace automata

@@ -37,7 +37,7 @@ void write_elements(const Stacks& stacks, std::span<const Element> elements, Row
   rows.end_row();
 }
 
-// Sorts the values from `begin` on and removes duplicates. There may be millions, so comparisons are charged.
+// Sort the values from `begin` on and remove duplicates. There may be millions, so comparisons are charged.
 template <class T>
 void sort_unique_from(Vector<T>& values, size_t begin, Budget& budget) {
   const auto first = values.begin() + static_cast<ptrdiff_t>(begin);
@@ -48,7 +48,7 @@ void sort_unique_from(Vector<T>& values, size_t begin, Budget& budget) {
   values.erase(std::unique(first, values.end()), values.end());
 }
 
-// The steps of each state without shared ones.
+// Return the steps of each state without shared ones.
 Vector<ColumnStep> steps_of(const Determinizer& found, Budget& budget) {
   const support::Groups by_state = support::grouped(
       found.num_states(), found.groups.size(), [&](size_t g) { return found.groups[g].state; }, budget);

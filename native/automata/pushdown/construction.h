@@ -13,7 +13,7 @@
 //                Where an element's rule can end and its local stack is empty, the text continues where the caller
 //                does, which depends on the real stack: for each symbol that may be on top, the step pops it, it is put
 //                under all local stacks, and the tree has a branch (a look)
-//     group      handles many columns at once: those that only one place reads
+//     group      handles many columns at once: those that only one leaf reads
 //     collision  columns that several places read lead to sets; columns that lead to the same places are handled
 //                together
 //     boundary   what follows words over some columns. Many states inside words end them in the same way: the boundary
@@ -22,7 +22,7 @@
 // Equal elements are merged, so two derivations of the same text that lead to the same place cost nothing.
 //
 // Words (see `automata/pushdown/grammar.py`) are resolved in a set as a whole: reading on has priority, and only
-// columns that no place reads end words; of the words that can end, the one with the highest priority does. A lazy word
+// columns that no leaf reads end words; of the words that can end, the one with the highest priority does. A lazy word
 // that can end does so before anything is read. The symbols that may lie under a set are those that may lie under each
 // of its elements.
 //
@@ -93,14 +93,14 @@ struct PushdownConstruction {
   std::vector<int32_t> headroom, symbol_headroom;  // `automata/pushdown/headroom.h`
 };
 
-// Throws LimitExceeded past `max_states`.
+// Throw LimitExceeded past `max_states`.
 PushdownConstruction construct(const RuleNetwork& network, const ConstructionOptions& options, Budget& budget);
 
-// The steps including those that states share with others, in order and unique.
+// Return the steps including those that states share with others, in order and unique.
 std::vector<ColumnStep> with_shared(std::span<const ColumnStep> steps, std::span<const SharedSteps> shared,
                                     int32_t num_states, Budget& budget);
 
-// The moves of sorted steps: the steps without their columns, in order and unique.
+// Return the moves of sorted steps: the steps without their columns, in order and unique.
 std::vector<Move> moves_of(std::span<const ColumnStep> steps, Budget& budget);
 
 }  // namespace automata

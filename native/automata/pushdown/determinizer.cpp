@@ -98,7 +98,8 @@ int32_t Determinizer::new_state(std::span<const Element> elements, int32_t from)
   return num_states() - 1;
 }
 
-// The state for an ordered set of elements, without the common part of their stacks; kNone if a bound is exceeded.
+// Return the state for an ordered set of elements, without the common part of their stacks; kNone if a bound is
+// exceeded.
 int32_t Determinizer::set_of(const Elements& elements, int32_t from) {
   if (elements.size() == 1) return place(elements[0].state, from);
   known_sets_.discard();
@@ -189,7 +190,7 @@ void Determinizer::push_set(int32_t at, int32_t popped, int32_t columns, Element
   tasks_.push_back({Task::Kind::kSet, at, popped, columns, kNone, 0, std::move(elements), Vector<int32_t>(budget_)});
 }
 
-// Finds the steps of a state.
+// Find the steps of a state.
 void Determinizer::read_on(int32_t at) {
   const auto own = elements(at);
   push_set(at, Stacks::kEmpty, sets.all(), Elements(own.begin(), own.end(), budget_));
@@ -210,7 +211,7 @@ void Determinizer::do_task(Task task) {
   }
 }
 
-// Finds the steps over some columns after some symbols have been popped.
+// Find the steps over some columns after some symbols have been popped.
 void Determinizer::explore(const Task& task) {
   const Leaves found = leaves_of(task.elements);
   if (ends_lazily(found)) return end_words(found.leaves, task, task.columns);
@@ -251,7 +252,7 @@ void Determinizer::explore_alone(const Task& task) {
   if (left != ColumnSets::kEmpty) end_words(found.leaves, task, left);
 }
 
-// The network that some elements reach without reading, and the rules that can end with an empty local stack.
+// Return the places that some elements reach without reading, and the rules that can end with an empty local stack.
 Determinizer::Leaves Determinizer::leaves_of(std::span<const Element> elements) {
   Leaves found{Vector<Leaf>(budget_), Vector<int32_t>(budget_)};
   LeafSet leaves(found.leaves, budget_);
@@ -277,7 +278,7 @@ bool Determinizer::ends_lazily(const Leaves& leaves) const {
   return std::ranges::any_of(leaves.leaves, [&](const Leaf& leaf) { return network.ends_lazily(leaf.state); });
 }
 
-// Adds the steps over the columns that only one place reads.
+// Add the steps over the columns that only one leaf reads.
 void Determinizer::emit(std::span<const Leaf> leaves, const Task& task, int32_t columns) {
   if (columns == ColumnSets::kEmpty) return;
   for (const Leaf& leaf : leaves) {
@@ -295,7 +296,7 @@ void Determinizer::emit(std::span<const Leaf> leaves, const Task& task, int32_t 
   }
 }
 
-// Adds the steps over the columns that several network read.
+// Add the steps over the columns that several leaves read.
 void Determinizer::collide(std::span<const Leaf> all_leaves, const Task& task, int32_t columns) {
   if (columns == ColumnSets::kEmpty) return;
   Vector<Leaf> leaves(budget_);
@@ -338,7 +339,7 @@ void Determinizer::add_collision(std::span<const Leaf> leaves, std::span<const i
   groups.push_back({task.at, popped, sequences.of(pushes), target, columns, false});
 }
 
-// Ends the words of the highest priority, over columns that no place reads.
+// End the words of the highest priority, over columns that no leaf reads.
 void Determinizer::end_words(std::span<const Leaf> leaves, const Task& task, int32_t columns) {
   int32_t best = kNone;
   for (const Leaf& leaf : leaves) {
@@ -361,7 +362,7 @@ void Determinizer::end_words(std::span<const Leaf> leaves, const Task& task, int
   }
 }
 
-// The state after some words over some columns; its steps are found or scheduled.
+// Return the state after some words over some columns; its steps are found or scheduled.
 int32_t Determinizer::boundary(const Elements& elements, int32_t columns, int32_t from) {
   known_boundaries_.discard();
   known_boundaries_.push(columns);

@@ -22,23 +22,23 @@ class Determinizer {
  public:
   Determinizer(const RuleNetwork& network, const ConstructionOptions& options, Budget& budget);
 
-  // Finds all states that can be reached from the start, and their steps.
+  // Find all states that can be reached from the start, and their steps.
   void run();
 
-  // The state for a single state of the network, which is found on the way from another one.
+  // Return the state for a single state of the network, which is found on the way from another one.
   int32_t place(int32_t state, int32_t from);
   int32_t num_states() const { return static_cast<int32_t>(came_from.size()); }
   std::span<const Element> elements(int32_t state) const {
     return {elements_.data() + element_offsets_[state], elements_.data() + element_offsets_[state + 1]};
   }
-  // The stacks that a symbol stands for, as cells; and as elements, with their tops as states.
+  // Return the stacks that a symbol stands for, as cells; and as elements, with their tops as states.
   Vector<int32_t> stacks_of(int32_t symbol);
   Elements elements_of(int32_t symbol);
-  // The rules at the bottom of some elements, directly above the real stack.
+  // Return the rules at the bottom of some elements, directly above the real stack.
   Vector<int32_t> lowest_rules(std::span<const Element> elements) const;
-  // The rules in which a symbol is pushed.
+  // Return the rules in which a symbol is pushed.
   Vector<int32_t> rules_below(int32_t symbol);
-  // The symbols that may lie under every one of some rules.
+  // Return the symbols that may lie under every one of some rules.
   Vector<int32_t> under_all(std::span<const int32_t> rules) const;
 
   Stacks stacks;

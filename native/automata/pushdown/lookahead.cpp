@@ -14,7 +14,7 @@ constexpr int32_t kMostPops = 64;
 
 }  // namespace
 
-// The symbol for any of some stacks; notes the rules that it may lie under.
+// Return the symbol for any of some stacks; note the rules that it may lie under.
 int32_t Determinizer::choice(const StackProduct& product) {
   const auto [number, is_new] = choices_.intern(product.stacks);
   const int32_t symbol = network.end_state() + 1 + number;
@@ -34,7 +34,7 @@ int32_t Determinizer::choice(const StackProduct& product) {
   return symbol;
 }
 
-// Adds a branch for each symbol that may lie below.
+// Add a branch for each symbol that may lie below.
 void Determinizer::look_below(const Task& task, int32_t columns) {
   if (stacks[task.popped].height >= kMostPops) return stop(Unbounded::kPops, task.elements, task.at);
   const auto look = static_cast<int32_t>(looks_.size());
@@ -43,7 +43,7 @@ void Determinizer::look_below(const Task& task, int32_t columns) {
   branch(look);
 }
 
-// Adds the branches that are missing.
+// Add the branches that are missing.
 void Determinizer::branch(int32_t number) {
   Look& look = looks_[number];
   const Vector<int32_t> symbols = under_all(lowest_rules(look.elements));
@@ -69,7 +69,7 @@ void Determinizer::next_branch(Task task) {
   push_set(at, popped, columns, std::move(above));
 }
 
-// Adds the steps through the callers of a rule, one after the other.
+// Add the steps through the callers of a rule, one after the other.
 void Determinizer::next_return(Task task) {
   if (task.next == 0 && !may_return(task)) return;
   const auto under = network.under(task.number);
@@ -80,7 +80,7 @@ void Determinizer::next_return(Task task) {
   push_set(at, popped, columns, Elements(1, Element{Stacks::kEmpty, symbol}, budget_));
 }
 
-// Returns whether a chain of returns is followed.
+// Return whether a chain of returns is followed.
 bool Determinizer::may_return(const Task& task) {
   if (static_cast<int64_t>(groups.size()) > options_.max_ways) return stop(Unbounded::kWays, {}, task.at), false;
   if (stacks[task.popped].height <= options_.max_configurations) return true;
@@ -91,7 +91,7 @@ bool Determinizer::may_return(const Task& task) {
   return false;
 }
 
-// Adds the steps to more states than may be carried.
+// Add the steps to more states than may be carried.
 void Determinizer::give_up(const Task& task, int32_t columns) {
   if (too_many.empty()) {
     const int32_t last = place(network.end_state(), task.at);

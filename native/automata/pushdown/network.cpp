@@ -12,7 +12,7 @@ namespace automata {
 
 namespace {
 
-// The keys that can be reached along edges from `first`, including itself, ascending.
+// Return the keys that can be reached along edges from `first`, including itself, ascending.
 Vector<int32_t> reached(const NumberLists& edges, int32_t first, Budget& budget) {
   Vector<uint8_t> seen(edges.size(), false, budget);
   Vector<int32_t> found(1, first, budget);
@@ -85,7 +85,7 @@ void PushdownNetwork::sort_rows() {
   }
 }
 
-// Finds the states that end their rule and do nothing else.
+// Find the states that end their rule and do nothing else.
 void PushdownNetwork::find_returns(const RuleNetwork& network) {
   const auto goes = [](int32_t target) { return target != kNone; };
   const auto classes = static_cast<size_t>(network.num_classes), labels = static_cast<size_t>(network.num_labels);
@@ -204,7 +204,7 @@ PushdownNetwork::Known PushdownNetwork::find_closure(int32_t state) {
   return found;
 }
 
-// The columns with which the text may continue at a state, and the rules whose callers may continue as well.
+// Return the columns with which the text may continue at a state, and the rules whose callers may continue as well.
 PushdownNetwork::Reads PushdownNetwork::reads(int32_t state) {
   Reads found{ColumnSets::kEmpty, Vector<int32_t>(budget_)};
   Vector<int32_t> todo(1, state, budget_);

@@ -69,22 +69,22 @@ class PushdownNetwork {
   const Vector<int32_t>& rules() const { return rule_of_; }                 // of all states
   std::span<const int32_t> row(int32_t state) const { return go_[state]; }  // the target of each column, or kNone
   int32_t columns(int32_t state) const { return columns_[state]; }
-  // Whether a state only reads: no word ends there, no rule is called there, and its rule does not end there or has no
-  // callers that could continue.
+  // Return whether a state only reads: no word ends there, no rule is called there, and its rule does not end there or
+  // has no callers that could continue.
   bool is_plain(int32_t state) const { return is_plain_[state]; }
   // In order of words.
   std::span<const WordEnd> words(int32_t state) const {
     return {words_.data() + word_offsets_[state], words_.data() + word_offsets_[state + 1]};
   }
   bool ends_lazily(int32_t state) const { return !words(state).empty() && words(state).front().word < num_lazy_; }
-  // The symbols that can lie directly under a call of a rule.
+  // Return the symbols that can lie directly under a call of a rule.
   std::span<const int32_t> under(int32_t rule) const { return under_[rule]; }
-  // The columns with which the text may continue after a rule, or a superset of them.
+  // Return the columns with which the text may continue after a rule, or a superset of them.
   int32_t first(int32_t rule) const { return first_[rule]; }
-  // A rule and those that its tail calls lead to, ascending.
+  // Return a rule and those that its tail calls lead to, ascending.
   Vector<int32_t> called_last(int32_t rule) const;
   Closure closure(int32_t state);
-  // The least number of symbols above the top with which the open rules can be ended, by state.
+  // Return the least number of symbols above the top with which the open rules can be ended, by state.
   Vector<int32_t> headrooms() const;
 
  private:

@@ -21,7 +21,7 @@ class Simulation {
         before_(budget),
         budget_(budget) {}
 
-  // Reads one byte; returns false if more configurations are reached than may be carried.
+  // Read one byte; return false if more configurations are reached than may be carried.
   bool read(uint8_t byte) {
     std::swap(found_, before_);
     found_.clear();

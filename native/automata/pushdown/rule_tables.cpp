@@ -27,7 +27,7 @@ class RuleNumbering {
   bool is_end(const Arc& arc) const { return num_rules_ <= label(arc) && label(arc) < 2 * num_rules_; }
   std::span<const Arc> arcs(int32_t state) const { return rows_[states.order[state]]; }
 
-  // Numbers the states of all rules, and stores where each rule begins.
+  // Number the states of all rules, and store where each rule begins.
   void number_all(RuleTables& found, Budget& budget) {
     found.rule_start.assign(num_rules_, kNone);
     if (start_ == kNone) return;

@@ -21,7 +21,8 @@ struct Sequences {
   }
 };
 
-// The sequences of a trie: sequence p is sequence parent[p], which is below p, and then symbol[p]; the first is empty.
+// Return the sequences of a trie: sequence p is sequence parent[p], which is below p, and then symbol[p]; the first is
+// empty.
 Sequences sequences_of(std::span<const int32_t> parent, std::span<const int32_t> symbol, Budget& budget);
 
 }  // namespace automata

@@ -11,7 +11,7 @@ class UsedSequences {
  public:
   UsedSequences(const Stacks& stacks, Budget& budget);
 
-  // The number of a cell's sequence.
+  // Return the number of a cell's sequence.
   int32_t of(int32_t cell);
   int32_t num_symbols() const { return symbols_.size(); }
   int32_t symbol(int32_t number) const { return symbols_[number]; }

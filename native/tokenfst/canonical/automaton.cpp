@@ -69,7 +69,7 @@ int32_t CanonicalAutomaton::min_tokens(int64_t state) const {
   return best == kNoEnd ? kNoEnd : best + 1;
 }
 
-// The least number of tokens to go after the tokens that may follow the last one, or `best` if none is lower.
+// Return the least number of tokens to go after the tokens that may follow the last one, or `best` if none is lower.
 int32_t CanonicalAutomaton::least_besides(int32_t subset, int32_t last, int32_t best) const {
   const auto blocked = tables_.pairs->after(last);
   for (const SubsetEdge& edge : tables_.subsets.of(subset)) {

@@ -37,7 +37,7 @@ class CanonicalAutomaton : public Automaton {
     std::shared_ptr<const Pairs> pairs;
   };
 
-  // Keeps the masks of at most `max_masks` subsets.
+  // Keep the masks of at most `max_masks` subsets.
   CanonicalAutomaton(std::shared_ptr<const Vocabulary> vocabulary, Tables tables, size_t max_masks);
 
   const Tables& tables() const { return tables_; }
@@ -50,13 +50,13 @@ class CanonicalAutomaton : public Automaton {
   size_t num_bytes() const;
 
   bool is_final(int64_t state) const { return tables_.subsets.final[subset_of(state)] != 0; }
-  // The state after one more token, -1 if it is not allowed.
+  // Return the state after one more token, -1 if it is not allowed.
   int64_t advance(int64_t state, int32_t token) const;
-  // The least number of tokens to the end of the text, counting the end token.
+  // Return the least number of tokens to the end of the text, counting the end token.
   int32_t min_tokens(int64_t state) const;
 
   void fill(const State& state, int64_t remaining, std::span<uint32_t> out) override;
-  // Does the same if the masks of the subset are kept, and nothing otherwise: never waits for another thread.
+  // Do the same if the masks of the subset are kept, and nothing otherwise: never waits for another thread.
   bool fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out) const;
 
  private:

@@ -37,7 +37,7 @@ namespace {
 
 using support::Groups;
 
-// Returns whether any of some ascending positions is in none of some intervals.
+// Return whether any of some ascending positions is in none of some intervals.
 bool any_outside(std::span<const int32_t> positions, std::span<const Interval> intervals) {
   auto at = positions.begin();
   for (const Interval& interval : intervals) {
@@ -61,7 +61,7 @@ class Backwards {
       std::fill(sources_.begin() + edges.offsets[state], sources_.begin() + edges.offsets[state + 1], state);
     }
   }
-  // Calls `each` for the source of every edge to a cell.
+  // Call `each` for the source of every edge to a cell.
   template <class Each>
   void for_sources(int32_t cell, Each each) const {
     for (int32_t edge : edges_[cell]) each(sources_[edge]);
@@ -132,7 +132,7 @@ class LivenessSearch {
     changed_.push_back(cell);
   }
 
-  // Updates all runs in a state that has become free.
+  // Update all runs in a state that has become free.
   void free_runs(int32_t state) {
     for (int32_t cell = cells_.first_of(state); cell < cells_.end_of(state); ++cell) {
       bool news = false;
@@ -145,7 +145,7 @@ class LivenessSearch {
     }
   }
 
-  // Updates the runs in a state that some token changed in the last round may follow.
+  // Update the runs in a state that some token changed in the last round may follow.
   void follow(int32_t state) {
     note_positions(state);
     if (positions_.empty()) return;
@@ -163,7 +163,7 @@ class LivenessSearch {
       budget_.spend(1 + static_cast<int64_t>(tokens.size()));
     }
   }
-  // Notes the positions of the tokens by which a state leads to runs with one token less to go.
+  // Note the positions of the tokens by which a state leads to runs with one token less to go.
   void note_positions(int32_t state) {
     positions_.clear();
     for (int32_t edge = edges_.offsets[state]; edge < edges_.offsets[state + 1]; ++edge) {
@@ -178,7 +178,7 @@ class LivenessSearch {
       budget_.spend(1 + static_cast<int64_t>(tokens.size()));
     }
   }
-  // Returns whether one of the positions is outside of the intervals of a token.
+  // Return whether one of the positions is outside of the intervals of a token.
   bool any_may_follow(std::span<const Interval> intervals, bool& is_sorted) {
     // Trying a few is nearly always enough.
     for (size_t probe = 0; probe < 8; ++probe) {
@@ -193,7 +193,7 @@ class LivenessSearch {
     return any_outside(positions_, intervals);
   }
 
-  // Propagates the changes to states one token earlier.
+  // Propagate the changes to states one token earlier.
   void look_back() {
     newly_free_.clear();
     dirty_.clear();

@@ -24,7 +24,7 @@ class Cells {
   const Cell& operator[](int32_t cell) const { return cells_[cell]; }
   int32_t of_edge(int32_t edge) const { return of_edge_[edge]; }
   const Vector<int32_t>& of_edges() const { return of_edge_; }
-  // The tokens of a cell, and the number of tokens to go after each.
+  // Return the tokens of a cell, and the number of tokens to go after each.
   std::span<const int32_t> tokens(int32_t cell) const { return edges_.members_of(cells_[cell].number); }
   std::span<int32_t> least(int32_t cell) { return {least_.data() + begins_[cell], least_.data() + begins_[cell + 1]}; }
   std::span<const int32_t> least(int32_t cell) const {
@@ -43,7 +43,7 @@ class Cells {
   Vector<int32_t> least_;     // by cell and token
 };
 
-// Finds the numbers of all cells; returns the number at the start of the text.
+// Find the numbers of all cells; return the number at the start of the text.
 int32_t find_least(Cells& cells, const CanonicalEdges& edges, const CanonicalProduct& product, const Pairs& pairs,
                    int32_t closing, Budget& budget);
 

@@ -38,11 +38,11 @@ struct Derivation {
   int32_t made = false;
 };
 
-// The index of the first merge that does not make a token of the bytes of two others, all three non-empty; the number
-// of merges if there is none.
+// Return the index of the first merge that does not make a token of the bytes of two others, all three non-empty; the
+// number of merges if there is none.
 size_t first_wrong(const Vocabulary& vocabulary, std::span<const Merge> merges);
 
-// Runs the encoder's merges over every token, `[V]`. Without a list, any two tokens that spell a token merge, the token
+// Run the encoder's merges over every token, `[V]`. Without a list, any two tokens that spell a token merge, the token
 // with the least id first.
 std::vector<Derivation> derivations(const Vocabulary& vocabulary, std::optional<std::span<const Merge>> merges,
                                     Budget& budget);

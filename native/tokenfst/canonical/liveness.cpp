@@ -35,11 +35,11 @@ class Grouping {
   }
 
   int32_t size() const { return static_cast<int32_t>(firsts_.size()); }
-  // The groups of a class are numbered from here up to the first group of the next class.
+  // Return the first group of a class, whose groups are numbered up to the first group of the next class.
   int32_t begin(int32_t number) const { return begins_[number]; }
-  // The place of a group's first token among those of its class.
+  // Return the place of a group's first token among those of its class.
   int32_t first(int32_t group) const { return firsts_[group]; }
-  // The group of a token, by its place among all members.
+  // Return the group of a token, by its place among all members.
   int32_t of_member(int32_t number, int32_t member) const { return begins_[number] + group_[member]; }
 
  private:
@@ -48,7 +48,7 @@ class Grouping {
     auto operator<=>(const SortKey&) const = default;
   };
 
-  // Splits the groups of the tokens from member `begin` on by their numbers, one number for each token.
+  // Split the groups of the tokens from member `begin` on by their numbers, one number for each token.
   void refine(int32_t begin, std::span<const int32_t> least) {
     keys_.clear();
     for (size_t at = 0; at < least.size(); ++at) {
@@ -83,7 +83,7 @@ class Grouping {
   Budget& budget_;
 };
 
-// Copies every edge once for each group of its class that leads to an end.
+// Copy every edge once for each group of its class that leads to an end.
 LiveEdges split(const CanonicalEdges& edges, const Cells& cells, const Grouping& groups, int32_t num_tokens,
                 Budget& budget) {
   LiveEdges found{{}, {}, std::vector<int32_t>(static_cast<size_t>(num_tokens), kNone), groups.size(), kNoEnd};

@@ -12,7 +12,7 @@ namespace {
 using support::Groups;
 using DerivationSpan = std::span<const Derivation>;
 
-// All tokens, sorted by a key.
+// Return all tokens, sorted by a key.
 template <class Key>
 Vector<int32_t> ordered_by(DerivationSpan tokens, Key key, Budget& budget) {
   Vector<int32_t> order(tokens.size(), budget);
@@ -22,7 +22,7 @@ Vector<int32_t> ordered_by(DerivationSpan tokens, Key key, Budget& budget) {
   return order;
 }
 
-// The tokens that a merge makes, grouped by their left half, in the given order.
+// Return the tokens that a merge makes, grouped by their left half, in the given order.
 Groups by_left(DerivationSpan tokens, const Vector<int32_t>& order, Budget& budget) {
   Vector<int32_t> merged(budget);
   for (int32_t token : order) {
@@ -51,7 +51,7 @@ Groups children(DerivationSpan tokens, Budget& budget) {
   return by_left(tokens, ordered_by(tokens, key, budget), budget);
 }
 
-// Extends the end of each token to those of all tokens below it.
+// Extend the end of each token to those of all tokens below it.
 void lengthen(DerivationSpan tokens, DepthFirst& order) {
   for (size_t at = order.token_at.size(); at-- > 0;) {
     const int32_t token = order.token_at[at], parent = tokens[token].left;
@@ -104,7 +104,7 @@ class Blocking {
     }
   }
 
-  // The intervals of a token, with touching ones joined; valid until the next call.
+  // Return the intervals of a token, with touching ones joined; valid until the next call.
   std::span<const Interval> after(int32_t token, Budget& budget) {
     found_.clear();
     const Derivation* whole = nullptr;
@@ -130,7 +130,7 @@ class Blocking {
     };
     return by_left(tokens, ordered_by(tokens, key, budget), budget);
   }
-  // One past the last position of the tokens from which a merge may take its right half.
+  // Return one past the last position of the tokens from which a merge may take its right half.
   int32_t stop(const Derivation& merged) const {
     const Derivation& part = tokens_[merged.right];
     int32_t found = order_.position[merged.right] + 1;
@@ -143,7 +143,7 @@ class Blocking {
     }
     return found;
   }
-  // Returns whether a merge that takes a part comes before the merge that makes the whole of it.
+  // Return whether a merge that takes a part comes before the merge that makes the whole of it.
   bool comes_before(const Derivation& merged, const Derivation& whole, const Derivation& part) const {
     const bool tie = merged.clock == whole.clock && whole.clock == part.clock;
     const bool by_rank = tie && tokens_[merged.right].clock < part.clock;

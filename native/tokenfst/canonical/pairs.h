@@ -50,7 +50,7 @@ struct Pairs {
   }
   bool may_follow(int32_t left, int32_t right) const { return is_outside(after(left), position[right]); }
 
-  // Returns whether a position is in none of some intervals.
+  // Return whether a position is in none of some intervals.
   static bool is_outside(std::span<const Interval> intervals, int32_t place) {
     const auto behind = std::ranges::upper_bound(intervals, place, {}, &Interval::first);
     return behind == intervals.begin() || place >= (behind - 1)->end;

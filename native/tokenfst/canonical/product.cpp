@@ -71,7 +71,7 @@ class Explorer {
     }
   }
 
-  // The states that lead to an end.
+  // Return the states that lead to an end.
   CanonicalProduct product() {
     const Vector<int32_t> number = numbered_live();
     CanonicalProduct found;
@@ -144,7 +144,7 @@ class Explorer {
     }
   }
 
-  // The number of each state among those that lead to an end, by bytes or by other edges; kNone for all others.
+  // Return the number of each state among those that lead to an end, by bytes or by other edges; kNone for all others.
   Vector<int32_t> numbered_live() const {
     Vector<Edge> edges(budget_);
     const auto add = [&](int32_t state, int32_t target) {

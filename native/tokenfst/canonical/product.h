@@ -65,7 +65,7 @@ struct CanonicalProduct {
   bool is_empty() const { return automaton.start == kNone; }
 };
 
-// The product of a non-empty constraint with a dense table. Throws LimitExceeded past `max_states`.
+// Return the product of a non-empty constraint with a dense table. Throw LimitExceeded past `max_states`.
 CanonicalProduct product(const automata::ByteTables& constraint, const PieceAutomaton& pieces, const WholePieces& words,
                          int64_t max_states, Budget& budget);
 

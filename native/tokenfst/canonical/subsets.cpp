@@ -44,7 +44,7 @@ class SubsetConstruction {
   }
 
  private:
-  // Adds the edges of a set; returns whether the text may end there.
+  // Add the edges of a set; return whether the text may end there.
   bool expand(int32_t state) {
     bool is_final = false;
     for (int32_t member : sets_[state]) {
@@ -71,7 +71,7 @@ class SubsetConstruction {
     found.any = targets_.size() == num_apart ? found.apart : close();
     return found;
   }
-  // Adds the targets of a class to those gathered, without duplicates; returns the least number of tokens to go.
+  // Add the targets of a class to those gathered, without duplicates; return the least number of tokens to go.
   template <class VisitEdges>
   int32_t gather(VisitEdges visit, bool apart) {
     int32_t least = kNoEnd;
@@ -83,7 +83,7 @@ class SubsetConstruction {
     });
     return least;
   }
-  // The set of the targets gathered, kNone if there are none.
+  // Return the set of the targets gathered, kNone if there are none.
   int32_t close() {
     if (targets_.empty()) return kNone;
     sets_.discard();

@@ -37,7 +37,7 @@ struct Subsets {
   }
 };
 
-// Throws LimitExceeded past `max_states`.
+// Throw LimitExceeded past `max_states`.
 Subsets subsets(const LiveEdges& edges, const CanonicalProduct& product, int64_t max_states, Budget& budget);
 
 }  // namespace tokenfst::canonical

@@ -15,7 +15,7 @@ using automata::GuardedEdge;
 // Memory is the limit on pieces and parts; this is the most that can be numbered.
 constexpr size_t kNumbered = std::numeric_limits<int32_t>::max();
 
-// The edges, with those of the end tokens before all others.
+// Return the edges, with those of the end tokens before all others.
 Vector<CountedEdge> with_end(const automata::CountedTables& automaton, std::span<const CountedEdge> edges,
                              Budget& budget) {
   const int32_t end = automaton.num_states(), most = automaton.max_register;
@@ -31,7 +31,7 @@ Vector<CountedEdge> with_end(const automata::CountedTables& automaton, std::span
   return found;
 }
 
-// The states with the register values from which tokens lead to an end.
+// Return the states with the register values from which tokens lead to an end.
 Vector<automata::StateValues> live_values(std::span<const CountedEdge> edges, int32_t num_locations,
                                           int32_t max_register, Budget& budget) {
   Vector<GuardedEdge> inside(budget);
@@ -48,7 +48,7 @@ Vector<automata::StateValues> live_values(std::span<const CountedEdge> edges, in
   return joined(*pieces, budget);
 }
 
-// The parts of edges that lead to values from which tokens lead to an end.
+// Return the parts of edges that lead to values from which tokens lead to an end.
 Vector<CountedEdge> live_edges(std::span<const CountedEdge> edges, int32_t num_locations, int32_t max_register,
                                Budget& budget) {
   const auto live = live_values(edges, num_locations, max_register, budget);

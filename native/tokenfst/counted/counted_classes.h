@@ -39,12 +39,12 @@ struct CountedClasses {
 // The automaton has at least one state.
 CountedClasses counted_classes(const automata::CountedTables& automaton, const Vocabulary& vocabulary, Budget& budget);
 
-// The transitions of classes and of the end tokens, between the states of `automaton` and one after the end. Unless
-// `spells_all`, edges that do not lead to an end are left out.
+// Return the transitions of classes and of the end tokens, between the states of `automaton` and one after the end.
+// Unless `spells_all`, edges that do not lead to an end are left out.
 GuardedTransitions guarded_transitions(const automata::CountedTables& automaton, const CountedClasses& classes,
                                        bool spells_all, Budget& budget);
 
-// Returns whether every byte that an automaton reads is a token by itself.
+// Return whether every byte that an automaton reads is a token by itself.
 bool spells_all(const automata::CountedTables& automaton, std::span<const bool> is_token_byte);
 
 }  // namespace tokenfst

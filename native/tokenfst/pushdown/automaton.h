@@ -50,12 +50,12 @@ class PushdownAutomaton : public Automaton {
   int32_t class_of(int32_t token) const;
   size_t num_bytes() const { return tables().num_bytes() + sizeof(ClassRun) * runs().size(); }
 
-  // The states before the first token and after an end token.
+  // Return the states before the first token and after an end token.
   PushdownState start() const { return PushdownState({tables().start, Stack()}); }
   PushdownState end() const { return PushdownState({tables().end_state(), Stack()}); }
   bool has_state(const PushdownState& state) const;
   bool is_final(const PushdownState& state) const;
-  // Whether a state allows any token.
+  // Return whether a state allows any token.
   bool allows_any(const PushdownState& state) const;
 
   struct Advanced {
@@ -64,9 +64,9 @@ class PushdownAutomaton : public Automaton {
   };
   Advanced advance(const PushdownState& state, int32_t token) const;
 
-  // The least number of tokens to the end of the text, however high the stack may become on the way.
+  // Return the least number of tokens to the end of the text, however high the stack may become on the way.
   std::optional<int64_t> min_tokens(const PushdownState& state, bool may_wait) const;
-  // Writes a mask; returns whether it did.
+  // Write a mask; return whether it did.
   bool fill(const PushdownState& state, int64_t remaining, std::span<uint32_t> out, bool may_wait);
 
   void fill(const State& state, int64_t remaining, std::span<uint32_t> out) override;
@@ -78,16 +78,16 @@ class PushdownAutomaton : public Automaton {
 
   Slack slack(const Stack& stack) const;
   bool has_room(const PushdownTables::Move& move, Slack slack) const { return move.room - move.pops <= slack; }
-  // Calls `visit(node)` for the nodes that a stack selects, from the root down, as long as it returns true.
+  // Call `visit(node)` for the nodes that a stack selects, from the root down, as long as it returns true.
   template <class Visit>
   void for_each_node(const Configuration& configuration, Visit visit) const;
   bool allows(const Configuration& configuration, int32_t number) const;
   Configuration moved(const Configuration& configuration, const PushdownTables::Move& move) const;
   Advanced advance_several(const PushdownState& state, int32_t number) const;
 
-  // The classes that the nodes of a path allow, ascending.
+  // Return the classes that the nodes of a path allow, ascending.
   std::vector<int32_t> allowed(std::span<const int32_t> path, Slack slack) const;
-  // Masks of a configuration, null if the call would have to wait for them.
+  // Mask of a configuration, null if the call would have to wait for them.
   Mask mask(const Configuration& configuration, bool may_wait);
   Mask mask_within(const Configuration& configuration, int64_t limit, bool may_wait);
   Mask kept_mask(const CacheKey& key, bool may_wait);

@@ -70,7 +70,7 @@ Several<std::pair<int, int>> tops_of(const PushdownState& state) {
   return nb::tuple(found);
 }
 
-// The topmost symbols of a stack, the topmost one last.
+// Return the topmost symbols of a stack, the topmost one last.
 std::string shown(const Stack& stack) {
   constexpr int kShown = 8;
   std::vector<int32_t> symbols;
@@ -147,7 +147,7 @@ void require_state(const PushdownAutomaton& automaton, const PushdownState& stat
   require(automaton.has_state(state), "the state is none of the automaton's");
 }
 
-// Requires that moves pop exactly the symbols that have been read: distances rely on it.
+// Require that moves pop exactly the symbols that have been read: distances rely on it.
 void require_exact_pops(const PushdownTables& tables) {
   const Depths depths = depths_of(tables);
   for (int32_t node : depths.order) {
@@ -225,12 +225,13 @@ void bind_pushdown_automata(nb::module_& m) {
   nb::class_<StackDistance>(m, "StackDistance", "The number of tokens to the end with a stack.")
       .def(nb::new_(&make_distance), "tables"_a, "max_bytes"_a, "max_context_bytes"_a)
       .def("by_context", &by_context, "max_contexts"_a,
-           "The distances by all contexts that occur with any stack; None if there are more than this.");
+           "Return the distances by all contexts that occur with any stack; None if there are more than this.");
   nb::class_<PushdownAutomaton, Automaton> automaton(m, "PushdownCore", "An automaton over tokens with a stack.");
   def_runs(automaton, [](const PushdownAutomaton& self) -> const auto& { return *self.parts().runs; })
       .def(nb::new_(&make_automaton), "vocabulary"_a, "tables"_a, "run_end"_a, "run_class"_a, "distance"_a,
            "max_depth"_a, "max_masks"_a)
-      .def("within", &within, "max_depth"_a, "The same with a stack of at most `max_depth` symbols, -1 for any number.")
+      .def("within", &within, "max_depth"_a,
+           "Return the same with a stack of at most `max_depth` symbols, -1 for any number.")
       .def_prop_ro("start", [](const PushdownAutomaton& a) { return a.start(); })
       .def_prop_ro("end_state", [](const PushdownAutomaton& a) { return a.end(); })
       .def_prop_ro("tables", [](const PushdownAutomaton& a) { return a.parts().tables; })
@@ -240,18 +241,18 @@ void bind_pushdown_automata(nb::module_& m) {
           "token_class", [](const PushdownAutomaton& a) { return array(class_of_tokens(a.vocabulary(), a.runs())); },
           nb::rv_policy::move, "The class of every token, `[V]`.")
       // Called at every step: positional, since names take nanobind longer than the step.
-      .def("is_final", &is_final, "Whether the text may end in a state.")
-      .def("advance", &advance, "The state after a state and one more token, None if it is not allowed.")
+      .def("is_final", &is_final, "Return whether the text may end in a state.")
+      .def("advance", &advance, "Return the state after a state and one more token, None if it is not allowed.")
       .def("fill_bitmask", &fill_bitmask, "Write the mask of a state.")
       .def("fill_within", &fill_within, "Write the mask of a state within a budget of tokens.")
-      .def("min_tokens", &min_tokens, "The least number of tokens from a state to the end of the text.")
+      .def("min_tokens", &min_tokens, "Return the least number of tokens from a state to the end of the text.")
       .def(
           "allows_any",
           [](const PushdownAutomaton& automaton, const PushdownState& state) {
             require_state(automaton, state);
             return automaton.allows_any(state);
           },
-          "state"_a, "Whether a state allows a token or the end.");
+          "state"_a, "Return whether a state allows a token or the end.");
 }
 
 }  // namespace tokenfst

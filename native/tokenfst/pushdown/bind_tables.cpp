@@ -153,7 +153,7 @@ void require_edges(const PushdownTables& tables) {
   }
 }
 
-// Requires nodes that are no deeper than allowed, and moves that pop no more than has been read there.
+// Require nodes that are no deeper than allowed, and moves that pop no more than has been read there.
 void require_depths(const PushdownTables& tables) {
   const Depths depths = depths_of(tables);
   require(!depths.order.empty(), "the nodes are no trees");
@@ -203,7 +203,7 @@ SharedTables make_tables(int32_t num_states, int32_t num_symbols, int32_t num_cl
 
 const PushdownTables& tables_in(nb::handle self) { return nb::cast<const PushdownTables&>(self); }
 
-// A member of records as a column.
+// Return a member of records as a column.
 template <class Record>
 auto shown_column(const std::vector<Record> PushdownTables::* records, int32_t Record::* member) {
   return [records, member](nb::handle_t<PushdownTables> self) {
@@ -227,8 +227,8 @@ auto trim(const TokenEffects& effects, const PushdownTables& tables, Values<int3
   return std::make_tuple(names[static_cast<int>(found.result)], std::move(left));
 }
 
-// The ways over symbols: `[N, columns]`, the nodes into which columns pop symbols, and where those of each symbol
-// begin.
+// Return the ways over symbols: `[N, columns]`, the nodes into which columns pop symbols, and where those of each
+// symbol begin.
 auto ways_over(const PushdownTables& tables, Budget& budget) {
   std::vector<int32_t> across, nodes, offsets{0};
   unlocked([&] {
@@ -257,7 +257,8 @@ void bind_effects(nb::module_& m) {
   nb::class_<Trees>(m, "PushdownTrees", "The effects of texts on a state and a stack, as trees of popped symbols.")
       .def("__len__", &Trees::size)
       .def("paths", &paths_of, "tree"_a, "budget"_a,
-           "All paths through a tree: symbols popped, from the top down, symbols pushed, and the state that follows.")
+           "Return all paths through a tree: symbols popped, from the top down, symbols pushed, and the state that "
+           "follows.")
       .def("build", &build_trees, "paths"_a, "budget"_a,
            "Add a tree for each list of paths; return all trees and the numbers of the new ones.");
   nb::class_<TokenEffects> effects(m, "TokenEffects",
@@ -319,7 +320,7 @@ void bind_pushdown_tables(nb::module_& m) {
       .def_prop_ro("push_offsets", &shown<&PushdownTables::push_offsets>)
       .def_prop_ro("push_symbols", &shown<&PushdownTables::push_symbols>);
   m.def("context_tables", &tables_of, "effects"_a, "start"_a, "max_configurations"_a, "headroom"_a, "symbol_headroom"_a,
-        "budget"_a, "The tables of effects and of the end.");
+        "budget"_a, "Return the tables of effects and of the end.");
   m.def("trimmed", &trim, "effects"_a, "tables"_a, "overflow"_a, "budget"_a,
         "Keep the effects after which tokens lead to an end: whether this was possible, and the effects.");
   m.def(
@@ -327,9 +328,10 @@ void bind_pushdown_tables(nb::module_& m) {
       [](const PushdownTables& tables, Budget& budget) {
         return unlocked([&] { return clashing_class(tables, budget); });
       },
-      "tables"_a, "budget"_a, "A class that has two moves in one configuration, if there is any.");
+      "tables"_a, "budget"_a, "Return a class that has two moves in one configuration, if there is any.");
   m.def("pop_distances", &ways_over, "tables"_a, "budget"_a,
-        "How many tokens it takes until a symbol has been popped: ways, nodes, and where those of each symbol begin.");
+        "Return how many tokens it takes until a symbol has been popped: ways, nodes, and where those of each symbol "
+        "begin.");
 }
 
 }  // namespace tokenfst

@@ -37,7 +37,7 @@ class ContextNodes {
 
   int32_t size() const { return trees_.num_states + below_.size(); }
   int32_t depth(int32_t node) const { return depth_[node]; }
-  // The trees of a node, by class.
+  // Return the trees of a node, by class.
   std::span<const Item> items(int32_t node) const {
     if (node < trees_.num_states) {
       return {roots_.data() + root_begins_[node], roots_.data() + root_begins_[node + 1]};
@@ -78,7 +78,7 @@ class ContextNodes {
     }
   }
 
-  // Sorts the children of a node's trees by symbol, and finds where those of each symbol begin; returns how many there
+  // Sort the children of a node's trees by symbol, and find where those of each symbol begin; return how many there
   // are.
   int32_t sort_by_symbol(int32_t node) {
     std::ranges::fill(offsets_, 0);
@@ -92,7 +92,7 @@ class ContextNodes {
                    [&](int32_t number, const Part& part) { by_symbol_[--offsets_[part.popped]] = {number, part.to}; });
     return count;
   }
-  // Visits the children from the last to the first.
+  // Visit the children from the last to the first.
   template <class Visit>
   void for_each_child(int32_t node, Visit visit) const {
     const auto own = items(node);
@@ -129,7 +129,7 @@ class OutcomeTable {
         of_tree_(trees.size(), kUnknown, budget),
         found_(budget) {}
 
-  // The outcome of a class with these trees at a depth, kDead if it does nothing there. Depths ascend.
+  // Return the outcome of a class with these trees at a depth, kDead if it does nothing there. Depths ascend.
   int32_t outcome(int32_t depth, std::span<const Item> items) {
     if (depth != depth_) {
       depth_ = depth;
@@ -190,7 +190,7 @@ void add_edges(const ContextNodes& nodes, OutcomeTable& outcomes, PushdownTables
   tables.edges = support::charged_copy(edges, budget);
 }
 
-// The numbers of sequences in the tables, in the order in which moves push them; the empty one has number 0.
+// Return the numbers of sequences in the tables, in the order in which moves push them; the empty one has number 0.
 Vector<int32_t> add_pushes(const OutcomeTable& outcomes, const Trees& trees, PushdownTables& tables, Budget& budget) {
   Vector<int32_t> push_of(trees.sequences.size(), kUnknown, budget);
   push_of[SequenceTrie::kEmpty] = 0;
@@ -207,8 +207,8 @@ Vector<int32_t> add_pushes(const OutcomeTable& outcomes, const Trees& trees, Pus
   return push_of;
 }
 
-// How many symbols beyond the height after popping a move needs: for its pushes, for the rest of the rule that it leads
-// to, and for the continuation after each pushed symbol has been popped.
+// Return how many symbols beyond the height after popping a move needs: for its pushes, for the rest of the rule that
+// it leads to, and for the continuation after each pushed symbol has been popped.
 int32_t room_of(const PushdownTables& tables, int32_t push, int32_t target, const ContextOptions& options) {
   const auto symbols = tables.pushed(push);
   int32_t needed = static_cast<int32_t>(symbols.size()) + std::max(options.headroom[target], 0);

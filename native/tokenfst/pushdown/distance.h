@@ -30,15 +30,15 @@ class StackContexts {
 
   const Ways& ways() const { return ways_; }
   int32_t size() const { return vectors_.size(); }
-  // The context of a stack with one more symbol, and its cost; kNoEnd if no end can be reached. Whatever it throws,
-  // everything that was found before stays.
+  // Return the context of a stack with one more symbol, and its cost; kNoEnd if no end can be reached. Whatever it
+  // throws, everything that was found before stays.
   Context onto(int32_t context, int32_t symbol);
   std::span<const int32_t> vector(int32_t context) const { return vectors_[context]; }
-  // The distance from a state.
+  // Return the distance from a state with a stack of a context.
   int32_t distance(int32_t context, int32_t state) const { return vectors_[context][ways_.kinds().of(state)]; }
   size_t num_bytes() const;
-  // How many tokens follow a push onto a stack of a context, beyond those counted for it; kFar or more if there is no
-  // way to the end.
+  // Return how many tokens follow a push onto a stack of a context, beyond those counted for it; kFar or more if there
+  // is no way to the end.
   int32_t rest(int32_t context, int32_t push) const;
 
   static constexpr Context kNoEnd{0, kFar};

@@ -25,16 +25,16 @@ class PushSets;
 
 class Kinds {
  public:
-  // Makes every node a separate kind.
+  // Make every node a separate kind.
   explicit Kinds(const PushdownTables& tables, Budget& budget);
-  // Makes indistinguishable nodes one kind; `rows` are those of all nodes.
+  // Make indistinguishable nodes one kind; `rows` are those of all nodes.
   Kinds(const PushdownTables& tables, const PushSets& rows, Budget& budget);
 
   int32_t size() const { return static_cast<int32_t>(nodes_.size()); }
   int32_t of(int32_t node) const { return kind_of_[node]; }
-  // One node of each kind.
+  // Return one node of each kind.
   std::span<const int32_t> nodes() const { return nodes_; }
-  // The kind with one more symbol popped, or kDead.
+  // Return the kind with one more symbol popped, or kDead.
   int32_t child(int32_t kind, int32_t symbol) const { return children_[kind][symbol]; }
 
  private:
@@ -91,7 +91,7 @@ class PopColumns {
   PopColumns(const Kinds& kinds, int32_t num_symbols, Budget& budget);
 
   int32_t size() const { return size_; }
-  // The columns of a symbol, ascending.
+  // Return the columns of a symbol, ascending.
   std::span<const Popped> of(int32_t symbol) const {
     return {popped_.data() + offsets_[symbol], popped_.data() + offsets_[symbol + 1]};
   }

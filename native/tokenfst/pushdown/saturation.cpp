@@ -77,7 +77,7 @@ void Saturation::find_words() {
   }
 }
 
-// Finds the pushes with one more symbol, and reserves room for their landings.
+// Find the pushes with one more symbol, and reserve room for their landings.
 void Saturation::find_pushes() {
   const auto before = [&](size_t push) {
     const auto& longer = pushes_[static_cast<int32_t>(push)];
@@ -117,7 +117,7 @@ void Saturation::land_at_targets() {
   for (int32_t push : longer_[pushes_.size()]) level(0).landed.push_back({push, ~pushes_[push].before});
 }
 
-// Lands a push of one more symbol where columns of that symbol lead; returns the amount of work.
+// Land a push of one more symbol where columns of that symbol lead; return the amount of work.
 int64_t Saturation::land(int32_t push, std::span<const uint64_t> columns, int32_t distance) {
   const int32_t symbol = pushes_[push].symbol;
   uint64_t* has_landed = has_landed_.data() + landed_offsets_[push];
@@ -177,7 +177,7 @@ void Saturation::change(int32_t push) {
   if (!std::exchange(is_changed_[push], true)) changed_pushes_.push_back(push);
 }
 
-// Ends a push and all pushes with more symbols under it.
+// End a push and all pushes with more symbols under it.
 void Saturation::end(int32_t push) {
   if (has_ended_[push]) return;
   ending_.assign(1, push);

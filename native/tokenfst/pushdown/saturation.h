@@ -32,7 +32,7 @@ class Saturation {
   void run();
 
   support::Matrix<int32_t>& lowest() { return lowest_; }  // [column, row]
-  // Calls `take(push, landing)` for each landing, those of one push in order of their costs.
+  // Call `take(push, landing)` for each landing, those of one push in order of their costs.
   template <class Take>
   void for_each_landing(Take take) const {
     for (int32_t distance = 0; distance < static_cast<int32_t>(levels_.size()); ++distance) {
@@ -66,12 +66,12 @@ class Saturation {
   DistanceLevel& level(int32_t distance);
   void land_at_targets();
   int64_t land(int32_t push, std::span<const uint64_t> columns, int32_t distance);
-  // Combines landings and fresh columns that are `distance` tokens together.
+  // Combine landings and fresh columns that are `distance` tokens together.
   void meet(int32_t distance);
   void go_on(const Landed& landed, std::span<const uint64_t> columns, int32_t distance);
   void change(int32_t push);
   void end(int32_t push);
-  // Makes the new columns of ways fresh after one more token.
+  // Make the new columns of ways fresh after one more token.
   void add_fresh(int32_t distance);
   void add_row(int32_t row, int32_t distance);
 

@@ -41,7 +41,7 @@ class Stack {
     int32_t highest() const { return highest_; }
     uint64_t hash() const { return hash_; }
 
-    // Returns whether the note of the stack to `owner` has been noted and no other thread is accessing it.
+    // Return whether `owner` has left a note on the stack and no other thread is accessing it.
     bool noted(const void* owner, CellNote& found) const {
       if (busy_.test_and_set(std::memory_order_acquire)) return false;
       const bool is_noted = note_.to.get() == owner;
@@ -82,22 +82,22 @@ class Stack {
   }
   ~Stack() { release(top_); }
 
-  // The stack whose topmost cell this is.
+  // Return the stack whose topmost cell this is.
   static Stack of(const Cell* cell) { return Stack(kept(cell)); }
 
   const Cell* top() const { return top_; }
   bool empty() const { return !top_; }
   int32_t height() const { return top_ ? top_->height_ : 0; }
   uint64_t hash() const { return top_ ? top_->hash_ : 0; }
-  // The greatest symbol, -1 for none.
+  // Return the greatest symbol, -1 for none.
   int32_t highest() const { return top_ ? top_->highest_ : -1; }
 
   void push(int32_t symbol) { top_ = new Cell(symbol, top_); }
-  // The symbols, the topmost last.
+  // Return the symbols, the topmost last.
   std::vector<int32_t> symbols() const;
 
   friend bool operator==(const Stack& left, const Stack& right);
-  // An arbitrary total order, consistent with equality.
+  // Return an arbitrary total order, consistent with equality.
   friend bool operator<(const Stack& left, const Stack& right);
 
  private:

@@ -18,7 +18,7 @@ StackDistance::StackDistance(std::shared_ptr<const PushdownTables> tables, Capac
       budget_(capacity.max_bytes, std::numeric_limits<double>::infinity(), interrupt),
       cache_(kMaxEntries) {}
 
-// Makes the data that every call needs; if it throws, the next call continues from there.
+// Make the data that every call needs; if it throws, the next call continues from there.
 void StackDistance::prepare() {
   if (!ways_) ways_ = std::make_unique<const Ways>(*tables_, budget_);
   if (contexts_ && contexts_->num_bytes() > capacity_.max_context_bytes) forget();
@@ -34,7 +34,7 @@ void StackDistance::forget() {
   ++time_;
 }
 
-// The context of a stack, and the total cost counted for it.
+// Return the context of a stack, and the total cost counted for it.
 std::optional<Context> StackDistance::context_of(const Stack::Cell* cell, bool may_find) {
   Vector<const Stack::Cell*> unknown(budget_);
   CellNote note;
@@ -105,7 +105,7 @@ std::shared_ptr<const ClassDistances> StackDistance::made(std::span<const int32_
   return found;
 }
 
-// Adds the classes of a node, above a stack of some context.
+// Add the classes of a node, above a stack of some context.
 void StackDistance::add_node(int32_t node, const Context& context, ClassDistances& found) {
   const auto edges = tables_->edges_of(node);
   for (const PushdownTables::Edge& edge : edges) {

@@ -53,11 +53,12 @@ class StackDistance {
 
   const PushdownTables& tables() const { return *tables_; }
 
-  // The fewest tokens from a state with a stack to the end, counting the end token; kFar if it cannot be reached.
+  // Return the fewest tokens from a state with a stack to the end, counting the end token; kFar if it cannot be
+  // reached.
   std::optional<int32_t> least(const Configuration& configuration, bool may_wait);
-  // The distances after the classes that a path of a stack allows.
+  // Return the distances after the classes that a path of a stack allows.
   std::optional<Found> after_classes(std::span<const int32_t> path, const Stack& stack, bool may_wait);
-  // All contexts that occur with any stack; nothing if there are more than `max_contexts`.
+  // Return all contexts that occur with any stack; nothing if there are more than `max_contexts`.
   std::optional<ContextDistances> by_context(int32_t max_contexts);
 
  private:

@@ -35,17 +35,18 @@ class TreeTargets {
   const TreePool& pool() const { return pool_; }
 
  private:
-  // The targets of steps that neither pop nor push, and are the only steps of their column; kMixed for other steps.
+  // Return the targets of steps that neither pop nor push, and are the only steps of their column; kMixed for other
+  // steps.
   static Vector<int32_t> plain_table(const automata::PushdownTables& automaton, Budget& budget);
 
   void add_states();
-  // Adds the data known immediately of new trees: what their parts all loop on, and the columns that none can take.
+  // Add the data known immediately of new trees: what their parts all loop on, and the columns that none can take.
   void add_trees();
   void add_tree(const Loops& loops, std::span<const uint32_t> live);
-  // Computes a tree followed by a column; the columns of a character's pending rests come after the other columns.
+  // Compute a tree followed by a column; the columns of a character's pending rests come after the other columns.
   int32_t resolve(int32_t tree, int32_t column);
   int32_t followed(int32_t tree, int32_t column);
-  // Adds the parts of the tree of a leaf followed by a column to the others.
+  // Add the parts of the tree of a leaf followed by a column to the others.
   void follow_leaf(const Part& leaf, int32_t column);
   void add_step(const Part& leaf, const automata::PushdownStep& step);
   int32_t passed(int32_t tree, int32_t column);

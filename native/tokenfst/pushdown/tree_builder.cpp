@@ -18,7 +18,7 @@ void TreeBuilder::open(const Part& leaf, size_t level) {
   open_.push_back(leaf);
 }
 
-// Turns all levels below one into trees, and these into children.
+// Turn all levels below one into trees, and these into children.
 void TreeBuilder::close(std::span<const int32_t> symbols, size_t level, TreePool& pool) {
   while (begins_.size() > level + 1) {
     const size_t begin = begins_.back();

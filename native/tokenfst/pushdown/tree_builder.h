@@ -46,7 +46,7 @@ class TreeBuilder {
  public:
   explicit TreeBuilder(Budget& budget) : budget_(budget), order_(budget), open_(budget), begins_(budget) {}
 
-  // Appends the parts of the tree with these paths to others.
+  // Append the parts of the tree with these paths to others.
   void build(const Paths& paths, TreePool& pool, Vector<Part>& parts);
 
  private:
@@ -60,7 +60,7 @@ class TreeBuilder {
   Vector<size_t> begins_;  // where the parts of each level begin
 };
 
-// Adds all paths of a tree.
+// Add all paths of a tree.
 void add_paths(const Trees& trees, int32_t tree, Paths& paths, Budget& budget);
 
 }  // namespace tokenfst

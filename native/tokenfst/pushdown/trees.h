@@ -56,7 +56,7 @@ class SequenceTrie {
 
   int32_t size() const { return longer_.size(); }
   const LongerSequence& operator[](int32_t sequence) const { return longer_[sequence]; }
-  // A sequence with one or several symbols appended.
+  // Return a sequence with one or several symbols appended.
   int32_t extended(int32_t sequence, int32_t symbol) { return longer_.intern({sequence, symbol}).number; }
   int32_t extended(int32_t sequence, std::span<const int32_t> symbols) {
     for (int32_t symbol : symbols) sequence = extended(sequence, symbol);
@@ -78,21 +78,21 @@ struct Trees {
   std::span<const Part> operator[](int32_t tree) const {
     return {parts.data() + begins[tree], parts.data() + begins[tree + 1]};
   }
-  // The symbols of a sequence, from the bottom up.
+  // Return the symbols of a sequence, from the bottom up.
   std::vector<int32_t> symbols(int32_t sequence) const;
 };
 
 class TreePool {
  public:
   TreePool(int32_t num_states, int32_t num_symbols, Budget& budget);
-  // Continues from a finished set of trees.
+  // Continue from a finished set of trees.
   TreePool(const Trees& trees, Budget& budget);
 
   int32_t size() const { return trees_.size(); }
   std::span<const Part> operator[](int32_t tree) const { return trees_[tree]; }
   SequenceTrie& sequences() { return sequences_; }
   const SequenceTrie& sequences() const { return sequences_; }
-  // The tree of some parts, at least one, in any order.
+  // Return the tree of some parts, at least one, in any order.
   int32_t tree(std::span<Part> parts);
   Trees finish() const;
 

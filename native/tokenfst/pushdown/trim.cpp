@@ -27,7 +27,7 @@ class LiveSets {
         pairs_(budget),
         below_(budget) {}
 
-  // The kinds that are coaccessible with the empty stack.
+  // Return the kinds that are coaccessible with the empty stack.
   int32_t first() {
     for (int32_t kind = 0; kind < ways_.kinds().size(); ++kind) {
       if (ways_.to_end(kind) < kFar) sets_.push(kind);
@@ -36,7 +36,7 @@ class LiveSets {
   }
   bool contains(int32_t set, int32_t kind) const { return std::ranges::binary_search(sets_[set], kind); }
   bool contains_state(int32_t set, int32_t state) const { return contains(set, ways_.kinds().of(state)); }
-  // The set of a stack with one more symbol.
+  // Return the set of a stack with one more symbol.
   int32_t pushed(int32_t set, int32_t symbol) {
     if (above_[set][symbol] == kUnknown) {
       find_above(set, symbol);
@@ -48,11 +48,11 @@ class LiveSets {
     if (is_new) below_[static_cast<size_t>(found) * num_symbols() + symbol].push_back(set);
     return found;
   }
-  // The sets known to lie below a symbol in stacks with this set.
+  // Return the sets known to lie below a symbol in stacks with this set.
   std::span<const int32_t> below(int32_t set, int32_t symbol) const {
     return below_[static_cast<size_t>(set) * num_symbols() + symbol];
   }
-  // The number of known pairs of a set and one below it.
+  // Return the number of known pairs of a set and one below it.
   int32_t num_pairs() const { return pairs_.size(); }
 
  private:
@@ -111,7 +111,7 @@ class ReachabilitySearch {
         sets_(budget),
         following_(budget) {}
 
-  // Finds which moves lead to coaccessible nodes; none if nothing is coaccessible, or if it depends on the stack.
+  // Find which paths lead to coaccessible nodes; stop if none do, or if the answer depends on the stack.
   Trim run(const Ways& ways, std::span<const uint8_t> is_overflow) {
     const int32_t start = ways.tables().start;
     if (ways.to_end(ways.kinds().of(start)) >= kFar) return Trim::kEmpty;
@@ -141,7 +141,7 @@ class ReachabilitySearch {
 
   int32_t target(size_t move) const { return paths_.leaf(moves_[move].path).to; }
 
-  // The moves of each state, except those from and to overflow, which are kept.
+  // Group the paths by source state, except those from and to overflow states, which are kept.
   support::Groups sorted(int32_t num_states, std::span<const uint8_t> is_overflow) {
     for (size_t move = 0; move < moves_.size(); ++move) {
       is_alive_[move] = is_overflow[moves_[move].source] || is_overflow[target(move)];
@@ -163,7 +163,7 @@ class ReachabilitySearch {
     budget_.spend(16 * static_cast<int64_t>(sets_.size()) + 16);
   }
 
-  // Finds the sets that a stack with a given set may have after a move.
+  // Find the sets that a stack with a given set may have after a move.
   void find_sets(int32_t set, int32_t move) {
     sets_.assign(1, set);
     for (int32_t symbol : paths_.symbols(moves_[move].path)) {
@@ -229,7 +229,7 @@ void find_distinct(const TokenEffects& effects, Distinct& distinct, Budget& budg
   }
 }
 
-// The remaining tree of each pair: the same one, another one, or kDead.
+// Return the remaining tree of each pair: the same one, another one, or kDead.
 Vector<int32_t> trees_left(const Distinct& distinct, const ReachabilitySearch& search, TreePool& pool, Budget& budget) {
   Vector<int32_t> left(budget);
   Vector<Part> parts(budget);
@@ -253,7 +253,7 @@ Vector<int32_t> trees_left(const Distinct& distinct, const ReachabilitySearch& s
   return left;
 }
 
-// The effects with the remaining trees; classes with equal effects are merged.
+// Return the effects with the remaining trees; classes with equal effects are merged.
 TokenEffects merged(const TokenEffects& effects, const Distinct& distinct, std::span<const int32_t> left,
                     const TreePool& pool, Budget& budget) {
   Interner<Distinct::StateTree> known(budget);
@@ -308,7 +308,7 @@ std::optional<int32_t> clashing_class(const PushdownTables& tables, Budget& budg
     }
     budget.spend(static_cast<int64_t>(tables.edges_of(node).size()));
   }
-  // The classes of each node and of all nodes below it, from the deepest up.
+  // Return the classes of each node and of all nodes below it, from the deepest up.
   support::Matrix<uint32_t> classes(tables.num_nodes(), support::words_for(tables.num_classes), 0, budget);
   const Depths depths = depths_of(tables);
   for (const int32_t node : std::views::reverse(depths.order)) {

@@ -29,13 +29,13 @@ struct Trimmed {
   TokenEffects effects;
 };
 
-// The effects after which tokens lead to an end; classes without a difference are merged. `tables` are those of the
-// effects, including the end. Moves to and from the states of `overflow`, which stand for more configurations than are
-// carried, are kept, so that whoever runs the automaton notices.
+// Return the effects after which tokens lead to an end; classes without a difference are merged. `tables` are those of
+// the effects, including the end. Moves to and from the states of `overflow`, which stand for more configurations than
+// are carried, are kept, so that whoever runs the automaton notices.
 Trimmed trimmed(const TokenEffects& effects, const PushdownTables& tables, std::span<const int32_t> overflow,
                 Budget& budget);
 
-// A class with edges at two nodes of one path, or with several moves at one node, if there is any.
+// Return a class with edges at two nodes of one path, or with several moves at one node, if there is any.
 std::optional<int32_t> clashing_class(const PushdownTables& tables, Budget& budget);
 
 }  // namespace tokenfst

@@ -39,14 +39,14 @@ class Ways {
   const Kinds& kinds() const { return kinds_; }
   const PopColumns& columns() const { return columns_; }
   const Pushes& pushes() const { return pushes_; }
-  // The fewest tokens from nodes of a kind over a symbol, kFar if there is no way; and to the end.
+  // Return the fewest tokens from nodes of a kind over a symbol, kFar if there is no way; and to the end.
   int32_t across(int32_t kind, int32_t symbol, const PopColumns::Popped& popped) const {
     return kinds_.child(kind, symbol) == popped.kind ? 0 : lowest_[popped.column][push_set_of_[kind]];
   }
   int32_t to_end(int32_t kind) const {
     return kind == kinds_.of(tables_.end_state()) ? 0 : lowest_[PopColumns::kEndColumn][push_set_of_[kind]];
   }
-  // Where a push lands.
+  // Return where a push lands.
   std::span<const Landing> landings(int32_t push) const {
     return {landings_.data() + landing_offsets_[push], landings_.data() + landing_offsets_[push + 1]};
   }
