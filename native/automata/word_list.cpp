@@ -10,7 +10,6 @@ namespace automata {
 
 namespace {
 
-// An entry of the key of a finished state: an arc; the first one tells whether the state is final, and has no byte.
 class Builder {
  public:
   explicit Builder(Budget& budget)

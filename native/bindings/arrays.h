@@ -1,15 +1,15 @@
-// Arrays across the boundary with Python: checked on the way in, handed over without a copy on the way out.
+// Arrays across the boundary with Python: arguments are checked, results are handed over without a copy.
 //
-//     Values<T>   a one-dimensional array `[n]` of T, as a span
-//     Records<S>     an int32 array `[n, sizeof(S) / 4]` as a span of records S
-//     Grid<T>     a two-dimensional array `[n, m]` of T
+//     Values<T>    a one-dimensional array `[n]` of T, as a span
+//     Records<S>   an int32 array `[n, sizeof(S) / 4]` as a span of records S
+//     Grid<T>      a two-dimensional array `[n, m]` of T
 //     Output<T>, OutputGrid<T>   arrays of one and two dimensions that are written to
 //
 // An argument of another type, number of dimensions or layout is a TypeError, and nothing is ever converted: a copy
-// made on the way would hide a slow call, and writes to it would be lost. Bindings check the values themselves, with
-// `require`.
+// would hide a slow call, and writes to it would be lost. Bindings check values themselves, with `require`.
 //
-//     array(values), rows(records), grid(values, columns)   numpy arrays that own what they are given
+//     array(values), records(values), grid(values, rows, columns)   numpy arrays that own their data
+//     view_of(values, owner), shown<&Class::member>                 read-only views of data that an object owns
 #pragma once
 
 #include <nanobind/nanobind.h>

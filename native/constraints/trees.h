@@ -1,12 +1,12 @@
-// Trees: the spellings of a few characters, each with the state that it leads to, byte by byte.
+// SpellingTree: the spellings of a few characters, byte by byte, each with its target state.
 //
-// A character is written as it is, by a short escape, or as digits (`constraints/spelling.h`). Which of these exist is
-// determined by the automaton of all spellings, so a node of a tree has a state of that automaton, its *base*. The tree
+// A character is written literally, by a short escape, or as digits (`constraints/spelling.h`). The automaton of all
+// spellings determines which of these exist, so a node of a tree has a state of that automaton, its *base*. The tree
 // has hexadecimal digits in lower case; the upper-case ones lead to the same states.
 //
-//     AllSpellings     the automaton of all spellings
-//     ByteEdge  a byte, and the state that it leads to
-//     SpellingTree      nodes, with edges by ascending bytes; node 0 is where the characters begin
+//     AllSpellings   the automaton of all spellings
+//     ByteEdge       a byte and its target state
+//     SpellingTree   nodes, with edges by ascending bytes; characters begin at node 0
 #pragma once
 
 #include <array>

@@ -15,7 +15,7 @@ namespace {
 using namespace bindings;
 using namespace nanobind::literals;
 
-// What an arena's sequences carry, and which tokens it masks.
+// The sizes of an arena's sequences, and the range of tokens that it masks.
 struct Shape {
   size_t configurations, stack_size;
   int64_t begin, end;
@@ -48,7 +48,7 @@ void require_shape(const char* what, const std::array<size_t, N>& shape, const s
           [&] { return std::string(what) + " has the shape " + shape_of(shape) + ", not " + shape_of(wanted); });
 }
 
-// Checked sequences, with what masks without a budget use.
+// Return checked sequences, with the fields that masks without a budget use.
 SequenceBatch rows_of(const ArenaMemory& held, const Slots& slots, const StateRows& rows) {
   const auto [size, configurations, parts] = rows.shape;
   require_shape("`row`", rows.shape, {slots.size(), held.shape.configurations, std::max<size_t>(parts, 1)});

@@ -23,12 +23,12 @@ template <class Logit>
 struct LogitRows {
   Logit* first;
   size_t rows, width, stride;
-  Logit infinity;  // what is written: minus infinity
+  Logit infinity;  // the value written: minus infinity
 
   std::span<Logit> operator[](size_t row) const { return {first + row * stride, width}; }
 };
 
-// What else a mask depends on.
+// The remaining parameters of a mask.
 struct Restriction {
   // How many tokens may still be written, `[B]`; empty for any number.
   std::span<const int64_t> remaining;

@@ -1,12 +1,12 @@
 // The arena's memory as the steps on the CPU read it.
 //
-//     Memory      the blocks of all slots
-//     Block       the block of one slot, in which every read is checked
-//     SequenceBatch   where the sequences of a batch stand
+//     Memory          the blocks of all slots
+//     Block           the block of one slot, with checked reads
+//     SequenceBatch   the rows, counts and stacks of the sequences of a batch
 //
-// The contents of blocks and sequences come from tensors that anybody may write to, even while a step runs, and one
-// number leads to the next. So no check beforehand would suffice: every read is checked where it is made, which costs a
-// comparison that never fails. Loops over words take a span, which is checked once.
+// The contents of blocks and sequences come from tensors that a user may write to at any time, and one number leads to
+// the next. So no check beforehand suffices: every read is checked where it is made, which costs a comparison that is
+// always predicted. Loops over words take a span, which is checked once.
 #pragma once
 
 #include <cstddef>

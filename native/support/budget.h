@@ -1,15 +1,15 @@
-// Budget: how much memory and time one piece of work may take, and how it is stopped.
+// Budget: the memory and time that one piece of work may take, and its cancellation.
 //
-//     LimitExceeded   thrown when a limit is hit: which one, and how much it allows
-//     Cancelled       thrown when another thread has asked the work to stop
-//     Budget          counts bytes; looks at the clock, at the stop flag and at signals once in a while
-//     Charge          charges bytes for as long as it lives
-//     Allocator       charges a budget for what a standard container allocates
+//     LimitExceeded   thrown when a limit is exceeded: which one, and its value
+//     Cancelled       thrown when another thread has cancelled the work
+//     Budget          counts bytes; polls the clock, the stop flag and signals
+//     Charge          charges bytes during its lifetime
+//     Allocator       charges a budget for the allocations of a standard container
 //     Vector, Map     std::vector and std::unordered_map with that allocator
 //
-// Everything that grows with its input lives in a Vector, so that peak memory is known and bounded, and every loop
-// calls `spend` with the number of elementary steps that it has made. A step takes a few nanoseconds; after kCredit of
-// them the budget looks at the clock, which keeps the time between two looks well below a millisecond.
+// Data that grows with its input lives in a Vector, so peak memory is known and bounded. Every loop calls `spend` with
+// the number of elementary steps that it has made. A step takes a few nanoseconds; the budget polls the clock every
+// kCredit steps, which is well below a millisecond.
 //
 // A budget belongs to one thread at a time. Only `cancel` may be called from another one.
 #pragma once
@@ -122,7 +122,7 @@ class Allocator {
   using propagate_on_container_move_assignment = std::true_type;
   using propagate_on_container_swap = std::true_type;
 
-  Allocator(Budget& budget) : budget_(&budget) {}  // NOLINT: budgets stand for their allocators
+  Allocator(Budget& budget) : budget_(&budget) {}  // NOLINT: a budget converts to its allocator
   template <class U>
   Allocator(const Allocator<U>& other) : budget_(other.budget()) {}
 

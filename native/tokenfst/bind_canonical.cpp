@@ -180,8 +180,8 @@ void require_subsets(const canonical::Subsets& subsets, int64_t num_classes) {
     int32_t before = -1;
     for (const SubsetEdge& edge : subsets.of(subset)) {
       require(before < edge.number && edge.number < num_classes, "the classes of a subset do not ascend");
-      require_within(std::array{edge.apart, edge.any}, -1, subsets.size() - 1, "subset");
-      require(edge.least_apart >= 0 && edge.least_any >= 0, "a number of tokens is negative");
+      require_within(std::array{edge.at_boundary, edge.joined}, -1, subsets.size() - 1, "subset");
+      require(edge.least_at_boundary >= 0 && edge.least_joined >= 0, "a number of tokens is negative");
       before = edge.number;
     }
   }

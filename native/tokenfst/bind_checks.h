@@ -24,7 +24,7 @@ void require_state(const Numbered& automaton, int64_t state) {
                     [&] { return "state " + std::to_string(state) + " is none of the automaton's"; });
 }
 
-// Return the state that an automaton gave, or none for -1, which says that a token is not allowed.
+// Return the state that an automaton gave, or none for -1, which means that the token is not allowed.
 inline std::optional<int64_t> if_allowed(int64_t state) { return state == -1 ? std::nullopt : std::optional(state); }
 
 // Return the state after a state and one more token, or none if the token is not allowed.

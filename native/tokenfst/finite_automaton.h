@@ -3,7 +3,7 @@
 //     state 0 .. Q - 2     where a text can stand between two tokens
 //     state Q - 1          the end of the sequence, after an end token
 //
-// The tables never change; masks are kept once they have been asked for, and distances are found when first asked for.
+// The tables never change; masks and distances are made on demand and cached.
 #pragma once
 
 #include <atomic>
@@ -30,8 +30,8 @@ class FiniteAutomaton : public Automaton {
     std::vector<ClassRun> runs;  // the class of every rank
     int32_t num_classes;
   };
-  // The space that the automaton may take besides its tables: kept masks, and bytes for the data found at the first
-  // call.
+  // The space that the automaton may take in addition to its tables: cached masks, and bytes for data computed on
+  // demand.
   struct Capacity {
     size_t max_masks;
     int64_t max_bytes;

@@ -2,7 +2,7 @@
 //
 //     ClassMasks   makes masks from classes instead of tokens: the ranks of each class are a few runs, so a mask that
 //                  allows little sets the bits of the allowed runs, and one that allows most clears the others
-//     MaskCache    keeps masks that were asked for before; the oldest is evicted first
+//     MaskCache    a bounded cache of masks
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ class ClassMasks {
   // Runs cover all ranks in order. The masks take some 8 bytes for each class and each run.
   ClassMasks(const Vocabulary& vocabulary, std::span<const ClassRun> runs, int32_t num_classes);
 
-  // Return the mask of the tokens of some classes; kNever is skipped, and kEnd stands for the end tokens.
+  // Return the mask of the tokens of some classes; kNever is skipped, and kEnd is the class of the end tokens.
   Words mask(std::span<const int32_t> allowed) const;
 
  private:

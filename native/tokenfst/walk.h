@@ -13,7 +13,7 @@
 //
 // Most of a free-text constraint is never visited. If everything that occurs below a node leaves its effect unchanged,
 // the node's tokens are one run. Inside a character the same test looks ahead: if every valid rest of the character has
-// one effect, that effect stands for all of them. Effect 0 is the identity.
+// one effect, that effect represents all of them. Effect 0 is the identity.
 //
 // Rejected: composing arc by arc (hundreds of milliseconds for free text); a table of all states by all tokens (Q x V);
 // the wildcard labels of Koo, Liu & He 2024, section 2.5.1 (not exact, and not needed for speed); links between

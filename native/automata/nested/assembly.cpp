@@ -11,7 +11,7 @@ namespace automata {
 
 namespace {
 
-// Whether a state only reads bytes and labels, is a call, or is an end of its rule; its last symbol tells which.
+// Whether a state only reads bytes and labels, is a call, or is an end of its rule; its last symbol decides.
 enum class StateRole { kPlain, kCall, kEnd };
 
 constexpr int64_t kMostSteps = int64_t{1} << 30;

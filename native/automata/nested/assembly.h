@@ -1,12 +1,10 @@
-// Turns the deterministic automaton of all rules into a pushdown automaton, directly: nothing has to be searched for.
+// Turns the deterministic automaton of all rules into a pushdown automaton, without a search.
 //
-//     a byte that leads to a place where rule r is called     pushes the symbol of the place, leads to the start of r
-//     a byte that leads to where rule r ends in exit i        pops, for each symbol of a place where r is called, that
-//                                                             symbol, and leads to where that place continues after
-//                                                             exit i
+//     a byte to a state that calls rule r        pushes the symbol of that state, leads to the start of r
+//     a byte to a state where r ends in exit i   pops the symbol of any call of r, leads to its state after exit i
 //
-// The symbol of a place is the state that its call leads to: it determines what may follow each exit. So states that
-// call the same rule and continue in the same way share a symbol, and no two steps apply at once.
+// The symbol of a call is the state that the call leads to, which determines the continuation after each exit. So
+// calls of one rule with equal continuations share a symbol, and at most one step applies in any configuration.
 #pragma once
 
 #include "automata/nested/determinize.h"
@@ -38,7 +36,7 @@ struct AssembledStates {
   Fault fault;                       // if there is a fault, the rest is incomplete
   Vector<int32_t> number;            // [Q], of each state, or kNone
   Vector<int32_t> states;            // [N]
-  Vector<int32_t> symbol_of;         // [Q], the symbol that a state stands for, or kNone
+  Vector<int32_t> symbol_of;         // [Q], the stack symbol of a state, or kNone
   Vector<CallSymbol> symbols;        // [S]
   support::Matrix<int32_t> returns;  // [S, M], the state where the text continues after each exit, or kNone
   Vector<int32_t> rule_start;        // [R], the first state of each rule

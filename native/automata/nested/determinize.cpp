@@ -116,7 +116,7 @@ class PreparedRules {
 
  private:
   void add(const Prepared& prepared) {
-    // State 1 of a piece is the state that stands for its rule; the others are new.
+    // State 1 of a piece becomes the placeholder of its rule; the others are new.
     const int32_t base = automaton_.num_states();
     const int32_t end = std::exchange(automaton_.arcs[begins_[prepared.rule]].target, base);
     const auto moved = [&](int32_t state) { return state == 1 ? end : base + state - (state > 1); };

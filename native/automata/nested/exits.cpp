@@ -10,7 +10,7 @@ namespace automata {
 
 namespace {
 
-// What a symbol stands for until all copies are known: a byte or label, or the number of a copy or of a copy's exit.
+// The meaning of a symbol until all copies are known: a byte or label, or the number of a copy or of a copy's exit.
 enum class SymbolKind : int32_t { kRead, kStart, kCall, kExit };
 
 struct CopiedArc {

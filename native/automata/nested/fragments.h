@@ -1,5 +1,4 @@
-// NfaFragment: an automaton laid out by itself, from its state 0 to its state 1, to be copied between two states of a
-// network.
+// NfaFragment: an automaton from its state 0 to its state 1, to be copied between two states of a layout.
 #pragma once
 
 #include <vector>

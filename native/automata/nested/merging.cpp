@@ -10,7 +10,6 @@ namespace {
 
 constexpr int kRounds = 2;
 
-// An entry of the key of a state: one of its transitions; the first entry tells whether the state is final.
 class Merging {
  public:
   Merging(Transitions&& automaton, Budget& budget)
@@ -85,7 +84,7 @@ class Merging {
   const Vector<uint8_t> final_;
   ArcRows rows_;
   const Vector<int32_t> from_the_end_;  // the coaccessible states, those nearest to an end first
-  Vector<int32_t> standing_;            // [Q], kNone for states that lead nowhere
+  Vector<int32_t> standing_;            // [Q], kNone for states that are not coaccessible
   Budget& budget_;
 };
 

@@ -142,7 +142,7 @@ class CountedProduct {
     for (const ByteArc& arc : arcs_[state]) {
       const CountedState& target = states_[arc.target];
       int64_t after = static_cast<int64_t>(count) + target.is_counted;
-      // Without an upper bound, the lower bound stands for all numbers above it.
+      // Without an upper bound, the lower bound represents all numbers above it.
       if (range_.high == kNone) after = std::min<int64_t>(after, bound_);
       if (!leads_on(after, range_, target.least, target.most) || after > bound_) continue;
       ranges.push_back({at, arc.low, arc.high, number({arc.target, static_cast<int32_t>(after)})});

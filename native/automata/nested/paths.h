@@ -4,7 +4,8 @@
 //
 // After c counted states have been entered, the text can be completed from a state if some number between its least and
 // its most lies between `low - c` and `high - c`. This is exact if one of the bounds is no restriction, or if every
-// number between least and most is that of some text. (`automata/nested/paths.py` explains what this is used for.)
+// number between least and most is that of some text. (`automata/visibly_pushdown/paths.py` explains what this is used
+// for.)
 #pragma once
 
 #include <span>

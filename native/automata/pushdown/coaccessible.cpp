@@ -8,9 +8,9 @@ namespace automata {
 
 namespace {
 
-// Stands for the empty stack in place of a symbol.
+// The symbol of an empty stack.
 constexpr int32_t kBottom = -1;
-// Stands for no symbol in place of a popped one.
+// The popped symbol of a move that pops none.
 constexpr int32_t kNoSymbol = -2;
 
 struct StateSymbol {
@@ -139,7 +139,7 @@ class SearchRound {
     }
     return num_states_ + number;
   }
-  // Follow a move until the symbols it pushed are popped, as far as this is known.
+  // Follow a move until the symbols that it pushed are popped, or until a text for one of them is unknown.
   void follow(Waiting move, int32_t at) {
     for (; move.size > 0; --move.size) {
       const int32_t symbol = moves_.sequences[move.pushes][move.size - 1], number = known(at, symbol);

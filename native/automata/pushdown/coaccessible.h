@@ -1,16 +1,17 @@
-// Finds states whose configurations can all be completed, for a reason that is simple to find.
+// A sufficient condition for states whose configurations can all be completed.
 //
-// Whatever symbol lies under such a state, some text pops that symbol and leads to another such state. So every
-// configuration with such a state can be completed, by induction on the height of its stack.
+// A state satisfies it if, for each symbol that may lie under it, some text pops that symbol and leads to another
+// state that satisfies it. By induction on the height of the stack, every configuration with such a state can be
+// completed.
 //
-// These states are found in rounds: each round looks for texts that avoid all states that were doubtful in any round
-// before. Once a round leaves no other state in doubt, its texts are the reason for all states that are not doubtful. A
-// round keeps, for each state and symbol, the first text that is found to lead there, so it takes a small part of the
-// time of saturating all configurations (pre* of Bouajjani, Esparza & Maler, CONCUR 1997), which is left to the
-// doubtful states (`automata/pushdown/completion.py`).
+// The states are found in rounds. Each round looks for texts that avoid the states excluded in earlier rounds; when a
+// round excludes no further state, its texts prove the condition for all others. A round keeps, for each state and
+// symbol, the first text found, so it takes a small part of the time of saturating all configurations (pre* of
+// Bouajjani, Esparza & Maler, CONCUR 1997), which is needed for the excluded states only
+// (`automata/pushdown/prestar.py`).
 //
-// A move that pops several symbols passes a separate state for each of them but the last; such a state counts once it
-// can be completed whatever lies under it.
+// A move that pops several symbols passes through an additional state after each symbol but the last. Such a state
+// counts once it can be completed whatever symbol lies under it.
 #pragma once
 
 #include <cstdint>

@@ -25,13 +25,13 @@ class Determinizer {
   // Find all states that can be reached from the start, and their steps.
   void run();
 
-  // Return the state for a single state of the network, which is found on the way from another one.
+  // Return the state for a single state of the network, found while another one is explored.
   int32_t place(int32_t state, int32_t from);
   int32_t num_states() const { return static_cast<int32_t>(came_from.size()); }
   std::span<const Element> elements(int32_t state) const {
     return {elements_.data() + element_offsets_[state], elements_.data() + element_offsets_[state + 1]};
   }
-  // Return the stacks that a symbol stands for, as cells; and as elements, with their tops as states.
+  // Return the stacks that a symbol represents, as cells; and as elements, with their tops as states.
   Vector<int32_t> stacks_of(int32_t symbol);
   Elements elements_of(int32_t symbol);
   // Return the rules at the bottom of some elements, directly above the real stack.
@@ -60,8 +60,8 @@ class Determinizer {
     Elements elements;
     Vector<int32_t> done;
   };
-  // What is to be explored: a set after some symbols have been popped, the branches of a look from one symbol on, or
-  // the paths through the callers of a rule.
+  // An exploration to be done: of a set after some symbols have been popped, the branches of a look from one symbol on,
+  // or the paths through the callers of a rule.
   struct Task {
     enum class Kind { kSet, kLook, kReturns } kind;
     int32_t at, popped, columns;

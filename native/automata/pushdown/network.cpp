@@ -224,7 +224,7 @@ PushdownNetwork::Reads PushdownNetwork::reads(int32_t state) {
       found.columns = sets_.either(found.columns, leaf.columns);
       bool some_new = false;
       for (const WordEnd& end : words(leaf.state)) some_new |= reach(end.target);
-      // A rule that ends there may have been called on the way.
+      // The rule that ends there may have been called within the closure.
       for (int32_t cell = leaf.pushed; some_new && cell != Stacks::kEmpty; cell = stacks_[cell].below) {
         reach(stacks_[cell].symbol);
       }

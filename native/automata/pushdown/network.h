@@ -1,17 +1,16 @@
-// PushdownNetwork: a network of rules, prepared for the construction of steps.
+// PushdownNetwork: the automata of rules that call each other, prepared for the subset construction of
+// `automata/pushdown/construction.h`.
 //
 //     column     a byte class, the end of the text, or a label, in this order
-//     symbol     what the stack holds: the state that a call returns to
-//     tail call  a call that returns to an end of its rule and nothing else; it pushes nothing, and the end of the
-//                called rule is the end of its caller as well
-//     closure    of a state: the leaves, which are the places that can be reached from it without reading anything (by
-//                calls, and by returns from calls made on the way), and whether the rule can end there, so that its
-//                caller continues
+//     symbol     a stack symbol: the state that a call returns to
+//     tail call  a call that returns to a state with no transition but the end of its rule. It pushes nothing; the end
+//                of the called rule is the end of its caller
+//     closure    the epsilon closure of a state: the leaves, which are the states reachable by calls and by returns
+//                from those calls, with the symbols pushed; and whether the rule can end, so that its caller continues
 //
-// Whether the text may end must follow from the state and the symbols that a step looks at, because a step cannot see
-// that the stack is empty. It does if the rules at the bottom of the stack occur nowhere else. Otherwise the start rule
-// is called from a separate place: this call pushes a symbol that is always the lowest one, and the end of the text
-// pops it.
+// A step cannot see that the stack is empty, so whether the text may end must follow from the state and the symbols
+// that the step reads. That holds if the rules at the bottom of the stack occur nowhere else. Otherwise a separate
+// state calls the start rule: the call pushes a symbol that is always the lowest one, and the end of the text pops it.
 #pragma once
 
 #include <span>
@@ -32,7 +31,7 @@ struct WordEnd {
   int32_t word, target;  // a word may end here, and the text continues at the target
 };
 
-// What `automata/pushdown/network.py` describes: Q states, R rules, C classes and L labels.
+// The network of `automata/pushdown/network.py`: Q states, R rules, C classes and L labels.
 struct RuleNetwork {
   int32_t num_states, num_rules, num_classes, num_labels, start_rule;
   int32_t num_lazy;                   // words below this number end before anything else is read
@@ -47,7 +46,7 @@ struct RuleNetwork {
 };
 
 struct Leaf {
-  int32_t pushed;  // the symbols pushed on the way, a cell
+  int32_t pushed;  // the symbols pushed within the closure, a cell
   int32_t state, columns;
 };
 

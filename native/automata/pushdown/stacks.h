@@ -1,13 +1,13 @@
-// Stacks: all stacks of a run as one trie of cells, which grows from its root.
+// Stacks: all stacks of a run as one trie of cells.
 //
-//     cell    a symbol on another cell; cell 0 is the empty stack
-//     kept    cells that stay. Equal ones have one number, so a configuration is two integers, and equal configurations
-//             are equal integers. A hundred thousand different stacks take a few megabytes
-//     temporary    cells of a walk, numbered after the kept ones and dropped again. They are made without looking for
-//             equal ones, so equal stacks may have different numbers while they last
+//     cell         a symbol on another cell; cell 0 is the empty stack
+//     kept         a permanent cell. Equal stacks are one cell, so a configuration is two integers, compared as
+//                  integers. A hundred thousand different stacks take a few megabytes
+//     temporary    a cell of a walk, numbered after the kept cells and dropped again. It is made without a look-up, so
+//                  equal stacks may have different temporary cells
 //
-// A walk notes `end()`, pushes temporary cells on any others, and drops them by `drop_from` with the number it noted.
-// `keep` turns the stack that it has reached into a kept one.
+// A walk saves `end()`, pushes temporary cells, and drops them with `drop_from(end)`. `keep` turns the stack that it
+// has reached into a kept one.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,8 @@ CanonicalAutomaton::CanonicalAutomaton(std::shared_ptr<const Vocabulary> vocabul
       masks_(max_masks) {
   for (int32_t subset = 0; subset < tables_.subsets.size(); ++subset) {
     const auto edges = tables_.subsets.of(subset);
-    needs_token_[subset] = std::ranges::any_of(edges, [](const SubsetEdge& edge) { return edge.apart != edge.any; });
+    needs_token_[subset] =
+        std::ranges::any_of(edges, [](const SubsetEdge& edge) { return edge.at_boundary != edge.joined; });
   }
   const int32_t last_class = tables_.class_of.empty() ? -1 : std::ranges::max(tables_.class_of);
   member_offsets_.assign(static_cast<size_t>(last_class) + 2, 0);
@@ -53,8 +54,8 @@ int64_t CanonicalAutomaton::advance(int64_t state, int32_t token) const {
   if (number < 0 || edge == edges.end() || edge->number != number) {
     return vocabulary().is_end(token) && tables_.subsets.final[subset] ? end_state() : -1;
   }
-  const bool goes_on = edge->apart != edge->any && tables_.pairs->may_follow(token_of(state), token);
-  const int32_t target = goes_on ? edge->any : edge->apart;
+  const bool goes_on = edge->at_boundary != edge->joined && tables_.pairs->may_follow(token_of(state), token);
+  const int32_t target = goes_on ? edge->joined : edge->at_boundary;
   if (target < 0) return -1;
   return int64_t{target} * vocabulary().size() + (needs_token_[target] ? token : 0);
 }
@@ -64,20 +65,20 @@ int32_t CanonicalAutomaton::min_tokens(int64_t state) const {
   if (subset + 1 == tables_.subsets.size()) return 0;
   if (tables_.subsets.final[subset]) return vocabulary().eos_ids().empty() ? 0 : 1;
   int32_t best = kNoEnd;
-  for (const SubsetEdge& edge : tables_.subsets.of(subset)) best = std::min(best, edge.least_apart);
-  best = least_besides(subset, token_of(state), best);
+  for (const SubsetEdge& edge : tables_.subsets.of(subset)) best = std::min(best, edge.least_at_boundary);
+  best = least_conditional(subset, token_of(state), best);
   return best == kNoEnd ? kNoEnd : best + 1;
 }
 
 // Return the least number of tokens to go after the tokens that may follow the last one, or `best` if none is lower.
-int32_t CanonicalAutomaton::least_besides(int32_t subset, int32_t last, int32_t best) const {
+int32_t CanonicalAutomaton::least_conditional(int32_t subset, int32_t last, int32_t best) const {
   const auto blocked = tables_.pairs->after(last);
   for (const SubsetEdge& edge : tables_.subsets.of(subset)) {
-    if (edge.least_any >= best) continue;
+    if (edge.least_joined >= best) continue;
     const bool goes_on = std::ranges::any_of(members(edge.number), [&](int32_t token) {
       return Pairs::is_outside(blocked, tables_.pairs->position[token]);
     });
-    if (goes_on) best = edge.least_any;
+    if (goes_on) best = edge.least_joined;
   }
   return best;
 }
@@ -96,8 +97,8 @@ CanonicalAutomaton::MaskKey CanonicalAutomaton::key_of(int32_t subset, int64_t r
     }
   };
   for (const SubsetEdge& edge : tables_.subsets.of(subset)) {
-    look_at(edge.least_apart);
-    look_at(edge.least_any);
+    look_at(edge.least_at_boundary);
+    look_at(edge.least_joined);
   }
   if (tables_.subsets.final[subset]) look_at(0);
   return {subset, all_fit ? kAll : level};
@@ -105,23 +106,24 @@ CanonicalAutomaton::MaskKey CanonicalAutomaton::key_of(int32_t subset, int64_t r
 
 CanonicalAutomaton::SubsetMasks CanonicalAutomaton::made(const MaskKey& key) const {
   SubsetMasks found{Words(vocabulary().num_words()), {}, {}};
-  std::vector<int32_t> besides;
+  std::vector<int32_t> conditional;
   const auto fits = [&](int32_t least) { return least != kNoEnd && (key.level == kAll || least <= key.level); };
   for (const SubsetEdge& edge : tables_.subsets.of(key.subset)) {
     const auto own = members(edge.number);
-    if (fits(edge.least_apart)) {
-      for (int32_t token : own) support::set_bit(found.apart, static_cast<uint32_t>(token));
+    if (fits(edge.least_at_boundary)) {
+      for (int32_t token : own) support::set_bit(found.always, static_cast<uint32_t>(token));
     }
-    if (fits(edge.least_any) && edge.apart != edge.any) besides.insert(besides.end(), own.begin(), own.end());
+    if (fits(edge.least_joined) && edge.at_boundary != edge.joined)
+      conditional.insert(conditional.end(), own.begin(), own.end());
   }
   if (tables_.subsets.final[key.subset] && fits(0)) {
-    std::ranges::transform(found.apart, vocabulary().eos_words(), found.apart.begin(), std::bit_or());
+    std::ranges::transform(found.always, vocabulary().eos_words(), found.always.begin(), std::bit_or());
   }
-  if (besides.size() <= kFew) {
-    found.few = std::move(besides);
+  if (conditional.size() <= kFew) {
+    found.few = std::move(conditional);
   } else {
-    found.besides.resize(vocabulary().num_words());
-    for (int32_t token : besides) support::set_bit(found.besides, static_cast<uint32_t>(token));
+    found.conditional.resize(vocabulary().num_words());
+    for (int32_t token : conditional) support::set_bit(found.conditional, static_cast<uint32_t>(token));
   }
   return found;
 }
@@ -129,20 +131,20 @@ CanonicalAutomaton::SubsetMasks CanonicalAutomaton::made(const MaskKey& key) con
 void CanonicalAutomaton::write(const SubsetMasks& masks, int32_t last, std::span<uint32_t> out) const {
   const Pairs& pairs = *tables_.pairs;
   const auto blocked = pairs.after(last);
-  if (masks.besides.empty()) {
-    copy_mask(masks.apart, out);
+  if (masks.conditional.empty()) {
+    copy_mask(masks.always, out);
     for (int32_t token : masks.few) {
       if (Pairs::is_outside(blocked, pairs.position[token])) support::set_bit(out, static_cast<uint32_t>(token));
     }
     return;
   }
-  copy_mask(masks.besides, out);
+  copy_mask(masks.conditional, out);
   for (const Interval& interval : blocked) {
     for (int32_t place = interval.first; place < interval.end; ++place) {
       support::clear_bit(out, static_cast<uint32_t>(pairs.token_at[place]));
     }
   }
-  for (size_t word = 0; word < masks.apart.size(); ++word) out[word] |= masks.apart[word];
+  for (size_t word = 0; word < masks.always.size(); ++word) out[word] |= masks.always[word];
 }
 
 bool CanonicalAutomaton::fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out) const {

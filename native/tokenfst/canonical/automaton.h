@@ -1,21 +1,18 @@
 // CanonicalAutomaton: accepts, of each text of a language, only the tokenization that the vocabulary's encoder
 // produces.
 //
-// Tables over all pairs of a state of an automaton over tokens and a token of the vocabulary would take gigabytes. So a
-// state here is a pair, packed into one number, and the two parts are kept apart:
+// Tables over all pairs of a state of an automaton over tokens and a token of the vocabulary would take gigabytes. So
+// a state is such a pair, packed into one number, and its two parts are stored separately:
 //
-//     subset      the text so far, and where its pieces may end (`tokenfst/canonical/subsets.h`): S of them, the last
-//     for the
-//              end of the sequence
-//     token    the last token, if what may come next depends on it; otherwise 0. A state is subset x V + token
-//     mask     the classes that the subset allows apart, and, of the classes that it allows besides, the tokens that
-//     may
-//              follow the last token
+//     subset   the text so far, and where its pieces may end (`tokenfst/canonical/subsets.h`): S of them, the last for
+//              the end of the sequence
+//     token    the last token if the next one depends on it, otherwise 0. A state is subset x V + token
+//     mask     the classes allowed after any token, and, of the classes allowed after some tokens only, the tokens
+//              that may follow the last one
 //
-// The tokens that may not follow a token are a few intervals of positions (`tokenfst/canonical/pairs.h`), so the mask
-// of a new state is two masks that the subset keeps, with a few thousand bits cleared; or, if the subset allows few
-// tokens besides, that many tokens looked up. The tables never change; masks of subsets are kept once they have been
-// asked for.
+// The tokens that may not follow a token are a few intervals of positions (`tokenfst/canonical/pairs.h`). So the mask
+// of a state is two masks of its subset, with a few thousand bits cleared; or, if few tokens depend on the last one,
+// that many look-ups. The tables never change; masks of subsets are made on demand and cached.
 #pragma once
 
 #include <cstdint>
@@ -60,9 +57,9 @@ class CanonicalAutomaton : public Automaton {
   bool fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out) const;
 
  private:
-  // The tokens that a subset allows: after any token, and besides those, after some tokens only.
+  // The tokens that a subset allows: after any token, and after some tokens only.
   struct SubsetMasks {
-    std::vector<uint32_t> apart, besides;  // packed; `besides` is empty where `few` has them
+    std::vector<uint32_t> always, conditional;  // packed; `conditional` is empty where `few` has them
     std::vector<int32_t> few;
   };
   // A subset, and the greatest number of tokens to go that a budget allows; kAll if it allows everything that the
@@ -80,7 +77,7 @@ class CanonicalAutomaton : public Automaton {
   MaskKey key_of(int32_t subset, int64_t remaining) const;
   SubsetMasks made(const MaskKey& key) const;
   void write(const SubsetMasks& masks, int32_t last, std::span<uint32_t> out) const;
-  int32_t least_besides(int32_t subset, int32_t last, int32_t best) const;
+  int32_t least_conditional(int32_t subset, int32_t last, int32_t best) const;
 
   const Tables tables_;
   std::vector<uint8_t> needs_token_;     // [S]

@@ -1,7 +1,8 @@
-// Cells: the runs that tokens of one class bring to one state of the product, and how many tokens each has to go.
+// Cells: the runs that tokens of one class bring to one state of the product, with the number of tokens that each
+// needs.
 //
-//     Cells     cells by state and then by class, the cell of every edge, and the numbers of their tokens
-//     find      all numbers, backwards from the ends of texts (`tokenfst/canonical/liveness.h` describes how)
+//     Cells        cells by state and then by class, the cell of every edge, and the numbers of their tokens
+//     find_least   finds all numbers, backwards from the ends of texts (`tokenfst/canonical/liveness.h`)
 #pragma once
 
 #include <cstdint>

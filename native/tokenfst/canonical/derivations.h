@@ -3,7 +3,7 @@
 // A token can be made in only one way. While nothing inside a stretch of bytes has merged with anything outside, the
 // merges inside are those that happen in the stretch alone, because the order of merges in one place does not depend on
 // another place. So a token that occurs in the encoding of any text is one that merges make of its bytes alone, and by
-// the same merges. Running the encoder once over each token therefore tells everything about it:
+// the same merges. Running the encoder once over each token therefore determines:
 //
 //     left, right   the two tokens that the last merge joins, kNoToken for a single byte
 //     rank          the position of the last merge in the encoder's order

@@ -3,7 +3,7 @@
 // Classes are those of `tokenfst/token_classes.h` over the bytes of the product, which is deterministic inside tokens,
 // with two changes. A token that the encoder never writes is in no class. A token that only occurs as a whole piece
 // begins where a piece begins and leads to the second state of its target, in which the piece must end. Tokens that
-// write nothing get classes by the labels of the constraint that stand for them.
+// write nothing get classes by the labels of the constraint that represent them.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace tokenfst::canonical {
 
-// Tokens that write nothing, and the labels that stand for all of them.
+// Tokens that write nothing, and the labels that represent all of them.
 struct LabelledTokens {
   std::vector<int32_t> tokens, labels;
 };

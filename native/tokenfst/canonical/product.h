@@ -10,7 +10,7 @@
 // and the token itself leads to that one (`whole`). Other states have the node kOut, and without such tokens all states
 // do.
 //
-// A label of the constraint stands for tokens that write nothing. An encoder encodes the text on either side of such a
+// A label of the constraint represents tokens that write nothing. An encoder encodes the text on either side of such a
 // token separately, so it may be taken where a text may end, and a new text begins after it.
 //
 // States of a product from which no end can be reached, because a decision about pieces contradicts the constraint, are

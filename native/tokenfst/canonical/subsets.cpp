@@ -13,7 +13,7 @@ namespace {
 // An edge out of a set, and whether a boundary comes before it.
 struct SetEdge {
   const LiveEdge* edge;
-  bool apart;
+  bool at_boundary;
 };
 
 class SubsetConstruction {
@@ -56,27 +56,27 @@ class SubsetConstruction {
     budget_.spend(4);
     return is_final;
   }
-  void add_edges(int32_t member, bool apart) {
-    for (const LiveEdge& edge : edges_.of(member)) out_.add(edge.number, {&edge, apart});
+  void add_edges(int32_t member, bool at_boundary) {
+    for (const LiveEdge& edge : edges_.of(member)) out_.add(edge.number, {&edge, at_boundary});
     budget_.spend(16 * static_cast<int64_t>(edges_.of(member).size()));
   }
   template <class VisitEdges>
   SubsetEdge edge(int32_t number, VisitEdges visit) {
     SubsetEdge found{number, kNone, kNone, kNoEnd, kNoEnd};
     targets_.clear();
-    found.least_apart = gather(visit, true);
-    found.apart = close();
-    const size_t num_apart = targets_.size();
-    found.least_any = std::min(found.least_apart, gather(visit, false));
-    found.any = targets_.size() == num_apart ? found.apart : close();
+    found.least_at_boundary = gather(visit, true);
+    found.at_boundary = close();
+    const size_t num_at_boundary = targets_.size();
+    found.least_joined = std::min(found.least_at_boundary, gather(visit, false));
+    found.joined = targets_.size() == num_at_boundary ? found.at_boundary : close();
     return found;
   }
   // Add the targets of a class to those gathered, without duplicates; return the least number of tokens to go.
   template <class VisitEdges>
-  int32_t gather(VisitEdges visit, bool apart) {
+  int32_t gather(VisitEdges visit, bool at_boundary) {
     int32_t least = kNoEnd;
     visit([&](const SetEdge& from) {
-      if (from.apart != apart) return;
+      if (from.at_boundary != at_boundary) return;
       least = std::min(least, from.edge->least);
       budget_.spend(static_cast<int64_t>(targets_.size()));
       if (std::ranges::find(targets_, from.edge->target) == targets_.end()) targets_.push_back(from.edge->target);

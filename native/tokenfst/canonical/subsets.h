@@ -1,12 +1,11 @@
 // Turns runs into states: the subset construction, with two targets for each class.
 //
-// The pieces of a text so far may leave several runs of the product, since it may not be known yet whether a piece has
-// ended; of the tokenizations of a text, only one can be completed from any of them. A state is the set of the
-// remaining runs. A token continues those that end a piece before it, and, if it may follow the last token, also those
-// that do not:
+// The pieces of a text so far may leave several runs of the product, since it may be open whether a piece has ended;
+// only one tokenization of the text can be completed from any of them. A state is the set of the remaining runs. A
+// token continues the runs that end a piece before it and, if it may follow the last token, the other runs as well:
 //
-//     apart    the state that a class leads to if only the runs with a boundary before it continue, or kNone
-//     any      the state that it leads to if all runs continue, or kNone
+//     at_boundary    the state after a class if only the runs with a boundary before it continue, or kNone
+//     joined         the state after it if all runs continue, or kNone
 //
 // There are few runs: two, with the pre-tokenizers in use, while spaces are written.
 #pragma once
@@ -20,9 +19,9 @@
 namespace tokenfst::canonical {
 
 struct SubsetEdge {
-  int32_t number;                  // a class
-  int32_t apart, any;              // where it leads
-  int32_t least_apart, least_any;  // the least number of tokens to go after it; kNoEnd if there is no target
+  int32_t number;                           // a class
+  int32_t at_boundary, joined;              // where it leads
+  int32_t least_at_boundary, least_joined;  // the least number of tokens to go after it; kNoEnd if there is no target
 };
 
 // States, of which 0 is the start, and their edges.

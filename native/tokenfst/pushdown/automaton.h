@@ -1,15 +1,13 @@
 // PushdownAutomaton: an exact automaton over tokens with a stack.
 //
-//     path     the nodes that the current stack selects in the context tree of a state (`tokenfst/pushdown/tables.h`)
-//     mask     the classes of all edges of the nodes of a path. Kept by path, so that a mask for a state of the same
-//              kind is copied, whatever lies deeper in its stack
+//     path     the nodes that the stack selects in the context tree of a state (`tokenfst/pushdown/tables.h`)
+//     mask     the classes of all edges of the nodes of a path, cached by path: states with equal paths share a mask
 //     advance  takes the edge of the token's class, which some node of the path has
 //
-// If the stack is limited, a move is taken only if the free part of the stack suffices to complete the text.
+// With a limited stack, a move is taken only if the free part of the stack suffices to complete the text.
 //
-// The tables never change. Steps look at nothing else; masks are kept once they have been asked for, and distances are
-// found when they are first asked for. A call with `may_wait` false does nothing if it would have to wait for another
-// thread or to make a mask, and reports this.
+// The tables never change; masks and distances are made on demand and cached. A call with `may_wait` false does
+// nothing, and reports so, if it would have to wait for another thread or to make a mask.
 #pragma once
 
 #include <atomic>
@@ -64,7 +62,7 @@ class PushdownAutomaton : public Automaton {
   };
   Advanced advance(const PushdownState& state, int32_t token) const;
 
-  // Return the least number of tokens to the end of the text, however high the stack may become on the way.
+  // Return the least number of tokens to the end of the text, without a limit on the stack.
   std::optional<int64_t> min_tokens(const PushdownState& state, bool may_wait) const;
   // Write a mask; return whether it did.
   bool fill(const PushdownState& state, int64_t remaining, std::span<uint32_t> out, bool may_wait);

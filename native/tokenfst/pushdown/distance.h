@@ -1,16 +1,16 @@
 // Distances to the end of the text with a stack, by contexts.
 //
-//     context   the effect of a stack on distances: a vector, the fewest tokens from nodes of each kind to the end with
-//               this stack below (`tokenfst/pushdown/kinds.h`, `tokenfst/distance_vectors.h`)
-//     onto      the context of a stack with one more symbol: v'[k] = min over m of across[k, (X, m)] + v[m]; its least
-//               entry is subtracted and counted separately
-//     rest      the distance from a move's target, with its pushes on a stack of some context: added to the cost
-//               counted for that context, it is the distance after the move
+//     context   the effect of a stack on distances: a vector, the least number of tokens from nodes of each kind to
+//               the end with this stack below (`tokenfst/pushdown/kinds.h`, `tokenfst/distance_vectors.h`)
+//     onto      the context of a stack with one more symbol: v'[k] = min over m of across[k, (X, m)] + v[m]. Its least
+//               entry is subtracted and added to the cost of the stack
+//     rest      the distance from a move's target with its pushes on a stack of some context. Added to the cost of
+//               that stack, it is the distance after the move
 //
-// The end of the sequence is reached with an empty stack. Contexts are found as they are asked for, so on the host
-// there is no limit on them; tensors need all of them at once.
+// The end of the sequence is reached with an empty stack. On the host contexts are computed on demand, without a limit
+// on their number; tensors need all of them.
 //
-//     StackContexts     contexts as they are asked for
+//     StackContexts     contexts on demand
 //     ContextDistances  all contexts that occur with any stack
 #pragma once
 

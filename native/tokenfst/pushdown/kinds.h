@@ -1,14 +1,15 @@
-// Kinds, pushes, rows and columns: what ways over symbols are counted over, with indistinguishable ones merged.
+// Kinds, pushes, push sets and columns: the classes of equivalent nodes and moves over which pop distances are
+// computed.
 //
-//     kind      nodes with the same pushes, and with children of the same kinds for the same symbols (bisimilar ones):
-//               the end is equally far from all of them, whatever lies below
-//     push      the result of a move: the kind of its target, and the symbols that it pushes
-//     row       kinds with the same pushes
-//     column    (X, m): symbol X is on top, it is popped, and a node of kind m is reached; or the end of the sequence,
-//               if nothing below is needed. PopColumns with the same kinds above them are one
+//     kind       bisimilar nodes: nodes with the same pushes, and with children of the same kinds for the same
+//                symbols. They are equally far from the end, whatever stack lies below
+//     push       the result of a move: the kind of its target, and the symbols that it pushes
+//     push set   the pushes of a kind; kinds with equal push sets share their distances
+//     column     (X, m): symbol X is popped and a node of kind m is reached; or the end of the sequence, which needs
+//                no symbol below. Columns with the same kinds above them are one
 //
-// The context trees have a node for each depth at which the same follows, so there are far fewer kinds: of SQL's 6,588
-// nodes over 128,000 tokens 1,979 are left, and of 6,240 columns 196.
+// Context trees have a node for each depth, so there are far fewer kinds than nodes: SQL over 128,000 tokens has 6,588
+// nodes and 1,979 kinds, and 6,240 columns of which 196 differ.
 #pragma once
 
 #include <cstdint>

@@ -1,18 +1,17 @@
-// Saturation: finds ways over symbols, all ways of the same length at once.
+// Saturation: computes pop distances in order of length, 64 columns at a time.
 //
-// Every edge costs one token and nothing else costs any, so ways of d tokens follow from shorter ones, and are found in
-// order of d, 64 columns at a time:
+// Every edge costs one token and nothing else costs any, so distances of d tokens follow from shorter ones:
 //
-//     fresh[d]     rows, and the columns that are d tokens across from their kinds, as bits
+//     fresh[d]     push sets, and the columns that are d tokens away from their kinds, as bits
 //     landed[d]    pushes, and the kinds where they land after d tokens
-//     way[push]    the columns that are crossed from where a push lands, as bits
+//     way[push]    the columns crossed from where a push lands, as bits
 //
-//     landed[c] (push, kind) and fresh[d - c] (row of kind)    after d tokens: columns of way[push], and landings of
-//                                                              the pushes with one more symbol under it
-//     new columns of way[push] after d tokens                  fresh[d + 1] in all rows that have the push
+//     landed[c] (push, kind) and fresh[d - c] (push set of kind)    after d tokens: columns of way[push], and landings
+//                                                                   of the pushes with one more symbol under it
+//     new columns of way[push] after d tokens                       fresh[d + 1] in all push sets with the push
 //
-// The columns that are fresh after no token are the children of the kind itself. The end of the sequence is a column of
-// every part of a push, for it needs nothing below.
+// The columns that are fresh after no token are the children of the kind itself. The end of the sequence is a column
+// of every part of a push, since it needs no symbol below.
 #pragma once
 
 #include <cstdint>

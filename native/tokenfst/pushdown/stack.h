@@ -1,15 +1,14 @@
-// Stack: an immutable stack of symbols. One more symbol is a new cell on the old ones, so keeping an old stack costs
-// nothing; cells are shared, counted, and freed with the last stack on them.
+// Stack: an immutable stack of symbols as a reference-counted linked list; stacks share cells.
 //
-//     Cell        the topmost symbol of a stack, the stack below it, and the properties of the whole stack
-//     CellNote     what a stack means to an owner, noted in its topmost cell
+//     Cell        the topmost symbol of a stack, the stack below it, and properties of the whole stack
+//     CellNote    a value that an owner, such as a distance table, caches in a cell for the stack up to there
 //     Stack       one stack
 //
-// A stack may be a million symbols high, so nothing here recurses: a cell keeps its hash and its height, comparing
-// walks down until the cells are the same, and the last owner frees cells in a loop.
+// A stack may have a million symbols, so nothing here recurses: a cell stores its hash and its height, comparisons
+// stop at the first shared cell, and the last owner frees cells in a loop.
 //
-// Several threads may share cells. Only the note of a cell changes after it is made: a thread that finds another one
-// accessing it does without the note.
+// Several threads may share cells. Only the note of a cell changes after it is made; a thread that finds it locked by
+// another one proceeds without the note.
 #pragma once
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 //     TreePool    trees under construction
 //
 // The tree of a state and a text gives, for every stack, where the text leads: the symbols on top select a path, and a
-// leaf at its end gives the state, and the symbols that are pushed in place of the popped ones. In a deterministic
+// leaf at its end gives the state, and the symbols that replace the popped ones. In a deterministic
 // automaton every path ends in one leaf; otherwise all leaves on the path count, and several children may be for one
 // symbol.
 //

@@ -117,7 +117,7 @@ class ReachabilitySearch {
     if (ways.to_end(ways.kinds().of(start)) >= kFar) return Trim::kEmpty;
     const auto by_source = sorted(ways.tables().num_states, is_overflow);
     reached_.intern({start, live_.first()});
-    // The sets below are found on the way, so everything is visited again until nothing is new.
+    // Sets below are found during the search, so everything is visited again until nothing is new.
     int32_t num_reached = 0, num_pairs = -1;
     while (num_reached != reached_.size() || num_pairs != live_.num_pairs()) {
       num_reached = reached_.size(), num_pairs = live_.num_pairs();

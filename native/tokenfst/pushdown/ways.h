@@ -1,19 +1,20 @@
-// Ways over symbols: how many tokens it takes from a node of the context trees until a symbol has been popped.
+// Ways: pop distances, the least number of tokens from a node of the context trees until a symbol has been popped.
 //
-//     across    [kind, column], the fewest tokens (`tokenfst/pushdown/kinds.h`). The least solution of
+//     across    [kind, column], the least number (`tokenfst/pushdown/kinds.h`). The least solution of
 //
 //                   across[k, (X, child[k, X])]  = 0
-//                   across[k, (X, m)]           <= 1 + the way from the target of an edge of k over its pushes, over X
+//                   across[k, (X, m)]           <= 1 + the distance from the target of an edge over its pushes and X
 //
-//     landing   a kind of nodes reached when all symbols of a push have been popped, and how many tokens that took
+//     landing   a kind of nodes reached when all symbols of a push have been popped, and the number of tokens until
+//               then
 //
 // This is the saturation of weighted pushdown systems (Reps, Schwoon, Jha, Melski: Weighted pushdown systems and their
-// application to interprocedural dataflow analysis, 2005), for kinds instead of nodes, and with all ways of one length
-// found at once (`tokenfst/pushdown/saturation.h`).
+// application to interprocedural dataflow analysis, 2005), over kinds instead of nodes, all distances of one length
+// together (`tokenfst/pushdown/saturation.h`).
 //
 // Rejected: a vector of integers for each node, lowered until nothing changes (fifteen seconds for SQL over 128,000
-// tokens, where this takes some hundredths of a second); a cost for each symbol of the stack, which is exact only if no
-// token pops two symbols.
+// tokens, where this takes some hundredths of a second); a cost for each symbol of the stack, which is exact only if
+// no token pops two symbols.
 #pragma once
 
 #include <cstdint>
