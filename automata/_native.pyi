@@ -87,12 +87,12 @@ class ByteTables:
     def by_label(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
 
     def walk(self, state: int, text: bytes) -> int:
-        """The state that a text leads to, or -1."""
+        """Return the state that a text leads to, or -1."""
 
     def accepts(self, text: bytes) -> bool: ...
 
     def range_arcs(self, budget: Budget) -> NDArray[numpy.int32]:
-        """The arcs over runs of bytes, `[A, 4]`."""
+        """Return the arcs over runs of bytes, `[A, 4]`."""
 
     def densified(self, budget: Budget) -> ByteTables: ...
 
@@ -100,24 +100,28 @@ class ByteTables:
         """Remove labels that no state takes; return the numbers of the others."""
 
 def minimal(num_states: int, ranges: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], num_labels: int, max_states: int, dense_bytes: int, budget: Budget) -> ByteTables:
-    """The minimal automaton of a fragment from state 0 to state 1."""
+    """Return the minimal automaton of a fragment from state 0 to state 1."""
 
 def product(left: ByteTables, left_labels: numpy.typing.NDArray[numpy.int32], right: ByteTables, right_labels: numpy.typing.NDArray[numpy.int32], difference: bool, max_states: int, dense_bytes: int, budget: Budget) -> ByteTables:
-    """The minimal automaton of an intersection or a difference."""
+    """Return the minimal automaton of an intersection or a difference."""
 
 def word_list(strings: tuple[bytes, ...], dense_bytes: int, budget: Budget) -> ByteTables:
-    """The minimal automaton of strings in ascending order."""
+    """Return the minimal automaton of strings in ascending order."""
 
 def from_ranges(start: int, final: numpy.typing.NDArray[numpy.bool_], ranges: numpy.typing.NDArray[numpy.int32], dense_bytes: int, budget: Budget) -> ByteTables:
-    """The tables of arcs that are already minimal."""
+    """Return the tables of arcs that are already minimal."""
 
 def from_state(tables: ByteTables, state: int, dense_bytes: int, budget: Budget) -> ByteTables:
-    """The automaton started from another state, without unreachable states."""
+    """
+    Return the automaton started from another state, without unreachable states.
+    """
 
 def substrings(text: bytes, chunks: numpy.typing.NDArray[numpy.int32], numbers: numpy.typing.NDArray[numpy.int32], budget: Budget) -> tuple[int, NDArray[numpy.int32], NDArray[numpy.int32]]:
-    """The states, ranges and epsilon arcs of all substrings of a text."""
+    """
+    Return the states, ranges and epsilon arcs of all substrings of a text.
+    """
 
-class Construction:
+class PushdownConstruction:
     """
     The states of a pushdown automaton as sets of elements, and their steps.
     """
@@ -182,8 +186,10 @@ class Construction:
     @property
     def symbol_headroom(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
 
-def construct(next: numpy.typing.NDArray[numpy.int32], by_label: numpy.typing.NDArray[numpy.int32], final: numpy.typing.NDArray[numpy.bool_], rule_of: numpy.typing.NDArray[numpy.int32], rule_start: numpy.typing.NDArray[numpy.int32], start_rule: int, call_offsets: numpy.typing.NDArray[numpy.int32], calls: numpy.typing.NDArray[numpy.int32], word_offsets: numpy.typing.NDArray[numpy.int32], words: numpy.typing.NDArray[numpy.int32], num_lazy: int, side_by_side: bool, max_configurations: int, max_states: int, max_ways: int, budget: Budget) -> Construction:
-    """The subset construction over configurations of a network of rules."""
+def construct(next: numpy.typing.NDArray[numpy.int32], by_label: numpy.typing.NDArray[numpy.int32], final: numpy.typing.NDArray[numpy.bool_], rule_of: numpy.typing.NDArray[numpy.int32], rule_start: numpy.typing.NDArray[numpy.int32], start_rule: int, call_offsets: numpy.typing.NDArray[numpy.int32], calls: numpy.typing.NDArray[numpy.int32], word_offsets: numpy.typing.NDArray[numpy.int32], words: numpy.typing.NDArray[numpy.int32], num_lazy: int, side_by_side: bool, max_configurations: int, max_states: int, max_ways: int, budget: Budget) -> PushdownConstruction:
+    """
+    Return the subset construction over configurations of a network of rules.
+    """
 
 def with_shared(steps: numpy.typing.NDArray[numpy.int32], shared: numpy.typing.NDArray[numpy.int32], num_states: int, budget: Budget) -> NDArray[numpy.int32]:
     """Sorted steps including those that states share with others, `[E, 5]`."""
@@ -224,42 +230,44 @@ class CountedTables:
     def arcs(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
 
     def step(self, state: int, value: int, byte: int) -> tuple[int, int] | None:
-        """The state and the register after a byte, or None."""
+        """Return the state and the register after a byte, or None."""
 
     def accepts(self, text: bytes) -> bool: ...
 
-def counted(ranges: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], loop_of: numpy.typing.NDArray[numpy.int32], loops: numpy.typing.NDArray[numpy.int32], max_register: int, is_product: bool, max_states: int, max_bytes: int, budget: Budget) -> CountedTables | tuple[int, int] | None:
+def compile_counted(ranges: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], loop_of: numpy.typing.NDArray[numpy.int32], loops: numpy.typing.NDArray[numpy.int32], max_register: int, is_product: bool, max_states: int, max_bytes: int, budget: Budget) -> CountedTables | tuple[int, int] | None:
     """
-    The minimal automaton of a layout with loops, two loops that clash, or None if it was given up.
+    Return the minimal automaton of a layout with loops, two loops that clash, or None if it was given up.
     """
 
-def paired(ranges: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], num_states: int, automaton: ByteTables, budget: Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
+def counted_product(ranges: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], num_states: int, automaton: ByteTables, budget: Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
     """
-    The arcs and epsilon arcs of a layout run in parallel with an automaton.
+    Return the arcs and epsilon arcs of a layout run in parallel with an automaton.
     """
 
 def distances(source: numpy.typing.NDArray[numpy.int32], target: numpy.typing.NDArray[numpy.int32], goal: numpy.typing.NDArray[numpy.bool_], budget: Budget) -> NDArray[numpy.int32]:
-    """The least number of edges from each state to a goal, `[Q]`, or -1."""
+    """
+    Return the least number of edges from each state to a goal, `[Q]`, or -1.
+    """
 
 def bottom_up(num_states: int, source: numpy.typing.NDArray[numpy.int32], target: numpy.typing.NDArray[numpy.int32], budget: Budget) -> NDArray[numpy.int32]:
     """
-    The states from which no cycle can be reached, each after all states that it has edges to.
+    Return the states from which no cycle can be reached, each after all states that it has edges to.
     """
 
 def minimize(final: numpy.typing.NDArray[numpy.bool_], arcs: numpy.typing.NDArray[numpy.int32], budget: Budget) -> tuple[int, NDArray[numpy.bool_], NDArray[numpy.int32]]:
     """
-    The start, -1 for none, the final states and the arcs of the minimal automaton of transitions from state 0.
+    Return the start, -1 for none, the final states and the arcs of the minimal automaton of transitions from state 0.
     """
 
 def minimal_over_symbols(num_states: int, num_symbols: int, arcs: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], max_states: int, budget: Budget) -> tuple[int, NDArray[numpy.bool_], NDArray[numpy.int32]]:
     """
-    The start, the final states and the arcs of the minimal automaton of an NFA from state 0 to state 1.
+    Return the start, the final states and the arcs of the minimal automaton of an NFA from state 0 to state 1.
     """
 
-def fst_words(final: numpy.typing.NDArray[numpy.bool_], arcs: numpy.typing.NDArray[numpy.int32]) -> NDArray[numpy.int32]:
-    """The body of OpenFst's binary form of a `vector` automaton."""
+def vector_fst_words(final: numpy.typing.NDArray[numpy.bool_], arcs: numpy.typing.NDArray[numpy.int32]) -> NDArray[numpy.int32]:
+    """Return the body of OpenFst's binary form of a `vector` automaton."""
 
-class NestedLayout:
+class VisiblyPushdownLayout:
     """The rules of a network as one non-deterministic automaton."""
 
     def __init__(self, num_states: int, num_labels: int, starts: numpy.typing.NDArray[numpy.int32], first_exit: numpy.typing.NDArray[numpy.int32], text: numpy.typing.NDArray[numpy.uint8], text_offsets: numpy.typing.NDArray[numpy.int32], chains: numpy.typing.NDArray[numpy.int32], piece_states: numpy.typing.NDArray[numpy.int32], piece_arc_offsets: numpy.typing.NDArray[numpy.int32], piece_arcs: numpy.typing.NDArray[numpy.int32], piece_epsilon_offsets: numpy.typing.NDArray[numpy.int32], piece_epsilon: numpy.typing.NDArray[numpy.int32], copies: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], calls: numpy.typing.NDArray[numpy.int32], targets: numpy.typing.NDArray[numpy.int32], ends: numpy.typing.NDArray[numpy.int32], prepared: numpy.typing.NDArray[numpy.int32], counters: numpy.typing.NDArray[numpy.int32], numbers: numpy.typing.NDArray[numpy.int32], budget: Budget) -> None: ...
@@ -324,27 +332,27 @@ class NestedLayout:
     @property
     def numbers(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
 
-def regular(layout: NestedLayout, max_states: int, dense_bytes: int, budget: Budget) -> ByteTables:
-    """The minimal automaton of a layout of one rule."""
+def compile_regular(layout: VisiblyPushdownLayout, max_states: int, dense_bytes: int, budget: Budget) -> ByteTables:
+    """Return the minimal automaton of a layout of one rule."""
 
-def compile_nested(layout: NestedLayout, max_states: int, budget: Budget) -> tuple[tuple[int, int, int], bool, NDArray[numpy.uint8], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
+def compile_visibly_pushdown(layout: VisiblyPushdownLayout, max_states: int, budget: Budget) -> tuple[tuple[int, int, int], bool, NDArray[numpy.uint8], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
     """
-    The fault, whether there is a text, and the classes, the steps, the symbols and the headroom of the pushdown automaton of a layout.
+    Return the fault, whether there is a text, and the classes, the steps, the symbols and the headroom of the pushdown automaton of a layout.
     """
 
 def path_numbers(automaton: ByteTables, is_counted: numpy.typing.NDArray[numpy.bool_], budget: Budget) -> tuple[bool, NDArray[numpy.int32], NDArray[numpy.int32]]:
     """
-    Whether numbers of counted states are exact, and the least and the most from each state, `[Q]` each.
+    Return whether numbers of counted states are exact, and the least and the most from each state, `[Q]` each.
     """
 
 def expanded_paths(automaton: ByteTables, numbers: numpy.typing.NDArray[numpy.int32], start: int, low: int, high: int, dense_bytes: int, budget: Budget) -> ByteTables:
     """
-    The minimal automaton of the texts with a number of counted states in a range.
+    Return the minimal automaton of the texts with a number of counted states in a range.
     """
 
-def piece_of_automaton(automaton: ByteTables, start: int, budget: Budget) -> tuple[int, NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
+def nfa_fragment(automaton: ByteTables, start: int, budget: Budget) -> tuple[int, NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
     """
-    The number of states, the arcs and the epsilon arcs of a piece, and its state for each of the automaton's.
+    Return the number of states, the arcs and the epsilon arcs of a piece, and its state for each of the automaton's.
     """
 
 class PushdownTables:
@@ -372,18 +380,18 @@ class PushdownTables:
 
     def read(self, text: bytes, budget: Budget) -> tuple[bool, int]:
         """
-        Whether a text is accepted, and how many bytes lead to more configurations than may be carried, or -1.
+        Return whether a text is accepted, and how many bytes lead to more configurations than may be carried, or -1.
         """
 
 def productive_exits(num_states: int, num_exits: int, edges: numpy.typing.NDArray[numpy.int32], returns: numpy.typing.NDArray[numpy.int32], starts: numpy.typing.NDArray[numpy.int32], ends: numpy.typing.NDArray[numpy.int32], budget: Budget) -> NDArray[numpy.bool_]:
-    """Whether each exit of a rule is productive, `[X]`."""
+    """Return whether each exit of a rule is productive, `[X]`."""
 
-def doubtful_states(moves: numpy.typing.NDArray[numpy.int32], parent: numpy.typing.NDArray[numpy.int32], symbol: numpy.typing.NDArray[numpy.int32], end: int, state_kind: numpy.typing.NDArray[numpy.int32], symbol_kind: numpy.typing.NDArray[numpy.int32], below_offsets: numpy.typing.NDArray[numpy.int32], below: numpy.typing.NDArray[numpy.int32], budget: Budget) -> NDArray[numpy.bool_]:
+def possibly_dead_states(moves: numpy.typing.NDArray[numpy.int32], parent: numpy.typing.NDArray[numpy.int32], symbol: numpy.typing.NDArray[numpy.int32], end: int, state_kind: numpy.typing.NDArray[numpy.int32], symbol_kind: numpy.typing.NDArray[numpy.int32], below_offsets: numpy.typing.NDArray[numpy.int32], below: numpy.typing.NDArray[numpy.int32], budget: Budget) -> NDArray[numpy.bool_]:
     """
-    Whether there is no simple reason that a state leads to the end of a text, `[Q]`.
+    Return whether there is no simple reason that a state leads to the end of a text, `[Q]`.
     """
 
 def rule_tables(num_states: int, ranges: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], num_rules: int, num_labels: int, max_states: int, budget: Budget) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
     """
-    The classes, the table, the rules and the starts of the minimal automata of rules, and their other arcs.
+    Return the classes, the table, the rules and the starts of the minimal automata of rules, and their other arcs.
     """

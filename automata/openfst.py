@@ -80,7 +80,7 @@ def _read(properties: int, start: int, final: BoolArray, arcs: IntArray) -> Fst:
     import pywrapfst
 
     header = _VECTOR_HEADER.pack(_MAGIC, 6, b"vector", 8, b"standard", 2, 0, properties, start, len(final), len(arcs))
-    return pywrapfst.Fst.read_from_string(header + _native.fst_words(final, arcs).tobytes())
+    return pywrapfst.Fst.read_from_string(header + _native.vector_fst_words(final, arcs).tobytes())
 
 
 def to_arcs(fst: Fst) -> tuple[int, BoolArray, IntArray]:

@@ -6,13 +6,15 @@ from numpy.typing import NDArray
 
 def spelled(content: automata._native.ByteTables, usual: bool, budget: automata._native.Budget) -> automata._native.ByteTables:
     """
-    The spellings, in quotes, of the strings that an automaton over UTF-8 accepts.
+    Return the spellings, in quotes, of the strings that an automaton over UTF-8 accepts.
     """
 
 def listed_spellings(codes: numpy.typing.NDArray[numpy.int32], offsets: numpy.typing.NDArray[numpy.int32], every: automata._native.ByteTables, besides: bool, budget: automata._native.Budget) -> automata._native.ByteTables:
-    """The spellings of strings in ascending order, or of all other strings."""
+    """
+    Return the spellings of strings in ascending order, or of all other strings.
+    """
 
 def between_characters(language: automata._native.ByteTables, every: automata._native.ByteTables, budget: automata._native.Budget) -> NDArray[numpy.bool_]:
     """
-    Whether each state of an automaton over spellings is between two characters.
+    Return whether each state of an automaton over spellings is between two characters.
     """

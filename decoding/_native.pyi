@@ -6,7 +6,7 @@ import numpy.typing
 from numpy.typing import NDArray
 
 
-class Memory:
+class ArenaMemory:
     """The memory of an arena on the CPU, as its steps read it."""
 
     def __init__(self, words: object, places: object, sizes: object, configurations: int, stack_size: int, begin: int, end: int) -> None:
@@ -35,7 +35,7 @@ class Memory:
 
     @overload
     def mask_logits_within(self, arg0: numpy.typing.NDArray[numpy.int64], arg1: numpy.typing.NDArray[numpy.int64], arg2: numpy.typing.NDArray[numpy.int64], arg3: numpy.typing.NDArray[numpy.int64], arg4: numpy.typing.NDArray[numpy.int32], arg5: numpy.typing.NDArray[numpy.int64], arg6: int, arg7: int, arg8: numpy.typing.NDArray[numpy.int16], /) -> None:
-        """The same within budgets of tokens."""
+        """Do the same within budgets of tokens."""
 
     @overload
     def mask_logits_within(self, arg0: numpy.typing.NDArray[numpy.int64], arg1: numpy.typing.NDArray[numpy.int64], arg2: numpy.typing.NDArray[numpy.int64], arg3: numpy.typing.NDArray[numpy.int64], arg4: numpy.typing.NDArray[numpy.int32], arg5: numpy.typing.NDArray[numpy.int64], arg6: int, arg7: int, arg8: numpy.typing.NDArray[numpy.int32], /) -> None: ...
@@ -45,10 +45,10 @@ class Memory:
 
 def comb(offsets: numpy.typing.NDArray[numpy.int64], number: numpy.typing.NDArray[numpy.int64], outcome: numpy.typing.NDArray[numpy.int64], num_classes: int, budget: automata._native.Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
     """
-    Where sparse rows begin in one table, `[E]`, and the table, row and outcome, `[.., 2]`.
+    Return where sparse rows begin in one table, `[E]`, and the table, row and outcome, `[.., 2]`.
     """
 
 def row_masks(offsets: numpy.typing.NDArray[numpy.int64], number: numpy.typing.NDArray[numpy.int64], outcome: numpy.typing.NDArray[numpy.int64], token_class: numpy.typing.NDArray[numpy.int32], num_classes: int, begin: int, end: int, budget: automata._native.Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
     """
-    The mask of each row, the chunks of each mask, the chunks, and the only token of each row.
+    Return the mask of each row, the chunks of each mask, the chunks, and the only token of each row.
     """

@@ -26,7 +26,7 @@ from automata import ANY_BYTES, EMPTY, ByteAutomaton, Expr, alternation, compile
 from automata.errors import AutomatonFileError, EmptyLanguage, TokenNotAllowed, VocabularyError
 from automata.limits import Work
 from tokenfst import Vocabulary
-from tokenfst._native import FiniteAutomaton, TokenClasses
+from tokenfst._native import FiniteCore, TokenClasses
 from tokenfst.finite.automaton import FiniteTokenAutomaton
 from tokenfst.finite.classes import FIRST_CLASS
 from tokenfst.finite.transitions import Csr, Dense
@@ -356,7 +356,7 @@ def test_both_forms_hold_the_edges_that_they_are_made_of(
     classes = TokenClasses(*runs, FIRST_CLASS + num_classes, source, number + np.int32(FIRST_CLASS), reached)
     final, work = np.zeros(num_states, np.bool_), Work()
     for dense_bytes in (1 << 20, 0):
-        core = FiniteAutomaton.from_classes(vocabulary.native, 0, final, classes, dense_bytes, 8, work.budget)
+        core = FiniteCore.from_classes(vocabulary.native, 0, final, classes, dense_bytes, 8, work.budget)
         automaton = FiniteTokenAutomaton(vocabulary, core)
         sizes = 4 * (num_states + 1) * (num_classes + FIRST_CLASS), 8 * (num_states + 2 + len(source))
         assert isinstance(automaton.transitions, Csr) == (sizes[0] > max(dense_bytes, sizes[1]))

@@ -7,7 +7,7 @@ import numpy.typing
 from numpy.typing import NDArray
 
 
-class Vocabulary:
+class VocabularyTries:
     """The tokens of a model as bytes, sorted into tries."""
 
     def __init__(self, tokens: Sequence[bytes], eos_ids: numpy.typing.NDArray[numpy.int32]) -> None: ...
@@ -59,14 +59,16 @@ class TokenClasses:
     @property
     def target(self) -> NDArray[numpy.int32]: ...
 
-def token_classes(automaton: automata._native.ByteTables, vocabulary: Vocabulary, budget: automata._native.Budget) -> TokenClasses:
+def token_classes(automaton: automata._native.ByteTables, vocabulary: VocabularyTries, budget: automata._native.Budget) -> TokenClasses:
     """Sort the tokens of a vocabulary into classes."""
 
-def relation_classes(automaton: automata._native.ByteTables, vocabulary: Vocabulary, budget: automata._native.Budget) -> TokenClasses:
-    """The same for automata like long lists, which are sparse."""
+def relation_classes(automaton: automata._native.ByteTables, vocabulary: VocabularyTries, budget: automata._native.Budget) -> TokenClasses:
+    """Return the same for automata like long lists, which are sparse."""
 
-def is_list_like(automaton: automata._native.ByteTables, vocabulary: Vocabulary) -> bool:
-    """Whether few states of a sparse automaton allow nearly every token."""
+def is_list_like(automaton: automata._native.ByteTables, vocabulary: VocabularyTries) -> bool:
+    """
+    Return whether few states of a sparse automaton allow nearly every token.
+    """
 
 @overload
 def spells_all(automaton: automata._native.ByteTables, is_token_byte: numpy.typing.NDArray[numpy.bool_]) -> bool: ...
@@ -95,37 +97,51 @@ class CountedClasses:
         Class, source, least and greatest register value, target and action, `[E, 6]`.
         """
 
-def counted_classes(automaton: automata._native.CountedTables, vocabulary: Vocabulary, budget: automata._native.Budget) -> CountedClasses:
+def counted_classes(automaton: automata._native.CountedTables, vocabulary: VocabularyTries, budget: automata._native.Budget) -> CountedClasses:
     """Sort the tokens of a vocabulary into classes."""
 
 class StateObject:
     """A state that is more than a number."""
 
-class Automaton:
+class AutomatonCore:
     """An automaton over tokens."""
 
-def fill_bitmasks(automata: Sequence[Automaton], states: Sequence[object], out: numpy.typing.NDArray[numpy.int32], remaining: numpy.typing.NDArray[numpy.int64] | None = None, num_threads: int = 1) -> None:
+def fill_bitmasks(automata: Sequence[AutomatonCore], states: Sequence[object], out: numpy.typing.NDArray[numpy.int32], remaining: numpy.typing.NDArray[numpy.int64] | None = None, num_threads: int = 1) -> None:
     """
     Write the mask of each state of a batch, a row of words each, without Python's lock.
     """
 
-class FiniteAutomaton(Automaton):
+class FiniteCore(AutomatonCore):
     """A deterministic automaton over tokens without a stack."""
 
-    @staticmethod
-    def from_classes(vocabulary: Vocabulary, start: int, final: numpy.typing.NDArray[numpy.bool_], classes: TokenClasses, dense_bytes: int, max_masks: int, budget: automata._native.Budget) -> FiniteAutomaton: ...
+    def is_final(self, arg: int, /) -> bool:
+        """Return whether the text may end in a state."""
+
+    def advance(self, arg0: int, arg1: int, /) -> int | None:
+        """
+        Return the state after a state and one more token, None if it is not allowed.
+        """
+
+    def fill_bitmask(self, arg0: int, arg1: numpy.typing.NDArray[numpy.int32], /) -> None:
+        """Write the mask of a state."""
+
+    def fill_within(self, arg0: int, arg1: numpy.typing.NDArray[numpy.int32], arg2: int, /) -> None:
+        """Write the mask of a state within a budget of tokens."""
 
     @staticmethod
-    def from_counted(vocabulary: Vocabulary, automaton: automata._native.CountedTables, classes: CountedClasses, spells_all: bool, max_masks: int, budget: automata._native.Budget) -> FiniteAutomaton: ...
+    def from_classes(vocabulary: VocabularyTries, start: int, final: numpy.typing.NDArray[numpy.bool_], classes: TokenClasses, dense_bytes: int, max_masks: int, budget: automata._native.Budget) -> FiniteCore: ...
 
     @staticmethod
-    def dense(vocabulary: Vocabulary, start: int, final: numpy.typing.NDArray[numpy.bool_], runs: numpy.typing.NDArray[numpy.int32], next: numpy.typing.NDArray[numpy.int32], max_masks: int, max_bytes: int) -> FiniteAutomaton: ...
+    def from_counted(vocabulary: VocabularyTries, automaton: automata._native.CountedTables, classes: CountedClasses, spells_all: bool, max_masks: int, budget: automata._native.Budget) -> FiniteCore: ...
 
     @staticmethod
-    def sparse(vocabulary: Vocabulary, start: int, final: numpy.typing.NDArray[numpy.bool_], runs: numpy.typing.NDArray[numpy.int32], num_classes: int, offsets: numpy.typing.NDArray[numpy.int64], edges: numpy.typing.NDArray[numpy.int32], max_masks: int, max_bytes: int) -> FiniteAutomaton: ...
+    def dense(vocabulary: VocabularyTries, start: int, final: numpy.typing.NDArray[numpy.bool_], runs: numpy.typing.NDArray[numpy.int32], next: numpy.typing.NDArray[numpy.int32], max_masks: int, max_bytes: int) -> FiniteCore: ...
 
     @staticmethod
-    def guarded(vocabulary: Vocabulary, start: int, final: numpy.typing.NDArray[numpy.bool_], runs: numpy.typing.NDArray[numpy.int32], num_classes: int, max_register: int, offsets: numpy.typing.NDArray[numpy.int64], edges: numpy.typing.NDArray[numpy.int32], max_masks: int, max_bytes: int) -> FiniteAutomaton: ...
+    def sparse(vocabulary: VocabularyTries, start: int, final: numpy.typing.NDArray[numpy.bool_], runs: numpy.typing.NDArray[numpy.int32], num_classes: int, offsets: numpy.typing.NDArray[numpy.int64], edges: numpy.typing.NDArray[numpy.int32], max_masks: int, max_bytes: int) -> FiniteCore: ...
+
+    @staticmethod
+    def guarded(vocabulary: VocabularyTries, start: int, final: numpy.typing.NDArray[numpy.bool_], runs: numpy.typing.NDArray[numpy.int32], num_classes: int, max_register: int, offsets: numpy.typing.NDArray[numpy.int64], edges: numpy.typing.NDArray[numpy.int32], max_masks: int, max_bytes: int) -> FiniteCore: ...
 
     @property
     def start(self) -> int: ...
@@ -155,28 +171,16 @@ class FiniteAutomaton(Automaton):
     def token_class(self) -> NDArray[numpy.int32]:
         """The class of every token, `[V]`."""
 
-    def is_final(self, arg: int, /) -> bool:
-        """Whether the text may end in a state."""
-
-    def advance(self, arg0: int, arg1: int, /) -> int | None:
-        """The state after a state and one more token, None if it is not allowed."""
-
-    def fill_bitmask(self, arg0: int, arg1: numpy.typing.NDArray[numpy.int32], /) -> None:
-        """Write the mask of a state."""
-
-    def fill_within(self, arg0: int, arg1: numpy.typing.NDArray[numpy.int32], arg2: int, /) -> None:
-        """Write the mask of a state within a budget of tokens."""
-
     def min_tokens(self, arg: int, /) -> int:
-        """The least number of tokens from a state to the end of the text."""
+        """Return the least number of tokens from a state to the end of the text."""
 
-    def moves(self, state: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.int64]]:
+    def successors(self, state: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.int64]]:
         """
-        The classes that a state allows, ascending, and the states that they lead to.
+        Return the classes that a state allows, ascending, and the states that they lead to.
         """
 
     def alike(self, state: int) -> int:
-        """A state with the same mask."""
+        """Return a state with the same mask."""
 
     @property
     def min_tokens_by_state(self) -> NDArray[numpy.int32]: ...
@@ -184,7 +188,7 @@ class FiniteAutomaton(Automaton):
     @property
     def min_tokens_runs(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32]]:
         """
-        With a register: the same as runs of its values, each place x (R + 1) + its least value, and the distances of its states.
+        With a register: the same as runs of its values, each location x (R + 1) + its least value, and the distances of its states.
         """
 
 class PushdownTrees:
@@ -194,13 +198,15 @@ class PushdownTrees:
 
     def __len__(self) -> int: ...
 
-    def ways(self, tree: int, budget: automata._native.Budget) -> list[tuple[tuple[int, ...], tuple[int, ...], int]]:
+    def paths(self, tree: int, budget: automata._native.Budget) -> list[tuple[tuple[int, ...], tuple[int, ...], int]]:
         """
-        All ways through a tree: symbols popped, from the top down, symbols pushed, and the state that follows.
+        Return all paths through a tree: symbols popped, from the top down, symbols pushed, and the state that follows.
         """
 
-    def planted(self, said: Sequence[Sequence[tuple[Sequence[int], Sequence[int], int]]], budget: automata._native.Budget) -> tuple[PushdownTrees, list[int]]:
-        """The trees with one more for each list of ways; their numbers."""
+    def build(self, paths: Sequence[Sequence[tuple[Sequence[int], Sequence[int], int]]], budget: automata._native.Budget) -> tuple[PushdownTrees, list[int]]:
+        """
+        Add a tree for each list of paths; return all trees and the numbers of the new ones.
+        """
 
 class TokenEffects:
     """The effect of each class of a vocabulary under a pushdown automaton."""
@@ -229,7 +235,7 @@ class TokenEffects:
         The tree of each state followed by the end of the text and by each label, `[Q, 1 + L]`.
         """
 
-def token_effects(automaton: automata._native.PushdownTables, vocabulary: Vocabulary, budget: automata._native.Budget) -> TokenEffects:
+def token_effects(automaton: automata._native.PushdownTables, vocabulary: VocabularyTries, budget: automata._native.Budget) -> TokenEffects:
     """
     Sort the tokens of a vocabulary into classes by their effects on a state and a stack.
     """
@@ -294,7 +300,7 @@ class PushdownTables:
     def push_symbols(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
 
 def context_tables(effects: TokenEffects, start: int, max_configurations: int, headroom: numpy.typing.NDArray[numpy.int32], symbol_headroom: numpy.typing.NDArray[numpy.int32], budget: automata._native.Budget) -> PushdownTables:
-    """The tables of effects and of the end."""
+    """Return the tables of effects and of the end."""
 
 def trimmed(effects: TokenEffects, tables: PushdownTables, overflow: numpy.typing.NDArray[numpy.int32], budget: automata._native.Budget) -> tuple[str, TokenEffects | None]:
     """
@@ -302,11 +308,13 @@ def trimmed(effects: TokenEffects, tables: PushdownTables, overflow: numpy.typin
     """
 
 def clashing_class(tables: PushdownTables, budget: automata._native.Budget) -> int | None:
-    """A class that has two moves in one configuration, if there is any."""
-
-def ways_over_symbols(tables: PushdownTables, budget: automata._native.Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
     """
-    How many tokens it takes until a symbol has been popped: ways, nodes, and where those of each symbol begin.
+    Return a class that has two moves in one configuration, if there is any.
+    """
+
+def pop_distances(tables: PushdownTables, budget: automata._native.Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
+    """
+    Return how many tokens it takes until a symbol has been popped: ways, nodes, and where those of each symbol begin.
     """
 
 class PushdownState(StateObject):
@@ -343,17 +351,23 @@ class StackDistance:
 
     def by_context(self, max_contexts: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], int] | None:
         """
-        The distances by all contexts that occur with any stack; None if there are more than this.
+        Return the distances by all contexts that occur with any stack; None if there are more than this.
         """
 
-class PushdownAutomaton(Automaton):
+class PushdownCore(AutomatonCore):
     """An automaton over tokens with a stack."""
 
-    def __init__(self, vocabulary: Vocabulary, tables: PushdownTables, run_end: numpy.typing.NDArray[numpy.int32], run_class: numpy.typing.NDArray[numpy.int32], distance: StackDistance, max_depth: int, max_masks: int) -> None: ...
+    def __init__(self, vocabulary: VocabularyTries, tables: PushdownTables, run_end: numpy.typing.NDArray[numpy.int32], run_class: numpy.typing.NDArray[numpy.int32], distance: StackDistance, max_depth: int, max_masks: int) -> None: ...
 
-    def within(self, max_depth: int) -> PushdownAutomaton:
+    @property
+    def run_end(self) -> NDArray[numpy.int32]: ...
+
+    @property
+    def run_class(self) -> NDArray[numpy.int32]: ...
+
+    def within(self, max_depth: int) -> PushdownCore:
         """
-        The same with a stack of at most `max_depth` symbols, -1 for any number.
+        Return the same with a stack of at most `max_depth` symbols, -1 for any number.
         """
 
     @property
@@ -369,12 +383,6 @@ class PushdownAutomaton(Automaton):
     def distance(self) -> StackDistance: ...
 
     @property
-    def run_end(self) -> NDArray[numpy.int32]: ...
-
-    @property
-    def run_class(self) -> NDArray[numpy.int32]: ...
-
-    @property
     def num_bytes(self) -> int: ...
 
     @property
@@ -382,10 +390,12 @@ class PushdownAutomaton(Automaton):
         """The class of every token, `[V]`."""
 
     def is_final(self, arg: PushdownState, /) -> bool:
-        """Whether the text may end in a state."""
+        """Return whether the text may end in a state."""
 
     def advance(self, arg0: PushdownState, arg1: int, /) -> PushdownState | None:
-        """The state after a state and one more token, None if it is not allowed."""
+        """
+        Return the state after a state and one more token, None if it is not allowed.
+        """
 
     def fill_bitmask(self, arg0: PushdownState, arg1: numpy.typing.NDArray[numpy.int32], /) -> None:
         """Write the mask of a state."""
@@ -394,27 +404,27 @@ class PushdownAutomaton(Automaton):
         """Write the mask of a state within a budget of tokens."""
 
     def min_tokens(self, arg: PushdownState, /) -> int:
-        """The least number of tokens from a state to the end of the text."""
+        """Return the least number of tokens from a state to the end of the text."""
 
     def allows_any(self, state: PushdownState) -> bool:
-        """Whether a state allows a token or the end."""
+        """Return whether a state allows a token or the end."""
 
 class TextLibrary:
     """What many constraints over one vocabulary share."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None: ...
+    def __init__(self, vocabulary: VocabularyTries) -> None: ...
 
-class LazyAutomaton(Automaton):
+class LazyCore(AutomatonCore):
     """An automaton whose masks are made when first asked for."""
 
     @staticmethod
-    def from_bytes(texts: TextLibrary, tables: automata._native.ByteTables, max_rows: int, budget: automata._native.Budget) -> LazyAutomaton: ...
+    def from_bytes(texts: TextLibrary, tables: automata._native.ByteTables, max_rows: int, budget: automata._native.Budget) -> LazyCore: ...
 
     @staticmethod
-    def from_pushdown(texts: TextLibrary, tables: automata._native.PushdownTables, max_rows: int, budget: automata._native.Budget) -> LazyAutomaton: ...
+    def from_pushdown(texts: TextLibrary, tables: automata._native.PushdownTables, max_rows: int, budget: automata._native.Budget) -> LazyCore: ...
 
     @staticmethod
-    def from_network(texts: TextLibrary, layout: automata._native.NestedLayout, max_rows: int, budget: automata._native.Budget) -> LazyAutomaton | None:
+    def from_network(texts: TextLibrary, layout: automata._native.VisiblyPushdownLayout, max_rows: int, budget: automata._native.Budget) -> LazyCore | None:
         """
         The automaton of the rules of a network; None if sets of states would not be exact.
         """
@@ -511,7 +521,7 @@ class Pairs:
     @property
     def intervals(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
 
-class PieceBytes:
+class PieceAutomaton:
     """Where pieces of a text may end, over bytes."""
 
     def __init__(self, byte_class: numpy.typing.NDArray[numpy.uint8], next: numpy.typing.NDArray[numpy.int32], split: numpy.typing.NDArray[numpy.int32], final: numpy.typing.NDArray[numpy.bool_]) -> None: ...
@@ -524,19 +534,19 @@ class WholePieces:
     @property
     def tokens(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
 
-def first_wrong_merge(vocabulary: Vocabulary, merges: numpy.typing.NDArray[numpy.int32]) -> int:
+def first_wrong_merge(vocabulary: VocabularyTries, merges: numpy.typing.NDArray[numpy.int32]) -> int:
     """
-    The index of the first merge that does not make its token of two others, or the number of merges.
+    Return the index of the first merge that does not make its token of two others, or the number of merges.
     """
 
-def derivations(vocabulary: Vocabulary, merges: numpy.typing.NDArray[numpy.int32] | None, budget: automata._native.Budget) -> Derivations:
+def derivations(vocabulary: VocabularyTries, merges: numpy.typing.NDArray[numpy.int32] | None, budget: automata._native.Budget) -> Derivations:
     """
     Run an encoder's merges over every token; without a list, any two tokens that spell one merge.
     """
 
 def pairs(derivations: Derivations, budget: automata._native.Budget) -> Pairs: ...
 
-class Product:
+class CanonicalProduct:
     """The bytes of a constraint together with the pieces of a pre-tokenizer."""
 
     @property
@@ -554,23 +564,37 @@ class LiveEdges:
     @property
     def has_text(self) -> bool: ...
 
-def canonical_product(constraint: automata._native.ByteTables, pieces: PieceBytes, words: WholePieces, max_states: int, budget: automata._native.Budget) -> Product: ...
+def canonical_product(constraint: automata._native.ByteTables, pieces: PieceAutomaton, words: WholePieces, max_states: int, budget: automata._native.Budget) -> CanonicalProduct: ...
 
-def canonical_edges(product: Product, vocabulary: Vocabulary, pairs: Pairs, words: WholePieces, never: numpy.typing.NDArray[numpy.int32], labelled: Sequence[tuple[object, object]], budget: automata._native.Budget) -> CanonicalEdges:
+def canonical_edges(product: CanonicalProduct, vocabulary: VocabularyTries, pairs: Pairs, words: WholePieces, never: numpy.typing.NDArray[numpy.int32], labelled: Sequence[tuple[object, object]], budget: automata._native.Budget) -> CanonicalEdges:
     """
-    The edges of every token, and of tokens that labels stand for: pairs of tokens and labels.
+    Return the edges of every token, and of tokens that labels stand for: pairs of tokens and labels.
     """
 
-def live_edges(edges: CanonicalEdges, product: Product, pairs: Pairs, closing: int, budget: automata._native.Budget) -> LiveEdges: ...
+def live_edges(edges: CanonicalEdges, product: CanonicalProduct, pairs: Pairs, closing: int, budget: automata._native.Budget) -> LiveEdges: ...
 
-class CanonicalAutomaton(Automaton):
+class CanonicalCore(AutomatonCore):
     """An automaton over the tokens of an encoder."""
 
-    @staticmethod
-    def from_live(vocabulary: Vocabulary, live: LiveEdges, product: Product, pairs: Pairs, max_states: int, max_rows: int, budget: automata._native.Budget) -> CanonicalAutomaton: ...
+    def is_final(self, arg: int, /) -> bool:
+        """Return whether the text may end in a state."""
+
+    def advance(self, arg0: int, arg1: int, /) -> int | None:
+        """
+        Return the state after a state and one more token, None if it is not allowed.
+        """
+
+    def fill_bitmask(self, arg0: int, arg1: numpy.typing.NDArray[numpy.int32], /) -> None:
+        """Write the mask of a state."""
+
+    def fill_within(self, arg0: int, arg1: numpy.typing.NDArray[numpy.int32], arg2: int, /) -> None:
+        """Write the mask of a state within a budget of tokens."""
 
     @staticmethod
-    def from_rows(vocabulary: Vocabulary, offsets: numpy.typing.NDArray[numpy.int32], edges: numpy.typing.NDArray[numpy.int32], final: numpy.typing.NDArray[numpy.bool_], class_of: numpy.typing.NDArray[numpy.int32], pairs: Pairs, max_rows: int) -> CanonicalAutomaton: ...
+    def from_live(vocabulary: VocabularyTries, live: LiveEdges, product: CanonicalProduct, pairs: Pairs, max_states: int, max_masks: int, budget: automata._native.Budget) -> CanonicalCore: ...
+
+    @staticmethod
+    def from_subsets(vocabulary: VocabularyTries, offsets: numpy.typing.NDArray[numpy.int32], edges: numpy.typing.NDArray[numpy.int32], final: numpy.typing.NDArray[numpy.bool_], class_of: numpy.typing.NDArray[numpy.int32], pairs: Pairs, max_masks: int) -> CanonicalCore: ...
 
     @property
     def num_states(self) -> int: ...
@@ -602,17 +626,5 @@ class CanonicalAutomaton(Automaton):
     @property
     def class_of(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
 
-    def is_final(self, arg: int, /) -> bool:
-        """Whether the text may end in a state."""
-
-    def advance(self, arg0: int, arg1: int, /) -> int | None:
-        """The state after a state and one more token, None if it is not allowed."""
-
     def min_tokens(self, arg: int, /) -> int:
-        """The least number of tokens from a state to the end of the text."""
-
-    def fill_bitmask(self, arg0: int, arg1: numpy.typing.NDArray[numpy.int32], /) -> None:
-        """Write the mask of a state as packed words."""
-
-    def fill_within(self, arg0: int, arg1: numpy.typing.NDArray[numpy.int32], arg2: int, /) -> None:
-        """The same within a budget of tokens."""
+        """Return the least number of tokens from a state to the end of the text."""

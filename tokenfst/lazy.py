@@ -69,12 +69,12 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
         core: the automaton of the native core.
     """
 
-    core: _native.LazyAutomaton
+    core: _native.LazyCore
 
     def __init__(
         self,
         vocabulary: Vocabulary,
-        core: _native.LazyAutomaton,
+        core: _native.LazyCore,
         make_tables: MakeTables,
         limits: Limits,
         *,
@@ -203,7 +203,7 @@ def lazy_from_network(
     if layout.labels:
         return None
     try:
-        core = _native.LazyAutomaton.from_network(vocabulary.texts, layout.tables, MAX_ROWS, work.budget)
+        core = _native.LazyCore.from_network(vocabulary.texts, layout.tables, MAX_ROWS, work.budget)
     except LimitExceeded as error:
         raise error.of("the rules") from None
     if core is None:
@@ -238,12 +238,12 @@ def lazy_from_automaton(
         if automaton.max_configurations > 1:
             return None
         stacked = with_pushdown_beginning(automaton, rule) if rule else automaton
-        core = _native.LazyAutomaton.from_pushdown(vocabulary.texts, stacked.tables, *room)
+        core = _native.LazyCore.from_pushdown(vocabulary.texts, stacked.tables, *room)
     else:
         if automaton.is_empty:
             raise EmptyLanguage("the constraint allows no text at all")
         plain = with_beginning(automaton, rule)[0] if rule else automaton
-        core = _native.LazyAutomaton.from_bytes(vocabulary.texts, plain.tables, *room)
+        core = _native.LazyCore.from_bytes(vocabulary.texts, plain.tables, *room)
     if not _spells_all(core, vocabulary.is_first_byte if rule else vocabulary.is_token_byte):
         return None
     if rule:
@@ -251,7 +251,7 @@ def lazy_from_automaton(
     return LazyTokenAutomaton(vocabulary, core, make_tables, work.limits, at_text_start=at_text_start)
 
 
-def _spells_all(core: _native.LazyAutomaton, is_token_byte: BoolArray) -> bool:
+def _spells_all(core: _native.LazyCore, is_token_byte: BoolArray) -> bool:
     """Whether every byte that the automaton reads is a token."""
     return bool(is_token_byte.all()) or not (core.bytes_read & ~is_token_byte).any()
 

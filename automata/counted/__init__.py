@@ -184,7 +184,7 @@ def _deterministic(
 ) -> CountedTables | tuple[int, int] | None:
     """Return the minimal automaton of a layout; or two loops that would need different counts at once; or None where a
     product has so many separate counts, or what surrounds the loops so many states, that counting gains nothing."""
-    return _native.counted(
+    return _native.compile_counted(
         marked.ranges,
         marked.epsilon,
         marked.loop_of,

@@ -47,7 +47,7 @@ def product(marked: CountingNfa, automaton: ByteAutomaton, work: Work) -> Counti
         Cancelled: the compilation was cancelled.
     """
     try:
-        ranges, epsilon = _native.paired(
+        ranges, epsilon = _native.counted_product(
             marked.ranges, marked.epsilon, len(marked.loop_of), automaton.tables, work.budget
         )
     except LimitExceeded as error:

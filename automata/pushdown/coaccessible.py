@@ -1,5 +1,5 @@
 """Coaccessible states: those from which, for a simple reason, some text leads to an end whatever lies under them
-(`native/automata/pushdown/leading_on.h`)."""
+(`native/automata/pushdown/coaccessible.h`)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def doubtful_states(
     num_symbols = max([len(below.symbol_kind), *(symbols[-1] + 1 for symbols in below.below if symbols)])
     symbol_kind = np.zeros(num_symbols, np.int32)
     symbol_kind[: len(below.symbol_kind)] = below.symbol_kind
-    found = _native.doubtful_states(
+    found = _native.possibly_dead_states(
         moves,
         parent,
         last,

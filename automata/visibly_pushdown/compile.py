@@ -47,7 +47,7 @@ def compile_visibly_pushdown(
 
 
 def _regular(layout: GrammarLayout, work: Work) -> ByteAutomaton:
-    tables = _native.regular(layout.tables, work.limits.states, DENSE_BYTES, work.budget)
+    tables = _native.compile_regular(layout.tables, work.limits.states, DENSE_BYTES, work.budget)
     automaton = ByteAutomaton(tables, layout.labels)
     if automaton.is_empty:
         raise EmptyLanguage("the rules have no text")
@@ -56,7 +56,7 @@ def _regular(layout: GrammarLayout, work: Work) -> ByteAutomaton:
 
 def _pushdown(layout: GrammarLayout, work: Work) -> PushdownAutomaton:
     wrong, has_text, byte_class, step_offsets, pops, pushes, target, symbols, headroom, symbol_headroom = (
-        _native.compile_nested(layout.tables, work.limits.states, work.budget)
+        _native.compile_visibly_pushdown(layout.tables, work.limits.states, work.budget)
     )
     if wrong[0]:
         raise _error(*wrong, layout.rules)

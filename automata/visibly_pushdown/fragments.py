@@ -80,7 +80,7 @@ def _of_automaton(automaton: ByteAutomaton, work: Work) -> NfaFragment:
     arcs are state 1."""
     if automaton.is_empty:
         return NfaFragment(2, np.zeros((0, 4), np.int32), np.zeros((0, 2), np.int32))
-    num_states, arcs, epsilon, _ = _native.piece_of_automaton(automaton.tables, automaton.start, work.budget)
+    num_states, arcs, epsilon, _ = _native.nfa_fragment(automaton.tables, automaton.start, work.budget)
     return NfaFragment(num_states, arcs, epsilon, automaton.labels)
 
 
@@ -109,7 +109,7 @@ _counted_cache: Final = BoundedCache[CountedPaths, CountedFragment](_MAX_CACHED)
 
 def _of_paths(paths: CountedPaths, work: Work) -> CountedFragment:
     tables = paths.automaton.tables
-    num_states, arcs, epsilon, state_of = _native.piece_of_automaton(tables, paths.start, work.budget)
+    num_states, arcs, epsilon, state_of = _native.nfa_fragment(tables, paths.start, work.budget)
     numbers = np.zeros((num_states, 3), np.int32)
     numbers[state_of] = paths.numbers
     numbers[1] = 0

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from automata._native import NestedLayout
+from automata._native import VisiblyPushdownLayout
 from automata.arrays import IntArray, int_array, int_rows, offsets_of
 from automata.compile.nfa import FIRST_LABEL
 from automata.errors import LimitExceeded, limit_exceeded
@@ -45,7 +45,7 @@ class GrammarLayout:
 
     rules: tuple[int, ...]
     labels: tuple[str, ...]
-    tables: NestedLayout
+    tables: VisiblyPushdownLayout
 
 
 def lay_out(
@@ -220,7 +220,7 @@ class _LayoutBuilder:
         if self.written:
             self.check_size(len(text), copies)
         arcs, labels = _labelled(fragments)
-        tables = NestedLayout(
+        tables = VisiblyPushdownLayout(
             num_states=self.num_states,
             num_labels=len(labels),
             starts=int_array(self.starts),

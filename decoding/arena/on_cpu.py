@@ -46,7 +46,7 @@ class OnCpu:
     def __init__(self, heap: Heap, configurations: int, stack_size: int, begin: int, end: int) -> None:
         """Share the memory of a heap; the other arguments are those of its `Arena`, and the entries of a stack."""
         arrays = heap.words.numpy(), heap.places.numpy(), heap.sizes
-        self._memory = _native.Memory(*arrays, configurations, stack_size, begin, end)
+        self._memory = _native.ArenaMemory(*arrays, configurations, stack_size, begin, end)
 
     def check(self, at: Sequences) -> None:
         """Raise ValueError unless every slot is in use, and rows, counts and heights are possible in its automaton."""

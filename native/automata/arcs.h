@@ -18,11 +18,18 @@ constexpr int32_t kNone = -1;
 // An epsilon arc, or any pair of states.
 struct Edge {
   int32_t source, target;
+  bool operator==(const Edge&) const = default;
 };
 
 // An arc over one symbol.
 struct Arc {
   int32_t source, symbol, target;
+};
+
+// An arc over one symbol whose source is implied.
+struct OutArc {
+  int32_t symbol, target;
+  bool operator==(const OutArc&) const = default;
 };
 
 // An arc over the bytes from `low` to `high`, or over one label.

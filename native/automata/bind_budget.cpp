@@ -19,7 +19,7 @@ void bind_budget(nb::module_& m) {
           },
           "max_bytes"_a, "max_seconds"_a, "watched"_a = nb::none(), nb::keep_alive<1, 4>(),
           "Bytes and seconds, and another budget that stops this work too when its time is up or it is cancelled.")
-      .def("check", &Budget::look, "Raise if the time is up, or if the work was cancelled.")
+      .def("check", &Budget::poll, "Raise if the time is up, or if the work was cancelled.")
       .def("spend", &Budget::spend, "steps"_a, "Account for elementary steps made outside of the core.")
       .def("charge", &Budget::charge, "num_bytes"_a, "Account for memory taken outside of the core.")
       .def("release", &Budget::release, "num_bytes"_a, "Account for memory given back.")

@@ -25,7 +25,7 @@ using namespace nanobind::literals;
 
 // Minimal automata.
 
-ByteTables minimal_of(int32_t num_states, Rows<Range> ranges, Rows<Edge> epsilon, int32_t num_labels,
+ByteTables minimal_of(int32_t num_states, Records<Range> ranges, Records<Edge> epsilon, int32_t num_labels,
                       int64_t max_states, int64_t dense_bytes, Budget& budget) {
   require(num_states >= 2 && num_labels >= 0, "a fragment has a start, an end and labels");
   require_ranges(ranges, num_states, num_labels);
@@ -67,7 +67,7 @@ ByteTables word_list_of(const nb::typed<nb::tuple, nb::bytes, nb::ellipsis>& str
   return unlocked([&] { return word_list(text, offsets, dense_bytes, budget); });
 }
 
-ByteTables from_ranges(int32_t start, Values<bool> final, Rows<Range> ranges, int64_t dense_bytes, Budget& budget) {
+ByteTables from_ranges(int32_t start, Values<bool> final, Records<Range> ranges, int64_t dense_bytes, Budget& budget) {
   const auto num_states = static_cast<int32_t>(final.size());
   require_countable(final.size(), "final");
   require_within(start, 0, num_states, "start");
@@ -82,7 +82,7 @@ ByteTables from_state_of(const ByteTables& tables, int32_t state, int64_t dense_
   return unlocked([&] { return from_state(tables, state, dense_bytes, budget); });
 }
 
-auto substrings_of(const nb::bytes& text, Rows<Chunk> chunks, Values<int32_t> numbers, Budget& budget) {
+auto substrings_of(const nb::bytes& text, Records<Chunk> chunks, Values<int32_t> numbers, Budget& budget) {
   const auto bytes = bytes_of(text);
   for (const Chunk& chunk : chunks) {
     require(chunk.size > 0 && chunk.begin >= 0 && static_cast<size_t>(chunk.begin) + chunk.size <= bytes.size(),
@@ -91,7 +91,7 @@ auto substrings_of(const nb::bytes& text, Rows<Chunk> chunks, Values<int32_t> nu
   require_countable(3 * numbers.size(), "numbers");
   require_within(numbers, 0, static_cast<int64_t>(chunks.size()), "chunk");
   const SpelledSubstrings found = unlocked([&] { return substrings(bytes, chunks, numbers, budget); });
-  return std::make_tuple(found.num_states, rows(found.ranges), rows(found.epsilon));
+  return std::make_tuple(found.num_states, records(found.ranges), records(found.epsilon));
 }
 
 // Tables from arrays.
@@ -126,7 +126,7 @@ ByteTables dense_tables(int32_t start, Values<uint8_t> byte_class, Grid<int32_t>
   return tables;
 }
 
-ByteTables sparse_tables(int32_t start, Values<int32_t> offsets, Rows<ByteArc> arcs, Values<bool> final,
+ByteTables sparse_tables(int32_t start, Values<int32_t> offsets, Records<ByteArc> arcs, Values<bool> final,
                          Grid<int32_t> by_label) {
   ByteTables tables = common(start, final, by_label);
   require_offsets(offsets, final.size(), arcs.size(), "`offsets`");
@@ -145,7 +145,7 @@ ByteTables sparse_tables(int32_t start, Values<int32_t> offsets, Rows<ByteArc> a
   return tables;
 }
 
-// The arcs `[A, 4]` over runs of bytes.
+// Return the arcs `[A, 4]` over runs of bytes.
 auto range_arcs(const ByteTables& tables, Budget& budget) {
   const ArcsByState arcs(tables, budget);
   std::vector<Range> found;
@@ -153,7 +153,7 @@ auto range_arcs(const ByteTables& tables, Budget& budget) {
   for (int32_t state = 0; state < tables.num_states(); ++state) {
     for (const ByteArc& arc : arcs[state]) found.push_back({state, arc.low, arc.high, arc.target});
   }
-  return rows(found);
+  return records(found);
 }
 
 int32_t walk(const ByteTables& tables, int32_t state, const nb::bytes& text) {
@@ -161,7 +161,7 @@ int32_t walk(const ByteTables& tables, int32_t state, const nb::bytes& text) {
   return tables.walk(state, bytes_of(text));
 }
 
-// Removes labels that no state takes, and returns those that stay.
+// Remove labels that no state takes, and return those that stay.
 std::vector<int32_t> drop_unused_labels(ByteTables& tables) {
   std::vector<int32_t> kept;
   for (int32_t label = 0; label < tables.num_labels; ++label) {
@@ -190,42 +190,29 @@ void bind_byte_tables(nb::module_& m) {
       .def_ro("num_classes", &ByteTables::num_classes)
       .def_ro("num_labels", &ByteTables::num_labels)
       .def_prop_ro("num_bytes", &ByteTables::num_bytes)
-      .def_prop_ro("final",
-                   [](nb::handle_t<ByteTables> self) {
-                     const auto& tables = nb::cast<const ByteTables&>(self);
-                     return view(reinterpret_cast<const bool*>(tables.final.data()), {tables.final.size()}, self);
-                   })
-      .def_prop_ro("byte_class",
-                   [](nb::handle_t<ByteTables> self) {
-                     return view(nb::cast<const ByteTables&>(self).byte_class.data(), {256}, self);
-                   })
+      .def_prop_ro(
+          "final",
+          [](nb::handle_t<ByteTables> self) { return view_of_flags(nb::cast<const ByteTables&>(self).final, self); })
+      .def_prop_ro("byte_class", &shown<&ByteTables::byte_class>)
       .def_prop_ro("next",
                    [](nb::handle_t<ByteTables> self) {
                      const auto& tables = nb::cast<const ByteTables&>(self);
                      return view(tables.next.data(), {tables.final.size(), static_cast<size_t>(tables.num_classes)},
                                  self);
                    })
-      .def_prop_ro("offsets",
-                   [](nb::handle_t<ByteTables> self) {
-                     const auto& tables = nb::cast<const ByteTables&>(self);
-                     return view(tables.offsets.data(), {tables.offsets.size()}, self);
-                   })
-      .def_prop_ro("arcs",
-                   [](nb::handle_t<ByteTables> self) {
-                     const auto& tables = nb::cast<const ByteTables&>(self);
-                     return view(reinterpret_cast<const int32_t*>(tables.arcs.data()), {tables.arcs.size(), 3}, self);
-                   })
+      .def_prop_ro("offsets", &shown<&ByteTables::offsets>)
+      .def_prop_ro("arcs", &shown<&ByteTables::arcs>)
       .def_prop_ro("by_label",
                    [](nb::handle_t<ByteTables> self) {
                      const auto& tables = nb::cast<const ByteTables&>(self);
                      return view(tables.by_label.data(), {tables.final.size(), static_cast<size_t>(tables.num_labels)},
                                  self);
                    })
-      .def("walk", &walk, "state"_a, "text"_a, "The state that a text leads to, or -1.")
+      .def("walk", &walk, "state"_a, "text"_a, "Return the state that a text leads to, or -1.")
       .def(
           "accepts", [](const ByteTables& tables, const nb::bytes& text) { return tables.accepts(bytes_of(text)); },
           "text"_a)
-      .def("range_arcs", &range_arcs, "budget"_a, "The arcs over runs of bytes, `[A, 4]`.")
+      .def("range_arcs", &range_arcs, "budget"_a, "Return the arcs over runs of bytes, `[A, 4]`.")
       .def(
           "densified",
           [](const ByteTables& tables, Budget& budget) {
@@ -236,17 +223,17 @@ void bind_byte_tables(nb::module_& m) {
       .def("drop_unused_labels", &drop_unused_labels,
            "Remove labels that no state takes; return the numbers of the others.");
   m.def("minimal", &minimal_of, "num_states"_a, "ranges"_a, "epsilon"_a, "num_labels"_a, "max_states"_a,
-        "dense_bytes"_a, "budget"_a, "The minimal automaton of a fragment from state 0 to state 1.");
+        "dense_bytes"_a, "budget"_a, "Return the minimal automaton of a fragment from state 0 to state 1.");
   m.def("product", &product_of, "left"_a, "left_labels"_a, "right"_a, "right_labels"_a, "difference"_a, "max_states"_a,
-        "dense_bytes"_a, "budget"_a, "The minimal automaton of an intersection or a difference.");
+        "dense_bytes"_a, "budget"_a, "Return the minimal automaton of an intersection or a difference.");
   m.def("word_list", &word_list_of, "strings"_a, "dense_bytes"_a, "budget"_a,
-        "The minimal automaton of strings in ascending order.");
+        "Return the minimal automaton of strings in ascending order.");
   m.def("from_ranges", &from_ranges, "start"_a, "final"_a, "ranges"_a, "dense_bytes"_a, "budget"_a,
-        "The tables of arcs that are already minimal.");
+        "Return the tables of arcs that are already minimal.");
   m.def("from_state", &from_state_of, "tables"_a, "state"_a, "dense_bytes"_a, "budget"_a,
-        "The automaton started from another state, without unreachable states.");
+        "Return the automaton started from another state, without unreachable states.");
   m.def("substrings", &substrings_of, "text"_a, "chunks"_a, "numbers"_a, "budget"_a,
-        "The states, ranges and epsilon arcs of all substrings of a text.");
+        "Return the states, ranges and epsilon arcs of all substrings of a text.");
 }
 
 }  // namespace automata

@@ -36,11 +36,11 @@ void require_network(const RuleNetwork& network) {
   }
 }
 
-Construction construct_of(Grid<int32_t> next, Grid<int32_t> by_label, Values<bool> final, Values<int32_t> rule_of,
-                          Values<int32_t> rule_start, int32_t start_rule, Values<int32_t> call_offsets,
-                          Rows<RuleCall> calls, Values<int32_t> word_offsets, Rows<WordEnd> words, int32_t num_lazy,
-                          bool side_by_side, int32_t max_configurations, int64_t max_states, int64_t max_ways,
-                          Budget& budget) {
+PushdownConstruction construct_of(Grid<int32_t> next, Grid<int32_t> by_label, Values<bool> final,
+                                  Values<int32_t> rule_of, Values<int32_t> rule_start, int32_t start_rule,
+                                  Values<int32_t> call_offsets, Records<RuleCall> calls, Values<int32_t> word_offsets,
+                                  Records<WordEnd> words, int32_t num_lazy, bool side_by_side,
+                                  int32_t max_configurations, int64_t max_states, int64_t max_ways, Budget& budget) {
   require_countable(final.size(), "states");
   require_countable(rule_start.size(), "rules");
   require_countable(next.columns + by_label.columns + 1, "columns");
@@ -65,7 +65,7 @@ Construction construct_of(Grid<int32_t> next, Grid<int32_t> by_label, Values<boo
   return unlocked([&] { return construct(network, options, budget); });
 }
 
-auto with_shared_of(Rows<ColumnStep> steps, Rows<SharedSteps> shared, int32_t num_states, Budget& budget) {
+auto with_shared_of(Records<ColumnStep> steps, Records<SharedSteps> shared, int32_t num_states, Budget& budget) {
   require(num_states >= 0, "there are no negative numbers of states");
   require_countable(steps.size(), "steps");
   require_countable(shared.size(), "pairs of states");
@@ -74,66 +74,51 @@ auto with_shared_of(Rows<ColumnStep> steps, Rows<SharedSteps> shared, int32_t nu
     require_within(state, 0, num_states, "state");
     require_within(other, 0, num_states, "state");
   }
-  return rows(unlocked([&] { return with_shared(steps, shared, num_states, budget); }));
+  return records(unlocked([&] { return with_shared(steps, shared, num_states, budget); }));
 }
 
-auto moves_of_steps(Rows<ColumnStep> steps, Budget& budget) {
-  return rows(unlocked([&] { return moves_of(steps, budget); }));
+auto moves_of_steps(Records<ColumnStep> steps, Budget& budget) {
+  return records(unlocked([&] { return moves_of(steps, budget); }));
 }
 
-const Construction& self_of(nb::handle_t<Construction> self) { return nb::cast<const Construction&>(self); }
-
 template <auto Member>
-auto values_of(nb::handle_t<Construction> self) {
-  const auto& values = self_of(self).*Member;
-  return view(values.data(), {values.size()}, self);
+auto offsets_of(nb::handle_t<PushdownConstruction> self) {
+  return view_of((nb::cast<const PushdownConstruction&>(self).*Member).offsets, self);
 }
 template <auto Member>
-auto records_of(nb::handle_t<Construction> self) {
-  const auto& records = self_of(self).*Member;
-  constexpr size_t kWidth = sizeof(records[0]) / sizeof(int32_t);
-  return view(reinterpret_cast<const int32_t*>(records.data()), {records.size(), kWidth}, self);
-}
-template <auto Member>
-auto offsets_of(nb::handle_t<Construction> self) {
-  const auto& rows = self_of(self).*Member;
-  return view(rows.offsets.data(), {rows.offsets.size()}, self);
-}
-template <auto Member>
-auto numbers_of(nb::handle_t<Construction> self) {
-  const auto& rows = self_of(self).*Member;
-  return view(rows.numbers.data(), {rows.numbers.size()}, self);
+auto numbers_of(nb::handle_t<PushdownConstruction> self) {
+  return view_of((nb::cast<const PushdownConstruction&>(self).*Member).numbers, self);
 }
 
 }  // namespace
 
 void bind_construction(nb::module_& m) {
-  nb::class_<Construction>(m, "Construction",
-                           "The states of a pushdown automaton as sets of elements, and their steps.")
-      .def_prop_ro("unbounded", [](const Construction& found) { return static_cast<int32_t>(found.unbounded); })
-      .def_ro("unbounded_state", &Construction::unbounded_state)
-      .def_prop_ro("unbounded_elements", &numbers_of<&Construction::unbounded_elements>)
-      .def_ro("start", &Construction::start)
-      .def_ro("end", &Construction::end)
-      .def_prop_ro("rule_of", &values_of<&Construction::rule_of>)
-      .def_prop_ro("element_offsets", &offsets_of<&Construction::elements>)
-      .def_prop_ro("elements", &numbers_of<&Construction::elements>)
-      .def_prop_ro("came_from", &values_of<&Construction::came_from>)
-      .def_prop_ro("too_many", &values_of<&Construction::too_many>)
-      .def_prop_ro("steps", &records_of<&Construction::steps>)
-      .def_prop_ro("shared", &records_of<&Construction::shared>)
-      .def_prop_ro("parent", &values_of<&Construction::parent>)
-      .def_prop_ro("last", &values_of<&Construction::last>)
-      .def_prop_ro("state_kind", &values_of<&Construction::state_kind>)
-      .def_prop_ro("symbol_kind", &values_of<&Construction::symbol_kind>)
-      .def_prop_ro("below_offsets", &offsets_of<&Construction::below>)
-      .def_prop_ro("below", &numbers_of<&Construction::below>)
-      .def_prop_ro("headroom", &values_of<&Construction::headroom>)
-      .def_prop_ro("symbol_headroom", &values_of<&Construction::symbol_headroom>);
+  nb::class_<PushdownConstruction>(m, "PushdownConstruction",
+                                   "The states of a pushdown automaton as sets of elements, and their steps.")
+      .def_prop_ro("unbounded", [](const PushdownConstruction& found) { return static_cast<int32_t>(found.unbounded); })
+      .def_ro("unbounded_state", &PushdownConstruction::unbounded_state)
+      .def_prop_ro("unbounded_elements", &numbers_of<&PushdownConstruction::unbounded_elements>)
+      .def_ro("start", &PushdownConstruction::start)
+      .def_ro("end", &PushdownConstruction::end)
+      .def_prop_ro("rule_of", &shown<&PushdownConstruction::rule_of>)
+      .def_prop_ro("element_offsets", &offsets_of<&PushdownConstruction::elements>)
+      .def_prop_ro("elements", &numbers_of<&PushdownConstruction::elements>)
+      .def_prop_ro("came_from", &shown<&PushdownConstruction::came_from>)
+      .def_prop_ro("too_many", &shown<&PushdownConstruction::too_many>)
+      .def_prop_ro("steps", &shown<&PushdownConstruction::steps>)
+      .def_prop_ro("shared", &shown<&PushdownConstruction::shared>)
+      .def_prop_ro("parent", &shown<&PushdownConstruction::parent>)
+      .def_prop_ro("last", &shown<&PushdownConstruction::last>)
+      .def_prop_ro("state_kind", &shown<&PushdownConstruction::state_kind>)
+      .def_prop_ro("symbol_kind", &shown<&PushdownConstruction::symbol_kind>)
+      .def_prop_ro("below_offsets", &offsets_of<&PushdownConstruction::below>)
+      .def_prop_ro("below", &numbers_of<&PushdownConstruction::below>)
+      .def_prop_ro("headroom", &shown<&PushdownConstruction::headroom>)
+      .def_prop_ro("symbol_headroom", &shown<&PushdownConstruction::symbol_headroom>);
   m.def("construct", &construct_of, "next"_a, "by_label"_a, "final"_a, "rule_of"_a, "rule_start"_a, "start_rule"_a,
         "call_offsets"_a, "calls"_a, "word_offsets"_a, "words"_a, "num_lazy"_a, "side_by_side"_a,
         "max_configurations"_a, "max_states"_a, "max_ways"_a, "budget"_a,
-        "The subset construction over configurations of a network of rules.");
+        "Return the subset construction over configurations of a network of rules.");
   m.def("with_shared", &with_shared_of, "steps"_a, "shared"_a, "num_states"_a, "budget"_a,
         "Sorted steps including those that states share with others, `[E, 5]`.");
   m.def("moves_of", &moves_of_steps, "steps"_a, "budget"_a, "Sorted steps without their columns, `[n, 4]`.");

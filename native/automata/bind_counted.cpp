@@ -49,7 +49,7 @@ void require_arcs(const CountedTables& tables) {
 }
 
 CountedTables tables_of(int32_t start, int32_t max_register, int32_t num_classes, Values<uint8_t> byte_class,
-                        Values<int32_t> offsets, Rows<GuardedArc> arcs, Values<int32_t> final_from) {
+                        Values<int32_t> offsets, Records<GuardedArc> arcs, Values<int32_t> final_from) {
   CountedTables tables;
   require_countable(final_from.size(), "states");
   require(0 <= max_register && max_register <= kMostRegister, "`max_register` is out of range");
@@ -110,8 +110,8 @@ void require_inside_loops(std::span<const Range> ranges, std::span<const int32_t
 }
 
 std::optional<std::variant<CountedTables, std::pair<int32_t, int32_t>>> counted_of(
-    Rows<Range> ranges, Rows<MarkedEdge> epsilon, Values<int32_t> loop_of, Rows<Loop> loops, int32_t max_register,
-    bool is_product, int64_t max_states, int64_t max_bytes, Budget& budget) {
+    Records<Range> ranges, Records<MarkedEdge> epsilon, Values<int32_t> loop_of, Records<Loop> loops,
+    int32_t max_register, bool is_product, int64_t max_states, int64_t max_bytes, Budget& budget) {
   require(loop_of.size() >= 2, "a layout has a start and an end");
   require_marked(epsilon, loop_of, loops);
   require_ranges(ranges, static_cast<int32_t>(loop_of.size()), 0);
@@ -125,7 +125,7 @@ std::optional<std::variant<CountedTables, std::pair<int32_t, int32_t>>> counted_
   return std::nullopt;
 }
 
-auto paired_of(Rows<Range> ranges, Rows<MarkedEdge> epsilon, int32_t num_states, const ByteTables& automaton,
+auto paired_of(Records<Range> ranges, Records<MarkedEdge> epsilon, int32_t num_states, const ByteTables& automaton,
                Budget& budget) {
   require(num_states >= 0, "there are no negative numbers of states");
   require_countable(static_cast<size_t>(num_states) * automaton.num_states(), "pairs of states");
@@ -136,14 +136,7 @@ auto paired_of(Rows<Range> ranges, Rows<MarkedEdge> epsilon, int32_t num_states,
     require_within(edge.target, 0, num_states, "state");
   }
   const PairedArcs found = unlocked([&] { return paired(ranges, epsilon, automaton, budget); });
-  return std::tuple(rows(found.ranges), rows(found.epsilon));
-}
-
-// A read-only view of a member.
-template <auto Member>
-auto values_of(nb::handle_t<CountedTables> self) {
-  const auto& values = nb::cast<const CountedTables&>(self).*Member;
-  return view(values.data(), {values.size()}, self);
+  return std::tuple(records(found.ranges), records(found.epsilon));
 }
 
 }  // namespace
@@ -157,23 +150,19 @@ void bind_counted(nb::module_& m) {
       .def_prop_ro("num_states", &CountedTables::num_states)
       .def_ro("num_classes", &CountedTables::num_classes)
       .def_prop_ro("num_bytes", &CountedTables::num_bytes)
-      .def_prop_ro("byte_class", &values_of<&CountedTables::byte_class>)
-      .def_prop_ro("offsets", &values_of<&CountedTables::offsets>)
-      .def_prop_ro("final_from", &values_of<&CountedTables::final_from>)
-      .def_prop_ro("arcs",
-                   [](nb::handle_t<CountedTables> self) {
-                     const auto& arcs = nb::cast<const CountedTables&>(self).guarded_arcs;
-                     return view(reinterpret_cast<const int32_t*>(arcs.data()), {arcs.size(), 4}, self);
-                   })
-      .def("step", &step, "state"_a, "value"_a, "byte"_a, "The state and the register after a byte, or None.")
+      .def_prop_ro("byte_class", &shown<&CountedTables::byte_class>)
+      .def_prop_ro("offsets", &shown<&CountedTables::offsets>)
+      .def_prop_ro("final_from", &shown<&CountedTables::final_from>)
+      .def_prop_ro("arcs", &shown<&CountedTables::guarded_arcs>)
+      .def("step", &step, "state"_a, "value"_a, "byte"_a, "Return the state and the register after a byte, or None.")
       .def(
           "accepts", [](const CountedTables& tables, const nb::bytes& text) { return tables.accepts(bytes_of(text)); },
           "text"_a);
-  m.def("counted", &counted_of, "ranges"_a, "epsilon"_a, "loop_of"_a, "loops"_a, "max_register"_a, "is_product"_a,
-        "max_states"_a, "max_bytes"_a, "budget"_a,
-        "The minimal automaton of a layout with loops, two loops that clash, or None if it was given up.");
-  m.def("paired", &paired_of, "ranges"_a, "epsilon"_a, "num_states"_a, "automaton"_a, "budget"_a,
-        "The arcs and epsilon arcs of a layout run in parallel with an automaton.");
+  m.def("compile_counted", &counted_of, "ranges"_a, "epsilon"_a, "loop_of"_a, "loops"_a, "max_register"_a,
+        "is_product"_a, "max_states"_a, "max_bytes"_a, "budget"_a,
+        "Return the minimal automaton of a layout with loops, two loops that clash, or None if it was given up.");
+  m.def("counted_product", &paired_of, "ranges"_a, "epsilon"_a, "num_states"_a, "automaton"_a, "budget"_a,
+        "Return the arcs and epsilon arcs of a layout run in parallel with an automaton.");
 }
 
 }  // namespace automata

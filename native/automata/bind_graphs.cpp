@@ -50,8 +50,8 @@ auto bottom_up_of(int32_t num_states, Values<int32_t> source, Values<int32_t> ta
   return array_of(found);
 }
 
-// The start state and the arrays of minimal transitions.
-auto minimized(Values<bool> final, Rows<Arc> arcs, Budget& budget) {
+// Return the start state and the arrays of minimal transitions.
+auto minimized(Values<bool> final, Records<Arc> arcs, Budget& budget) {
   const auto num_states = static_cast<int64_t>(final.size());
   require(num_states > 0, "there is no state 0");
   require_countable(final.size(), "states");
@@ -66,11 +66,11 @@ auto minimized(Values<bool> final, Rows<Arc> arcs, Budget& budget) {
   automaton.final.assign(final.begin(), final.end());
   automaton.arcs.assign(arcs.begin(), arcs.end());
   const Minimal found = unlocked([&] { return minimize(automaton, budget); });
-  return std::make_tuple(found.start, flags(found.automaton.final), rows(found.automaton.arcs));
+  return std::make_tuple(found.start, flags(found.automaton.final), records(found.automaton.arcs));
 }
 
-// The start state, the final states and the arcs of the minimal automaton of an NFA from state 0 to state 1.
-auto minimal_over_symbols(int32_t num_states, int32_t num_symbols, Rows<Arc> arcs, Rows<Edge> epsilon,
+// Return the start state, the final states and the arcs of the minimal automaton of an NFA from state 0 to state 1.
+auto minimal_over_symbols(int32_t num_states, int32_t num_symbols, Records<Arc> arcs, Records<Edge> epsilon,
                           int64_t max_states, Budget& budget) {
   require(num_states >= 2 && num_symbols >= 0, "an automaton has a start and an end");
   require_countable(arcs.size() + epsilon.size(), "arcs");
@@ -81,10 +81,10 @@ auto minimal_over_symbols(int32_t num_states, int32_t num_symbols, Rows<Arc> arc
   for (const Edge& edge : epsilon) require_within(std::array{edge.source, edge.target}, 0, num_states, "state");
   const Minimal found = unlocked(
       [&] { return minimize(determinize({num_states, num_symbols, arcs, epsilon, 1}, max_states, budget), budget); });
-  return std::make_tuple(found.start, flags(found.automaton.final), rows(found.automaton.arcs));
+  return std::make_tuple(found.start, flags(found.automaton.final), records(found.automaton.arcs));
 }
 
-auto fst_words(Values<bool> final, Rows<FstArc> arcs) {
+auto fst_words(Values<bool> final, Records<FstArc> arcs) {
   for (const FstArc& arc : arcs) {
     require_within(std::array{arc.source, arc.target}, 0, static_cast<int64_t>(final.size()), "state");
     require_within(std::array{arc.input, arc.output}, kNone, (int64_t{1} << 31) - 1, "symbol");
@@ -96,15 +96,17 @@ auto fst_words(Values<bool> final, Rows<FstArc> arcs) {
 
 void bind_graphs(nb::module_& m) {
   m.def("distances", &distances_of, "source"_a, "target"_a, "goal"_a, "budget"_a,
-        "The least number of edges from each state to a goal, `[Q]`, or -1.");
+        "Return the least number of edges from each state to a goal, `[Q]`, or -1.");
   m.def("bottom_up", &bottom_up_of, "num_states"_a, "source"_a, "target"_a, "budget"_a,
-        "The states from which no cycle can be reached, each after all states that it has edges to.");
+        "Return the states from which no cycle can be reached, each after all states that it has edges to.");
   m.def("minimize", &minimized, "final"_a, "arcs"_a, "budget"_a,
-        "The start, -1 for none, the final states and the arcs of the minimal automaton of transitions from state 0.");
+        "Return the start, -1 for none, the final states and the arcs of the minimal automaton of transitions from "
+        "state 0.");
   m.def("minimal_over_symbols", &minimal_over_symbols, "num_states"_a, "num_symbols"_a, "arcs"_a, "epsilon"_a,
         "max_states"_a, "budget"_a,
-        "The start, the final states and the arcs of the minimal automaton of an NFA from state 0 to state 1.");
-  m.def("fst_words", &fst_words, "final"_a, "arcs"_a, "The body of OpenFst's binary form of a `vector` automaton.");
+        "Return the start, the final states and the arcs of the minimal automaton of an NFA from state 0 to state 1.");
+  m.def("vector_fst_words", &fst_words, "final"_a, "arcs"_a,
+        "Return the body of OpenFst's binary form of a `vector` automaton.");
 }
 
 }  // namespace automata

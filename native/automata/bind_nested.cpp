@@ -6,8 +6,8 @@
 
 #include "automata/bindings.h"
 #include "automata/nested/compile.h"
+#include "automata/nested/fragments.h"
 #include "automata/nested/paths.h"
-#include "automata/nested/pieces.h"
 #include "bindings/arrays.h"
 #include "bindings/errors.h"
 
@@ -137,11 +137,12 @@ auto copied(const Records& records) {
 }
 
 NestedLayout layout_of(int32_t num_states, int32_t num_labels, Values<int32_t> starts, Values<int32_t> first_exit,
-                       Values<uint8_t> text, Values<int32_t> text_offsets, Rows<Edge> chains,
-                       Values<int32_t> piece_states, Values<int32_t> piece_arc_offsets, Rows<Range> piece_arcs,
-                       Values<int32_t> piece_epsilon_offsets, Rows<Edge> piece_epsilon, Rows<Copy> copies,
-                       Rows<Edge> epsilon, Rows<Call> calls, Values<int32_t> targets, Rows<RuleEnd> ends,
-                       Rows<Prepared> prepared, Rows<Counter> counters, Rows<CountedState> numbers, Budget& budget) {
+                       Values<uint8_t> text, Values<int32_t> text_offsets, Records<Edge> chains,
+                       Values<int32_t> piece_states, Values<int32_t> piece_arc_offsets, Records<Range> piece_arcs,
+                       Values<int32_t> piece_epsilon_offsets, Records<Edge> piece_epsilon, Records<Copy> copies,
+                       Records<Edge> epsilon, Records<Call> calls, Values<int32_t> targets, Records<RuleEnd> ends,
+                       Records<Prepared> prepared, Records<Counter> counters, Records<CountedState> numbers,
+                       Budget& budget) {
   budget.charge(text.size() + 16 * piece_arcs.size() + 8 * (chains.size() + piece_epsilon.size() + epsilon.size()) +
                 12 * (copies.size() + calls.size() + numbers.size()) + 4 * targets.size() +
                 4 * static_cast<size_t>(std::max(num_states, 0)));
@@ -166,14 +167,14 @@ ByteTables regular_of(const NestedLayout& layout, int64_t max_states, int64_t de
   return unlocked([&] { return regular(layout, max_states, dense_bytes, budget); });
 }
 
-// The fault (0 for none) and the two rules concerned, whether there is a text, and the tables of the automaton.
+// Return the fault (0 for none) and the two rules concerned, whether there is a text, and the tables of the automaton.
 auto compile_of(const NestedLayout& layout, int64_t max_states, Budget& budget) {
   require(layout.counters.empty(), "something is counted");
   NestedAutomaton found = unlocked([&] { return compile(layout, max_states, budget); });
-  const auto [fault, rule, other] = found.wrong;
+  const auto [fault, rule, other] = found.fault;
   return std::tuple(std::tuple(static_cast<int32_t>(fault), rule, other), found.has_text, array_of(found.byte_class),
                     array(std::move(found.step_offsets)), array(std::move(found.pops)), array(std::move(found.pushes)),
-                    array(std::move(found.targets)), rows(found.symbols), array(std::move(found.headroom)),
+                    array(std::move(found.targets)), records(found.symbols), array(std::move(found.headroom)),
                     array(std::move(found.symbol_headroom)));
 }
 
@@ -191,7 +192,7 @@ auto path_numbers_of(const ByteTables& automaton, Values<bool> is_counted, Budge
   return std::tuple(found.is_exact, array_of(found.least), array_of(found.most));
 }
 
-ByteTables expanded_paths_of(const ByteTables& automaton, Rows<CountedState> numbers, int32_t start, int32_t low,
+ByteTables expanded_paths_of(const ByteTables& automaton, Records<CountedState> numbers, int32_t start, int32_t low,
                              int32_t high, int64_t dense_bytes, Budget& budget) {
   require_paths(automaton, numbers.size());
   require_numbers(numbers);
@@ -202,62 +203,50 @@ ByteTables expanded_paths_of(const ByteTables& automaton, Rows<CountedState> num
 
 auto piece_of_automaton(const ByteTables& automaton, int32_t start, Budget& budget) {
   require_within(start, 0, automaton.num_states(), "start");
-  Piece piece = piece_of(automaton, start, budget);
-  return std::tuple(piece.num_states, rows(piece.arcs), rows(piece.epsilon), array(std::move(piece.state_of)));
-}
-
-// A read-only view of one of a layout's arrays.
-template <auto Member>
-auto values_of(nb::handle_t<NestedLayout> self) {
-  const auto& values = nb::cast<const NestedLayout&>(self).*Member;
-  return view(values.data(), {values.size()}, self);
-}
-template <auto Member>
-auto rows_of_layout(nb::handle_t<NestedLayout> self) {
-  const auto& records = nb::cast<const NestedLayout&>(self).*Member;
-  constexpr size_t kWidth = sizeof(records[0]) / sizeof(int32_t);
-  return view(reinterpret_cast<const int32_t*>(records.data()), {records.size(), kWidth}, self);
+  NfaFragment piece = nfa_fragment(automaton, start, budget);
+  return std::tuple(piece.num_states, records(piece.arcs), records(piece.epsilon), array(std::move(piece.state_of)));
 }
 
 }  // namespace
 
 void bind_nested(nb::module_& m) {
-  nb::class_<NestedLayout>(m, "NestedLayout", "The rules of a network as one non-deterministic automaton.")
+  nb::class_<NestedLayout>(m, "VisiblyPushdownLayout", "The rules of a network as one non-deterministic automaton.")
       .def(nb::new_(&layout_of), "num_states"_a, "num_labels"_a, "starts"_a, "first_exit"_a, "text"_a, "text_offsets"_a,
            "chains"_a, "piece_states"_a, "piece_arc_offsets"_a, "piece_arcs"_a, "piece_epsilon_offsets"_a,
            "piece_epsilon"_a, "copies"_a, "epsilon"_a, "calls"_a, "targets"_a, "ends"_a, "prepared"_a, "counters"_a,
            "numbers"_a, "budget"_a)
       .def_ro("num_states", &NestedLayout::num_states)
       .def_ro("num_labels", &NestedLayout::num_labels)
-      .def_prop_ro("starts", &values_of<&NestedLayout::starts>)
-      .def_prop_ro("first_exit", &values_of<&NestedLayout::first_exit>)
-      .def_prop_ro("text", &values_of<&NestedLayout::text>)
-      .def_prop_ro("text_offsets", &values_of<&NestedLayout::text_offsets>)
-      .def_prop_ro("chains", &rows_of_layout<&NestedLayout::chains>)
-      .def_prop_ro("piece_states", &values_of<&NestedLayout::piece_states>)
-      .def_prop_ro("piece_arc_offsets", &values_of<&NestedLayout::piece_arc_offsets>)
-      .def_prop_ro("piece_arcs", &rows_of_layout<&NestedLayout::piece_arcs>)
-      .def_prop_ro("piece_epsilon_offsets", &values_of<&NestedLayout::piece_epsilon_offsets>)
-      .def_prop_ro("piece_epsilon", &rows_of_layout<&NestedLayout::piece_epsilon>)
-      .def_prop_ro("copies", &rows_of_layout<&NestedLayout::copies>)
-      .def_prop_ro("epsilon", &rows_of_layout<&NestedLayout::epsilon>)
-      .def_prop_ro("calls", &rows_of_layout<&NestedLayout::calls>)
-      .def_prop_ro("targets", &values_of<&NestedLayout::targets>)
-      .def_prop_ro("ends", &rows_of_layout<&NestedLayout::ends>)
-      .def_prop_ro("prepared", &rows_of_layout<&NestedLayout::prepared>)
-      .def_prop_ro("counters", &rows_of_layout<&NestedLayout::counters>)
-      .def_prop_ro("numbers", &rows_of_layout<&NestedLayout::numbers>);
-  m.def("regular", &regular_of, "layout"_a, "max_states"_a, "dense_bytes"_a, "budget"_a,
-        "The minimal automaton of a layout of one rule.");
-  m.def("compile_nested", &compile_of, "layout"_a, "max_states"_a, "budget"_a,
-        "The fault, whether there is a text, and the classes, the steps, the symbols and the headroom of the "
+      .def_prop_ro("starts", &shown<&NestedLayout::starts>)
+      .def_prop_ro("first_exit", &shown<&NestedLayout::first_exit>)
+      .def_prop_ro("text", &shown<&NestedLayout::text>)
+      .def_prop_ro("text_offsets", &shown<&NestedLayout::text_offsets>)
+      .def_prop_ro("chains", &shown<&NestedLayout::chains>)
+      .def_prop_ro("piece_states", &shown<&NestedLayout::piece_states>)
+      .def_prop_ro("piece_arc_offsets", &shown<&NestedLayout::piece_arc_offsets>)
+      .def_prop_ro("piece_arcs", &shown<&NestedLayout::piece_arcs>)
+      .def_prop_ro("piece_epsilon_offsets", &shown<&NestedLayout::piece_epsilon_offsets>)
+      .def_prop_ro("piece_epsilon", &shown<&NestedLayout::piece_epsilon>)
+      .def_prop_ro("copies", &shown<&NestedLayout::copies>)
+      .def_prop_ro("epsilon", &shown<&NestedLayout::epsilon>)
+      .def_prop_ro("calls", &shown<&NestedLayout::calls>)
+      .def_prop_ro("targets", &shown<&NestedLayout::targets>)
+      .def_prop_ro("ends", &shown<&NestedLayout::ends>)
+      .def_prop_ro("prepared", &shown<&NestedLayout::prepared>)
+      .def_prop_ro("counters", &shown<&NestedLayout::counters>)
+      .def_prop_ro("numbers", &shown<&NestedLayout::numbers>);
+  m.def("compile_regular", &regular_of, "layout"_a, "max_states"_a, "dense_bytes"_a, "budget"_a,
+        "Return the minimal automaton of a layout of one rule.");
+  m.def("compile_visibly_pushdown", &compile_of, "layout"_a, "max_states"_a, "budget"_a,
+        "Return the fault, whether there is a text, and the classes, the steps, the symbols and the headroom of the "
         "pushdown automaton of a layout.");
   m.def("path_numbers", &path_numbers_of, "automaton"_a, "is_counted"_a, "budget"_a,
-        "Whether numbers of counted states are exact, and the least and the most from each state, `[Q]` each.");
+        "Return whether numbers of counted states are exact, and the least and the most from each state, `[Q]` each.");
   m.def("expanded_paths", &expanded_paths_of, "automaton"_a, "numbers"_a, "start"_a, "low"_a, "high"_a, "dense_bytes"_a,
-        "budget"_a, "The minimal automaton of the texts with a number of counted states in a range.");
-  m.def("piece_of_automaton", &piece_of_automaton, "automaton"_a, "start"_a, "budget"_a,
-        "The number of states, the arcs and the epsilon arcs of a piece, and its state for each of the automaton's.");
+        "budget"_a, "Return the minimal automaton of the texts with a number of counted states in a range.");
+  m.def("nfa_fragment", &piece_of_automaton, "automaton"_a, "start"_a, "budget"_a,
+        "Return the number of states, the arcs and the epsilon arcs of a piece, and its state for each of the "
+        "automaton's.");
 }
 
 }  // namespace automata

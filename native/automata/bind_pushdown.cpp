@@ -6,7 +6,7 @@
 
 #include "automata/bindings.h"
 #include "automata/fixpoint.h"
-#include "automata/pushdown/leading_on.h"
+#include "automata/pushdown/coaccessible.h"
 #include "automata/pushdown/pushdown_tables.h"
 #include "automata/pushdown/rule_tables.h"
 #include "bindings/arrays.h"
@@ -23,8 +23,8 @@ void require_state(int32_t state, int32_t num_states) { require_within(state, 0,
 
 // Rules that call each other.
 
-auto productive_exits_of(int32_t num_states, int32_t num_exits, Rows<Edge> edges, Rows<Return> returns,
-                         Values<int32_t> starts, Rows<RuleEnd> ends, Budget& budget) {
+auto productive_exits_of(int32_t num_states, int32_t num_exits, Records<Edge> edges, Records<Return> returns,
+                         Values<int32_t> starts, Records<RuleEnd> ends, Budget& budget) {
   require(num_states >= 0 && num_exits >= 0, "there are no negative numbers of states or exits");
   require_countable(static_cast<size_t>(num_states) + static_cast<size_t>(num_exits), "states and exits");
   require_countable(edges.size() + ends.size(), "edges");
@@ -44,8 +44,8 @@ auto productive_exits_of(int32_t num_states, int32_t num_exits, Rows<Edge> edges
   return flags(found);
 }
 
-auto rule_tables_of(int32_t num_states, Rows<Range> ranges, Rows<Edge> epsilon, int32_t num_rules, int32_t num_labels,
-                    int64_t max_states, Budget& budget) {
+auto rule_tables_of(int32_t num_states, Records<Range> ranges, Records<Edge> epsilon, int32_t num_rules,
+                    int32_t num_labels, int64_t max_states, Budget& budget) {
   require(num_states >= 2 && 0 <= num_rules && 2 * int64_t{num_rules} <= num_labels,
           "there are two states at least, and a label for each start and end of a rule");
   require_countable(kFirstLabel + static_cast<size_t>(num_labels), "labels");
@@ -64,7 +64,7 @@ auto rule_tables_of(int32_t num_states, Rows<Range> ranges, Rows<Edge> epsilon, 
   RuleTables found = unlocked([&] { return rule_tables(parts, max_states, budget); });
   const size_t num_found = found.rule_of.size(), num_classes = found.num_classes;
   return std::tuple(array_of(found.byte_class), owned(std::move(found.next), {num_found, num_classes}),
-                    array(std::move(found.rule_of)), array(std::move(found.rule_start)), rows(found.others));
+                    array(std::move(found.rule_of)), array(std::move(found.rule_start)), records(found.others));
 }
 
 // Pushdown automata.
@@ -117,7 +117,7 @@ PushdownTables pushdown_tables(int32_t num_states, int32_t start, Values<uint8_t
   return tables;
 }
 
-auto doubtful_of(Rows<Move> moves, Values<int32_t> parent, Values<int32_t> symbol, int32_t end,
+auto doubtful_of(Records<Move> moves, Values<int32_t> parent, Values<int32_t> symbol, int32_t end,
                  Values<int32_t> state_kind, Values<int32_t> symbol_kind, Values<int32_t> below_offsets,
                  Values<int32_t> below, Budget& budget) {
   const auto num_kinds = static_cast<int64_t>(below_offsets.size()) - 1;
@@ -145,7 +145,7 @@ auto doubtful_of(Rows<Move> moves, Values<int32_t> parent, Values<int32_t> symbo
   }
   const Vector<uint8_t> found = unlocked([&] {
     const Sequences sequences = sequences_of(parent, symbol, budget);
-    return doubtful_states({moves, sequences, end, state_kind, symbol_kind, below_offsets, below}, budget);
+    return possibly_dead_states({moves, sequences, end, state_kind, symbol_kind, below_offsets, below}, budget);
   });
   return flags(found);
 }
@@ -169,15 +169,17 @@ void bind_pushdown(nb::module_& m) {
       .def_ro("num_symbols", &PushdownTables::num_symbols)
       .def_ro("max_configurations", &PushdownTables::max_configurations)
       .def("read", &read, "text"_a, "budget"_a,
-           "Whether a text is accepted, and how many bytes lead to more configurations than may be carried, or -1.");
+           "Return whether a text is accepted, and how many bytes lead to more configurations than may be carried, or "
+           "-1.");
   m.def("productive_exits", &productive_exits_of, "num_states"_a, "num_exits"_a, "edges"_a, "returns"_a, "starts"_a,
-        "ends"_a, "budget"_a, "Whether each exit of a rule is productive, `[X]`.");
-  m.def("doubtful_states", &doubtful_of, "moves"_a, "parent"_a, "symbol"_a, "end"_a, "state_kind"_a, "symbol_kind"_a,
-        "below_offsets"_a, "below"_a, "budget"_a,
-        "Whether there is no simple reason that a state leads to the end of a text, `[Q]`.");
+        "ends"_a, "budget"_a, "Return whether each exit of a rule is productive, `[X]`.");
+  m.def("possibly_dead_states", &doubtful_of, "moves"_a, "parent"_a, "symbol"_a, "end"_a, "state_kind"_a,
+        "symbol_kind"_a, "below_offsets"_a, "below"_a, "budget"_a,
+        "Return whether there is no simple reason that a state leads to the end of a text, `[Q]`.");
   m.def("rule_tables", &rule_tables_of, "num_states"_a, "ranges"_a, "epsilon"_a, "num_rules"_a, "num_labels"_a,
         "max_states"_a, "budget"_a,
-        "The classes, the table, the rules and the starts of the minimal automata of rules, and their other arcs.");
+        "Return the classes, the table, the rules and the starts of the minimal automata of rules, and their other "
+        "arcs.");
 }
 
 }  // namespace automata

@@ -55,9 +55,9 @@ struct ByteTables {
   }
   size_t num_bytes() const;
 
-  // The state that a byte leads to, or kNone.
+  // Return the state that a byte leads to, or kNone.
   int32_t step(int32_t state, uint8_t byte) const;
-  // The state that a text leads to, or kNone.
+  // Return the state that a text leads to, or kNone.
   int32_t walk(int32_t state, std::span<const uint8_t> text) const;
   bool accepts(std::span<const uint8_t> text) const;
 };
@@ -80,7 +80,7 @@ class ArcsByState {
   std::span<const ByteArc> arcs_;
 };
 
-// The dense form: the same states, with a table of classes. Throws LimitExceeded if it takes too much memory.
+// Return the dense form: the same states, with a table of classes. Throw LimitExceeded if it takes too much memory.
 ByteTables densified(const ByteTables& sparse, Budget& budget);
 
 }  // namespace automata

@@ -4,6 +4,7 @@
 
 #include "automata/arc_rows.h"
 #include "automata/column_classes.h"
+#include "automata/state_numbering.h"
 #include "support/csr.h"
 
 namespace automata {
@@ -13,23 +14,7 @@ namespace {
 using support::Groups;
 using support::Matrix;
 
-// The states in the order in which a search from the start reaches them, and the number that each gets.
-class Numbering {
- public:
-  Numbering(int32_t num_states, int32_t start, Budget& budget) : number(num_states, kNone, budget), order(budget) {
-    order.reserve(num_states);
-    if (start != kNone) reach(start);
-  }
-  void reach(int32_t state) {
-    if (number[state] != kNone) return;
-    number[state] = static_cast<int32_t>(order.size());
-    order.push_back(state);
-  }
-
-  Vector<int32_t> number, order;
-};
-
-// The columns of a table of blocks and labels in the order of their first bytes.
+// Return the columns of a table of blocks and labels in the order of their first bytes.
 Vector<int32_t> columns_in_order(std::span<const int32_t> block_of, size_t num_columns, int32_t num_blocks,
                                  Budget& budget) {
   Vector<int32_t> columns(budget);
@@ -48,7 +33,7 @@ ByteTables dense(int32_t start, std::span<const uint8_t> final, std::span<const 
                  const Matrix<int32_t>& table, int32_t num_labels, Budget& budget) {
   const auto num_states = static_cast<int32_t>(final.size());
   const auto num_blocks = static_cast<int32_t>(table.columns()) - num_labels;
-  Numbering search(num_states, start, budget);
+  StateNumbering search(num_states, start, budget);
   const Vector<int32_t> columns = columns_in_order(block_of, table.columns(), num_blocks, budget);
   for (size_t at = 0; at < search.order.size(); ++at) {
     const auto row = table[search.order[at]];
@@ -71,7 +56,7 @@ ByteTables dense(int32_t start, std::span<const uint8_t> final, std::span<const 
   return found;
 }
 
-// Appends an arc to those of the state being written, or extends the last of them.
+// Append an arc to those of the state being written, or extend the last of them.
 void append(std::vector<ByteArc>& arcs, int32_t begin, const ByteArc& arc) {
   const bool continues =
       static_cast<int32_t>(arcs.size()) > begin && arcs.back().high + 1 == arc.low && arcs.back().target == arc.target;
@@ -85,7 +70,7 @@ void append(std::vector<ByteArc>& arcs, int32_t begin, const ByteArc& arc) {
 ByteTables sparse(const Minimal& minimal, std::span<const int32_t> interval_of, int32_t num_labels, Budget& budget) {
   const int32_t num_states = minimal.automaton.num_states(), num_symbols = interval_of.back() + 1;
   const ArcRows by_state = arc_rows(num_states, minimal.automaton.arcs, budget);
-  Numbering search(num_states, minimal.start, budget);
+  StateNumbering search(num_states, minimal.start, budget);
   for (size_t at = 0; at < search.order.size(); ++at) {
     for (const Arc& arc : by_state[search.order[at]]) search.reach(arc.target);
     budget.spend(1 + static_cast<int64_t>(by_state[search.order[at]].size()));
@@ -148,7 +133,7 @@ std::span<const ByteArc> row(const ByteRows& rows, int32_t state) {
 
 ByteTables sparse(int32_t start, std::span<const uint8_t> final, const ByteRows& rows, Budget& budget) {
   const auto num_states = static_cast<int32_t>(final.size());
-  Numbering search(num_states, start, budget);
+  StateNumbering search(num_states, start, budget);
   ByteTables found;
   found.start = std::min(start, 0), found.is_sparse = true;
   budget.charge(sizeof(ByteArc) * rows.arcs.size() + 5 * static_cast<size_t>(num_states));
@@ -211,7 +196,7 @@ ByteTables tabulated(int32_t start, std::span<const uint8_t> final, std::span<co
 
 ByteTables from_state(const ByteTables& tables, int32_t state, int64_t dense_bytes, Budget& budget) {
   const ArcsByState arcs(tables, budget);
-  Numbering search(tables.num_states(), state, budget);
+  StateNumbering search(tables.num_states(), state, budget);
   Vector<uint8_t> final(budget);
   Vector<Range> ranges(budget);
   for (size_t at = 0; at < search.order.size(); ++at) {

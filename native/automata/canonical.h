@@ -14,19 +14,20 @@
 
 namespace automata {
 
-// The tables of minimal transitions over intervals of bytes and then labels.
+// Return the tables of minimal transitions over intervals of bytes and then labels.
 ByteTables tabulated(const Minimal& minimal, std::span<const int32_t> interval_of, int32_t num_labels,
                      int64_t dense_bytes, Budget& budget);
 
-// The tables of arcs over runs of bytes that are already minimal. All states are reachable from `start`; the ranges of
-// one source do not overlap, and may come in any order.
+// Return the tables of arcs over runs of bytes that are already minimal. All states are reachable from `start`; the
+// ranges of one source do not overlap, and may come in any order.
 ByteTables tabulated(int32_t start, std::span<const uint8_t> final, std::span<const Range> ranges, int64_t dense_bytes,
                      Budget& budget);
 
-// The tables of an automaton without labels, started from another state; states that cannot be reached are dropped.
+// Return the tables of an automaton without labels, started from another state; states that cannot be reached are
+// dropped.
 ByteTables from_state(const ByteTables& tables, int32_t state, int64_t dense_bytes, Budget& budget);
 
-// Fills in `byte_class`, `num_classes` and `next`: blocks of bytes with equal columns in the table `[Q, P]` form one
+// Fill in `byte_class`, `num_classes` and `next`: blocks of bytes with equal columns in the table `[Q, P]` form one
 // class.
 void merge_columns(std::span<const int32_t> block_of, const support::Matrix<int32_t>& table, ByteTables& tables,
                    Budget& budget);

@@ -25,7 +25,7 @@ class ColumnClasses {
     if (is_split) split(row);
   }
 
-  // Returns the first column of each class, and writes the class of each byte, whose column is `column_of[byte]`.
+  // Return the first column of each class, and write the class of each byte, whose column is `column_of[byte]`.
   Vector<int32_t> number(std::span<const int32_t> column_of, std::array<uint8_t, 256>& byte_class,
                          Budget& budget) const {
     Vector<int32_t> first_column(budget), class_of(first_of_.size(), kNone, budget);

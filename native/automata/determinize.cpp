@@ -22,10 +22,6 @@ struct Rows {
   }
 };
 
-struct Out {
-  int32_t symbol, target;
-};
-
 template <class Edges, class Leading>
 auto rows_of(int32_t num_states, const Edges& edges, Leading leading, Budget& budget) {
   support::Groups groups =
@@ -50,7 +46,7 @@ void sort(std::span<int32_t> members) {
 
 Transitions determinize(const Nfa& nfa, int64_t max_states, Budget& budget) {
   const auto arcs =
-      rows_of(nfa.num_states, nfa.arcs, [](const Arc& arc) { return Out{arc.symbol, arc.target}; }, budget);
+      rows_of(nfa.num_states, nfa.arcs, [](const Arc& arc) { return OutArc{arc.symbol, arc.target}; }, budget);
   const auto epsilon = rows_of(nfa.num_states, nfa.epsilon, [](const Edge& edge) { return edge.target; }, budget);
   Transitions found(budget);
   support::Interner<int32_t> sets(budget);
@@ -60,8 +56,7 @@ Transitions determinize(const Nfa& nfa, int64_t max_states, Budget& budget) {
   sets.push(0);
   sets.close();
   for (int32_t state = 0; state < sets.size(); ++state) {
-    if (sets.size() > max_states)
-      throw support::LimitExceeded(support::Limit::kStates, static_cast<double>(max_states));
+    support::require_at_most(sets.size(), max_states);
     const auto members = sets[state];
     closure.assign(members.begin(), members.end());
     for (int32_t member : closure) seen[member] = state;

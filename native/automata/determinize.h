@@ -24,7 +24,7 @@ struct Nfa {
   int32_t end;  // the only final state; the start is state 0
 };
 
-// The deterministic automaton, whose state 0 is the start. Throws LimitExceeded past `max_states`.
+// Return the deterministic automaton, whose state 0 is the start. Throw LimitExceeded past `max_states`.
 Transitions determinize(const Nfa& nfa, int64_t max_states, Budget& budget);
 
 }  // namespace automata

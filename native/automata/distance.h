@@ -12,7 +12,7 @@
 
 namespace automata {
 
-// Groups the edges by target.
+// Group the edges by target.
 template <class Edges>
 support::Groups entering(int32_t num_states, const Edges& edges, Budget& budget) {
   return support::grouped(num_states, edges.size(), [&](size_t e) { return edges[e].target; }, budget);
@@ -48,13 +48,13 @@ BreadthFirst breadth_first(int32_t num_states, const Edges& edges, Goals goals, 
   return search;
 }
 
-// The least number of edges from each state to one of the goals, kNone where none can be reached.
+// Return the least number of edges from each state to one of the goals, kNone where none can be reached.
 template <class Edges, class Goals>
 Vector<int32_t> distances(int32_t num_states, const Edges& edges, Goals goals, Budget& budget) {
   return breadth_first(num_states, edges, goals, budget).distance;
 }
 
-// The states from which no cycle can be reached, each after all states that it has edges to (Kahn 1962).
+// Return the states from which no cycle can be reached, each after all states that it has edges to (Kahn 1962).
 template <class Edges>
 Vector<int32_t> bottom_up(int32_t num_states, const Edges& edges, Budget& budget) {
   const support::Groups into = entering(num_states, edges, budget);
@@ -73,7 +73,7 @@ Vector<int32_t> bottom_up(int32_t num_states, const Edges& edges, Budget& budget
   return order;
 }
 
-// The states whose flag is set.
+// Return the states whose flag is set.
 inline auto flagged(const Vector<uint8_t>& flags) {
   return std::views::iota(0, static_cast<int32_t>(flags.size())) |
          std::views::filter([&](int32_t state) { return flags[state] != 0; });

@@ -57,8 +57,8 @@ struct FromTwo {
   int32_t left, right, target;
 };
 
-// The facts that follow from those given: the target of an edge follows from its source, and that of a FromTwo from
-// both its sides. `edge(e)` and `from_two(t)` return the clauses by number.
+// Return the facts that follow from those given: the target of an edge follows from its source, and that of a FromTwo
+// from both its sides. `edge(e)` and `from_two(t)` return the clauses by number.
 template <class EdgeOf, class FromTwoOf, class Facts>
 Vector<uint8_t> least_fixpoint(int32_t num_facts, size_t num_edges, EdgeOf edge, size_t num_from_two,
                                FromTwoOf from_two, const Facts& given, Budget& budget) {
@@ -100,7 +100,7 @@ struct RuleGraph {
   std::span<const RuleEnd> ends;
 };
 
-// Whether each exit is productive, `[X]`, if rules begin in the states `starts`.
+// Return whether each exit is productive, `[X]`, if rules begin in the states `starts`.
 template <class Edges, class States>
 Vector<uint8_t> productive_exits(const RuleGraph<Edges>& graph, const States& starts, Budget& budget) {
   // The facts are the states, followed by the exits.
@@ -120,7 +120,7 @@ Vector<uint8_t> productive_exits(const RuleGraph<Edges>& graph, const States& st
   return holds;
 }
 
-// Whether each state is coaccessible, `[N]`, given which exits are productive.
+// Return whether each state is coaccessible, `[N]`, given which exits are productive.
 template <class Edges>
 Vector<uint8_t> coaccessible(const RuleGraph<Edges>& graph, std::span<const uint8_t> is_productive, Budget& budget) {
   const auto edge = [&](size_t e) -> Edge { return {graph.edges[e].target, graph.edges[e].source}; };

@@ -29,7 +29,7 @@ void cut_bytes(const Ranges& ranges, std::span<int32_t> interval_of) {
   for (int32_t byte = 1; byte < 256; ++byte) interval_of[byte] = interval_of[byte - 1] + cuts[byte];
 }
 
-// Converts arcs over ranges of bytes and over labels to arcs over intervals.
+// Convert arcs over ranges of bytes and over labels to arcs over intervals.
 Intervals over_intervals(std::span<const Range> ranges, int32_t num_labels, Budget& budget);
 
 }  // namespace automata

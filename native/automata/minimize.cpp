@@ -15,7 +15,7 @@ namespace {
 // of their set, and a split turns them, or the others, into a new set.
 class Partition {
  public:
-  // Puts all elements into one set.
+  // Put all elements into one set.
   Partition(int32_t size, Budget& budget)
       : elements_(size, budget),
         place_of_(size, budget),
@@ -25,7 +25,7 @@ class Partition {
     for (int32_t element = 0; element < size; ++element) elements_[element] = place_of_[element] = element;
     if (size) sets_.push_back({0, size, 0});
   }
-  // Makes one set for each symbol that some arc has.
+  // Make one set for each symbol that some arc has.
   Partition(const Vector<Arc>& arcs, int32_t num_symbols, Budget& budget) : Partition(0, budget) {
     const support::Groups groups =
         support::grouped(num_symbols, arcs.size(), [&](size_t a) { return arcs[a].symbol; }, budget);
@@ -57,7 +57,7 @@ class Partition {
     elements_[front] = element, place_of_[element] = front;
     if (set.num_marked++ == 0) touched_.push_back(owner_of_[element]);
   }
-  // Splits every set with marks into its marked and its unmarked part; the smaller one becomes a new set.
+  // Split every set with marks into its marked and its unmarked part; the smaller one becomes a new set.
   void split() {
     for (; !touched_.empty(); touched_.pop_back()) {
       const int32_t owner = touched_.back();
@@ -87,7 +87,7 @@ struct Trimmed {
   Transitions automaton;
 };
 
-// The accessible and coaccessible part of the automaton.
+// Return the accessible and coaccessible part of the automaton.
 Trimmed trimmed(const Transitions& automaton, Budget& budget) {
   const int32_t num_states = automaton.num_states();
   const auto& arcs = automaton.arcs;
@@ -113,7 +113,7 @@ Trimmed trimmed(const Transitions& automaton, Budget& budget) {
   return found;
 }
 
-// The arcs of one state of each block become the arcs of the block.
+// Return the automaton of the blocks, with the arcs of one state of each.
 Minimal of_blocks(const Trimmed& trim, const Partition& blocks, Budget& budget) {
   Minimal found{blocks.owner(trim.start), Transitions(budget)};
   Vector<int32_t> chosen(budget);

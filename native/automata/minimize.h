@@ -15,7 +15,7 @@ struct Minimal {
   Transitions automaton;
 };
 
-// The minimal trim automaton of the language that deterministic transitions accept from state 0.
+// Return the minimal trim automaton of the language that deterministic transitions accept from state 0.
 Minimal minimize(const Transitions& automaton, Budget& budget);
 
 }  // namespace automata

@@ -4,7 +4,7 @@
 
 #include "automata/canonical.h"
 #include "automata/intervals.h"
-#include "support/interner.h"
+#include "support/value_interner.h"
 
 namespace automata {
 
@@ -21,9 +21,9 @@ int32_t label_target(const Operand& operand, int32_t state, int32_t label) {
 }
 
 // The reachable pairs of states, and the arcs between them.
-class Product {
+class PairConstruction {
  public:
-  Product(const Operand& left, const Operand& right, Operation operation, Budget& budget)
+  PairConstruction(const Operand& left, const Operand& right, Operation operation, Budget& budget)
       : final(budget),
         ranges(budget),
         left_(left),
@@ -38,8 +38,7 @@ class Product {
 
   void expand_all(int64_t max_states) {
     for (int32_t state = 0; state < pairs_.size(); ++state) {
-      if (pairs_.size() > max_states)
-        throw support::LimitExceeded(support::Limit::kStates, static_cast<double>(max_states));
+      support::require_at_most(pairs_.size(), max_states);
       expand(state);
     }
   }
@@ -48,11 +47,11 @@ class Product {
   Vector<Range> ranges;
 
  private:
-  int32_t number(Pair pair) { return pairs_.intern({&pair, 1}).number; }
-  bool goes_on(int32_t right) const { return is_difference_ || right != kNone; }
+  int32_t number(Pair pair) { return pairs_.intern(pair).number; }
+  bool is_kept(int32_t right) const { return is_difference_ || right != kNone; }
 
   void expand(int32_t state) {
-    const Pair pair = pairs_[state][0];
+    const Pair pair = pairs_[state];
     const bool right_ends = pair.right != kNone && right_.tables.final[pair.right];
     final.push_back(left_.tables.final[pair.left] && right_ends != is_difference_);
     const auto lefts = left_arcs_[pair.left];
@@ -69,12 +68,12 @@ class Product {
         } else if (right != rights.end()) {
           high = std::min(high, right->low - 1);
         }
-        if (goes_on(other)) ranges.push_back({state, low, high, number({left.target, other})});
+        if (is_kept(other)) ranges.push_back({state, low, high, number({left.target, other})});
       }
     }
     for (int32_t label = 0; label < static_cast<int32_t>(left_.label_of.size()); ++label) {
       const int32_t target = label_target(left_, pair.left, label), other = label_target(right_, pair.right, label);
-      if (target == kNone || !goes_on(other)) continue;
+      if (target == kNone || !is_kept(other)) continue;
       ranges.push_back({state, kFirstLabel + label, kFirstLabel + label, number({target, other})});
     }
     budget_.spend(8 + 8 * static_cast<int64_t>(lefts.size() + rights.size()));
@@ -83,7 +82,7 @@ class Product {
   const Operand &left_, &right_;
   const bool is_difference_;
   const ArcsByState left_arcs_, right_arcs_;
-  support::Interner<Pair> pairs_;
+  support::ValueInterner<Pair> pairs_;
   Budget& budget_;
 };
 
@@ -95,7 +94,7 @@ ByteTables product(const Operand& left, const Operand& right, Operation operatio
   Transitions pairs(budget);
   Vector<int32_t> interval_of(budget);
   {
-    Product product(left, right, operation, budget);
+    PairConstruction product(left, right, operation, budget);
     product.expand_all(max_states);
     Intervals over = over_intervals(product.ranges, num_labels, budget);
     pairs.final = std::move(product.final), pairs.arcs = std::move(over.arcs);

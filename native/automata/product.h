@@ -24,7 +24,7 @@ struct Operand {
   std::span<const int32_t> label_of;
 };
 
-// The minimal automaton of a product. Throws LimitExceeded past `max_states` pairs.
+// Return the minimal automaton of a product. Throw LimitExceeded past `max_states` pairs.
 ByteTables product(const Operand& left, const Operand& right, Operation operation, int64_t max_states,
                    int64_t dense_bytes, Budget& budget);
 

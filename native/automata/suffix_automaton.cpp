@@ -49,7 +49,7 @@ class SuffixAutomaton {
   static uint32_t hash(int32_t state, int32_t chunk) {
     return support::finished(support::mixed(static_cast<uint64_t>(state) << 32, static_cast<uint32_t>(chunk)));
   }
-  // The edge of a state over a chunk, or kNone.
+  // Return the edge of a state over a chunk, or kNone.
   int32_t edge(int32_t state, int32_t chunk) const {
     return index_.find(hash(state, chunk),
                        [&](int32_t number) { return edges[number].source == state && edges[number].chunk == chunk; });
@@ -61,7 +61,8 @@ class SuffixAutomaton {
     index_.add(hash(state, chunk));
     states[state].first_edge = number;
   }
-  // The state for the longest suffix that also ends elsewhere: the target of an edge, or a state split off from it.
+  // Return the state for the longest suffix that also ends elsewhere: the target of an edge, or a state split off from
+  // it.
   int32_t split(int32_t state, int32_t known, int32_t chunk) {
     const int32_t other = edges[known].target;
     if (states[other].longest == states[state].longest + 1) return other;

@@ -29,7 +29,7 @@ struct SpelledSubstrings {
   std::vector<Edge> epsilon;
 };
 
-// All substrings of the text that `numbers`, the numbers of its chunks in order, describe.
+// Return all substrings of the text that `numbers`, the numbers of its chunks in order, describe.
 SpelledSubstrings substrings(std::span<const uint8_t> text, std::span<const Chunk> chunks,
                              std::span<const int32_t> numbers, Budget& budget);
 

@@ -2,6 +2,8 @@
 // emptied as they are read. The time depends on what was added, not on the number of symbols.
 #pragma once
 
+#include <algorithm>
+
 #include "automata/arcs.h"
 
 namespace automata {
@@ -19,7 +21,13 @@ class TargetsBySymbol {
     links_.push_back({target, first_[symbol]});
     first_[symbol] = static_cast<int32_t>(links_.size()) - 1;
   }
-  // Calls `each(symbol, targets)` for every symbol met; `targets(visit)` visits its targets.
+  // Call `each(symbol, targets)` for every symbol met; `targets(visit)` visits its targets, the last added first.
+  template <class Each>
+  void drain_ascending(Each each) {
+    std::ranges::sort(met_);
+    drain(each);
+  }
+  // Do the same in the order in which the symbols were met.
   template <class Each>
   void drain(Each each) {
     for (int32_t symbol : met_) {

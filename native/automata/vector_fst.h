@@ -15,7 +15,7 @@ struct FstArc {
   int32_t source, input, output, target;
 };
 
-// The words of unweighted transitions; arcs keep their order within a state.
+// Return the words of unweighted transitions; arcs keep their order within a state.
 std::vector<int32_t> vector_fst_words(std::span<const uint8_t> final, std::span<const FstArc> arcs);
 
 }  // namespace automata

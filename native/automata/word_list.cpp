@@ -10,12 +10,6 @@ namespace automata {
 
 namespace {
 
-// An entry of the key of a finished state: an arc; the first one tells whether the state is final, and has no byte.
-struct Entry {
-  int32_t byte, target;
-  bool operator==(const Entry&) const = default;
-};
-
 class Builder {
  public:
   explicit Builder(Budget& budget)
@@ -35,12 +29,12 @@ class Builder {
     ends_.back() = true;
     budget_.spend(16 * static_cast<int64_t>(word.size() - shared) + 1);
   }
-  // The start state, once all words have been added.
+  // Return the start state, once all words have been added.
   int32_t finish() {
     finish_below(0);
     return finished_top();
   }
-  const support::Interner<Entry>& states() const { return register_; }
+  const support::Interner<OutArc>& states() const { return register_; }
 
  private:
   size_t depth() const { return ends_.size() - 1; }
@@ -54,7 +48,7 @@ class Builder {
       path_.back().target = state;
     }
   }
-  // The number of the deepest state of the path, whose arcs lead to finished states.
+  // Return the number of the deepest state of the path, whose arcs lead to finished states.
   int32_t finished_top() {
     register_.discard();
     register_.push({ends_.back() ? 1 : 0, kNone});
@@ -62,8 +56,8 @@ class Builder {
     return register_.close().number;
   }
 
-  support::Interner<Entry> register_;
-  Vector<Entry> path_;      // the arcs of the path's states, state by state, the deepest last
+  support::Interner<OutArc> register_;
+  Vector<OutArc> path_;     // the arcs of the path's states, state by state, the deepest last
   Vector<int32_t> begins_;  // where the arcs of each state of the path begin
   Vector<uint8_t> ends_;    // whether each state of the path is final
   Budget& budget_;
@@ -90,9 +84,9 @@ ByteTables word_list(std::span<const uint8_t> text, std::span<const int64_t> off
     interval_of[byte] = interval_of[byte - 1] + (occurs[byte] || occurs[byte - 1]);
   for (int32_t state = 0; state < states.size(); ++state) {
     const auto entries = states[state];
-    minimal.automaton.final.push_back(entries[0].byte != 0);
-    for (const Entry& entry : entries.subspan(1)) {
-      minimal.automaton.arcs.push_back({state, interval_of[entry.byte], entry.target});
+    minimal.automaton.final.push_back(entries[0].symbol != 0);
+    for (const OutArc& entry : entries.subspan(1)) {
+      minimal.automaton.arcs.push_back({state, interval_of[entry.symbol], entry.target});
     }
     budget.spend(static_cast<int64_t>(entries.size()));
   }

@@ -19,7 +19,7 @@
 
 namespace automata {
 
-// The tables of strings that ascend and differ: string i is text[offsets[i]] up to text[offsets[i + 1]].
+// Return the tables of strings that ascend and differ: string i is text[offsets[i]] up to text[offsets[i + 1]].
 ByteTables word_list(std::span<const uint8_t> text, std::span<const int64_t> offsets, int64_t dense_bytes,
                      Budget& budget);
 

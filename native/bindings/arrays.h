@@ -1,15 +1,15 @@
-// Arrays across the boundary with Python: checked on the way in, handed over without a copy on the way out.
+// Arrays across the boundary with Python: arguments are checked, results are handed over without a copy.
 //
-//     Values<T>   a one-dimensional array `[n]` of T, as a span
-//     Rows<S>     an int32 array `[n, sizeof(S) / 4]` as a span of records S
-//     Grid<T>     a two-dimensional array `[n, m]` of T
+//     Values<T>    a one-dimensional array `[n]` of T, as a span
+//     Records<S>   an int32 array `[n, sizeof(S) / 4]` as a span of records S
+//     Grid<T>      a two-dimensional array `[n, m]` of T
 //     Output<T>, OutputGrid<T>   arrays of one and two dimensions that are written to
 //
 // An argument of another type, number of dimensions or layout is a TypeError, and nothing is ever converted: a copy
-// made on the way would hide a slow call, and writes to it would be lost. Bindings check the values themselves, with
-// `require`.
+// would hide a slow call, and writes to it would be lost. Bindings check values themselves, with `require`.
 //
-//     array(values), rows(records), grid(values, columns)   numpy arrays that own what they are given
+//     array(values), records(values), grid(values, rows, columns)   numpy arrays that own their data
+//     view_of(values, owner), shown<&Class::member>                 read-only views of data that an object owns
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -36,7 +36,7 @@ struct Values : std::span<const T> {
 };
 
 template <class S>
-struct Rows : std::span<const S> {
+struct Records : std::span<const S> {
   using std::span<const S>::span;
 };
 
@@ -58,7 +58,7 @@ struct OutputGrid {
   size_t rows = 0, columns = 0;
 };
 
-// Throws ValueError unless a condition holds. A message that takes time to build is passed as a function.
+// Throw ValueError unless a condition holds. A message that takes time to build is passed as a function.
 template <class Message>
 void require(bool condition, const Message& otherwise) {
   if (condition) return;
@@ -70,7 +70,7 @@ void require(bool condition, const Message& otherwise) {
   }
 }
 
-// Requires all values to be at least `low` and below `end`.
+// Require all values to be at least `low` and below `end`.
 template <std::ranges::input_range Numbers>
 void require_within(const Numbers& numbers, int64_t low, int64_t end, const char* what) {
   for (int64_t number : numbers) {
@@ -84,7 +84,7 @@ inline void require_within(int64_t number, int64_t low, int64_t end, const char*
   require_within(std::array{number}, low, end, what);
 }
 
-// Requires offsets of rows: they begin with 0, ascend, and end with the number of elements.
+// Require offsets of rows: they begin with 0, ascend, and end with the number of elements.
 template <class Offsets>
 void require_offsets(const Offsets& offsets, size_t num_rows, size_t num_elements, const char* what) {
   require(offsets.size() == num_rows + 1, [&] {
@@ -98,7 +98,7 @@ void require_offsets(const Offsets& offsets, size_t num_rows, size_t num_element
   }
 }
 
-// Requires a size whose elements int32 can number.
+// Require a size whose elements int32 can number.
 inline void require_countable(size_t size, const char* what) {
   require(size < (size_t{1} << 31) - 1, [&] { return std::string(what) + " has too many elements"; });
 }
@@ -139,18 +139,18 @@ nb::ndarray<nb::numpy, bool> flags(const Range& values) {
 
 // Records of int32 as rows `[n, sizeof(S) / 4]`.
 template <std::ranges::contiguous_range Range>
-nb::ndarray<nb::numpy, int32_t> rows(const Range& records) {
+nb::ndarray<nb::numpy, int32_t> records(const Range& values) {
   using S = std::ranges::range_value_t<Range>;
   static_assert(sizeof(S) % 4 == 0);
-  const size_t size = std::ranges::size(records);
-  const auto* data = reinterpret_cast<const int32_t*>(std::ranges::data(records));
+  const size_t size = std::ranges::size(values);
+  const auto* data = reinterpret_cast<const int32_t*>(std::ranges::data(values));
   return owned(std::vector<int32_t>(data, data + size * (sizeof(S) / 4)), {size, sizeof(S) / 4});
 }
-// The same without a copy.
+// Do the same without a copy.
 template <class S>
-nb::ndarray<nb::numpy, int32_t> rows(std::vector<S>&& records) {
+nb::ndarray<nb::numpy, int32_t> records(std::vector<S>&& values) {
   static_assert(sizeof(S) % 4 == 0);
-  auto* kept = new std::vector<S>(std::move(records));
+  auto* kept = new std::vector<S>(std::move(values));
   nb::capsule owner(kept, [](void* vector) noexcept { delete static_cast<std::vector<S>*>(vector); });
   return nb::ndarray<nb::numpy, int32_t>(reinterpret_cast<int32_t*>(kept->data()), {kept->size(), sizeof(S) / 4},
                                          owner);
@@ -162,10 +162,35 @@ auto grid(const Range& values, size_t rows, size_t columns) {
   return owned(std::vector<T>(std::ranges::begin(values), std::ranges::end(values)), {rows, columns});
 }
 
-// A read-only view of data that `owner`, a Python object, keeps alive.
+// Return a read-only view of data that `owner`, a Python object, keeps alive.
 template <class T>
 nb::ndarray<nb::numpy, const T> view(const T* data, std::initializer_list<size_t> shape, nb::handle owner) {
   return nb::ndarray<nb::numpy, const T>(data, shape, owner);
+}
+
+// Return a view of numbers `[n]`, or of records of int32 `[n, sizeof(S) / 4]`.
+template <std::ranges::contiguous_range Range>
+auto view_of(const Range& values, nb::handle owner) {
+  using T = std::ranges::range_value_t<Range>;
+  const size_t size = std::ranges::size(values);
+  if constexpr (std::is_arithmetic_v<T>) {
+    return view(std::ranges::data(values), {size}, owner);
+  } else {
+    return view(reinterpret_cast<const int32_t*>(std::ranges::data(values)), {size, sizeof(T) / sizeof(int32_t)},
+                owner);
+  }
+}
+inline auto view_of_flags(std::span<const uint8_t> flags, nb::handle owner) {
+  return view(reinterpret_cast<const bool*>(flags.data()), {flags.size()}, owner);
+}
+
+template <class Class, class Member>
+Class class_of(Member Class::*);
+
+// Return a property that shows a member of a class, numbers or records, without a copy.
+template <auto Member>
+auto shown(nb::handle_t<decltype(class_of(Member))> self) {
+  return view_of(nb::cast<const decltype(class_of(Member))&>(self).*Member, self);
 }
 
 // The memory of an array, as Python's buffer protocol shows it.
@@ -176,7 +201,7 @@ class Buffer {
   Buffer& operator=(const Buffer&) = delete;
   ~Buffer() { release(); }
 
-  // Returns whether an object is a contiguous array of T with `ndim` dimensions, writable if T is not const.
+  // Return whether an object is a contiguous array of T with `ndim` dimensions, writable if T is not const.
   template <class T>
   bool load(nb::handle source, int ndim) noexcept {
     release();
@@ -246,10 +271,10 @@ struct type_caster<bindings::Values<T>> : array_caster<bindings::Values<T>, cons
 };
 
 template <class S>
-struct type_caster<bindings::Rows<S>> : array_caster<bindings::Rows<S>, const int32_t> {
+struct type_caster<bindings::Records<S>> : array_caster<bindings::Records<S>, const int32_t> {
   bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
     if (!this->buffer.template load<const int32_t>(source, 2) || this->buffer.shape(1) != sizeof(S) / 4) return false;
-    this->value = bindings::Rows<S>(this->buffer.template data<const S>(), this->buffer.shape(0));
+    this->value = bindings::Records<S>(this->buffer.template data<const S>(), this->buffer.shape(0));
     return true;
   }
 };

@@ -1,7 +1,7 @@
 // Errors across the boundary: translates exceptions of the core into those of `automata.errors`.
 //
-// Each extension calls `prepare` once. Budgets call `check_signals` to look for signals: what a signal handler raises,
-// for example KeyboardInterrupt, travels through the core like any other exception.
+// Each extension calls `prepare` once. Budgets poll signals through `check_signals`; an exception raised by a signal
+// handler, such as KeyboardInterrupt, propagates through the core like any other.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -33,7 +33,7 @@ inline void translate(const std::exception_ptr& thrown, void*) {
   }
 }
 
-// Calls a function of the core without Python's lock.
+// Call a function of the core without Python's lock.
 template <class Function>
 auto unlocked(Function function) {
   nb::gil_scoped_release release;

@@ -2,7 +2,7 @@
 //
 //     Tensor<T, N>       a contiguous array of N dimensions; writable if T is not const
 //     StridedRows<Size>  rows of a two-dimensional array of any type of `Size` bytes, writable as bits
-//     Held<T>            an array that an object keeps alive
+//     HeldArray<T>            an array that an object keeps alive
 #pragma once
 
 #include <array>
@@ -26,10 +26,10 @@ struct StridedRows {
 
 // Keeps the memory of a one-dimensional array, which others may continue to write to.
 template <class T>
-class Held {
+class HeldArray {
  public:
-  // Throws TypeError.
-  Held(nb::handle source, const char* otherwise) {
+  // Throw TypeError.
+  HeldArray(nb::handle source, const char* otherwise) {
     if (!buffer_.load<const T>(source, 1)) throw nb::type_error(otherwise);
   }
   std::span<const T> values() const { return {buffer_.data<const T>(), buffer_.shape(0)}; }
@@ -46,7 +46,7 @@ class StridedBuffer {
   StridedBuffer& operator=(const StridedBuffer&) = delete;
   ~StridedBuffer() { release(); }
 
-  // Returns whether an object is a writable two-dimensional array of elements of some size, whose rows are contiguous
+  // Return whether an object is a writable two-dimensional array of elements of some size, whose rows are contiguous
   // and do not overlap.
   bool load(nb::handle source, size_t itemsize) noexcept {
     release();

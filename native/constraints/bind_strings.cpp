@@ -55,11 +55,11 @@ auto between_of(const ByteTables& language, const ByteTables& every, Budget& bud
 
 void bind_strings(nb::module_& m) {
   m.def("spelled", &spelled_of, "content"_a, "usual"_a, "budget"_a,
-        "The spellings, in quotes, of the strings that an automaton over UTF-8 accepts.");
+        "Return the spellings, in quotes, of the strings that an automaton over UTF-8 accepts.");
   m.def("listed_spellings", &list_of, "codes"_a, "offsets"_a, "every"_a, "besides"_a, "budget"_a,
-        "The spellings of strings in ascending order, or of all other strings.");
+        "Return the spellings of strings in ascending order, or of all other strings.");
   m.def("between_characters", &between_of, "language"_a, "every"_a, "budget"_a,
-        "Whether each state of an automaton over spellings is between two characters.");
+        "Return whether each state of an automaton over spellings is between two characters.");
 }
 
 }  // namespace constraints

@@ -18,7 +18,7 @@ constexpr Codes kUsualDigits[] = {{0x00, 0x07}, {0x0B, 0x0B}, {0x0E, 0x1F}, {0x7
 
 }  // namespace
 
-// Adds the arcs over hexadecimal digits with these values to the node that is being written.
+// Add the arcs over hexadecimal digits with these values to the node that is being written.
 void Escapes::add_digits(int32_t low, int32_t high, int32_t target) {
   if (low < 10) nodes_.push({0x30 + low, 0x30 + std::min(high, 9), target});
   if (high < 10) return;
@@ -27,8 +27,9 @@ void Escapes::add_digits(int32_t low, int32_t high, int32_t target) {
   nodes_.push({0x57 + low, 0x57 + high, target});
 }
 
-// The node that leads to a state by one byte, or, if the byte is a hexadecimal letter, by that letter in either case.
-int32_t Escapes::behind_byte(uint8_t byte, int32_t target) {
+// Return the node that leads to a state by one byte, or, if the byte is a hexadecimal letter, by that letter in either
+// case.
+int32_t Escapes::after_byte(uint8_t byte, int32_t target) {
   if (byte == kLetterD) {
     add_digits(13, 13, target);
   } else {
@@ -37,7 +38,7 @@ int32_t Escapes::behind_byte(uint8_t byte, int32_t target) {
   return close();
 }
 
-// The node of a block of `size` consecutive numbers, whose targets the runs give.
+// Return the node of a block of `size` consecutive numbers, whose targets the runs give.
 int32_t Escapes::node_of_part(std::span<const Run> runs, int32_t size, int32_t first_digit, int32_t block) {
   const int32_t base = block * size;
   for (const Run& run : runs) {
@@ -48,7 +49,8 @@ int32_t Escapes::node_of_part(std::span<const Run> runs, int32_t size, int32_t f
   return close();
 }
 
-// The runs of nodes that distinguish `size` consecutive numbers each by a digit, `first_digit` for the first number.
+// Return the runs of nodes that distinguish `size` consecutive numbers each by a digit, `first_digit` for the first
+// number.
 Vector<Run> Escapes::by_digit(std::span<const Run> runs, int32_t size, int32_t first_digit) {
   Vector<Run> found(budget_);
   int32_t block = 0;  // all blocks before it are done
@@ -68,16 +70,16 @@ Vector<Run> Escapes::by_digit(std::span<const Run> runs, int32_t size, int32_t f
 
 Vector<Run> Escapes::by_two_digits(std::span<const Run> runs) { return by_digit(by_digit(runs, 16, 0), 16, 0); }
 
-// Turns the runs of code points above U+FFFF, minus 0x10000, into runs of the first two digits of their first halves.
+// Turn the runs of code points above U+FFFF, minus 0x10000, into runs of the first two digits of their first halves.
 Vector<Run> Escapes::halves(std::span<const Run> runs) {
   Vector<Run> found = by_digit(by_two_digits(runs), 4, 12);
   for (Run& run : found) {
-    for (uint8_t byte : {kLetterD, kLetterU, kBackslash}) run.target = behind_byte(byte, run.target);
+    for (uint8_t byte : {kLetterD, kLetterU, kBackslash}) run.target = after_byte(byte, run.target);
   }
   return by_two_digits(found);
 }
 
-// The runs of the first two digits, including those of characters above U+FFFF.
+// Return the runs of the first two digits, including those of characters above U+FFFF.
 Vector<Run> Escapes::with_halves(std::span<const Run> units, std::span<const Run> runs) {
   Vector<Run> merged(budget_);
   const Vector<Run> others = halves(cut(runs, kLastUnit + 1, kLastCode, budget_));
@@ -100,8 +102,8 @@ Vector<Run> Escapes::written_as_digits(std::span<const Run> runs) {
   return kept;
 }
 
-// The state after `\u`, kNone if no character is written as digits.
-int32_t Escapes::behind_letter_u(std::span<const Run> runs) {
+// Return the state after `\u`, kNone if no character is written as digits.
+int32_t Escapes::after_letter_u(std::span<const Run> runs) {
   const Vector<Run> digits = written_as_digits(runs);
   if (digits.empty()) return kNone;
   Vector<Run> units = by_two_digits(cut(digits, 0, kLastUnit, budget_));
@@ -109,9 +111,9 @@ int32_t Escapes::behind_letter_u(std::span<const Run> runs) {
   return by_two_digits(units)[0].target;
 }
 
-int32_t Escapes::behind_backslash(std::span<const Run> runs) {
+int32_t Escapes::after_backslash(std::span<const Run> runs) {
   nodes_.discard();
-  const int32_t digits = behind_letter_u(runs);
+  const int32_t digits = after_letter_u(runs);
   for (const Escape& escape : kShortEscapes) {
     const int32_t target = value_at(runs, escape.code);
     if (target != kNone && !(is_usual_ && escape.code == kSlash)) nodes_.push({escape.letter, escape.letter, target});

@@ -35,12 +35,12 @@ class Escapes {
         nodes_(budget),
         budget_(budget) {}
 
-  // The state after the backslash of the escapes of characters, kNone if there are none. There is at least one run of
-  // code points, and no surrogates are among them.
-  int32_t behind_backslash(std::span<const Run> runs);
+  // Return the state after the backslash of the escapes of characters, kNone if there are none. There is at least one
+  // run of code points, and no surrogates are among them.
+  int32_t after_backslash(std::span<const Run> runs);
 
   int32_t num_nodes() const { return nodes_.size(); }
-  // Adds the arcs of all nodes.
+  // Add the arcs of all nodes.
   void add_arcs(Vector<automata::Range>& ranges) const;
 
  private:
@@ -52,14 +52,14 @@ class Escapes {
 
   int32_t close() { return first_node_ + nodes_.close().number; }
   void add_digits(int32_t low, int32_t high, int32_t target);
-  int32_t behind_byte(uint8_t byte, int32_t target);
+  int32_t after_byte(uint8_t byte, int32_t target);
   int32_t node_of_part(std::span<const Run> runs, int32_t size, int32_t first_digit, int32_t block);
   Vector<Run> by_digit(std::span<const Run> runs, int32_t size, int32_t first_digit);
   Vector<Run> by_two_digits(std::span<const Run> runs);
   Vector<Run> halves(std::span<const Run> runs);
   Vector<Run> with_halves(std::span<const Run> units, std::span<const Run> runs);
   Vector<Run> written_as_digits(std::span<const Run> runs);
-  int32_t behind_letter_u(std::span<const Run> runs);
+  int32_t after_letter_u(std::span<const Run> runs);
 
   const int32_t first_node_;
   const bool is_usual_;

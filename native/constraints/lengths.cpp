@@ -6,7 +6,7 @@ namespace constraints {
 
 std::vector<uint8_t> between_characters(const automata::ByteTables& language, const automata::ByteTables& all,
                                         Budget& budget) {
-  const Every every(all, budget);
+  const AllSpellings every(all, budget);
   const automata::ArcsByState arcs(language, budget);
   Vector<int32_t> place(language.final.size(), kNone, budget), waiting(budget);
   place[language.start] = all.start;

@@ -18,17 +18,17 @@ constexpr int32_t kStart = 0, kEnd = 1, kNumFixed = 2;
 
 // Finished states. The first edge of a state has the base in place of a byte; a state without a base reads only its
 // edges.
-class Register {
+class StateRegister {
  public:
-  Register(const Every& every, bool besides, Budget& budget)
+  StateRegister(const AllSpellings& every, bool besides, Budget& budget)
       : every_(every),
         besides_(besides),
         num_fixed_(besides ? every.tables().num_states() : kNumFixed),
         states_(budget),
         budget_(budget) {}
 
-  // The state of a node of a tree, all of whose edges lead to states; an equal state is reused.
-  int32_t enter(const Tree& tree, int32_t node) {
+  // Return the state of a node of a tree, all of whose edges lead to states; an equal state is reused.
+  int32_t enter(const SpellingTree& tree, int32_t node) {
     states_.discard();
     states_.push({besides_ ? tree.base(node) : kNone, kNone});
     tree.edges_of(node, [&](const ByteEdge& edge) { states_.push(edge); });
@@ -36,8 +36,8 @@ class Register {
     return num_fixed_ + states_.close().number;
   }
 
-  // The automaton whose start leads by a quote to the state `first`. Its arcs take ten times as much memory as the
-  // stored states, so they are written only once, directly to their final place.
+  // Return the automaton whose start leads by a quote to the state `first`. Its arcs take ten times as much memory as
+  // the stored states, so they are written only once, directly to their final place.
   ByteTables tables(int32_t first) const {
     Vector<int32_t> number(num_fixed_ + states_.size(), kNone, budget_), order(budget_);
     const auto reach = [&](int32_t state) {
@@ -69,7 +69,7 @@ class Register {
     if (!besides_) return state == kEnd;
     return state < num_fixed_ && every_.tables().final[state];
   }
-  // Calls `each` for the arcs of a state, as maximal runs.
+  // Call `each` for the arcs of a state, as maximal runs.
   template <class Each>
   void for_arcs(int32_t state, int32_t first, Each each) const {
     if (state == kStart) return each(ByteArc{kQuote, kQuote, first});
@@ -89,7 +89,7 @@ class Register {
     add_arcs(base, is_fixed ? own : own.subspan(1), add);
     if (last.target != kNone) each(last);
   }
-  // Adds the arcs of a base, except for the edges in which a state differs.
+  // Add the arcs of a base, except for the edges in which a state differs.
   template <class Add>
   void add_arcs(int32_t base, std::span<const ByteEdge> edges, Add add) const {
     auto edge = edges.begin();
@@ -105,7 +105,7 @@ class Register {
     budget_.spend(8 + 2 * static_cast<int64_t>(edges.size()));
   }
 
-  const Every& every_;
+  const AllSpellings& every_;
   const bool besides_;
   const int32_t num_fixed_;
   support::Interner<ByteEdge> states_;
@@ -113,9 +113,9 @@ class Register {
 };
 
 // The strings added so far.
-class List {
+class ListBuilder {
  public:
-  List(const ByteTables& every, bool besides, Budget& budget)
+  ListBuilder(const ByteTables& every, bool besides, Budget& budget)
       : every_(every, budget),
         besides_(besides),
         tree_(every_, budget),
@@ -125,7 +125,7 @@ class List {
         ends_(1, false, budget),
         budget_(budget) {}
 
-  // Adds a string that has `shared` characters in common with the last one.
+  // Add a string that has `shared` characters in common with the last one.
   void add(std::span<const int32_t> codes, size_t shared) {
     finish_below(shared);
     for (int32_t code : codes.subspan(shared)) {
@@ -155,9 +155,9 @@ class List {
       path_.back().state = state;
     }
   }
-  // The state of the deepest prefix.
+  // Return the state of the deepest prefix.
   int32_t finished_top() {
-    tree_.plant();
+    tree_.clear();
     if (ends_.back()) tree_.add_byte(kQuote, besides_ ? kNone : kEnd);
     for (size_t at = begins_.back(); at < path_.size(); ++at) tree_.add_character(path_[at].code, path_[at].state);
     int32_t state = kNone;
@@ -168,10 +168,10 @@ class List {
     return state;
   }
 
-  const Every every_;
+  const AllSpellings every_;
   const bool besides_;
-  Tree tree_;
-  Register register_;
+  SpellingTree tree_;
+  StateRegister register_;
   Vector<Character> path_;
   Vector<int32_t> begins_;  // where the characters after each prefix begin
   Vector<uint8_t> ends_;    // whether each prefix is a string of the list
@@ -179,7 +179,7 @@ class List {
 };
 
 ByteTables list(const Strings& strings, const ByteTables& every, bool besides, Budget& budget) {
-  List found(every, besides, budget);
+  ListBuilder found(every, besides, budget);
   std::span<const int32_t> before;
   for (size_t string = 0; string < strings.size(); ++string) {
     const auto differ = std::ranges::mismatch(before, strings[string]);

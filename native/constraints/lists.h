@@ -1,9 +1,9 @@
-// Lists: the spellings of all strings on a list, and of all strings not on it, constructed directly from the list.
+// The spellings of all strings of a list, and of all strings not on it, constructed directly from the list.
 //
-// Objects take any name besides those that their schema lists, so nearly every object has such a language. It is the
-// automaton of all spellings, in which the listed strings leave a trace: after a prefix of a listed string, the
-// spelling of a next character leads to a separate state, and everything else leads where it leads after any other
-// text. So a state is a state of the automaton of all spellings, its base, plus the few edges in which it differs. The
+// Objects accept any name that their schema does not list, so nearly every object has such a language. It is the
+// automaton of all spellings with additional states along the listed strings: after a prefix of a listed string, the
+// spelling of a next character leads to a separate state, and any other byte leads where it leads in the automaton of
+// all spellings. So a state is a state of that automaton, its base, plus the few edges in which it differs. The
 // spellings of the listed strings alone have the same states with only those edges.
 //
 //     path         prefixes of the last string with the characters that follow them, the deepest last
@@ -35,7 +35,7 @@ struct Strings {
   }
 };
 
-// The spellings of a non-empty list of strings, as far as the automaton of all spellings has them.
+// Return the spellings of a non-empty list of strings, insofar as the automaton of all spellings accepts them.
 automata::ByteTables spellings_of(const Strings& strings, const automata::ByteTables& every, support::Budget& budget);
 // Everything that the automaton of all spellings accepts except the spellings of a non-empty list of strings.
 automata::ByteTables spellings_besides(const Strings& strings, const automata::ByteTables& every,

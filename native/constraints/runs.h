@@ -20,7 +20,7 @@ struct Run {
   int32_t first, last, target;
 };
 
-// Appends a run; throws invalid_argument if it does not come after the others.
+// Append a run; throw invalid_argument if it does not come after the others.
 inline void add_run(Vector<Run>& runs, const Run& run) {
   if (!runs.empty() && runs.back().last >= run.first) throw std::invalid_argument("the runs of a state do not ascend");
   if (!runs.empty() && runs.back().target == run.target && runs.back().last + 1 == run.first) {
@@ -30,7 +30,7 @@ inline void add_run(Vector<Run>& runs, const Run& run) {
   }
 }
 
-// Calls `each` for the part of every run that lies between `first` and `last`.
+// Call `each` for the part of every run that lies between `first` and `last`.
 template <class Each>
 void for_parts(std::span<const Run> runs, int32_t first, int32_t last, Each each) {
   for (const Run& run : runs) {
@@ -39,7 +39,7 @@ void for_parts(std::span<const Run> runs, int32_t first, int32_t last, Each each
   }
 }
 
-// The runs of the numbers from `first` to `last`, renumbered from 0 up.
+// Return the runs of the numbers from `first` to `last`, renumbered from 0 up.
 inline Vector<Run> cut(std::span<const Run> runs, int32_t first, int32_t last, Budget& budget) {
   Vector<Run> kept(budget);
   for_parts(runs, first, last,
@@ -47,7 +47,7 @@ inline Vector<Run> cut(std::span<const Run> runs, int32_t first, int32_t last, B
   return kept;
 }
 
-// The value of a number, kNone if it has none.
+// Return the value of a number, kNone if it has none.
 inline int32_t value_at(std::span<const Run> runs, int32_t number) {
   const auto found = std::ranges::lower_bound(runs, number, {}, &Run::last);
   return found != runs.end() && found->first <= number ? found->target : kNone;

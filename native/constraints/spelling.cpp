@@ -37,7 +37,7 @@ class CodeRuns {
   }
 
  private:
-  // Adds the characters that begin with bytes of an arc, which have the same length.
+  // Add the characters that begin with bytes of an arc, which have the same length.
   void add_leads(const ByteArc& arc) {
     const auto low = static_cast<uint8_t>(arc.low), high = static_cast<uint8_t>(arc.high);
     const int to_come = support::kToCome[support::kAfterLead[low]];
@@ -46,11 +46,11 @@ class CodeRuns {
       fail();
     }
     const int32_t zero = to_come == 1 ? 0xC0 : to_come == 2 ? 0xE0 : 0xF0;
-    add_behind(arc.target, to_come, low - zero, high - zero);
+    add_continuations(arc.target, to_come, low - zero, high - zero);
   }
-  // Adds the characters that continue at a state with `to_come` more bytes, if the bytes so far encode a number from
+  // Add the characters that continue at a state with `to_come` more bytes, if the bytes so far encode a number from
   // `low` to `high`.
-  void add_behind(int32_t state, int to_come, int32_t low, int32_t high) {
+  void add_continuations(int32_t state, int to_come, int32_t low, int32_t high) {
     const int32_t reached = only_target(state, to_come), shift = 6 * to_come;
     if (reached != kNone) {
       add(low << shift, ((high + 1) << shift) - 1, reached);
@@ -63,7 +63,7 @@ class CodeRuns {
         if (to_come == 1) {
           add(base + arc.low, base + arc.high, arc.target);
         } else {
-          add_behind(arc.target, to_come - 1, base + arc.low, base + arc.high);
+          add_continuations(arc.target, to_come - 1, base + arc.low, base + arc.high);
         }
       }
       budget_.spend(1 + static_cast<int64_t>(arcs_[state].size()));
@@ -74,7 +74,7 @@ class CodeRuns {
     if (first > kLastCode) fail();
     add_run(runs_, {first, std::min(last, kLastCode), target});
   }
-  // The state that any continuation of `to_come` bytes leads to, kNone if there is none.
+  // Return the state that any continuation of `to_come` bytes leads to, kNone if there is none.
   int32_t only_target(int32_t state, int to_come) const {
     for (; to_come > 0; --to_come) {
       const auto own = arcs_[state];
@@ -89,7 +89,7 @@ class CodeRuns {
   Budget& budget_;
 };
 
-// Adds an arc of the content, without the bytes that cannot be written as they are.
+// Add an arc of the content, without the bytes that cannot be written as they are.
 void add_literal(Vector<Range>& ranges, int32_t state, const ByteArc& arc) {
   int32_t low = std::max(arc.low, kFirstLiteral);
   for (int32_t excepted : {kQuote, kBackslash}) {
@@ -140,7 +140,7 @@ class Spelling {
   void expand(int32_t state, CodeRuns& codes) {
     const auto runs = codes.of(state);
     for (const Run& run : runs) reach(run.target);
-    const int32_t escaped = runs.empty() ? kNone : escapes_.behind_backslash(runs);
+    const int32_t escaped = runs.empty() ? kNone : escapes_.after_backslash(runs);
     if (escaped != kNone) ranges_.push_back({state, kBackslash, kBackslash, escaped});
     for (const ByteArc& arc : arcs_[state]) add_literal(ranges_, state, arc);
     if (content_.final[state]) ranges_.push_back({state, kQuote, kQuote, end_});

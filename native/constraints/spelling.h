@@ -7,13 +7,13 @@
 //
 // The automaton over characters is one over UTF-8, and most of it remains unchanged. Between two characters it is in a
 // *boundary* state, and there the escapes are added (`constraints/escapes.h`). The result is deterministic, since no
-// two spellings are alike, and minimal, since no two boundary states accept the same strings: nothing is left for
+// two spellings are equal, and minimal, since no two boundary states accept the same strings: nothing is left for
 // determinization and minimization to do.
 //
 //     CodeRuns    the code points that lead from a boundary state to boundary states, as ascending runs
 //
 // Rejected: a transducer of spellings composed with the automaton (ten times the time, mostly for building arcs for a
-// million code points); expressions with the spellings of each set (sets would be spelled anew for each state).
+// million code points); expressions with the spellings of each set (sets would be spelled again for each state).
 #pragma once
 
 #include "automata/byte_tables.h"
@@ -21,9 +21,9 @@
 
 namespace constraints {
 
-// All spellings, in quotes, of the strings that a non-empty minimal automaton over UTF-8 accepts. `usual`: only those
-// that programs write: escapes for characters that must be escaped or are beyond ASCII, short where possible, and with
-// lower-case digits. Throws invalid_argument if the automaton accepts anything but UTF-8.
+// Return all spellings, in quotes, of the strings that a non-empty minimal automaton over UTF-8 accepts. `usual`: only
+// those that programs write: escapes for characters that must be escaped or are beyond ASCII, short where possible, and
+// with lower-case digits. Throw invalid_argument if the automaton accepts anything but UTF-8.
 automata::ByteTables spelled(const automata::ByteTables& content, bool usual, Budget& budget);
 
 }  // namespace constraints

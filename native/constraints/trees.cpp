@@ -9,7 +9,7 @@ namespace {
 constexpr uint8_t kQuote = 0x22, kBackslash = 0x5C, kLetterU = 0x75;
 
 // The bytes of one spelling.
-class Spelling {
+class SpelledBytes {
  public:
   void push(int32_t byte) { bytes_[size_++] = static_cast<uint8_t>(byte); }
   void push_unit(int32_t unit) {
@@ -28,8 +28,8 @@ class Spelling {
   size_t size_ = 0;
 };
 
-Spelling literal(int32_t code) {
-  Spelling found;
+SpelledBytes literal(int32_t code) {
+  SpelledBytes found;
   if (code < 0x80) {
     found.push(code);
     return found;
@@ -40,8 +40,8 @@ Spelling literal(int32_t code) {
   return found;
 }
 
-Spelling digits(int32_t code) {
-  Spelling found;
+SpelledBytes digits(int32_t code) {
+  SpelledBytes found;
   if (code < 0x10000) {
     found.push_unit(code);
   } else {
@@ -53,7 +53,7 @@ Spelling digits(int32_t code) {
 
 }  // namespace
 
-Every::Every(const automata::ByteTables& tables, Budget& budget)
+AllSpellings::AllSpellings(const automata::ByteTables& tables, Budget& budget)
     : tables_(tables),
       arcs_(tables, budget),
       next_(budget) {
@@ -69,18 +69,18 @@ Every::Every(const automata::ByteTables& tables, Budget& budget)
   if (between_ == kNone) throw std::invalid_argument("the automaton of all spellings begins with a quote alone");
 }
 
-void Tree::plant() {
+void SpellingTree::clear() {
   nodes_.clear();
   edges_.clear();
   nodes_.push_back({every_.between(), kNone, kNone});
 }
 
-void Tree::add_byte(uint8_t byte, int32_t state) {
+void SpellingTree::add_byte(uint8_t byte, int32_t state) {
   const int32_t edge = edge_for(0, byte);
   edges_[edge].state = state;
 }
 
-void Tree::add_character(int32_t code, int32_t state) {
+void SpellingTree::add_character(int32_t code, int32_t state) {
   add(literal(code).bytes(), state);
   for (const Escape& escape : kShortEscapes) {
     const uint8_t spelling[] = {kBackslash, escape.letter};
@@ -89,7 +89,7 @@ void Tree::add_character(int32_t code, int32_t state) {
   add(digits(code).bytes(), state);
 }
 
-bool Tree::is_spelling(std::span<const uint8_t> spelling) const {
+bool SpellingTree::is_spelling(std::span<const uint8_t> spelling) const {
   int32_t state = every_.between();
   for (uint8_t byte : spelling) {
     state = every_.step(state, byte);
@@ -98,8 +98,8 @@ bool Tree::is_spelling(std::span<const uint8_t> spelling) const {
   return state == every_.between();
 }
 
-// The edge of a node over a byte; adds it if there is none.
-int32_t Tree::edge_for(int32_t node, uint8_t byte) {
+// Return the edge of a node over a byte; add it if there is none.
+int32_t SpellingTree::edge_for(int32_t node, uint8_t byte) {
   int32_t before = kNone, at = nodes_[node].first_edge;
   while (at != kNone && edges_[at].byte < byte) before = at, at = edges_[at].next;
   budget_.spend(2);
@@ -110,8 +110,8 @@ int32_t Tree::edge_for(int32_t node, uint8_t byte) {
   return added;
 }
 
-// Adds a path that leads to a state, if it is a spelling of a character.
-void Tree::add(std::span<const uint8_t> spelling, int32_t state) {
+// Add a path that leads to a state, if it is a spelling of a character.
+void SpellingTree::add(std::span<const uint8_t> spelling, int32_t state) {
   if (!is_spelling(spelling)) return;
   int32_t node = 0;
   for (size_t at = 0;; ++at) {

@@ -1,12 +1,12 @@
-// Trees: the spellings of a few characters, each with the state that it leads to, byte by byte.
+// SpellingTree: the spellings of a few characters, byte by byte, each with its target state.
 //
-// A character is written as it is, by a short escape, or as digits (`constraints/spelling.h`). Which of these exist is
-// determined by the automaton of all spellings, so a node of a tree has a state of that automaton, its *base*. The tree
+// A character is written literally, by a short escape, or as digits (`constraints/spelling.h`). The automaton of all
+// spellings determines which of these exist, so a node of a tree has a state of that automaton, its *base*. The tree
 // has hexadecimal digits in lower case; the upper-case ones lead to the same states.
 //
-//     Every     the automaton of all spellings
-//     ByteEdge  a byte, and the state that it leads to
-//     Tree      nodes, with edges by ascending bytes; node 0 is where the characters begin
+//     AllSpellings   the automaton of all spellings
+//     ByteEdge       a byte and its target state
+//     SpellingTree   nodes, with edges by ascending bytes; characters begin at node 0
 #pragma once
 
 #include <array>
@@ -17,13 +17,13 @@
 
 namespace constraints {
 
-class Every {
+class AllSpellings {
  public:
-  // Throws invalid_argument for an automaton that does not begin with a quote.
-  Every(const automata::ByteTables& tables, Budget& budget);
+  // Throw invalid_argument for an automaton that does not begin with a quote.
+  AllSpellings(const automata::ByteTables& tables, Budget& budget);
 
   const automata::ByteTables& tables() const { return tables_; }
-  // The state between two characters.
+  // Return the state between two characters.
   int32_t between() const { return between_; }
   int32_t step(int32_t state, uint8_t byte) const { return next_[state][byte]; }
   std::span<const automata::ByteArc> arcs(int32_t state) const { return arcs_[state]; }
@@ -40,23 +40,27 @@ struct ByteEdge {
   bool operator==(const ByteEdge&) const = default;
 };
 
-class Tree {
+class SpellingTree {
  public:
-  Tree(const Every& every, Budget& budget) : every_(every), nodes_(budget), edges_(budget), budget_(budget) {}
+  SpellingTree(const AllSpellings& every, Budget& budget)
+      : every_(every),
+        nodes_(budget),
+        edges_(budget),
+        budget_(budget) {}
 
-  // Begins a new tree, which replaces the current one.
-  void plant();
-  // Adds all spellings of a character, which lead to `state`.
+  // Begin a new tree, which replaces the current one.
+  void clear();
+  // Add all spellings of a character, which lead to `state`.
   void add_character(int32_t code, int32_t state);
-  // Adds a byte to an empty tree.
+  // Add a byte to an empty tree.
   void add_byte(uint8_t byte, int32_t state);
 
   // Nodes come after those that lead to them.
   int32_t num_nodes() const { return static_cast<int32_t>(nodes_.size()); }
   int32_t base(int32_t node) const { return nodes_[node].base; }
-  // Stores the state that a node has become.
+  // Store the state that a node has become.
   void enter(int32_t node, int32_t state) { nodes_[node].state = state; }
-  // Calls `each` for the edges of a node, by ascending bytes; all nodes after it must have been entered.
+  // Call `each` for the edges of a node, by ascending bytes; all nodes after it must have been entered.
   template <class Each>
   void edges_of(int32_t node, Each each) const;
 
@@ -73,14 +77,14 @@ class Tree {
   void add(std::span<const uint8_t> spelling, int32_t state);
   int32_t edge_for(int32_t node, uint8_t byte);
 
-  const Every& every_;
+  const AllSpellings& every_;
   Vector<Node> nodes_;
   Vector<Edge> edges_;
   Budget& budget_;
 };
 
 template <class Each>
-void Tree::edges_of(int32_t node, Each each) const {
+void SpellingTree::edges_of(int32_t node, Each each) const {
   constexpr int32_t kCapitals = 0x41, kFirstDigit = 0x61, kLastDigit = 0x66, kToCapital = 0x20;
   const int32_t base = nodes_[node].base;
   const auto for_edges = [&](auto take) {

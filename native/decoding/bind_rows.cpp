@@ -38,7 +38,7 @@ auto comb_of(Values<int64_t> offsets, Values<int64_t> number, Values<int64_t> ou
              Budget& budget) {
   const SparseRows rows = rows_of(offsets, number, outcome, num_classes);
   Comb found = unlocked([&] { return comb(rows, budget); });
-  return std::make_tuple(array(std::move(found.base)), bindings::rows(found.entries));
+  return std::make_tuple(array(std::move(found.base)), bindings::records(found.entries));
 }
 
 auto row_masks_of(Values<int64_t> offsets, Values<int64_t> number, Values<int64_t> outcome, Values<int32_t> token_class,
@@ -52,17 +52,17 @@ auto row_masks_of(Values<int64_t> offsets, Values<int64_t> number, Values<int64_
   const size_t num_chunks = (static_cast<size_t>(end - begin) + kChunkTokens - 1) / kChunkTokens;
   return std::make_tuple(array(std::move(found.mask_of_row)),
                          grid(found.chunks_of_mask, found.chunks_of_mask.size() / num_chunks, num_chunks),
-                         bindings::rows(found.chunks), array(std::move(found.forced)));
+                         bindings::records(found.chunks), array(std::move(found.forced)));
 }
 
 }  // namespace
 
 void bind_rows(nb::module_& m) {
   m.def("comb", &comb_of, "offsets"_a, "number"_a, "outcome"_a, "num_classes"_a, "budget"_a,
-        "Where sparse rows begin in one table, `[E]`, and the table, row and outcome, `[.., 2]`.");
+        "Return where sparse rows begin in one table, `[E]`, and the table, row and outcome, `[.., 2]`.");
   m.def("row_masks", &row_masks_of, "offsets"_a, "number"_a, "outcome"_a, "token_class"_a, "num_classes"_a, "begin"_a,
         "end"_a, "budget"_a,
-        "The mask of each row, the chunks of each mask, the chunks, and the only token of each row.");
+        "Return the mask of each row, the chunks of each mask, the chunks, and the only token of each row.");
 }
 
 }  // namespace decoding

@@ -16,7 +16,7 @@ namespace decoding {
 
 template <class Logit>
 struct Blending {
-  Logit value;     // what is written
+  Logit value;     // the value written
   bool streaming;  // whether past the caches (`support/streaming.h`)
 };
 

@@ -7,7 +7,7 @@ namespace decoding {
 namespace {
 
 // One configuration of a sequence.
-struct Place {
+struct ConstConfiguration {
   int64_t count, height;
   std::span<const StackEntry> stack;
 };
@@ -27,8 +27,8 @@ int64_t of_count(const Block& block, int32_t node, int64_t count) {
   return low > 0 ? block.record<CountRun>(Table::kRuns, own.begin + low - 1).least : 0;
 }
 
-// The fewest tokens after a move.
-int64_t rest_after(const Block& block, int32_t number, const Place& place) {
+// Return the fewest tokens after a move.
+int64_t rest_after(const Block& block, int32_t number, const ConstConfiguration& place) {
   const auto move = block.record<Move>(Table::kMoves, number);
   const int64_t left = place.height - move.pops;
   if (left > static_cast<int64_t>(place.stack.size())) throw std::invalid_argument("a move pops what is not there");
@@ -38,8 +38,8 @@ int64_t rest_after(const Block& block, int32_t number, const Place& place) {
   return rest + of_count(block, move.target, move.keeps * place.count + move.adds);
 }
 
-// The fewest tokens after an outcome, which is a single move if no outcome has several.
-int64_t rest_after_any(const Block& block, int32_t outcome, const Place& place) {
+// Return the fewest tokens after an outcome, which is a single move if no outcome has several.
+int64_t rest_after_any(const Block& block, int32_t outcome, const ConstConfiguration& place) {
   const int64_t times = block[Number::kTimes];
   if (times == 1) return rest_after(block, outcome, place);
   int64_t least = kFar;
@@ -49,8 +49,9 @@ int64_t rest_after_any(const Block& block, int32_t outcome, const Place& place) 
   return least;
 }
 
-// Marks the classes of a row that fit; returns whether all do.
-bool note_fitting(const Block& block, int64_t row, const Place& place, int64_t limit, std::vector<uint8_t>& fits) {
+// Mark the classes of a row that fit; return whether all do.
+bool note_fitting(const Block& block, int64_t row, const ConstConfiguration& place, int64_t limit,
+                  std::vector<uint8_t>& fits) {
   const auto num_classes = static_cast<int64_t>(fits.size());
   const auto entries =
       block.words(block[Table::kComb] + 2 * int64_t{block.word(Table::kRowComb, row)}, 2 * num_classes);
@@ -66,13 +67,15 @@ bool note_fitting(const Block& block, int64_t row, const Place& place, int64_t l
 
 }  // namespace
 
-Fitting fitting_classes(const Block& block, const Sequences& at, size_t sequence, int64_t limit) {
+Fitting fitting_classes(const Block& block, const SequenceBatch& at, size_t sequence, int64_t limit) {
   const int64_t num_classes = block[Number::kNumClasses];
   block.words(block[Table::kComb], 2 * num_classes);  // checks that the comb has that many
   Fitting found{true, std::vector<uint8_t>(static_cast<size_t>(num_classes), false)};
-  for (size_t way = 0; way < at.ways; ++way) {
-    const Place place{at.count(sequence, way), at.height(sequence, way), at.stack(sequence, way)};
-    for (int64_t row : at.rows(sequence, way)) found.all &= note_fitting(block, row, place, limit, found.fits);
+  for (size_t configuration = 0; configuration < at.configurations; ++configuration) {
+    const ConstConfiguration place{at.count(sequence, configuration), at.height(sequence, configuration),
+                                   at.stack(sequence, configuration)};
+    for (int64_t row : at.rows(sequence, configuration))
+      found.all &= note_fitting(block, row, place, limit, found.fits);
   }
   return found;
 }

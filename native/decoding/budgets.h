@@ -13,7 +13,7 @@ struct Fitting {
   std::vector<uint8_t> fits;  // by class; meaningful only if not all fit
 };
 
-// The classes after which a sequence needs fewer than `limit` tokens, counting the end token.
-Fitting fitting_classes(const Block& block, const Sequences& at, size_t sequence, int64_t limit);
+// Return the classes after which a sequence needs fewer than `limit` tokens, counting the end token.
+Fitting fitting_classes(const Block& block, const SequenceBatch& at, size_t sequence, int64_t limit);
 
 }  // namespace decoding

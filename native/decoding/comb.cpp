@@ -24,7 +24,7 @@ class FirstFit {
         taken_(rows.numbers.size() + 2 * static_cast<size_t>(rows.num_classes), false, budget),
         budget_(budget) {}
 
-  // Places a row with some classes, and returns where it begins.
+  // Place a row with some classes, and return where it begins.
   int64_t lay(std::span<const int64_t> classes) {
     int64_t at = std::max(first_free_ - classes.front(), int64_t{0});
     for (int tries = 1; !fits(at, classes); ++tries) {
@@ -54,7 +54,7 @@ class FirstFit {
   Budget& budget_;
 };
 
-// The bases of rows, which are placed with the largest rows first.
+// Return the bases of rows, which are placed with the largest rows first.
 Vector<int64_t> first_fit(const SparseRows& rows, Budget& budget) {
   Vector<int32_t> order(rows.size(), budget);
   std::iota(order.begin(), order.end(), 0);

@@ -41,7 +41,7 @@ enum class Number : int32_t {
 };
 constexpr int32_t kNumFields = 28;
 
-// What the intervals of nodes measure: nothing, the count, or how many symbols are free above the stack.
+// The quantity that the intervals of nodes measure: nothing, the count, or how many symbols are free above the stack.
 enum Gauge : int32_t { kNothing, kCount, kFree };
 
 // Words in a chunk of a mask: 2,048 tokens.

@@ -25,7 +25,7 @@ class UnitedMask {
     if (masks_.empty()) masks_.push_back(block.word(Table::kRowMask, kDead));
   }
 
-  // Returns a chunk, which the next call may overwrite.
+  // Return a chunk, which the next call may overwrite.
   Words operator[](int64_t number) {
     bool is_first = true;
     Words found = block_.words(kEmptyChunk, kChunkWords);
@@ -52,7 +52,7 @@ class UnitedMask {
 
 int64_t num_chunks(size_t width) { return static_cast<int64_t>((width + kChunkTokens - 1) / kChunkTokens); }
 
-// Calls `each(words, first)` for every chunk, with the number of its first logit.
+// Call `each(words, first)` for every chunk, with the number of its first logit.
 template <class Logit, class Each>
 void for_chunks(UnitedMask& mask, std::span<Logit> logits, Each each) {
   for (int64_t number = 0; number < num_chunks(logits.size()); ++number) {
@@ -61,7 +61,7 @@ void for_chunks(UnitedMask& mask, std::span<Logit> logits, Each each) {
   }
 }
 
-// Writes over the logits of a chunk's tokens that are forbidden, or whose classes do not fit.
+// Write over the logits of a chunk's tokens that are forbidden, or whose classes do not fit.
 template <class Logit>
 void blend_by_class(Words words, Words classes, const std::vector<uint8_t>& fits, Logit infinity,
                     std::span<Logit> logits) {
@@ -78,9 +78,9 @@ void blend_by_class(Words words, Words classes, const std::vector<uint8_t>& fits
   }
 }
 
-// Masks the logits of one sequence.
+// Mask the logits of one sequence.
 template <class Logit>
-void mask_one(const Block& block, const Sequences& at, size_t sequence, const Restriction& restriction,
+void mask_one(const Block& block, const SequenceBatch& at, size_t sequence, const Restriction& restriction,
               const Blending<Logit>& how, std::span<Logit> logits) {
   UnitedMask mask(block, at.rows(sequence));
   const int64_t limit = restriction.remaining.empty() ? kFar : restriction.remaining[sequence];
@@ -97,7 +97,7 @@ void mask_one(const Block& block, const Sequences& at, size_t sequence, const Re
 
 }  // namespace
 
-void write_masks(const Memory& memory, const Sequences& at, int64_t num_chunks, std::span<int32_t> out) {
+void write_masks(const Memory& memory, const SequenceBatch& at, int64_t num_chunks, std::span<int32_t> out) {
   for (size_t sequence = 0; sequence < at.size; ++sequence) {
     const Block block = memory.block(at.slots[sequence]);
     UnitedMask mask(block, at.rows(sequence));
@@ -110,7 +110,7 @@ void write_masks(const Memory& memory, const Sequences& at, int64_t num_chunks, 
 }
 
 template <class Logit>
-void mask_logits(const Memory& memory, const Sequences& at, const Restriction& restriction,
+void mask_logits(const Memory& memory, const SequenceBatch& at, const Restriction& restriction,
                  const LogitRows<Logit>& logits, int num_threads) {
   const bool streaming = logits.rows * logits.width * sizeof(Logit) >= support::kStreamingBytes;
   const Blending<Logit> how{logits.infinity, streaming};
@@ -121,8 +121,8 @@ void mask_logits(const Memory& memory, const Sequences& at, const Restriction& r
   });
 }
 
-template void mask_logits(const Memory&, const Sequences&, const Restriction&, const LogitRows<int16_t>&, int);
-template void mask_logits(const Memory&, const Sequences&, const Restriction&, const LogitRows<int32_t>&, int);
-template void mask_logits(const Memory&, const Sequences&, const Restriction&, const LogitRows<int64_t>&, int);
+template void mask_logits(const Memory&, const SequenceBatch&, const Restriction&, const LogitRows<int16_t>&, int);
+template void mask_logits(const Memory&, const SequenceBatch&, const Restriction&, const LogitRows<int32_t>&, int);
+template void mask_logits(const Memory&, const SequenceBatch&, const Restriction&, const LogitRows<int64_t>&, int);
 
 }  // namespace decoding

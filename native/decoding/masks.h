@@ -14,33 +14,37 @@
 
 namespace decoding {
 
-// Packed masks of `num_chunks` chunks for each sequence, `[B, num_chunks * kChunkWords]`. Sequences have been checked.
-void write_masks(const Memory& memory, const Sequences& at, int64_t num_chunks, std::span<int32_t> out);
+// Packed masks of `num_chunks` chunks for each sequence, `[B, num_chunks * kChunkWords]`. SequenceBatch have been
+// checked.
+void write_masks(const Memory& memory, const SequenceBatch& at, int64_t num_chunks, std::span<int32_t> out);
 
 // Rows of logits, as bits.
 template <class Logit>
 struct LogitRows {
   Logit* first;
   size_t rows, width, stride;
-  Logit infinity;  // what is written: minus infinity
+  Logit infinity;  // the value written: minus infinity
 
   std::span<Logit> operator[](size_t row) const { return {first + row * stride, width}; }
 };
 
-// What else a mask depends on.
+// The remaining parameters of a mask.
 struct Restriction {
   // How many tokens may still be written, `[B]`; empty for any number.
   std::span<const int64_t> remaining;
   int64_t begin;  // the token of the first logit
 };
 
-// Writes minus infinity over forbidden logits.
+// Write minus infinity over forbidden logits.
 template <class Logit>
-void mask_logits(const Memory& memory, const Sequences& at, const Restriction& restriction,
+void mask_logits(const Memory& memory, const SequenceBatch& at, const Restriction& restriction,
                  const LogitRows<Logit>& logits, int num_threads);
 
-extern template void mask_logits(const Memory&, const Sequences&, const Restriction&, const LogitRows<int16_t>&, int);
-extern template void mask_logits(const Memory&, const Sequences&, const Restriction&, const LogitRows<int32_t>&, int);
-extern template void mask_logits(const Memory&, const Sequences&, const Restriction&, const LogitRows<int64_t>&, int);
+extern template void mask_logits(const Memory&, const SequenceBatch&, const Restriction&, const LogitRows<int16_t>&,
+                                 int);
+extern template void mask_logits(const Memory&, const SequenceBatch&, const Restriction&, const LogitRows<int32_t>&,
+                                 int);
+extern template void mask_logits(const Memory&, const SequenceBatch&, const Restriction&, const LogitRows<int64_t>&,
+                                 int);
 
 }  // namespace decoding

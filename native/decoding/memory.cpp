@@ -19,7 +19,7 @@ Block Memory::block(int64_t slot) const {
   return Block(words.subspan(static_cast<size_t>(place), static_cast<size_t>(size)));
 }
 
-void check_rows(const Memory& memory, const Sequences& at) {
+void check_rows(const Memory& memory, const SequenceBatch& at) {
   for (size_t sequence = 0; sequence < at.size; ++sequence) {
     const int64_t num_rows = memory.block(at.slots[sequence]).num_rows();
     for (int64_t row : at.rows(sequence)) {
@@ -30,10 +30,10 @@ void check_rows(const Memory& memory, const Sequences& at) {
   }
 }
 
-void check_counts(const Sequences& at) {
+void check_counts(const SequenceBatch& at) {
   for (size_t sequence = 0; sequence < at.size; ++sequence) {
-    for (size_t way = 0; way < at.ways; ++way) {
-      const int64_t height = at.height(sequence, way), count = at.count(sequence, way);
+    for (size_t configuration = 0; configuration < at.configurations; ++configuration) {
+      const int64_t height = at.height(sequence, configuration), count = at.count(sequence, configuration);
       if (height < 0 || static_cast<size_t>(height) > at.stack_size) {
         refuse("a stack of sequence " + std::to_string(sequence) + " holds " + std::to_string(height) +
                " symbols, and there is room for " + std::to_string(at.stack_size));

@@ -1,12 +1,12 @@
 // The arena's memory as the steps on the CPU read it.
 //
-//     Memory      the blocks of all slots
-//     Block       the block of one slot, in which every read is checked
-//     Sequences   where the sequences of a batch stand
+//     Memory          the blocks of all slots
+//     Block           the block of one slot, with checked reads
+//     SequenceBatch   the rows, counts and stacks of the sequences of a batch
 //
-// The contents of blocks and sequences come from tensors that anybody may write to, even while a step runs, and one
-// number leads to the next. So no check beforehand would suffice: every read is checked where it is made, which costs a
-// comparison that never fails. Loops over words take a span, which is checked once.
+// The contents of blocks and sequences come from tensors that a user may write to at any time, and one number leads to
+// the next. So no check beforehand suffices: every read is checked where it is made, which costs a comparison that is
+// always predicted. Loops over words take a span, which is checked once.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class Block {
   }
 
   int64_t operator[](Number number) const { return words_[static_cast<size_t>(number)]; }
-  // Where a table begins.
+  // Return where a table begins.
   int64_t operator[](Table table) const { return words_[static_cast<size_t>(table)]; }
   int64_t num_rows() const { return (*this)[Table::kMasks] - (*this)[Table::kRowMask]; }
   int64_t num_tokens() const { return (*this)[Table::kRowMask] - (*this)[Table::kClasses]; }
@@ -42,7 +42,7 @@ class Block {
     return words_[static_cast<size_t>(place)];
   }
   int32_t word(Table table, int64_t place) const { return word((*this)[table] + place); }
-  // A record of a table of such records.
+  // Return a record of a table of such records.
   template <class Record>
   Record record(Table table, int64_t number) const {
     constexpr auto kSize = static_cast<int64_t>(sizeof(Record) / sizeof(int32_t));
@@ -59,14 +59,14 @@ struct Memory {
   std::span<const int32_t> words;
   std::span<const int64_t> places, sizes;  // by slot, in words; size 0 if there is no automaton
 
-  // The block of a slot that is in use.
+  // Return the block of a slot that is in use.
   Block block(int64_t slot) const;
 };
 
 // Masks without a budget use only slots and rows.
-struct Sequences {
+struct SequenceBatch {
   size_t size;                             // B
-  size_t ways, parts;                      // P configurations of a sequence, L rows of a configuration
+  size_t configurations, parts;            // P configurations of a sequence, L rows of a configuration
   const int64_t* slots;                    // [B]
   const int64_t* all_rows;                 // [B, P, L]
   const int64_t* counts = nullptr;         // [B, P]
@@ -74,20 +74,26 @@ struct Sequences {
   const StackEntry* all_stacks = nullptr;  // [B, P, stack_size]
   size_t stack_size = 0;
 
-  std::span<const int64_t> rows(size_t sequence) const { return {all_rows + sequence * ways * parts, ways * parts}; }
-  std::span<const int64_t> rows(size_t sequence, size_t way) const {
-    return rows(sequence).subspan(way * parts, parts);
+  std::span<const int64_t> rows(size_t sequence) const {
+    return {all_rows + sequence * configurations * parts, configurations * parts};
   }
-  int64_t count(size_t sequence, size_t way) const { return counts[sequence * ways + way]; }
-  int64_t height(size_t sequence, size_t way) const { return heights[sequence * ways + way]; }
-  std::span<const StackEntry> stack(size_t sequence, size_t way) const {
-    return {all_stacks + (sequence * ways + way) * stack_size, stack_size};
+  std::span<const int64_t> rows(size_t sequence, size_t configuration) const {
+    return rows(sequence).subspan(configuration * parts, parts);
+  }
+  int64_t count(size_t sequence, size_t configuration) const {
+    return counts[sequence * configurations + configuration];
+  }
+  int64_t height(size_t sequence, size_t configuration) const {
+    return heights[sequence * configurations + configuration];
+  }
+  std::span<const StackEntry> stack(size_t sequence, size_t configuration) const {
+    return {all_stacks + (sequence * configurations + configuration) * stack_size, stack_size};
   }
 };
 
-// Throws invalid_argument, naming the number, unless every slot is in use and every row belongs to its automaton.
-void check_rows(const Memory& memory, const Sequences& at);
+// Throw invalid_argument, naming the number, unless every slot is in use and every row belongs to its automaton.
+void check_rows(const Memory& memory, const SequenceBatch& at);
 // The same unless all counts and heights are in range.
-void check_counts(const Sequences& at);
+void check_counts(const SequenceBatch& at);
 
 }  // namespace decoding

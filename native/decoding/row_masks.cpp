@@ -5,6 +5,7 @@
 #include "support/bits.h"
 #include "support/csr.h"
 #include "support/interner.h"
+#include "support/value_interner.h"
 
 namespace decoding {
 
@@ -30,7 +31,7 @@ class Writer {
         words_(touched_.size() * kChunkWords, 0, budget),
         full_(touched_.size(), 0, budget),
         chunks_(budget) {
-    chunks_.intern(std::span(&kNothing, 1));
+    chunks_.intern(kNothing);
     for (int64_t token = 0; token < width_; ++token) support::set_bit(words_, static_cast<uint32_t>(token));
     intern_touched(full_.data());
   }
@@ -40,11 +41,11 @@ class Writer {
     budget_.charge(chunks_.size() * sizeof(Chunk));
     std::vector<Chunk> found;
     found.reserve(chunks_.size());
-    for (int32_t number = 0; number < chunks_.size(); ++number) found.push_back(chunks_[number][0]);
+    for (int32_t number = 0; number < chunks_.size(); ++number) found.push_back(chunks_[number]);
     return found;
   }
 
-  // Writes the numbers of the chunks of a mask, `[C]`.
+  // Write the numbers of the chunks of a mask, `[C]`.
   void write(std::span<const int32_t> classes, int32_t* numbers) {
     int64_t count = 0;
     for (int32_t number : classes) count += number == kNever ? 0 : size(number);
@@ -71,13 +72,13 @@ class Writer {
   int64_t size(int32_t number) const { return static_cast<int64_t>(tokens_[number].size()); }
   std::span<uint32_t> words(size_t chunk) { return std::span(words_).subspan(chunk * kChunkWords, kChunkWords); }
 
-  // Flips the bits of a class; chunks that were not touched before begin as the chunks in `numbers`.
+  // Flip the bits of a class; chunks that were not touched before begin as the chunks in `numbers`.
   void flip(int32_t number, const int32_t* numbers) {
     for (int32_t token : tokens_[number]) {
       const size_t chunk = static_cast<size_t>(token) / kChunkTokens;
       if (!touched_[chunk]) {
         touched_[chunk] = true;
-        std::ranges::copy(chunks_[numbers[chunk]][0], words(chunk).begin());
+        std::ranges::copy(chunks_[numbers[chunk]], words(chunk).begin());
       }
       support::flip_bit(words_, static_cast<uint32_t>(token));
     }
@@ -89,7 +90,7 @@ class Writer {
       touched_[chunk] = false;
       Chunk own;
       std::ranges::copy(words(chunk), own.begin());
-      numbers[chunk] = chunks_.intern(std::span(&own, 1)).number;
+      numbers[chunk] = chunks_.intern(own).number;
       budget_.spend(kChunkWords);
     }
     budget_.spend(num_chunks());
@@ -102,7 +103,7 @@ class Writer {
   Vector<uint8_t> touched_;  // the chunks that the mask being written has words for
   Vector<uint32_t> words_;
   Vector<int32_t> full_;  // the mask of all tokens
-  support::Interner<Chunk> chunks_;
+  support::ValueInterner<Chunk> chunks_;
 };
 
 // Finds the only token of some classes.
@@ -150,8 +151,7 @@ RowMasks row_masks(const SparseRows& rows, std::span<const int32_t> token_class,
     budget.spend(1 + static_cast<int64_t>(rows.classes(row).size()));
   }
   found.chunks = writer.chunks();
-  budget.charge(masks.size() * sizeof(int32_t));
-  found.chunks_of_mask.assign(masks.begin(), masks.end());
+  found.chunks_of_mask = support::charged_copy(masks, budget);
   return found;
 }
 

@@ -29,7 +29,7 @@ struct RowMasks {
   std::vector<int32_t> forced;          // [E], the only token that a row allows; -1 if there are several, -2 if none
 };
 
-// The masks of all rows, over the tokens from `begin` to `end`. `token_class` is the class of each token of the
+// Return the masks of all rows, over the tokens from `begin` to `end`. `token_class` is the class of each token of the
 // vocabulary; tokens beyond it are never allowed.
 RowMasks row_masks(const SparseRows& rows, std::span<const int32_t> token_class, int64_t begin, int64_t end,
                    support::Budget& budget);

@@ -16,7 +16,7 @@ struct Configuration {
   std::span<StackEntry> stack;
 };
 
-// The outcome of a class in the rows of a configuration.
+// Return the outcome of a class in the rows of a configuration.
 std::optional<int32_t> outcome_of(const Block& block, std::span<const int64_t> rows, int32_t number) {
   for (int64_t row : rows) {
     if (row == kDead) break;
@@ -26,7 +26,7 @@ std::optional<int32_t> outcome_of(const Block& block, std::span<const int64_t> r
   return std::nullopt;
 }
 
-// Pushes symbols on a stack, with their contexts and costs for distances.
+// Push symbols on a stack, with their contexts and costs for distances.
 void push(const Block& block, const Move& move, const Configuration& to) {
   StackEntry top = to.height > 0 ? to.stack[to.height - 1] : StackEntry{0, 0, 0};
   if (to.height + move.pushed > static_cast<int64_t>(to.stack.size())) {
@@ -41,13 +41,13 @@ void push(const Block& block, const Move& move, const Configuration& to) {
   }
 }
 
-// The row of a single node.
+// Return the row of a single node.
 int32_t row_of(const Block& block, const Node& node, int64_t gauge) {
   const auto cuts = block.words(block[Table::kCuts] + node.cuts_at, node.num_cuts);
   return block.word(Table::kNodeRows, node.rows_at + (std::ranges::upper_bound(cuts, gauge) - cuts.begin()));
 }
 
-// Stores the rows of a node and of the nodes that the stack leads to from it.
+// Store the rows of a node and of the nodes that the stack leads to from it.
 void settle(const Block& block, int32_t number, const Configuration& to) {
   const int64_t gauge = block[Number::kGauge] == kCount ? to.count : block[Number::kDepth] - to.height;
   int64_t below = to.height;
@@ -65,7 +65,7 @@ void settle(const Block& block, int32_t number, const Configuration& to) {
   }
 }
 
-// Makes a move; the configuration holds its state before the move.
+// Make a move; the configuration holds its state before the move.
 void make(const Block& block, int32_t number, const Configuration& to) {
   const auto move = block.record<Move>(Table::kMoves, number);
   to.count = move.keeps * to.count + move.adds;
@@ -77,7 +77,7 @@ void make(const Block& block, int32_t number, const Configuration& to) {
 
 }  // namespace
 
-void advance(const Memory& memory, const Sequences& at, std::span<const int64_t> tokens, const After& after) {
+void advance(const Memory& memory, const SequenceBatch& at, std::span<const int64_t> tokens, const After& after) {
   std::fill_n(after.all_rows, at.size * at.parts, kDead);
   for (size_t i = 0; i < at.size; ++i) {
     const Block block = memory.block(at.slots[i]);

@@ -9,7 +9,8 @@
 
 namespace decoding {
 
-// Where sequences stand after the step, with the shapes of `Sequences`; stacks already hold their previous contents.
+// Where sequences stand after the step, with the shapes of `SequenceBatch`; stacks already hold their previous
+// contents.
 struct After {
   int64_t* all_rows;
   int64_t* counts;
@@ -17,8 +18,8 @@ struct After {
   StackEntry* all_stacks;
 };
 
-// Advances each sequence by one token, `[B]`. Sequences have been checked, and have one configuration. Throws
+// Advance each sequence by one token, `[B]`. The batch has been checked, and have one configuration. Throw
 // invalid_argument for tokens that do not exist.
-void advance(const Memory& memory, const Sequences& at, std::span<const int64_t> tokens, const After& after);
+void advance(const Memory& memory, const SequenceBatch& at, std::span<const int64_t> tokens, const After& after);
 
 }  // namespace decoding

@@ -21,10 +21,10 @@ Budget::Budget(int64_t max_bytes, double max_seconds, Interrupt interrupt)
   next_interrupt_ = now + kBetweenInterrupts;
 }
 
-void Budget::look() {
+void Budget::poll() {
   credit_ = kCredit;
   if (cancelled_.load(std::memory_order_relaxed)) throw Cancelled();
-  if (watched_) watched_->look();
+  if (watched_) watched_->poll();
   const auto now = Clock::now();
   if (interrupt_ && now >= next_interrupt_) {
     next_interrupt_ = now + kBetweenInterrupts;

@@ -1,15 +1,15 @@
-// Budget: how much memory and time one piece of work may take, and how it is stopped.
+// Budget: the memory and time that one piece of work may take, and its cancellation.
 //
-//     LimitExceeded   thrown when a limit is hit: which one, and how much it allows
-//     Cancelled       thrown when another thread has asked the work to stop
-//     Budget          counts bytes; looks at the clock, at the stop flag and at signals once in a while
-//     Charge          charges bytes for as long as it lives
-//     Allocator       charges a budget for what a standard container allocates
+//     LimitExceeded   thrown when a limit is exceeded: which one, and its value
+//     Cancelled       thrown when another thread has cancelled the work
+//     Budget          counts bytes; polls the clock, the stop flag and signals
+//     Charge          charges bytes during its lifetime
+//     Allocator       charges a budget for the allocations of a standard container
 //     Vector, Map     std::vector and std::unordered_map with that allocator
 //
-// Everything that grows with its input lives in a Vector, so that peak memory is known and bounded, and every loop
-// calls `spend` with the number of elementary steps that it has made. A step takes a few nanoseconds; after kCredit of
-// them the budget looks at the clock, which keeps the time between two looks well below a millisecond.
+// Data that grows with its input lives in a Vector, so peak memory is known and bounded. Every loop calls `spend` with
+// the number of elementary steps that it has made. A step takes a few nanoseconds; the budget polls the clock every
+// kCredit steps, which is well below a millisecond.
 //
 // A budget belongs to one thread at a time. Only `cancel` may be called from another one.
 #pragma once
@@ -42,6 +42,11 @@ class LimitExceeded : public std::exception {
   double amount_;
 };
 
+// Throw LimitExceeded if there are more states than are allowed.
+inline void require_at_most(int64_t num_states, int64_t max_states) {
+  if (num_states > max_states) throw LimitExceeded(Limit::kStates, static_cast<double>(max_states));
+}
+
 class Cancelled : public std::exception {
  public:
   const char* what() const noexcept override { return "the work was cancelled"; }
@@ -56,7 +61,7 @@ class Budget {
   Budget(const Budget&) = delete;
   Budget& operator=(const Budget&) = delete;
 
-  // Throws LimitExceeded if `bytes` more would exceed the limit.
+  // Throw LimitExceeded if `bytes` more would exceed the limit.
   void charge(size_t bytes) {
     const int64_t used = used_ + static_cast<int64_t>(bytes);
     if (bytes > static_cast<size_t>(max_bytes_) || used > max_bytes_) {
@@ -67,16 +72,16 @@ class Budget {
   }
   void release(size_t bytes) noexcept { used_ -= static_cast<int64_t>(bytes); }
 
-  // Accounts for elementary steps of work. Throws LimitExceeded, Cancelled, or what the interrupt throws.
+  // Account for elementary steps of work. Throw LimitExceeded, Cancelled, or what the interrupt throws.
   void spend(int64_t steps) {
-    if ((credit_ -= steps) <= 0) look();
+    if ((credit_ -= steps) <= 0) poll();
   }
-  // Looks at the stop flag, the clock and, every few milliseconds, at signals.
-  void look();
+  // Look at the stop flag, the clock and, every few milliseconds, at signals.
+  void poll();
 
-  // Makes `look` check another budget too, from now on; none if null.
+  // Make `poll` check another budget too, from now on; none if null.
   void watch(Budget* other) { watched_ = other; }
-  // Makes `look` throw Cancelled from now on. Safe to call from any thread.
+  // Make `poll` throw Cancelled from now on. Safe to call from any thread.
   void cancel() noexcept { cancelled_.store(true, std::memory_order_relaxed); }
 
   int64_t used_bytes() const { return used_; }
@@ -117,7 +122,7 @@ class Allocator {
   using propagate_on_container_move_assignment = std::true_type;
   using propagate_on_container_swap = std::true_type;
 
-  Allocator(Budget& budget) : budget_(&budget) {}  // NOLINT: budgets stand for their allocators
+  Allocator(Budget& budget) : budget_(&budget) {}  // NOLINT: a budget converts to its allocator
   template <class U>
   Allocator(const Allocator<U>& other) : budget_(other.budget()) {}
 
@@ -147,7 +152,14 @@ using Vector = std::vector<T, Allocator<T>>;
 template <class Key, class Value, class Hash>
 using Map = std::unordered_map<Key, Value, Hash, std::equal_to<Key>, Allocator<std::pair<const Key, Value>>>;
 
-// Reserves room for more elements, so that adding them does not throw.
+// Return a plain copy of the exact size, to be handed out; it stays charged.
+template <class T>
+std::vector<T> charged_copy(const Vector<T>& values, Budget& budget) {
+  budget.charge(sizeof(T) * values.size());
+  return {values.begin(), values.end()};
+}
+
+// Reserve room for more elements, so that adding them does not throw.
 template <class T>
 void reserve_more(Vector<T>& values, size_t more) {
   if (values.capacity() - values.size() < more) values.reserve(2 * values.size() + more + 16);

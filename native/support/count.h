@@ -8,7 +8,7 @@
 
 namespace support {
 
-// Throws length_error if there are more than 32 bits can number.
+// Throw length_error if there are more than 32 bits can number.
 inline int32_t as_count(size_t size) {
   if (size > static_cast<size_t>(std::numeric_limits<int32_t>::max())) {
     throw std::length_error("there are more elements than 32 bits can number");

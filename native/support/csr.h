@@ -5,11 +5,10 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <span>
-#include <stdexcept>
 
 #include "support/budget.h"
+#include "support/count.h"
 
 namespace support {
 
@@ -21,12 +20,10 @@ struct Groups {
   }
 };
 
-// Groups `count` elements by `key(i)`, which is at least 0 and below `num_keys`.
+// Group `count` elements by `key(i)`, which is at least 0 and below `num_keys`.
 template <class Key>
 Groups grouped(int32_t num_keys, size_t count, Key key, Budget& budget) {
-  if (count > static_cast<size_t>(std::numeric_limits<int32_t>::max())) {
-    throw std::length_error("there are more elements than 32 bits can number");
-  }
+  as_count(count);
   Groups groups{Vector<int32_t>(static_cast<size_t>(num_keys) + 1, 0, budget), Vector<int32_t>(count, budget)};
   budget.spend(static_cast<int64_t>(2 * count) + num_keys);
   int32_t* offsets = groups.offsets.data();

@@ -16,7 +16,7 @@ constexpr uint64_t mixed(uint64_t hash, uint64_t word) {
   return hash ^ (hash >> 29);
 }
 
-// The high bits of a product are the best mixed.
+// Return the high bits of a product, which are the best mixed.
 constexpr uint32_t finished(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
 
 // Mixes in a value word by word. Values are plain records without padding.

@@ -1,8 +1,8 @@
 // HashIndex: finds elements that are stored elsewhere and numbered from 0, by their hashes.
 //
-//     index.find(hash, is_it)       the number of an element with that hash for which `is_it(number)` holds, or kAbsent
-//     index.reserve_one()           makes room for one more; the only one of these that throws
-//     index.add(hash)               adds an element that is not there yet; numbers come in order, from 0
+//     index.find(hash, is_match)       the number of an element with that hash for which `is_match(number)` holds, or
+//     kAbsent index.reserve_one()           makes room for one more; the only one of these that throws index.add(hash)
+//     adds an element that is not there yet; numbers come in order, from 0
 //
 // Open addressing with linear probing, in a power of two of slots at most half of which are taken. Hashes are kept
 // apart from the slots, in order of numbers: most slots that are looked at are free.
@@ -21,12 +21,12 @@ class HashIndex {
 
   explicit HashIndex(Budget& budget) : hashes_(budget), slots_(kFirstSlots, kAbsent, budget) {}
 
-  template <class IsIt>
-  int32_t find(uint32_t hash, IsIt is_it) const {
+  template <class IsMatch>
+  int32_t find(uint32_t hash, IsMatch is_match) const {
     const size_t mask = slots_.size() - 1;
     for (size_t at = hash & mask;; at = (at + 1) & mask) {
       const int32_t number = slots_[at];
-      if (number == kAbsent || (hashes_[number] == hash && is_it(number))) return number;
+      if (number == kAbsent || (hashes_[number] == hash && is_match(number))) return number;
     }
   }
   void reserve_one() {

@@ -30,7 +30,7 @@ class Interner {
   explicit Interner(Budget& budget) : values_(budget), begins_(1, 0, budget), index_(budget) {}
 
   int32_t size() const { return static_cast<int32_t>(begins_.size()) - 1; }
-  // The total number of values in all spans.
+  // Return the total number of values in all spans.
   int64_t num_values() const { return begins_.back(); }
 
   std::span<const T> operator[](int32_t number) const {
@@ -38,9 +38,9 @@ class Interner {
   }
 
   void push(const T& value) { values_.push_back(value); }
-  // The span that is being written, for example to be sorted.
+  // Return the span that is being written, for example to be sorted.
   std::span<T> open() { return {values_.data() + begins_.back(), values_.size() - begins_.back()}; }
-  // Keeps the first `count` values of the span that is being written.
+  // Keep the first `count` values of the span that is being written.
   void truncate(size_t count) { values_.erase(values_.begin() + begins_.back() + count, values_.end()); }
   void discard() { truncate(0); }
 

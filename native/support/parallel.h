@@ -16,7 +16,7 @@
 
 namespace support {
 
-// Calls `work(i)` for every i below `count`, on at most `num_threads` threads. The first exception thrown by a call is
+// Call `work(i)` for every i below `count`, on at most `num_threads` threads. The first exception thrown by a call is
 // rethrown here, and no call begins after it.
 template <class Work>
 void in_parallel(size_t count, int num_threads, const Work& work) {

@@ -36,7 +36,7 @@ void fill_streaming(std::span<T> values, T value) {
   for (T* at = begin; at != end; at += 16 / sizeof(T)) _mm_stream_si128(reinterpret_cast<__m128i*>(at), part);
   std::fill(end, values.data() + values.size(), value);
 }
-// Makes streamed stores visible before all later stores.
+// Make streamed stores visible before all later stores.
 inline void finish_streaming() { _mm_sfence(); }
 
 }  // namespace support

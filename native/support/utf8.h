@@ -1,4 +1,4 @@
-// Utf8: which bytes may still follow inside a character whose first bytes have been read (RFC 3629, section 4).
+// UTF-8: the bytes that may follow inside a character whose first bytes have been read (RFC 3629, section 4).
 #pragma once
 
 #include <array>
@@ -6,20 +6,20 @@
 
 namespace support {
 
-// What is pending: one more byte; two, the first of them narrowed after E0 and after ED; three, narrowed after F0 and
-// F4; or nothing.
+// The pending bytes of a character: one more byte; two, the first of them narrowed after E0 and after ED; three,
+// narrowed after F0 and F4; or nothing.
 enum Pending : uint8_t { kOne, kTwoE0, kTwo, kTwoEd, kThreeF0, kThree, kThreeF4, kWhole };
 
 constexpr int kNumPending = 7;  // without kWhole
 constexpr int kFirstLead = 0xC2, kLeadEnd = 0xF5;
 
-// The first and the last byte that may come next, what is pending after it, and how many bytes are still to come.
+// The first and the last byte that may come next, the state after it, and the number of bytes still to come.
 constexpr std::array<uint8_t, kNumPending> kNextLow{0x80, 0xA0, 0x80, 0x80, 0x90, 0x80, 0x80};
 constexpr std::array<uint8_t, kNumPending> kNextHigh{0xBF, 0xBF, 0xBF, 0x9F, 0xBF, 0xBF, 0x8F};
 constexpr std::array<Pending, kNumPending> kAfterContinuation{kWhole, kOne, kOne, kOne, kTwo, kTwo, kTwo};
 constexpr std::array<int, kNumPending + 1> kToCome{1, 2, 2, 2, 3, 3, 3, 0};
 
-// What is pending after a byte that begins a character; kWhole after one that begins none.
+// The bytes pending after a byte that begins a character; kWhole after one that begins none.
 constexpr std::array<Pending, 256> kAfterLead = [] {
   std::array<Pending, 256> pending{};
   for (int byte = 0; byte < 256; ++byte) {

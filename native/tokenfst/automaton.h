@@ -34,8 +34,8 @@ class Automaton {
   const Vocabulary& vocabulary() const { return *vocabulary_; }
   const std::shared_ptr<const Vocabulary>& shared_vocabulary() const { return vocabulary_; }
 
-  // Writes the mask of a state; words past the vocabulary are cleared. Safe to call from several threads, without
-  // Python's lock. Throws std::invalid_argument if the state does not belong to this automaton.
+  // Write the mask of a state; words past the vocabulary are cleared. Safe to call from several threads, without
+  // Python's lock. Throw std::invalid_argument if the state does not belong to this automaton.
   virtual void fill(const State& state, int64_t remaining, std::span<uint32_t> out) = 0;
 
  private:
@@ -49,7 +49,7 @@ struct MaskJob {
   int64_t remaining;
 };
 
-// Fills one row of `out` for each job, on at most `num_threads` threads. Rows are at least as wide as the widest
+// Fill one row of `out` for each job, on at most `num_threads` threads. Rows are at least as wide as the widest
 // vocabulary.
 void fill_masks(std::span<const MaskJob> jobs, std::span<uint32_t> out, size_t width, int num_threads);
 

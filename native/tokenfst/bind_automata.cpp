@@ -30,13 +30,13 @@ void require_guard(int32_t low, int32_t high, int32_t action, int32_t max_regist
 SharedAutomaton made(SharedVocabulary vocabulary, FiniteAutomaton::Tables tables, int64_t max_masks,
                      int64_t max_bytes) {
   require(max_masks > 0 && max_bytes >= 0, "some masks are kept");
-  const FiniteAutomaton::Room room{static_cast<size_t>(max_masks), max_bytes};
-  auto automaton = std::make_shared<FiniteAutomaton>(std::move(vocabulary), std::move(tables), room, check_signals);
+  const FiniteAutomaton::Capacity capacity{static_cast<size_t>(max_masks), max_bytes};
+  auto automaton = std::make_shared<FiniteAutomaton>(std::move(vocabulary), std::move(tables), capacity, check_signals);
   require_state(*automaton, automaton->tables().start);
   return automaton;
 }
 
-// Adds the state after the end, and the transitions of the end tokens to it.
+// Add the state after the end, and the transitions of the end tokens to it.
 SharedAutomaton from_classes(SharedVocabulary vocabulary, int32_t start, Values<bool> final,
                              const TokenClasses& classes, int64_t dense_bytes, int64_t max_masks, Budget& budget) {
   const auto end_state = static_cast<int32_t>(final.size());
@@ -68,7 +68,7 @@ void require_edges(std::span<const CountedEdge> edges, const automata::CountedTa
   }
 }
 
-// The same with a register.
+// Do the same for an automaton with a register.
 SharedAutomaton from_counted(SharedVocabulary vocabulary, const automata::CountedTables& automaton,
                              const CountedClasses& classes, bool spells_all, int64_t max_masks, Budget& budget) {
   require(automaton.start >= 0, "the automaton has no state");
@@ -81,15 +81,15 @@ SharedAutomaton from_counted(SharedVocabulary vocabulary, const automata::Counte
   return made(std::move(vocabulary), std::move(tables), max_masks, budget.max_bytes());
 }
 
-FiniteAutomaton::Tables common_tables(const Vocabulary& vocabulary, int64_t start, Values<bool> final, Rows<Run> runs,
-                                      int32_t num_classes) {
+FiniteAutomaton::Tables common_tables(const Vocabulary& vocabulary, int64_t start, Values<bool> final,
+                                      Records<ClassRun> runs, int32_t num_classes) {
   require_countable(final.size(), "final");
   require(!final.empty() && num_classes >= kFirstClass, "there is a state after the end, and there are classes");
   require_runs(runs, num_classes, vocabulary);
   return {start, {final.begin(), final.end()}, {}, {runs.begin(), runs.end()}, num_classes};
 }
 
-SharedAutomaton dense(SharedVocabulary vocabulary, int64_t start, Values<bool> final, Rows<Run> runs,
+SharedAutomaton dense(SharedVocabulary vocabulary, int64_t start, Values<bool> final, Records<ClassRun> runs,
                       Grid<int32_t> next, int64_t max_masks, int64_t max_bytes) {
   auto tables = common_tables(*vocabulary, start, final, runs, static_cast<int32_t>(next.columns));
   require(next.rows == final.size(), "`next` has a row for each state");
@@ -99,14 +99,14 @@ SharedAutomaton dense(SharedVocabulary vocabulary, int64_t start, Values<bool> f
   return made(std::move(vocabulary), std::move(tables), max_masks, max_bytes);
 }
 
-SharedAutomaton sparse(SharedVocabulary vocabulary, int64_t start, Values<bool> final, Rows<Run> runs,
-                       int32_t num_classes, Values<int64_t> offsets, Rows<SparseTransitions::Edge> edges,
+SharedAutomaton sparse(SharedVocabulary vocabulary, int64_t start, Values<bool> final, Records<ClassRun> runs,
+                       int32_t num_classes, Values<int64_t> offsets, Records<SparseTransitions::Edge> edges,
                        int64_t max_masks, int64_t max_bytes) {
   auto tables = common_tables(*vocabulary, start, final, runs, num_classes);
   require_offsets(offsets, final.size(), edges.size(), "`offsets`");
-  for (size_t place = 0; place < final.size(); ++place) {
+  for (size_t location = 0; location < final.size(); ++location) {
     int32_t before = -1;
-    for (int64_t edge = offsets[place]; edge < offsets[place + 1]; ++edge) {
+    for (int64_t edge = offsets[location]; edge < offsets[location + 1]; ++edge) {
       require(before < edges[edge].number && edges[edge].number < num_classes, "the classes of a state do not ascend");
       require_within(edges[edge].target, 0, static_cast<int64_t>(final.size()), "state");
       before = edges[edge].number;
@@ -117,15 +117,15 @@ SharedAutomaton sparse(SharedVocabulary vocabulary, int64_t start, Values<bool> 
   return made(std::move(vocabulary), std::move(tables), max_masks, max_bytes);
 }
 
-SharedAutomaton guarded(SharedVocabulary vocabulary, int64_t start, Values<bool> final, Rows<Run> runs,
+SharedAutomaton guarded(SharedVocabulary vocabulary, int64_t start, Values<bool> final, Records<ClassRun> runs,
                         int32_t num_classes, int32_t max_register, Values<int64_t> offsets,
-                        Rows<GuardedTransitions::Edge> edges, int64_t max_masks, int64_t max_bytes) {
+                        Records<GuardedTransitions::Edge> edges, int64_t max_masks, int64_t max_bytes) {
   auto tables = common_tables(*vocabulary, start, final, runs, num_classes);
   require(0 <= max_register && max_register < INT32_MAX, "the register has no such greatest value");
   require_offsets(offsets, final.size(), edges.size(), "`offsets`");
-  for (size_t place = 0; place < final.size(); ++place) {
+  for (size_t location = 0; location < final.size(); ++location) {
     std::pair<int32_t, int32_t> before{-1, -1};  // class and greatest value
-    for (int64_t at = offsets[place]; at < offsets[place + 1]; ++at) {
+    for (int64_t at = offsets[location]; at < offsets[location + 1]; ++at) {
       const auto& edge = edges[at];
       require_within(edge.number, 0, num_classes, "class");
       require_within(edge.target, 0, static_cast<int64_t>(final.size()), "place");
@@ -146,11 +146,6 @@ SharedAutomaton guarded(SharedVocabulary vocabulary, int64_t start, Values<bool>
   return made(std::move(vocabulary), std::move(tables), max_masks, max_bytes);
 }
 
-bool is_final(const FiniteAutomaton& automaton, int64_t state) {
-  require_state(automaton, state);
-  return automaton.is_final(state);
-}
-
 int64_t min_tokens(FiniteAutomaton& automaton, int64_t state) {
   require_state(automaton, state);
   if (!automaton.has_distances()) unlocked([&] { automaton.distances(); });
@@ -163,33 +158,27 @@ auto min_tokens_runs(FiniteAutomaton& automaton) {
   return std::make_tuple(array_of(runs->key), array_of(runs->value));
 }
 
-void fill_bitmask(FiniteAutomaton& automaton, int64_t state, Output<int32_t> out) {
-  fill_numbered(automaton, state, out, kUnlimited);
-}
-
-// The transitions as arrays: a table, or offsets and edges.
+// Return the transitions as arrays: a table, or offsets and edges.
 nb::typed<nb::tuple, nb::any, nb::ellipsis> transitions(nb::handle_t<FiniteAutomaton> self) {
   const auto& form = nb::cast<const FiniteAutomaton&>(self).tables().transitions;
   if (const auto* table = std::get_if<DenseTransitions>(&form)) {
-    const std::array<size_t, 2> shape{static_cast<size_t>(table->num_places), static_cast<size_t>(table->num_classes)};
+    const std::array<size_t, 2> shape{static_cast<size_t>(table->num_locations),
+                                      static_cast<size_t>(table->num_classes)};
     return nb::make_tuple(view(table->next.data(), {shape[0], shape[1]}, self));
   }
-  if (const auto* rows = std::get_if<SparseTransitions>(&form)) {
-    const auto* edges = reinterpret_cast<const int32_t*>(rows->edges.data());
-    return nb::make_tuple(view(rows->offsets.data(), {rows->offsets.size()}, self),
-                          view(edges, {rows->edges.size(), 2}, self));
+  if (const auto* sparse = std::get_if<SparseTransitions>(&form)) {
+    return nb::make_tuple(view_of(sparse->offsets, self), view_of(sparse->edges, self));
   }
   const auto& guards = std::get<GuardedTransitions>(form);
-  const auto* edges = reinterpret_cast<const int32_t*>(guards.edges.data());
-  return nb::make_tuple(view(guards.offsets.data(), {guards.offsets.size()}, self),
-                        view(edges, {guards.edges.size(), 5}, self), guards.max_register);
+  return nb::make_tuple(view_of(guards.offsets, self), view_of(guards.edges, self), guards.max_register);
 }
 
-auto moves(const FiniteAutomaton& automaton, int64_t state) {
+auto successors(const FiniteAutomaton& automaton, int64_t state) {
   require_state(automaton, state);
   std::vector<int32_t> numbers;
   std::vector<int64_t> targets;
-  for (const Move& move : automaton.moves(state)) numbers.push_back(move.number), targets.push_back(move.target);
+  for (const Successor& move : automaton.successors(state))
+    numbers.push_back(move.number), targets.push_back(move.target);
   return std::make_tuple(array(std::move(numbers)), array(std::move(targets)));
 }
 
@@ -231,10 +220,12 @@ void fill_bitmasks(const nb::typed<nb::sequence, Automaton>& automata,
 
 void bind_automata(nb::module_& m) {
   nb::class_<StateObject>(m, "StateObject", "A state that is more than a number.");
-  nb::class_<Automaton>(m, "Automaton", "An automaton over tokens.");
+  nb::class_<Automaton>(m, "AutomatonCore", "An automaton over tokens.");
   m.def("fill_bitmasks", &fill_bitmasks, "automata"_a, "states"_a, "out"_a, "remaining"_a = nb::none(),
         "num_threads"_a = 1, "Write the mask of each state of a batch, a row of words each, without Python's lock.");
-  nb::class_<FiniteAutomaton, Automaton>(m, "FiniteAutomaton", "A deterministic automaton over tokens without a stack.")
+  nb::class_<FiniteAutomaton, Automaton> finite(m, "FiniteCore",
+                                                "A deterministic automaton over tokens without a stack.");
+  def_numbered_steps(finite)
       .def_static("from_classes", &from_classes, "vocabulary"_a, "start"_a, "final"_a, "classes"_a, "dense_bytes"_a,
                   "max_masks"_a, "budget"_a)
       .def_static("from_counted", &from_counted, "vocabulary"_a, "automaton"_a, "classes"_a, "spells_all"_a,
@@ -251,39 +242,33 @@ void bind_automata(nb::module_& m) {
       .def_prop_ro("num_bytes", &FiniteAutomaton::num_bytes)
       .def_prop_ro("final",
                    [](nb::handle_t<FiniteAutomaton> self) {
-                     const auto& final = nb::cast<const FiniteAutomaton&>(self).tables().final;
-                     return view(reinterpret_cast<const bool*>(final.data()), {final.size()}, self);
+                     return view_of_flags(nb::cast<const FiniteAutomaton&>(self).tables().final, self);
                    })
       .def_prop_ro("runs",
                    [](nb::handle_t<FiniteAutomaton> self) {
-                     const auto& runs = nb::cast<const FiniteAutomaton&>(self).tables().runs;
-                     return view(reinterpret_cast<const int32_t*>(runs.data()), {runs.size(), 2}, self);
+                     return view_of(nb::cast<const FiniteAutomaton&>(self).tables().runs, self);
                    })
       .def_prop_ro("transitions", &transitions,
                    "The table; or offsets and edges, and the greatest value of the register.")
       .def_prop_ro("token_class", &token_class, nb::rv_policy::move, "The class of every token, `[V]`.")
-      // Called at every step: positional, since names take nanobind longer than the step.
-      .def("is_final", &is_final, "Whether the text may end in a state.")
-      .def("advance", &advance_numbered<FiniteAutomaton>,
-           "The state after a state and one more token, None if it is not allowed.")
-      .def("fill_bitmask", &fill_bitmask, "Write the mask of a state.")
-      .def("fill_within", &fill_numbered<FiniteAutomaton>, "Write the mask of a state within a budget of tokens.")
-      .def("min_tokens", &min_tokens, "The least number of tokens from a state to the end of the text.")
-      .def("moves", &moves, "state"_a, "The classes that a state allows, ascending, and the states that they lead to.")
+      .def("min_tokens", &min_tokens, "Return the least number of tokens from a state to the end of the text.")
+      .def("successors", &successors, "state"_a,
+           "Return the classes that a state allows, ascending, and the states that they lead to.")
       .def(
           "alike",
           [](const FiniteAutomaton& a, int64_t state) {
             require_state(a, state);
             return a.alike(state);
           },
-          "state"_a, "A state with the same mask.")
+          "state"_a, "Return a state with the same mask.")
       .def_prop_ro(
           "min_tokens_by_state",
           [](FiniteAutomaton& a) { return array(unlocked([&] { return a.min_tokens_by_state(); })); },
           nb::rv_policy::move)
-      .def_prop_ro("min_tokens_runs", &min_tokens_runs, nb::rv_policy::move,
-                   "With a register: the same as runs of its values, each place x (R + 1) + its least value, and the "
-                   "distances of its states.");
+      .def_prop_ro(
+          "min_tokens_runs", &min_tokens_runs, nb::rv_policy::move,
+          "With a register: the same as runs of its values, each location x (R + 1) + its least value, and the "
+          "distances of its states.");
 }
 
 }  // namespace tokenfst

@@ -29,7 +29,7 @@ struct Derivations {
   std::vector<Derivation> tokens;
 };
 
-std::span<const Merge> checked(const Vocabulary& vocabulary, const bindings::Rows<Merge>& merges) {
+std::span<const Merge> checked(const Vocabulary& vocabulary, const bindings::Records<Merge>& merges) {
   require_countable(merges.size(), "merges");
   for (const Merge& merge : merges) {
     require_within(std::array{merge.left, merge.right, merge.result}, 0, vocabulary.size(), "token");
@@ -37,11 +37,11 @@ std::span<const Merge> checked(const Vocabulary& vocabulary, const bindings::Row
   return merges;
 }
 
-size_t first_wrong_of(const Vocabulary& vocabulary, const bindings::Rows<Merge>& merges) {
+size_t first_wrong_of(const Vocabulary& vocabulary, const bindings::Records<Merge>& merges) {
   return first_wrong(vocabulary, checked(vocabulary, merges));
 }
 
-Derivations derivations_of(const Vocabulary& vocabulary, const std::optional<bindings::Rows<Merge>>& merges,
+Derivations derivations_of(const Vocabulary& vocabulary, const std::optional<bindings::Records<Merge>>& merges,
                            Budget& budget) {
   std::optional<std::span<const Merge>> listed;
   if (merges) {
@@ -78,7 +78,7 @@ automata::ByteClasses byte_classes(Values<uint8_t> byte_class, size_t num_classe
   return found;
 }
 
-PieceBytes make_pieces(Values<uint8_t> byte_class, Grid<int32_t> next, Values<int32_t> split, Values<bool> final) {
+PieceAutomaton make_pieces(Values<uint8_t> byte_class, Grid<int32_t> next, Values<int32_t> split, Values<bool> final) {
   require_countable(next.rows, "states");
   require(next.rows > 0 && next.rows == split.size() && next.rows == final.size(), "every state has a row");
   const auto num_states = static_cast<int64_t>(next.rows);
@@ -105,8 +105,8 @@ WholePieces make_words(Values<uint8_t> byte_class, Grid<int32_t> next, Values<bo
 
 // Steps of a compilation
 
-Product product_of(const ByteTables& constraint, const PieceBytes& pieces, const WholePieces& words, int64_t max_states,
-                   Budget& budget) {
+CanonicalProduct product_of(const ByteTables& constraint, const PieceAutomaton& pieces, const WholePieces& words,
+                            int64_t max_states, Budget& budget) {
   require(constraint.start != kNone, "the constraint has no state");
   return unlocked([&] {
     if (!constraint.is_sparse) return canonical::product(constraint, pieces, words, max_states, budget);
@@ -114,7 +114,7 @@ Product product_of(const ByteTables& constraint, const PieceBytes& pieces, const
   });
 }
 
-void require_product(const Product& product) { require(!product.is_empty(), "the product has no state"); }
+void require_product(const CanonicalProduct& product) { require(!product.is_empty(), "the product has no state"); }
 
 void require_tokens(const Vocabulary& vocabulary, const Pairs& pairs) {
   require(vocabulary.size() == pairs.num_tokens(), [&] {
@@ -131,9 +131,9 @@ std::vector<int32_t> numbers(nb::handle source, int64_t end, const char* what) {
   return {found.begin(), found.end()};
 }
 
-Edges edges_of(const Product& product, const Vocabulary& vocabulary, const Pairs& pairs, const WholePieces& words,
-               Values<int32_t> never, const nb::typed<nb::sequence, std::pair<nb::object, nb::object>>& labelled,
-               Budget& budget) {
+CanonicalEdges edges_of(const CanonicalProduct& product, const Vocabulary& vocabulary, const Pairs& pairs,
+                        const WholePieces& words, Values<int32_t> never,
+                        const nb::typed<nb::sequence, std::pair<nb::object, nb::object>>& labelled, Budget& budget) {
   require_product(product);
   require_tokens(vocabulary, pairs);
   require_within(words.tokens, 0, vocabulary.size(), "token");
@@ -146,8 +146,8 @@ Edges edges_of(const Product& product, const Vocabulary& vocabulary, const Pairs
   return unlocked([&] { return token_edges(product, {vocabulary, pairs, words.tokens, never}, groups, budget); });
 }
 
-LiveEdges live_edges_of(const Edges& edges, const Product& product, const Pairs& pairs, int32_t closing,
-                        Budget& budget) {
+LiveEdges live_edges_of(const CanonicalEdges& edges, const CanonicalProduct& product, const Pairs& pairs,
+                        int32_t closing, Budget& budget) {
   require(edges.num_states() == product.num_states(), "the edges are of another product");
   require(edges.num_tokens == pairs.num_tokens(), "the edges are of another vocabulary");
   require(closing == 0 || closing == 1, "one token ends a text, or none");
@@ -156,81 +156,58 @@ LiveEdges live_edges_of(const Edges& edges, const Product& product, const Pairs&
 
 // Automata
 
-SharedAutomaton from_live(SharedVocabulary vocabulary, const LiveEdges& live, const Product& product, SharedPairs pairs,
-                          int64_t max_states, int64_t max_rows, Budget& budget) {
+SharedAutomaton from_live(SharedVocabulary vocabulary, const LiveEdges& live, const CanonicalProduct& product,
+                          SharedPairs pairs, int64_t max_states, int64_t max_masks, Budget& budget) {
   require_tokens(*vocabulary, *pairs);
   require_product(product);
   require(live.offsets.size() == static_cast<size_t>(product.num_states()) + 1, "the edges are of another product");
   require(live.class_of.size() == static_cast<size_t>(vocabulary->size()), "the edges are of another vocabulary");
-  require(max_rows > 0, "the masks of some rows are kept");
+  require(max_masks > 0, "some masks are kept");
   return unlocked([&] {
-    CanonicalAutomaton::Tables tables{canonical::rows(live, product, max_states, budget), live.class_of, pairs};
-    // The row after the end.
-    tables.rows.final.push_back(true);
-    tables.rows.offsets.push_back(tables.rows.offsets.back());
+    CanonicalAutomaton::Tables tables{canonical::subsets(live, product, max_states, budget), live.class_of, pairs};
+    // Return the state after the end.
+    tables.subsets.final.push_back(true);
+    tables.subsets.offsets.push_back(tables.subsets.offsets.back());
     budget.charge(8 * live.class_of.size());
-    return std::make_shared<CanonicalAutomaton>(vocabulary, std::move(tables), static_cast<size_t>(max_rows));
+    return std::make_shared<CanonicalAutomaton>(vocabulary, std::move(tables), static_cast<size_t>(max_masks));
   });
 }
 
-void require_rows(const canonical::Rows& rows, int64_t num_classes) {
-  require(rows.size() >= 2 && rows.of(rows.size() - 1).empty(), "there is a row after the end, and it has no edges");
-  for (int32_t row = 0; row < rows.size(); ++row) {
+void require_subsets(const canonical::Subsets& subsets, int64_t num_classes) {
+  require(subsets.size() >= 2 && subsets.of(subsets.size() - 1).empty(),
+          "there is a subset after the end, and it has no edges");
+  for (int32_t subset = 0; subset < subsets.size(); ++subset) {
     int32_t before = -1;
-    for (const RowEdge& edge : rows.of(row)) {
-      require(before < edge.number && edge.number < num_classes, "the classes of a row do not ascend");
-      require_within(std::array{edge.apart, edge.any}, -1, rows.size() - 1, "row");
-      require(edge.least_apart >= 0 && edge.least_any >= 0, "a number of tokens is negative");
+    for (const SubsetEdge& edge : subsets.of(subset)) {
+      require(before < edge.number && edge.number < num_classes, "the classes of a subset do not ascend");
+      require_within(std::array{edge.at_boundary, edge.joined}, -1, subsets.size() - 1, "subset");
+      require(edge.least_at_boundary >= 0 && edge.least_joined >= 0, "a number of tokens is negative");
       before = edge.number;
     }
   }
 }
 
-SharedAutomaton from_rows(SharedVocabulary vocabulary, Values<int32_t> offsets, const bindings::Rows<RowEdge>& edges,
-                          Values<bool> final, Values<int32_t> class_of, SharedPairs pairs, int64_t max_rows) {
+SharedAutomaton from_subsets(SharedVocabulary vocabulary, Values<int32_t> offsets,
+                             const bindings::Records<SubsetEdge>& edges, Values<bool> final, Values<int32_t> class_of,
+                             SharedPairs pairs, int64_t max_masks) {
   require_tokens(*vocabulary, *pairs);
   require(class_of.size() == static_cast<size_t>(vocabulary->size()), "every token has a class");
-  require(max_rows > 0, "the masks of some rows are kept");
+  require(max_masks > 0, "some masks are kept");
   require_countable(final.size(), "`final`");
   require_countable(edges.size(), "`edges`");
   require_offsets(offsets, final.size(), edges.size(), "`offsets`");
   // There is no class without a token, so there are at most as many classes as tokens.
   require_within(class_of, -1, vocabulary->size(), "class");
-  canonical::Rows rows{{offsets.begin(), offsets.end()}, {edges.begin(), edges.end()}, {final.begin(), final.end()}};
-  require_rows(rows, std::ranges::max(class_of) + int64_t{1});
-  CanonicalAutomaton::Tables tables{std::move(rows), {class_of.begin(), class_of.end()}, std::move(pairs)};
-  return std::make_shared<CanonicalAutomaton>(std::move(vocabulary), std::move(tables), static_cast<size_t>(max_rows));
-}
-
-bool is_final(const CanonicalAutomaton& automaton, int64_t state) {
-  require_state(automaton, state);
-  return automaton.is_final(state);
+  canonical::Subsets subsets{
+      {offsets.begin(), offsets.end()}, {edges.begin(), edges.end()}, {final.begin(), final.end()}};
+  require_subsets(subsets, std::ranges::max(class_of) + int64_t{1});
+  CanonicalAutomaton::Tables tables{std::move(subsets), {class_of.begin(), class_of.end()}, std::move(pairs)};
+  return std::make_shared<CanonicalAutomaton>(std::move(vocabulary), std::move(tables), static_cast<size_t>(max_masks));
 }
 
 int32_t min_tokens(const CanonicalAutomaton& automaton, int64_t state) {
   require_state(automaton, state);
   return unlocked([&] { return automaton.min_tokens(state); });
-}
-
-void fill_bitmask(CanonicalAutomaton& automaton, int64_t state, Output<int32_t> out) {
-  fill_numbered(automaton, state, out, kUnlimited);
-}
-
-template <class Class, class Get>
-auto shown(Get get) {
-  return [get](nb::handle_t<Class> self) {
-    const std::span values = get(nb::cast<const Class&>(self));
-    return view(values.data(), {values.size()}, self);
-  };
-}
-
-auto flags_shown(std::span<const uint8_t> values, nb::handle self) {
-  return view(reinterpret_cast<const bool*>(values.data()), {values.size()}, self);
-}
-
-auto edges_shown(nb::handle_t<CanonicalAutomaton> self) {
-  const auto& edges = nb::cast<const CanonicalAutomaton&>(self).tables().rows.edges;
-  return view(reinterpret_cast<const int32_t*>(edges.data()), {edges.size(), 5}, self);
 }
 
 void bind_encoders(nb::module_& m) {
@@ -249,35 +226,34 @@ void bind_encoders(nb::module_& m) {
           nb::rv_policy::move);
   nb::class_<Pairs>(m, "Pairs", "Which tokens may stand next to each other inside a piece.")
       .def("may_follow", &may_follow, "left"_a, "right"_a)
-      .def_prop_ro("position", shown<Pairs>([](const Pairs& pairs) { return std::span(pairs.position); }))
-      .def_prop_ro("token_at", shown<Pairs>([](const Pairs& pairs) { return std::span(pairs.token_at); }))
-      .def_prop_ro("offsets", shown<Pairs>([](const Pairs& pairs) { return std::span(pairs.offsets); }))
-      .def_prop_ro("intervals", [](nb::handle_t<Pairs> self) {
-        const auto& intervals = nb::cast<const Pairs&>(self).intervals;
-        return view(reinterpret_cast<const int32_t*>(intervals.data()), {intervals.size(), 2}, self);
-      });
-  nb::class_<PieceBytes>(m, "PieceBytes", "Where pieces of a text may end, over bytes.")
+      .def_prop_ro("position", &shown<&Pairs::position>)
+      .def_prop_ro("token_at", &shown<&Pairs::token_at>)
+      .def_prop_ro("offsets", &shown<&Pairs::offsets>)
+      .def_prop_ro("intervals", &shown<&Pairs::intervals>);
+  nb::class_<PieceAutomaton>(m, "PieceAutomaton", "Where pieces of a text may end, over bytes.")
       .def(nb::new_(&make_pieces), "byte_class"_a, "next"_a, "split"_a, "final"_a);
   nb::class_<WholePieces>(m, "WholePieces", "The tokens that only occur as whole pieces.")
       .def(nb::new_(&make_words), "byte_class"_a, "next"_a, "spells"_a, "tokens"_a)
-      .def_prop_ro("tokens", shown<WholePieces>([](const WholePieces& words) { return std::span(words.tokens); }));
+      .def_prop_ro("tokens", &shown<&WholePieces::tokens>);
   m.def("first_wrong_merge", &first_wrong_of, "vocabulary"_a, "merges"_a,
-        "The index of the first merge that does not make its token of two others, or the number of merges.");
+        "Return the index of the first merge that does not make its token of two others, or the number of merges.");
   m.def("derivations", &derivations_of, "vocabulary"_a, "merges"_a, "budget"_a,
         "Run an encoder's merges over every token; without a list, any two tokens that spell one merge.");
   m.def("pairs", &pairs_of, "derivations"_a, "budget"_a);
 }
 
 void bind_steps(nb::module_& m) {
-  nb::class_<Product>(m, "Product", "The bytes of a constraint together with the pieces of a pre-tokenizer.")
-      .def_prop_ro("num_states", &Product::num_states)
-      .def_prop_ro("is_empty", &Product::is_empty);
-  nb::class_<Edges>(m, "CanonicalEdges", "The edges of every token in a product.");
+  nb::class_<CanonicalProduct>(m, "CanonicalProduct",
+                               "The bytes of a constraint together with the pieces of a pre-tokenizer.")
+      .def_prop_ro("num_states", &CanonicalProduct::num_states)
+      .def_prop_ro("is_empty", &CanonicalProduct::is_empty);
+  nb::class_<CanonicalEdges>(m, "CanonicalEdges", "The edges of every token in a product.");
   nb::class_<LiveEdges>(m, "LiveEdges", "The edges of a product that lead to an end.")
       .def_prop_ro("has_text", [](const LiveEdges& live) { return live.start != kNoEnd; });
   m.def("canonical_product", &product_of, "constraint"_a, "pieces"_a, "words"_a, "max_states"_a, "budget"_a);
   m.def("canonical_edges", &edges_of, "product"_a, "vocabulary"_a, "pairs"_a, "words"_a, "never"_a, "labelled"_a,
-        "budget"_a, "The edges of every token, and of tokens that labels stand for: pairs of tokens and labels.");
+        "budget"_a,
+        "Return the edges of every token, and of tokens that labels stand for: pairs of tokens and labels.");
   m.def("live_edges", &live_edges_of, "edges"_a, "product"_a, "pairs"_a, "closing"_a, "budget"_a);
 }
 
@@ -286,38 +262,39 @@ void bind_steps(nb::module_& m) {
 void bind_canonical(nb::module_& m) {
   bind_encoders(m);
   bind_steps(m);
-  nb::class_<CanonicalAutomaton, Automaton>(m, "CanonicalAutomaton", "An automaton over the tokens of an encoder.")
+  nb::class_<CanonicalAutomaton, Automaton> canonical(m, "CanonicalCore",
+                                                      "An automaton over the tokens of an encoder.");
+  def_numbered_steps(canonical)
       .def_static("from_live", &from_live, "vocabulary"_a, "live"_a, "product"_a, "pairs"_a, "max_states"_a,
-                  "max_rows"_a, "budget"_a)
-      .def_static("from_rows", &from_rows, "vocabulary"_a, "offsets"_a, "edges"_a, "final"_a, "class_of"_a, "pairs"_a,
-                  "max_rows"_a)
+                  "max_masks"_a, "budget"_a)
+      .def_static("from_subsets", &from_subsets, "vocabulary"_a, "offsets"_a, "edges"_a, "final"_a, "class_of"_a,
+                  "pairs"_a, "max_masks"_a)
       .def_prop_ro("num_states", &CanonicalAutomaton::num_states)
       .def_prop_ro("num_classes", &CanonicalAutomaton::num_classes)
       .def_prop_ro("num_bytes", &CanonicalAutomaton::num_bytes)
       .def_prop_ro("end_state", &CanonicalAutomaton::end_state)
       .def_prop_ro("pairs", [](const CanonicalAutomaton& automaton) { return automaton.tables().pairs; })
-      .def_prop_ro("offsets", shown<CanonicalAutomaton>([](const CanonicalAutomaton& automaton) {
-                     return std::span(automaton.tables().rows.offsets);
-                   }))
-      .def_prop_ro("edges", &edges_shown)
+      .def_prop_ro("offsets",
+                   [](nb::handle_t<CanonicalAutomaton> self) {
+                     return view_of(nb::cast<const CanonicalAutomaton&>(self).tables().subsets.offsets, self);
+                   })
+      .def_prop_ro("edges",
+                   [](nb::handle_t<CanonicalAutomaton> self) {
+                     return view_of(nb::cast<const CanonicalAutomaton&>(self).tables().subsets.edges, self);
+                   })
       .def_prop_ro("final",
                    [](nb::handle_t<CanonicalAutomaton> self) {
-                     return flags_shown(nb::cast<const CanonicalAutomaton&>(self).tables().rows.final, self);
+                     return view_of_flags(nb::cast<const CanonicalAutomaton&>(self).tables().subsets.final, self);
                    })
       .def_prop_ro("needs_token",
                    [](nb::handle_t<CanonicalAutomaton> self) {
-                     return flags_shown(nb::cast<const CanonicalAutomaton&>(self).needs_token(), self);
+                     return view_of_flags(nb::cast<const CanonicalAutomaton&>(self).needs_token(), self);
                    })
-      .def_prop_ro("class_of", shown<CanonicalAutomaton>([](const CanonicalAutomaton& automaton) {
-                     return std::span(automaton.tables().class_of);
-                   }))
-      // Called at every step: positional, since names take nanobind longer than the step.
-      .def("is_final", &is_final, "Whether the text may end in a state.")
-      .def("advance", &advance_numbered<CanonicalAutomaton>,
-           "The state after a state and one more token, None if it is not allowed.")
-      .def("min_tokens", &min_tokens, "The least number of tokens from a state to the end of the text.")
-      .def("fill_bitmask", &fill_bitmask, "Write the mask of a state as packed words.")
-      .def("fill_within", &fill_numbered<CanonicalAutomaton>, "The same within a budget of tokens.");
+      .def_prop_ro("class_of",
+                   [](nb::handle_t<CanonicalAutomaton> self) {
+                     return view_of(nb::cast<const CanonicalAutomaton&>(self).tables().class_of, self);
+                   })
+      .def("min_tokens", &min_tokens, "Return the least number of tokens from a state to the end of the text.");
 }
 
 }  // namespace tokenfst

@@ -17,17 +17,17 @@ namespace tokenfst {
 
 namespace nb = nanobind;
 
-// Requires a state to be one of an automaton whose states are numbers.
+// Require a state to be one of an automaton whose states are numbers.
 template <class Numbered>
 void require_state(const Numbered& automaton, int64_t state) {
   bindings::require(automaton.has_state(state),
                     [&] { return "state " + std::to_string(state) + " is none of the automaton's"; });
 }
 
-// The state that an automaton gave, or none for -1, which says that a token is not allowed.
+// Return the state that an automaton gave, or none for -1, which means that the token is not allowed.
 inline std::optional<int64_t> if_allowed(int64_t state) { return state == -1 ? std::nullopt : std::optional(state); }
 
-// The state after a state and one more token, or none if the token is not allowed.
+// Return the state after a state and one more token, or none if the token is not allowed.
 template <class Numbered>
 std::optional<int64_t> advance_numbered(const Numbered& automaton, int64_t state, int64_t token) {
   require_state(automaton, state);
@@ -42,13 +42,13 @@ inline void require_words(const Automaton& automaton, size_t width) {
   });
 }
 
-// A row as the words of a mask; requires that it is wide enough.
+// Return a row as the words of a mask; requires that it is wide enough.
 inline std::span<uint32_t> words_of(const Automaton& automaton, const bindings::Output<int32_t>& row) {
   require_words(automaton, row.size());
   return {reinterpret_cast<uint32_t*>(row.data()), row.size()};
 }
 
-// Writes the mask of a state, with Python's lock if the mask is known and without it otherwise.
+// Write the mask of a state, with Python's lock if the mask is known and without it otherwise.
 template <class Numbered>
 void fill_numbered(Numbered& automaton, int64_t state, bindings::Output<int32_t> row, int64_t remaining) {
   require_state(automaton, state);
@@ -57,15 +57,15 @@ void fill_numbered(Numbered& automaton, int64_t state, bindings::Output<int32_t>
   bindings::unlocked([&] { automaton.fill(state, remaining, words); });
 }
 
-inline void require_covered(std::span<const Run> runs, const Vocabulary& vocabulary) {
+inline void require_covered(std::span<const ClassRun> runs, const Vocabulary& vocabulary) {
   const int32_t end = runs.empty() ? 0 : runs.back().end;
   bindings::require(end == vocabulary.num_ranks(), "the runs of classes do not cover the vocabulary");
 }
 
-// Requires runs of classes that cover all ranks in order.
-inline void require_runs(std::span<const Run> runs, int32_t num_classes, const Vocabulary& vocabulary) {
+// Require runs of classes that cover all ranks in order.
+inline void require_runs(std::span<const ClassRun> runs, int32_t num_classes, const Vocabulary& vocabulary) {
   int32_t before = 0;
-  for (const Run& run : runs) {
+  for (const ClassRun& run : runs) {
     bindings::require(before < run.end, "runs do not ascend");
     bindings::require_within(run.number, 0, num_classes, "class");
     before = run.end;
@@ -73,11 +73,11 @@ inline void require_runs(std::span<const Run> runs, int32_t num_classes, const V
   require_covered(runs, vocabulary);
 }
 
-// Runs from their columns; requires that they ascend.
-inline std::vector<Run> runs_of(std::span<const int32_t> run_end, std::span<const int32_t> run_class,
-                                int32_t num_classes) {
+// Return runs from their columns; require that they ascend.
+inline std::vector<ClassRun> runs_of(std::span<const int32_t> run_end, std::span<const int32_t> run_class,
+                                     int32_t num_classes) {
   bindings::require(run_end.size() == run_class.size(), "a run has an end and a class");
-  std::vector<Run> runs;
+  std::vector<ClassRun> runs;
   int32_t before = 0;
   for (size_t run = 0; run < run_end.size(); ++run) {
     bindings::require(before < run_end[run], "runs do not ascend");
@@ -87,7 +87,7 @@ inline std::vector<Run> runs_of(std::span<const int32_t> run_end, std::span<cons
   return runs;
 }
 
-// An object as a T, or TypeError.
+// Return an object as a T, or TypeError.
 template <class T>
 T taken(nb::handle object, const char* otherwise) {
   T value{};
@@ -95,13 +95,50 @@ T taken(nb::handle object, const char* otherwise) {
   return value;
 }
 
-// One member of records.
+// Return one member of records.
 template <class Record>
 std::vector<int32_t> column(const std::vector<Record>& records, int32_t Record::* member) {
   std::vector<int32_t> found;
   found.reserve(records.size());
   for (const Record& record : records) found.push_back(record.*member);
   return found;
+}
+
+// Define the properties `run_end` and `run_class`; `runs(self)` returns the runs of classes.
+template <class Class, class... Extra, class GetRuns>
+nb::class_<Class, Extra...>& def_runs(nb::class_<Class, Extra...>& type, GetRuns runs) {
+  return type
+      .def_prop_ro(
+          "run_end",
+          [runs](const Class& self) { return bindings::array(column<ClassRun>(runs(self), &ClassRun::end)); },
+          nb::rv_policy::move)
+      .def_prop_ro(
+          "run_class",
+          [runs](const Class& self) { return bindings::array(column<ClassRun>(runs(self), &ClassRun::number)); },
+          nb::rv_policy::move);
+}
+
+// Define the steps of an automaton whose states are numbers. They are called at every step: positional, since names
+// take nanobind longer than the step.
+template <class Class, class... Extra>
+nb::class_<Class, Extra...>& def_numbered_steps(nb::class_<Class, Extra...>& type) {
+  return type
+      .def(
+          "is_final",
+          [](const Class& automaton, int64_t state) {
+            require_state(automaton, state);
+            return automaton.is_final(state);
+          },
+          "Return whether the text may end in a state.")
+      .def("advance", &advance_numbered<Class>,
+           "Return the state after a state and one more token, None if it is not allowed.")
+      .def(
+          "fill_bitmask",
+          [](Class& automaton, int64_t state, bindings::Output<int32_t> out) {
+            fill_numbered(automaton, state, out, kUnlimited);
+          },
+          "Write the mask of a state.")
+      .def("fill_within", &fill_numbered<Class>, "Write the mask of a state within a budget of tokens.");
 }
 
 }  // namespace tokenfst

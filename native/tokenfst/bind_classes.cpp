@@ -3,6 +3,7 @@
 #include "bindings/errors.h"
 #include "tokenfst/bind_checks.h"
 #include "tokenfst/bindings.h"
+#include "tokenfst/counted/counted_classes.h"
 #include "tokenfst/token_classes.h"
 
 namespace tokenfst {
@@ -28,7 +29,8 @@ TokenClasses make_classes(Values<int32_t> run_end, Values<int32_t> run_class, in
   return classes;
 }
 
-bool spells_all_of(const automata::ByteTables& automaton, Values<bool> is_token_byte) {
+template <class Tables>
+bool spells_all_of(const Tables& automaton, Values<bool> is_token_byte) {
   require(is_token_byte.size() == 256, "`is_token_byte` has a flag for each byte");
   return spells_all(automaton, is_token_byte);
 }
@@ -36,12 +38,9 @@ bool spells_all_of(const automata::ByteTables& automaton, Values<bool> is_token_
 }  // namespace
 
 void bind_classes(nb::module_& m) {
-  nb::class_<TokenClasses>(m, "TokenClasses", "The classes of a vocabulary under a byte automaton.")
+  nb::class_<TokenClasses> classes(m, "TokenClasses", "The classes of a vocabulary under a byte automaton.");
+  def_runs(classes, [](const TokenClasses& self) -> const auto& { return self.runs; })
       .def(nb::new_(&make_classes), "run_end"_a, "run_class"_a, "num_classes"_a, "source"_a, "edge_class"_a, "target"_a)
-      .def_prop_ro(
-          "run_end", [](const TokenClasses& c) { return array(column(c.runs, &Run::end)); }, nb::rv_policy::move)
-      .def_prop_ro(
-          "run_class", [](const TokenClasses& c) { return array(column(c.runs, &Run::number)); }, nb::rv_policy::move)
       .def_ro("num_classes", &TokenClasses::num_classes)
       .def_prop_ro(
           "source", [](const TokenClasses& c) { return array(column(c.edges, &TokenEdge::source)); },
@@ -65,16 +64,17 @@ void bind_classes(nb::module_& m) {
         require(automaton.is_sparse, "the automaton is not sparse");
         return unlocked([&] { return relation_classes(automaton, vocabulary, budget); });
       },
-      "automaton"_a, "vocabulary"_a, "budget"_a, "The same for automata like long lists, which are sparse.");
+      "automaton"_a, "vocabulary"_a, "budget"_a, "Return the same for automata like long lists, which are sparse.");
   m.def(
       "is_list_like",
       [](const automata::ByteTables& automaton, const Vocabulary& vocabulary) {
         require(automaton.is_sparse, "the automaton is not sparse");
         return is_list_like(automaton, vocabulary);
       },
-      "automaton"_a, "vocabulary"_a, "Whether few states of a sparse automaton allow nearly every token.");
-  m.def("spells_all", &spells_all_of, "automaton"_a, "is_token_byte"_a,
-        "Whether every byte that an automaton reads is a token by itself.");
+      "automaton"_a, "vocabulary"_a, "Return whether few states of a sparse automaton allow nearly every token.");
+  const char* const doc = "Whether every byte that an automaton reads is a token by itself.";
+  m.def("spells_all", &spells_all_of<automata::ByteTables>, "automaton"_a, "is_token_byte"_a, doc);
+  m.def("spells_all", &spells_all_of<automata::CountedTables>, "automaton"_a, "is_token_byte"_a, doc);
 }
 
 }  // namespace tokenfst

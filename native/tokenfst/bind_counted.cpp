@@ -17,7 +17,7 @@ CountedClasses classes_of(const automata::CountedTables& automaton, const Vocabu
   return unlocked([&] { return counted_classes(automaton, vocabulary, budget); });
 }
 
-// Requires edges in order of class, source and register value, with guards that do not overlap.
+// Require edges in order of class, source and register value, with guards that do not overlap.
 void require_in_order(std::span<const CountedEdge> edges, int32_t num_classes) {
   require_countable(edges.size(), "edges");
   std::array<int32_t, 3> before{};  // class, source and greatest value
@@ -32,7 +32,7 @@ void require_in_order(std::span<const CountedEdge> edges, int32_t num_classes) {
 }
 
 CountedClasses make_classes(Values<int32_t> run_end, Values<int32_t> run_class, int32_t num_classes,
-                            Rows<CountedEdge> edges) {
+                            Records<CountedEdge> edges) {
   require(num_classes >= kFirstClass, "there are at least the classes of no token and of the end");
   CountedClasses classes{runs_of(run_end, run_class, num_classes), num_classes, {}};
   require_in_order(edges, num_classes);
@@ -40,32 +40,18 @@ CountedClasses make_classes(Values<int32_t> run_end, Values<int32_t> run_class, 
   return classes;
 }
 
-bool spells_all_of(const automata::CountedTables& automaton, Values<bool> is_token_byte) {
-  require(is_token_byte.size() == 256, "`is_token_byte` has a flag for each byte");
-  return spells_all(automaton, is_token_byte);
-}
-
 }  // namespace
 
 void bind_counted(nb::module_& m) {
-  nb::class_<CountedClasses>(m, "CountedClasses", "The classes of a vocabulary under a byte automaton with a register.")
+  nb::class_<CountedClasses> classes(m, "CountedClasses",
+                                     "The classes of a vocabulary under a byte automaton with a register.");
+  def_runs(classes, [](const CountedClasses& self) -> const auto& { return self.runs; })
       .def(nb::new_(&make_classes), "run_end"_a, "run_class"_a, "num_classes"_a, "edges"_a)
-      .def_prop_ro(
-          "run_end", [](const CountedClasses& c) { return array(column(c.runs, &Run::end)); }, nb::rv_policy::move)
-      .def_prop_ro(
-          "run_class", [](const CountedClasses& c) { return array(column(c.runs, &Run::number)); }, nb::rv_policy::move)
       .def_ro("num_classes", &CountedClasses::num_classes)
-      .def_prop_ro(
-          "edges",
-          [](nb::handle_t<CountedClasses> self) {
-            const auto& edges = nb::cast<const CountedClasses&>(self).edges;
-            return view(reinterpret_cast<const int32_t*>(edges.data()), {edges.size(), 6}, self);
-          },
-          "Class, source, least and greatest register value, target and action, `[E, 6]`.");
+      .def_prop_ro("edges", &shown<&CountedClasses::edges>,
+                   "Class, source, least and greatest register value, target and action, `[E, 6]`.");
   m.def("counted_classes", &classes_of, "automaton"_a, "vocabulary"_a, "budget"_a,
         "Sort the tokens of a vocabulary into classes.");
-  m.def("spells_all", &spells_all_of, "automaton"_a, "is_token_byte"_a,
-        "Whether every byte that an automaton reads is a token by itself.");
 }
 
 }  // namespace tokenfst

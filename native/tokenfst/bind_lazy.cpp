@@ -21,7 +21,7 @@ using namespace nanobind::literals;
 using Shared = std::shared_ptr<LazyAutomaton>;
 using SharedTexts = std::shared_ptr<TextLibrary>;
 
-// Calls a function while the automaton is held, without Python's lock if it has to wait for the automaton.
+// Call a function while the automaton is held, without Python's lock if it has to wait for the automaton.
 template <class Function>
 auto held(LazyAutomaton& automaton, Function function) {
   if (const LazyAutomaton::Hold hold(automaton, std::try_to_lock); hold) return function();
@@ -31,7 +31,7 @@ auto held(LazyAutomaton& automaton, Function function) {
   });
 }
 
-// The same, always without Python's lock.
+// Do the same, always without Python's lock.
 template <class Function>
 auto held_unlocked(LazyAutomaton& automaton, Function function) {
   return unlocked([&] {
@@ -143,7 +143,7 @@ std::optional<std::tuple<int64_t, int32_t>> predecessor(LazyAutomaton& automaton
 void bind_lazy(nb::module_& m) {
   nb::class_<TextLibrary>(m, "TextLibrary", "What many constraints over one vocabulary share.")
       .def(nb::init<std::shared_ptr<const Vocabulary>>(), "vocabulary"_a);
-  nb::class_<LazyAutomaton, Automaton>(m, "LazyAutomaton", "An automaton whose masks are made when first asked for.")
+  nb::class_<LazyAutomaton, Automaton>(m, "LazyCore", "An automaton whose masks are made when first asked for.")
       .def_static("from_bytes", &from_bytes, "texts"_a, "tables"_a, "max_rows"_a, "budget"_a)
       .def_static("from_pushdown", &from_pushdown, "texts"_a, "tables"_a, "max_rows"_a, "budget"_a)
       .def_static("from_network", &from_network, "texts"_a, "layout"_a, "max_rows"_a, "budget"_a,

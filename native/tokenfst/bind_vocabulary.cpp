@@ -15,7 +15,7 @@ namespace {
 using namespace bindings;
 using namespace nanobind::literals;
 
-// A vocabulary from its tokens by id and the ids that end a sequence, ascending; those are the empty string.
+// Return a vocabulary from its tokens by id and the ids that end a sequence, ascending; those are the empty string.
 std::shared_ptr<const Vocabulary> make_vocabulary(const nb::typed<nb::sequence, nb::bytes>& tokens,
                                                   Values<int32_t> eos_ids) {
   std::vector<uint8_t> data;
@@ -59,7 +59,7 @@ auto byte_tokens(const Vocabulary& vocabulary) {
 }  // namespace
 
 void bind_vocabulary(nb::module_& m) {
-  nb::class_<Vocabulary>(m, "Vocabulary", "The tokens of a model as bytes, sorted into tries.")
+  nb::class_<Vocabulary>(m, "VocabularyTries", "The tokens of a model as bytes, sorted into tries.")
       .def(nb::new_(&make_vocabulary), "tokens"_a, "eos_ids"_a)
       .def("__len__", &Vocabulary::size)
       .def_prop_ro("num_whole", &Vocabulary::num_whole)

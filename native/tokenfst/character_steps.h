@@ -42,7 +42,8 @@ struct Loops {
     characters &= other.characters;
     return *this;
   }
-  // Whether these include everything that occurs below a node of a trie. `whole`: its tokens are whole characters.
+  // Return whether these include everything that occurs below a node of a trie. `whole`: its tokens are whole
+  // characters.
   bool cover(const TrieNode& node, bool whole) const {
     const uint32_t left = (node.ascii_below[0] & ~ascii[0]) | (node.ascii_below[1] & ~ascii[1]) |
                           (node.ascii_below[2] & ~ascii[2]) | (node.ascii_below[3] & ~ascii[3]);
@@ -56,9 +57,9 @@ class CharacterSteps {
       : table_(table),
         after_(table.num_states, support::kNumPending, kUnknown, budget) {}
 
-  // The state that every valid rest of a pending character leads to.
+  // Return the state that every valid rest of a pending character leads to.
   int32_t after(int32_t state, Pending pending);
-  // The bytes and characters that a state loops on.
+  // Return the bytes and characters that a state loops on.
   Loops loops(int32_t state);
 
  private:

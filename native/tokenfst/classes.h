@@ -18,7 +18,7 @@ using support::Vector;
 
 constexpr int32_t kNever = 0, kEnd = 1, kFirstClass = 2;
 
-struct Run {
+struct ClassRun {
   int32_t end;     // one past the last rank
   int32_t number;  // the class
 };
@@ -28,7 +28,7 @@ class Classes {
  public:
   explicit Classes(Budget& budget) : runs_(budget), class_of_(budget), effect_of_(kFirstClass, 0, budget) {}
 
-  // Gives the class of an effect to the ranks from `first` up to `end`.
+  // Give the class of an effect to the ranks from `first` up to `end`.
   void add(int32_t first, int32_t end, int32_t effect) {
     if (static_cast<size_t>(effect) >= class_of_.size()) class_of_.resize(2 * static_cast<size_t>(effect) + 64, kNever);
     int32_t& number = class_of_[effect];
@@ -38,15 +38,15 @@ class Classes {
     }
     add_run(first, end, number);
   }
-  // Covers the ranks up to `num_ranks`.
+  // Cover the ranks up to `num_ranks`.
   void finish(int32_t num_ranks) {
     if (last_end() < num_ranks) runs_.push_back({num_ranks, kNever});
   }
 
   int32_t size() const { return static_cast<int32_t>(effect_of_.size()); }
-  // The effect of a class, which is at least kFirstClass.
+  // Return the effect of a class, which is at least kFirstClass.
   int32_t effect(int32_t number) const { return effect_of_[number]; }
-  const Vector<Run>& runs() const { return runs_; }
+  const Vector<ClassRun>& runs() const { return runs_; }
 
  private:
   int32_t last_end() const { return runs_.empty() ? 0 : runs_.back().end; }
@@ -59,9 +59,25 @@ class Classes {
     }
   }
 
-  Vector<Run> runs_;
+  Vector<ClassRun> runs_;
   Vector<int32_t> class_of_;   // of each effect, kNever for those that no token has
   Vector<int32_t> effect_of_;  // of each class
 };
+
+// Return the records of all effects by class: `make(number, entry)` for each of `entries(effect)`.
+template <class Entries, class Make>
+auto records_by_class(const Classes& classes, Entries entries, Make make, Budget& budget) {
+  using Record = decltype(make(0, *entries(0).begin()));
+  size_t size = 0;
+  for (int32_t number = kFirstClass; number < classes.size(); ++number) size += entries(classes.effect(number)).size();
+  budget.charge(sizeof(Record) * size);
+  std::vector<Record> found;
+  found.reserve(size);
+  for (int32_t number = kFirstClass; number < classes.size(); ++number) {
+    for (const auto& entry : entries(classes.effect(number))) found.push_back(make(number, entry));
+  }
+  budget.spend(static_cast<int64_t>(size));
+  return found;
+}
 
 }  // namespace tokenfst

@@ -30,7 +30,7 @@ class DistanceVectors {
 
   int32_t size() const { return vectors_.size(); }
   std::span<const int32_t> operator[](int32_t number) const { return vectors_[number]; }
-  // The number of a vector minus its least entry, and that entry; kNoContext if every entry is far.
+  // Return the number of a vector minus its least entry, and that entry; kNoContext if every entry is far.
   Context number(std::span<const int32_t> vector) {
     const int32_t least = std::ranges::min(vector);
     if (least >= kFar) return kNoContext;

@@ -6,17 +6,17 @@
 
 namespace tokenfst {
 
-FiniteAutomaton::FiniteAutomaton(std::shared_ptr<const Vocabulary> vocabulary, Tables tables, Room room,
+FiniteAutomaton::FiniteAutomaton(std::shared_ptr<const Vocabulary> vocabulary, Tables tables, Capacity capacity,
                                  Budget::Interrupt interrupt)
     : Automaton(std::move(vocabulary)),
       tables_(std::move(tables)),
       num_states_(std::visit([](const auto& form) { return form.num_states(); }, tables_.transitions)),
-      masks_(room.max_masks, num_states_),
-      budget_(room.max_bytes, std::numeric_limits<double>::infinity(), interrupt) {}
+      masks_(capacity.max_masks, num_states_),
+      budget_(capacity.max_bytes, std::numeric_limits<double>::infinity(), interrupt) {}
 
 size_t FiniteAutomaton::num_bytes() const {
   const size_t transitions = std::visit([](const auto& form) { return form.num_bytes(); }, tables_.transitions);
-  return transitions + tables_.final.size() + sizeof(Run) * tables_.runs.size();
+  return transitions + tables_.final.size() + sizeof(ClassRun) * tables_.runs.size();
 }
 
 int32_t FiniteAutomaton::class_of(int32_t token) const { return tokenfst::class_of(token, vocabulary(), tables_.runs); }
@@ -31,9 +31,9 @@ int64_t FiniteAutomaton::advance(int64_t state, int32_t token) const {
   return std::visit([&](const auto& form) { return form.target(state, number); }, tables_.transitions);
 }
 
-std::vector<Move> FiniteAutomaton::moves(int64_t state) const {
-  std::vector<Move> found;
-  std::visit([&](const auto& form) { form.moves(state, found); }, tables_.transitions);
+std::vector<Successor> FiniteAutomaton::successors(int64_t state) const {
+  std::vector<Successor> found;
+  std::visit([&](const auto& form) { form.successors(state, found); }, tables_.transitions);
   return found;
 }
 
@@ -69,7 +69,7 @@ const ClassMasks& FiniteAutomaton::class_masks() {
 
 FiniteAutomaton::Allowed FiniteAutomaton::allowed(int64_t state) const {
   Allowed found{{alike(state), kNoLevel}, {}};
-  for (const Move& move : moves(found.key.state)) found.numbers.push_back(move.number);
+  for (const Successor& move : successors(found.key.state)) found.numbers.push_back(move.number);
   return found;
 }
 
@@ -77,8 +77,8 @@ FiniteAutomaton::Allowed FiniteAutomaton::allowed(int64_t state) const {
 // it is the mask without a budget.
 FiniteAutomaton::Allowed FiniteAutomaton::allowed_within(int64_t state, int64_t remaining) const {
   Allowed found{{state, 0}, {}};
-  const std::vector<Move> all = moves(state);
-  for (const Move& move : all) {
+  const std::vector<Successor> all = successors(state);
+  for (const Successor& move : all) {
     const int64_t least = (*distances_)[move.target];
     if (least >= remaining) continue;
     found.numbers.push_back(move.number);

@@ -3,7 +3,7 @@
 //     state 0 .. Q - 2     where a text can stand between two tokens
 //     state Q - 1          the end of the sequence, after an end token
 //
-// The tables never change; masks are kept once they have been asked for, and distances are found when first asked for.
+// The tables never change; masks and distances are made on demand and cached.
 #pragma once
 
 #include <atomic>
@@ -25,19 +25,20 @@ class FiniteAutomaton : public Automaton {
  public:
   struct Tables {
     int64_t start;
-    std::vector<uint8_t> final;  // [Q], by place; the place after the end is final
+    std::vector<uint8_t> final;  // [Q], by location; the location after the end is final
     Transitions transitions;
-    std::vector<Run> runs;  // the class of every rank
+    std::vector<ClassRun> runs;  // the class of every rank
     int32_t num_classes;
   };
-  // The space that the automaton may take besides its tables: kept masks, and bytes for the data found at the first
-  // call.
-  struct Room {
+  // The space that the automaton may take in addition to its tables: cached masks, and bytes for data computed on
+  // demand.
+  struct Capacity {
     size_t max_masks;
     int64_t max_bytes;
   };
 
-  FiniteAutomaton(std::shared_ptr<const Vocabulary> vocabulary, Tables tables, Room room, Budget::Interrupt interrupt);
+  FiniteAutomaton(std::shared_ptr<const Vocabulary> vocabulary, Tables tables, Capacity capacity,
+                  Budget::Interrupt interrupt);
 
   const Tables& tables() const { return tables_; }
   int64_t num_states() const { return num_states_; }
@@ -47,19 +48,19 @@ class FiniteAutomaton : public Automaton {
   int32_t class_of(int32_t token) const;
 
   bool is_final(int64_t state) const;
-  // The state after one more token, kDead if it is not allowed.
+  // Return the state after one more token, kDead if it is not allowed.
   int64_t advance(int64_t state, int32_t token) const;
-  // The classes that a state allows, and where they lead.
-  std::vector<Move> moves(int64_t state) const;
+  // Return the classes that a state allows, and where they lead.
+  std::vector<Successor> successors(int64_t state) const;
   int64_t alike(int64_t state) const;
-  // The least numbers of tokens to the end of the text, found at the first call.
+  // Return the least numbers of tokens to the end of the text, found at the first call.
   const TokenDistances& distances();
-  // The same for each state, which takes four bytes for every register value.
+  // Return the same numbers by state, which takes four bytes for every register value.
   std::vector<int32_t> min_tokens_by_state();
   bool has_distances() const { return has_distances_.load(std::memory_order_acquire); }
 
   void fill(const State& state, int64_t remaining, std::span<uint32_t> out) override;
-  // Does the same if the mask is kept, and nothing otherwise: never waits for another thread.
+  // Do the same if the mask is kept, and nothing otherwise: never waits for another thread.
   bool fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out) const;
 
  private:

@@ -22,15 +22,12 @@
 
 namespace tokenfst {
 
+using automata::Edge;
+
 template <class Targets>
 class Functions {
  public:
   static constexpr bool kHasLoops = true;
-
-  struct Pair {
-    int32_t source, target;
-    bool operator==(const Pair&) const = default;
-  };
 
   Functions(Targets& targets, int32_t num_states, int32_t num_columns, Budget& budget)
       : targets_(targets),
@@ -54,7 +51,7 @@ class Functions {
   }
   const Loops& loops(int32_t function) const { return loops_[function]; }
 
-  std::span<const Pair> pairs(int32_t function) const { return pairs_[function]; }
+  std::span<const Edge> pairs(int32_t function) const { return pairs_[function]; }
 
  private:
   int32_t compose(int32_t function, int32_t column) {
@@ -62,7 +59,7 @@ class Functions {
     const size_t size = pairs_[function].size();
     budget_.spend(static_cast<int64_t>(2 * size) + 16);
     for (size_t at = 0; at < size; ++at) {
-      const Pair pair = pairs_[function][at];
+      const Edge pair = pairs_[function][at];
       const int32_t target = targets_.after(pair.target, column);
       if (target >= 0) pairs_.push({pair.source, target});
     }
@@ -74,7 +71,7 @@ class Functions {
     const size_t size = pairs_[function].size();
     budget_.spend(static_cast<int64_t>(2 * size) + 16);
     for (size_t at = 0; at < size; ++at) {
-      const Pair pair = pairs_[function][at];
+      const Edge pair = pairs_[function][at];
       const int32_t target = targets_.after_character(pair.target, pending);
       if (target == kMixed) {
         pairs_.discard();
@@ -86,7 +83,7 @@ class Functions {
     return after_character_[function][pending] = found;
   }
 
-  // The number of the function whose pairs have been written, kDead if there are none.
+  // Return the number of the function whose pairs have been written, kDead if there are none.
   int32_t closed() {
     if (pairs_.open().empty()) return kDead;
     const auto [number, is_new] = pairs_.close();
@@ -94,7 +91,7 @@ class Functions {
     // Known immediately: which columns no target can take, and what all targets loop on.
     Loops loops = Loops::all();
     std::ranges::fill(live_, 0u);
-    for (const Pair& pair : pairs_[number]) {
+    for (const Edge& pair : pairs_[number]) {
       loops &= targets_.loops(pair.target);
       const std::span<const uint32_t> live = targets_.live(pair.target);
       for (size_t word = 0; word < live_.size(); ++word) live_[word] |= live[word];
@@ -112,7 +109,7 @@ class Functions {
 
   Targets& targets_;
   Budget& budget_;
-  support::Interner<Pair> pairs_;
+  support::Interner<Edge> pairs_;
   support::Matrix<int32_t> after_;            // [F, C]
   support::Matrix<int32_t> after_character_;  // [F, pending]
   Vector<Loops> loops_;                       // [F]

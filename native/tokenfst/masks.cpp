@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-
-#include "support/hash.h"
+#include <memory>
 
 namespace tokenfst {
 
@@ -20,16 +19,16 @@ void copy_mask(std::span<const uint32_t> mask, std::span<uint32_t> out) {
   std::fill(out.begin() + static_cast<std::ptrdiff_t>(mask.size()), out.end(), 0u);
 }
 
-ClassMasks::ClassMasks(const Vocabulary& vocabulary, std::span<const Run> runs, int32_t num_classes)
+ClassMasks::ClassMasks(const Vocabulary& vocabulary, std::span<const ClassRun> runs, int32_t num_classes)
     : vocabulary_(vocabulary),
       offsets_(static_cast<size_t>(num_classes) + 1),
       ranks_(runs.size()),
       sizes_(num_classes) {
-  for (const Run& run : runs) ++offsets_[run.number + 1];
+  for (const ClassRun& run : runs) ++offsets_[run.number + 1];
   for (int32_t number = 0; number < num_classes; ++number) offsets_[number + 1] += offsets_[number];
   std::vector<int32_t> place(offsets_.begin(), offsets_.end() - 1);
   int32_t begin = 0;
-  for (const Run& run : runs) {
+  for (const ClassRun& run : runs) {
     ranks_[place[run.number]++] = {begin, run.end};
     sizes_[run.number] += run.end - begin;
     begin = run.end;
@@ -65,11 +64,9 @@ Words ClassMasks::mask(std::span<const int32_t> allowed) const {
   return words;
 }
 
-size_t MaskKeyHash::operator()(const MaskKey& key) const { return support::mixed_value(0, key); }
-
-MaskCache::MaskCache(size_t most, int64_t num_states)
-    : most_(most),
-      slots_(num_states <= static_cast<int64_t>(std::min(most, kMostSlots)) ? num_states : 0) {}
+MaskCache::MaskCache(size_t max_masks, int64_t num_states)
+    : slots_(num_states <= static_cast<int64_t>(std::min(max_masks, kMostSlots)) ? num_states : 0),
+      masks_(max_masks) {}
 
 MaskCache::~MaskCache() {
   for (const auto& slot : slots_) delete slot.load();
@@ -81,30 +78,20 @@ bool MaskCache::copy(const MaskKey& key, std::span<uint32_t> out) const {
     if (known) copy_mask(*known, out);
     return known;
   }
-  std::shared_ptr<const Words> known;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto found = masks_.find(key);
-    if (found != masks_.end()) known = found->second;
-  }
+  const auto known = masks_.find(key);
   if (known) copy_mask(*known, out);
   return known != nullptr;
 }
 
 void MaskCache::keep(const MaskKey& key, Words&& words, std::span<uint32_t> out) {
   copy_mask(words, out);
-  auto kept = std::make_unique<const Words>(std::move(words));
-  if (has_slot(key)) {
-    const Words* none = nullptr;
-    if (slots_[key.state].compare_exchange_strong(none, kept.get(), std::memory_order_acq_rel)) kept.release();
+  if (!has_slot(key)) {
+    masks_.insert(key, std::make_shared<const Words>(std::move(words)));
     return;
   }
-  const std::lock_guard lock(mutex_);
-  while (order_.size() >= most_) {
-    masks_.erase(order_.front());
-    order_.pop_front();
-  }
-  if (masks_.try_emplace(key, std::move(kept)).second) order_.push_back(key);
+  auto kept = std::make_unique<const Words>(std::move(words));
+  const Words* none = nullptr;
+  if (slots_[key.state].compare_exchange_strong(none, kept.get(), std::memory_order_acq_rel)) kept.release();
 }
 
 }  // namespace tokenfst

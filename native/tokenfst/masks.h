@@ -2,18 +2,15 @@
 //
 //     ClassMasks   makes masks from classes instead of tokens: the ranks of each class are a few runs, so a mask that
 //                  allows little sets the bits of the allowed runs, and one that allows most clears the others
-//     MaskCache    keeps masks that were asked for before; the oldest is evicted first
+//     MaskCache    a bounded cache of masks
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
-#include <memory>
-#include <mutex>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
+#include "support/bounded_cache.h"
 #include "tokenfst/classes.h"
 #include "tokenfst/vocabulary.h"
 
@@ -21,15 +18,15 @@ namespace tokenfst {
 
 using Words = std::vector<uint32_t>;
 
-// Copies a mask into a row that may be longer; the words past the mask are cleared.
+// Copy a mask into a row that may be longer; the words past the mask are cleared.
 void copy_mask(std::span<const uint32_t> mask, std::span<uint32_t> out);
 
 class ClassMasks {
  public:
-  // Runs cover all ranks in order. Takes some 8 bytes for each class and each run.
-  ClassMasks(const Vocabulary& vocabulary, std::span<const Run> runs, int32_t num_classes);
+  // Runs cover all ranks in order. The masks take some 8 bytes for each class and each run.
+  ClassMasks(const Vocabulary& vocabulary, std::span<const ClassRun> runs, int32_t num_classes);
 
-  // The mask of the tokens of some classes; kNever is skipped, and kEnd stands for the end tokens.
+  // Return the mask of the tokens of some classes; kNever is skipped, and kEnd is the class of the end tokens.
   Words mask(std::span<const int32_t> allowed) const;
 
  private:
@@ -56,29 +53,23 @@ struct MaskKey {
   bool operator==(const MaskKey&) const = default;
 };
 
-struct MaskKeyHash {
-  size_t operator()(const MaskKey& key) const;
-};
-
 class MaskCache {
  public:
-  // Keeps at most `most` masks. If there are no more states than that, masks without a level are found without a lock.
-  MaskCache(size_t most, int64_t num_states);
+  // Keep at most `max_masks` masks. If there are no more states than that, masks without a level are found without a
+  // lock.
+  MaskCache(size_t max_masks, int64_t num_states);
   ~MaskCache();
 
-  // Writes a mask if it is kept; returns whether it is. Safe to call from several threads, as is `keep`.
+  // Write a mask if it is kept; return whether it is. Safe to call from several threads, as is `keep`.
   bool copy(const MaskKey& key, std::span<uint32_t> out) const;
-  // Keeps a mask and writes it.
+  // Keep a mask and write it.
   void keep(const MaskKey& key, Words&& words, std::span<uint32_t> out);
 
  private:
   bool has_slot(const MaskKey& key) const { return key.level == kNoLevel && !slots_.empty(); }
 
-  const size_t most_;
   std::vector<std::atomic<const Words*>> slots_;  // by state
-  mutable std::mutex mutex_;
-  std::unordered_map<MaskKey, std::shared_ptr<const Words>, MaskKeyHash> masks_;
-  std::deque<MaskKey> order_;
+  support::SharedCache<MaskKey, Words> masks_;
 };
 
 }  // namespace tokenfst

@@ -8,10 +8,7 @@ namespace tokenfst {
 
 namespace {
 
-struct Pair {
-  int32_t source, target;
-  bool operator==(const Pair&) const = default;
-};
+using automata::Edge;
 
 class RelationWalk {
  public:
@@ -28,87 +25,80 @@ class RelationWalk {
     for (int32_t state = 0; state < automaton_.num_states(); ++state) pairs_.push_back({state, state});
     path_.push_back({&trie.root(), 0, pairs_.size()});
     while (!path_.empty()) {
-      const Level level = path_.back();
+      const Frame frame = path_.back();
       path_.pop_back();
-      const int32_t own_end = trie.own_end(*level.node);
-      if (level.node->first_rank < own_end) keep(level, own_end);
-      if (level.node->children) descend(trie, level);
+      const int32_t own_end = trie.own_end(*frame.node);
+      if (frame.node->first_rank < own_end) keep(frame, own_end);
+      if (frame.node->children) descend(trie, frame);
     }
   }
 
   TokenClasses finish(int32_t num_ranks) {
     classes_.finish(num_ranks);
-    TokenClasses found{{classes_.runs().begin(), classes_.runs().end()}, classes_.size(), {}};
-    budget_.charge(sizeof(TokenEdge) * relations_.num_values());
-    found.edges.reserve(relations_.num_values());
-    for (int32_t number = kFirstClass; number < classes_.size(); ++number) {
-      for (const Pair& pair : relations_[classes_.effect(number)]) {
-        found.edges.push_back({pair.source, number, pair.target});
-      }
-    }
-    return found;
+    const auto pairs = [&](int32_t relation) { return relations_[relation]; };
+    return {{classes_.runs().begin(), classes_.runs().end()}, classes_.size(), token_edges(classes_, pairs, budget_)};
   }
 
  private:
   // A node, and where its pairs lie.
-  struct Level {
+  struct Frame {
     const TrieNode* node;
     size_t begin, end;
   };
 
-  void keep(const Level& level, int32_t own_end) {
-    const auto interned = relations_.intern({pairs_.data() + level.begin, level.end - level.begin});
-    classes_.add(level.node->first_rank, own_end, interned.number);
-    budget_.spend(static_cast<int64_t>(level.end - level.begin));
+  void keep(const Frame& frame, int32_t own_end) {
+    const auto interned = relations_.intern({pairs_.data() + frame.begin, frame.end - frame.begin});
+    classes_.add(frame.node->first_rank, own_end, interned.number);
+    budget_.spend(static_cast<int64_t>(frame.end - frame.begin));
   }
 
-  // Finds the pairs of each child. The first child's lie on top, since it is visited first.
-  void descend(const Trie& trie, const Level& level) {
-    const TrieNode* const children = &trie[level.node->children];
-    const int32_t num_children = level.node->num_children;
+  // Find the pairs of each child. The first child's lie on top, since it is visited first.
+  void descend(const Trie& trie, const Frame& frame) {
+    const TrieNode* const children = &trie[frame.node->children];
+    const int32_t num_children = frame.node->num_children;
     size_t size[256] = {};
-    for_each_pair(level, children, num_children, [&](int32_t child, const Pair&) { ++size[child]; });
-    size_t free = level.end, place[256];
+    for_each_pair(frame, children, num_children, [&](int32_t child, const Edge&) { ++size[child]; });
+    size_t free = frame.end, place[256];
     for (int32_t child = num_children; child-- > 0;) {
       place[child] = free;
       if (size[child]) path_.push_back({children + child, free, free + size[child]});
       free += size[child];
     }
     pairs_.resize(free);
-    for_each_pair(level, children, num_children,
-                  [&](int32_t child, const Pair& pair) { pairs_[place[child]++] = pair; });
+    for_each_pair(frame, children, num_children,
+                  [&](int32_t child, const Edge& pair) { pairs_[place[child]++] = pair; });
   }
 
-  // Visits the pairs of each child of a node, by its own pairs and the arcs of their targets.
+  // Visit the pairs of each child of a node, by its own pairs and the arcs of their targets.
   template <class Visit>
-  void for_each_pair(const Level& level, const TrieNode* children, int32_t num_children, Visit visit) {
+  void for_each_pair(const Frame& frame, const TrieNode* children, int32_t num_children, Visit visit) {
     int16_t child_of[256];
     std::fill(std::begin(child_of), std::end(child_of), int16_t{-1});
     for (int32_t child = 0; child < num_children; ++child) child_of[children[child].byte] = static_cast<int16_t>(child);
     int64_t steps = 0;
-    for (size_t at = level.begin; at < level.end; ++at) {
-      const Pair pair = pairs_[at];
+    for (size_t at = frame.begin; at < frame.end; ++at) {
+      const Edge pair = pairs_[at];
       for (const automata::ByteArc& arc : automaton_.arcs_of(pair.target)) {
         ++steps;
         if (arc.low == arc.high) {
-          if (child_of[arc.low] >= 0) visit(child_of[arc.low], Pair{pair.source, arc.target});
+          if (child_of[arc.low] >= 0) visit(child_of[arc.low], Edge{pair.source, arc.target});
           continue;
         }
         const auto first = std::lower_bound(children, children + num_children, arc.low,
                                             [](const TrieNode& node, int32_t low) { return node.byte < low; });
         for (const TrieNode* node = first; node < children + num_children && node->byte <= arc.high; ++node, ++steps) {
-          visit(static_cast<int32_t>(node - children), Pair{pair.source, arc.target});
+          visit(static_cast<int32_t>(node - children), Edge{pair.source, arc.target});
         }
       }
     }
-    budget_.spend(steps + static_cast<int64_t>(level.end - level.begin));
+    budget_.spend(steps + static_cast<int64_t>(frame.end - frame.begin));
   }
 
   const automata::ByteTables& automaton_;
   Budget& budget_;
-  Vector<Pair> pairs_;  // of the nodes along the path, sources ascending within a node
-  Vector<Level> path_;
-  support::Interner<Pair> relations_;
+  Vector<Edge> pairs_;  // of the nodes along the path, sources ascending within a node
+  Vector<Frame> path_;
+  support::Interner<Edge> relations_;
   Classes classes_;
 };
 

@@ -2,7 +2,7 @@
 
 namespace tokenfst {
 
-States::States(const StepTable& table, Budget& budget)
+StateTargets::StateTargets(const StepTable& table, Budget& budget)
     : table_(table),
       characters_(table, budget),
       loops_(budget),

@@ -11,10 +11,10 @@
 
 namespace tokenfst {
 
-// States as the targets of functions.
-class States {
+// StateTargets as the targets of functions.
+class StateTargets {
  public:
-  States(const StepTable& table, Budget& budget);
+  StateTargets(const StepTable& table, Budget& budget);
 
   int32_t after(int32_t state, int32_t column) const { return table_(state, column); }
   int32_t after_character(int32_t state, Pending pending) { return characters_.after(state, pending); }
@@ -28,6 +28,6 @@ class States {
   support::Matrix<uint32_t> live_;  // [Q, columns as bits]
 };
 
-using StateFunctions = Functions<States>;
+using StateFunctions = Functions<StateTargets>;
 
 }  // namespace tokenfst

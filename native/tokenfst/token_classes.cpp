@@ -15,7 +15,7 @@ constexpr int64_t kWide = 64;
 // With more edges than this out of such states, tables of functions that many states share pay off.
 constexpr int64_t kMaxWideEdges = int64_t{1} << 24;
 
-std::vector<Run> runs_of(const Classes& classes) { return {classes.runs().begin(), classes.runs().end()}; }
+std::vector<ClassRun> runs_of(const Classes& classes) { return {classes.runs().begin(), classes.runs().end()}; }
 
 }  // namespace
 
@@ -23,22 +23,11 @@ TokenClasses state_classes(const automata::ByteTables& automaton, const Vocabula
   const automata::ByteTables* dense = &automaton;
   automata::ByteTables made;
   if (automaton.is_sparse) dense = &(made = automata::densified(automaton, budget));
-  States states({dense->next.data(), dense->num_states(), dense->num_classes, dense->byte_class}, budget);
+  StateTargets states({dense->next.data(), dense->num_states(), dense->num_classes, dense->byte_class}, budget);
   StateFunctions functions(states, dense->num_states(), dense->num_classes, budget);
   const Classes classes = walk(vocabulary, dense->byte_class, functions, budget);
-  TokenClasses found{runs_of(classes), classes.size(), {}};
-  size_t num_edges = 0;
-  for (int32_t number = kFirstClass; number < classes.size(); ++number) {
-    num_edges += functions.pairs(classes.effect(number)).size();
-  }
-  budget.charge(sizeof(TokenEdge) * num_edges);
-  found.edges.reserve(num_edges);
-  for (int32_t number = kFirstClass; number < classes.size(); ++number) {
-    for (const auto& pair : functions.pairs(classes.effect(number))) {
-      found.edges.push_back({pair.source, number, pair.target});
-    }
-  }
-  return found;
+  const auto pairs = [&](int32_t effect) { return functions.pairs(effect); };
+  return {runs_of(classes), classes.size(), token_edges(classes, pairs, budget)};
 }
 
 bool is_list_like(const automata::ByteTables& automaton, const Vocabulary& vocabulary) {
@@ -56,15 +45,15 @@ TokenClasses token_classes(const automata::ByteTables& automaton, const Vocabula
   return as_list ? relation_classes(automaton, vocabulary, budget) : state_classes(automaton, vocabulary, budget);
 }
 
-int32_t class_of(int32_t token, const Vocabulary& vocabulary, std::span<const Run> runs) {
+int32_t class_of(int32_t token, const Vocabulary& vocabulary, std::span<const ClassRun> runs) {
   if (vocabulary.is_end(token)) return kEnd;
-  return std::ranges::upper_bound(runs, vocabulary.rank_of_token()[token], {}, &Run::end)->number;
+  return std::ranges::upper_bound(runs, vocabulary.rank_of_token()[token], {}, &ClassRun::end)->number;
 }
 
-std::vector<int32_t> class_of_tokens(const Vocabulary& vocabulary, std::span<const Run> runs) {
+std::vector<int32_t> class_of_tokens(const Vocabulary& vocabulary, std::span<const ClassRun> runs) {
   std::vector<int32_t> found(vocabulary.size(), kEnd);
   int32_t rank = 0;
-  for (const Run& run : runs) {
+  for (const ClassRun& run : runs) {
     for (; rank < run.end; ++rank) found[vocabulary.token_of_rank()[rank]] = run.number;
   }
   return found;

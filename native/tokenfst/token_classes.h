@@ -29,25 +29,34 @@ struct TokenEdge {
   int32_t source, number, target;  // from a state, by the tokens of a class, to a state
 };
 
+// Return the edges that the pairs of each class's effect make.
+template <class Pairs>
+std::vector<TokenEdge> token_edges(const Classes& classes, Pairs pairs, Budget& budget) {
+  const auto edge = [](int32_t number, const automata::Edge& pair) {
+    return TokenEdge{pair.source, number, pair.target};
+  };
+  return records_by_class(classes, pairs, edge, budget);
+}
+
 struct TokenClasses {
-  std::vector<Run> runs;         // cover all ranks in order
+  std::vector<ClassRun> runs;    // cover all ranks in order
   int32_t num_classes;           // including kNever and kEnd
   std::vector<TokenEdge> edges;  // by class, and then by source
 };
 
 TokenClasses state_classes(const automata::ByteTables& automaton, const Vocabulary& vocabulary, Budget& budget);
-// The same for sparse automata.
+// Do the same for sparse automata.
 TokenClasses relation_classes(const automata::ByteTables& automaton, const Vocabulary& vocabulary, Budget& budget);
-// Returns whether `relation_classes` is the better method: if few states allow nearly every token.
+// Return whether `relation_classes` is the better method: if few states allow nearly every token.
 bool is_list_like(const automata::ByteTables& automaton, const Vocabulary& vocabulary);
-// Chooses one of the two.
+// Choose one of the two.
 TokenClasses token_classes(const automata::ByteTables& automaton, const Vocabulary& vocabulary, Budget& budget);
 
-// The class of a token under runs that cover all ranks, and those of all tokens, `[V]`.
-int32_t class_of(int32_t token, const Vocabulary& vocabulary, std::span<const Run> runs);
-std::vector<int32_t> class_of_tokens(const Vocabulary& vocabulary, std::span<const Run> runs);
+// Return the class of a token under runs that cover all ranks, and those of all tokens, `[V]`.
+int32_t class_of(int32_t token, const Vocabulary& vocabulary, std::span<const ClassRun> runs);
+std::vector<int32_t> class_of_tokens(const Vocabulary& vocabulary, std::span<const ClassRun> runs);
 
-// Returns whether every byte that an automaton reads is a token by itself.
+// Return whether every byte that an automaton reads is a token by itself.
 bool spells_all(const automata::ByteTables& automaton, std::span<const bool> is_token_byte);
 
 }  // namespace tokenfst

@@ -7,7 +7,7 @@
 
 namespace tokenfst {
 
-void DenseTransitions::moves(int64_t state, std::vector<Move>& found) const {
+void DenseTransitions::successors(int64_t state, std::vector<Successor>& found) const {
   const int32_t* row = next.data() + static_cast<size_t>(state) * num_classes;
   for (int32_t number = 0; number < num_classes; ++number) {
     if (row[number] >= 0) found.push_back({number, row[number]});
@@ -20,7 +20,7 @@ int64_t SparseTransitions::target(int64_t state, int32_t number) const {
   return found != own.end() && found->number == number ? found->target : kDead;
 }
 
-void SparseTransitions::moves(int64_t state, std::vector<Move>& found) const {
+void SparseTransitions::successors(int64_t state, std::vector<Successor>& found) const {
   for (int64_t edge = offsets[state]; edge < offsets[state + 1]; ++edge) {
     found.push_back({edges[edge].number, edges[edge].target});
   }
@@ -30,9 +30,9 @@ void GuardedTransitions::find_cuts() {
   cut_offsets.assign(1, 0);
   cuts.clear();
   std::vector<int32_t> own;
-  for (int64_t place = 0; place < num_places; ++place) {
+  for (int64_t location = 0; location < num_locations; ++location) {
     own.assign(1, 0);
-    for (const Edge& edge : edges_of(place)) {
+    for (const Edge& edge : edges_of(location)) {
       own.push_back(edge.low);
       if (edge.high < max_register) own.push_back(edge.high + 1);
     }
@@ -44,8 +44,8 @@ void GuardedTransitions::find_cuts() {
 }
 
 int64_t GuardedTransitions::target(int64_t state, int32_t number) const {
-  const int64_t value = state / num_places;
-  const auto own = edges_of(state % num_places);
+  const int64_t value = state / num_locations;
+  const auto own = edges_of(state % num_locations);
   const auto after_all =
       std::ranges::upper_bound(own, std::pair<int64_t, int64_t>(number, value), {},
                                [](const Edge& edge) { return std::pair<int64_t, int64_t>(edge.number, edge.low); });
@@ -54,17 +54,17 @@ int64_t GuardedTransitions::target(int64_t state, int32_t number) const {
   return edge.number == number && value <= edge.high ? after(edge, value) : kDead;
 }
 
-void GuardedTransitions::moves(int64_t state, std::vector<Move>& found) const {
-  const int64_t value = state / num_places;
-  for (const Edge& edge : edges_of(state % num_places)) {
+void GuardedTransitions::successors(int64_t state, std::vector<Successor>& found) const {
+  const int64_t value = state / num_locations;
+  for (const Edge& edge : edges_of(state % num_locations)) {
     if (edge.low <= value && value <= edge.high) found.push_back({edge.number, after(edge, value)});
   }
 }
 
 int64_t GuardedTransitions::alike(int64_t state) const {
-  const int64_t value = state / num_places, place = state % num_places;
-  const std::span own(cuts.data() + cut_offsets[place], cuts.data() + cut_offsets[place + 1]);
-  return *(std::ranges::upper_bound(own, value) - 1) * static_cast<int64_t>(num_places) + place;
+  const int64_t value = state / num_locations, location = state % num_locations;
+  const std::span own(cuts.data() + cut_offsets[location], cuts.data() + cut_offsets[location + 1]);
+  return *(std::ranges::upper_bound(own, value) - 1) * static_cast<int64_t>(num_locations) + location;
 }
 
 Transitions make_transitions(int32_t num_states, int32_t num_classes, std::span<const TokenEdge> edges,

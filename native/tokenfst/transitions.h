@@ -2,11 +2,12 @@
 //
 //     DenseTransitions     a table [Q, K]: one look-up, for all but large automata
 //     SparseTransitions    compressed rows, classes ascending: memory that grows with the edges instead of Q x K
-//     GuardedTransitions   edges with guards over places and a register, for large bounds
+//     GuardedTransitions   edges with guards over locations and a register, for large bounds
 //
-// A state with a register is one number to everyone else, register x Q + place, where a place is a state without its
-// register value. The last of the Q places is the one after the end, and only occurs with the greatest value R, so that
-// the end is the greatest state, as it is in every automaton. From one place the guards of a class do not overlap.
+// A state with a register is one number to everyone else, register x Q + location, where a location is a state without
+// its register value. The last of the Q locations is the one after the end, and only occurs with the greatest value R,
+// so that the end is the greatest state, as it is in every automaton. From one location the guards of a class do not
+// overlap.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +20,22 @@
 namespace tokenfst {
 
 // A class that a state allows, and its target.
-struct Move {
+struct Successor {
   int32_t number;
   int64_t target;
 };
 
 struct DenseTransitions {
-  int32_t num_places, num_classes;
+  int32_t num_locations, num_classes;
   std::vector<int32_t> next;  // [Q, K], kDead for none
 
-  int64_t num_states() const { return num_places; }
+  int64_t num_states() const { return num_locations; }
   int64_t target(int64_t state, int32_t number) const {
     return next[static_cast<size_t>(state) * num_classes + number];
   }
-  // Appends the moves of a state, by class.
-  void moves(int64_t state, std::vector<Move>& found) const;
-  // A state with the same mask.
+  // Append the successors of a state, by class.
+  void successors(int64_t state, std::vector<Successor>& found) const;
+  // Return a state with the same mask.
   int64_t alike(int64_t state) const { return state; }
   size_t num_bytes() const { return 4 * next.size(); }
 };
@@ -43,13 +44,13 @@ struct SparseTransitions {
   struct Edge {
     int32_t number, target;
   };
-  int32_t num_places, num_classes;
+  int32_t num_locations, num_classes;
   std::vector<int64_t> offsets;  // [Q + 1]
   std::vector<Edge> edges;       // by class within a state
 
-  int64_t num_states() const { return num_places; }
+  int64_t num_states() const { return num_locations; }
   int64_t target(int64_t state, int32_t number) const;
-  void moves(int64_t state, std::vector<Move>& found) const;
+  void successors(int64_t state, std::vector<Successor>& found) const;
   int64_t alike(int64_t state) const { return state; }
   size_t num_bytes() const { return 8 * (offsets.size() + edges.size()); }
 };
@@ -58,36 +59,36 @@ struct GuardedTransitions {
   struct Edge {
     int32_t number;     // the class
     int32_t low, high;  // of the register
-    int32_t target;     // a place
+    int32_t target;     // a location
     int32_t action;     // n >= 0 adds n to the register, ~n sets it to n
   };
-  int32_t num_places, num_classes, max_register;
+  int32_t num_locations, num_classes, max_register;
   std::vector<int64_t> offsets;      // [Q + 1]
-  std::vector<Edge> edges;           // by class and register value within a place
+  std::vector<Edge> edges;           // by class and register value within a location
   std::vector<int64_t> cut_offsets;  // [Q + 1]
-  std::vector<int32_t> cuts;         // the register values of each place at which the set of open edges changes
+  std::vector<int32_t> cuts;         // the register values of each location at which the set of open edges changes
 
-  // Fills in the cuts.
+  // Fill in the cuts.
   void find_cuts();
-  int64_t num_states() const { return static_cast<int64_t>(num_places) * (static_cast<int64_t>(max_register) + 1); }
+  int64_t num_states() const { return static_cast<int64_t>(num_locations) * (static_cast<int64_t>(max_register) + 1); }
   int64_t target(int64_t state, int32_t number) const;
-  void moves(int64_t state, std::vector<Move>& found) const;
+  void successors(int64_t state, std::vector<Successor>& found) const;
   int64_t alike(int64_t state) const;
   size_t num_bytes() const { return 8 * offsets.size() + sizeof(Edge) * edges.size(); }
 
-  std::span<const Edge> edges_of(int64_t place) const {
-    return {edges.data() + offsets[place], edges.data() + offsets[place + 1]};
+  std::span<const Edge> edges_of(int64_t location) const {
+    return {edges.data() + offsets[location], edges.data() + offsets[location + 1]};
   }
 
  private:
   int64_t after(const Edge& edge, int64_t value) const {
-    return (edge.action >= 0 ? value + edge.action : ~edge.action) * num_places + edge.target;
+    return (edge.action >= 0 ? value + edge.action : ~edge.action) * num_locations + edge.target;
   }
 };
 
 using Transitions = std::variant<DenseTransitions, SparseTransitions, GuardedTransitions>;
 
-// The transitions for edges by class; each class has at most one edge from each state. A dense table of at most
+// Return the transitions for edges by class; each class has at most one edge from each state. A dense table of at most
 // `dense_bytes` is used whatever its density, and a larger one if it is the smaller form.
 Transitions make_transitions(int32_t num_states, int32_t num_classes, std::span<const TokenEdge> edges,
                              int64_t dense_bytes, Budget& budget);

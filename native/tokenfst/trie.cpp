@@ -8,7 +8,7 @@ namespace tokenfst {
 
 namespace {
 
-// The number of different prefixes of sorted tokens, including the empty one.
+// Return the number of different prefixes of sorted tokens, including the empty one.
 size_t num_prefixes(std::span<const uint8_t> data, std::span<const int64_t> offsets) {
   size_t count = 1;
   std::span<const uint8_t> before;

@@ -39,11 +39,11 @@ class Trie {
   const TrieNode& operator[](int32_t node) const { return nodes_[node]; }
   const TrieNode& root() const { return nodes_[0]; }
   std::span<const TrieNode> nodes() const { return nodes_; }
-  // One past the last of a node's own ranks.
+  // Return one past the last of a node's own ranks.
   int32_t own_end(const TrieNode& node) const {
     return node.children ? nodes_[node.children].first_rank : node.end_rank;
   }
-  // The child of a node with a byte, 0 for none.
+  // Return the child of a node with a byte, 0 for none.
   int32_t child(const TrieNode& node, uint8_t byte) const;
 
  private:

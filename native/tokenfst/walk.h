@@ -13,7 +13,7 @@
 //
 // Most of a free-text constraint is never visited. If everything that occurs below a node leaves its effect unchanged,
 // the node's tokens are one run. Inside a character the same test looks ahead: if every valid rest of the character has
-// one effect, that effect stands for all of them. Effect 0 is the identity.
+// one effect, that effect represents all of them. Effect 0 is the identity.
 //
 // Rejected: composing arc by arc (hundreds of milliseconds for free text); a table of all states by all tokens (Q x V);
 // the wildcard labels of Koo, Liu & He 2024, section 2.5.1 (not exact, and not needed for speed); links between
@@ -30,18 +30,18 @@ namespace tokenfst {
 
 constexpr int32_t kIdentity = 0;
 
-// Adds the classes of a trie's tokens. `whole`: its tokens are whole characters.
+// Add the classes of a trie's tokens. `whole`: its tokens are whole characters.
 template <class Effects>
 void walk(const Trie& trie, bool whole, const ByteClasses& byte_class, Effects& effects, Classes& classes,
           Budget& budget) {
-  struct Level {
+  struct Frame {
     const TrieNode *node, *end;  // the next sibling to look at, and the end of the siblings
     int32_t effect;              // of their parent
     Pending pending;             // the rest of a character there
   };
   const TrieNode* const nodes = trie.nodes().data();
-  Vector<Level> path(budget);
-  Level at{nodes + 1, nodes + 1 + trie.root().num_children, kIdentity, support::kWhole};
+  Vector<Frame> path(budget);
+  Frame at{nodes + 1, nodes + 1 + trie.root().num_children, kIdentity, support::kWhole};
   int64_t visited = 0;
   for (;;) {
     if (at.node == at.end) {
@@ -79,7 +79,7 @@ void walk(const Trie& trie, bool whole, const ByteClasses& byte_class, Effects& 
   }
 }
 
-// The classes of all tokens of a vocabulary.
+// Return the classes of all tokens of a vocabulary.
 template <class Effects>
 Classes walk(const Vocabulary& vocabulary, const ByteClasses& byte_class, Effects& effects, Budget& budget) {
   Classes classes(budget);

@@ -11,119 +11,26 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from automata import _native
 from automata.errors import Cancelled, LimitExceeded
-from tests.core.arrays import attempt, budget, corrupted, ints
-
-MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-SEEDS = st.integers(0, 1 << 20)
-
-
-def draw_from(data: st.DataObject, arguments: dict[str, Any]) -> dict[str, Any]:
-    return data.draw(corrupted(arguments))
-
-
-# Automata over bytes, for those that take one.
-
-
-def some_tables(rng: Random, *, labels: int = 0) -> _native.ByteTables:
-    size = rng.randint(1, 6)
-    final = np.array([rng.random() < 0.4 for _ in range(size)])
-    by_label = ints([rng.randint(-1, size - 1) for _ in range(size * labels)], size, labels)
-    if rng.random() < 0.5:
-        byte_class = np.zeros(256, np.uint8)
-        byte_class[97:100] = [1, 2, 3]
-        next_ = ints([rng.randint(-1, size - 1) for _ in range(4 * size)], size, 4)
-        return _native.ByteTables.dense(rng.randrange(size), byte_class, next_, final, by_label)
-    rows = [sorted(rng.sample(range(97, 103), rng.randint(0, 3))) for _ in range(size)]
-    arcs = ints([(byte, byte, rng.randrange(size)) for row in rows for byte in row]).reshape(-1, 3)
-    offsets = ints(np.cumsum([0, *map(len, rows)]))
-    return _native.ByteTables.sparse(rng.randrange(size), offsets, arcs, final, by_label)
-
-
-# Networks of nested rules.
-
-
-def some_layout(rng: Random) -> dict[str, Any]:
-    """The arguments of a layout: rules of a few states, with anything between states of one rule."""
-    sizes = [rng.randint(1, 5) for _ in range(rng.randint(1, 3))]
-    starts = [2 + sum(sizes[:rule]) for rule in range(len(sizes))]
-    exits = [1, *(rng.randint(1, 2) for _ in sizes[1:])]
-    first_exit = np.cumsum([0, *exits])
-    num_labels, num_pieces = rng.choice([0, 0, 1]), rng.randint(0, 2)
-
-    def state(rule: int) -> int:
-        return starts[rule] + rng.randrange(sizes[rule])
-
-    def edges(count: int) -> list[tuple[int, int]]:
-        return [(state(rule), state(rule)) for rule in (rng.randrange(len(sizes)) for _ in range(count))]
-
-    texts = [bytes(rng.choice(b"ab()") for _ in range(rng.choice([0, 1, 1, 2, 3]))) for _ in range(rng.randint(0, 8))]
-    pieces = [some_piece(rng, num_labels) for _ in range(num_pieces)]
-    calls, targets = [], []
-    for _ in range(rng.randint(0, 3) if len(sizes) > 1 else 0):
-        rule, callee = rng.randrange(len(sizes)), rng.randrange(1, len(sizes))
-        calls.append((state(rule), callee, len(targets)))
-        targets += [rng.choice([-1, state(rule), state(rule)]) for _ in range(exits[callee])]
-    ends = [(state(rule), first_exit[rule] + way) for rule in range(len(sizes)) for way in range(exits[rule])]
-    counters, numbers = [], []
-    for _ in range(rng.choice([0, 0, 1]) if pieces else 0):
-        number, ((begin, end),) = rng.randrange(num_pieces), edges(1)
-        num_states = pieces[number][0]
-        counters.append((begin, end, number, rng.randrange(num_states), 1, rng.choice([-1, 4]), len(numbers)))
-        numbers += [(rng.randint(0, 1), rng.randint(0, 3), rng.randint(0, 9)) for _ in range(num_states)]
-    copies = [(rng.randrange(num_pieces), *edge) for edge in edges(rng.randint(0, 3))] if pieces else []
-    prepared = [(rng.randrange(1, len(sizes)), rng.randrange(num_pieces))] if pieces and len(sizes) > 1 else []
-    return {
-        "num_states": 2 + sum(sizes),
-        "num_labels": num_labels,
-        "starts": ints(starts),
-        "first_exit": ints(first_exit),
-        "text": np.frombuffer(b"".join(texts), np.uint8).copy(),
-        "text_offsets": ints(np.cumsum([0, *map(len, texts)])),
-        "chains": ints(edges(len(texts)), -1, 2),
-        "piece_states": ints([piece[0] for piece in pieces]),
-        "piece_arc_offsets": ints(np.cumsum([0, *(len(piece[1]) for piece in pieces)])),
-        "piece_arcs": ints([arc for piece in pieces for arc in piece[1]], -1, 4),
-        "piece_epsilon_offsets": ints(np.cumsum([0, *(len(piece[2]) for piece in pieces)])),
-        "piece_epsilon": ints([edge for piece in pieces for edge in piece[2]], -1, 2),
-        "copies": ints(copies, -1, 3),
-        "epsilon": ints(edges(rng.randint(0, 3)), -1, 2),
-        "calls": ints(calls, -1, 3),
-        "targets": ints(targets),
-        "ends": ints(ends, -1, 2),
-        "prepared": ints(rng.sample(prepared, rng.randint(0, len(prepared))), -1, 2),
-        "counters": ints(counters, -1, 7),
-        "numbers": ints(numbers, -1, 3),
-    }
-
-
-def some_piece(rng: Random, num_labels: int) -> tuple[int, list[tuple[int, int, int, int]], list[tuple[int, int]]]:
-    """How many states a piece has, its arcs and its epsilon arcs; nothing leads into state 0 or out of state 1."""
-    size = rng.randint(2, 5)
-    states = [state for state in range(size) if state != 1]
-    arcs = []
-    for _ in range(rng.randint(0, 4)):
-        low = rng.randint(97, 100)
-        low, high = (256, 256) if num_labels and rng.random() < 0.2 else (low, rng.randint(low, 101))
-        arcs.append((rng.choice(states), low, high, rng.randrange(1, size)))
-    return size, arcs, [(rng.choice(states), rng.randrange(1, size)) for _ in range(rng.randint(0, 2))]
+from tests.core.arrays import attempt, budget, ints
+from tests.core.random_automata import MANY, SEEDS, draw_from, some_layout, some_tables
 
 
 @given(SEEDS, st.data())
 @MANY
 def test_layouts(seed: int, data: st.DataObject) -> None:
-    layout = attempt(_native.NestedLayout, **draw_from(data, some_layout(Random(seed))), budget=budget())
+    layout = attempt(_native.VisiblyPushdownLayout, **draw_from(data, some_layout(Random(seed))), budget=budget())
     if layout is None:
         return
     assert len(layout.starts) + 1 == len(layout.first_exit)
     assert len(layout.text) == layout.text_offsets[-1]
     rest = draw_from(data, {"max_states": 1000, "dense_bytes": 1 << 20})
-    attempt(_native.regular, layout=layout, **rest, budget=budget())
-    found = attempt(_native.compile_nested, layout=layout, max_states=rest["max_states"], budget=budget())
+    attempt(_native.compile_regular, layout=layout, **rest, budget=budget())
+    found = attempt(_native.compile_visibly_pushdown, layout=layout, max_states=rest["max_states"], budget=budget())
     if found is not None and found[1] and not found[0][0]:
         check_steps(*found[2:])
 
@@ -158,7 +65,7 @@ def test_what_is_counted_in_networks(seed: int, data: st.DataObject) -> None:
     rest = {"numbers": numbers, "start": rng.randrange(size), **bounds, "dense_bytes": rng.choice([0, 1 << 20])}
     attempt(_native.expanded_paths, automaton=automaton, **draw_from(data, rest), budget=budget())
     labelled = some_tables(rng, labels=rng.randint(0, 2))
-    piece = attempt(_native.piece_of_automaton, automaton=labelled, **draw_from(data, {"start": 0}), budget=budget())
+    piece = attempt(_native.nfa_fragment, automaton=labelled, **draw_from(data, {"start": 0}), budget=budget())
     if piece is not None:
         assert len(piece[3]) == labelled.num_states
         assert max(piece[3]) < piece[0]
@@ -275,91 +182,7 @@ def test_doubtful_states(seed: int, data: st.DataObject) -> None:
         "below_offsets": ints(np.cumsum([0, *map(len, below)])),
         "below": ints([symbol for symbols in below for symbol in symbols]),
     }
-    attempt(_native.doubtful_states, **draw_from(data, arguments), budget=budget())
-
-
-# Automata with a register.
-
-
-def some_counted_layout(rng: Random) -> dict[str, Any]:
-    """A start, an end, some states outside of loops, and loops of three states."""
-    num_loops, outside = rng.randint(0, 2), 2 + rng.randint(0, 2)
-    loops, epsilon, ranges = [], [], []
-    loop_of = [-1] * outside + [loop for loop in range(num_loops) for _ in range(3)]
-    for loop in range(num_loops):
-        low = rng.randint(1, 3)
-        high = rng.choice([-1, low + 2])
-        loops.append((low, high, rng.choice([0, 1, 2])))
-        first = outside + 3 * loop
-        epsilon += [(0, first, 1), (first + 2, first, 2), (first + 2, rng.randrange(1, outside), 3)]
-        ranges += [(first, 97, 98, first + 1), (first + rng.randint(0, 1), 97, 99, first + 2)]
-    for _ in range(rng.randint(0, 4)):
-        ranges.append((rng.randrange(outside), 97, rng.randint(97, 100), rng.randrange(outside)))
-    epsilon += [(rng.randrange(outside), rng.randrange(outside), 0) for _ in range(rng.randint(0, 2))]
-    return {
-        "ranges": ints(ranges, -1, 4),
-        "epsilon": ints(epsilon, -1, 3),
-        "loop_of": ints(loop_of),
-        "loops": ints(loops, -1, 3),
-    }
-
-
-@given(SEEDS, st.binary(max_size=12), st.data())
-@MANY
-def test_counted_layouts(seed: int, text: bytes, data: st.DataObject) -> None:
-    rng = Random(seed)
-    layout = some_counted_layout(rng)
-    rest = {"max_register": 5, "is_product": rng.random() < 0.5, "max_states": 1000, "max_bytes": 1 << 20}
-    found = attempt(_native.counted, **draw_from(data, layout | rest), budget=budget())
-    if isinstance(found, _native.CountedTables):
-        check_counted(found, text)
-        again = _native.CountedTables(
-            found.start, found.max_register, found.num_classes, found.byte_class, found.offsets, found.arcs,
-            found.final_from,
-        )  # fmt: skip
-        assert again.accepts(text) == found.accepts(text)
-    paired = {key: layout[key] for key in ("ranges", "epsilon")} | {"num_states": len(layout["loop_of"])}
-    attempt(_native.paired, automaton=some_tables(rng), **draw_from(data, paired), budget=budget())
-
-
-def check_counted(tables: _native.CountedTables, text: bytes) -> None:
-    """Whatever text is read stays within the tables."""
-    place = (tables.start, 0) if tables.start >= 0 else None
-    for byte in text:
-        if place is not None:
-            place = tables.step(*place, byte)
-            assert place is None or (place[0] < tables.num_states and 0 <= place[1] <= tables.max_register)
-    accepts = place is not None and 0 <= tables.final_from[place[0]] <= place[1]
-    assert tables.accepts(text) == accepts
-
-
-@given(SEEDS, st.binary(max_size=12), st.data())
-@MANY
-def test_counted_tables(seed: int, text: bytes, data: st.DataObject) -> None:
-    rng = Random(seed)
-    size, register = rng.randint(1, 3), rng.randint(0, 4)
-    rows = []
-    for _ in range(2 * size):
-        low = rng.randint(0, register)
-        action = rng.choice([0, ~rng.randint(0, register), rng.randint(0, register - low)])
-        high = rng.randint(low, register - max(action, 0))
-        rows.append([(low, high, rng.randrange(size), action)] if rng.random() < 0.7 else [])
-    byte_class = np.zeros(256, np.uint8)
-    byte_class[97] = 1
-    arguments = {
-        "start": rng.randrange(size),
-        "max_register": register,
-        "num_classes": 2,
-        "byte_class": byte_class,
-        "offsets": ints(np.cumsum([0, *map(len, rows)])),
-        "arcs": ints([arc for row in rows for arc in row], -1, 4),
-        "final_from": ints([rng.randint(-1, register) for _ in range(size)]),
-    }
-    tables = attempt(_native.CountedTables, **draw_from(data, arguments))
-    if tables is not None:
-        check_counted(tables, text)
-        check_counted(tables, b"a" * 5)
-        attempt(tables.step, **draw_from(data, {"state": 0, "value": 0, "byte": 97}))
+    attempt(_native.possibly_dead_states, **draw_from(data, arguments), budget=budget())
 
 
 def test_arguments_of_any_kind() -> None:
@@ -401,9 +224,9 @@ def chain_of_rules(num_rules: int) -> dict[str, Any]:
 
 def test_a_chain_of_rules() -> None:
     depth = 50
-    layout = _native.NestedLayout(**chain_of_rules(depth), budget=budget())
+    layout = _native.VisiblyPushdownLayout(**chain_of_rules(depth), budget=budget())
     (wrong, _, _), has_text, byte_class, offsets, pops, pushes, target, symbols, headroom, below = (
-        _native.compile_nested(layout, 10_000, budget())
+        _native.compile_visibly_pushdown(layout, 10_000, budget())
     )
     assert (wrong, has_text, len(symbols)) == (0, True, depth - 1)
     # Each call is closed by its own bracket, and all that is open takes room.
@@ -420,24 +243,24 @@ def test_a_chain_of_rules() -> None:
 
 @pytest.mark.parametrize(("limit", "message"), [("memory", "bytes"), ("states", "states"), ("seconds", "seconds")])
 def test_limits_are_errors(limit: str, message: str) -> None:
-    layout = _native.NestedLayout(**chain_of_rules(3000), budget=budget())
+    layout = _native.VisiblyPushdownLayout(**chain_of_rules(3000), budget=budget())
     memory, seconds = (1 if limit == "memory" else 64), (0.0 if limit == "seconds" else 5.0)
     with pytest.raises(LimitExceeded, match=message) as caught:
-        _native.compile_nested(layout, 100 if limit == "states" else 1 << 20, budget(memory, seconds))
+        _native.compile_visibly_pushdown(layout, 100 if limit == "states" else 1 << 20, budget(memory, seconds))
     assert caught.value.limit == limit
 
 
 def test_cancelled_work_ends() -> None:
-    layout = _native.NestedLayout(**chain_of_rules(3000), budget=budget())
+    layout = _native.VisiblyPushdownLayout(**chain_of_rules(3000), budget=budget())
     cancelled = budget()
     cancelled.cancel()
     with pytest.raises(Cancelled):
-        _native.compile_nested(layout, 1 << 20, cancelled)
+        _native.compile_visibly_pushdown(layout, 1 << 20, cancelled)
 
 
 def test_results_outlive_what_they_came_from() -> None:
     """Arrays keep alive what they show."""
-    layout = _native.NestedLayout(**chain_of_rules(10), budget=budget())
+    layout = _native.VisiblyPushdownLayout(**chain_of_rules(10), budget=budget())
     views = [layout.chains, layout.starts, layout.text]
     before = [view.copy() for view in views]
     del layout

@@ -15,7 +15,7 @@ from automata import _native as automata
 from automata._native import Budget, ByteTables
 from automata.errors import LimitExceeded
 from tokenfst import _native
-from tokenfst._native import Vocabulary
+from tokenfst._native import VocabularyTries
 
 REFUSALS = (TypeError, ValueError, LimitExceeded)
 DENSE_BYTES = 1 << 20
@@ -32,8 +32,8 @@ def refused_or_done(call: Any, *arguments: Any) -> Any:
         return None
 
 
-def vocabulary(tokens: list[bytes], ends: list[int]) -> Vocabulary:
-    return Vocabulary(tokens, np.array(ends, np.int32))
+def vocabulary(tokens: list[bytes], ends: list[int]) -> VocabularyTries:
+    return VocabularyTries(tokens, np.array(ends, np.int32))
 
 
 def automaton(num_states: int, arcs: list[tuple[int, int, int, int]], labels: int = 0) -> ByteTables:
@@ -46,7 +46,7 @@ ANY = automaton(2, [(0, 97, 99, 1), (1, 97, 99, 1)])
 # Pieces of any text: a piece goes on and on, and its end may be decided anywhere, also before the first byte.
 ONE_PIECE = (np.zeros(256, np.uint8), np.array([[-1], [1], [1]], np.int32), np.array([2, 2, -1], np.int32),
              np.array([True, True, False]))  # fmt: skip
-PIECES = _native.PieceBytes(*ONE_PIECE)
+PIECES = _native.PieceAutomaton(*ONE_PIECE)
 NO_WORDS = _native.WholePieces(np.zeros(256, np.uint8), np.zeros((1, 1), np.int32), np.zeros(1, np.bool_),
                                np.zeros(0, np.int32))  # fmt: skip
 NONE = np.zeros(0, np.int32)
@@ -178,7 +178,7 @@ def test_every_step_of_a_compilation(
 ) -> None:
     words = vocabulary([*tokens, b"", b""], [len(tokens)])
     made = _native.pairs(_native.derivations(words, None, budget()), budget())
-    piece_bytes = refused_or_done(_native.PieceBytes, *some_pieces) or PIECES
+    piece_bytes = refused_or_done(_native.PieceAutomaton, *some_pieces) or PIECES
     whole = refused_or_done(_native.WholePieces, *some_words) or NO_WORDS
     if not data.draw(st.booleans()):
         piece_bytes = PIECES
@@ -194,12 +194,12 @@ def test_every_step_of_a_compilation(
         assert found.is_empty
         return
     live = _native.live_edges(edges, found, made, 1, budget())
-    result = refused_or_done(_native.CanonicalAutomaton.from_live, words, live, found, made, max_states, 2, budget())
+    result = refused_or_done(_native.CanonicalCore.from_live, words, live, found, made, max_states, 2, budget())
     if result is not None and live.has_text:
         check_walk(result, words, data)
 
 
-def check_walk(found: Any, words: Vocabulary, data: Any) -> None:
+def check_walk(found: Any, words: VocabularyTries, data: Any) -> None:
     """Masks agree with steps, and what they allow leads on to an end in as many tokens as promised."""
     state = 0
     for _ in range(6):
@@ -236,8 +236,8 @@ def test_parts_of_different_compilations_are_refused() -> None:
     live = _native.live_edges(edges[0], products[0], relations[0], 1, budget())
     for words, product_, relation in ((many, products[0], relations[1]), (few, products[1], relations[0])):
         with pytest.raises(ValueError, match="another"):
-            _native.CanonicalAutomaton.from_live(words, live, product_, relation, 1000, 2, budget())
-    empty = _native.canonical_product(ANY, _native.PieceBytes(*ONE_PIECE[:3], np.zeros(3, np.bool_)), NO_WORDS, 9,
+            _native.CanonicalCore.from_live(words, live, product_, relation, 1000, 2, budget())
+    empty = _native.canonical_product(ANY, _native.PieceAutomaton(*ONE_PIECE[:3], np.zeros(3, np.bool_)), NO_WORDS, 9,
                                       budget())  # fmt: skip
     assert empty.is_empty
     with pytest.raises(ValueError, match="no state"):
@@ -272,9 +272,7 @@ def test_automata_of_any_tables(data: Any) -> None:
     at = data.draw(st.integers(0, 9))
     if at < 4:
         parts[at] = data.draw(arrays())
-    found = refused_or_done(
-        _native.CanonicalAutomaton.from_rows, WORDS, *parts, RELATION, data.draw(st.integers(-1, 3))
-    )
+    found = refused_or_done(_native.CanonicalCore.from_subsets, WORDS, *parts, RELATION, data.draw(st.integers(-1, 3)))
     if found is None:
         return
     assert found.num_states == len(found.final) * len(TOKENS)
@@ -290,7 +288,7 @@ def test_automata_of_any_tables(data: Any) -> None:
 
 
 def test_what_is_not_the_automatons_is_a_value_error() -> None:
-    found = _native.CanonicalAutomaton.from_rows(WORDS, *ROWS, RELATION, 2)
+    found = _native.CanonicalCore.from_subsets(WORDS, *ROWS, RELATION, 2)
     assert found.end_state == 10
     assert found.advance(0, 0) == 5
     words = np.zeros(2, np.int32)
@@ -317,7 +315,7 @@ def test_what_is_not_the_automatons_is_a_value_error() -> None:
 def test_masks_are_the_same_from_many_threads() -> None:
     from concurrent.futures import ThreadPoolExecutor
 
-    found = _native.CanonicalAutomaton.from_rows(WORDS, *ROWS, RELATION, 1)
+    found = _native.CanonicalCore.from_subsets(WORDS, *ROWS, RELATION, 1)
 
     def masks(seed: int) -> list[tuple[int, ...]]:
         words, made = np.zeros(1, np.int32), []

@@ -83,7 +83,7 @@ def test_networks(seed: int, data: st.DataObject) -> None:
     attempt(_native.moves_of, **data.draw(corrupted({"steps": found.steps})), budget=budget())
 
 
-def check_tables(found: _native.Construction, steps: np.ndarray) -> None:
+def check_tables(found: _native.PushdownConstruction, steps: np.ndarray) -> None:
     num_states, num_symbols, num_kinds = len(found.came_from), len(found.symbol_kind), len(found.below_offsets) - 1
     assert len(found.headroom) == len(found.state_kind) == len(found.element_offsets) - 1 == num_states
     assert len(found.symbol_headroom) == num_symbols
@@ -95,7 +95,9 @@ def check_tables(found: _native.Construction, steps: np.ndarray) -> None:
     assert steps.tolist() == [list(step) for step in sorted(expected)]
 
 
-def automaton(found: _native.Construction, steps: np.ndarray, arguments: dict[str, Any]) -> _native.PushdownTables:
+def automaton(
+    found: _native.PushdownConstruction, steps: np.ndarray, arguments: dict[str, Any]
+) -> _native.PushdownTables:
     """What is constructed, to read texts: the first classes are "a", "b" and all that is left."""
     num_states, num_classes = len(found.came_from), arguments["next"].shape[1]
     num_labels = arguments["by_label"].shape[1]

@@ -25,8 +25,8 @@ END, FIRST_CLASS, ROOM = 1, 2, (100, 1 << 26)
 FAR = (1 << 31) - 1
 
 
-def vocabulary(has_end: bool = True, tokens: list[bytes] = TOKENS) -> native.Vocabulary:
-    return native.Vocabulary([*tokens, b""][: None if has_end else -1], ints([len(tokens)] if has_end else []))
+def vocabulary(has_end: bool = True, tokens: list[bytes] = TOKENS) -> native.VocabularyTries:
+    return native.VocabularyTries([*tokens, b""][: None if has_end else -1], ints([len(tokens)] if has_end else []))
 
 
 # Automata over bytes, at random.
@@ -102,9 +102,9 @@ def after(edges: list[list[int]], state: int, value: int) -> Place | None:
     return (found[0][4], value + found[0][5] if found[0][5] >= 0 else ~found[0][5]) if found else None
 
 
-def compiled(tables: over_bytes.CountedTables, has_end: bool, *, cut: bool = True) -> native.FiniteAutomaton:
+def compiled(tables: over_bytes.CountedTables, has_end: bool, *, cut: bool = True) -> native.FiniteCore:
     classes = native.counted_classes(tables, vocabulary(has_end), budget())
-    return native.FiniteAutomaton.from_counted(vocabulary(has_end), tables, classes, not cut, 100, budget())
+    return native.FiniteCore.from_counted(vocabulary(has_end), tables, classes, not cut, 100, budget())
 
 
 def least_tokens(tables: over_bytes.CountedTables) -> dict[Place, int]:
@@ -126,7 +126,7 @@ def least_tokens(tables: over_bytes.CountedTables) -> dict[Place, int]:
     return least
 
 
-def mask_of(automaton: native.FiniteAutomaton, state: int, remaining: int | None = None) -> set[int]:
+def mask_of(automaton: native.FiniteCore, state: int, remaining: int | None = None) -> set[int]:
     words = np.full(2, -1, np.int32)
     if remaining is None:
         automaton.fill_bitmask(state, words)
@@ -168,7 +168,7 @@ def test_runs_of_distances_are_those_of_automata_with_a_register() -> None:
     key, value = automaton.min_tokens_runs
     assert (np.diff(key) > 0).all()
     assert len(key) == len(value)
-    plain = native.FiniteAutomaton.dense(
+    plain = native.FiniteCore.dense(
         vocabulary(), 0, np.array([True, True]), ints([[len(TOKENS), 0]]), ints([[-1, 1], [-1, 1]]), *ROOM
     )
     assert plain.min_tokens_by_state.tolist() == [1, 0]
@@ -179,7 +179,7 @@ def test_runs_of_distances_are_those_of_automata_with_a_register() -> None:
 # What is thrown at them
 
 
-def ask(automaton: native.FiniteAutomaton) -> None:
+def ask(automaton: native.FiniteCore) -> None:
     """Asks an automaton for all that it knows."""
     steps = dict.fromkeys([0, automaton.start, automaton.num_states // 2, automaton.num_states - 1])
     for state in steps:
@@ -188,7 +188,7 @@ def ask(automaton: native.FiniteAutomaton) -> None:
             assert reached is None or reached < automaton.num_states
         automaton.is_final(state)
         assert automaton.alike(state) <= state
-        numbers, targets = automaton.moves(state)
+        numbers, targets = automaton.successors(state)
         assert len(numbers) == len(targets)
         for remaining in (None, 2):
             attempt(mask_of, automaton=automaton, state=state, remaining=remaining)
@@ -197,7 +197,7 @@ def ask(automaton: native.FiniteAutomaton) -> None:
     if automaton.num_states < 1 << 20:
         attempt(lambda: automaton.min_tokens_by_state)
     for state in (-1, automaton.num_states):
-        for method in (automaton.is_final, automaton.min_tokens, automaton.moves, automaton.alike):
+        for method in (automaton.is_final, automaton.min_tokens, automaton.successors, automaton.alike):
             with pytest.raises(ValueError, match="none of the automaton's"):
                 method(state)
 
@@ -217,7 +217,7 @@ def test_arguments_are_refused_or_used(seed: int, has_end: bool, data: st.DataOb
     classes = attempt(native.CountedClasses, **data.draw(corrupted(arguments)))
     options = data.draw(corrupted({"spells_all": data.draw(st.booleans()), "max_masks": 3}))
     automaton = attempt(
-        native.FiniteAutomaton.from_counted,
+        native.FiniteCore.from_counted,
         vocabulary=vocabulary(has_end), automaton=tables, classes=classes, budget=budget(), **options,
     )  # fmt: skip
     if automaton is not None:
@@ -233,9 +233,7 @@ def test_guarded_tables_are_refused_or_used(seed: int, has_end: bool, data: st.D
         "start": made.start, "final": made.final, "runs": made.runs, "num_classes": made.num_classes,
         "max_register": max_register, "offsets": offsets, "edges": edges, "max_masks": 3, "max_bytes": 1 << 24,
     }  # fmt: skip
-    automaton = attempt(
-        native.FiniteAutomaton.guarded, vocabulary=vocabulary(has_end), **data.draw(corrupted(arguments))
-    )
+    automaton = attempt(native.FiniteCore.guarded, vocabulary=vocabulary(has_end), **data.draw(corrupted(arguments)))
     if automaton is not None:
         ask(automaton)
 
@@ -245,9 +243,9 @@ def test_classes_of_another_automaton_are_refused() -> None:
     small = over_bytes.CountedTables(0, 0, 1, np.zeros(256, np.uint8), ints([0, 0]), ints([], 0, 4), ints([0]))
     classes = native.counted_classes(large, vocabulary(), budget())
     with pytest.raises(ValueError, match=r"an edge leads outside of the states|leaves the register"):
-        native.FiniteAutomaton.from_counted(vocabulary(), small, classes, True, 9, budget())
+        native.FiniteCore.from_counted(vocabulary(), small, classes, True, 9, budget())
     with pytest.raises(ValueError, match="cover"):
-        native.FiniteAutomaton.from_counted(vocabulary(tokens=TOKENS[1:]), large, classes, True, 9, budget())
+        native.FiniteCore.from_counted(vocabulary(tokens=TOKENS[1:]), large, classes, True, 9, budget())
     empty = over_bytes.CountedTables(-1, 0, 1, np.zeros(256, np.uint8), ints([0]), ints([], 0, 4), ints([]))
     with pytest.raises(ValueError, match="no state"):
         native.counted_classes(empty, vocabulary(), budget())
@@ -268,7 +266,7 @@ def counting(bound: int) -> over_bytes.CountedTables:
 def compile_often(tables: over_bytes.CountedTables, spent: over_bytes.Budget) -> None:
     for _ in range(10_000):
         classes = native.counted_classes(tables, vocabulary(), spent)
-        native.FiniteAutomaton.from_counted(vocabulary(), tables, classes, False, 9, spent)
+        native.FiniteCore.from_counted(vocabulary(), tables, classes, False, 9, spent)
 
 
 @pytest.mark.parametrize("most", [0, 100, 2000, 5000, 20_000, 100_000])
@@ -280,7 +278,7 @@ def test_a_budget_that_is_small_is_an_error(most: int) -> None:
 
 def test_large_registers_have_few_distances_or_are_refused() -> None:
     tables = counting(1 << 30)
-    automaton = native.FiniteAutomaton.from_counted(
+    automaton = native.FiniteCore.from_counted(
         vocabulary(), tables, native.counted_classes(tables, vocabulary(), budget()), True, 9, budget()
     )
     assert automaton.num_states == 2 * ((1 << 30) + 1)

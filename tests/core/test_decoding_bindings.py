@@ -148,7 +148,7 @@ def block(num_tokens: int, num_rows: int) -> np.ndarray[Any, np.dtype[np.int32]]
 
 def memory(words: Any, size: int, *, configurations: int = 1, width: int = 40) -> Any:
     places, sizes = np.array([3, 0]), np.array([size, 0])
-    return _native.Memory(words, places, sizes, configurations, 4, 0, width)
+    return _native.ArenaMemory(words, places, sizes, configurations, 4, 0, width)
 
 
 def sequences(size: int, row: int = 2, configurations: int = 1) -> list[Any]:
@@ -212,7 +212,7 @@ def test_steps_through_memory_of_any_content(data: Any) -> None:
 def test_memory_of_anything(
     words: Any, places: Any, sizes: Any, configurations: int, stack_size: int, begin: int, end: int
 ) -> None:
-    held = refused_or_done(_native.Memory, words, places, sizes, configurations, stack_size, begin, end)
+    held = refused_or_done(_native.ArenaMemory, words, places, sizes, configurations, stack_size, begin, end)
     if held is not None:
         refused_or_done(held.mask_logits, np.zeros(1, np.int64), np.zeros((1, 1, 1), np.int64), -1, 1, np.ones((1, 9)))
 

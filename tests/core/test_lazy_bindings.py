@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from automata import _native as automata
 from automata.errors import Cancelled, LimitExceeded
 from tests.core.arrays import NUMBERS, OTHERS, attempt, budget, ints
-from tests.core.test_automata_bindings import MANY, SEEDS, draw_from, some_layout, some_tables
+from tests.core.random_automata import MANY, SEEDS, draw_from, some_layout, some_tables
 from tokenfst import _native
-from tokenfst._native import LazyAutomaton, TextLibrary, Vocabulary
+from tokenfst._native import LazyCore, TextLibrary, VocabularyTries
 
 TOKENS = [b"a", b"b", b"ab", b"ba", b"abc", b"c", b"", b"e", b"aaab", b"", b"\xc3", b"\xc3\xa9"]
-VOCABULARY = Vocabulary(TOKENS, ints([9]))
+VOCABULARY = VocabularyTries(TOKENS, ints([9]))
 TEXTS = TextLibrary(VOCABULARY)
 UNLIMITED = 1 << 60
 # A network may turn out not to be what it should be where a text leads.
@@ -60,21 +60,21 @@ def some_pushdown(rng: Random) -> automata.PushdownTables | None:
     )
 
 
-def from_bytes(rng: Random, data: st.DataObject) -> LazyAutomaton | None:
+def from_bytes(rng: Random, data: st.DataObject) -> LazyCore | None:
     tables = some_tables(rng, labels=rng.choice([0, 0, 0, 1]))
     arguments = {"texts": TEXTS, "tables": tables, "max_rows": rng.choice([1, 3, 1000])}
-    return attempt(LazyAutomaton.from_bytes, **draw_from(data, arguments), budget=budget())
+    return attempt(LazyCore.from_bytes, **draw_from(data, arguments), budget=budget())
 
 
-def from_pushdown(rng: Random, data: st.DataObject) -> LazyAutomaton | None:
+def from_pushdown(rng: Random, data: st.DataObject) -> LazyCore | None:
     arguments = {"texts": TEXTS, "tables": some_pushdown(rng), "max_rows": rng.choice([1, 3, 1000])}
-    return attempt(LazyAutomaton.from_pushdown, **draw_from(data, arguments), budget=budget())
+    return attempt(LazyCore.from_pushdown, **draw_from(data, arguments), budget=budget())
 
 
-def from_network(rng: Random, data: st.DataObject) -> LazyAutomaton | None:
-    layout = attempt(automata.NestedLayout, **draw_from(data, some_layout(rng)), budget=budget())
+def from_network(rng: Random, data: st.DataObject) -> LazyCore | None:
+    layout = attempt(automata.VisiblyPushdownLayout, **draw_from(data, some_layout(rng)), budget=budget())
     arguments = {"texts": TEXTS, "layout": layout, "max_rows": rng.choice([1, 3, 1000])}
-    return attempt(LazyAutomaton.from_network, **draw_from(data, arguments), budget=budget())
+    return attempt(LazyCore.from_network, **draw_from(data, arguments), budget=budget())
 
 
 def tried(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -82,7 +82,7 @@ def tried(function: Callable[..., Any], *arguments: Any) -> Any:
     return attempt(lambda: function(*arguments))
 
 
-def mask_of(automaton: LazyAutomaton, state: int, remaining: int = UNLIMITED) -> set[int] | None:
+def mask_of(automaton: LazyCore, state: int, remaining: int = UNLIMITED) -> set[int] | None:
     words = np.full(2, -1, np.int32)
     try:
         automaton.fill_within(state, words, remaining)
@@ -93,7 +93,7 @@ def mask_of(automaton: LazyAutomaton, state: int, remaining: int = UNLIMITED) ->
     return set(np.flatnonzero(bits).tolist())
 
 
-def check_walk(automaton: LazyAutomaton, rng: Random) -> None:
+def check_walk(automaton: LazyCore, rng: Random) -> None:
     """A few steps at random, each beside the mask."""
     state = automaton.start
     for _ in range(6):
@@ -123,7 +123,7 @@ def check_walk(automaton: LazyAutomaton, rng: Random) -> None:
 @pytest.mark.parametrize("make", [from_bytes, from_pushdown, from_network])
 @given(SEEDS, st.data())
 @MANY
-def test_masks_are_those_of_the_steps(make: Callable[..., LazyAutomaton | None], seed: int, data: Any) -> None:
+def test_masks_are_those_of_the_steps(make: Callable[..., LazyCore | None], seed: int, data: Any) -> None:
     rng = Random(seed)
     automaton = make(rng, data)
     if automaton is not None and not automaton.is_empty:
@@ -138,7 +138,7 @@ LETTERS = automata.ByteTables.sparse(
 @given(st.data())
 @settings(max_examples=300, deadline=None)
 def test_states_tokens_and_masks_of_any_kind(data: Any) -> None:
-    automaton = LazyAutomaton.from_bytes(TEXTS, LETTERS, 100, budget())
+    automaton = LazyCore.from_bytes(TEXTS, LETTERS, 100, budget())
     number = st.one_of(st.sampled_from(NUMBERS), st.sampled_from(OTHERS), st.integers(-(2**63), 2**63 - 1))
     out = st.sampled_from([np.zeros(size, kind) for size in (0, 1, 2) for kind in (np.int32, np.int64, np.float32)])
     calls: list[Callable[[], object]] = [
@@ -155,7 +155,7 @@ def test_states_tokens_and_masks_of_any_kind(data: Any) -> None:
 @given(st.lists(st.tuples(st.sampled_from(NUMBERS), st.binary(max_size=3), st.sampled_from(NUMBERS)), max_size=3))
 @settings(max_examples=200, deadline=None)
 def test_beginnings_of_any_kind(beginnings: list[tuple[int, bytes, int]]) -> None:
-    automaton = LazyAutomaton.from_bytes(TEXTS, LETTERS, 100, budget())
+    automaton = LazyCore.from_bytes(TEXTS, LETTERS, 100, budget())
     tried(automaton.set_beginnings, beginnings)
     mask_of(automaton, automaton.start)
     for token in range(len(TOKENS)):
@@ -168,7 +168,7 @@ def test_work_that_is_cancelled_stops() -> None:
 
     def work() -> None:
         for _ in range(100_000):
-            LazyAutomaton.from_bytes(TEXTS, LETTERS, 100, stopped)
+            LazyCore.from_bytes(TEXTS, LETTERS, 100, stopped)
 
     with pytest.raises(Cancelled):
         work()
@@ -179,4 +179,4 @@ def test_a_library_is_of_a_vocabulary() -> None:
         with pytest.raises(TypeError):
             TextLibrary(other)
     with pytest.raises(TypeError):
-        _native.LazyAutomaton.from_bytes(None, LETTERS, 100, budget())
+        _native.LazyCore.from_bytes(None, LETTERS, 100, budget())

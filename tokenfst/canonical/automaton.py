@@ -64,10 +64,10 @@ class CanonicalTokenAutomaton(NativeTokenAutomaton):
         at_text_start: true; byte-level BPE writes the same inside a text and at its start.
     """
 
-    core: _native.CanonicalAutomaton
+    core: _native.CanonicalCore
     at_text_start = True
 
-    def __init__(self, vocabulary: Vocabulary, core: _native.CanonicalAutomaton) -> None:
+    def __init__(self, vocabulary: Vocabulary, core: _native.CanonicalCore) -> None:
         self.vocabulary = vocabulary
         self.core = core
         self.start = 0
@@ -81,7 +81,7 @@ class CanonicalTokenAutomaton(NativeTokenAutomaton):
         """
         edges = np.ascontiguousarray(np.concatenate([rows.number[None], rows.targets, rows.least]).T)
         parts = vocabulary.native, rows.offsets, edges, rows.final, class_of, pairs, MAX_CACHED_ROWS
-        return CanonicalTokenAutomaton(vocabulary, _native.CanonicalAutomaton.from_rows(*parts))
+        return CanonicalTokenAutomaton(vocabulary, _native.CanonicalCore.from_subsets(*parts))
 
     def __repr__(self) -> str:
         sizes = f"{len(self.core.final):,} rows and {self.num_classes:,} classes, {self.nbytes:,} bytes"

@@ -58,7 +58,7 @@ def canonical_from_bytes(
     if not live.has_text:
         raise EmptyLanguage("the vocabulary cannot write any text that the constraint allows")
     try:
-        core = _native.CanonicalAutomaton.from_live(
+        core = _native.CanonicalCore.from_live(
             vocabulary.native, live, product, prepared.pairs, max_states, MAX_CACHED_ROWS, budget
         )
     except LimitExceeded as error:
@@ -70,7 +70,7 @@ _Labelled = list[tuple[IntArray, IntArray]]
 
 
 def _live_edges(
-    product: _native.Product, vocabulary: Vocabulary, prepared: Prepared, labelled: _Labelled, work: Work
+    product: _native.CanonicalProduct, vocabulary: Vocabulary, prepared: Prepared, labelled: _Labelled, work: Work
 ) -> _native.LiveEdges:
     parts = prepared.pairs, prepared.words, prepared.never
     edges = _native.canonical_edges(product, vocabulary.native, *parts, labelled, work.budget)

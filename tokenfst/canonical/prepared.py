@@ -34,14 +34,14 @@ class Prepared(NamedTuple):
     """
 
     pairs: Pairs
-    pieces: _native.PieceBytes
+    pieces: _native.PieceAutomaton
     words: WholePieces
     never: IntArray
 
 
 _prepared: WeakKeyDictionary[Vocabulary, Prepared] = WeakKeyDictionary()
 # Those of the patterns that came last.
-_pieces: dict[str | None, _native.PieceBytes] = {}
+_pieces: dict[str | None, _native.PieceAutomaton] = {}
 _MOST_PATTERNS = 16
 
 
@@ -79,11 +79,11 @@ def _prepare(vocabulary: Vocabulary, work: Work) -> Prepared:
     return Prepared(pairs(made, work), _pieces_of(bpe.pattern, work), _trie(words), never)
 
 
-def _pieces_of(pattern: str | None, work: Work) -> _native.PieceBytes:
+def _pieces_of(pattern: str | None, work: Work) -> _native.PieceAutomaton:
     """The pieces of a pre-tokenizer, which many vocabularies share."""
     found = _pieces.get(pattern)
     if found is None:
-        found = _native.PieceBytes(*piece_bytes(pieces(pattern, work)))
+        found = _native.PieceAutomaton(*piece_bytes(pieces(pattern, work)))
         while len(_pieces) >= _MOST_PATTERNS:
             _pieces.pop(next(iter(_pieces)), None)
         _pieces[pattern] = found

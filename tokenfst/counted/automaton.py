@@ -26,7 +26,7 @@ from automata.counted import CountedByteAutomaton
 from automata.errors import EmptyLanguage, LimitExceeded
 from automata.limits import Work, current_work
 from tokenfst import _native
-from tokenfst._native import FiniteAutomaton
+from tokenfst._native import FiniteCore
 from tokenfst.counted.beginning import with_counted_beginning, with_counted_exceptions
 from tokenfst.counted.classes import counted_classes
 from tokenfst.finite.automaton import MAX_CACHED_MASKS, FiniteTokenAutomaton
@@ -123,11 +123,11 @@ def from_counted(
         classes = with_counted_exceptions(classes, language, rule, vocabulary)
     spells_all = _native.spells_all(automaton.tables, token_bytes)
     try:
-        core = FiniteAutomaton.from_counted(
+        core = FiniteCore.from_counted(
             vocabulary.native, automaton.tables, classes, spells_all, MAX_CACHED_MASKS, work.budget
         )
     except LimitExceeded as error:
         raise error.of(f"the edges of {automaton.num_states:,} states that count") from None
-    if not len(core.moves(core.start)[0]):
+    if not len(core.successors(core.start)[0]):
         raise EmptyLanguage("the vocabulary cannot write any text that the constraint allows")
     return CountedTokenAutomaton(vocabulary, core, at_text_start=at_text_start)

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from automata.arrays import BoolArray, IntArray
 from automata.drawing import Drawing
 from automata.limits import DEFAULT_LIMITS, Work
-from tokenfst._native import FiniteAutomaton, TokenClasses
+from tokenfst._native import FiniteCore, TokenClasses
 from tokenfst.drawing import ClassNames, draw_transitions
 from tokenfst.files import Array
 from tokenfst.finite.transitions import DENSE_BYTES, Csr, Dense, Transitions
@@ -43,9 +43,9 @@ class FiniteTokenAutomaton(NativeTokenAutomaton):
         core: the automaton of the native core.
     """
 
-    core: FiniteAutomaton
+    core: FiniteCore
 
-    def __init__(self, vocabulary: Vocabulary, core: FiniteAutomaton, *, at_text_start: bool = False) -> None:
+    def __init__(self, vocabulary: Vocabulary, core: FiniteCore, *, at_text_start: bool = False) -> None:
         self.vocabulary = vocabulary
         self.core = core
         self.start = core.start
@@ -76,7 +76,7 @@ class FiniteTokenAutomaton(NativeTokenAutomaton):
             LimitExceeded: the tables take too much memory.
         """
         room = DENSE_BYTES, MAX_CACHED_MASKS, work.budget
-        core = FiniteAutomaton.from_classes(vocabulary.native, start, final, classes, *room)
+        core = FiniteCore.from_classes(vocabulary.native, start, final, classes, *room)
         return cls(vocabulary, core, at_text_start=at_text_start)
 
     @classmethod
@@ -108,15 +108,15 @@ class FiniteTokenAutomaton(NativeTokenAutomaton):
         runs = np.stack([run_end, run_class], axis=1)
         common, room = (vocabulary.native, start, final, runs), (MAX_CACHED_MASKS, DEFAULT_LIMITS.memory)
         if isinstance(transitions, Dense):
-            core = FiniteAutomaton.dense(*common, transitions.next, *room)
+            core = FiniteCore.dense(*common, transitions.next, *room)
         elif isinstance(transitions, Csr):
             edges = np.stack([transitions.edge_class, transitions.edge_target], axis=1)
-            core = FiniteAutomaton.sparse(*common, transitions.num_classes, transitions.row_offsets, edges, *room)
+            core = FiniteCore.sparse(*common, transitions.num_classes, transitions.row_offsets, edges, *room)
         else:
             columns = (transitions.edge_class, transitions.low, transitions.high, transitions.edge_target)
             edges = np.stack([*columns, transitions.action], axis=1)
             sizes = transitions.num_classes, transitions.max_register
-            core = FiniteAutomaton.guarded(*common, *sizes, transitions.row_offsets, edges, *room)
+            core = FiniteCore.guarded(*common, *sizes, transitions.row_offsets, edges, *room)
         return cls(vocabulary, core, at_text_start=at_text_start)
 
     def __repr__(self) -> str:
@@ -163,7 +163,7 @@ class FiniteTokenAutomaton(NativeTokenAutomaton):
 
     def moves(self, state: int) -> tuple[IntArray, npt.NDArray[np.int64]]:
         """The classes that a state allows, ascending, and the states that they lead to, `[n]` each."""
-        return self.core.moves(state)
+        return self.core.successors(state)
 
     def alike(self, state: int) -> int:
         """One state for all that have the same mask for the same reason: the same place, and the same edges open."""

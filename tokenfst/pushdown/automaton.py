@@ -50,12 +50,12 @@ class PushdownTokenAutomaton(NativeTokenAutomaton):
         core: the automaton of the native core.
     """
 
-    core: _native.PushdownAutomaton
+    core: _native.PushdownCore
 
     def __init__(
         self,
         vocabulary: Vocabulary,
-        core: _native.PushdownAutomaton,
+        core: _native.PushdownCore,
         *,
         at_text_start: bool = False,
         max_depth: int | None = None,
@@ -112,7 +112,7 @@ class PushdownTokenAutomaton(NativeTokenAutomaton):
             ValueError: the tables do not fit together.
         """
         parts = vocabulary.native, tables, run_end, run_class, stack_distance(tables, max_bytes)
-        core = _native.PushdownAutomaton(*parts, _NO_MAX_DEPTH, MAX_CACHED_MASKS)
+        core = _native.PushdownCore(*parts, _NO_MAX_DEPTH, MAX_CACHED_MASKS)
         return cls(vocabulary, core, at_text_start=at_text_start, max_depth=max_depth, lacks_bytes=lacks_bytes)
 
     def __repr__(self) -> str:

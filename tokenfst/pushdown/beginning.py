@@ -146,7 +146,7 @@ def _from_beginning(effects: TokenEffects, begin: int, work: Work) -> dict[int, 
     found: dict[int, set[Configuration]] = {}
     entries = effects.entries
     for number, _, tree in entries[entries[:, SOURCE] == begin].tolist():
-        ways = effects.trees.ways(tree, work.budget)
+        ways = effects.trees.paths(tree, work.budget)
         reached = {(state, pushed) for popped, pushed, state in ways if not popped}
         found.setdefault(number, set()).update(reached)
     return {number: frozenset(reached) for number, reached in found.items() if reached}
@@ -155,7 +155,7 @@ def _from_beginning(effects: TokenEffects, begin: int, work: Work) -> dict[int, 
 def _move(effects: TokenEffects, begin: int, moved: dict[tuple[int, _Reached], list[int]], work: Work) -> TokenEffects:
     """Make a class of each list of ranks: their old one, except for the entries from the beginning."""
     said = [[((), stack, target) for target, stack in sorted(reached)] for _, reached in moved if reached]
-    trees, planted = effects.trees.planted(said, work.budget)
+    trees, planted = effects.trees.build(said, work.budget)
     tree = iter(planted)
     parts, new_class, num_classes = [effects.entries], dict[int, int](), effects.num_classes
     for (old, reached), ranks in moved.items():

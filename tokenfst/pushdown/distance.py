@@ -76,4 +76,4 @@ class Ways:
             LimitExceeded, Cancelled: as of any compilation.
         """
         self.tables = tables
-        self.across, self.nodes, self.offsets = _native.ways_over_symbols(tables, (work or Work()).budget)
+        self.across, self.nodes, self.offsets = _native.pop_distances(tables, (work or Work()).budget)

@@ -86,11 +86,11 @@ class Vocabulary:
         for array in (self.is_token_byte, self.is_first_byte):
             array.setflags(write=False)
 
-    def _prepared(self) -> native.Vocabulary:
+    def _prepared(self) -> native.VocabularyTries:
         if not self.tokens:
             raise VocabularyError("a vocabulary needs at least one token")
         try:
-            return native.Vocabulary(self.tokens, np.array(self.eos_ids, np.int32))
+            return native.VocabularyTries(self.tokens, np.array(self.eos_ids, np.int32))
         except TypeError:
             wrong = next(token_id for token_id, token in enumerate(self.tokens) if not isinstance(token, bytes))
             kind = type(self.tokens[wrong]).__name__

@@ -13,7 +13,7 @@ namespace automata {
 
 namespace {
 
-// Restricts arcs to the register values from which an end can be reached. Returns false if there are very many parts.
+// Restrict arcs to the register values from which an end can be reached. Return false if there are very many parts.
 bool trim(CountedTransitions& automaton, int32_t max_register, Budget& budget) {
   const auto num_states = static_cast<int32_t>(automaton.final_from.size());
   Vector<GuardedEdge> edges(budget);
@@ -38,7 +38,7 @@ bool trim(CountedTransitions& automaton, int32_t max_register, Budget& budget) {
   return true;
 }
 
-// Sorts arcs by source and symbol, and joins neighbouring guards with the same outcome.
+// Sort arcs by source and symbol, and join neighbouring guards with the same outcome.
 void merge_guards(Vector<GuardedTransition>& arcs, Budget& budget) {
   std::ranges::sort(arcs, {}, [](const auto& arc) { return std::tuple(arc.source, arc.symbol, arc.low); });
   budget.spend(16 * static_cast<int64_t>(arcs.size()));
@@ -124,7 +124,7 @@ MinimalCounted minimized(CountedTransitions&& automaton, Budget& budget) {
   return found;
 }
 
-// Replaces the intervals of arcs by their classes, keeping the arcs of each class once; returns the class of each
+// Replace the intervals of arcs by their classes, keeping the arcs of each class once; return the class of each
 // interval.
 Vector<int32_t> classify(Vector<GuardedTransition>& arcs, int32_t num_intervals, Budget& budget) {
   std::ranges::sort(arcs, {}, [](const auto& arc) { return std::tuple(arc.symbol, arc.source, arc.low); });

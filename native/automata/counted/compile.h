@@ -1,9 +1,9 @@
 // Compiles a layout with counted loops into the minimal deterministic automaton with a register.
 //
 //     determinize    sets of states whose elements share one count          automata/counted/subsets.h
-//     trim           guards are restricted to the values from which an end can be reached, if the layout is a product
-//     minimize       an interval of bytes, a guard and an action together are a symbol; ending is one more symbol for
-//                    each least value, leading to one extra state
+//     trim           restrict guards to the values from which an end can be reached, if the layout is a product
+//     minimize       an interval of bytes with a guard and an action is a symbol; so is ending with a least value,
+//                    which leads to one additional state
 //     classes        intervals of bytes with the same arcs form one class
 //
 // (`automata/counted/__init__.py`)
@@ -23,11 +23,11 @@ struct CountedLayout {
   std::span<const int32_t> loop_of;
   std::span<const Loop> loops;
   int32_t max_register;
-  bool is_product;  // whether some counts may lead nowhere
+  bool is_product;  // whether some counts may have no end
 };
 
 // Holds the automaton; or two loops that would need separate counts at the same time; or neither, if it takes more
-// states or bytes than allowed, or if a product needs so many separate counts that nothing is gained.
+// states or bytes than allowed, or if a product needs too many separate counts.
 struct CountedAutomaton {
   std::optional<CountedTables> tables;
   std::optional<Clash> clash;

@@ -2,20 +2,22 @@
 
 namespace automata {
 
-CountedTables::Place CountedTables::step(Place place, uint8_t byte) const {
-  for (const GuardedArc& arc : arcs(place.state, byte_class[byte])) {
-    if (arc.low <= place.value && place.value <= arc.high) return {arc.target, arc.after(place.value)};
+CountedTables::Configuration CountedTables::step(Configuration configuration, uint8_t byte) const {
+  for (const GuardedArc& arc : arcs(configuration.state, byte_class[byte])) {
+    if (arc.low <= configuration.value && configuration.value <= arc.high)
+      return {arc.target, arc.after(configuration.value)};
   }
   return {kNone, 0};
 }
 
 bool CountedTables::accepts(std::span<const uint8_t> text) const {
-  Place place{start, 0};
+  Configuration configuration{start, 0};
   for (uint8_t byte : text) {
-    if (place.state == kNone) return false;
-    place = step(place, byte);
+    if (configuration.state == kNone) return false;
+    configuration = step(configuration, byte);
   }
-  return place.state != kNone && final_from[place.state] != kNone && final_from[place.state] <= place.value;
+  return configuration.state != kNone && final_from[configuration.state] != kNone &&
+         final_from[configuration.state] <= configuration.value;
 }
 
 }  // namespace automata

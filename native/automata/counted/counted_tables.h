@@ -36,16 +36,16 @@ struct CountedTables {
     return byte_class.size() + 4 * (offsets.size() + final_from.size()) + sizeof(GuardedArc) * guarded_arcs.size();
   }
   std::span<const GuardedArc> arcs(int32_t state, int32_t column) const {
-    const size_t place = static_cast<size_t>(state) * num_classes + column;
-    return {guarded_arcs.data() + offsets[place], guarded_arcs.data() + offsets[place + 1]};
+    const size_t cell = static_cast<size_t>(state) * num_classes + column;
+    return {guarded_arcs.data() + offsets[cell], guarded_arcs.data() + offsets[cell + 1]};
   }
 
   // A state, or kNone, and the value of the register there.
-  struct Place {
+  struct Configuration {
     int32_t state, value;
   };
-  // The place that a byte leads to from a place whose state is not kNone.
-  Place step(Place place, uint8_t byte) const;
+  // Return the configuration that a byte leads to from a configuration whose state is not kNone.
+  Configuration step(Configuration configuration, uint8_t byte) const;
   bool accepts(std::span<const uint8_t> text) const;
 };
 

@@ -19,18 +19,18 @@ Vector<RegisterPiece> in_order(std::span<const RegisterPiece> pieces, Budget& bu
   return found;
 }
 
-class Search {
+class RegisterSearch {
  public:
-  Search(int32_t num_states, int32_t max_register, std::span<const GuardedEdge> edges, Budget& budget)
+  RegisterSearch(int32_t num_states, int32_t max_register, std::span<const GuardedEdge> edges, Budget& budget)
       : pieces(budget),
         edges_(edges.begin(), edges.end(), budget),
-        free_(num_states, Free{0, max_register, kNone}, budget),
+        free_(num_states, FreeValues{0, max_register, kNone}, budget),
         budget_(budget) {
-    // The longest step first: it mostly takes everything that shorter ones would cut into pieces.
+    // The longest step comes first: it mostly takes everything that shorter ones would cut into pieces.
     std::ranges::stable_sort(edges_, std::ranges::greater(), &GuardedEdge::action);
   }
 
-  // Returns false if there are more pieces than `max_pieces`.
+  // Return false if there are more pieces than `max_pieces`.
   bool run(std::span<const StateValues> goals, size_t max_pieces) {
     const support::Groups into = entering(static_cast<int32_t>(free_.size()), edges_, budget_);
     for (const StateValues& goal : goals) claim(goal, 0);
@@ -54,11 +54,11 @@ class Search {
  private:
   // The values without a distance, as a list of intervals for each state; the first of a list has the state's number.
   // In an empty interval, low is above high.
-  struct Free {
+  struct FreeValues {
     int32_t low, high, next;
   };
 
-  // Gives a distance to the values of an interval that have none yet.
+  // Give a distance to the values of an interval that have none yet.
   void claim(const StateValues& values, int32_t distance) {
     for (int32_t at = values.state; at != kNone;) {
       const auto [begin, end, next] = free_[at];
@@ -78,7 +78,7 @@ class Search {
       at = next;
     }
   }
-  // Sorts the pieces from `begin` on and joins adjacent ones.
+  // Sort the pieces from `begin` on and join adjacent ones.
   void join_from(size_t begin) {
     std::sort(pieces.begin() + begin, pieces.end(), is_before);
     budget_.spend(8 * static_cast<int64_t>(pieces.size() - begin));
@@ -95,7 +95,7 @@ class Search {
   }
 
   Vector<GuardedEdge> edges_;
-  Vector<Free> free_;
+  Vector<FreeValues> free_;
   Budget& budget_;
 };
 
@@ -105,7 +105,7 @@ std::optional<Vector<RegisterPiece>> pieces_by_distance(int32_t num_states, int3
                                                         std::span<const GuardedEdge> edges,
                                                         std::span<const StateValues> goals, size_t max_pieces,
                                                         Budget& budget) {
-  Search search(num_states, max_register, edges, budget);
+  RegisterSearch search(num_states, max_register, edges, budget);
   if (!search.run(goals, max_pieces)) return std::nullopt;
   return std::move(search.pieces);
 }

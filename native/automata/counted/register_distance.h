@@ -38,7 +38,7 @@ struct Interval {
   bool is_empty() const { return low > high; }
 };
 
-// The values from which an edge leads to values between `low` and `high`.
+// Return the values from which an edge leads to values between `low` and `high`.
 inline Interval before(const GuardedEdge& edge, int32_t low, int32_t high) {
   if (edge.action >= 0) return {std::max(edge.low, low - edge.action), std::min(edge.high, high - edge.action)};
   return low <= ~edge.action && ~edge.action <= high ? Interval{edge.low, edge.high} : Interval{0, -1};
@@ -69,22 +69,22 @@ struct DistanceSteps {
 // The default limit on pieces: 16 MiB of them.
 constexpr size_t kMaxPieces = size_t{1} << 20;
 
-// The pieces in order of distance, or nothing if there are more than `max_pieces`. Register values are at most
+// Return the pieces in order of distance, or nothing if there are more than `max_pieces`. Register values are at most
 // `max_register`.
 std::optional<Vector<RegisterPiece>> pieces_by_distance(int32_t num_states, int32_t max_register,
                                                         std::span<const GuardedEdge> edges,
                                                         std::span<const StateValues> goals, size_t max_pieces,
                                                         Budget& budget);
 
-// The distances of pieces, and of the values that are in none.
+// Return the distances of pieces, and of the values that are in none.
 DistanceSteps distance_steps(int32_t num_states, int32_t max_register, std::span<const RegisterPiece> pieces,
                              Budget& budget);
 
-// The pieces by state and in order, with neighbours joined whatever their distances.
+// Return the pieces by state and in order, with neighbours joined whatever their distances.
 Vector<StateValues> joined(std::span<const RegisterPiece> pieces, Budget& budget);
 
-// The parts of edges that lead to values from which a goal can be reached, in the order of the edges; nothing if there
-// are more than `max_parts`. `live` is the result of `joined`.
+// Return the parts of edges that lead to values from which a goal can be reached, in the order of the edges; nothing if
+// there are more than `max_parts`. `live` is the result of `joined`.
 std::optional<Vector<EdgePart>> live_parts(int32_t num_states, std::span<const GuardedEdge> edges,
                                            std::span<const StateValues> live, size_t max_parts, Budget& budget);
 

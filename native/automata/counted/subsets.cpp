@@ -12,17 +12,17 @@ namespace automata {
 namespace {
 
 // How an element's count compares with the register: outside of loops; 1; equal; one more. Ascending by count.
-enum Kind : int32_t { kOutside, kEntered, kSame, kNext };
-constexpr int32_t kNumKinds = 4;
+enum CountKind : int32_t { kOutside, kEntered, kSame, kNext };
+constexpr int32_t kNumCountKinds = 4;
 
-struct Element {
+struct CountedElement {
   int32_t state;
-  Kind kind;
+  CountKind kind;
 };
 
-class Construction {
+class CountedConstruction {
  public:
-  Construction(const MarkedNfa& nfa, Budget& budget)
+  CountedConstruction(const MarkedNfa& nfa, Budget& budget)
       : found{Vector<int32_t>(budget), Vector<GuardedTransition>(budget)},
         nfa_(nfa),
         arcs_(support::grouped(
@@ -31,7 +31,7 @@ class Construction {
             num_states(), nfa.epsilon.size(), [&](size_t e) { return nfa.epsilon[e].source; }, budget)),
         sets_(budget),
         closure_(budget),
-        seen_(static_cast<size_t>(kNumKinds) * num_states(), kNone, budget),
+        seen_(static_cast<size_t>(kNumCountKinds) * num_states(), kNone, budget),
         targets_(nfa.num_symbols, budget),
         best_(num_states(), kOutside, budget),
         gathered_(num_states(), kNone, budget),
@@ -40,7 +40,7 @@ class Construction {
     sets_.close();
   }
 
-  // Returns false if the construction was given up.
+  // Return false if the construction was given up.
   bool run(int64_t max_states, int64_t max_bytes) {
     const int64_t most_members = max_bytes / static_cast<int64_t>(sizeof(int32_t));
     for (int32_t state = 0; state < sets_.size() && !clash; ++state) {
@@ -77,19 +77,19 @@ class Construction {
     return std::max(most, 0);
   }
 
-  void reach(Element element) {
-    int32_t& seen = seen_[static_cast<size_t>(kNumKinds) * element.state + element.kind];
+  void reach(CountedElement element) {
+    int32_t& seen = seen_[static_cast<size_t>(kNumCountKinds) * element.state + element.kind];
     if (seen == stamp_) return;
     seen = stamp_;
     closure_.push_back(element);
   }
-  // Finds the epsilon closure of a set for a register value, and the targets of its arcs.
+  // Find the epsilon closure of a set for a register value, and the targets of its arcs.
   void follow_epsilon(int32_t state, int32_t value) {
     ++stamp_;
     closure_.clear();
     for (int32_t member : sets_[state]) reach({member, nfa_.loop_of[member] == kNone ? kOutside : kSame});
     for (size_t at = 0; at < closure_.size(); ++at) {
-      const Element element = closure_[at];
+      const CountedElement element = closure_[at];
       if (element.state == 1 && found.final_from[state] == kNone) found.final_from[state] = value;
       for (int32_t e : epsilon_[element.state]) follow(nfa_.epsilon[e], element.kind, value);
       for (int32_t a : arcs_[element.state]) {
@@ -98,7 +98,7 @@ class Construction {
       budget_.spend(4 + static_cast<int64_t>(2 * epsilon_[element.state].size() + 4 * arcs_[element.state].size()));
     }
   }
-  void follow(const MarkedEdge& edge, Kind kind, int32_t value) {
+  void follow(const MarkedEdge& edge, CountKind kind, int32_t value) {
     if (edge.mark == Mark::kPlain) return reach({edge.target, kind});
     if (edge.mark == Mark::kEnter) return reach({edge.target, kEntered});
     const Loop& loop = nfa_.loops[nfa_.loop_of[edge.source]];
@@ -114,15 +114,15 @@ class Construction {
   template <class Targets>
   void add_arc(int32_t state, int32_t symbol, int32_t low, int32_t high, Targets targets) {
     sets_.discard();
-    targets([&](const Element& target) { gather(target); });
+    targets([&](const CountedElement& target) { gather(target); });
     ++set_stamp_;
-    const Kind kind = common_kind();
+    const CountKind kind = common_kind();
     std::ranges::sort(sets_.open());
     const int32_t action = kind >= kSame ? kind - kSame : ~(kind == kEntered ? 1 : 0);
     found.arcs.push_back({state, symbol, low, high, sets_.close().number, action});
   }
-  void gather(const Element& target) {
-    Kind& best = best_[target.state];
+  void gather(const CountedElement& target) {
+    CountKind& best = best_[target.state];
     if (gathered_[target.state] != set_stamp_) {
       gathered_[target.state] = set_stamp_;
       best = target.kind;
@@ -134,9 +134,9 @@ class Construction {
       best = prefers == Prefers::kFewer ? std::min(best, target.kind) : std::max(best, target.kind);
     }
   }
-  // The kind of the elements inside loops of the set that is being written.
-  Kind common_kind() {
-    Kind kind = kOutside;
+  // Return the kind of the elements inside loops of the set that is being written.
+  CountKind common_kind() {
+    CountKind kind = kOutside;
     int32_t holder = kNone;
     for (int32_t member : sets_.open()) {
       if (nfa_.loop_of[member] == kNone) continue;
@@ -149,12 +149,12 @@ class Construction {
   const MarkedNfa& nfa_;
   const support::Groups arcs_, epsilon_;  // by source
   support::Interner<int32_t> sets_;
-  Vector<Element> closure_;
+  Vector<CountedElement> closure_;
   Vector<int32_t> seen_;  // by state and kind, the last closure that contained it
   int32_t stamp_ = 0;
   int64_t change_ = 0;  // the least register value for which the current closure would differ
-  TargetsBySymbol<Element> targets_;
-  Vector<Kind> best_;         // [N], of the elements of the set that is being written
+  TargetsBySymbol<CountedElement> targets_;
+  Vector<CountKind> best_;    // [N], of the elements of the set that is being written
   Vector<int32_t> gathered_;  // [N], the last set that a state was gathered for
   int32_t set_stamp_ = 0;
   Budget& budget_;
@@ -163,7 +163,7 @@ class Construction {
 }  // namespace
 
 CountedSubsets counted_subsets(const MarkedNfa& nfa, int64_t max_states, int64_t max_bytes, Budget& budget) {
-  Construction construction(nfa, budget);
+  CountedConstruction construction(nfa, budget);
   const bool is_done = construction.run(max_states, max_bytes);
   if (construction.clash) return {std::nullopt, construction.clash};
   if (!is_done) return {};

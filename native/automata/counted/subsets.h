@@ -18,7 +18,7 @@
 
 namespace automata {
 
-// What an epsilon arc does to the count.
+// The effect of an epsilon arc on the count.
 enum class Mark : int32_t { kPlain, kEnter, kIterate, kExit };
 
 struct MarkedEdge {

@@ -1,12 +1,10 @@
-// Turns the deterministic automaton of all rules into a pushdown automaton, directly: nothing has to be searched for.
+// Turns the deterministic automaton of all rules into a pushdown automaton, without a search.
 //
-//     a byte that leads to a place where rule r is called     pushes the symbol of the place, leads to the start of r
-//     a byte that leads to where rule r ends in exit i        pops, for each symbol of a place where r is called, that
-//                                                             symbol, and leads to where that place continues after
-//                                                             exit i
+//     a byte to a state that calls rule r        pushes the symbol of that state, leads to the start of r
+//     a byte to a state where r ends in exit i   pops the symbol of any call of r, leads to its state after exit i
 //
-// The symbol of a place is the state that its call leads to: it determines what may follow each exit. So places that
-// call the same rule and continue in the same way share a symbol, and no two steps apply at once.
+// The symbol of a call is the state that the call leads to, which determines the continuation after each exit. So
+// calls of one rule with equal continuations share a symbol, and at most one step applies in any configuration.
 #pragma once
 
 #include "automata/nested/determinize.h"
@@ -14,8 +12,8 @@
 
 namespace automata {
 
-// What may be wrong with a network.
-enum class Fault : int32_t {
+// What may be fault with a network.
+enum class FaultKind : int32_t {
   kNone,
   kTwoRules,  // two rules are called after the same text
   kReadOn,    // something else can be read where a rule is called or ends
@@ -23,8 +21,8 @@ enum class Fault : int32_t {
   kAtOnce,    // nothing is read between two calls, or before a rule's first call or its end
 };
 
-struct Wrong {
-  Fault fault = Fault::kNone;
+struct Fault {
+  FaultKind kind = FaultKind::kNone;
   int32_t rule = 0, other = 0;  // the rules concerned
 };
 
@@ -34,23 +32,23 @@ struct CallSymbol {
 };
 
 // The N states that are kept, numbered breadth first from the start, and the S symbols of the stack.
-struct Places {
-  Wrong wrong;                       // if there is a fault, the rest is incomplete
+struct AssembledStates {
+  Fault fault;                       // if there is a fault, the rest is incomplete
   Vector<int32_t> number;            // [Q], of each state, or kNone
   Vector<int32_t> states;            // [N]
-  Vector<int32_t> symbol_of;         // [Q], the symbol that a state stands for, or kNone
+  Vector<int32_t> symbol_of;         // [Q], the stack symbol of a state, or kNone
   Vector<CallSymbol> symbols;        // [S]
   support::Matrix<int32_t> returns;  // [S, M], the state where the text continues after each exit, or kNone
   Vector<int32_t> rule_start;        // [R], the first state of each rule
 };
 
-// The places of trim transitions, found from their first state on.
-Places places_of(const DeterministicRules& rules, Budget& budget);
+// Return the states of trim transitions, found from their first state on.
+AssembledStates assembled_states(const DeterministicRules& rules, Budget& budget);
 
-// The steps between places, by state and column: a class of bytes, the end of the text, or a label. A sequence is empty
+// The steps between states, by state and column: a class of bytes, the end of the text, or a label. A sequence is empty
 // or one symbol: symbol s is sequence s + 1.
-struct PlaceSteps {
-  explicit PlaceSteps(Budget& budget) : edges(budget), calls(budget), ends(budget) {}
+struct AssembledSteps {
+  explicit AssembledSteps(Budget& budget) : edges(budget), calls(budget), ends(budget) {}
 
   ByteClasses byte_class{};
   std::vector<int32_t> offsets;  // [(N + 1) x (C + 1 + L) + 1]; the last state comes after the end of the text
@@ -60,6 +58,6 @@ struct PlaceSteps {
   Vector<RuleEnd> ends;  // steps that pop, and the end of the text: the state and how the rule ends
 };
 
-PlaceSteps steps_of(const DeterministicRules& rules, const Places& places, Budget& budget);
+AssembledSteps assembled_steps(const DeterministicRules& rules, const AssembledStates& states, Budget& budget);
 
 }  // namespace automata

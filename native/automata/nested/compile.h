@@ -10,7 +10,7 @@ namespace automata {
 // The tables of `automata/pushdown/pushdown_tables.h`, whose sequences are empty or one symbol: symbol s is sequence
 // s + 1.
 struct NestedAutomaton {
-  Wrong wrong;             // if there is a fault, the rest is empty
+  Fault fault;             // if there is a fault, the rest is empty
   bool has_text = false;   // if not, the rest is empty
   int32_t num_states = 0;  // including the one after the end of the text; state 0 is the start
   ByteClasses byte_class{};
@@ -19,7 +19,7 @@ struct NestedAutomaton {
   std::vector<int32_t> headroom, symbol_headroom;
 };
 
-// Throws LimitExceeded past `max_states`.
+// Throw LimitExceeded past `max_states`.
 NestedAutomaton compile(const NestedLayout& layout, int64_t max_states, Budget& budget);
 
 }  // namespace automata

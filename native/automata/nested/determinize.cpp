@@ -13,9 +13,9 @@ namespace automata {
 namespace {
 
 // A network whose chains and copies are written out, with arcs over the symbols of its rules.
-class OverSymbols {
+class SymbolNfa {
  public:
-  OverSymbols(const NestedLayout& layout, Budget& budget)
+  SymbolNfa(const NestedLayout& layout, Budget& budget)
       : has_text(budget),
         layout_(layout),
         all_(written(layout, num_symbol_arcs(layout) + 256, budget)),
@@ -59,7 +59,7 @@ class OverSymbols {
     }
     if (all_.arcs.size() > before) add(call.source, layout_.num_rules() + call.rule, all_.num_states++);
   }
-  // Adds arcs at an unreachable state, which cut the bytes in the same way as the arcs of all prepared rules.
+  // Add arcs at an unreachable state, which cut the bytes in the same way as the arcs of all prepared rules.
   void add_cuts() {
     bool cuts[257] = {};
     for (const Prepared& prepared : layout_.prepared) {
@@ -80,10 +80,10 @@ class OverSymbols {
 };
 
 // Inserts the states of prepared rules between their starts and their ends.
-class PreparedStates {
+class PreparedRules {
  public:
-  PreparedStates(const NestedLayout& layout, const Vector<int32_t>& symbol_of, int32_t start, Transitions& automaton,
-                 Budget& budget)
+  PreparedRules(const NestedLayout& layout, const Vector<int32_t>& symbol_of, int32_t start, Transitions& automaton,
+                Budget& budget)
       : layout_(layout),
         symbol_of_(symbol_of),
         automaton_(automaton),
@@ -105,9 +105,7 @@ class PreparedStates {
         num_arcs += symbol_of_[arc.high] - symbol_of_[arc.low] + 1;
       budget.spend(static_cast<int64_t>(layout_.arcs_of(prepared.piece).size()));
     }
-    if (num_states > max_states) {
-      throw support::LimitExceeded(support::Limit::kStates, static_cast<double>(max_states));
-    }
+    support::require_at_most(num_states, max_states);
     automaton_.final.reserve(num_states);
     automaton_.arcs.reserve(num_arcs);
     for (const Prepared& prepared : layout_.prepared) {
@@ -118,7 +116,7 @@ class PreparedStates {
 
  private:
   void add(const Prepared& prepared) {
-    // State 1 of a piece is the state that stands for its rule; the others are new.
+    // State 1 of a piece becomes the placeholder of its rule; the others are new.
     const int32_t base = automaton_.num_states();
     const int32_t end = std::exchange(automaton_.arcs[begins_[prepared.rule]].target, base);
     const auto moved = [&](int32_t state) { return state == 1 ? end : base + state - (state > 1); };
@@ -140,10 +138,10 @@ class PreparedStates {
 
 DeterministicRules determinize(const NestedLayout& layout, int64_t max_states, Budget& budget) {
   Vector<int32_t> symbol_of(budget);
-  OverSymbols network(layout, budget);
+  SymbolNfa network(layout, budget);
   Minimal found = merged(network.determinized(max_states, symbol_of, budget), budget);
   if (found.start != kNone && !layout.prepared.empty()) {
-    PreparedStates(layout, symbol_of, found.start, found.automaton, budget).add_all(max_states, budget);
+    PreparedRules(layout, symbol_of, found.start, found.automaton, budget).add_all(max_states, budget);
   }
   RuleSymbols symbols{symbol_of[255] + 1, layout.num_labels, layout.num_rules(), Vector<int32_t>(budget)};
   symbols.exit_offsets.assign(layout.first_exit.begin(), layout.first_exit.end());

@@ -1,17 +1,17 @@
-// Determinizes all rules of a network together, as one automaton with symbols in addition to the bytes.
+// Determinizes all rules of a grammar together, as one automaton with symbols in addition to the bytes.
 //
 //     start r       leads from the first state to the start of rule r
-//     call r        leads from a place where rule r is called to a separate state, from which
-//     exit (r, i)   leads to where the text continues after rule r ended in its exit i;
-//                   and from where rule r ends in that exit to the last state
+//     call r        leads from a state that calls rule r to a separate state, from which
+//     exit (r, i)   leads to the continuation after rule r ended in exit i;
+//                   it also leads from the states where rule r ends in exit i to the last state
 //
-// So a place where the same rule is called on several paths at once becomes one call, whose exits lead to everything
-// that may follow: the subset construction over these symbols is the determinization of visibly pushdown automata (Alur
-// & Madhusudan, "Visibly pushdown languages", STOC 2004, theorem 2), in which a rule already reads at once everything
-// that may be asked for between two brackets.
+// So one call with all its continuations represents calls of the same rule on several paths. The subset construction
+// over these symbols is the determinization of visibly pushdown automata (Alur & Madhusudan, "Visibly pushdown
+// languages", STOC 2004, theorem 2), for grammars in which a rule reads everything that may stand between two
+// brackets.
 //
-// A prepared rule takes no part in this: nothing stands between its start and its end, and its states are inserted
-// there afterwards.
+// A prepared rule is excluded: an epsilon arc connects its start and its end, and its states are inserted there
+// afterwards.
 #pragma once
 
 #include "automata/arc_rows.h"
@@ -40,10 +40,10 @@ struct DeterministicRules {
   Vector<uint8_t> has_text;     // [X], whether some text ends in an exit
 };
 
-// Throws LimitExceeded past `max_states`.
+// Throw LimitExceeded past `max_states`.
 DeterministicRules determinize(const NestedLayout& layout, int64_t max_states, Budget& budget);
 
-// The minimal automaton of a layout of one rule, which calls none.
+// Return the minimal automaton of a layout of one rule, which calls none.
 ByteTables regular(const NestedLayout& layout, int64_t max_states, int64_t dense_bytes, Budget& budget);
 
 }  // namespace automata

@@ -10,18 +10,18 @@ namespace automata {
 
 namespace {
 
-// What a symbol stands for until all copies are known: a byte or label, or the number of a copy or of a copy's exit.
-enum class Kind : int32_t { kRead, kStart, kCall, kExit };
+// The meaning of a symbol until all copies are known: a byte or label, or the number of a copy or of a copy's exit.
+enum class SymbolKind : int32_t { kRead, kStart, kCall, kExit };
 
 struct CopiedArc {
   int32_t source;
-  Kind kind;
+  SymbolKind kind;
   int32_t number, target;
 };
 
-class Copies {
+class RuleCopies {
  public:
-  Copies(const DeterministicRules& rules, Budget& budget)
+  RuleCopies(const DeterministicRules& rules, Budget& budget)
       : symbols_(rules.symbols),
         final_(rules.final),
         rows_(rules.rows),
@@ -34,24 +34,22 @@ class Copies {
     for (const Arc& arc : rows_[rules.start]) rule_start_[arc.symbol - symbols_.first_start()] = arc.target;
     for (int32_t rule = 0; rule < symbols_.num_rules; ++rule) {
       rule_of_exit_.resize(symbols_.exit_offsets[rule + 1], rule);
-      num_ways_ = std::max(num_ways_, symbols_.num_exits(rule));
+      num_exits_ = std::max(num_exits_, symbols_.num_exits(rule));
     }
     wanted_.push(0);
     wanted_.push(0);
     wanted_.close();
   }
 
-  // Adds all wanted copies, and transitively those that they call.
+  // Add all wanted copies, and transitively those that they call.
   void add_all(int64_t max_states) {
     for (int32_t copy = 0; copy < wanted_.size(); ++copy) {
       add(copy);
-      if (num_states_ > max_states) {
-        throw support::LimitExceeded(support::Limit::kStates, static_cast<double>(max_states));
-      }
+      support::require_at_most(num_states_, max_states);
     }
   }
 
-  // The copies as one automaton; all of them have the same number of exits.
+  // Return the copies as one automaton; all of them have the same number of exits.
   DeterministicRules automaton() const {
     const int32_t num_copies = wanted_.size(), first = symbols_.first_start();
     const int32_t begins[] = {0, first, first + num_copies, first + 2 * num_copies};
@@ -62,7 +60,7 @@ class Copies {
       arcs.arcs.push_back({arc.source, begins[static_cast<int32_t>(arc.kind)] + arc.number, arc.target});
     }
     RuleSymbols symbols{symbols_.num_blocks, symbols_.num_labels, num_copies, Vector<int32_t>(budget_)};
-    for (int32_t copy = 0; copy <= num_copies; ++copy) symbols.exit_offsets.push_back(copy * num_ways_);
+    for (int32_t copy = 0; copy <= num_copies; ++copy) symbols.exit_offsets.push_back(copy * num_exits_);
     Minimal minimal = minimize(arcs, budget_);
     const int32_t num_states = minimal.automaton.num_states();
     return {minimal.start,
@@ -74,17 +72,17 @@ class Copies {
   }
 
  private:
-  int32_t way_of(int32_t symbol) const {
+  int32_t exit_of(int32_t symbol) const {
     const int32_t exit = symbol - symbols_.first_exit();
     return exit - symbols_.exit_offsets[rule_of_exit_[exit]];
   }
   bool is_exit(const Arc& arc) const { return arc.symbol >= symbols_.first_exit(); }
-  // Returns whether an arc ends a rule in an exit that is not among the wanted ones, which ascend.
+  // Return whether an arc ends a rule in an exit that is not among the wanted ones, which ascend.
   bool is_unwanted(const Arc& arc, std::span<const int32_t> exits) const {
-    return is_exit(arc) && final_[arc.target] && !std::ranges::binary_search(exits, way_of(arc.symbol));
+    return is_exit(arc) && final_[arc.target] && !std::ranges::binary_search(exits, exit_of(arc.symbol));
   }
 
-  // Adds a copy, and marks the copies that it calls as wanted.
+  // Add a copy, and mark the copies that it calls as wanted.
   void add(int32_t copy) {
     const Vector<int32_t> key(wanted_[copy].begin(), wanted_[copy].end(), budget_);
     const int32_t start = rule_start_[key[0]];
@@ -93,12 +91,12 @@ class Copies {
     keep_coaccessible(states, exits);
     std::ranges::sort(states);
     for (int32_t state : states) local_[state] = num_states_++;
-    found_.push_back({kFirstState, Kind::kStart, copy, local_[start]});
+    found_.push_back({kFirstState, SymbolKind::kStart, copy, local_[start]});
     // Calls come first, so that copies are numbered in their order.
     for (int32_t state : states) {
       for (const Arc& arc : rows_[state]) {
         if (arc.symbol >= symbols_.first_call() && !is_exit(arc) && local_[arc.target] != kNone) {
-          found_.push_back({local_[state], Kind::kCall, copy_of_call(arc.target), local_[arc.target]});
+          found_.push_back({local_[state], SymbolKind::kCall, copy_of_call(arc.target), local_[arc.target]});
         }
       }
     }
@@ -106,7 +104,7 @@ class Copies {
     for (int32_t state : states) local_[state] = kNone;
   }
 
-  // The states that can be reached from a start, except the last state, and including the start.
+  // Return the states that can be reached from a start, except the last state, and including the start.
   Vector<int32_t> reached(int32_t start, std::span<const int32_t> exits) {
     Vector<int32_t> states(1, start, budget_);
     local_[start] = 0;
@@ -120,7 +118,7 @@ class Copies {
     }
     return states;
   }
-  // Keeps those of some states, numbered in `local_`, from which a wanted exit is reached; the others lose their
+  // Keep those of some states, numbered in `local_`, from which a wanted exit is reached; the others lose their
   // numbers.
   void keep_coaccessible(Vector<int32_t>& states, std::span<const int32_t> exits) {
     Vector<Edge> edges(budget_);
@@ -142,29 +140,29 @@ class Copies {
     });
   }
 
-  // The copy of the rule whose call leads to `follows`, for the exits after which the text continues.
+  // Return the copy of the rule whose call leads to `follows`, for the exits after which the text continues.
   int32_t copy_of_call(int32_t follows) {
     wanted_.discard();
     for (const Arc& arc : rows_[follows]) {
       if (local_[arc.target] == kNone) continue;
       if (wanted_.open().empty()) wanted_.push(rule_of_exit_[arc.symbol - symbols_.first_exit()]);
-      wanted_.push(way_of(arc.symbol));
+      wanted_.push(exit_of(arc.symbol));
     }
     return wanted_.close().number;
   }
-  // Adds the arcs of a state except its calls.
+  // Add the arcs of a state except its calls.
   void add_others(int32_t state, int32_t copy, std::span<const int32_t> exits) {
     for (const Arc& arc : rows_[state]) {
       if (arc.symbol < symbols_.first_start()) {
         if (local_[arc.target] != kNone) {
-          found_.push_back({local_[state], Kind::kRead, arc.symbol, local_[arc.target]});
+          found_.push_back({local_[state], SymbolKind::kRead, arc.symbol, local_[arc.target]});
         }
       } else if (is_exit(arc) && final_[arc.target]) {
         if (is_unwanted(arc, exits)) continue;
-        found_.push_back({local_[state], Kind::kExit, copy * num_ways_ + way_of(arc.symbol), kLastState});
+        found_.push_back({local_[state], SymbolKind::kExit, copy * num_exits_ + exit_of(arc.symbol), kLastState});
       } else if (is_exit(arc) && local_[arc.target] != kNone) {
-        const int32_t exit = copy_of_call(state) * num_ways_ + way_of(arc.symbol);
-        found_.push_back({local_[state], Kind::kExit, exit, local_[arc.target]});
+        const int32_t exit = copy_of_call(state) * num_exits_ + exit_of(arc.symbol);
+        found_.push_back({local_[state], SymbolKind::kExit, exit, local_[arc.target]});
       }
     }
     budget_.spend(4 + 4 * static_cast<int64_t>(rows_[state].size()));
@@ -174,7 +172,7 @@ class Copies {
   const Vector<uint8_t>& final_;
   const ArcRows& rows_;
   Vector<int32_t> rule_start_, rule_of_exit_;
-  int32_t num_ways_ = 1;               // the most exits that a rule has
+  int32_t num_exits_ = 1;              // the most exits that a rule has
   Vector<int32_t> local_;              // [Q], the number of a state in the copy being made
   support::Interner<int32_t> wanted_;  // of each copy: the rule, and its wanted exits, ascending
   int32_t num_states_ = kLastState + 1;
@@ -184,18 +182,18 @@ class Copies {
 
 }  // namespace
 
-bool some_unwanted(const Places& places, const DeterministicRules& rules) {
-  for (size_t symbol = 0; symbol < places.symbols.size(); ++symbol) {
-    const int32_t callee = places.symbols[symbol].callee, first = rules.symbols.exit_offsets[callee];
+bool some_unwanted(const AssembledStates& states, const DeterministicRules& rules) {
+  for (size_t symbol = 0; symbol < states.symbols.size(); ++symbol) {
+    const int32_t callee = states.symbols[symbol].callee, first = rules.symbols.exit_offsets[callee];
     for (int32_t way = 0; way < rules.symbols.num_exits(callee); ++way) {
-      if (rules.has_text[first + way] && places.returns[symbol][way] == kNone) return true;
+      if (rules.has_text[first + way] && states.returns[symbol][way] == kNone) return true;
     }
   }
   return false;
 }
 
 DeterministicRules by_exits(const DeterministicRules& rules, int64_t max_states, Budget& budget) {
-  Copies copies(rules, budget);
+  RuleCopies copies(rules, budget);
   copies.add_all(max_states);
   return copies.automaton();
 }

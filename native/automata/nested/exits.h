@@ -10,11 +10,11 @@
 
 namespace automata {
 
-// Returns whether some rule is called where the text cannot continue after one of its exits.
-bool some_unwanted(const Places& places, const DeterministicRules& rules);
+// Return whether some rule is called where the text cannot continue after one of its exits.
+bool some_unwanted(const AssembledStates& states, const DeterministicRules& rules);
 
-// The minimal automaton with a copy of a rule for each set of exits wanted; `has_text` and `interval_of` of the result
-// are empty. Throws LimitExceeded past `max_states`.
+// Return the minimal automaton with a copy of a rule for each set of exits wanted; `has_text` and `interval_of` of the
+// result are empty. Throw LimitExceeded past `max_states`.
 DeterministicRules by_exits(const DeterministicRules& rules, int64_t max_states, Budget& budget);
 
 }  // namespace automata

@@ -9,39 +9,39 @@ namespace automata {
 
 namespace {
 
-// The places around a call, by symbol: `begins` after it was pushed, `returns` after each exit, or kNone.
-struct Following {
+// The states around a call, by symbol: `begins` after it was pushed, `returns` after each exit, or kNone.
+struct CallTargets {
   Vector<int32_t> begins;            // [S]
   support::Matrix<int32_t> returns;  // [S, M]
 };
 
-Following following(const Places& places, Budget& budget) {
-  Following found{Vector<int32_t>(budget), places.returns};
-  for (size_t symbol = 0; symbol < places.symbols.size(); ++symbol) {
-    found.begins.push_back(places.number[places.rule_start[places.symbols[symbol].callee]]);
+CallTargets call_targets(const AssembledStates& states, Budget& budget) {
+  CallTargets found{Vector<int32_t>(budget), states.returns};
+  for (size_t symbol = 0; symbol < states.symbols.size(); ++symbol) {
+    found.begins.push_back(states.number[states.rule_start[states.symbols[symbol].callee]]);
     for (int32_t& after : found.returns[symbol]) {
-      if (after != kNone) after = places.number[after];
+      if (after != kNone) after = states.number[after];
     }
   }
   return found;
 }
 
 // Paths from states to exits, by height.
-class Ways {
+class ExitPaths {
  public:
-  Ways(int32_t num_states, const PlaceSteps& steps, const Following& following, Budget& budget)
+  ExitPaths(int32_t num_states, const AssembledSteps& steps, const CallTargets& call_targets, Budget& budget)
       : num_states_(num_states),
-        num_exits_(static_cast<int32_t>(following.returns.columns())),
+        num_exits_(static_cast<int32_t>(call_targets.returns.columns())),
         steps_(steps),
-        following_(following),
+        call_targets_(call_targets),
         before_(entering(num_states, steps.edges, budget)),
-        pushing_(entering(static_cast<int32_t>(following.begins.size()), steps.calls, budget)),
+        pushing_(entering(static_cast<int32_t>(call_targets.begins.size()), steps.calls, budget)),
         returning_(support::grouped(
-            num_states + 1, following.returns.values().size(),
-            [&](size_t cell) { return following.returns.values()[cell] + 1; }, budget)),
+            num_states + 1, call_targets.returns.values().size(),
+            [&](size_t cell) { return call_targets.returns.values()[cell] + 1; }, budget)),
         room_(static_cast<size_t>(num_states) * num_exits_, kNone, budget),
         found_(budget),
-        allowed_(following.begins.size(), true, budget),
+        allowed_(call_targets.begins.size(), true, budget),
         budget_(budget) {
     for (const RuleEnd& end : steps.ends) find(end.state, end.exit, 0);
   }
@@ -59,7 +59,7 @@ class Ways {
       std::ranges::fill(allowed_, true);
     }
   }
-  // The least room of the paths of a state.
+  // Return the least room of the paths of a state.
   int32_t least(int32_t state) const {
     int32_t least = kNone;
     for (int32_t exit = 0; exit < num_exits_; ++exit) {
@@ -82,7 +82,7 @@ class Ways {
       for (int32_t edge : before_[state]) find(steps_.edges[edge].source, exit, height);
       for (int32_t cell_of_return : returning_[state + 1]) {
         const int32_t symbol = cell_of_return / num_exits_, ended = cell_of_return % num_exits_;
-        const int32_t inside = room_[cell({following_.begins[symbol], ended})];
+        const int32_t inside = room_[cell({call_targets_.begins[symbol], ended})];
         if (!allowed_[symbol] || inside == kNone || inside >= height) continue;
         for (int32_t call : pushing_[symbol]) find(steps_.calls[call].source, exit, height);
         budget_.spend(static_cast<int64_t>(pushing_[symbol].size()));
@@ -90,21 +90,21 @@ class Ways {
       budget_.spend(2 + static_cast<int64_t>(before_[state].size() + returning_[state + 1].size()));
     }
   }
-  // Disallows symbols after which some continuation has no path yet; returns whether there were any.
+  // Disallow symbols after which some continuation has no path yet; return whether there were any.
   bool take_out() {
     bool some = false;
     for (size_t symbol = 0; symbol < allowed_.size(); ++symbol) {
       const auto lost = [&](int32_t after) { return after != kNone && least(after) == kNone; };
-      if (!allowed_[symbol] || std::ranges::none_of(following_.returns[symbol], lost)) continue;
+      if (!allowed_[symbol] || std::ranges::none_of(call_targets_.returns[symbol], lost)) continue;
       allowed_[symbol] = false, some = true;
     }
-    budget_.spend(static_cast<int64_t>(following_.returns.values().size()));
+    budget_.spend(static_cast<int64_t>(call_targets_.returns.values().size()));
     return some;
   }
 
   const int32_t num_states_, num_exits_;
-  const PlaceSteps& steps_;
-  const Following& following_;
+  const AssembledSteps& steps_;
+  const CallTargets& call_targets_;
   const support::Groups before_, pushing_, returning_;  // edges, calls and cells of `returns`, by target
   Vector<int32_t> room_;                                // [N, M]
   Vector<RuleEnd> found_;                               // in order of height
@@ -112,19 +112,20 @@ class Ways {
   Budget& budget_;
 };
 
-Vector<int32_t> by_state_with_one_exit(int32_t num_states, const PlaceSteps& steps, const Following& following,
+Vector<int32_t> by_state_with_one_exit(int32_t num_states, const AssembledSteps& steps, const CallTargets& call_targets,
                                        Budget& budget) {
   Vector<PushingCall> calls(budget);
   for (const Edge& call : steps.calls) {
-    const int32_t back = following.returns[call.target][0];
-    if (back != kNone) calls.push_back({call.source, following.begins[call.target], back, 1});
+    const int32_t back = call_targets.returns[call.target][0];
+    if (back != kNone) calls.push_back({call.source, call_targets.begins[call.target], back, 1});
   }
   return headrooms(num_states, steps.edges, calls, std::views::transform(steps.ends, &RuleEnd::state), budget);
 }
 
-Vector<int32_t> by_state(int32_t num_states, const PlaceSteps& steps, const Following& following, Budget& budget) {
-  if (following.returns.columns() == 1) return by_state_with_one_exit(num_states, steps, following, budget);
-  Ways ways(num_states, steps, following, budget);
+Vector<int32_t> by_state(int32_t num_states, const AssembledSteps& steps, const CallTargets& call_targets,
+                         Budget& budget) {
+  if (call_targets.returns.columns() == 1) return by_state_with_one_exit(num_states, steps, call_targets, budget);
+  ExitPaths ways(num_states, steps, call_targets, budget);
   ways.find_all();
   Vector<int32_t> room(budget);
   for (int32_t state = 0; state < num_states; ++state) room.push_back(ways.least(state));
@@ -133,12 +134,12 @@ Vector<int32_t> by_state(int32_t num_states, const PlaceSteps& steps, const Foll
 
 }  // namespace
 
-NestedHeadroom headrooms(const Places& places, const PlaceSteps& steps, Budget& budget) {
-  const Following follows = following(places, budget);
-  const auto num_states = static_cast<int32_t>(places.states.size());
+NestedHeadroom headrooms(const AssembledStates& states, const AssembledSteps& steps, Budget& budget) {
+  const CallTargets follows = call_targets(states, budget);
+  const auto num_states = static_cast<int32_t>(states.states.size());
   NestedHeadroom found{by_state(num_states, steps, follows, budget), Vector<int32_t>(budget)};
   for (int32_t& room : found.of_state) room = std::max(room, 0);
-  for (size_t symbol = 0; symbol < places.symbols.size(); ++symbol) {
+  for (size_t symbol = 0; symbol < states.symbols.size(); ++symbol) {
     int32_t most = 0;
     for (int32_t after : follows.returns[symbol]) {
       if (after != kNone) most = std::max(most, found.of_state[after]);

@@ -74,8 +74,7 @@ WrittenLayout written(const NestedLayout& layout, size_t num_more_arcs, Budget& 
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max() - 2;
   const Sizes sizes = sizes_of(layout);
   // Each call takes one more state when it is determinized.
-  if (sizes.states + static_cast<int64_t>(layout.calls.size()) > kMost)
-    throw support::LimitExceeded(support::Limit::kStates, static_cast<double>(kMost));
+  support::require_at_most(sizes.states + static_cast<int64_t>(layout.calls.size()), kMost);
   WrittenLayout found{layout.num_states, Vector<Range>(budget), Vector<Edge>(budget)};
   found.arcs.reserve(sizes.arcs + num_more_arcs);
   found.epsilon.reserve(sizes.epsilon);

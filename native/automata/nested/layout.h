@@ -5,13 +5,13 @@
 //     copy       a piece between two states
 //     counter    a piece between two states, some of whose states are counted whenever they are entered
 //     call       a state where a rule is called; after exit i of the rule the text continues at
-//                targets[first_target + i], or nowhere if that is kNone
+//                targets[first_target + i], or not at all if that is kNone
 //     prepared   a rule that is one deterministic piece: an epsilon arc between its start and its only end stands for
 //                it, until the states of the piece replace it at the end
 //
 // States are numbered across all rules, after the first two, which lead to the starts of all rules and are reached from
 // their ends. Exits are numbered across all rules as well. Symbols of arcs are bytes and, from kFirstLabel up, labels.
-// (`automata/nested/network.py` defines networks, `automata/nested/laying.py` makes the layout.)
+// (`automata/visibly_pushdown/grammar.py` defines networks, `automata/visibly_pushdown/layout.py` makes the layout.)
 #pragma once
 
 #include <cstdint>
@@ -88,13 +88,13 @@ struct NestedLayout {
     return {piece_epsilon.data() + piece_epsilon_offsets[piece],
             piece_epsilon.data() + piece_epsilon_offsets[piece + 1]};
   }
-  // Where a call continues, by exit of its rule.
+  // Return where a call continues, by exit of its rule.
   std::span<const int32_t> targets_of(const Call& call) const {
     return {targets.data() + call.first_target, static_cast<size_t>(first_exit[call.rule + 1] - first_exit[call.rule])};
   }
 };
 
-// The returns of all calls, without those that lead nowhere.
+// List the returns of all calls, without exits after which the text cannot continue.
 Vector<Return> returns_of(const NestedLayout& layout, Budget& budget);
 
 // All arcs, with the states within chains and copies numbered after those of the network, and room for some more arcs.

@@ -10,12 +10,6 @@ namespace {
 
 constexpr int kRounds = 2;
 
-// An entry of the key of a state: one of its transitions; the first entry tells whether the state is final.
-struct Entry {
-  int32_t symbol, target;
-  bool operator==(const Entry&) const = default;
-};
-
 class Merging {
  public:
   Merging(Transitions&& automaton, Budget& budget)
@@ -28,9 +22,9 @@ class Merging {
     drop_dead_ends();
   }
 
-  // Finds a representative for each state by its transitions, whose targets are then representatives.
+  // Find a representative for each state by its transitions, whose targets are then representatives.
   void merge() {
-    support::Interner<Entry> known(budget_);
+    support::Interner<OutArc> known(budget_);
     Vector<int32_t> first(budget_);  // the state of each row
     for (int32_t state : from_the_end_) {
       if (standing_[state] != state) continue;
@@ -47,7 +41,7 @@ class Merging {
     }
   }
 
-  // The automaton of the representatives.
+  // Return the automaton of the representatives.
   Minimal renumbered() const {
     const int32_t num_states = rows_.num_states();
     Vector<int32_t> number(num_states, kNone, budget_);
@@ -90,7 +84,7 @@ class Merging {
   const Vector<uint8_t> final_;
   ArcRows rows_;
   const Vector<int32_t> from_the_end_;  // the coaccessible states, those nearest to an end first
-  Vector<int32_t> standing_;            // [Q], kNone for states that lead nowhere
+  Vector<int32_t> standing_;            // [Q], kNone for states that are not coaccessible
   Budget& budget_;
 };
 

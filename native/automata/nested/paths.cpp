@@ -7,6 +7,7 @@
 #include "automata/distance.h"
 #include "automata/intervals.h"
 #include "automata/minimize.h"
+#include "support/matrix.h"
 
 namespace automata {
 
@@ -21,7 +22,7 @@ Vector<Edge> edges_of(const ArcsByState& arcs, int32_t num_states, Budget& budge
   return edges;
 }
 
-// The least number of counted states from each state to an end: a search with edges of length 0 and 1.
+// Return the least number of counted states from each state to an end: a search with edges of length 0 and 1.
 Vector<int32_t> least_numbers(const ByteTables& automaton, const Vector<Edge>& edges,
                               std::span<const uint8_t> is_counted, Budget& budget) {
   const support::Groups into = entering(automaton.num_states(), edges, budget);
@@ -49,7 +50,7 @@ Vector<int32_t> least_numbers(const ByteTables& automaton, const Vector<Edge>& e
   return least;
 }
 
-// The greatest number of counted states from each state to an end.
+// Return the greatest number of counted states from each state to an end.
 Vector<int32_t> most_numbers(const ArcsByState& arcs, int32_t num_states, const Vector<Edge>& edges,
                              std::span<const uint8_t> is_counted, Budget& budget) {
   Vector<int32_t> most(num_states, kEndless, budget);
@@ -63,10 +64,10 @@ Vector<int32_t> most_numbers(const ArcsByState& arcs, int32_t num_states, const 
 }
 
 // Checks that the numbers of a state, which follow from those of its targets, have no gap.
-class Exactness {
+class ContiguityCheck {
  public:
-  Exactness(const ByteTables& automaton, const ArcsByState& arcs, std::span<const uint8_t> is_counted,
-            const PathNumbers& numbers, Budget& budget)
+  ContiguityCheck(const ByteTables& automaton, const ArcsByState& arcs, std::span<const uint8_t> is_counted,
+                  const PathNumbers& numbers, Budget& budget)
       : automaton_(automaton),
         arcs_(arcs),
         is_counted_(is_counted),
@@ -100,9 +101,9 @@ class Exactness {
 };
 
 // The reachable pairs of a state and a count, and the arcs between them.
-class Pairs {
+class CountedProduct {
  public:
-  Pairs(const ByteTables& automaton, std::span<const CountedState> states, CountedRange range, Budget& budget)
+  CountedProduct(const ByteTables& automaton, std::span<const CountedState> states, CountedRange range, Budget& budget)
       : final(budget),
         ranges(budget),
         automaton_(automaton),
@@ -110,7 +111,7 @@ class Pairs {
         range_(range),
         bound_(range.high == kNone ? range.low : range.high),
         arcs_(automaton, budget),
-        number_(product(states.size(), static_cast<size_t>(bound_) + 1), kNone, budget),
+        number_(static_cast<size_t>(bound_) + 1, states.size(), kNone, budget),
         pairs_(budget),
         budget_(budget) {}
 
@@ -127,13 +128,8 @@ class Pairs {
     int32_t state, count;
   };
 
-  // If the product would overflow, a size that any budget refuses.
-  static size_t product(size_t num_states, size_t num_counts) {
-    constexpr size_t kMost = size_t{1} << 31;
-    return num_states && num_counts > kMost / num_states ? kMost << 16 : num_states * num_counts;
-  }
   int32_t number(Pair pair) {
-    int32_t& known = number_[static_cast<size_t>(pair.count) * states_.size() + pair.state];
+    int32_t& known = number_[pair.count][pair.state];
     if (known == kNone) {
       known = static_cast<int32_t>(pairs_.size());
       pairs_.push_back(pair);
@@ -146,7 +142,7 @@ class Pairs {
     for (const ByteArc& arc : arcs_[state]) {
       const CountedState& target = states_[arc.target];
       int64_t after = static_cast<int64_t>(count) + target.is_counted;
-      // Without an upper bound, the lower bound stands for all numbers above it.
+      // Without an upper bound, the lower bound represents all numbers above it.
       if (range_.high == kNone) after = std::min<int64_t>(after, bound_);
       if (!leads_on(after, range_, target.least, target.most) || after > bound_) continue;
       ranges.push_back({at, arc.low, arc.high, number({arc.target, static_cast<int32_t>(after)})});
@@ -159,7 +155,7 @@ class Pairs {
   const CountedRange range_;
   const int32_t bound_;
   const ArcsByState arcs_;
-  Vector<int32_t> number_;  // by count and state
+  support::Matrix<int32_t> number_;  // by count and state
   Vector<Pair> pairs_;
   Budget& budget_;
 };
@@ -176,7 +172,7 @@ PathNumbers path_numbers(const ByteTables& automaton, std::span<const uint8_t> i
   Vector<Edge> inside(budget);
   std::ranges::copy_if(edges, std::back_inserter(inside), [&](const Edge& edge) { return !is_counted[edge.target]; });
   found.is_exact = bottom_up(num_states, inside, budget).size() == static_cast<size_t>(num_states);
-  Exactness exactness(automaton, arcs, is_counted, found, budget);
+  ContiguityCheck exactness(automaton, arcs, is_counted, found, budget);
   for (int32_t state = 0; state < num_states && found.is_exact; ++state) {
     found.is_exact = exactness.holds(state);
     budget.spend(1 + 8 * static_cast<int64_t>(arcs[state].size()));
@@ -189,7 +185,7 @@ ByteTables expanded_paths(const ByteTables& automaton, std::span<const CountedSt
   Transitions written(budget);
   Vector<int32_t> interval_of(budget);
   {
-    Pairs pairs(automaton, states, range, budget);
+    CountedProduct pairs(automaton, states, range, budget);
     pairs.expand_all(start);
     Intervals over = over_intervals(pairs.ranges, 0, budget);
     written.final = std::move(pairs.final), written.arcs = std::move(over.arcs);

@@ -4,7 +4,8 @@
 //
 // After c counted states have been entered, the text can be completed from a state if some number between its least and
 // its most lies between `low - c` and `high - c`. This is exact if one of the bounds is no restriction, or if every
-// number between least and most is that of some text. (`automata/nested/paths.py` explains what this is used for.)
+// number between least and most is that of some text. (`automata/visibly_pushdown/paths.py` explains what this is used
+// for.)
 #pragma once
 
 #include <span>
@@ -18,7 +19,7 @@ struct CountedRange {
   int32_t low, high;  // the least and greatest number of counted states entered; kNone for no bound
 };
 
-// Returns whether a text can be completed from a state after `count` counted states have been entered.
+// Return whether a text can be completed from a state after `count` counted states have been entered.
 inline bool leads_on(int64_t count, CountedRange range, int32_t least, int32_t most) {
   return (range.high == kNone || count + least <= range.high) && count + most >= range.low;
 }
@@ -28,10 +29,10 @@ struct PathNumbers {
   Vector<int32_t> least, most;  // [Q]
 };
 
-// The numbers of an automaton without labels, each of whose cycles contains a counted state.
+// Return the numbers of an automaton without labels, each of whose cycles contains a counted state.
 PathNumbers path_numbers(const ByteTables& automaton, std::span<const uint8_t> is_counted, Budget& budget);
 
-// Writes the paths out: the minimal automaton of the texts from `start` on. `states` holds the numbers of each state.
+// Write the paths out: the minimal automaton of the texts from `start` on. `states` holds the numbers of each state.
 ByteTables expanded_paths(const ByteTables& automaton, std::span<const CountedState> states, int32_t start,
                           CountedRange range, int64_t dense_bytes, Budget& budget);
 

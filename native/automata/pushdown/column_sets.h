@@ -34,7 +34,7 @@ class ColumnSets {
     const auto at = static_cast<size_t>(column);
     return make([&](size_t word) { return word == at / 64 ? uint64_t{1} << at % 64 : 0; });
   }
-  // The columns in which a row is not kNone.
+  // Return the columns in which a row is not kNone.
   int32_t of(std::span<const int32_t> row) {
     return make([&](size_t word) {
       uint64_t bits = 0;
@@ -59,7 +59,7 @@ class ColumnSets {
     if (left == right) return kEmpty;
     return make([&](size_t word) { return sets_[left][word] & ~sets_[right][word]; });
   }
-  // Calls `each(column)` in ascending order; `each` must not make sets.
+  // Call `each(column)` in ascending order; `each` must not make sets.
   template <class Each>
   void visit(int32_t set, Each each) const {
     for (size_t word = 0; word < num_words_; ++word) {

@@ -9,16 +9,11 @@ namespace automata {
 
 namespace {
 
-// A plain copy of the exact size, to be handed out; it stays charged.
-template <class T>
-std::vector<T> exact(const Vector<T>& values, Budget& budget) {
-  budget.charge(sizeof(T) * values.size());
-  return {values.begin(), values.end()};
-}
+using support::charged_copy;
 
 // NumberRows while they are written.
-struct Written {
-  explicit Written(Budget& budget) : offsets(1, 0, budget), numbers(budget) {}
+struct RowsWriter {
+  explicit RowsWriter(Budget& budget) : offsets(1, 0, budget), numbers(budget) {}
 
   void end_row() {
     if (numbers.size() > INT32_MAX) throw std::length_error("there are more numbers than 32 bits can count");
@@ -28,11 +23,11 @@ struct Written {
   Vector<int32_t> offsets, numbers;
 };
 
-NumberRows exact(const Written& rows, Budget& budget) {
-  return {exact(rows.offsets, budget), exact(rows.numbers, budget)};
+NumberRows charged_copy(const RowsWriter& rows, Budget& budget) {
+  return {charged_copy(rows.offsets, budget), charged_copy(rows.numbers, budget)};
 }
 
-void write_elements(const Stacks& stacks, std::span<const Element> elements, Written& rows, Budget& budget) {
+void write_elements(const Stacks& stacks, std::span<const Element> elements, RowsWriter& rows, Budget& budget) {
   for (const auto& [stack, state] : elements) {
     const Vector<int32_t> symbols = symbols_of(stacks, stack, budget);
     rows.numbers.push_back(static_cast<int32_t>(symbols.size()));
@@ -42,7 +37,7 @@ void write_elements(const Stacks& stacks, std::span<const Element> elements, Wri
   rows.end_row();
 }
 
-// Sorts the values from `begin` on and removes duplicates. There may be millions, so comparisons are charged.
+// Sort the values from `begin` on and remove duplicates. There may be millions, so comparisons are charged.
 template <class T>
 void sort_unique_from(Vector<T>& values, size_t begin, Budget& budget) {
   const auto first = values.begin() + static_cast<ptrdiff_t>(begin);
@@ -53,7 +48,7 @@ void sort_unique_from(Vector<T>& values, size_t begin, Budget& budget) {
   values.erase(std::unique(first, values.end()), values.end());
 }
 
-// The steps of each state without shared ones.
+// Return the steps of each state without shared ones.
 Vector<ColumnStep> steps_of(const Determinizer& found, Budget& budget) {
   const support::Groups by_state = support::grouped(
       found.num_states(), found.groups.size(), [&](size_t g) { return found.groups[g].state; }, budget);
@@ -62,9 +57,9 @@ Vector<ColumnStep> steps_of(const Determinizer& found, Budget& budget) {
     const size_t begin = steps.size();
     for (int32_t g : by_state[state]) {
       const StepGroup& group = found.groups[g];
-      const auto row = group.in_network ? found.places.row(group.leads) : std::span<const int32_t>();
+      const auto row = group.in_network ? found.network.row(group.leads) : std::span<const int32_t>();
       found.sets.visit(group.columns, [&](int32_t column) {
-        const int32_t target = group.in_network ? found.state_of_place[row[column]] : group.leads;
+        const int32_t target = group.in_network ? found.state_of_single[row[column]] : group.leads;
         steps.push_back({state, column, group.pops, group.pushes, target});
       });
       budget.spend(found.sets.num_columns());
@@ -75,47 +70,46 @@ Vector<ColumnStep> steps_of(const Determinizer& found, Budget& budget) {
 }
 
 // Finds which symbols may lie under states and symbols, and the headroom.
-class Kinds {
+class StackContents {
  public:
-  Kinds(Determinizer& found, Budget& budget)
+  StackContents(Determinizer& found, Budget& budget)
       : found_(found),
         budget_(budget),
-        room_(found.places.headrooms()),
+        room_(found.network.headrooms()),
         kinds_(budget),
         symbols_(budget) {}
 
-  // The kinds of symbols come before those of states.
-  void write_symbols(Construction& result) {
+  // The contents of symbols come before those of states.
+  void write_symbols(PushdownConstruction& result) {
     Vector<int32_t> kind(budget_), headroom(budget_);
     for (int32_t number = 0; number < found_.sequences.num_symbols(); ++number) {
       const int32_t symbol = found_.sequences.symbol(number);
-      symbols_.intern({&symbol, 1});
+      symbols_.intern(symbol);
       kind.push_back(kinds_.intern(found_.rules_below(symbol)).number);
       headroom.push_back(least_needed(found_.elements_of(symbol)));
     }
-    result.symbol_kind = exact(kind, budget_), result.symbol_headroom = exact(headroom, budget_);
+    result.symbol_kind = charged_copy(kind, budget_), result.symbol_headroom = charged_copy(headroom, budget_);
   }
-  void write_states(Construction& result) {
+  void write_states(PushdownConstruction& result) {
     Vector<int32_t> kind(budget_), headroom(budget_);
-    Written elements(budget_);
+    RowsWriter elements(budget_);
     for (int32_t state = 0; state < found_.num_states(); ++state) {
       const auto own = found_.elements(state);
       write_elements(found_.stacks, own, elements, budget_);
       kind.push_back(kinds_.intern(found_.lowest_rules(own)).number);
       headroom.push_back(least_needed(own));
     }
-    result.elements = exact(elements, budget_);
-    result.state_kind = exact(kind, budget_), result.headroom = exact(headroom, budget_);
+    result.elements = charged_copy(elements, budget_);
+    result.state_kind = charged_copy(kind, budget_), result.headroom = charged_copy(headroom, budget_);
   }
-  void write_below(Construction& result) {
-    Written below(budget_);
+  void write_below(PushdownConstruction& result) {
+    RowsWriter below(budget_);
     for (int32_t kind = 0; kind < kinds_.size(); ++kind) {
-      for (int32_t symbol : found_.under_all(kinds_[kind]))
-        below.numbers.push_back(symbols_.intern({&symbol, 1}).number);
+      for (int32_t symbol : found_.under_all(kinds_[kind])) below.numbers.push_back(symbols_.intern(symbol).number);
       std::sort(below.numbers.begin() + below.offsets.back(), below.numbers.end());
       below.end_row();
     }
-    result.below = exact(below, budget_);
+    result.below = charged_copy(below, budget_);
   }
 
  private:
@@ -138,28 +132,29 @@ class Kinds {
   Budget& budget_;
   const Vector<int32_t> room_;
   support::Interner<int32_t> kinds_;  // sets of rules
-  support::Interner<int32_t> symbols_;
+  support::ValueInterner<int32_t> symbols_;
 };
 
 }  // namespace
 
-Construction construct(const RuleNetwork& network, const ConstructionOptions& options, Budget& budget) {
+PushdownConstruction construct(const RuleNetwork& network, const ConstructionOptions& options, Budget& budget) {
   Determinizer found(network, options, budget);
   found.run();
-  Construction result;
-  result.start = found.place(found.places.start(), kNone), result.end = found.place(found.places.end_state(), kNone);
+  PushdownConstruction result;
+  result.start = found.place(found.network.start(), kNone), result.end = found.place(found.network.end_state(), kNone);
   result.unbounded = found.unbounded, result.unbounded_state = found.unbounded_state;
-  Written elements(budget);
+  RowsWriter elements(budget);
   write_elements(found.stacks, found.unbounded_elements, elements, budget);
-  result.unbounded_elements = exact(elements, budget);
+  result.unbounded_elements = charged_copy(elements, budget);
   {
-    Kinds kinds(found, budget);
-    kinds.write_symbols(result), kinds.write_states(result), kinds.write_below(result);
+    StackContents contents(found, budget);
+    contents.write_symbols(result), contents.write_states(result), contents.write_below(result);
   }
-  result.steps = exact(steps_of(found, budget), budget), result.shared = exact(found.shared, budget);
-  result.came_from = exact(found.came_from, budget), result.too_many = exact(found.too_many, budget);
-  result.parent = exact(found.sequences.parent, budget), result.last = exact(found.sequences.last, budget);
-  result.rule_of = exact(found.places.rules(), budget);
+  result.steps = charged_copy(steps_of(found, budget), budget), result.shared = charged_copy(found.shared, budget);
+  result.came_from = charged_copy(found.came_from, budget), result.too_many = charged_copy(found.too_many, budget);
+  result.parent = charged_copy(found.sequences.parent, budget),
+  result.last = charged_copy(found.sequences.last, budget);
+  result.rule_of = charged_copy(found.network.rules(), budget);
   return result;
 }
 
@@ -182,7 +177,7 @@ std::vector<ColumnStep> with_shared(std::span<const ColumnStep> steps, std::span
     }
     sort_unique_from(found, begin, budget);
   }
-  return exact(found, budget);
+  return charged_copy(found, budget);
 }
 
 std::vector<Move> moves_of(std::span<const ColumnStep> steps, Budget& budget) {
@@ -199,7 +194,7 @@ std::vector<Move> moves_of(std::span<const ColumnStep> steps, Budget& budget) {
     sort_unique_from(moves, begin, budget);
     steps = steps.subspan(count);
   }
-  return exact(moves, budget);
+  return charged_copy(moves, budget);
 }
 
 }  // namespace automata

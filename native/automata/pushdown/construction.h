@@ -1,49 +1,47 @@
 // The subset construction over configurations with a common stack.
 //
 // A state of the deterministic automaton is a set of elements, each a local stack and a state of the network: the
-// configurations that the text so far may have led to, insofar as they differ. The common bottom part of all local
-// stacks lies on the real stack, so most sets are one element with an empty local stack, which is a state of the
-// network.
+// configurations that the text so far may have led to, relative to their common stack. The common bottom part of the
+// local stacks lies on the real stack, so most sets are one element with an empty local stack.
 //
-// Where callers differ but the called rule does not, the set is a product: any of some stacks, with any of some
-// elements above it. The stacks become one symbol, a choice, and the elements above it become the state. So
-// `return f(...)` and a call of `returnf(...)` are two derivations at both ends of the brackets, but not within them.
+// Where callers differ but the called rule does not, the set is a product of stacks and of elements above them. The
+// stacks become one symbol, a choice, and the elements become the state. So `return f(...)` and a call of
+// `returnf(...)` are two derivations at the two ends of the brackets, and one between them.
 //
-//     explore    finds the steps of a set as a decision tree. At its root is what the elements can read by themselves.
-//                Where an element's rule can end and its local stack is empty, the text continues where the caller
-//                does, which depends on the real stack: for each symbol that may be on top, the step pops it, it is put
-//                under all local stacks, and the tree has a branch (a look)
-//     group      handles many columns at once: those that only one place reads
-//     collision  columns that several places read lead to sets; columns that lead to the same places are handled
-//                together
-//     boundary   what follows words over some columns. Many states inside words end them in the same way: the boundary
-//                is one additional state, which no byte leads to; it is explored once, and all of them share its steps
+//     explore    finds the steps of a set as a decision tree. The root has the columns that the elements read. Where
+//                the rule of an element can end and its local stack is empty, the text continues in the caller, which
+//                depends on the real stack: for each symbol that may be on top, a branch pops it and puts it under all
+//                local stacks (a look)
+//     group      the columns that only one leaf reads, handled together
+//     collision  columns that several leaves read lead to sets; columns with equal targets are handled together
+//     boundary   the continuation after words over some columns. Many states inside words end them in the same way, so
+//                the boundary is one additional state, which no byte leads to; all of them share its steps
 //
-// Equal elements are merged, so two derivations of the same text that lead to the same place cost nothing.
+// Equal elements are merged, so two derivations of one text that reach the same configuration cost nothing.
 //
-// Words (see `automata/pushdown/grammar.py`) are resolved in a set as a whole: reading on has priority, and only
-// columns that no place reads end words; of the words that can end, the one with the highest priority does. A lazy word
-// that can end does so before anything is read. The symbols that may lie under a set are those that may lie under each
-// of its elements.
+// Words (`automata/pushdown/grammar.py`) are resolved for a set as a whole. Reading has priority: only columns that no
+// leaf reads end words, and of the words that can end, the one with the highest priority does. A lazy word that can
+// end does so before anything is read. The symbols that may lie under a set are those that may lie under each of its
+// elements.
 //
-// Side by side, for ambiguous grammars, each configuration advances by itself: a state is a state of the network, a
-// state and a column have a step for each way to continue, and words are resolved within each configuration. Here one
-// column may let any number of calls return at once: after `if a if b x`, whatever follows both. Each place that such a
-// chain of returns passes could also continue otherwise, because a call that returns at once and can do nothing else
-// was a tail call. So a chain longer than `max_configurations` passes more alternatives than may be carried. It is
-// followed as long as no symbol repeats, which terminates. Otherwise the step leads to one more state than may be
-// carried, each of which reads anything, so that whoever runs the automaton notices.
+// For ambiguous grammars configurations advance side by side: a state is a state of the network, a state and a column
+// have a step for each continuation, and words are resolved within each configuration. One column may then make any
+// number of calls return: after `if a if b x`, the text continues after either `if`. Each state that such a chain of
+// returns passes has another continuation, because a call that could only return was a tail call. So a chain longer
+// than `max_configurations` passes more alternatives than may be carried. It is followed until a symbol repeats, which
+// terminates. After that, the step leads to one state more than may be carried, each of which reads anything, so that
+// the automaton reports the overflow when it runs.
 //
-// Symbols are the states of the network and, from `NetworkPlaces::end_state` up, the choices.
+// Symbols are the states of the network and, from `PushdownNetwork::end_state` up, the choices.
 //
 // Rejected: one column at a time (fifty times as many steps as groups); sets with unbounded stacks (the construction
-// need not terminate, instead of giving an answer).
+// need not terminate).
 #pragma once
 
 #include <vector>
 
-#include "automata/pushdown/leading_on.h"
-#include "automata/pushdown/places.h"
+#include "automata/pushdown/coaccessible.h"
+#include "automata/pushdown/network.h"
 
 namespace automata {
 
@@ -71,7 +69,7 @@ struct NumberRows {
   std::vector<int32_t> offsets{0}, numbers;
 };
 
-struct Construction {
+struct PushdownConstruction {
   // Which bound was exceeded, at which state, and with which elements, in the format of a state's elements; the rest is
   // what had been found until then.
   Unbounded unbounded = Unbounded::kNothing;
@@ -82,7 +80,7 @@ struct Construction {
   std::vector<int32_t> rule_of;  // of the network's states, including those that were added
   NumberRows elements;           // of each state: the size of the stack, its symbols from the bottom up, and the state
   std::vector<int32_t> came_from;
-  std::vector<int32_t> too_many;  // the states that stand for more configurations than may be carried
+  std::vector<int32_t> too_many;  // the states that represent more configurations than may be carried
   std::vector<ColumnStep> steps;  // of each state without shared ones, in order and unique
   std::vector<SharedSteps> shared;
   std::vector<int32_t> parent, last;  // sequences, as `sequences_of` takes them; symbols are numbered in order of use
@@ -93,14 +91,14 @@ struct Construction {
   std::vector<int32_t> headroom, symbol_headroom;  // `automata/pushdown/headroom.h`
 };
 
-// Throws LimitExceeded past `max_states`.
-Construction construct(const RuleNetwork& network, const ConstructionOptions& options, Budget& budget);
+// Throw LimitExceeded past `max_states`.
+PushdownConstruction construct(const RuleNetwork& network, const ConstructionOptions& options, Budget& budget);
 
-// The steps including those that states share with others, in order and unique.
+// Return the steps including those that states share with others, in order and unique.
 std::vector<ColumnStep> with_shared(std::span<const ColumnStep> steps, std::span<const SharedSteps> shared,
                                     int32_t num_states, Budget& budget);
 
-// The moves of sorted steps: the steps without their columns, in order and unique.
+// Return the moves of sorted steps: the steps without their columns, in order and unique.
 std::vector<Move> moves_of(std::span<const ColumnStep> steps, Budget& budget);
 
 }  // namespace automata

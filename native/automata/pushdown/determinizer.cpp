@@ -48,15 +48,15 @@ class LeafSet {
 
 }  // namespace
 
-Determinizer::Determinizer(const RuleNetwork& network, const ConstructionOptions& options, Budget& budget)
+Determinizer::Determinizer(const RuleNetwork& rules, const ConstructionOptions& options, Budget& budget)
     : stacks(budget),
-      sets(network.num_classes + 1 + network.num_labels, budget),
-      places(network, stacks, sets, budget),
+      sets(rules.num_classes + 1 + rules.num_labels, budget),
+      network(rules, stacks, sets, budget),
       sequences(stacks, budget),
       unbounded_elements(budget),
       came_from(budget),
       too_many(budget),
-      state_of_place(places.num_states(), kNone, budget),
+      state_of_single(network.num_states(), kNone, budget),
       groups(budget),
       shared(budget),
       options_(options),
@@ -71,15 +71,15 @@ Determinizer::Determinizer(const RuleNetwork& network, const ConstructionOptions
       state_of_boundary_(budget),
       is_boundary_(budget),
       choices_(budget),
-      choices_under_(places.num_rules(), Vector<int32_t>(budget), budget),
-      looks_of_(places.num_rules(), Vector<int32_t>(budget), budget),
+      choices_under_(network.num_rules(), Vector<int32_t>(budget), budget),
+      looks_of_(network.num_rules(), Vector<int32_t>(budget), budget),
       looks_(budget),
       look_again_(budget) {}
 
 // States.
 
 int32_t Determinizer::place(int32_t state, int32_t from) {
-  int32_t& found = state_of_place[state];
+  int32_t& found = state_of_single[state];
   if (found == kNone) {
     const Element alone{Stacks::kEmpty, state};
     found = new_state({&alone, 1}, from);
@@ -89,9 +89,7 @@ int32_t Determinizer::place(int32_t state, int32_t from) {
 }
 
 int32_t Determinizer::new_state(std::span<const Element> elements, int32_t from) {
-  if (num_states() >= options_.max_states) {
-    throw support::LimitExceeded(support::Limit::kStates, static_cast<double>(options_.max_states));
-  }
+  support::require_at_most(int64_t{num_states()} + 1, options_.max_states);
   elements_.insert(elements_.end(), elements.begin(), elements.end());
   element_offsets_.push_back(static_cast<int64_t>(elements_.size()));
   is_boundary_.push_back(false);
@@ -100,7 +98,8 @@ int32_t Determinizer::new_state(std::span<const Element> elements, int32_t from)
   return num_states() - 1;
 }
 
-// The state for an ordered set of elements, without the common part of their stacks; kNone if a bound is exceeded.
+// Return the state for an ordered set of elements, without the common part of their stacks; kNone if a bound is
+// exceeded.
 int32_t Determinizer::set_of(const Elements& elements, int32_t from) {
   if (elements.size() == 1) return place(elements[0].state, from);
   known_sets_.discard();
@@ -124,7 +123,7 @@ void Determinizer::stop(Unbounded reason, std::span<const Element> elements, int
 // Contents of stacks.
 
 Vector<int32_t> Determinizer::stacks_of(int32_t symbol) {
-  const int32_t choice = symbol - places.end_state() - 1;
+  const int32_t choice = symbol - network.end_state() - 1;
   if (choice < 0) return Vector<int32_t>(1, stacks.push(symbol, Stacks::kEmpty), budget_);
   return Vector<int32_t>(choices_[choice].begin(), choices_[choice].end(), budget_);
 }
@@ -132,7 +131,7 @@ Vector<int32_t> Determinizer::stacks_of(int32_t symbol) {
 Vector<int32_t> Determinizer::lowest_rules(std::span<const Element> elements) const {
   Vector<int32_t> rules(budget_);
   for (const auto& [stack, state] : elements) {
-    include(rules, places.rule_of(stack == Stacks::kEmpty ? state : bottom_of(stacks, stack)));
+    include(rules, network.rule_of(stack == Stacks::kEmpty ? state : bottom_of(stacks, stack)));
     budget_.spend(4 + stacks[stack].height);
   }
   return rules;
@@ -150,7 +149,7 @@ Vector<int32_t> Determinizer::under_all(std::span<const int32_t> rules) const {
   Vector<int32_t> found(budget_), next(budget_);
   for (int32_t rule : rules) {
     Vector<int32_t> under(budget_);
-    std::ranges::set_union(places.under(rule), choices_under_[rule], std::back_inserter(under));
+    std::ranges::set_union(network.under(rule), choices_under_[rule], std::back_inserter(under));
     budget_.spend(4 + static_cast<int64_t>(under.size()));
     if (rule == rules.front()) {
       found = std::move(under);
@@ -166,7 +165,7 @@ Vector<int32_t> Determinizer::under_all(std::span<const int32_t> rules) const {
 // Exploration.
 
 void Determinizer::run() {
-  place(places.start(), kNone);
+  place(network.start(), kNone);
   while (unbounded == Unbounded::kNothing) {
     budget_.spend(8);
     if (!tasks_.empty()) {
@@ -191,7 +190,7 @@ void Determinizer::push_set(int32_t at, int32_t popped, int32_t columns, Element
   tasks_.push_back({Task::Kind::kSet, at, popped, columns, kNone, 0, std::move(elements), Vector<int32_t>(budget_)});
 }
 
-// Finds the steps of a state.
+// Find the steps of a state.
 void Determinizer::read_on(int32_t at) {
   const auto own = elements(at);
   push_set(at, Stacks::kEmpty, sets.all(), Elements(own.begin(), own.end(), budget_));
@@ -200,9 +199,9 @@ void Determinizer::read_on(int32_t at) {
 void Determinizer::do_task(Task task) {
   if (task.kind == Task::Kind::kLook) return next_branch(std::move(task));
   if (task.kind == Task::Kind::kReturns) return next_return(std::move(task));
-  if (task.elements.size() == 1 && places.is_plain(task.elements[0].state)) {
+  if (task.elements.size() == 1 && network.is_plain(task.elements[0].state)) {
     const auto [stack, state] = task.elements[0];
-    const Leaf leaf{stack, state, places.columns(state)};
+    const Leaf leaf{stack, state, network.columns(state)};
     return emit({&leaf, 1}, task, task.columns);
   }
   if (!options_.side_by_side) return explore(task);
@@ -212,7 +211,7 @@ void Determinizer::do_task(Task task) {
   }
 }
 
-// Finds the steps over some columns after some symbols have been popped.
+// Find the steps over some columns after some symbols have been popped.
 void Determinizer::explore(const Task& task) {
   const Leaves found = leaves_of(task.elements);
   if (ends_lazily(found)) return end_words(found.leaves, task, task.columns);
@@ -222,7 +221,7 @@ void Determinizer::explore(const Task& task) {
     twice = sets.either(twice, sets.both(once, reads));
     once = sets.either(once, reads);
   }
-  for (int32_t rule : found.ends) after = sets.either(after, places.first(rule));
+  for (int32_t rule : found.ends) after = sets.either(after, network.first(rule));
   const int32_t known = sets.without(once, after);
   emit(found.leaves, task, sets.without(known, twice));
   collide(found.leaves, task, sets.both(known, twice));
@@ -244,7 +243,7 @@ void Determinizer::explore_alone(const Task& task) {
   for (const Leaf& leaf : found.leaves) read = sets.either(read, leaf.columns);
   // Tasks pushed last are done first: the ends of words, and then the rules.
   for (size_t at = found.ends.size(); at-- > 0;) {
-    const int32_t rule = found.ends[at], columns = sets.both(task.columns, places.first(rule));
+    const int32_t rule = found.ends[at], columns = sets.both(task.columns, network.first(rule));
     if (columns == ColumnSets::kEmpty) continue;
     tasks_.push_back(
         {Task::Kind::kReturns, task.at, task.popped, columns, rule, 0, Elements(budget_), Vector<int32_t>(budget_)});
@@ -253,20 +252,20 @@ void Determinizer::explore_alone(const Task& task) {
   if (left != ColumnSets::kEmpty) end_words(found.leaves, task, left);
 }
 
-// The places that some elements reach without reading, and the rules that can end with an empty local stack.
+// Return the places that some elements reach without reading, and the rules that can end with an empty local stack.
 Determinizer::Leaves Determinizer::leaves_of(std::span<const Element> elements) {
   Leaves found{Vector<Leaf>(budget_), Vector<int32_t>(budget_)};
   LeafSet leaves(found.leaves, budget_);
   for (auto [stack, state] : elements) {
     while (true) {
-      const auto closure = places.closure(state);
+      const auto closure = network.closure(state);
       for (const Leaf& leaf : closure.leaves) {
         leaves.add({stack_on(stacks, stack, leaf.pushed, budget_), leaf.state, leaf.columns});
       }
       budget_.spend(4 + 4 * static_cast<int64_t>(closure.leaves.size()));
       if (!closure.ends) break;
       if (stack == Stacks::kEmpty) {
-        include(found.ends, places.rule_of(state));
+        include(found.ends, network.rule_of(state));
         break;
       }
       state = stacks[stack].symbol, stack = stacks[stack].below;
@@ -276,10 +275,10 @@ Determinizer::Leaves Determinizer::leaves_of(std::span<const Element> elements) 
 }
 
 bool Determinizer::ends_lazily(const Leaves& leaves) const {
-  return std::ranges::any_of(leaves.leaves, [&](const Leaf& leaf) { return places.ends_lazily(leaf.state); });
+  return std::ranges::any_of(leaves.leaves, [&](const Leaf& leaf) { return network.ends_lazily(leaf.state); });
 }
 
-// Adds the steps over the columns that only one place reads.
+// Add the steps over the columns that only one leaf reads.
 void Determinizer::emit(std::span<const Leaf> leaves, const Task& task, int32_t columns) {
   if (columns == ColumnSets::kEmpty) return;
   for (const Leaf& leaf : leaves) {
@@ -287,7 +286,7 @@ void Determinizer::emit(std::span<const Leaf> leaves, const Task& task, int32_t 
     if (reads == ColumnSets::kEmpty) continue;
     const int32_t pops = sequences.of(task.popped), pushes = sequences.of(leaf.pushed);
     groups.push_back({task.at, pops, pushes, leaf.state, reads, true});
-    const auto row = places.row(leaf.state);
+    const auto row = network.row(leaf.state);
     int32_t before = kNone;
     sets.visit(reads, [&](int32_t column) {
       if (row[column] != before) place(row[column], task.at);
@@ -297,7 +296,7 @@ void Determinizer::emit(std::span<const Leaf> leaves, const Task& task, int32_t 
   }
 }
 
-// Adds the steps over the columns that several places read.
+// Add the steps over the columns that several leaves read.
 void Determinizer::collide(std::span<const Leaf> all_leaves, const Task& task, int32_t columns) {
   if (columns == ColumnSets::kEmpty) return;
   Vector<Leaf> leaves(budget_);
@@ -307,7 +306,7 @@ void Determinizer::collide(std::span<const Leaf> all_leaves, const Task& task, i
   support::Interner<int32_t> targets(budget_);
   Vector<int32_t> numbers(budget_), columns_of(budget_);
   sets.visit(columns, [&](int32_t column) {
-    for (const Leaf& leaf : leaves) targets.push(places.row(leaf.state)[column]);
+    for (const Leaf& leaf : leaves) targets.push(network.row(leaf.state)[column]);
     numbers.push_back(targets.close().number);
     columns_of.push_back(column);
     budget_.spend(4 * static_cast<int64_t>(leaves.size()));
@@ -340,17 +339,17 @@ void Determinizer::add_collision(std::span<const Leaf> leaves, std::span<const i
   groups.push_back({task.at, popped, sequences.of(pushes), target, columns, false});
 }
 
-// Ends the words of the highest priority, over columns that no place reads.
+// End the words of the highest priority, over columns that no leaf reads.
 void Determinizer::end_words(std::span<const Leaf> leaves, const Task& task, int32_t columns) {
   int32_t best = kNone;
   for (const Leaf& leaf : leaves) {
-    const auto words = places.words(leaf.state);
+    const auto words = network.words(leaf.state);
     if (!words.empty() && (best == kNone || words.front().word < best)) best = words.front().word;
   }
   if (best == kNone) return;
   Elements elements(budget_);
   for (const Leaf& leaf : leaves) {
-    for (const auto& [word, target] : places.words(leaf.state)) {
+    for (const auto& [word, target] : network.words(leaf.state)) {
       if (word == best) elements.push_back({leaf.pushed, target});
     }
   }
@@ -363,7 +362,7 @@ void Determinizer::end_words(std::span<const Leaf> leaves, const Task& task, int
   }
 }
 
-// The state after some words over some columns; its steps are found or scheduled.
+// Return the state after some words over some columns; its steps are found or scheduled.
 int32_t Determinizer::boundary(const Elements& elements, int32_t columns, int32_t from) {
   known_boundaries_.discard();
   known_boundaries_.push(columns);

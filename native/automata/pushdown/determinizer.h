@@ -5,7 +5,7 @@
 
 #include "automata/pushdown/construction.h"
 #include "automata/pushdown/element_sets.h"
-#include "automata/pushdown/places.h"
+#include "automata/pushdown/network.h"
 #include "automata/pushdown/used_sequences.h"
 #include "support/interner.h"
 
@@ -22,34 +22,34 @@ class Determinizer {
  public:
   Determinizer(const RuleNetwork& network, const ConstructionOptions& options, Budget& budget);
 
-  // Finds all states that can be reached from the start, and their steps.
+  // Find all states that can be reached from the start, and their steps.
   void run();
 
-  // The state for a single state of the network, which is found on the way from another one.
+  // Return the state for a single state of the network, found while another one is explored.
   int32_t place(int32_t state, int32_t from);
   int32_t num_states() const { return static_cast<int32_t>(came_from.size()); }
   std::span<const Element> elements(int32_t state) const {
     return {elements_.data() + element_offsets_[state], elements_.data() + element_offsets_[state + 1]};
   }
-  // The stacks that a symbol stands for, as cells; and as elements, with their tops as states.
+  // Return the stacks that a symbol represents, as cells; and as elements, with their tops as states.
   Vector<int32_t> stacks_of(int32_t symbol);
   Elements elements_of(int32_t symbol);
-  // The rules at the bottom of some elements, directly above the real stack.
+  // Return the rules at the bottom of some elements, directly above the real stack.
   Vector<int32_t> lowest_rules(std::span<const Element> elements) const;
-  // The rules in which a symbol is pushed.
+  // Return the rules in which a symbol is pushed.
   Vector<int32_t> rules_below(int32_t symbol);
-  // The symbols that may lie under every one of some rules.
+  // Return the symbols that may lie under every one of some rules.
   Vector<int32_t> under_all(std::span<const int32_t> rules) const;
 
   Stacks stacks;
   ColumnSets sets;
-  NetworkPlaces places;
+  PushdownNetwork network;
   UsedSequences sequences;
   Unbounded unbounded = Unbounded::kNothing;
   int32_t unbounded_state = kNone;
   Elements unbounded_elements;
   Vector<int32_t> came_from, too_many;
-  Vector<int32_t> state_of_place;  // [N], the state for each single state of the network, or kNone
+  Vector<int32_t> state_of_single;  // [N], the state for each single state of the network, or kNone
   Vector<StepGroup> groups;
   Vector<SharedSteps> shared;
 
@@ -60,8 +60,8 @@ class Determinizer {
     Elements elements;
     Vector<int32_t> done;
   };
-  // What is to be explored: a set after some symbols have been popped, the branches of a look from one symbol on, or
-  // the paths through the callers of a rule.
+  // An exploration to be done: of a set after some symbols have been popped, the branches of a look from one symbol on,
+  // or the paths through the callers of a rule.
   struct Task {
     enum class Kind { kSet, kLook, kReturns } kind;
     int32_t at, popped, columns;
@@ -90,7 +90,7 @@ class Determinizer {
   void emit(std::span<const Leaf> leaves, const Task& task, int32_t columns);
   void collide(std::span<const Leaf> leaves, const Task& task, int32_t columns);
   void add_collision(std::span<const Leaf> leaves, std::span<const int32_t> targets, const Task& task, int32_t columns);
-  int32_t choice(const Product& product);
+  int32_t choice(const StackProduct& product);
   void look_below(const Task& task, int32_t columns);
   void branch(int32_t look);
   void end_words(std::span<const Leaf> leaves, const Task& task, int32_t columns);
@@ -111,8 +111,8 @@ class Determinizer {
   Vector<int32_t> state_of_boundary_;
   Vector<uint8_t> is_boundary_;         // [S], whether words have ended there
   support::Interner<int32_t> choices_;  // stacks, in order
-  Lists choices_under_;                 // by rule
-  Lists looks_of_;                      // by rule
+  NumberLists choices_under_;           // by rule
+  NumberLists looks_of_;                // by rule
   Vector<Look> looks_;
   Vector<int32_t> look_again_;
 };

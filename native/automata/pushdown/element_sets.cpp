@@ -10,13 +10,13 @@ namespace automata {
 
 namespace {
 
-// The cell of a stack at a given height, at most its own.
+// Return the cell of a stack at a given height, at most its own.
 int32_t down_to(const Stacks& stacks, int32_t stack, int32_t height) {
   while (stacks[stack].height > height) stack = stacks[stack].below;
   return stack;
 }
 
-// Returns whether one stack comes before another, comparing symbols from the bottom up: by the first symbols above the
+// Return whether one stack comes before another, comparing symbols from the bottom up: by the first symbols above the
 // last cell that they share.
 bool is_before(const Stacks& stacks, int32_t left, int32_t right, Budget& budget) {
   const int32_t left_height = stacks[left].height, right_height = stacks[right].height;
@@ -27,7 +27,7 @@ bool is_before(const Stacks& stacks, int32_t left, int32_t right, Budget& budget
   return stacks[left].symbol < stacks[right].symbol;
 }
 
-// A stack without its lowest `height` symbols.
+// Return a stack without its lowest `height` symbols.
 int32_t without_lowest(Stacks& stacks, int32_t stack, int32_t height, Budget& budget) {
   const Vector<int32_t> symbols = symbols_of(stacks, stack, budget);
   int32_t found = Stacks::kEmpty;
@@ -35,7 +35,7 @@ int32_t without_lowest(Stacks& stacks, int32_t stack, int32_t height, Budget& bu
   return found;
 }
 
-// The stacks of the state that has the fewest of them, and of such states the one that comes first.
+// Return the stacks of the state that has the fewest of them, and of such states the one that comes first.
 Vector<int32_t> fewest_stacks(const Elements& elements, Budget& budget) {
   Vector<int32_t> order(elements.size(), budget), stacks(budget);
   std::iota(order.begin(), order.end(), 0);
@@ -53,7 +53,8 @@ Vector<int32_t> fewest_stacks(const Elements& elements, Budget& budget) {
   return stacks;
 }
 
-// The number of symbols that some stacks have in common at their tops, such that each keeps at least one other symbol.
+// Return the number of symbols that some stacks have in common at their tops, such that each keeps at least one other
+// symbol.
 int32_t common_above(const Stacks& stacks, const Vector<int32_t>& some) {
   int32_t least = stacks[some[0]].height;
   for (int32_t stack : some) least = std::min(least, stacks[stack].height);
@@ -68,7 +69,8 @@ int32_t common_above(const Stacks& stacks, const Vector<int32_t>& some) {
   return size;
 }
 
-// The elements above any of some stacks, which are sorted by number; nothing if some element has none of them below it.
+// Return the elements above any of some stacks, which are sorted by number; nothing if some element has none of them
+// below it.
 std::optional<Elements> above_any(Stacks& stacks, const Elements& elements, const Vector<int32_t>& below,
                                   Budget& budget) {
   Elements above(budget);
@@ -84,7 +86,7 @@ std::optional<Elements> above_any(Stacks& stacks, const Elements& elements, cons
   return above;
 }
 
-// Returns whether every combination of a stack and an element above it is an element of the set.
+// Return whether every combination of a stack and an element above it is an element of the set.
 bool is_product(Stacks& stacks, const Elements& elements, const Vector<int32_t>& below, const Elements& above,
                 Budget& budget) {
   const auto number = [](const Element& element) { return std::pair(element.stack, element.state); };
@@ -142,7 +144,7 @@ WithoutCommon without_common(Stacks& stacks, Elements elements, Budget& budget) 
   return {low, std::move(elements)};
 }
 
-std::optional<Product> factored(Stacks& stacks, const Elements& elements, Budget& budget) {
+std::optional<StackProduct> factored(Stacks& stacks, const Elements& elements, Budget& budget) {
   Vector<int32_t> below = fewest_stacks(elements, budget);
   if (below.size() < 2 || std::ranges::find(below, Stacks::kEmpty) != below.end()) return std::nullopt;
   const int32_t size = common_above(stacks, below);
@@ -151,7 +153,7 @@ std::optional<Product> factored(Stacks& stacks, const Elements& elements, Budget
   std::optional<Elements> above = above_any(stacks, elements, below, budget);
   if (!above || !is_product(stacks, elements, below, *above, budget)) return std::nullopt;
   std::ranges::sort(below, [&](int32_t left, int32_t right) { return is_before(stacks, left, right, budget); });
-  return Product{std::move(below), without_common(stacks, std::move(*above), budget)};
+  return StackProduct{std::move(below), without_common(stacks, std::move(*above), budget)};
 }
 
 }  // namespace automata

@@ -16,16 +16,16 @@ struct Element {
 
 using Elements = Vector<Element>;
 
-// The symbols of a stack from the bottom up.
+// Return the symbols of a stack from the bottom up.
 Vector<int32_t> symbols_of(const Stacks& stacks, int32_t stack, Budget& budget);
 
-// The bottom symbol of a non-empty stack.
+// Return the bottom symbol of a non-empty stack.
 int32_t bottom_of(const Stacks& stacks, int32_t stack);
 
-// Puts one stack on another.
+// Put one stack on another.
 int32_t stack_on(Stacks& stacks, int32_t below, int32_t above, Budget& budget);
 
-// Sorts elements by the symbols of their stacks, from the bottom up, and then by state, and removes duplicates.
+// Sort elements by the symbols of their stacks, from the bottom up, and then by state, and remove duplicates.
 void sort_unique(const Stacks& stacks, Elements& elements, Budget& budget);
 
 // The common bottom part of all stacks, and the elements without it, in order.
@@ -36,10 +36,10 @@ struct WithoutCommon {
 WithoutCommon without_common(Stacks& stacks, Elements elements, Budget& budget);
 
 // A set as a product: any of some stacks, with the same elements above each of them; `above` has their common part.
-struct Product {
+struct StackProduct {
   Vector<int32_t> stacks;  // cells, in order
   WithoutCommon above;
 };
-std::optional<Product> factored(Stacks& stacks, const Elements& elements, Budget& budget);
+std::optional<StackProduct> factored(Stacks& stacks, const Elements& elements, Budget& budget);
 
 }  // namespace automata

@@ -28,7 +28,7 @@ struct PushingCall {
   int32_t pushed;               // how many symbols it pushes, 0 or 1
 };
 
-// The headroom of each state, kNone if no end can be reached. Edges are records with a source and a target.
+// Return the headroom of each state, kNone if no end can be reached. Edges are records with a source and a target.
 template <class Edges, class States>
 Vector<int32_t> headrooms(int32_t num_states, const Edges& edges, std::span<const PushingCall> calls,
                           const States& ends, Budget& budget) {

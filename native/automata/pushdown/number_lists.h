@@ -12,14 +12,14 @@ namespace automata {
 using support::Vector;
 
 // One list for each key.
-using Lists = Vector<Vector<int32_t>>;
+using NumberLists = Vector<Vector<int32_t>>;
 
 inline void sort_unique(Vector<int32_t>& numbers) {
   std::ranges::sort(numbers);
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
 }
 
-// Adds a number; returns whether it is new.
+// Add a number; return whether it is new.
 inline bool include(Vector<int32_t>& numbers, int32_t number) {
   const auto place = std::ranges::lower_bound(numbers, number);
   if (place != numbers.end() && *place == number) return false;
@@ -27,7 +27,7 @@ inline bool include(Vector<int32_t>& numbers, int32_t number) {
   return true;
 }
 
-// Adds the numbers of another set; returns whether any of them is new.
+// Add the numbers of another set; return whether any of them is new.
 inline bool include(Vector<int32_t>& numbers, const Vector<int32_t>& more) {
   if (std::ranges::includes(numbers, more)) return false;
   Vector<int32_t> together(numbers.get_allocator());

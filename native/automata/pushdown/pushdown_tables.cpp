@@ -6,32 +6,32 @@ namespace automata {
 
 namespace {
 
-struct Configuration {
+struct StackConfiguration {
   int32_t state, top;
-  bool operator==(const Configuration&) const = default;
+  bool operator==(const StackConfiguration&) const = default;
 };
 
 // The configurations that a text leads to, without duplicates.
-class Reading {
+class Simulation {
  public:
-  Reading(const PushdownTables& tables, Budget& budget)
+  Simulation(const PushdownTables& tables, Budget& budget)
       : tables_(tables),
         stacks_(budget),
-        found_(1, Configuration{tables.start, Stacks::kEmpty}, budget),
+        found_(1, StackConfiguration{tables.start, Stacks::kEmpty}, budget),
         before_(budget),
         budget_(budget) {}
 
-  // Reads one byte; returns false if more configurations are reached than may be carried.
+  // Read one byte; return false if more configurations are reached than may be carried.
   bool read(uint8_t byte) {
     std::swap(found_, before_);
     found_.clear();
     const int32_t column = tables_.byte_class[byte];
-    for (const Configuration& configuration : before_) {
+    for (const StackConfiguration& configuration : before_) {
       for (const PushdownStep& step : tables_.steps_of(configuration.state, column)) {
         budget_.spend(1 + static_cast<int64_t>(found_.size()));
         const int32_t below = popped(stacks_, tables_.sequences[step.pops], configuration.top);
         if (below == kNone) continue;
-        const Configuration reached{step.target, pushed(step, below)};
+        const StackConfiguration reached{step.target, pushed(step, below)};
         if (std::ranges::find(found_, reached) == found_.end()) found_.push_back(reached);
       }
       if (found_.size() > static_cast<size_t>(tables_.max_configurations)) return false;
@@ -39,7 +39,7 @@ class Reading {
     return true;
   }
   bool may_end() const {
-    return std::ranges::any_of(found_, [&](const Configuration& configuration) {
+    return std::ranges::any_of(found_, [&](const StackConfiguration& configuration) {
       return std::ranges::any_of(tables_.steps_of(configuration.state, tables_.end_column()), [&](const auto& step) {
         return popped(stacks_, tables_.sequences[step.pops], configuration.top) != kNone;
       });
@@ -54,14 +54,14 @@ class Reading {
 
   const PushdownTables& tables_;
   Stacks stacks_;
-  Vector<Configuration> found_, before_;
+  Vector<StackConfiguration> found_, before_;
   Budget& budget_;
 };
 
 }  // namespace
 
 PushdownTables::Answer PushdownTables::read(std::span<const uint8_t> text, Budget& budget) const {
-  Reading reading(*this, budget);
+  Simulation reading(*this, budget);
   for (size_t place = 0; place < text.size(); ++place) {
     if (!reading.read(text[place])) return {false, static_cast<int64_t>(place) + 1};
     budget.spend(4);

@@ -48,7 +48,7 @@ struct PushdownTables {
   Answer read(std::span<const uint8_t> text, Budget& budget) const;
 };
 
-// The cell below what a step pops, or kNone if something else is on top.
+// Return the cell below what a step pops, or kNone if something else is on top.
 inline int32_t popped(const Stacks& stacks, std::span<const int32_t> pops, int32_t top) {
   for (int32_t symbol : pops) {
     if (top == Stacks::kEmpty || stacks[top].symbol != symbol) return kNone;

@@ -5,6 +5,7 @@
 #include "automata/determinize.h"
 #include "automata/intervals.h"
 #include "automata/minimize.h"
+#include "automata/state_numbering.h"
 
 namespace automata {
 
@@ -13,11 +14,10 @@ namespace {
 constexpr int32_t kLast = 1;
 
 // The states of minimal transitions, numbered rule by rule.
-class Numbering {
+class RuleNumbering {
  public:
-  Numbering(Minimal&& minimal, int32_t num_blocks, int32_t num_rules, Budget& budget)
-      : number(minimal.automaton.num_states(), kNone, budget),
-        states(budget),
+  RuleNumbering(Minimal&& minimal, int32_t num_blocks, int32_t num_rules, Budget& budget)
+      : states(minimal.automaton.num_states(), budget),
         rows_(arc_rows(minimal.automaton.num_states(), std::move(minimal.automaton.arcs), budget)),
         start_(minimal.start),
         num_blocks_(num_blocks),
@@ -25,37 +25,30 @@ class Numbering {
 
   int32_t label(const Arc& arc) const { return arc.symbol - num_blocks_; }
   bool is_end(const Arc& arc) const { return num_rules_ <= label(arc) && label(arc) < 2 * num_rules_; }
-  std::span<const Arc> arcs(int32_t state) const { return rows_[states[state]]; }
+  std::span<const Arc> arcs(int32_t state) const { return rows_[states.order[state]]; }
 
-  // Numbers the states of all rules, and stores where each rule begins.
+  // Number the states of all rules, and store where each rule begins.
   void number_all(RuleTables& found, Budget& budget) {
     found.rule_start.assign(num_rules_, kNone);
     if (start_ == kNone) return;
     for (const Arc& begin : rows_[start_]) {
       const int32_t rule = label(begin);
-      size_t at = states.size();
-      reach(begin.target);
-      found.rule_start[rule] = number[begin.target];
-      for (; at < states.size(); ++at) {
+      size_t at = states.order.size();
+      states.reach(begin.target);
+      found.rule_start[rule] = states.number[begin.target];
+      for (; at < states.order.size(); ++at) {
         found.rule_of.push_back(rule);
-        for (const Arc& arc : rows_[states[at]]) {
-          if (!is_end(arc)) reach(arc.target);
+        for (const Arc& arc : rows_[states.order[at]]) {
+          if (!is_end(arc)) states.reach(arc.target);
         }
-        budget.spend(1 + static_cast<int64_t>(rows_[states[at]].size()));
+        budget.spend(1 + static_cast<int64_t>(rows_[states.order[at]].size()));
       }
     }
   }
 
-  Vector<int32_t> number;  // of each state, or kNone
-  Vector<int32_t> states;  // in the order of their numbers
+  StateNumbering states;
 
  private:
-  void reach(int32_t state) {
-    if (number[state] != kNone) return;
-    number[state] = static_cast<int32_t>(states.size());
-    states.push_back(state);
-  }
-
   const ArcRows rows_;
   const int32_t start_, num_blocks_, num_rules_;
 };
@@ -73,17 +66,17 @@ RuleTables rule_tables(const RuleParts& parts, int64_t max_states, Budget& budge
   }
   const int32_t num_blocks = interval_of[255] + 1;
   RuleTables found;
-  Numbering numbering(std::move(minimal), num_blocks, parts.num_rules, budget);
+  RuleNumbering numbering(std::move(minimal), num_blocks, parts.num_rules, budget);
   numbering.number_all(found, budget);
-  const auto num_states = static_cast<int32_t>(numbering.states.size());
+  const auto num_states = static_cast<int32_t>(numbering.states.order.size());
   support::Matrix<int32_t> table(num_states, num_blocks, kNone, budget);
   for (int32_t state = 0; state < num_states; ++state) {
     for (const Arc& arc : numbering.arcs(state)) {
       const int32_t label = numbering.label(arc);
       if (label < 0) {
-        table[state][arc.symbol] = numbering.number[arc.target];
+        table[state][arc.symbol] = numbering.states.number[arc.target];
       } else {
-        found.others.push_back({state, label, numbering.is_end(arc) ? kNone : numbering.number[arc.target]});
+        found.others.push_back({state, label, numbering.is_end(arc) ? kNone : numbering.states.number[arc.target]});
       }
     }
     budget.spend(num_blocks);

@@ -30,7 +30,7 @@ struct RuleTables {
                                     // ends lead to kNone
 };
 
-// Throws LimitExceeded past `max_states`.
+// Throw LimitExceeded past `max_states`.
 RuleTables rule_tables(const RuleParts& parts, int64_t max_states, Budget& budget);
 
 }  // namespace automata

@@ -1,6 +1,6 @@
-// Sequences: what the steps of a pushdown automaton pop and push, each once and known by a number; number 0 is empty.
+// Sequences: the symbol sequences that steps of a pushdown automaton pop and push, numbered; number 0 is empty.
 //
-// Pops are written from the top of the stack down, pushes from the bottom up: the last one pushed is on top afterwards.
+// Pops are written from the top of the stack down, pushes from the bottom up: the last symbol pushed is on top.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ struct Sequences {
   }
 };
 
-// The sequences of a trie: sequence p is sequence parent[p], which is below p, and then symbol[p]; the first is empty.
+// Return the sequences of a trie: sequence p is sequence parent[p], which is below p, and then symbol[p]; the first is
+// empty.
 Sequences sequences_of(std::span<const int32_t> parent, std::span<const int32_t> symbol, Budget& budget);
 
 }  // namespace automata

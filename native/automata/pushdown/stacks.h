@@ -1,13 +1,13 @@
-// Stacks: all stacks of a run as one trie of cells, which grows from its root.
+// Stacks: all stacks of a run as one trie of cells.
 //
-//     cell    a symbol on another cell; cell 0 is the empty stack
-//     kept    cells that stay. Equal ones have one number, so a configuration is two integers, and equal configurations
-//             are equal integers. A hundred thousand different stacks take a few megabytes
-//     temporary    cells of a walk, numbered after the kept ones and dropped again. They are made without looking for
-//             equal ones, so equal stacks may have different numbers while they last
+//     cell         a symbol on another cell; cell 0 is the empty stack
+//     kept         a permanent cell. Equal stacks are one cell, so a configuration is two integers, compared as
+//                  integers. A hundred thousand different stacks take a few megabytes
+//     temporary    a cell of a walk, numbered after the kept cells and dropped again. It is made without a look-up, so
+//                  equal stacks may have different temporary cells
 //
-// A walk notes `end()`, pushes temporary cells on any others, and drops them by `drop_from` with the number it noted.
-// `keep` turns the stack that it has reached into a kept one.
+// A walk saves `end()`, pushes temporary cells, and drops them with `drop_from(end)`. `keep` turns the stack that it
+// has reached into a kept one.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class Stacks {
   int32_t end() const { return static_cast<int32_t>(cells_.size()); }
   const Cell& operator[](int32_t cell) const { return cells_[cell]; }
 
-  // The kept cell with a symbol on a kept cell. Drops temporary cells.
+  // Return the kept cell with a symbol on a kept cell. Drops temporary cells.
   int32_t push(int32_t symbol, int32_t below) {
     drop_from(num_kept_);
     const uint32_t hash = hash_of(symbol, below);
@@ -46,14 +46,14 @@ class Stacks {
     index_.add(hash);
     return num_kept_++;
   }
-  // A new temporary cell with a symbol on any cell.
+  // Return a new temporary cell with a symbol on any cell.
   int32_t push_temporary(int32_t symbol, int32_t below) {
     cells_.push_back({symbol, below, cells_[below].height + 1});
     return end() - 1;
   }
-  // Drops the temporary cells from number `end` on, which is at least `num_kept`.
+  // Drop the temporary cells from number `end` on, which is at least `num_kept`.
   void drop_from(int32_t end) noexcept { cells_.erase(cells_.begin() + end, cells_.end()); }
-  // The same stack in kept cells. Drops temporary cells.
+  // Return the same stack in kept cells. Drops temporary cells.
   int32_t keep(int32_t top) {
     symbols_.clear();
     for (; top >= num_kept_; top = cells_[top].below) symbols_.push_back(cells_[top].symbol);

@@ -18,7 +18,7 @@ int32_t UsedSequences::of(int32_t cell) {
   for (; !chain_.empty(); chain_.pop_back()) {
     const int32_t symbol = stacks_[chain_.back()].symbol;
     parent.push_back(number);
-    last.push_back(symbols_.intern({&symbol, 1}).number);
+    last.push_back(symbols_.intern(symbol).number);
     number = number_of_[chain_.back()] = static_cast<int32_t>(parent.size()) - 1;
   }
   return number;

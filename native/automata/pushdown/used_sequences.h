@@ -3,7 +3,7 @@
 #pragma once
 
 #include "automata/pushdown/stacks.h"
-#include "support/interner.h"
+#include "support/value_interner.h"
 
 namespace automata {
 
@@ -11,17 +11,17 @@ class UsedSequences {
  public:
   UsedSequences(const Stacks& stacks, Budget& budget);
 
-  // The number of a cell's sequence.
+  // Return the number of a cell's sequence.
   int32_t of(int32_t cell);
   int32_t num_symbols() const { return symbols_.size(); }
-  int32_t symbol(int32_t number) const { return symbols_[number][0]; }
+  int32_t symbol(int32_t number) const { return symbols_[number]; }
 
   Vector<int32_t> parent, last;
 
  private:
   const Stacks& stacks_;
   Vector<int32_t> number_of_;  // of each cell, or kNone
-  support::Interner<int32_t> symbols_;
+  support::ValueInterner<int32_t> symbols_;
   Vector<int32_t> chain_;
 };
 

@@ -16,14 +16,15 @@ constexpr size_t kFew = 256;
 
 }  // namespace
 
-CanonicalAutomaton::CanonicalAutomaton(std::shared_ptr<const Vocabulary> vocabulary, Tables tables, size_t max_rows)
+CanonicalAutomaton::CanonicalAutomaton(std::shared_ptr<const Vocabulary> vocabulary, Tables tables, size_t max_masks)
     : Automaton(std::move(vocabulary)),
       tables_(std::move(tables)),
-      needs_token_(tables_.rows.final.size()),
-      masks_(max_rows) {
-  for (int32_t row = 0; row < tables_.rows.size(); ++row) {
-    const auto edges = tables_.rows.of(row);
-    needs_token_[row] = std::ranges::any_of(edges, [](const RowEdge& edge) { return edge.apart != edge.any; });
+      needs_token_(tables_.subsets.final.size()),
+      masks_(max_masks) {
+  for (int32_t subset = 0; subset < tables_.subsets.size(); ++subset) {
+    const auto edges = tables_.subsets.of(subset);
+    needs_token_[subset] =
+        std::ranges::any_of(edges, [](const SubsetEdge& edge) { return edge.at_boundary != edge.joined; });
   }
   const int32_t last_class = tables_.class_of.empty() ? -1 : std::ranges::max(tables_.class_of);
   member_offsets_.assign(static_cast<size_t>(last_class) + 2, 0);
@@ -41,50 +42,50 @@ CanonicalAutomaton::CanonicalAutomaton(std::shared_ptr<const Vocabulary> vocabul
 }
 
 size_t CanonicalAutomaton::num_bytes() const {
-  const size_t rows = sizeof(RowEdge) * tables_.rows.edges.size() + 4 * tables_.rows.offsets.size();
-  return rows + 2 * tables_.rows.final.size() +
+  const size_t subsets = sizeof(SubsetEdge) * tables_.subsets.edges.size() + 4 * tables_.subsets.offsets.size();
+  return subsets + 2 * tables_.subsets.final.size() +
          4 * (tables_.class_of.size() + member_offsets_.size() + members_.size());
 }
 
 int64_t CanonicalAutomaton::advance(int64_t state, int32_t token) const {
-  const int32_t row = row_of(state), number = tables_.class_of[token];
-  const auto edges = tables_.rows.of(row);
-  const auto edge = std::ranges::lower_bound(edges, number, {}, &RowEdge::number);
+  const int32_t subset = subset_of(state), number = tables_.class_of[token];
+  const auto edges = tables_.subsets.of(subset);
+  const auto edge = std::ranges::lower_bound(edges, number, {}, &SubsetEdge::number);
   if (number < 0 || edge == edges.end() || edge->number != number) {
-    return vocabulary().is_end(token) && tables_.rows.final[row] ? end_state() : -1;
+    return vocabulary().is_end(token) && tables_.subsets.final[subset] ? end_state() : -1;
   }
-  const bool goes_on = edge->apart != edge->any && tables_.pairs->may_follow(token_of(state), token);
-  const int32_t target = goes_on ? edge->any : edge->apart;
+  const bool goes_on = edge->at_boundary != edge->joined && tables_.pairs->may_follow(token_of(state), token);
+  const int32_t target = goes_on ? edge->joined : edge->at_boundary;
   if (target < 0) return -1;
   return int64_t{target} * vocabulary().size() + (needs_token_[target] ? token : 0);
 }
 
 int32_t CanonicalAutomaton::min_tokens(int64_t state) const {
-  const int32_t row = row_of(state);
-  if (row + 1 == tables_.rows.size()) return 0;
-  if (tables_.rows.final[row]) return vocabulary().eos_ids().empty() ? 0 : 1;
+  const int32_t subset = subset_of(state);
+  if (subset + 1 == tables_.subsets.size()) return 0;
+  if (tables_.subsets.final[subset]) return vocabulary().eos_ids().empty() ? 0 : 1;
   int32_t best = kNoEnd;
-  for (const RowEdge& edge : tables_.rows.of(row)) best = std::min(best, edge.least_apart);
-  best = least_besides(row, token_of(state), best);
+  for (const SubsetEdge& edge : tables_.subsets.of(subset)) best = std::min(best, edge.least_at_boundary);
+  best = least_conditional(subset, token_of(state), best);
   return best == kNoEnd ? kNoEnd : best + 1;
 }
 
-// The least number of tokens to go after the tokens that may follow the last one, or `best` if none is lower.
-int32_t CanonicalAutomaton::least_besides(int32_t row, int32_t last, int32_t best) const {
+// Return the least number of tokens to go after the tokens that may follow the last one, or `best` if none is lower.
+int32_t CanonicalAutomaton::least_conditional(int32_t subset, int32_t last, int32_t best) const {
   const auto blocked = tables_.pairs->after(last);
-  for (const RowEdge& edge : tables_.rows.of(row)) {
-    if (edge.least_any >= best) continue;
+  for (const SubsetEdge& edge : tables_.subsets.of(subset)) {
+    if (edge.least_joined >= best) continue;
     const bool goes_on = std::ranges::any_of(members(edge.number), [&](int32_t token) {
       return Pairs::is_outside(blocked, tables_.pairs->position[token]);
     });
-    if (goes_on) best = edge.least_any;
+    if (goes_on) best = edge.least_joined;
   }
   return best;
 }
 
-// All budgets between two successive numbers of a row's edges have the same mask.
-CanonicalAutomaton::Key CanonicalAutomaton::key_of(int32_t row, int64_t remaining) const {
-  if (remaining == kUnlimited) return {row, kAll};
+// All budgets between two successive numbers of a subset's edges have the same mask.
+CanonicalAutomaton::MaskKey CanonicalAutomaton::key_of(int32_t subset, int64_t remaining) const {
+  if (remaining == kUnlimited) return {subset, kAll};
   int32_t level = kNothing;
   bool all_fit = true;
   const auto look_at = [&](int32_t least) {
@@ -95,58 +96,59 @@ CanonicalAutomaton::Key CanonicalAutomaton::key_of(int32_t row, int64_t remainin
       all_fit = false;
     }
   };
-  for (const RowEdge& edge : tables_.rows.of(row)) {
-    look_at(edge.least_apart);
-    look_at(edge.least_any);
+  for (const SubsetEdge& edge : tables_.subsets.of(subset)) {
+    look_at(edge.least_at_boundary);
+    look_at(edge.least_joined);
   }
-  if (tables_.rows.final[row]) look_at(0);
-  return {row, all_fit ? kAll : level};
+  if (tables_.subsets.final[subset]) look_at(0);
+  return {subset, all_fit ? kAll : level};
 }
 
-CanonicalAutomaton::RowMasks CanonicalAutomaton::made(const Key& key) const {
-  RowMasks found{Words(vocabulary().num_words()), {}, {}};
-  std::vector<int32_t> besides;
+CanonicalAutomaton::SubsetMasks CanonicalAutomaton::made(const MaskKey& key) const {
+  SubsetMasks found{Words(vocabulary().num_words()), {}, {}};
+  std::vector<int32_t> conditional;
   const auto fits = [&](int32_t least) { return least != kNoEnd && (key.level == kAll || least <= key.level); };
-  for (const RowEdge& edge : tables_.rows.of(key.row)) {
+  for (const SubsetEdge& edge : tables_.subsets.of(key.subset)) {
     const auto own = members(edge.number);
-    if (fits(edge.least_apart)) {
-      for (int32_t token : own) support::set_bit(found.apart, static_cast<uint32_t>(token));
+    if (fits(edge.least_at_boundary)) {
+      for (int32_t token : own) support::set_bit(found.always, static_cast<uint32_t>(token));
     }
-    if (fits(edge.least_any) && edge.apart != edge.any) besides.insert(besides.end(), own.begin(), own.end());
+    if (fits(edge.least_joined) && edge.at_boundary != edge.joined)
+      conditional.insert(conditional.end(), own.begin(), own.end());
   }
-  if (tables_.rows.final[key.row] && fits(0)) {
-    std::ranges::transform(found.apart, vocabulary().eos_words(), found.apart.begin(), std::bit_or());
+  if (tables_.subsets.final[key.subset] && fits(0)) {
+    std::ranges::transform(found.always, vocabulary().eos_words(), found.always.begin(), std::bit_or());
   }
-  if (besides.size() <= kFew) {
-    found.few = std::move(besides);
+  if (conditional.size() <= kFew) {
+    found.few = std::move(conditional);
   } else {
-    found.besides.resize(vocabulary().num_words());
-    for (int32_t token : besides) support::set_bit(found.besides, static_cast<uint32_t>(token));
+    found.conditional.resize(vocabulary().num_words());
+    for (int32_t token : conditional) support::set_bit(found.conditional, static_cast<uint32_t>(token));
   }
   return found;
 }
 
-void CanonicalAutomaton::write(const RowMasks& masks, int32_t last, std::span<uint32_t> out) const {
+void CanonicalAutomaton::write(const SubsetMasks& masks, int32_t last, std::span<uint32_t> out) const {
   const Pairs& pairs = *tables_.pairs;
   const auto blocked = pairs.after(last);
-  if (masks.besides.empty()) {
-    copy_mask(masks.apart, out);
+  if (masks.conditional.empty()) {
+    copy_mask(masks.always, out);
     for (int32_t token : masks.few) {
       if (Pairs::is_outside(blocked, pairs.position[token])) support::set_bit(out, static_cast<uint32_t>(token));
     }
     return;
   }
-  copy_mask(masks.besides, out);
+  copy_mask(masks.conditional, out);
   for (const Interval& interval : blocked) {
     for (int32_t place = interval.first; place < interval.end; ++place) {
       support::clear_bit(out, static_cast<uint32_t>(pairs.token_at[place]));
     }
   }
-  for (size_t word = 0; word < masks.apart.size(); ++word) out[word] |= masks.apart[word];
+  for (size_t word = 0; word < masks.always.size(); ++word) out[word] |= masks.always[word];
 }
 
 bool CanonicalAutomaton::fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out) const {
-  const auto masks = masks_.try_get(key_of(row_of(state), remaining));
+  const auto masks = masks_.try_find(key_of(subset_of(state), remaining));
   if (masks) write(*masks, token_of(state), out);
   return masks != nullptr;
 }
@@ -154,9 +156,9 @@ bool CanonicalAutomaton::fill_known(int64_t state, int64_t remaining, std::span<
 void CanonicalAutomaton::fill(const State& state, int64_t remaining, std::span<uint32_t> out) {
   const auto* number = std::get_if<int64_t>(&state);
   if (!number || !has_state(*number)) throw std::invalid_argument("a state is none of its automaton's");
-  const Key key = key_of(row_of(*number), remaining);
-  auto masks = masks_.get(key);
-  if (!masks) masks = masks_.keep(key, made(key));
+  const MaskKey key = key_of(subset_of(*number), remaining);
+  auto masks = masks_.find(key);
+  if (!masks) masks = masks_.insert(key, std::make_shared<const SubsetMasks>(made(key)));
   write(*masks, token_of(*number), out);
 }
 

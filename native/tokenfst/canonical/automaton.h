@@ -1,18 +1,18 @@
 // CanonicalAutomaton: accepts, of each text of a language, only the tokenization that the vocabulary's encoder
 // produces.
 //
-// Tables over all pairs of a state of an automaton over tokens and a token of the vocabulary would take gigabytes. So a
-// state here is a pair, packed into one number, and the two parts are kept apart:
+// Tables over all pairs of a state of an automaton over tokens and a token of the vocabulary would take gigabytes. So
+// a state is such a pair, packed into one number, and its two parts are stored separately:
 //
-//     row      the text so far, and where its pieces may end (`tokenfst/canonical/rows.h`): S of them, the last for the
-//              end of the sequence
-//     token    the last token, if what may come next depends on it; otherwise 0. A state is row x V + token
-//     mask     the classes that the row allows apart, and, of the classes that it allows besides, the tokens that may
-//              follow the last token
+//     subset   the text so far, and where its pieces may end (`tokenfst/canonical/subsets.h`): S of them, the last for
+//              the end of the sequence
+//     token    the last token if the next one depends on it, otherwise 0. A state is subset x V + token
+//     mask     the classes allowed after any token, and, of the classes allowed after some tokens only, the tokens
+//              that may follow the last one
 //
-// The tokens that may not follow a token are a few intervals of positions (`tokenfst/canonical/pairs.h`), so the mask
-// of a new state is two masks that the row keeps, with a few thousand bits cleared; or, if the row allows few tokens
-// besides, that many tokens looked up. The tables never change; masks of rows are kept once they have been asked for.
+// The tokens that may not follow a token are a few intervals of positions (`tokenfst/canonical/pairs.h`). So the mask
+// of a state is two masks of its subset, with a few thousand bits cleared; or, if few tokens depend on the last one,
+// that many look-ups. The tables never change; masks of subsets are made on demand and cached.
 #pragma once
 
 #include <cstdint>
@@ -20,70 +20,70 @@
 #include <span>
 #include <vector>
 
-#include "support/kept.h"
+#include "support/bounded_cache.h"
 #include "tokenfst/automaton.h"
-#include "tokenfst/canonical/rows.h"
+#include "tokenfst/canonical/subsets.h"
 
 namespace tokenfst::canonical {
 
 class CanonicalAutomaton : public Automaton {
  public:
   struct Tables {
-    Rows rows;                      // including the one after the end, which is final and has no edges
+    Subsets subsets;                // including the one after the end, which is final and has no edges
     std::vector<int32_t> class_of;  // [V], -1 for tokens that are never written
     std::shared_ptr<const Pairs> pairs;
   };
 
-  // Keeps the masks of at most `max_rows` rows.
-  CanonicalAutomaton(std::shared_ptr<const Vocabulary> vocabulary, Tables tables, size_t max_rows);
+  // Keep the masks of at most `max_masks` subsets.
+  CanonicalAutomaton(std::shared_ptr<const Vocabulary> vocabulary, Tables tables, size_t max_masks);
 
   const Tables& tables() const { return tables_; }
   int32_t num_classes() const { return static_cast<int32_t>(member_offsets_.size()) - 1; }
-  int64_t num_states() const { return int64_t{tables_.rows.size()} * vocabulary().size(); }
+  int64_t num_states() const { return int64_t{tables_.subsets.size()} * vocabulary().size(); }
   int64_t end_state() const { return num_states() - vocabulary().size(); }
   bool has_state(int64_t state) const { return 0 <= state && state < num_states(); }
-  // By row, whether the tokens that may come next depend on the last token.
+  // By subset, whether the tokens that may come next depend on the last token.
   std::span<const uint8_t> needs_token() const { return needs_token_; }
   size_t num_bytes() const;
 
-  bool is_final(int64_t state) const { return tables_.rows.final[row_of(state)] != 0; }
-  // The state after one more token, -1 if it is not allowed.
+  bool is_final(int64_t state) const { return tables_.subsets.final[subset_of(state)] != 0; }
+  // Return the state after one more token, -1 if it is not allowed.
   int64_t advance(int64_t state, int32_t token) const;
-  // The least number of tokens to the end of the text, counting the end token.
+  // Return the least number of tokens to the end of the text, counting the end token.
   int32_t min_tokens(int64_t state) const;
 
   void fill(const State& state, int64_t remaining, std::span<uint32_t> out) override;
-  // Does the same if the masks of the row are kept, and nothing otherwise: never waits for another thread.
+  // Do the same if the masks of the subset are kept, and nothing otherwise: never waits for another thread.
   bool fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out) const;
 
  private:
-  // The tokens that a row allows: after any token, and besides those, after some tokens only.
-  struct RowMasks {
-    std::vector<uint32_t> apart, besides;  // packed; `besides` is empty where `few` has them
+  // The tokens that a subset allows: after any token, and after some tokens only.
+  struct SubsetMasks {
+    std::vector<uint32_t> always, conditional;  // packed; `conditional` is empty where `few` has them
     std::vector<int32_t> few;
   };
-  // A row, and the greatest number of tokens to go that a budget allows; kAll if it allows everything that the row
-  // does.
-  struct Key {
-    int32_t row, level;
-    bool operator==(const Key&) const = default;
+  // A subset, and the greatest number of tokens to go that a budget allows; kAll if it allows everything that the
+  // subset does.
+  struct MaskKey {
+    int32_t subset, level;
+    bool operator==(const MaskKey&) const = default;
   };
 
-  int32_t row_of(int64_t state) const { return static_cast<int32_t>(state / vocabulary().size()); }
+  int32_t subset_of(int64_t state) const { return static_cast<int32_t>(state / vocabulary().size()); }
   int32_t token_of(int64_t state) const { return static_cast<int32_t>(state % vocabulary().size()); }
   std::span<const int32_t> members(int32_t number) const {
     return {members_.data() + member_offsets_[number], members_.data() + member_offsets_[number + 1]};
   }
-  Key key_of(int32_t row, int64_t remaining) const;
-  RowMasks made(const Key& key) const;
-  void write(const RowMasks& masks, int32_t last, std::span<uint32_t> out) const;
-  int32_t least_besides(int32_t row, int32_t last, int32_t best) const;
+  MaskKey key_of(int32_t subset, int64_t remaining) const;
+  SubsetMasks made(const MaskKey& key) const;
+  void write(const SubsetMasks& masks, int32_t last, std::span<uint32_t> out) const;
+  int32_t least_conditional(int32_t subset, int32_t last, int32_t best) const;
 
   const Tables tables_;
   std::vector<uint8_t> needs_token_;     // [S]
   std::vector<int32_t> member_offsets_;  // [K + 1], where the tokens of each class begin
   std::vector<int32_t> members_;
-  support::Kept<Key, RowMasks> masks_;
+  support::SharedCache<MaskKey, SubsetMasks> masks_;
 };
 
 }  // namespace tokenfst::canonical

@@ -4,7 +4,7 @@
 
 namespace tokenfst::canonical {
 
-Cells::Cells(const Edges& edges, Budget& budget)
+Cells::Cells(const CanonicalEdges& edges, Budget& budget)
     : edges_(edges),
       cells_(budget),
       of_edge_(edges.edges.size(), budget),
@@ -37,7 +37,7 @@ namespace {
 
 using support::Groups;
 
-// Returns whether any of some ascending positions is in none of some intervals.
+// Return whether any of some ascending positions is in none of some intervals.
 bool any_outside(std::span<const int32_t> positions, std::span<const Interval> intervals) {
   auto at = positions.begin();
   for (const Interval& interval : intervals) {
@@ -50,7 +50,7 @@ bool any_outside(std::span<const int32_t> positions, std::span<const Interval> i
 // The edges by the cell that they lead to, with their sources; and states by the state after their split.
 class Backwards {
  public:
-  Backwards(const Cells& cells, const Edges& edges, const Product& product, Budget& budget)
+  Backwards(const Cells& cells, const CanonicalEdges& edges, const CanonicalProduct& product, Budget& budget)
       : sources_(edges.edges.size(), budget),
         edges_(support::grouped(
             cells.size(), edges.edges.size(), [&](size_t edge) { return cells.of_edge(static_cast<int32_t>(edge)); },
@@ -61,7 +61,7 @@ class Backwards {
       std::fill(sources_.begin() + edges.offsets[state], sources_.begin() + edges.offsets[state + 1], state);
     }
   }
-  // Calls `each` for the source of every edge to a cell.
+  // Call `each` for the source of every edge to a cell.
   template <class Each>
   void for_sources(int32_t cell, Each each) const {
     for (int32_t edge : edges_[cell]) each(sources_[edge]);
@@ -73,7 +73,7 @@ class Backwards {
   }
 
  private:
-  Groups split_states(const Product& product, Budget& budget) {
+  Groups split_states(const CanonicalProduct& product, Budget& budget) {
     for (int32_t state = 0; state < product.num_states(); ++state) {
       if (product.split[state] != kNone) split_.push_back(state);
     }
@@ -88,9 +88,10 @@ class Backwards {
 };
 
 // The search, in rounds: the runs with `done` tokens to go follow from the changes of the round before.
-class Search {
+class LivenessSearch {
  public:
-  Search(Cells& cells, const Edges& edges, const Product& product, const Pairs& pairs, int32_t closing, Budget& budget)
+  LivenessSearch(Cells& cells, const CanonicalEdges& edges, const CanonicalProduct& product, const Pairs& pairs,
+                 int32_t closing, Budget& budget)
       : cells_(cells),
         edges_(edges),
         pairs_(pairs),
@@ -131,7 +132,7 @@ class Search {
     changed_.push_back(cell);
   }
 
-  // Updates all runs in a state that has become free.
+  // Update all runs in a state that has become free.
   void free_runs(int32_t state) {
     for (int32_t cell = cells_.first_of(state); cell < cells_.end_of(state); ++cell) {
       bool news = false;
@@ -144,7 +145,7 @@ class Search {
     }
   }
 
-  // Updates the runs in a state that some token changed in the last round may follow.
+  // Update the runs in a state that some token changed in the last round may follow.
   void follow(int32_t state) {
     note_positions(state);
     if (positions_.empty()) return;
@@ -154,7 +155,7 @@ class Search {
       const auto tokens = cells_.tokens(cell);
       const auto least = cells_.least(cell);
       for (size_t at = 0; at < tokens.size(); ++at) {
-        if (least[at] != kNoEnd || !goes_on(pairs_.after(tokens[at]), is_sorted)) continue;
+        if (least[at] != kNoEnd || !any_may_follow(pairs_.after(tokens[at]), is_sorted)) continue;
         least[at] = done_;
         news = true;
       }
@@ -162,7 +163,7 @@ class Search {
       budget_.spend(1 + static_cast<int64_t>(tokens.size()));
     }
   }
-  // Notes the positions of the tokens by which a state leads to runs with one token less to go.
+  // Note the positions of the tokens by which a state leads to runs with one token less to go.
   void note_positions(int32_t state) {
     positions_.clear();
     for (int32_t edge = edges_.offsets[state]; edge < edges_.offsets[state + 1]; ++edge) {
@@ -177,8 +178,8 @@ class Search {
       budget_.spend(1 + static_cast<int64_t>(tokens.size()));
     }
   }
-  // Returns whether one of the positions is outside of the intervals of a token.
-  bool goes_on(std::span<const Interval> intervals, bool& is_sorted) {
+  // Return whether one of the positions is outside of the intervals of a token.
+  bool any_may_follow(std::span<const Interval> intervals, bool& is_sorted) {
     // Trying a few is nearly always enough.
     for (size_t probe = 0; probe < 8; ++probe) {
       if (Pairs::is_outside(intervals, positions_[probe * positions_.size() >> 3])) return true;
@@ -192,7 +193,7 @@ class Search {
     return any_outside(positions_, intervals);
   }
 
-  // Propagates the changes to states one token earlier.
+  // Propagate the changes to states one token earlier.
   void look_back() {
     newly_free_.clear();
     dirty_.clear();
@@ -212,7 +213,7 @@ class Search {
   }
 
   Cells& cells_;
-  const Edges& edges_;
+  const CanonicalEdges& edges_;
   const Pairs& pairs_;
   const Backwards backwards_;
   int32_t done_;          // the number of tokens to go in this round
@@ -225,9 +226,9 @@ class Search {
 
 }  // namespace
 
-int32_t find_least(Cells& cells, const Edges& edges, const Product& product, const Pairs& pairs, int32_t closing,
-                   Budget& budget) {
-  return Search(cells, edges, product, pairs, closing, budget).run();
+int32_t find_least(Cells& cells, const CanonicalEdges& edges, const CanonicalProduct& product, const Pairs& pairs,
+                   int32_t closing, Budget& budget) {
+  return LivenessSearch(cells, edges, product, pairs, closing, budget).run();
 }
 
 }  // namespace tokenfst::canonical

@@ -34,7 +34,7 @@ class TokenIndex {
   int32_t find(Bytes bytes) const { return slots_[place(bytes)]; }
 
  private:
-  // Where the token with these bytes is, or would be.
+  // Return where the token with these bytes is, or would be.
   size_t place(Bytes bytes) const {
     const size_t mask = slots_.size() - 1;
     size_t at = std::hash<std::string_view>()({reinterpret_cast<const char*>(bytes.data()), bytes.size()}) & mask;
@@ -70,7 +70,7 @@ class Encoder {
   }
 
   int32_t byte_token(uint8_t byte) const { return byte_token_[byte]; }
-  // The result of merging a pair, or nothing.
+  // Return the result of merging a pair, or nothing.
   const Made* find(int32_t left, int32_t right) const {
     const Slot& slot = slots_[place(left, right)];
     return slot.left == kNoToken ? nullptr : &slot.made;
@@ -82,7 +82,7 @@ class Encoder {
     Made made{};
   };
 
-  // Adds all pairs of tokens that spell a token; its id is their rank.
+  // Add all pairs of tokens that spell a token; its id is their rank.
   void put_spelling(const Vocabulary& vocabulary, Budget& budget) {
     const TokenIndex index(vocabulary, budget);
     Vector<Merge> found(budget);
@@ -133,7 +133,7 @@ class Merging {
   }
 
  private:
-  // Begins with single bytes; returns whether there is a token for each.
+  // Begin with single bytes; return whether there is a token for each.
   bool begin(Bytes bytes) {
     symbols_.clear();
     for (uint8_t byte : bytes) symbols_.push_back(encoder_.byte_token(byte));
@@ -143,8 +143,8 @@ class Merging {
     return true;
   }
   const Encoder::Made* merge_at(size_t at) const { return encoder_.find(symbols_[at], symbols_[at + 1]); }
-  // The place of the next merge: the one with the least rank, and of these the leftmost; the number of places if there
-  // is none.
+  // Return the place of the next merge: the one with the least rank, and of these the leftmost; the number of places if
+  // there is none.
   size_t next() const {
     size_t best = merges_.size();
     for (size_t at = 0; at < merges_.size(); ++at) {

@@ -3,7 +3,7 @@
 // A token can be made in only one way. While nothing inside a stretch of bytes has merged with anything outside, the
 // merges inside are those that happen in the stretch alone, because the order of merges in one place does not depend on
 // another place. So a token that occurs in the encoding of any text is one that merges make of its bytes alone, and by
-// the same merges. Running the encoder once over each token therefore tells everything about it:
+// the same merges. Running the encoder once over each token therefore determines:
 //
 //     left, right   the two tokens that the last merge joins, kNoToken for a single byte
 //     rank          the position of the last merge in the encoder's order
@@ -38,11 +38,11 @@ struct Derivation {
   int32_t made = false;
 };
 
-// The index of the first merge that does not make a token of the bytes of two others, all three non-empty; the number
-// of merges if there is none.
+// Return the index of the first merge that does not make a token of the bytes of two others, all three non-empty; the
+// number of merges if there is none.
 size_t first_wrong(const Vocabulary& vocabulary, std::span<const Merge> merges);
 
-// Runs the encoder's merges over every token, `[V]`. Without a list, any two tokens that spell a token merge, the token
+// Run the encoder's merges over every token, `[V]`. Without a list, any two tokens that spell a token merge, the token
 // with the least id first.
 std::vector<Derivation> derivations(const Vocabulary& vocabulary, std::optional<std::span<const Merge>> merges,
                                     Budget& budget);

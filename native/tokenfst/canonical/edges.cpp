@@ -12,7 +12,7 @@ using support::Groups;
 // Collects edges, and the class of every token.
 class Collector {
  public:
-  Collector(const Product& product, const Tokens& tokens, Budget& budget)
+  Collector(const CanonicalProduct& product, const Tokens& tokens, Budget& budget)
       : product_(product),
         tokens_(tokens),
         edges_(budget),
@@ -22,7 +22,7 @@ class Collector {
     num_classes_ = classes.num_classes;
     edges_.assign(classes.edges.begin(), classes.edges.end());
     int32_t rank = 0;
-    for (const Run& run : classes.runs) {
+    for (const ClassRun& run : classes.runs) {
       for (; rank < run.end; ++rank) class_of_[tokens.vocabulary.token_of_rank()[rank]] = run.number;
     }
     for (int32_t token : tokens.never) class_of_[token] = kNever;
@@ -30,7 +30,7 @@ class Collector {
   }
 
   void add_words() {
-    // Edges come in order of their classes.
+    // CanonicalEdges come in order of their classes.
     const auto num_edges = static_cast<int64_t>(edges_.size());
     for (int32_t word : tokens_.words) {
       const auto begin = std::ranges::lower_bound(edges_.begin(), edges_.begin() + num_edges, class_of_[word], {},
@@ -57,8 +57,8 @@ class Collector {
     ++num_classes_;
   }
 
-  Edges sorted() const {
-    Edges found;
+  CanonicalEdges sorted() const {
+    CanonicalEdges found;
     found.num_tokens = tokens_.vocabulary.size();
     take_members(found);
     take_edges(found);
@@ -67,7 +67,7 @@ class Collector {
 
  private:
   // Tokens by class and then by position, without those in no class.
-  void take_members(Edges& found) const {
+  void take_members(CanonicalEdges& found) const {
     const auto& token_at = tokens_.pairs.token_at;
     const Groups groups = support::grouped(
         num_classes_, token_at.size(), [&](size_t place) { return class_of_[token_at[place]]; }, budget_);
@@ -78,8 +78,8 @@ class Collector {
     for (int32_t place : groups.order) found.members.push_back(token_at[place]);
     found.members.erase(found.members.begin(), found.members.begin() + first);
   }
-  // Edges by source and then by class, only for classes with tokens.
-  void take_edges(Edges& found) const {
+  // CanonicalEdges by source and then by class, only for classes with tokens.
+  void take_edges(CanonicalEdges& found) const {
     const Groups by_class =
         support::grouped(num_classes_, edges_.size(), [&](size_t edge) { return edges_[edge].number; }, budget_);
     const Groups by_source = support::grouped(
@@ -98,7 +98,7 @@ class Collector {
     found.offsets.push_back(static_cast<int32_t>(found.edges.size()));
   }
 
-  const Product& product_;
+  const CanonicalProduct& product_;
   const Tokens& tokens_;
   Vector<TokenEdge> edges_;
   Vector<int32_t> class_of_;
@@ -108,8 +108,8 @@ class Collector {
 
 }  // namespace
 
-Edges token_edges(const Product& product, const Tokens& tokens, std::span<const LabelledTokens> labelled,
-                  Budget& budget) {
+CanonicalEdges token_edges(const CanonicalProduct& product, const Tokens& tokens,
+                           std::span<const LabelledTokens> labelled, Budget& budget) {
   Collector collector(product, tokens, budget);
   collector.add_words();
   for (const LabelledTokens& own : labelled) collector.add_labelled(own);

@@ -3,7 +3,7 @@
 // Classes are those of `tokenfst/token_classes.h` over the bytes of the product, which is deterministic inside tokens,
 // with two changes. A token that the encoder never writes is in no class. A token that only occurs as a whole piece
 // begins where a piece begins and leads to the second state of its target, in which the piece must end. Tokens that
-// write nothing get classes by the labels of the constraint that stand for them.
+// write nothing get classes by the labels of the constraint that represent them.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace tokenfst::canonical {
 
-// Tokens that write nothing, and the labels that stand for all of them.
+// Tokens that write nothing, and the labels that represent all of them.
 struct LabelledTokens {
   std::vector<int32_t> tokens, labels;
 };
@@ -24,8 +24,8 @@ struct ClassEdge {
   int32_t number, target;
 };
 
-// Edges by source and then by class, and the tokens of each class; class 0 contains no token.
-struct Edges {
+// CanonicalEdges by source and then by class, and the tokens of each class; class 0 contains no token.
+struct CanonicalEdges {
   std::vector<int32_t> offsets;  // [M + 1], where the edges of each state begin
   std::vector<ClassEdge> edges;
   std::vector<int32_t> member_offsets;  // [K + 1], where the tokens of each class begin
@@ -50,7 +50,7 @@ struct Tokens {
   std::span<const int32_t> never;  // those that the encoder never writes
 };
 
-Edges token_edges(const Product& product, const Tokens& tokens, std::span<const LabelledTokens> labelled,
-                  Budget& budget);
+CanonicalEdges token_edges(const CanonicalProduct& product, const Tokens& tokens,
+                           std::span<const LabelledTokens> labelled, Budget& budget);
 
 }  // namespace tokenfst::canonical

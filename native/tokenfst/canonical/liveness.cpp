@@ -13,7 +13,7 @@ namespace {
 // The tokens of each class, in groups that no cell distinguishes.
 class Grouping {
  public:
-  Grouping(const Edges& edges, const Cells& cells, Budget& budget)
+  Grouping(const CanonicalEdges& edges, const Cells& cells, Budget& budget)
       : edges_(edges),
         group_(edges.members.size(), 0, budget),
         firsts_(budget),
@@ -35,20 +35,20 @@ class Grouping {
   }
 
   int32_t size() const { return static_cast<int32_t>(firsts_.size()); }
-  // The groups of a class are numbered from here up to the first group of the next class.
+  // Return the first group of a class, whose groups are numbered up to the first group of the next class.
   int32_t begin(int32_t number) const { return begins_[number]; }
-  // The place of a group's first token among those of its class.
+  // Return the place of a group's first token among those of its class.
   int32_t first(int32_t group) const { return firsts_[group]; }
-  // The group of a token, by its place among all members.
+  // Return the group of a token, by its place among all members.
   int32_t of_member(int32_t number, int32_t member) const { return begins_[number] + group_[member]; }
 
  private:
-  struct Key {
+  struct SortKey {
     int32_t group, least, member;
-    auto operator<=>(const Key&) const = default;
+    auto operator<=>(const SortKey&) const = default;
   };
 
-  // Splits the groups of the tokens from member `begin` on by their numbers, one number for each token.
+  // Split the groups of the tokens from member `begin` on by their numbers, one number for each token.
   void refine(int32_t begin, std::span<const int32_t> least) {
     keys_.clear();
     for (size_t at = 0; at < least.size(); ++at) {
@@ -75,16 +75,17 @@ class Grouping {
     budget_.spend(1 + (end - begin));
   }
 
-  const Edges& edges_;
+  const CanonicalEdges& edges_;
   Vector<int32_t> group_;   // of each member, from 0 up within its class
   Vector<int32_t> firsts_;  // by group
   Vector<int32_t> begins_;  // [K + 1]
-  Vector<Key> keys_;
+  Vector<SortKey> keys_;
   Budget& budget_;
 };
 
-// Copies every edge once for each group of its class that leads to an end.
-LiveEdges split(const Edges& edges, const Cells& cells, const Grouping& groups, int32_t num_tokens, Budget& budget) {
+// Copy every edge once for each group of its class that leads to an end.
+LiveEdges split(const CanonicalEdges& edges, const Cells& cells, const Grouping& groups, int32_t num_tokens,
+                Budget& budget) {
   LiveEdges found{{}, {}, std::vector<int32_t>(static_cast<size_t>(num_tokens), kNone), groups.size(), kNoEnd};
   Vector<LiveEdge> live(budget);
   budget.charge(4 * (static_cast<size_t>(num_tokens) + edges.offsets.size()));
@@ -101,8 +102,7 @@ LiveEdges split(const Edges& edges, const Cells& cells, const Grouping& groups, 
     }
   }
   found.offsets.push_back(support::as_count(live.size()));
-  budget.charge(sizeof(LiveEdge) * live.size());
-  found.edges.assign(live.begin(), live.end());
+  found.edges = support::charged_copy(live, budget);
   for (int32_t number = 0; number < edges.num_classes(); ++number) {
     for (int32_t member = edges.member_offsets[number]; member < edges.member_offsets[number + 1]; ++member) {
       found.class_of[edges.members[member]] = groups.of_member(number, member);
@@ -114,7 +114,8 @@ LiveEdges split(const Edges& edges, const Cells& cells, const Grouping& groups, 
 
 }  // namespace
 
-LiveEdges live_edges(const Edges& edges, const Product& product, const Pairs& pairs, int32_t closing, Budget& budget) {
+LiveEdges live_edges(const CanonicalEdges& edges, const CanonicalProduct& product, const Pairs& pairs, int32_t closing,
+                     Budget& budget) {
   Cells cells(edges, budget);
   const int32_t start = find_least(cells, edges, product, pairs, closing, budget);
   const Grouping groups(edges, cells, budget);

@@ -33,7 +33,7 @@ struct LiveEdge {
   int32_t least;  // the least number of tokens to go after the edge
 };
 
-// Edges that lead to an end, by source and then by class; classes count from 0.
+// CanonicalEdges that lead to an end, by source and then by class; classes count from 0.
 struct LiveEdges {
   std::vector<int32_t> offsets;  // [M + 1]
   std::vector<LiveEdge> edges;
@@ -47,6 +47,7 @@ struct LiveEdges {
 };
 
 // `closing` is the number of tokens to go where the text may end: 1 with an end token, 0 without.
-LiveEdges live_edges(const Edges& edges, const Product& product, const Pairs& pairs, int32_t closing, Budget& budget);
+LiveEdges live_edges(const CanonicalEdges& edges, const CanonicalProduct& product, const Pairs& pairs, int32_t closing,
+                     Budget& budget);
 
 }  // namespace tokenfst::canonical

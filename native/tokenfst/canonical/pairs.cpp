@@ -10,11 +10,11 @@ namespace tokenfst::canonical {
 namespace {
 
 using support::Groups;
-using Tokens = std::span<const Derivation>;
+using DerivationSpan = std::span<const Derivation>;
 
-// All tokens, sorted by a key.
+// Return all tokens, sorted by a key.
 template <class Key>
-Vector<int32_t> ordered_by(Tokens tokens, Key key, Budget& budget) {
+Vector<int32_t> ordered_by(DerivationSpan tokens, Key key, Budget& budget) {
   Vector<int32_t> order(tokens.size(), budget);
   std::iota(order.begin(), order.end(), 0);
   budget.spend(16 * static_cast<int64_t>(tokens.size()));
@@ -22,8 +22,8 @@ Vector<int32_t> ordered_by(Tokens tokens, Key key, Budget& budget) {
   return order;
 }
 
-// The tokens that a merge makes, grouped by their left half, in the given order.
-Groups by_left(Tokens tokens, const Vector<int32_t>& order, Budget& budget) {
+// Return the tokens that a merge makes, grouped by their left half, in the given order.
+Groups by_left(DerivationSpan tokens, const Vector<int32_t>& order, Budget& budget) {
   Vector<int32_t> merged(budget);
   for (int32_t token : order) {
     if (tokens[token].left != kNoToken) merged.push_back(token);
@@ -41,7 +41,7 @@ struct DepthFirst {
 };
 
 // Siblings by clock, descending; for one clock, first those whose right half is made at that clock as well.
-Groups children(Tokens tokens, Budget& budget) {
+Groups children(DerivationSpan tokens, Budget& budget) {
   const auto key = [&](int32_t token) {
     const Derivation& own = tokens[token];
     const int32_t parent = own.left == kNoToken ? -1 : tokens[own.left].clock;
@@ -51,15 +51,15 @@ Groups children(Tokens tokens, Budget& budget) {
   return by_left(tokens, ordered_by(tokens, key, budget), budget);
 }
 
-// Extends the end of each token to those of all tokens below it.
-void lengthen(Tokens tokens, DepthFirst& order) {
+// Extend the end of each token to those of all tokens below it.
+void lengthen(DerivationSpan tokens, DepthFirst& order) {
   for (size_t at = order.token_at.size(); at-- > 0;) {
     const int32_t token = order.token_at[at], parent = tokens[token].left;
     if (parent != kNoToken) order.end[parent] = std::max(order.end[parent], order.end[token]);
   }
 }
 
-DepthFirst depth_first(Tokens tokens, Budget& budget) {
+DepthFirst depth_first(DerivationSpan tokens, Budget& budget) {
   const auto num_tokens = static_cast<int32_t>(tokens.size());
   const Groups below = children(tokens, budget);
   DepthFirst found{std::vector<int32_t>(tokens.size()), {}, Vector<int32_t>(tokens.size(), 0, budget)};
@@ -91,7 +91,7 @@ DepthFirst depth_first(Tokens tokens, Budget& budget) {
 // at the first merge that comes too late.
 class Blocking {
  public:
-  Blocking(Tokens tokens, const DepthFirst& order, Budget& budget)
+  Blocking(DerivationSpan tokens, const DepthFirst& order, Budget& budget)
       : tokens_(tokens),
         order_(order),
         merges_(merges_of(tokens, budget)),
@@ -104,7 +104,7 @@ class Blocking {
     }
   }
 
-  // The intervals of a token, with touching ones joined; valid until the next call.
+  // Return the intervals of a token, with touching ones joined; valid until the next call.
   std::span<const Interval> after(int32_t token, Budget& budget) {
     found_.clear();
     const Derivation* whole = nullptr;
@@ -121,7 +121,7 @@ class Blocking {
   }
 
  private:
-  static Groups merges_of(Tokens tokens, Budget& budget) {
+  static Groups merges_of(DerivationSpan tokens, Budget& budget) {
     const auto key = [&](int32_t token) {
       const Derivation& own = tokens[token];
       const bool is_merged = own.left != kNoToken;
@@ -130,7 +130,7 @@ class Blocking {
     };
     return by_left(tokens, ordered_by(tokens, key, budget), budget);
   }
-  // One past the last position of the tokens from which a merge may take its right half.
+  // Return one past the last position of the tokens from which a merge may take its right half.
   int32_t stop(const Derivation& merged) const {
     const Derivation& part = tokens_[merged.right];
     int32_t found = order_.position[merged.right] + 1;
@@ -143,7 +143,7 @@ class Blocking {
     }
     return found;
   }
-  // Returns whether a merge that takes a part comes before the merge that makes the whole of it.
+  // Return whether a merge that takes a part comes before the merge that makes the whole of it.
   bool comes_before(const Derivation& merged, const Derivation& whole, const Derivation& part) const {
     const bool tie = merged.clock == whole.clock && whole.clock == part.clock;
     const bool by_rank = tie && tokens_[merged.right].clock < part.clock;
@@ -161,7 +161,7 @@ class Blocking {
     found_.resize(count, {});
   }
 
-  const Tokens tokens_;
+  const DerivationSpan tokens_;
   const DepthFirst& order_;
   const Groups merges_;
   Vector<int32_t> stop_;
@@ -170,7 +170,7 @@ class Blocking {
 
 }  // namespace
 
-Pairs pairs(Tokens derivations, Budget& budget) {
+Pairs pairs(DerivationSpan derivations, Budget& budget) {
   DepthFirst order = depth_first(derivations, budget);
   Blocking blocking(derivations, order, budget);
   Vector<Interval> all(budget);
@@ -184,8 +184,7 @@ Pairs pairs(Tokens derivations, Budget& budget) {
     all.insert(all.end(), own.begin(), own.end());
   }
   found.offsets.push_back(static_cast<int64_t>(all.size()));
-  budget.charge(sizeof(Interval) * all.size());
-  found.intervals.assign(all.begin(), all.end());
+  found.intervals = support::charged_copy(all, budget);
   found.position = std::move(order.position), found.token_at = std::move(order.token_at);
   return found;
 }

@@ -1,7 +1,7 @@
 // Which tokens may be adjacent in an encoder's output for one piece of text.
 //
-// A sequence of tokens is what the merges make of its text exactly if each token is what they make of its own bytes,
-// and each two neighbours are what they make of theirs (Berglund, Martens & van der Merwe 2024): the first merge across
+// The merges produce a sequence of tokens if and only if they produce each token from its own bytes and each two
+// neighbours from theirs (Berglund, Martens & van der Merwe 2024): the first merge across
 // a boundary would happen at that boundary whatever lies further away. So it is enough to know the pairs (u, v) in
 // which some merge takes an end of u and a beginning of v before the merges inside u and v do.
 //
@@ -21,7 +21,7 @@
 // whose left part is an end of u; with Tekken's 131,072 tokens there are 23 on average and 729 at most, before
 // overlapping ones are joined.
 //
-// Rejected: a table of pairs (V x V); trying pairs by running the encoder (exact, and what the tests do).
+// Rejected: a table of pairs (V x V); trying pairs by running the encoder (exact; the tests do so).
 #pragma once
 
 #include <algorithm>
@@ -50,7 +50,7 @@ struct Pairs {
   }
   bool may_follow(int32_t left, int32_t right) const { return is_outside(after(left), position[right]); }
 
-  // Returns whether a position is in none of some intervals.
+  // Return whether a position is in none of some intervals.
   static bool is_outside(std::span<const Interval> intervals, int32_t place) {
     const auto behind = std::ranges::upper_bound(intervals, place, {}, &Interval::first);
     return behind == intervals.begin() || place >= (behind - 1)->end;

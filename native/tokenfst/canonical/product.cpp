@@ -5,8 +5,8 @@
 #include <ranges>
 
 #include "automata/distance.h"
-#include "support/interner.h"
 #include "support/matrix.h"
+#include "support/value_interner.h"
 
 namespace tokenfst::canonical {
 
@@ -16,27 +16,27 @@ using automata::ByteTables;
 using automata::Edge;
 
 // A state of the constraint, one of the pieces, and a node of the trie.
-struct Place {
+struct ProductState {
   int32_t outer, piece, node;
-  bool operator==(const Place&) const = default;
+  bool operator==(const ProductState&) const = default;
 };
 
 // A class of bytes of the product: bytes that none of its parts distinguishes.
-struct Column {
+struct ByteColumn {
   int32_t outer, piece, node;
-  auto operator<=>(const Column&) const = default;
+  auto operator<=>(const ByteColumn&) const = default;
 };
 
-struct Columns {
+struct ByteColumns {
   automata::ByteClasses byte_class;
-  std::vector<Column> all;
+  std::vector<ByteColumn> all;
 };
 
-Columns columns_of(const ByteTables& constraint, const PieceBytes& pieces, const WholePieces& words) {
-  Columns found;
-  std::map<Column, size_t> known;
+ByteColumns columns_of(const ByteTables& constraint, const PieceAutomaton& pieces, const WholePieces& words) {
+  ByteColumns found;
+  std::map<ByteColumn, size_t> known;
   for (int byte = 0; byte < 256; ++byte) {
-    const Column own{constraint.byte_class[byte], pieces.byte_class[byte], words.byte_class[byte]};
+    const ByteColumn own{constraint.byte_class[byte], pieces.byte_class[byte], words.byte_class[byte]};
     const auto [at, is_new] = known.try_emplace(own, found.all.size());
     if (is_new) found.all.push_back(own);
     found.byte_class[byte] = static_cast<uint8_t>(at->second);
@@ -46,14 +46,14 @@ Columns columns_of(const ByteTables& constraint, const PieceBytes& pieces, const
 
 class Explorer {
  public:
-  Explorer(const ByteTables& constraint, const PieceBytes& pieces, const WholePieces& words, Budget& budget)
+  Explorer(const ByteTables& constraint, const PieceAutomaton& pieces, const WholePieces& words, Budget& budget)
       : constraint_(constraint),
         pieces_(pieces),
         words_(words),
         columns_(columns_of(constraint, pieces, words)),
         root_(words.num_nodes() > 1 ? kRoot : kOut),
         second_(words.num_nodes()),
-        places_(budget),
+        states_(budget),
         next_(0, columns_.all.size(), kNone, budget),
         final_(budget),
         begins_(budget),
@@ -64,19 +64,17 @@ class Explorer {
 
   void explore(int64_t max_states) {
     number({constraint_.start, 0, kOut});
-    for (int32_t state = 0; state < places_.size(); ++state) {
-      if (places_.size() > max_states) {
-        throw support::LimitExceeded(support::Limit::kStates, static_cast<double>(max_states));
-      }
+    for (int32_t state = 0; state < states_.size(); ++state) {
+      support::require_at_most(states_.size(), max_states);
       expand(state);
       budget_.spend(2 + 4 * static_cast<int64_t>(columns_.all.size()));
     }
   }
 
-  // The states that lead to an end.
-  Product product() {
+  // Return the states that lead to an end.
+  CanonicalProduct product() {
     const Vector<int32_t> number = numbered_live();
-    Product found;
+    CanonicalProduct found;
     if (number[0] == kNone) return found;
     const size_t count = 1 + static_cast<size_t>(std::ranges::max(number));
     budget_.charge(count * (4 * columns_.all.size() + 4 * static_cast<size_t>(constraint_.num_labels) + 10));
@@ -84,7 +82,7 @@ class Explorer {
     found.automaton.byte_class = columns_.byte_class;
     found.automaton.num_classes = static_cast<int32_t>(columns_.all.size());
     const auto renumber = [&](int32_t target) { return target == kNone ? kNone : number[target]; };
-    for (int32_t state = 0; state < places_.size(); ++state) {
+    for (int32_t state = 0; state < states_.size(); ++state) {
       if (number[state] == kNone) continue;
       for (int32_t target : next_[state]) found.automaton.next.push_back(renumber(target));
       for (int32_t target : by_label_[state]) found.by_label.push_back(renumber(target));
@@ -98,8 +96,8 @@ class Explorer {
   }
 
  private:
-  int32_t number(const Place& place) {
-    const auto [found, is_new] = places_.intern({&place, 1});
+  int32_t number(const ProductState& place) {
+    const auto [found, is_new] = states_.intern(place);
     if (is_new) {
       next_.add_row(kNone);
       by_label_.add_row(kNone);
@@ -110,7 +108,7 @@ class Explorer {
   }
 
   void expand(int32_t state) {
-    const Place at = places_[state][0];
+    const ProductState at = states_[state];
     const bool piece_ends = pieces_.final[at.piece];
     const int32_t split = pieces_.split[at.piece];
     if (at.node != second_ && words_.spells[at.node]) {
@@ -135,9 +133,9 @@ class Explorer {
     const int32_t reached = number({target, 0, kOut});
     by_label_[state][label] = reached;
   }
-  void read(int32_t state, const Place& at) {
+  void read(int32_t state, const ProductState& at) {
     for (size_t column = 0; column < columns_.all.size(); ++column) {
-      const Column& own = columns_.all[column];
+      const ByteColumn& own = columns_.all[column];
       const int32_t outer = constraint_.next[static_cast<size_t>(at.outer) * constraint_.num_classes + own.outer];
       const int32_t piece = pieces_.step(at.piece, own.piece);
       if (outer == kNone || piece == kNone) continue;
@@ -146,32 +144,32 @@ class Explorer {
     }
   }
 
-  // The number of each state among those that lead to an end, by bytes or by other edges; kNone for all others.
+  // Return the number of each state among those that lead to an end, by bytes or by other edges; kNone for all others.
   Vector<int32_t> numbered_live() const {
     Vector<Edge> edges(budget_);
     const auto add = [&](int32_t state, int32_t target) {
       if (target != kNone) edges.push_back({state, target});
     };
-    for (int32_t state = 0; state < places_.size(); ++state) {
+    for (int32_t state = 0; state < states_.size(); ++state) {
       for (int32_t target : next_[state]) add(state, target);
       for (int32_t target : by_label_[state]) add(state, target);
       add(state, split_[state]);
       add(state, whole_[state]);
       budget_.spend(static_cast<int64_t>(columns_.all.size()));
     }
-    Vector<int32_t> number = automata::distances(places_.size(), edges, automata::flagged(final_), budget_);
+    Vector<int32_t> number = automata::distances(states_.size(), edges, automata::flagged(final_), budget_);
     int32_t count = 0;
     for (int32_t& own : number) own = own == kNone ? kNone : count++;
     return number;
   }
 
   const ByteTables& constraint_;
-  const PieceBytes& pieces_;
+  const PieceAutomaton& pieces_;
   const WholePieces& words_;
-  const Columns columns_;
+  const ByteColumns columns_;
   const int32_t root_;
   const int32_t second_;  // the node of second states
-  support::Interner<Place> places_;
+  support::ValueInterner<ProductState> states_;
   support::Matrix<int32_t> next_;  // [M, C]
   Vector<uint8_t> final_, begins_;
   Vector<int32_t> split_, whole_;
@@ -181,8 +179,8 @@ class Explorer {
 
 }  // namespace
 
-Product product(const ByteTables& constraint, const PieceBytes& pieces, const WholePieces& words, int64_t max_states,
-                Budget& budget) {
+CanonicalProduct product(const ByteTables& constraint, const PieceAutomaton& pieces, const WholePieces& words,
+                         int64_t max_states, Budget& budget) {
   Explorer explorer(constraint, pieces, words, budget);
   explorer.explore(max_states);
   return explorer.product();

@@ -1,8 +1,8 @@
 // The bytes of a constraint combined with the pieces of a pre-tokenizer: one automaton that reads both in parallel.
 //
-//     PieceBytes    where the pieces of a text may end, over bytes (`tokenfst/canonical/piece_bytes.py`)
+//     PieceAutomaton    where the pieces of a text may end, over bytes (`tokenfst/canonical/piece_bytes.py`)
 //     WholePieces   the tokens that an encoder only finds by looking up a whole piece, since merges do not make them
-//     Product       states (q, p, t): of the constraint, of the pieces, and a node of the trie of whole pieces
+//     CanonicalProduct       states (q, p, t): of the constraint, of the pieces, and a node of the trie of whole pieces
 //     split         the state after deciding that a piece ends here: (q, p', root)
 //
 // A piece that spells one of the whole-piece tokens is that token and must not be written otherwise. So where the bytes
@@ -10,7 +10,7 @@
 // and the token itself leads to that one (`whole`). Other states have the node kOut, and without such tokens all states
 // do.
 //
-// A label of the constraint stands for tokens that write nothing. An encoder encodes the text on either side of such a
+// A label of the constraint represents tokens that write nothing. An encoder encodes the text on either side of such a
 // token separately, so it may be taken where a text may end, and a new text begins after it.
 //
 // States of a product from which no end can be reached, because a decision about pieces contradicts the constraint, are
@@ -29,7 +29,7 @@ using automata::kNone;
 using support::Budget;
 using support::Vector;
 
-struct PieceBytes {
+struct PieceAutomaton {
   automata::ByteClasses byte_class;  // below `num_classes`
   int32_t num_classes;
   std::vector<int32_t> next;   // [P, C], the state that a class leads to, or kNone; state 0 is the start
@@ -53,7 +53,7 @@ struct WholePieces {
   int32_t below(int32_t node, int32_t column) const { return next[static_cast<size_t>(node) * num_classes + column]; }
 };
 
-struct Product {
+struct CanonicalProduct {
   automata::ByteTables automaton;  // its final states are those where the text may end; without labels
   std::vector<int32_t> split;      // [M], the state after deciding that a piece ends here, or kNone
   std::vector<uint8_t> begins;     // [M], whether that decision has just been made
@@ -65,8 +65,8 @@ struct Product {
   bool is_empty() const { return automaton.start == kNone; }
 };
 
-// The product of a non-empty constraint with a dense table. Throws LimitExceeded past `max_states`.
-Product product(const automata::ByteTables& constraint, const PieceBytes& pieces, const WholePieces& words,
-                int64_t max_states, Budget& budget);
+// Return the product of a non-empty constraint with a dense table. Throw LimitExceeded past `max_states`.
+CanonicalProduct product(const automata::ByteTables& constraint, const PieceAutomaton& pieces, const WholePieces& words,
+                         int64_t max_states, Budget& budget);
 
 }  // namespace tokenfst::canonical

@@ -15,7 +15,7 @@ using automata::GuardedEdge;
 // Memory is the limit on pieces and parts; this is the most that can be numbered.
 constexpr size_t kNumbered = std::numeric_limits<int32_t>::max();
 
-// The edges, with those of the end tokens before all others.
+// Return the edges, with those of the end tokens before all others.
 Vector<CountedEdge> with_end(const automata::CountedTables& automaton, std::span<const CountedEdge> edges,
                              Budget& budget) {
   const int32_t end = automaton.num_states(), most = automaton.max_register;
@@ -31,9 +31,9 @@ Vector<CountedEdge> with_end(const automata::CountedTables& automaton, std::span
   return found;
 }
 
-// The states with the register values from which tokens lead to an end.
-Vector<automata::StateValues> live_values(std::span<const CountedEdge> edges, int32_t num_places, int32_t max_register,
-                                          Budget& budget) {
+// Return the states with the register values from which tokens lead to an end.
+Vector<automata::StateValues> live_values(std::span<const CountedEdge> edges, int32_t num_locations,
+                                          int32_t max_register, Budget& budget) {
   Vector<GuardedEdge> inside(budget);
   Vector<automata::StateValues> ends(budget);
   for (const auto& [number, edge] : edges) {
@@ -43,19 +43,19 @@ Vector<automata::StateValues> live_values(std::span<const CountedEdge> edges, in
       inside.push_back(edge);
     }
   }
-  const auto pieces = pieces_by_distance(num_places, max_register, inside, ends, kNumbered, budget);
+  const auto pieces = pieces_by_distance(num_locations, max_register, inside, ends, kNumbered, budget);
   if (!pieces) throw support::LimitExceeded(support::Limit::kMemory, static_cast<double>(budget.max_bytes()));
   return joined(*pieces, budget);
 }
 
-// The parts of edges that lead to values from which tokens lead to an end.
-Vector<CountedEdge> live_edges(std::span<const CountedEdge> edges, int32_t num_places, int32_t max_register,
+// Return the parts of edges that lead to values from which tokens lead to an end.
+Vector<CountedEdge> live_edges(std::span<const CountedEdge> edges, int32_t num_locations, int32_t max_register,
                                Budget& budget) {
-  const auto live = live_values(edges, num_places, max_register, budget);
+  const auto live = live_values(edges, num_locations, max_register, budget);
   Vector<GuardedEdge> all(budget);
   all.reserve(edges.size());
   for (const CountedEdge& each : edges) all.push_back(each.edge);
-  const auto parts = live_parts(num_places, all, live, kNumbered, budget);
+  const auto parts = live_parts(num_locations, all, live, kNumbered, budget);
   if (!parts) throw support::LimitExceeded(support::Limit::kMemory, static_cast<double>(budget.max_bytes()));
   Vector<CountedEdge> found(budget);
   found.reserve(parts->size());
@@ -66,18 +66,18 @@ Vector<CountedEdge> live_edges(std::span<const CountedEdge> edges, int32_t num_p
   return found;
 }
 
-// Edges by place, in their given order within a place.
-GuardedTransitions by_place(std::span<const CountedEdge> edges, int32_t num_places, int32_t num_classes,
-                            int32_t max_register, Budget& budget) {
-  const auto places =
-      support::grouped(num_places, edges.size(), [&](size_t e) { return edges[e].edge.source; }, budget);
+// Edges by location, in their given order within a location.
+GuardedTransitions by_location(std::span<const CountedEdge> edges, int32_t num_locations, int32_t num_classes,
+                               int32_t max_register, Budget& budget) {
+  const auto locations =
+      support::grouped(num_locations, edges.size(), [&](size_t e) { return edges[e].edge.source; }, budget);
   // Each edge begins and ends at a cut.
-  const size_t num_offsets = static_cast<size_t>(num_places) + 1, num_cuts = num_offsets + 2 * edges.size();
+  const size_t num_offsets = static_cast<size_t>(num_locations) + 1, num_cuts = num_offsets + 2 * edges.size();
   budget.charge(sizeof(GuardedTransitions::Edge) * edges.size() + 2 * sizeof(int64_t) * num_offsets + 4 * num_cuts);
-  GuardedTransitions found{num_places, num_classes, max_register, {places.offsets.begin(), places.offsets.end()}, {},
-                           {},         {}};
+  GuardedTransitions found{
+      num_locations, num_classes, max_register, {locations.offsets.begin(), locations.offsets.end()}, {}, {}, {}};
   found.edges.reserve(edges.size());
-  for (int32_t e : places.order) {
+  for (int32_t e : locations.order) {
     const auto& [number, edge] = edges[e];
     found.edges.push_back({number, edge.low, edge.high, edge.target, edge.action});
   }
@@ -90,25 +90,18 @@ GuardedTransitions by_place(std::span<const CountedEdge> edges, int32_t num_plac
 CountedClasses counted_classes(const automata::CountedTables& automaton, const Vocabulary& vocabulary, Budget& budget) {
   RegisterFunctions functions(automaton, budget);
   const Classes classes = walk(vocabulary, automaton.byte_class, functions, budget);
-  CountedClasses found{{classes.runs().begin(), classes.runs().end()}, classes.size(), {}};
-  size_t num_edges = 0;
-  for (int32_t number = kFirstClass; number < classes.size(); ++number) {
-    num_edges += functions.entries(classes.effect(number)).size();
-  }
-  budget.charge(sizeof(CountedEdge) * num_edges);
-  found.edges.reserve(num_edges);
-  for (int32_t number = kFirstClass; number < classes.size(); ++number) {
-    for (const GuardedEdge& entry : functions.entries(classes.effect(number))) found.edges.push_back({number, entry});
-  }
-  return found;
+  const auto entries = [&](int32_t effect) { return functions.entries(effect); };
+  const auto edge = [](int32_t number, const GuardedEdge& entry) { return CountedEdge{number, entry}; };
+  return {
+      {classes.runs().begin(), classes.runs().end()}, classes.size(), records_by_class(classes, entries, edge, budget)};
 }
 
 GuardedTransitions guarded_transitions(const automata::CountedTables& automaton, const CountedClasses& classes,
                                        bool spells_all, Budget& budget) {
-  const int32_t num_places = automaton.num_states() + 1, most = automaton.max_register;
+  const int32_t num_locations = automaton.num_states() + 1, most = automaton.max_register;
   Vector<CountedEdge> edges = with_end(automaton, classes.edges, budget);
-  if (!spells_all) edges = live_edges(edges, num_places, most, budget);
-  return by_place(edges, num_places, classes.num_classes, most, budget);
+  if (!spells_all) edges = live_edges(edges, num_locations, most, budget);
+  return by_location(edges, num_locations, classes.num_classes, most, budget);
 }
 
 bool spells_all(const automata::CountedTables& automaton, std::span<const bool> is_token_byte) {

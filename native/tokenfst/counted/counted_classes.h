@@ -2,7 +2,7 @@
 //
 // They are the classes of the walk of `tokenfst/walk.h` with partial functions on states and a register
 // (`register_functions.h`); the effect of a class is a set of guarded edges. The automaton over tokens has the states
-// of the byte automaton as its places, and one more after the end (`tokenfst/transitions.h`).
+// of the byte automaton as its locations, and one more after the end (`tokenfst/transitions.h`).
 //
 // A byte automaton leads to an end from every register value that can occur. If every byte that it reads is a token, so
 // does the automaton over tokens. Otherwise edges are restricted to the values from which tokens lead to an end, which
@@ -31,7 +31,7 @@ struct CountedEdge {
 };
 
 struct CountedClasses {
-  std::vector<Run> runs;           // cover all ranks in order
+  std::vector<ClassRun> runs;      // cover all ranks in order
   int32_t num_classes;             // including kNever and kEnd
   std::vector<CountedEdge> edges;  // by class, source and register value
 };
@@ -39,12 +39,12 @@ struct CountedClasses {
 // The automaton has at least one state.
 CountedClasses counted_classes(const automata::CountedTables& automaton, const Vocabulary& vocabulary, Budget& budget);
 
-// The transitions of classes and of the end tokens, between the states of `automaton` and one after the end. Unless
-// `spells_all`, edges that do not lead to an end are left out.
+// Return the transitions of classes and of the end tokens, between the states of `automaton` and one after the end.
+// Unless `spells_all`, edges that do not lead to an end are left out.
 GuardedTransitions guarded_transitions(const automata::CountedTables& automaton, const CountedClasses& classes,
                                        bool spells_all, Budget& budget);
 
-// Returns whether every byte that an automaton reads is a token by itself.
+// Return whether every byte that an automaton reads is a token by itself.
 bool spells_all(const automata::CountedTables& automaton, std::span<const bool> is_token_byte);
 
 }  // namespace tokenfst

@@ -6,7 +6,7 @@ namespace tokenfst {
 
 namespace {
 
-// The composition of two actions.
+// Return the composition of two actions.
 int32_t followed(int32_t action, int32_t then) {
   if (then < 0) return then;
   return action >= 0 ? action + then : ~(~action + then);

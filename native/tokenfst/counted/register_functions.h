@@ -36,7 +36,7 @@ class RegisterFunctions {
 
  private:
   int32_t compose(int32_t function, int32_t column);
-  // Writes an entry after the others, or extends the last one by it.
+  // Write an entry after the others, or extend the last one by it.
   void append(Entry entry);
   int32_t closed();
 

@@ -64,7 +64,7 @@ bool PushdownAutomaton::is_final(const PushdownState& state) const {
 
 bool PushdownAutomaton::allows_any(const PushdownState& state) const {
   return std::ranges::any_of(state.configurations(), [&](const Configuration& each) {
-    Key key;
+    CacheKey key;
     for_each_node(each, [&](int32_t node) { return key.push(node), true; });
     return !allowed(key.values(), slack(each.stack)).empty();
   });
@@ -139,7 +139,7 @@ std::vector<int32_t> PushdownAutomaton::allowed(std::span<const int32_t> path, S
   return found;
 }
 
-PushdownAutomaton::Mask PushdownAutomaton::kept_mask(const Key& key, bool may_wait) {
+PushdownAutomaton::Mask PushdownAutomaton::kept_mask(const CacheKey& key, bool may_wait) {
   std::unique_lock lock(mutex_, std::defer_lock);
   if (may_wait) {
     lock.lock();
@@ -149,13 +149,13 @@ PushdownAutomaton::Mask PushdownAutomaton::kept_mask(const Key& key, bool may_wa
   return masks_.find(key.values());
 }
 
-PushdownAutomaton::Mask PushdownAutomaton::keep_mask(const Key& key, std::span<const int32_t> numbers) {
+PushdownAutomaton::Mask PushdownAutomaton::keep_mask(const CacheKey& key, std::span<const int32_t> numbers) {
   std::unique_lock lock(mutex_);
   if (!class_masks_) class_masks_.emplace(vocabulary(), runs(), tables().num_classes);
   lock.unlock();
   auto made = std::make_shared<const Words>(class_masks_->mask(numbers));
   lock.lock();
-  masks_.keep(key.values(), made);
+  masks_.insert({key.values().begin(), key.values().end()}, made);
   return made;
 }
 
@@ -163,7 +163,7 @@ PushdownAutomaton::Mask PushdownAutomaton::mask(const Configuration& configurati
   // With room for everything that any token needs, masks are the same.
   const Slack free = std::min<Slack>(slack(configuration.stack), most_needed_);
   const bool is_limited = parts_.max_depth != kNoMaxDepth;
-  Key key;
+  CacheKey key;
   key.push(is_limited ? kLimited : kAnyRoom);
   if (is_limited) key.push(static_cast<int32_t>(free));
   for_each_node(configuration, [&](int32_t node) { return key.push(node), true; });
@@ -174,12 +174,12 @@ PushdownAutomaton::Mask PushdownAutomaton::mask(const Configuration& configurati
 
 PushdownAutomaton::Mask PushdownAutomaton::mask_within(const Configuration& configuration, int64_t limit,
                                                        bool may_wait) {
-  Key key;
+  CacheKey key;
   for_each_node(configuration, [&](int32_t node) { return key.push(node), true; });
-  const auto found = distance().behind(key.values(), configuration.stack, may_wait);
+  const auto found = distance().after_classes(key.values(), configuration.stack, may_wait);
   if (!found) return nullptr;
   const int64_t left = limit - found->cost;
-  const auto& levels = found->behind->levels;
+  const auto& levels = found->classes->levels;
   // All budgets between two successive levels have the same mask, and above the last one it is the mask without a
   // budget.
   const auto level = std::ranges::lower_bound(levels, left) - levels.begin();
@@ -188,7 +188,7 @@ PushdownAutomaton::Mask PushdownAutomaton::mask_within(const Configuration& conf
   Mask known = kept_mask(key, may_wait);
   if (known || !may_wait) return known;
   std::vector<int32_t> numbers;
-  for (const Behind::Class& each : found->behind->classes) {
+  for (const ClassDistances::Class& each : found->classes->classes) {
     if (each.least < left) numbers.push_back(each.number);
   }
   std::ranges::sort(numbers);

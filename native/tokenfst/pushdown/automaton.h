@@ -1,15 +1,13 @@
 // PushdownAutomaton: an exact automaton over tokens with a stack.
 //
-//     path     the nodes that the current stack selects in the context tree of a state (`tokenfst/pushdown/tables.h`)
-//     mask     the classes of all edges of the nodes of a path. Kept by path, so that a mask for a state of the same
-//              kind is copied, whatever lies deeper in its stack
+//     path     the nodes that the stack selects in the context tree of a state (`tokenfst/pushdown/tables.h`)
+//     mask     the classes of all edges of the nodes of a path, cached by path: states with equal paths share a mask
 //     advance  takes the edge of the token's class, which some node of the path has
 //
-// If the stack is limited, a move is taken only if the free part of the stack suffices to complete the text.
+// With a limited stack, a move is taken only if the free part of the stack suffices to complete the text.
 //
-// The tables never change. Steps look at nothing else; masks are kept once they have been asked for, and distances are
-// found when they are first asked for. A call with `may_wait` false does nothing if it would have to wait for another
-// thread or to make a mask, and reports this.
+// The tables never change; masks and distances are made on demand and cached. A call with `may_wait` false does
+// nothing, and reports so, if it would have to wait for another thread or to make a mask.
 #pragma once
 
 #include <atomic>
@@ -22,7 +20,7 @@
 
 #include "tokenfst/automaton.h"
 #include "tokenfst/masks.h"
-#include "tokenfst/pushdown/kept.h"
+#include "tokenfst/pushdown/cache_key.h"
 #include "tokenfst/pushdown/stack_distance.h"
 #include "tokenfst/pushdown/state.h"
 #include "tokenfst/pushdown/tables.h"
@@ -35,7 +33,7 @@ class PushdownAutomaton : public Automaton {
 
   struct Parts {
     std::shared_ptr<const PushdownTables> tables;
-    std::shared_ptr<const std::vector<Run>> runs;  // the class of every rank
+    std::shared_ptr<const std::vector<ClassRun>> runs;  // the class of every rank
     std::shared_ptr<StackDistance> distance;
     int32_t max_depth;  // of the stack
     size_t max_masks;   // the most that are kept
@@ -45,17 +43,17 @@ class PushdownAutomaton : public Automaton {
 
   const Parts& parts() const { return parts_; }
   const PushdownTables& tables() const { return *parts_.tables; }
-  std::span<const Run> runs() const { return *parts_.runs; }
+  std::span<const ClassRun> runs() const { return *parts_.runs; }
   StackDistance& distance() const { return *parts_.distance; }
   int32_t class_of(int32_t token) const;
-  size_t num_bytes() const { return tables().num_bytes() + sizeof(Run) * runs().size(); }
+  size_t num_bytes() const { return tables().num_bytes() + sizeof(ClassRun) * runs().size(); }
 
-  // The states before the first token and after an end token.
+  // Return the states before the first token and after an end token.
   PushdownState start() const { return PushdownState({tables().start, Stack()}); }
   PushdownState end() const { return PushdownState({tables().end_state(), Stack()}); }
   bool has_state(const PushdownState& state) const;
   bool is_final(const PushdownState& state) const;
-  // Whether a state allows any token.
+  // Return whether a state allows any token.
   bool allows_any(const PushdownState& state) const;
 
   struct Advanced {
@@ -64,9 +62,9 @@ class PushdownAutomaton : public Automaton {
   };
   Advanced advance(const PushdownState& state, int32_t token) const;
 
-  // The least number of tokens to the end of the text, however high the stack may become on the way.
+  // Return the least number of tokens to the end of the text, without a limit on the stack.
   std::optional<int64_t> min_tokens(const PushdownState& state, bool may_wait) const;
-  // Writes a mask; returns whether it did.
+  // Write a mask; return whether it did.
   bool fill(const PushdownState& state, int64_t remaining, std::span<uint32_t> out, bool may_wait);
 
   void fill(const State& state, int64_t remaining, std::span<uint32_t> out) override;
@@ -78,25 +76,25 @@ class PushdownAutomaton : public Automaton {
 
   Slack slack(const Stack& stack) const;
   bool has_room(const PushdownTables::Move& move, Slack slack) const { return move.room - move.pops <= slack; }
-  // Calls `visit(node)` for the nodes that a stack selects, from the root down, as long as it returns true.
+  // Call `visit(node)` for the nodes that a stack selects, from the root down, as long as it returns true.
   template <class Visit>
   void for_each_node(const Configuration& configuration, Visit visit) const;
   bool allows(const Configuration& configuration, int32_t number) const;
   Configuration moved(const Configuration& configuration, const PushdownTables::Move& move) const;
   Advanced advance_several(const PushdownState& state, int32_t number) const;
 
-  // The classes that the nodes of a path allow, ascending.
+  // Return the classes that the nodes of a path allow, ascending.
   std::vector<int32_t> allowed(std::span<const int32_t> path, Slack slack) const;
-  // Masks of a configuration, null if the call would have to wait for them.
+  // Mask of a configuration, null if the call would have to wait for them.
   Mask mask(const Configuration& configuration, bool may_wait);
   Mask mask_within(const Configuration& configuration, int64_t limit, bool may_wait);
-  Mask kept_mask(const Key& key, bool may_wait);
-  Mask keep_mask(const Key& key, std::span<const int32_t> numbers);
+  Mask kept_mask(const CacheKey& key, bool may_wait);
+  Mask keep_mask(const CacheKey& key, std::span<const int32_t> numbers);
 
   const Parts parts_;
   int32_t most_needed_ = 0;  // the most room that any token needs
   std::mutex mutex_;         // guards the members below
-  Kept<Words> masks_;
+  SpanCache<Words> masks_;
   std::optional<ClassMasks> class_masks_;
 };
 

@@ -70,7 +70,7 @@ Several<std::pair<int, int>> tops_of(const PushdownState& state) {
   return nb::tuple(found);
 }
 
-// The topmost symbols of a stack, the topmost one last.
+// Return the topmost symbols of a stack, the topmost one last.
 std::string shown(const Stack& stack) {
   constexpr int kShown = 8;
   std::vector<int32_t> symbols;
@@ -126,7 +126,7 @@ void bind_states(nb::module_& m) {
 SharedDistance make_distance(SharedTables tables, int64_t max_bytes, int64_t max_context_bytes) {
   require(max_bytes >= 0 && max_context_bytes >= 0, "a limit is negative");
   return std::make_shared<StackDistance>(
-      std::move(tables), StackDistance::Room{max_bytes, static_cast<size_t>(max_context_bytes)}, check_signals);
+      std::move(tables), StackDistance::Capacity{max_bytes, static_cast<size_t>(max_context_bytes)}, check_signals);
 }
 
 // Arrays by context and symbol, by context and symbol, and by context and move; and the distance from the start.
@@ -147,7 +147,7 @@ void require_state(const PushdownAutomaton& automaton, const PushdownState& stat
   require(automaton.has_state(state), "the state is none of the automaton's");
 }
 
-// Requires that moves pop exactly the symbols that have been read: distances rely on it.
+// Require that moves pop exactly the symbols that have been read: distances rely on it.
 void require_exact_pops(const PushdownTables& tables) {
   const Depths depths = depths_of(tables);
   for (int32_t node : depths.order) {
@@ -163,14 +163,12 @@ void require_exact_pops(const PushdownTables& tables) {
 SharedAutomaton make_automaton(SharedVocabulary vocabulary, SharedTables tables, Values<int32_t> run_end,
                                Values<int32_t> run_class, SharedDistance distance, int32_t max_depth,
                                int64_t max_masks) {
-  require(run_end.size() == run_class.size(), "a run has an end and a class");
   require(max_masks > 0 && max_depth >= PushdownAutomaton::kNoMaxDepth, "some masks are kept");
   require(&distance->tables() == tables.get(), "the distances are of other tables");
-  std::vector<Run> runs;
-  for (size_t run = 0; run < run_end.size(); ++run) runs.push_back({run_end[run], run_class[run]});
-  require_runs(runs, tables->num_classes, *vocabulary);
+  auto runs = runs_of(run_end, run_class, tables->num_classes);
+  require_covered(runs, *vocabulary);
   require_exact_pops(*tables);
-  PushdownAutomaton::Parts parts{std::move(tables), std::make_shared<const std::vector<Run>>(std::move(runs)),
+  PushdownAutomaton::Parts parts{std::move(tables), std::make_shared<const std::vector<ClassRun>>(std::move(runs)),
                                  std::move(distance), max_depth, static_cast<size_t>(max_masks)};
   return std::make_shared<PushdownAutomaton>(std::move(vocabulary), std::move(parts));
 }
@@ -227,38 +225,34 @@ void bind_pushdown_automata(nb::module_& m) {
   nb::class_<StackDistance>(m, "StackDistance", "The number of tokens to the end with a stack.")
       .def(nb::new_(&make_distance), "tables"_a, "max_bytes"_a, "max_context_bytes"_a)
       .def("by_context", &by_context, "max_contexts"_a,
-           "The distances by all contexts that occur with any stack; None if there are more than this.");
-  nb::class_<PushdownAutomaton, Automaton>(m, "PushdownAutomaton", "An automaton over tokens with a stack.")
+           "Return the distances by all contexts that occur with any stack; None if there are more than this.");
+  nb::class_<PushdownAutomaton, Automaton> automaton(m, "PushdownCore", "An automaton over tokens with a stack.");
+  def_runs(automaton, [](const PushdownAutomaton& self) -> const auto& { return *self.parts().runs; })
       .def(nb::new_(&make_automaton), "vocabulary"_a, "tables"_a, "run_end"_a, "run_class"_a, "distance"_a,
            "max_depth"_a, "max_masks"_a)
-      .def("within", &within, "max_depth"_a, "The same with a stack of at most `max_depth` symbols, -1 for any number.")
+      .def("within", &within, "max_depth"_a,
+           "Return the same with a stack of at most `max_depth` symbols, -1 for any number.")
       .def_prop_ro("start", [](const PushdownAutomaton& a) { return a.start(); })
       .def_prop_ro("end_state", [](const PushdownAutomaton& a) { return a.end(); })
       .def_prop_ro("tables", [](const PushdownAutomaton& a) { return a.parts().tables; })
       .def_prop_ro("distance", [](const PushdownAutomaton& a) { return a.parts().distance; })
-      .def_prop_ro(
-          "run_end", [](const PushdownAutomaton& a) { return array(column(*a.parts().runs, &Run::end)); },
-          nb::rv_policy::move)
-      .def_prop_ro(
-          "run_class", [](const PushdownAutomaton& a) { return array(column(*a.parts().runs, &Run::number)); },
-          nb::rv_policy::move)
       .def_prop_ro("num_bytes", &PushdownAutomaton::num_bytes)
       .def_prop_ro(
           "token_class", [](const PushdownAutomaton& a) { return array(class_of_tokens(a.vocabulary(), a.runs())); },
           nb::rv_policy::move, "The class of every token, `[V]`.")
       // Called at every step: positional, since names take nanobind longer than the step.
-      .def("is_final", &is_final, "Whether the text may end in a state.")
-      .def("advance", &advance, "The state after a state and one more token, None if it is not allowed.")
+      .def("is_final", &is_final, "Return whether the text may end in a state.")
+      .def("advance", &advance, "Return the state after a state and one more token, None if it is not allowed.")
       .def("fill_bitmask", &fill_bitmask, "Write the mask of a state.")
       .def("fill_within", &fill_within, "Write the mask of a state within a budget of tokens.")
-      .def("min_tokens", &min_tokens, "The least number of tokens from a state to the end of the text.")
+      .def("min_tokens", &min_tokens, "Return the least number of tokens from a state to the end of the text.")
       .def(
           "allows_any",
           [](const PushdownAutomaton& automaton, const PushdownState& state) {
             require_state(automaton, state);
             return automaton.allows_any(state);
           },
-          "state"_a, "Whether a state allows a token or the end.");
+          "state"_a, "Return whether a state allows a token or the end.");
 }
 
 }  // namespace tokenfst

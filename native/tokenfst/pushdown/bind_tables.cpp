@@ -13,8 +13,8 @@
 #include "tokenfst/bindings.h"
 #include "tokenfst/pushdown/contexts.h"
 #include "tokenfst/pushdown/distance.h"
-#include "tokenfst/pushdown/planting.h"
 #include "tokenfst/pushdown/token_effects.h"
+#include "tokenfst/pushdown/tree_builder.h"
 #include "tokenfst/pushdown/trim.h"
 
 namespace tokenfst {
@@ -31,20 +31,13 @@ constexpr int32_t kMostRoom = 1 << 30;
 // Effects.
 
 TokenEffects make_effects(Values<int32_t> run_end, Values<int32_t> run_class, int32_t num_classes,
-                          Rows<TokenEffect> entries, SharedTrees trees, Grid<int32_t> column_trees) {
+                          Records<TokenEffect> entries, SharedTrees trees, Grid<int32_t> column_trees) {
   require(num_classes >= kFirstClass, "there are at least the classes of no token and of the end");
-  require(run_end.size() == run_class.size(), "a run has an end and a class");
-  require_within(run_class, 0, num_classes, "class");
   require(column_trees.rows == static_cast<size_t>(trees->num_states) && column_trees.columns > 0,
           "there is a row of trees for each state, and a column for the end");
   require_within(column_trees.values, kDead, trees->size(), "tree");
-  TokenEffects effects{{}, num_classes, {}, trees, column_trees.columns, {}};
-  int32_t before = 0;
-  for (size_t run = 0; run < run_end.size(); ++run) {
-    require(before < run_end[run], "runs do not ascend");
-    effects.runs.push_back({before = run_end[run], run_class[run]});
-  }
-  before = kFirstClass;
+  TokenEffects effects{runs_of(run_end, run_class, num_classes), num_classes, {}, trees, column_trees.columns, {}};
+  int32_t before = kFirstClass;
   for (const TokenEffect& entry : entries) {
     require(before <= entry.number && entry.number < num_classes, "the classes of effects do not ascend");
     require(0 <= entry.source && entry.source < trees->num_states, "an effect is of no state");
@@ -64,8 +57,8 @@ Numbers to_tuple(std::span<const int32_t> values) {
   return nb::tuple(found);
 }
 
-// All ways through a tree: symbols popped, from the top of the stack down, symbols pushed, and the state.
-nb::typed<nb::list, std::tuple<Numbers, Numbers, int>> ways_of(const Trees& trees, int32_t tree, Budget& budget) {
+// Return all paths through a tree: symbols popped, from the top of the stack down, symbols pushed, and the state.
+nb::typed<nb::list, std::tuple<Numbers, Numbers, int>> paths_of(const Trees& trees, int32_t tree, Budget& budget) {
   require_within(tree, 0, trees.size(), "tree");
   Paths paths(budget);
   unlocked([&] { add_paths(trees, tree, paths, budget); });
@@ -77,26 +70,27 @@ nb::typed<nb::list, std::tuple<Numbers, Numbers, int>> ways_of(const Trees& tree
   return found;
 }
 
-using Said = std::tuple<std::vector<int32_t>, std::vector<int32_t>, int32_t>;
+using TreePath = std::tuple<std::vector<int32_t>, std::vector<int32_t>, int32_t>;
 
-// Adds a tree for each list of ways through it.
-std::pair<SharedTrees, std::vector<int32_t>> planted(const Trees& trees, const std::vector<std::vector<Said>>& all,
-                                                     Budget& budget) {
+// Add a tree for each list of its paths.
+std::pair<SharedTrees, std::vector<int32_t>> build_trees(const Trees& trees,
+                                                         const std::vector<std::vector<TreePath>>& all,
+                                                         Budget& budget) {
   TreePool pool(trees, budget);
-  Planting planting(budget);
+  TreeBuilder builder(budget);
   Paths paths(budget);
   Vector<Part> parts(budget);
   std::vector<int32_t> numbers;
-  for (const auto& said : all) {
-    require(!said.empty(), "a tree says something");
+  for (const auto& tree_paths : all) {
+    require(!tree_paths.empty(), "a tree has no path");
     paths.clear(), parts.clear();
-    for (const auto& [popped, pushed, state] : said) {
+    for (const auto& [popped, pushed, state] : tree_paths) {
       require_within(popped, 0, trees.num_symbols, "symbol");
       require_within(pushed, 0, trees.num_symbols, "symbol");
       require_within(state, 0, trees.num_states, "state");
-      paths.add(popped, Part::leaf(pool.sequences().extended(Sequences::kEmpty, pushed), state));
+      paths.add(popped, Part::leaf(pool.sequences().extended(SequenceTrie::kEmpty, pushed), state));
     }
-    planting.plant(paths, pool, parts);
+    builder.build(paths, pool, parts);
     numbers.push_back(pool.tree(parts));
   }
   return {std::make_shared<const Trees>(pool.finish()), numbers};
@@ -159,7 +153,7 @@ void require_edges(const PushdownTables& tables) {
   }
 }
 
-// Requires nodes that are no deeper than allowed, and moves that pop no more than has been read there.
+// Require nodes that are no deeper than allowed, and moves that pop no more than has been read there.
 void require_depths(const PushdownTables& tables) {
   const Depths depths = depths_of(tables);
   require(!depths.order.empty(), "the nodes are no trees");
@@ -209,15 +203,7 @@ SharedTables make_tables(int32_t num_states, int32_t num_symbols, int32_t num_cl
 
 const PushdownTables& tables_in(nb::handle self) { return nb::cast<const PushdownTables&>(self); }
 
-template <class Get>
-auto shown(Get get) {
-  return [get](nb::handle_t<PushdownTables> self) {
-    const std::vector<int32_t>& values = get(tables_in(self));
-    return view(values.data(), {values.size()}, self);
-  };
-}
-
-// A member of records as a column.
+// Return a member of records as a column.
 template <class Record>
 auto shown_column(const std::vector<Record> PushdownTables::* records, int32_t Record::* member) {
   return [records, member](nb::handle_t<PushdownTables> self) {
@@ -241,8 +227,8 @@ auto trim(const TokenEffects& effects, const PushdownTables& tables, Values<int3
   return std::make_tuple(names[static_cast<int>(found.result)], std::move(left));
 }
 
-// The ways over symbols: `[N, columns]`, the nodes into which columns pop symbols, and where those of each symbol
-// begin.
+// Return the ways over symbols: `[N, columns]`, the nodes into which columns pop symbols, and where those of each
+// symbol begin.
 auto ways_over(const PushdownTables& tables, Budget& budget) {
   std::vector<int32_t> across, nodes, offsets{0};
   unlocked([&] {
@@ -270,19 +256,19 @@ auto ways_over(const PushdownTables& tables, Budget& budget) {
 void bind_effects(nb::module_& m) {
   nb::class_<Trees>(m, "PushdownTrees", "The effects of texts on a state and a stack, as trees of popped symbols.")
       .def("__len__", &Trees::size)
-      .def("ways", &ways_of, "tree"_a, "budget"_a,
-           "All ways through a tree: symbols popped, from the top down, symbols pushed, and the state that follows.")
-      .def("planted", &planted, "said"_a, "budget"_a, "The trees with one more for each list of ways; their numbers.");
-  nb::class_<TokenEffects>(m, "TokenEffects", "The effect of each class of a vocabulary under a pushdown automaton.")
+      .def("paths", &paths_of, "tree"_a, "budget"_a,
+           "Return all paths through a tree: symbols popped, from the top down, symbols pushed, and the state that "
+           "follows.")
+      .def("build", &build_trees, "paths"_a, "budget"_a,
+           "Add a tree for each list of paths; return all trees and the numbers of the new ones.");
+  nb::class_<TokenEffects> effects(m, "TokenEffects",
+                                   "The effect of each class of a vocabulary under a pushdown automaton.");
+  def_runs(effects, [](const TokenEffects& self) -> const auto& { return self.runs; })
       .def(nb::new_(&make_effects), "run_end"_a, "run_class"_a, "num_classes"_a, "entries"_a, "trees"_a,
            "column_trees"_a)
-      .def_prop_ro(
-          "run_end", [](const TokenEffects& e) { return array(column(e.runs, &Run::end)); }, nb::rv_policy::move)
-      .def_prop_ro(
-          "run_class", [](const TokenEffects& e) { return array(column(e.runs, &Run::number)); }, nb::rv_policy::move)
       .def_ro("num_classes", &TokenEffects::num_classes)
       .def_prop_ro(
-          "entries", [](const TokenEffects& e) { return rows(e.entries); }, nb::rv_policy::move,
+          "entries", [](const TokenEffects& e) { return records(e.entries); }, nb::rv_policy::move,
           "Class, source and tree, `[E, 3]`.")
       .def_prop_ro("trees", [](const TokenEffects& e) { return e.trees; })
       .def_prop_ro(
@@ -323,18 +309,18 @@ void bind_pushdown_tables(nb::module_& m) {
                                             static_cast<size_t>(tables.num_symbols)};
                      return view(tables.child.data(), {shape[0], shape[1]}, self);
                    })
-      .def_prop_ro("row_offsets", shown([](const PushdownTables& t) -> const auto& { return t.row_offsets; }))
+      .def_prop_ro("row_offsets", &shown<&PushdownTables::row_offsets>)
       .def_prop_ro("edge_class", shown_column(&PushdownTables::edges, &Edge::number))
       .def_prop_ro("edge_outcome", shown_column(&PushdownTables::edges, &Edge::outcome))
-      .def_prop_ro("outcome_offsets", shown([](const PushdownTables& t) -> const auto& { return t.outcome_offsets; }))
+      .def_prop_ro("outcome_offsets", &shown<&PushdownTables::outcome_offsets>)
       .def_prop_ro("move_pops", shown_column(&PushdownTables::moves, &Move::pops))
       .def_prop_ro("move_push", shown_column(&PushdownTables::moves, &Move::push))
       .def_prop_ro("move_target", shown_column(&PushdownTables::moves, &Move::target))
       .def_prop_ro("move_room", shown_column(&PushdownTables::moves, &Move::room))
-      .def_prop_ro("push_offsets", shown([](const PushdownTables& t) -> const auto& { return t.push_offsets; }))
-      .def_prop_ro("push_symbols", shown([](const PushdownTables& t) -> const auto& { return t.push_symbols; }));
+      .def_prop_ro("push_offsets", &shown<&PushdownTables::push_offsets>)
+      .def_prop_ro("push_symbols", &shown<&PushdownTables::push_symbols>);
   m.def("context_tables", &tables_of, "effects"_a, "start"_a, "max_configurations"_a, "headroom"_a, "symbol_headroom"_a,
-        "budget"_a, "The tables of effects and of the end.");
+        "budget"_a, "Return the tables of effects and of the end.");
   m.def("trimmed", &trim, "effects"_a, "tables"_a, "overflow"_a, "budget"_a,
         "Keep the effects after which tokens lead to an end: whether this was possible, and the effects.");
   m.def(
@@ -342,9 +328,10 @@ void bind_pushdown_tables(nb::module_& m) {
       [](const PushdownTables& tables, Budget& budget) {
         return unlocked([&] { return clashing_class(tables, budget); });
       },
-      "tables"_a, "budget"_a, "A class that has two moves in one configuration, if there is any.");
-  m.def("ways_over_symbols", &ways_over, "tables"_a, "budget"_a,
-        "How many tokens it takes until a symbol has been popped: ways, nodes, and where those of each symbol begin.");
+      "tables"_a, "budget"_a, "Return a class that has two moves in one configuration, if there is any.");
+  m.def("pop_distances", &ways_over, "tables"_a, "budget"_a,
+        "Return how many tokens it takes until a symbol has been popped: ways, nodes, and where those of each symbol "
+        "begin.");
 }
 
 }  // namespace tokenfst

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "support/interner.h"
-#include "support/numbered.h"
+#include "support/value_interner.h"
 
 namespace tokenfst {
 
@@ -37,7 +37,7 @@ class ContextNodes {
 
   int32_t size() const { return trees_.num_states + below_.size(); }
   int32_t depth(int32_t node) const { return depth_[node]; }
-  // The trees of a node, by class.
+  // Return the trees of a node, by class.
   std::span<const Item> items(int32_t node) const {
     if (node < trees_.num_states) {
       return {roots_.data() + root_begins_[node], roots_.data() + root_begins_[node + 1]};
@@ -78,7 +78,7 @@ class ContextNodes {
     }
   }
 
-  // Sorts the children of a node's trees by symbol, and finds where those of each symbol begin; returns how many there
+  // Sort the children of a node's trees by symbol, and find where those of each symbol begin; return how many there
   // are.
   int32_t sort_by_symbol(int32_t node) {
     std::ranges::fill(offsets_, 0);
@@ -92,7 +92,7 @@ class ContextNodes {
                    [&](int32_t number, const Part& part) { by_symbol_[--offsets_[part.popped]] = {number, part.to}; });
     return count;
   }
-  // Visits the children from the last to the first.
+  // Visit the children from the last to the first.
   template <class Visit>
   void for_each_child(int32_t node, Visit visit) const {
     const auto own = items(node);
@@ -114,14 +114,14 @@ class ContextNodes {
 };
 
 // The effects of classes at nodes: moves without duplicates, and outcomes made of them.
-class Outcomes {
+class OutcomeTable {
  public:
   struct Move {
     int32_t pops, pushed, target;
     bool operator==(const Move&) const = default;
   };
 
-  Outcomes(const Trees& trees, Budget& budget)
+  OutcomeTable(const Trees& trees, Budget& budget)
       : trees_(trees),
         budget_(budget),
         moves_(budget),
@@ -129,7 +129,7 @@ class Outcomes {
         of_tree_(trees.size(), kUnknown, budget),
         found_(budget) {}
 
-  // The outcome of a class with these trees at a depth, kDead if it does nothing there. Depths ascend.
+  // Return the outcome of a class with these trees at a depth, kDead if it does nothing there. Depths ascend.
   int32_t outcome(int32_t depth, std::span<const Item> items) {
     if (depth != depth_) {
       depth_ = depth;
@@ -154,7 +154,7 @@ class Outcomes {
     for (const Item& item : items) {
       for (const Part& part : trees_[item.tree]) {
         if (!part.is_leaf()) break;
-        found_.push_back(moves_.number({depth_, part.pushed, part.to}).number);
+        found_.push_back(moves_.intern({depth_, part.pushed, part.to}).number);
       }
     }
     budget_.spend(8 * static_cast<int64_t>(found_.size()) + 16);
@@ -166,7 +166,7 @@ class Outcomes {
 
   const Trees& trees_;
   Budget& budget_;
-  support::Numbered<Move> moves_;
+  support::ValueInterner<Move> moves_;
   Interner<int32_t> outcomes_;
   int32_t depth_ = 0;
   Vector<int32_t> of_tree_;  // of a class with one tree, at this depth
@@ -174,7 +174,7 @@ class Outcomes {
 };
 
 // The edges of all nodes, and their outcomes.
-void add_edges(const ContextNodes& nodes, Outcomes& outcomes, PushdownTables& tables, Budget& budget) {
+void add_edges(const ContextNodes& nodes, OutcomeTable& outcomes, PushdownTables& tables, Budget& budget) {
   Vector<PushdownTables::Edge> edges(budget);
   tables.row_offsets.push_back(0);
   for (int32_t node = 0; node < nodes.size(); ++node) {
@@ -187,14 +187,13 @@ void add_edges(const ContextNodes& nodes, Outcomes& outcomes, PushdownTables& ta
     tables.row_offsets.push_back(static_cast<int32_t>(edges.size()));
     budget.spend(static_cast<int64_t>(items.size()) + 1);
   }
-  budget.charge(sizeof(PushdownTables::Edge) * edges.size());
-  tables.edges.assign(edges.begin(), edges.end());
+  tables.edges = support::charged_copy(edges, budget);
 }
 
-// The numbers of sequences in the tables, in the order in which moves push them; the empty one has number 0.
-Vector<int32_t> add_pushes(const Outcomes& outcomes, const Trees& trees, PushdownTables& tables, Budget& budget) {
+// Return the numbers of sequences in the tables, in the order in which moves push them; the empty one has number 0.
+Vector<int32_t> add_pushes(const OutcomeTable& outcomes, const Trees& trees, PushdownTables& tables, Budget& budget) {
   Vector<int32_t> push_of(trees.sequences.size(), kUnknown, budget);
-  push_of[Sequences::kEmpty] = 0;
+  push_of[SequenceTrie::kEmpty] = 0;
   tables.push_offsets = {0, 0};
   for (int32_t move = 0; move < outcomes.num_moves(); ++move) {
     const int32_t sequence = outcomes.move(move).pushed;
@@ -208,8 +207,8 @@ Vector<int32_t> add_pushes(const Outcomes& outcomes, const Trees& trees, Pushdow
   return push_of;
 }
 
-// How many symbols beyond the height after popping a move needs: for its pushes, for the rest of the rule that it leads
-// to, and for the continuation after each pushed symbol has been popped.
+// Return how many symbols beyond the height after popping a move needs: for its pushes, for the rest of the rule that
+// it leads to, and for the continuation after each pushed symbol has been popped.
 int32_t room_of(const PushdownTables& tables, int32_t push, int32_t target, const ContextOptions& options) {
   const auto symbols = tables.pushed(push);
   int32_t needed = static_cast<int32_t>(symbols.size()) + std::max(options.headroom[target], 0);
@@ -219,7 +218,7 @@ int32_t room_of(const PushdownTables& tables, int32_t push, int32_t target, cons
   return needed;
 }
 
-void add_moves(const Outcomes& outcomes, const Trees& trees, const ContextOptions& options, PushdownTables& tables,
+void add_moves(const OutcomeTable& outcomes, const Trees& trees, const ContextOptions& options, PushdownTables& tables,
                Budget& budget) {
   const Vector<int32_t> push_of = add_pushes(outcomes, trees, tables, budget);
   budget.charge(sizeof(PushdownTables::Move) * outcomes.num_moves_of_all());
@@ -242,7 +241,7 @@ PushdownTables context_tables(std::span<const TokenEffect> ends, std::span<const
                               const Trees& trees, const ContextOptions& options, Budget& budget) {
   ContextNodes nodes(trees, budget);
   nodes.find(ends, entries);
-  Outcomes outcomes(trees, budget);
+  OutcomeTable outcomes(trees, budget);
   PushdownTables tables{.num_states = trees.num_states,
                         .num_symbols = trees.num_symbols,
                         .num_classes = options.num_classes,

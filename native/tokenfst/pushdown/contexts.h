@@ -23,11 +23,11 @@ struct ContextOptions {
   std::span<const int32_t> headroom, symbol_headroom;  // [Q], [S], from the automaton over bytes
 };
 
-// The tables of some effects, which are sorted by class. `ends` are those of the class kEnd.
+// Return the tables of some effects, which are sorted by class. `ends` are those of the class kEnd.
 PushdownTables context_tables(std::span<const TokenEffect> ends, std::span<const TokenEffect> entries,
                               const Trees& trees, const ContextOptions& options, Budget& budget);
 
-// The effects of the end tokens, which lead to the last state and stay there.
+// Return the effects of the end tokens, which lead to the last state and stay there.
 Vector<TokenEffect> end_effects(const TokenEffects& effects, Budget& budget);
 
 }  // namespace tokenfst

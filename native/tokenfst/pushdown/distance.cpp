@@ -15,7 +15,7 @@ StackContexts::StackContexts(const Ways& ways, Budget& budget)
       budget_(budget),
       vectors_(budget),
       onto_(0, ways.tables().num_symbols, kUnknownContext, budget),
-      by_row_(ways.num_rows(), 0, budget),
+      by_push_set_(ways.num_push_sets(), 0, budget),
       found_(ways.kinds().size(), 0, budget) {
   for (int32_t kind = 0; kind < ways.kinds().size(); ++kind) found_[kind] = ways.to_end(kind);
   vectors_.number(found_);
@@ -28,9 +28,9 @@ size_t StackContexts::num_bytes() const {
 Context StackContexts::onto(int32_t context, int32_t symbol) {
   while (onto_.rows() <= static_cast<size_t>(context)) onto_.add_row(kUnknownContext);
   if (onto_[context][symbol].number != kUnknown) return onto_[context][symbol];
-  const auto steps = ways_.columns().of(symbol).size() * by_row_.size() / 8 + 4 * found_.size();
+  const auto steps = ways_.columns().of(symbol).size() * by_push_set_.size() / 8 + 4 * found_.size();
   budget_.spend(static_cast<int64_t>(steps));
-  ways_.onto(vectors_[context], symbol, by_row_, found_);
+  ways_.onto(vectors_[context], symbol, by_push_set_, found_);
   const Context above = vectors_.number(found_);
   return onto_[context][symbol] = above.cost >= kFar ? kNoEnd : above;
 }

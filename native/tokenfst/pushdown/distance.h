@@ -1,16 +1,16 @@
 // Distances to the end of the text with a stack, by contexts.
 //
-//     context   the effect of a stack on distances: a vector, the fewest tokens from nodes of each kind to the end with
-//               this stack below (`tokenfst/pushdown/kinds.h`, `tokenfst/distance_vectors.h`)
-//     onto      the context of a stack with one more symbol: v'[k] = min over m of across[k, (X, m)] + v[m]; its least
-//               entry is subtracted and counted separately
-//     rest      the distance from a move's target, with its pushes on a stack of some context: added to the cost
-//               counted for that context, it is the distance after the move
+//     context   the effect of a stack on distances: a vector, the least number of tokens from nodes of each kind to
+//               the end with this stack below (`tokenfst/pushdown/kinds.h`, `tokenfst/distance_vectors.h`)
+//     onto      the context of a stack with one more symbol: v'[k] = min over m of across[k, (X, m)] + v[m]. Its least
+//               entry is subtracted and added to the cost of the stack
+//     rest      the distance from a move's target with its pushes on a stack of some context. Added to the cost of
+//               that stack, it is the distance after the move
 //
-// The end of the sequence is reached with an empty stack. Contexts are found as they are asked for, so on the host
-// there is no limit on them; tensors need all of them at once.
+// The end of the sequence is reached with an empty stack. On the host contexts are computed on demand, without a limit
+// on their number; tensors need all of them.
 //
-//     StackContexts     contexts as they are asked for
+//     StackContexts     contexts on demand
 //     ContextDistances  all contexts that occur with any stack
 #pragma once
 
@@ -30,15 +30,15 @@ class StackContexts {
 
   const Ways& ways() const { return ways_; }
   int32_t size() const { return vectors_.size(); }
-  // The context of a stack with one more symbol, and its cost; kNoEnd if no end can be reached. Whatever it throws,
-  // everything that was found before stays.
+  // Return the context of a stack with one more symbol, and its cost; kNoEnd if no end can be reached. Whatever it
+  // throws, everything that was found before stays.
   Context onto(int32_t context, int32_t symbol);
   std::span<const int32_t> vector(int32_t context) const { return vectors_[context]; }
-  // The distance from a state.
+  // Return the distance from a state with a stack of a context.
   int32_t distance(int32_t context, int32_t state) const { return vectors_[context][ways_.kinds().of(state)]; }
   size_t num_bytes() const;
-  // How many tokens follow a push onto a stack of a context, beyond those counted for it; kFar or more if there is no
-  // way to the end.
+  // Return how many tokens follow a push onto a stack of a context, beyond those counted for it; kFar or more if there
+  // is no way to the end.
   int32_t rest(int32_t context, int32_t push) const;
 
   static constexpr Context kNoEnd{0, kFar};
@@ -48,7 +48,7 @@ class StackContexts {
   Budget& budget_;
   DistanceVectors vectors_;
   support::Matrix<Context> onto_;  // [contexts, S]
-  Vector<int32_t> by_row_, found_;
+  Vector<int32_t> by_push_set_, found_;
 };
 
 struct ContextDistances {

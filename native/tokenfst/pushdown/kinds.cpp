@@ -19,7 +19,7 @@ Kinds::Kinds(const PushdownTables& tables, Budget& budget)
   find_children(tables, budget);
 }
 
-Kinds::Kinds(const PushdownTables& tables, const PushRows& rows, Budget& budget)
+Kinds::Kinds(const PushdownTables& tables, const PushSets& rows, Budget& budget)
     : kind_of_(tables.num_nodes(), kUnknown, budget),
       nodes_(budget),
       children_(0, tables.num_symbols, kDead, budget) {
@@ -63,17 +63,17 @@ void Kinds::find_children(const PushdownTables& tables, Budget& budget) {
 
 Pushes::Pushes(const PushdownTables& tables, const Kinds& kinds, Budget& budget) : longer_(budget), of_move_(budget) {
   for (const PushdownTables::Move& move : tables.moves) {
-    int32_t push = longer_.number({~kinds.of(move.target), kNoSymbol}).number;
+    int32_t push = longer_.intern({~kinds.of(move.target), kNoSymbol}).number;
     for (int32_t symbol : std::views::reverse(tables.pushed(move.push))) {
-      push = longer_.number({push, symbol}).number;
+      push = longer_.intern({push, symbol}).number;
     }
     of_move_.push_back(push);
     budget.spend(8 * static_cast<int64_t>(tables.pushed(move.push).size()) + 8);
   }
 }
 
-PushRows::PushRows(const PushdownTables& tables, const Pushes& pushes, std::span<const int32_t> nodes, Budget& budget)
-    : row_of_(budget),
+PushSets::PushSets(const PushdownTables& tables, const Pushes& pushes, std::span<const int32_t> nodes, Budget& budget)
+    : push_set_of_(budget),
       offsets_(budget),
       with_push_(budget) {
   Interner<int32_t> rows(budget);  // the pushes of a row
@@ -90,23 +90,25 @@ PushRows::PushRows(const PushdownTables& tables, const Pushes& pushes, std::span
     own.clear();
     for (const PushdownTables::Edge& edge : tables.edges_of(node)) add(node, edge.outcome);
     std::ranges::sort(own);
-    row_of_.push_back(rows.intern(own).number);
+    push_set_of_.push_back(rows.intern(own).number);
     budget.spend(static_cast<int64_t>(tables.edges_of(node).size()) + 16 * static_cast<int64_t>(own.size()) + 8);
   }
-  struct Pair {
+  struct PushAndSet {
     int32_t push, row;
   };
-  Vector<Pair> pairs(budget);
+  Vector<PushAndSet> pairs(budget);
   for (int32_t row = 0; row < rows.size(); ++row) {
     for (int32_t push : rows[row]) pairs.push_back({push, row});
   }
   auto groups = support::grouped(pushes.size(), pairs.size(), [&](size_t pair) { return pairs[pair].push; }, budget);
-  num_rows_ = rows.size();
+  num_push_sets_ = rows.size();
   offsets_ = std::move(groups.offsets);
   for (int32_t pair : groups.order) with_push_.push_back(pairs[pair].row);
 }
 
-Columns::Columns(const Kinds& kinds, int32_t num_symbols, Budget& budget) : offsets_(1, 0, budget), popped_(budget) {
+PopColumns::PopColumns(const Kinds& kinds, int32_t num_symbols, Budget& budget)
+    : offsets_(1, 0, budget),
+      popped_(budget) {
   Interner<int32_t> above(budget);  // the kinds above a column
   above.intern({});                 // for the end, which no symbol leads to
   Vector<int32_t> own(budget);

@@ -1,39 +1,41 @@
-// Kinds, pushes, rows and columns: what ways over symbols are counted over, with indistinguishable ones merged.
+// Kinds, pushes, push sets and columns: the classes of equivalent nodes and moves over which pop distances are
+// computed.
 //
-//     kind      nodes with the same pushes, and with children of the same kinds for the same symbols (bisimilar ones):
-//               the end is equally far from all of them, whatever lies below
-//     push      the result of a move: the kind of its target, and the symbols that it pushes
-//     row       kinds with the same pushes
-//     column    (X, m): symbol X is on top, it is popped, and a node of kind m is reached; or the end of the sequence,
-//               if nothing below is needed. Columns with the same kinds above them are one
+//     kind       bisimilar nodes: nodes with the same pushes, and with children of the same kinds for the same
+//                symbols. They are equally far from the end, whatever stack lies below
+//     push       the result of a move: the kind of its target, and the symbols that it pushes
+//     push set   the pushes of a kind; kinds with equal push sets share their distances
+//     column     (X, m): symbol X is popped and a node of kind m is reached; or the end of the sequence, which needs
+//                no symbol below. Columns with the same kinds above them are one
 //
-// The context trees have a node for each depth at which the same follows, so there are far fewer kinds: of SQL's 6,588
-// nodes over 128,000 tokens 1,979 are left, and of 6,240 columns 196.
+// Context trees have a node for each depth, so there are far fewer kinds than nodes: SQL over 128,000 tokens has 6,588
+// nodes and 1,979 kinds, and 6,240 columns of which 196 differ.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
 #include "support/matrix.h"
-#include "support/numbered.h"
+#include "support/value_interner.h"
 #include "tokenfst/pushdown/tables.h"
+#include "tokenfst/pushdown/trees.h"
 
 namespace tokenfst {
 
-class PushRows;
+class PushSets;
 
 class Kinds {
  public:
-  // Makes every node a separate kind.
+  // Make every node a separate kind.
   explicit Kinds(const PushdownTables& tables, Budget& budget);
-  // Makes indistinguishable nodes one kind; `rows` are those of all nodes.
-  Kinds(const PushdownTables& tables, const PushRows& rows, Budget& budget);
+  // Make indistinguishable nodes one kind; `rows` are those of all nodes.
+  Kinds(const PushdownTables& tables, const PushSets& rows, Budget& budget);
 
   int32_t size() const { return static_cast<int32_t>(nodes_.size()); }
   int32_t of(int32_t node) const { return kind_of_[node]; }
-  // One node of each kind.
+  // Return one node of each kind.
   std::span<const int32_t> nodes() const { return nodes_; }
-  // The kind with one more symbol popped, or kDead.
+  // Return the kind with one more symbol popped, or kDead.
   int32_t child(int32_t kind, int32_t symbol) const { return children_[kind][symbol]; }
 
  private:
@@ -48,42 +50,38 @@ class Kinds {
 // symbols is a push as well.
 class Pushes {
  public:
-  struct Longer {
-    int32_t before, symbol;  // ~kind and kNoSymbol if nothing is pushed
-    bool operator==(const Longer&) const = default;
-  };
-  static constexpr int32_t kNoSymbol = -1;
+  static constexpr int32_t kNoSymbol = Part::kNoSymbol;
 
   Pushes(const PushdownTables& tables, const Kinds& kinds, Budget& budget);
 
   int32_t size() const { return longer_.size(); }
-  const Longer& operator[](int32_t push) const { return longer_[push]; }
+  const LongerSequence& operator[](int32_t push) const { return longer_[push]; }
   int32_t of_move(int32_t move) const { return of_move_[move]; }
 
  private:
-  support::Numbered<Longer> longer_;  // the push before another one has a lower number
-  Vector<int32_t> of_move_;           // [M]
+  support::ValueInterner<LongerSequence> longer_;  // `before` is a push, or ~kind with kNoSymbol if nothing is pushed
+  Vector<int32_t> of_move_;                        // [M]
 };
 
-class PushRows {
+class PushSets {
  public:
   // The rows of some nodes.
-  PushRows(const PushdownTables& tables, const Pushes& pushes, std::span<const int32_t> nodes, Budget& budget);
+  PushSets(const PushdownTables& tables, const Pushes& pushes, std::span<const int32_t> nodes, Budget& budget);
 
-  int32_t size() const { return num_rows_; }
-  int32_t of(size_t place) const { return row_of_[place]; }
+  int32_t size() const { return num_push_sets_; }
+  int32_t of(size_t place) const { return push_set_of_[place]; }
   std::span<const int32_t> with(int32_t push) const {
     return {with_push_.data() + offsets_[push], with_push_.data() + offsets_[push + 1]};
   }
 
  private:
-  int32_t num_rows_ = 0;
-  Vector<int32_t> row_of_;   // [nodes]
-  Vector<int32_t> offsets_;  // [pushes + 1]
+  int32_t num_push_sets_ = 0;
+  Vector<int32_t> push_set_of_;  // [nodes]
+  Vector<int32_t> offsets_;      // [pushes + 1]
   Vector<int32_t> with_push_;
 };
 
-class Columns {
+class PopColumns {
  public:
   // Popping the symbol leads to nodes of a kind.
   struct Popped {
@@ -91,10 +89,10 @@ class Columns {
   };
   static constexpr int32_t kEndColumn = 0;
 
-  Columns(const Kinds& kinds, int32_t num_symbols, Budget& budget);
+  PopColumns(const Kinds& kinds, int32_t num_symbols, Budget& budget);
 
   int32_t size() const { return size_; }
-  // The columns of a symbol, ascending.
+  // Return the columns of a symbol, ascending.
   std::span<const Popped> of(int32_t symbol) const {
     return {popped_.data() + offsets_[symbol], popped_.data() + offsets_[symbol + 1]};
   }

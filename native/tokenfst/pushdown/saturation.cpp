@@ -19,8 +19,8 @@ void for_each_bit(uint64_t word, Visit visit) {
 
 }  // namespace
 
-Saturation::Saturation(const Kinds& kinds, int32_t end, const Columns& columns, const Pushes& pushes,
-                       const PushRows& rows, int32_t num_symbols, Budget& budget)
+Saturation::Saturation(const Kinds& kinds, int32_t end, const PopColumns& columns, const Pushes& pushes,
+                       const PushSets& rows, int32_t num_symbols, Budget& budget)
     : kinds_(kinds),
       end_(end),
       columns_(columns),
@@ -36,7 +36,7 @@ Saturation::Saturation(const Kinds& kinds, int32_t end, const Columns& columns, 
       lowest_(columns.size(), rows.size(), kFar, budget),
       levels_(budget),
       fresh_(budget),
-      block_of_row_(rows.size(), kDead, budget),
+      block_of_set_(rows.size(), kDead, budget),
       landed_offsets_(budget),
       has_landed_(budget),
       has_ended_(pushes.size(), false, budget),
@@ -45,10 +45,10 @@ Saturation::Saturation(const Kinds& kinds, int32_t end, const Columns& columns, 
       way_(pushes.size(), words_of(columns.size()), 0, budget),
       new_way_(pushes.size(), words_of(columns.size()), 0, budget),
       changed_pushes_(budget),
-      changed_rows_(budget),
+      changed_sets_(budget),
       ending_(budget),
       is_changed_(pushes.size(), false, budget),
-      is_row_changed_(rows.size(), false, budget) {}
+      is_set_changed_(rows.size(), false, budget) {}
 
 void Saturation::run() {
   find_words();
@@ -77,7 +77,7 @@ void Saturation::find_words() {
   }
 }
 
-// Finds the pushes with one more symbol, and reserves room for their landings.
+// Find the pushes with one more symbol, and reserve room for their landings.
 void Saturation::find_pushes() {
   const auto before = [&](size_t push) {
     const auto& longer = pushes_[static_cast<int32_t>(push)];
@@ -98,17 +98,17 @@ void Saturation::find_pushes() {
 void Saturation::find_zeros() {
   Vector<int32_t> column_of(kinds_.size(), kDead, budget_);
   for (int32_t symbol = 0; symbol < num_symbols_; ++symbol) {
-    for (const Columns::Popped& popped : columns_.of(symbol)) column_of[popped.kind] = popped.column;
+    for (const PopColumns::Popped& popped : columns_.of(symbol)) column_of[popped.kind] = popped.column;
     for (int32_t kind = 0; kind < kinds_.size(); ++kind) {
       const int32_t child = kinds_.child(kind, symbol);
       if (child != kDead) zeros_[kind][column_of[child] / kBits] |= uint64_t{1} << column_of[child] % kBits;
     }
     budget_.spend(2 * int64_t{kinds_.size()});
   }
-  zeros_[end_][0] |= uint64_t{1} << Columns::kEndColumn;
+  zeros_[end_][0] |= uint64_t{1} << PopColumns::kEndColumn;
 }
 
-Saturation::Level& Saturation::level(int32_t distance) {
+Saturation::DistanceLevel& Saturation::level(int32_t distance) {
   while (static_cast<int32_t>(levels_.size()) <= distance) levels_.emplace_back(budget_);
   return levels_[distance];
 }
@@ -117,7 +117,7 @@ void Saturation::land_at_targets() {
   for (int32_t push : longer_[pushes_.size()]) level(0).landed.push_back({push, ~pushes_[push].before});
 }
 
-// Lands a push of one more symbol where columns of that symbol lead; returns the amount of work.
+// Land a push of one more symbol where columns of that symbol lead; return the amount of work.
 int64_t Saturation::land(int32_t push, std::span<const uint64_t> columns, int32_t distance) {
   const int32_t symbol = pushes_[push].symbol;
   uint64_t* has_landed = has_landed_.data() + landed_offsets_[push];
@@ -140,17 +140,17 @@ void Saturation::meet(int32_t distance) {
   level(distance);
   const size_t words = zeros_.columns();
   for (int32_t after = 0; after < distance; ++after) {
-    const Level& fresh = levels_[distance - after];
+    const DistanceLevel& fresh = levels_[distance - after];
     if (fresh.rows.empty() || levels_[after].landed.empty()) continue;
-    for (size_t at = 0; at < fresh.rows.size(); ++at) block_of_row_[fresh.rows[at]] = static_cast<int32_t>(at);
+    for (size_t at = 0; at < fresh.rows.size(); ++at) block_of_set_[fresh.rows[at]] = static_cast<int32_t>(at);
     // By number, since levels may move; no landing is added to this level.
     for (size_t at = 0; at < levels_[after].landed.size(); ++at) {
       const Landed landed = levels_[after].landed[at];
-      const int32_t block = block_of_row_[rows_.of(landed.kind)];
+      const int32_t block = block_of_set_[rows_.of(landed.kind)];
       if (block != kDead)
         go_on(landed, std::span(fresh_).subspan(levels_[distance - after].first_bits + block * words, words), distance);
     }
-    for (int32_t row : levels_[distance - after].rows) block_of_row_[row] = kDead;
+    for (int32_t row : levels_[distance - after].rows) block_of_set_[row] = kDead;
     budget_.spend(2 * static_cast<int64_t>(levels_[after].landed.size() + levels_[distance - after].rows.size()));
   }
   // Landings are added during the loop.
@@ -163,7 +163,7 @@ void Saturation::meet(int32_t distance) {
 void Saturation::go_on(const Landed& landed, std::span<const uint64_t> columns, int32_t distance) {
   int64_t steps = 4;
   for (int32_t longer : longer_[landed.push]) steps += land(longer, columns, distance);
-  if (columns[0] >> Columns::kEndColumn & 1) end(landed.push);
+  if (columns[0] >> PopColumns::kEndColumn & 1) end(landed.push);
   if (is_left_behind_[landed.push]) {
     const auto way = new_way_[landed.push];
     for (size_t word = 0; word < columns.size(); ++word) way[word] |= columns[word];
@@ -177,7 +177,7 @@ void Saturation::change(int32_t push) {
   if (!std::exchange(is_changed_[push], true)) changed_pushes_.push_back(push);
 }
 
-// Ends a push and all pushes with more symbols under it.
+// End a push and all pushes with more symbols under it.
 void Saturation::end(int32_t push) {
   if (has_ended_[push]) return;
   ending_.assign(1, push);
@@ -186,7 +186,7 @@ void Saturation::end(int32_t push) {
     ending_.pop_back();
     if (std::exchange(has_ended_[last], true)) continue;
     if (is_left_behind_[last]) {
-      new_way_[last][0] |= uint64_t{1} << Columns::kEndColumn;
+      new_way_[last][0] |= uint64_t{1} << PopColumns::kEndColumn;
       change(last);
     }
     for (int32_t longer : longer_[last]) ending_.push_back(longer);
@@ -209,19 +209,19 @@ void Saturation::add_fresh(int32_t distance) {
     for (int32_t row : rows) {
       const auto known = new_known_[row];
       for (size_t word = 0; word < words; ++word) known[word] |= found[word];
-      if (!std::exchange(is_row_changed_[row], true)) changed_rows_.push_back(row);
+      if (!std::exchange(is_set_changed_[row], true)) changed_sets_.push_back(row);
     }
     budget_.spend(static_cast<int64_t>(words / 4 + 1) * static_cast<int64_t>(2 + rows.size()));
     std::ranges::fill(found, 0);
   }
   changed_pushes_.clear();
   level(distance + 1).first_bits = fresh_.size();
-  for (int32_t row : changed_rows_) add_row(row, distance + 1);
-  changed_rows_.clear();
+  for (int32_t row : changed_sets_) add_row(row, distance + 1);
+  changed_sets_.clear();
 }
 
 void Saturation::add_row(int32_t row, int32_t distance) {
-  is_row_changed_[row] = false;
+  is_set_changed_[row] = false;
   const auto known = known_[row], found = new_known_[row];
   uint64_t any = 0;
   for (size_t word = 0; word < known.size(); ++word) {

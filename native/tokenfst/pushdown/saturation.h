@@ -1,18 +1,17 @@
-// Saturation: finds ways over symbols, all ways of the same length at once.
+// Saturation: computes pop distances in order of length, 64 columns at a time.
 //
-// Every edge costs one token and nothing else costs any, so ways of d tokens follow from shorter ones, and are found in
-// order of d, 64 columns at a time:
+// Every edge costs one token and nothing else costs any, so distances of d tokens follow from shorter ones:
 //
-//     fresh[d]     rows, and the columns that are d tokens across from their kinds, as bits
+//     fresh[d]     push sets, and the columns that are d tokens away from their kinds, as bits
 //     landed[d]    pushes, and the kinds where they land after d tokens
-//     way[push]    the columns that are crossed from where a push lands, as bits
+//     way[push]    the columns crossed from where a push lands, as bits
 //
-//     landed[c] (push, kind) and fresh[d - c] (row of kind)    after d tokens: columns of way[push], and landings of
-//                                                              the pushes with one more symbol under it
-//     new columns of way[push] after d tokens                  fresh[d + 1] in all rows that have the push
+//     landed[c] (push, kind) and fresh[d - c] (push set of kind)    after d tokens: columns of way[push], and landings
+//                                                                   of the pushes with one more symbol under it
+//     new columns of way[push] after d tokens                       fresh[d + 1] in all push sets with the push
 //
-// The columns that are fresh after no token are the children of the kind itself. The end of the sequence is a column of
-// every part of a push, for it needs nothing below.
+// The columns that are fresh after no token are the children of the kind itself. The end of the sequence is a column
+// of every part of a push, since it needs no symbol below.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +25,13 @@ namespace tokenfst {
 class Saturation {
  public:
   // `end` is the kind of the state after the end.
-  Saturation(const Kinds& kinds, int32_t end, const Columns& columns, const Pushes& pushes, const PushRows& rows,
+  Saturation(const Kinds& kinds, int32_t end, const PopColumns& columns, const Pushes& pushes, const PushSets& rows,
              int32_t num_symbols, Budget& budget);
 
   void run();
 
   support::Matrix<int32_t>& lowest() { return lowest_; }  // [column, row]
-  // Calls `take(push, landing)` for each landing, those of one push in order of their costs.
+  // Call `take(push, landing)` for each landing, those of one push in order of their costs.
   template <class Take>
   void for_each_landing(Take take) const {
     for (int32_t distance = 0; distance < static_cast<int32_t>(levels_.size()); ++distance) {
@@ -46,13 +45,13 @@ class Saturation {
   struct Landed {
     int32_t push, kind;
   };
-  struct Level {
-    explicit Level(Budget& budget) : rows(budget), landed(budget) {}
+  struct DistanceLevel {
+    explicit DistanceLevel(Budget& budget) : rows(budget), landed(budget) {}
     Vector<int32_t> rows;
     size_t first_bits = 0;  // where the bits of the rows begin in `fresh_`
     Vector<Landed> landed;
   };
-  // Columns of a symbol that share a word of bits.
+  // PopColumns of a symbol that share a word of bits.
   struct ColumnWord {
     int32_t word;
     uint64_t mask;
@@ -63,23 +62,23 @@ class Saturation {
   void find_pushes();
   void find_zeros();
 
-  Level& level(int32_t distance);
+  DistanceLevel& level(int32_t distance);
   void land_at_targets();
   int64_t land(int32_t push, std::span<const uint64_t> columns, int32_t distance);
-  // Combines landings and fresh columns that are `distance` tokens together.
+  // Combine landings and fresh columns that are `distance` tokens together.
   void meet(int32_t distance);
   void go_on(const Landed& landed, std::span<const uint64_t> columns, int32_t distance);
   void change(int32_t push);
   void end(int32_t push);
-  // Makes the new columns of ways fresh after one more token.
+  // Make the new columns of ways fresh after one more token.
   void add_fresh(int32_t distance);
   void add_row(int32_t row, int32_t distance);
 
   const Kinds& kinds_;
   const int32_t end_;
-  const Columns& columns_;
+  const PopColumns& columns_;
   const Pushes& pushes_;
-  const PushRows& rows_;
+  const PushSets& rows_;
   const int32_t num_symbols_;
   Budget& budget_;
 
@@ -90,16 +89,16 @@ class Saturation {
   Bits zeros_;  // [kinds], the columns of their children
   support::Matrix<int32_t> lowest_;
 
-  Vector<Level> levels_;  // [distance]
+  Vector<DistanceLevel> levels_;  // [distance]
   Vector<uint64_t> fresh_;
-  Vector<int32_t> block_of_row_;    // of the rows that are fresh at the current distance, kDead for the others
+  Vector<int32_t> block_of_set_;    // of the rows that are fresh at the current distance, kDead for the others
   Vector<int64_t> landed_offsets_;  // [pushes]
   Vector<uint64_t> has_landed_;     // of each push, the columns of its last symbol that it has crossed, word by word
   Vector<uint8_t> has_ended_;
   Bits known_, new_known_;  // [rows], the columns that have been fresh
   Bits way_, new_way_;      // [pushes]
-  Vector<int32_t> changed_pushes_, changed_rows_, ending_;
-  Vector<uint8_t> is_changed_, is_row_changed_;
+  Vector<int32_t> changed_pushes_, changed_sets_, ending_;
+  Vector<uint8_t> is_changed_, is_set_changed_;
   int32_t last_fresh_ = 0, last_landed_ = 0;
 };
 

@@ -15,7 +15,7 @@ std::vector<int32_t> Stack::symbols() const {
 
 namespace {
 
-// Compares by height, by hash, and then symbol by symbol from the top down to the shared part.
+// Compare by height, by hash, and then symbol by symbol from the top down to the shared part.
 std::strong_ordering compare(const Stack::Cell* left, const Stack::Cell* right) {
   while (left != right) {
     if (!left || !right) return left ? std::strong_ordering::greater : std::strong_ordering::less;

@@ -1,15 +1,14 @@
-// Stack: an immutable stack of symbols. One more symbol is a new cell on the old ones, so keeping an old stack costs
-// nothing; cells are shared, counted, and freed with the last stack on them.
+// Stack: an immutable stack of symbols as a reference-counted linked list; stacks share cells.
 //
-//     Cell        the topmost symbol of a stack, the stack below it, and the properties of the whole stack
-//     Meaning     what a stack means to an owner, noted in its topmost cell
+//     Cell        the topmost symbol of a stack, the stack below it, and properties of the whole stack
+//     CellNote    a value that an owner, such as a distance table, caches in a cell for the stack up to there
 //     Stack       one stack
 //
-// A stack may be a million symbols high, so nothing here recurses: a cell keeps its hash and its height, comparing
-// walks down until the cells are the same, and the last owner frees cells in a loop.
+// A stack may have a million symbols, so nothing here recurses: a cell stores its hash and its height, comparisons
+// stop at the first shared cell, and the last owner frees cells in a loop.
 //
-// Several threads may share cells. Only the note of a cell changes after it is made: a thread that finds another one
-// accessing it does without the note.
+// Several threads may share cells. Only the note of a cell changes after it is made; a thread that finds it locked by
+// another one proceeds without the note.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +24,7 @@
 namespace tokenfst {
 
 // A number and a cost, and the owner to whom they mean something.
-struct Meaning {
+struct CellNote {
   std::shared_ptr<const void> to;
   int32_t number = 0, cost = 0;
 };
@@ -41,18 +40,18 @@ class Stack {
     int32_t highest() const { return highest_; }
     uint64_t hash() const { return hash_; }
 
-    // Returns whether the meaning of the stack to `owner` has been noted and no other thread is accessing it.
-    bool noted(const void* owner, Meaning& found) const {
+    // Return whether `owner` has left a note on the stack and no other thread is accessing it.
+    bool noted(const void* owner, CellNote& found) const {
       if (busy_.test_and_set(std::memory_order_acquire)) return false;
-      const bool is_noted = meaning_.to.get() == owner;
-      if (is_noted) found.number = meaning_.number, found.cost = meaning_.cost;
+      const bool is_noted = note_.to.get() == owner;
+      if (is_noted) found.number = note_.number, found.cost = note_.cost;
       busy_.clear(std::memory_order_release);
       return is_noted;
     }
-    void note(const Meaning& meaning) const {
+    void note(const CellNote& note) const {
       if (busy_.test_and_set(std::memory_order_acquire)) return;
       // The previous note is released after the flag is cleared.
-      Meaning before = std::exchange(meaning_, meaning);
+      CellNote before = std::exchange(note_, note);
       busy_.clear(std::memory_order_release);
     }
 
@@ -70,7 +69,7 @@ class Stack {
     const Cell* const below_;
     const uint64_t hash_;
     mutable std::atomic<int64_t> owners_{1};
-    mutable Meaning meaning_;
+    mutable CellNote note_;
   };
 
   Stack() = default;
@@ -82,22 +81,22 @@ class Stack {
   }
   ~Stack() { release(top_); }
 
-  // The stack whose topmost cell this is.
+  // Return the stack whose topmost cell this is.
   static Stack of(const Cell* cell) { return Stack(kept(cell)); }
 
   const Cell* top() const { return top_; }
   bool empty() const { return !top_; }
   int32_t height() const { return top_ ? top_->height_ : 0; }
   uint64_t hash() const { return top_ ? top_->hash_ : 0; }
-  // The greatest symbol, -1 for none.
+  // Return the greatest symbol, -1 for none.
   int32_t highest() const { return top_ ? top_->highest_ : -1; }
 
   void push(int32_t symbol) { top_ = new Cell(symbol, top_); }
-  // The symbols, the topmost last.
+  // Return the symbols, the topmost last.
   std::vector<int32_t> symbols() const;
 
   friend bool operator==(const Stack& left, const Stack& right);
-  // An arbitrary total order, consistent with equality.
+  // Return an arbitrary total order, consistent with equality.
   friend bool operator<(const Stack& left, const Stack& right);
 
  private:

@@ -7,20 +7,21 @@ namespace tokenfst {
 
 namespace {
 
-constexpr size_t kMaxBehind = 1 << 12;
+constexpr size_t kMaxEntries = 1 << 12;
 
 }  // namespace
 
-StackDistance::StackDistance(std::shared_ptr<const PushdownTables> tables, Room room, Budget::Interrupt interrupt)
+StackDistance::StackDistance(std::shared_ptr<const PushdownTables> tables, Capacity capacity,
+                             Budget::Interrupt interrupt)
     : tables_(std::move(tables)),
-      room_(room),
-      budget_(room.max_bytes, std::numeric_limits<double>::infinity(), interrupt),
-      kept_(kMaxBehind) {}
+      capacity_(capacity),
+      budget_(capacity.max_bytes, std::numeric_limits<double>::infinity(), interrupt),
+      cache_(kMaxEntries) {}
 
-// Makes the data that every call needs; if it throws, the next call continues from there.
+// Make the data that every call needs; if it throws, the next call continues from there.
 void StackDistance::prepare() {
   if (!ways_) ways_ = std::make_unique<const Ways>(*tables_, budget_);
-  if (contexts_ && contexts_->num_bytes() > room_.max_context_bytes) forget();
+  if (contexts_ && contexts_->num_bytes() > capacity_.max_context_bytes) forget();
   if (!contexts_) {
     owner_ = std::make_shared<const char>();
     contexts_ = std::make_unique<StackContexts>(*ways_, budget_);
@@ -29,19 +30,19 @@ void StackDistance::prepare() {
 
 void StackDistance::forget() {
   contexts_.reset();
-  kept_.clear();
+  cache_.clear();
   ++time_;
 }
 
-// The context of a stack, and the total cost counted for it.
+// Return the context of a stack, and the total cost counted for it.
 std::optional<Context> StackDistance::context_of(const Stack::Cell* cell, bool may_find) {
   Vector<const Stack::Cell*> unknown(budget_);
-  Meaning meaning;
-  for (; cell && !cell->noted(owner_.get(), meaning); cell = cell->below()) {
+  CellNote note;
+  for (; cell && !cell->noted(owner_.get(), note); cell = cell->below()) {
     if (!may_find) return std::nullopt;
     unknown.push_back(cell);
   }
-  Context context{meaning.number, meaning.cost};
+  Context context{note.number, note.cost};
   for (; !unknown.empty(); unknown.pop_back()) {
     const Context above = contexts_->onto(context.number, unknown.back()->symbol());
     context = {above.number, std::min(context.cost + above.cost, kFar)};
@@ -64,8 +65,8 @@ std::optional<int32_t> StackDistance::least(const Configuration& configuration, 
   return std::min(contexts_->distance(context->number, configuration.state) + context->cost, kFar);
 }
 
-std::optional<StackDistance::Found> StackDistance::behind(std::span<const int32_t> path, const Stack& stack,
-                                                          bool may_wait) {
+std::optional<StackDistance::Found> StackDistance::after_classes(std::span<const int32_t> path, const Stack& stack,
+                                                                 bool may_wait) {
   std::unique_lock lock(mutex_, std::defer_lock);
   if (may_wait) {
     lock.lock();
@@ -82,29 +83,30 @@ std::optional<StackDistance::Found> StackDistance::behind(std::span<const int32_
     // The path guarantees that the symbols are there.
     if (depth + 1 < path.size()) cell = cell->below();
   }
-  Key key;
+  CacheKey key;
   key.push(depths.back().number);
   for (int32_t node : path) key.push(node);
-  Found found{kept_.find(key.values()), depths.back().cost, time_, depths.back().number};
-  if (!found.behind && !may_wait) return std::nullopt;
-  if (!found.behind) kept_.keep(key.values(), found.behind = made(path, depths));
+  Found found{cache_.find(key.values()), depths.back().cost, time_, depths.back().number};
+  if (!found.classes && !may_wait) return std::nullopt;
+  if (!found.classes) cache_.insert({key.values().begin(), key.values().end()}, found.classes = made(path, depths));
   return found;
 }
 
-std::shared_ptr<const Behind> StackDistance::made(std::span<const int32_t> path, std::span<const Context> depths) {
-  auto behind = std::make_shared<Behind>();
+std::shared_ptr<const ClassDistances> StackDistance::made(std::span<const int32_t> path,
+                                                          std::span<const Context> depths) {
+  auto found = std::make_shared<ClassDistances>();
   for (size_t depth = 0; depth < path.size(); ++depth) {
-    add_node(path[depth], {depths[depth].number, depths[depth].cost - depths.back().cost}, *behind);
+    add_node(path[depth], {depths[depth].number, depths[depth].cost - depths.back().cost}, *found);
   }
-  for (const Behind::Class& each : behind->classes) behind->levels.push_back(each.least);
-  std::ranges::sort(behind->levels);
-  const auto repeated = std::ranges::unique(behind->levels);
-  behind->levels.erase(repeated.begin(), repeated.end());
-  return behind;
+  for (const ClassDistances::Class& each : found->classes) found->levels.push_back(each.least);
+  std::ranges::sort(found->levels);
+  const auto repeated = std::ranges::unique(found->levels);
+  found->levels.erase(repeated.begin(), repeated.end());
+  return found;
 }
 
-// Adds the classes of a node, above a stack of some context.
-void StackDistance::add_node(int32_t node, const Context& context, Behind& behind) {
+// Add the classes of a node, above a stack of some context.
+void StackDistance::add_node(int32_t node, const Context& context, ClassDistances& found) {
   const auto edges = tables_->edges_of(node);
   for (const PushdownTables::Edge& edge : edges) {
     int32_t least = kFar;
@@ -112,7 +114,7 @@ void StackDistance::add_node(int32_t node, const Context& context, Behind& behin
          ++move) {
       least = std::min(least, contexts_->rest(context.number, ways_->pushes().of_move(move)));
     }
-    behind.classes.push_back({edge.number, least < kFar ? least + context.cost : kFar});
+    found.classes.push_back({edge.number, least < kFar ? least + context.cost : kFar});
   }
   budget_.spend(8 * static_cast<int64_t>(edges.size()));
 }

@@ -1,17 +1,15 @@
 // StackDistance: the number of tokens to the end from a state with a stack, and after each class that it allows.
 //
-// The context of a stack is that of the stack below its topmost symbol and one step more
-// (`tokenfst/pushdown/distance.h`), and each cell of a stack keeps its own. So a state one token further costs one or
-// two steps, however high the stack is. The part of the stack below the symbols that a path looks at adds the same cost
-// to all classes that the path allows, so distances after classes are kept by path and context, less the cost counted
-// there.
+// The context of a stack follows from the context of the stack below and the topmost symbol
+// (`tokenfst/pushdown/distance.h`). Each cell of a stack caches its context, so a state one token later costs one or
+// two steps, however high the stack is. The stack below the symbols on a path adds the same cost to all classes that
+// the path allows, so distances after classes are cached by path and context, without that cost.
 //
-// If contexts take more memory than allowed, all are forgotten, and found anew as they are asked for: cells record the
-// time that their notes belong to.
+// If contexts take more memory than allowed, all are dropped and computed again on demand; a new owner invalidates the
+// notes of cells.
 //
-// Safe to call from several threads, and to share between automata with the same tables. Distances are found when they
-// are first asked for; if `may_wait` is false, a call neither waits for another thread nor computes anything, and its
-// result is empty if the distances are not known yet.
+// Safe to call from several threads, and to share between automata with the same tables. With `may_wait` false, a call
+// neither waits for another thread nor computes anything; it returns nothing if the distances are not known yet.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +19,14 @@
 #include <span>
 #include <vector>
 
+#include "tokenfst/pushdown/cache_key.h"
 #include "tokenfst/pushdown/distance.h"
-#include "tokenfst/pushdown/kept.h"
 #include "tokenfst/pushdown/state.h"
 
 namespace tokenfst {
 
 // The distances after the classes that a path allows, with some context below the path.
-struct Behind {
+struct ClassDistances {
   struct Class {
     int32_t number;  // occurs several times if several nodes of the path have it
     int32_t least;   // the fewest tokens to the end after it, less the cost counted for the stack below
@@ -39,43 +37,44 @@ struct Behind {
 
 class StackDistance {
  public:
-  struct Room {
+  struct Capacity {
     int64_t max_bytes;         // of everything
-    size_t max_context_bytes;  // of contexts, before they are forgotten
+    size_t max_context_bytes;  // of contexts, before they are dropped
   };
   struct Found {
-    std::shared_ptr<const Behind> behind;
+    std::shared_ptr<const ClassDistances> classes;
     int32_t cost;           // to be added to all distances
-    int32_t time, context;  // these tell it apart from others on the same path
+    int32_t time, context;  // distinguish it from other entries of the same path
   };
 
-  StackDistance(std::shared_ptr<const PushdownTables> tables, Room room, Budget::Interrupt interrupt);
+  StackDistance(std::shared_ptr<const PushdownTables> tables, Capacity capacity, Budget::Interrupt interrupt);
 
   const PushdownTables& tables() const { return *tables_; }
 
-  // The fewest tokens from a state with a stack to the end, counting the end token; kFar if it cannot be reached.
+  // Return the fewest tokens from a state with a stack to the end, counting the end token; kFar if it cannot be
+  // reached.
   std::optional<int32_t> least(const Configuration& configuration, bool may_wait);
-  // The distances after the classes that a path of a stack allows.
-  std::optional<Found> behind(std::span<const int32_t> path, const Stack& stack, bool may_wait);
-  // All contexts that occur with any stack; nothing if there are more than `max_contexts`.
+  // Return the distances after the classes that a path of a stack allows.
+  std::optional<Found> after_classes(std::span<const int32_t> path, const Stack& stack, bool may_wait);
+  // Return all contexts that occur with any stack; nothing if there are more than `max_contexts`.
   std::optional<ContextDistances> by_context(int32_t max_contexts);
 
  private:
   void prepare();
   void forget();
   std::optional<Context> context_of(const Stack::Cell* cell, bool may_find);
-  std::shared_ptr<const Behind> made(std::span<const int32_t> path, std::span<const Context> depths);
-  void add_node(int32_t node, const Context& context, Behind& behind);
+  std::shared_ptr<const ClassDistances> made(std::span<const int32_t> path, std::span<const Context> depths);
+  void add_node(int32_t node, const Context& context, ClassDistances& found);
 
   const std::shared_ptr<const PushdownTables> tables_;
-  const Room room_;
+  const Capacity capacity_;
   std::mutex mutex_;
   Budget budget_;
   std::unique_ptr<const Ways> ways_;
   std::unique_ptr<StackContexts> contexts_;
-  std::shared_ptr<const void> owner_;  // of the notes of cells; replaced each time that all contexts are forgotten
+  std::shared_ptr<const void> owner_;  // of the notes of cells; replaced whenever all contexts are dropped
   int32_t time_ = 0;
-  Kept<Behind> kept_;
+  SpanCache<ClassDistances> cache_;
 };
 
 }  // namespace tokenfst

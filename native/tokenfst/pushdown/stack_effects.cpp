@@ -4,14 +4,14 @@
 
 namespace tokenfst {
 
-Vector<int32_t> FollowedTrees::plain_table(const automata::PushdownTables& automaton, Budget& budget) {
+Vector<int32_t> TreeTargets::plain_table(const automata::PushdownTables& automaton, Budget& budget) {
   Vector<int32_t> plain(budget);
   plain.reserve(static_cast<size_t>(automaton.num_states) * automaton.num_classes);
   for (int32_t state = 0; state < automaton.num_states; ++state) {
     for (int32_t column = 0; column < automaton.num_classes; ++column) {
       const auto steps = automaton.steps_of(state, column);
       const bool is_plain =
-          steps.size() == 1 && steps[0].pops == Sequences::kEmpty && steps[0].pushes == Sequences::kEmpty;
+          steps.size() == 1 && steps[0].pops == SequenceTrie::kEmpty && steps[0].pushes == SequenceTrie::kEmpty;
       plain.push_back(is_plain ? steps[0].target : steps.empty() ? kDead : kMixed);
     }
     budget.spend(automaton.num_classes);
@@ -19,7 +19,7 @@ Vector<int32_t> FollowedTrees::plain_table(const automata::PushdownTables& autom
   return plain;
 }
 
-FollowedTrees::FollowedTrees(const automata::PushdownTables& automaton, Budget& budget)
+TreeTargets::TreeTargets(const automata::PushdownTables& automaton, Budget& budget)
     : automaton_(automaton),
       budget_(budget),
       num_columns_(automaton.num_columns()),
@@ -30,18 +30,18 @@ FollowedTrees::FollowedTrees(const automata::PushdownTables& automaton, Budget& 
       after_(num_columns_ + support::kNumPending, Vector<int32_t>(budget), budget),
       live_(0, support::words_for(num_columns_ + support::kNumPending), 0, budget),
       loops_(budget),
-      planting_(budget),
+      builder_(budget),
       paths_(budget),
       parts_(budget),
       waiting_(budget) {
   for (int32_t sequence = 0; sequence < automaton.sequences.size(); ++sequence) {
-    sequence_of_.push_back(pool_.sequences().extended(Sequences::kEmpty, automaton.sequences[sequence]));
+    sequence_of_.push_back(pool_.sequences().extended(SequenceTrie::kEmpty, automaton.sequences[sequence]));
     budget.spend(8 * static_cast<int64_t>(automaton.sequences[sequence].size()) + 1);
   }
   add_states();
 }
 
-void FollowedTrees::add_states() {
+void TreeTargets::add_states() {
   Vector<uint32_t> live(live_.columns(), 0, budget_);
   for (int32_t state = 0; state < automaton_.num_states; ++state) {
     std::ranges::fill(live, 0u);
@@ -56,7 +56,7 @@ void FollowedTrees::add_states() {
   }
 }
 
-void FollowedTrees::add_trees() {
+void TreeTargets::add_trees() {
   Vector<uint32_t> live(live_.columns(), 0, budget_);
   for (auto tree = static_cast<int32_t>(loops_.size()); tree < pool_.size(); ++tree) {
     std::ranges::fill(live, 0u);
@@ -70,7 +70,7 @@ void FollowedTrees::add_trees() {
   }
 }
 
-void FollowedTrees::add_tree(const Loops& loops, std::span<const uint32_t> live) {
+void TreeTargets::add_tree(const Loops& loops, std::span<const uint32_t> live) {
   const size_t tree = loops_.size();
   live_.add_row(0);
   std::ranges::copy(live, live_[tree].begin());
@@ -80,7 +80,7 @@ void FollowedTrees::add_tree(const Loops& loops, std::span<const uint32_t> live)
   loops_.push_back(loops);
 }
 
-int32_t FollowedTrees::resolve(int32_t tree, int32_t column) {
+int32_t TreeTargets::resolve(int32_t tree, int32_t column) {
   const auto is_unknown = [&](int32_t number) { return after_[column][number] == kUnknown; };
   waiting_.assign(1, tree);
   while (!waiting_.empty()) {
@@ -101,7 +101,7 @@ int32_t FollowedTrees::resolve(int32_t tree, int32_t column) {
   return after_[column][tree];
 }
 
-int32_t FollowedTrees::followed(int32_t tree, int32_t column) {
+int32_t TreeTargets::followed(int32_t tree, int32_t column) {
   parts_.clear();
   const size_t size = pool_[tree].size();
   for (size_t at = 0; at < size; ++at) {
@@ -116,7 +116,7 @@ int32_t FollowedTrees::followed(int32_t tree, int32_t column) {
   return parts_.empty() ? kDead : pool_.tree(parts_);
 }
 
-void FollowedTrees::follow_leaf(const Part& leaf, int32_t column) {
+void TreeTargets::follow_leaf(const Part& leaf, int32_t column) {
   if (column < automaton_.num_classes) {
     const int32_t plain = plain_[static_cast<size_t>(leaf.to) * automaton_.num_classes + column];
     if (plain >= 0) {
@@ -126,24 +126,24 @@ void FollowedTrees::follow_leaf(const Part& leaf, int32_t column) {
   }
   paths_.clear();
   for (const automata::PushdownStep& step : automaton_.steps_of(leaf.to, column)) add_step(leaf, step);
-  if (paths_.size()) planting_.plant(paths_, pool_, parts_);
+  if (paths_.size()) builder_.build(paths_, pool_, parts_);
 }
 
-void FollowedTrees::add_step(const Part& leaf, const automata::PushdownStep& step) {
+void TreeTargets::add_step(const Part& leaf, const automata::PushdownStep& step) {
   const auto popped = automaton_.sequences[step.pops], pushed = automaton_.sequences[step.pushes];
   budget_.spend(static_cast<int64_t>(popped.size() + pushed.size()) + 4);
   // The symbols that the leaf has pushed are popped first.
-  Sequences& sequences = pool_.sequences();
+  SequenceTrie& sequences = pool_.sequences();
   size_t taken = 0;
   int32_t left = leaf.pushed;
-  for (; taken < popped.size() && left != Sequences::kEmpty; ++taken, left = sequences[left].before) {
+  for (; taken < popped.size() && left != SequenceTrie::kEmpty; ++taken, left = sequences[left].before) {
     if (sequences[left].symbol != popped[taken]) return;
   }
-  left = left == Sequences::kEmpty ? sequence_of_[step.pushes] : sequences.extended(left, pushed);
+  left = left == SequenceTrie::kEmpty ? sequence_of_[step.pushes] : sequences.extended(left, pushed);
   paths_.add(popped.subspan(taken), Part::leaf(left, step.target));
 }
 
-int32_t FollowedTrees::passed(int32_t tree, int32_t column) {
+int32_t TreeTargets::passed(int32_t tree, int32_t column) {
   parts_.clear();
   const auto pending = static_cast<Pending>(column - num_columns_);
   budget_.spend(8 * static_cast<int64_t>(pool_[tree].size()) + 16);

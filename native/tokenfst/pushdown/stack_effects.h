@@ -1,6 +1,6 @@
 // StackEffects: the effects of prefixes of tokens on a state and a stack: functions from states to trees.
 //
-//     FollowedTrees   trees as the targets of functions: a tree followed by one more byte, or by the rest of a
+//     TreeTargets   trees as the targets of functions: a tree followed by one more byte, or by the rest of a
 //                     character, is a tree again, and is computed once
 //     StackEffects    functions from states to trees (`tokenfst/functions.h`)
 //
@@ -15,14 +15,14 @@
 #include "automata/pushdown/pushdown_tables.h"
 #include "support/matrix.h"
 #include "tokenfst/functions.h"
-#include "tokenfst/pushdown/planting.h"
+#include "tokenfst/pushdown/tree_builder.h"
 #include "tokenfst/pushdown/trees.h"
 
 namespace tokenfst {
 
-class FollowedTrees {
+class TreeTargets {
  public:
-  FollowedTrees(const automata::PushdownTables& automaton, Budget& budget);
+  TreeTargets(const automata::PushdownTables& automaton, Budget& budget);
 
   int32_t after(int32_t tree, int32_t column) {
     const int32_t known = after_[column][tree];
@@ -35,17 +35,18 @@ class FollowedTrees {
   const TreePool& pool() const { return pool_; }
 
  private:
-  // The targets of steps that neither pop nor push, and are the only steps of their column; kMixed for other steps.
+  // Return the targets of steps that neither pop nor push, and are the only steps of their column; kMixed for other
+  // steps.
   static Vector<int32_t> plain_table(const automata::PushdownTables& automaton, Budget& budget);
 
   void add_states();
-  // Adds the data known immediately of new trees: what their parts all loop on, and the columns that none can take.
+  // Add the data known immediately of new trees: what their parts all loop on, and the columns that none can take.
   void add_trees();
   void add_tree(const Loops& loops, std::span<const uint32_t> live);
-  // Computes a tree followed by a column; the columns of a character's pending rests come after the other columns.
+  // Compute a tree followed by a column; the columns of a character's pending rests come after the other columns.
   int32_t resolve(int32_t tree, int32_t column);
   int32_t followed(int32_t tree, int32_t column);
-  // Adds the parts of the tree of a leaf followed by a column to the others.
+  // Add the parts of the tree of a leaf followed by a column to the others.
   void follow_leaf(const Part& leaf, int32_t column);
   void add_step(const Part& leaf, const automata::PushdownStep& step);
   int32_t passed(int32_t tree, int32_t column);
@@ -60,12 +61,12 @@ class FollowedTrees {
   Vector<Vector<int32_t>> after_;   // [columns and pending][T]
   support::Matrix<uint32_t> live_;  // [T, columns and pending as bits]
   Vector<Loops> loops_;             // [T]
-  Planting planting_;
+  TreeBuilder builder_;
   Paths paths_;
   Vector<Part> parts_;  // of the tree that is being made
   Vector<int32_t> waiting_;
 };
 
-using StackEffects = Functions<FollowedTrees>;
+using StackEffects = Functions<TreeTargets>;
 
 }  // namespace tokenfst

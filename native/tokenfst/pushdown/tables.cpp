@@ -17,7 +17,7 @@ size_t PushdownTables::num_bytes() const {
 
 namespace {
 
-// The number of edges into each node from its parents, for all nodes that can be reached from a root.
+// Return the number of edges into each node from its parents, for all nodes that can be reached from a root.
 std::vector<int32_t> ways_into(const PushdownTables& tables) {
   std::vector<int32_t> ways(tables.num_nodes(), 0), reached;
   std::vector<uint8_t> is_reached(tables.num_nodes(), false);

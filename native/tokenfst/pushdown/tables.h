@@ -59,7 +59,7 @@ struct PushdownTables {
   std::span<const int32_t> pushed(int32_t push) const {
     return {push_symbols.data() + push_offsets[push], push_symbols.data() + push_offsets[push + 1]};
   }
-  // The outcome of a class at a node, kDead if the class is not allowed there.
+  // Return the outcome of a class at a node, kDead if the class is not allowed there.
   int32_t outcome_of(int32_t node, int32_t number) const;
   size_t num_bytes() const;
 };

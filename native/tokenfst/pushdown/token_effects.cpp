@@ -7,23 +7,7 @@ namespace tokenfst {
 
 namespace {
 
-std::vector<TokenEffect> entries_of(const StackEffects& effects, const Classes& classes, Budget& budget) {
-  size_t size = 0;
-  for (int32_t number = kFirstClass; number < classes.size(); ++number) {
-    size += effects.pairs(classes.effect(number)).size();
-  }
-  budget.charge(sizeof(TokenEffect) * size);
-  std::vector<TokenEffect> entries;
-  entries.reserve(size);
-  for (int32_t number = kFirstClass; number < classes.size(); ++number) {
-    const auto pairs = effects.pairs(classes.effect(number));
-    for (const auto& pair : pairs) entries.push_back({number, pair.source, pair.target});
-    budget.spend(static_cast<int64_t>(pairs.size()));
-  }
-  return entries;
-}
-
-std::vector<int32_t> column_trees_of(FollowedTrees& trees, const automata::PushdownTables& automaton, Budget& budget) {
+std::vector<int32_t> column_trees_of(TreeTargets& trees, const automata::PushdownTables& automaton, Budget& budget) {
   const int32_t width = automaton.num_columns() - automaton.num_classes;
   budget.charge(4 * static_cast<size_t>(automaton.num_states) * width);
   std::vector<int32_t> found;
@@ -40,11 +24,13 @@ std::vector<int32_t> column_trees_of(FollowedTrees& trees, const automata::Pushd
 }  // namespace
 
 TokenEffects token_effects(const automata::PushdownTables& automaton, const Vocabulary& vocabulary, Budget& budget) {
-  FollowedTrees trees(automaton, budget);
+  TreeTargets trees(automaton, budget);
   StackEffects effects(trees, automaton.num_states, automaton.num_classes, budget);
   const Classes classes = walk(vocabulary, automaton.byte_class, effects, budget);
   auto columns = column_trees_of(trees, automaton, budget);
-  auto entries = entries_of(effects, classes, budget);
+  const auto pairs = [&](int32_t effect) { return effects.pairs(effect); };
+  const auto entry = [](int32_t number, const Edge& pair) { return TokenEffect{number, pair.source, pair.target}; };
+  auto entries = records_by_class(classes, pairs, entry, budget);
   const auto width = static_cast<size_t>(automaton.num_columns() - automaton.num_classes);
   return {{classes.runs().begin(), classes.runs().end()},       classes.size(), std::move(entries),
           std::make_shared<const Trees>(trees.pool().finish()), width,          std::move(columns)};

@@ -22,7 +22,7 @@ struct TokenEffect {
 };
 
 struct TokenEffects {
-  std::vector<Run> runs;             // cover all ranks in order
+  std::vector<ClassRun> runs;        // cover all ranks in order
   int32_t num_classes;               // including kNever and kEnd
   std::vector<TokenEffect> entries;  // by class, and then by source
   std::shared_ptr<const Trees> trees;

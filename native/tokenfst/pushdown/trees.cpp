@@ -7,7 +7,7 @@ namespace tokenfst {
 
 std::vector<int32_t> Trees::symbols(int32_t sequence) const {
   std::vector<int32_t> found;
-  for (; sequence != Sequences::kEmpty; sequence = sequences[sequence].before) {
+  for (; sequence != SequenceTrie::kEmpty; sequence = sequences[sequence].before) {
     found.push_back(sequences[sequence].symbol);
   }
   std::ranges::reverse(found);
@@ -21,7 +21,7 @@ TreePool::TreePool(int32_t num_states, int32_t num_symbols, Budget& budget)
       trees_(budget),
       sequences_(budget) {
   for (int32_t state = 0; state < num_states; ++state) {
-    trees_.intern(std::array{Part::leaf(Sequences::kEmpty, state)});
+    trees_.intern(std::array{Part::leaf(SequenceTrie::kEmpty, state)});
   }
   budget.spend(8 * int64_t{num_states});
 }

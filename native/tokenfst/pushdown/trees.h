@@ -2,12 +2,12 @@
 //
 //     Part        a leaf: symbols pushed, and the state that follows; or a child: one more symbol popped, and a tree
 //     tree        parts, ascending: leaves, then children
-//     Sequences   symbols pushed, the last one on top
+//     SequenceTrie   symbols pushed, the last one on top
 //     Trees       all trees of an automaton, as a plain result
 //     TreePool    trees under construction
 //
 // The tree of a state and a text gives, for every stack, where the text leads: the symbols on top select a path, and a
-// leaf at its end gives the state, and the symbols that are pushed in place of the popped ones. In a deterministic
+// leaf at its end gives the state, and the symbols that replace the popped ones. In a deterministic
 // automaton every path ends in one leaf; otherwise all leaves on the path count, and several children may be for one
 // symbol.
 //
@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "support/interner.h"
-#include "support/numbered.h"
+#include "support/value_interner.h"
 #include "tokenfst/trie.h"
 
 namespace tokenfst {
@@ -47,24 +47,24 @@ struct LongerSequence {
   bool operator==(const LongerSequence&) const = default;
 };
 
-// Sequences of symbols as a trie. Sequence 0 is empty.
-class Sequences {
+// SequenceTrie of symbols as a trie. Sequence 0 is empty.
+class SequenceTrie {
  public:
   static constexpr int32_t kEmpty = 0;
 
-  explicit Sequences(Budget& budget) : longer_(budget) { longer_.number({kEmpty, Part::kNoSymbol}); }
+  explicit SequenceTrie(Budget& budget) : longer_(budget) { longer_.intern({kEmpty, Part::kNoSymbol}); }
 
   int32_t size() const { return longer_.size(); }
   const LongerSequence& operator[](int32_t sequence) const { return longer_[sequence]; }
-  // A sequence with one or several symbols appended.
-  int32_t extended(int32_t sequence, int32_t symbol) { return longer_.number({sequence, symbol}).number; }
+  // Return a sequence with one or several symbols appended.
+  int32_t extended(int32_t sequence, int32_t symbol) { return longer_.intern({sequence, symbol}).number; }
   int32_t extended(int32_t sequence, std::span<const int32_t> symbols) {
     for (int32_t symbol : symbols) sequence = extended(sequence, symbol);
     return sequence;
   }
 
  private:
-  support::Numbered<LongerSequence> longer_;
+  support::ValueInterner<LongerSequence> longer_;
 };
 
 // Trees 0 to the number of states - 1 are leaves that push nothing: the states.
@@ -78,21 +78,21 @@ struct Trees {
   std::span<const Part> operator[](int32_t tree) const {
     return {parts.data() + begins[tree], parts.data() + begins[tree + 1]};
   }
-  // The symbols of a sequence, from the bottom up.
+  // Return the symbols of a sequence, from the bottom up.
   std::vector<int32_t> symbols(int32_t sequence) const;
 };
 
 class TreePool {
  public:
   TreePool(int32_t num_states, int32_t num_symbols, Budget& budget);
-  // Continues from a finished set of trees.
+  // Continue from a finished set of trees.
   TreePool(const Trees& trees, Budget& budget);
 
   int32_t size() const { return trees_.size(); }
   std::span<const Part> operator[](int32_t tree) const { return trees_[tree]; }
-  Sequences& sequences() { return sequences_; }
-  const Sequences& sequences() const { return sequences_; }
-  // The tree of some parts, at least one, in any order.
+  SequenceTrie& sequences() { return sequences_; }
+  const SequenceTrie& sequences() const { return sequences_; }
+  // Return the tree of some parts, at least one, in any order.
   int32_t tree(std::span<Part> parts);
   Trees finish() const;
 
@@ -100,7 +100,7 @@ class TreePool {
   int32_t num_states_, num_symbols_;
   Budget& budget_;
   support::Interner<Part> trees_;
-  Sequences sequences_;
+  SequenceTrie sequences_;
 };
 
 }  // namespace tokenfst

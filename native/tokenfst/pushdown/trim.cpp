@@ -7,9 +7,9 @@
 #include "support/bits.h"
 #include "support/csr.h"
 #include "support/interner.h"
-#include "support/numbered.h"
+#include "support/value_interner.h"
 #include "tokenfst/classes.h"
-#include "tokenfst/pushdown/planting.h"
+#include "tokenfst/pushdown/tree_builder.h"
 
 namespace tokenfst {
 
@@ -27,7 +27,7 @@ class LiveSets {
         pairs_(budget),
         below_(budget) {}
 
-  // The kinds that are coaccessible with the empty stack.
+  // Return the kinds that are coaccessible with the empty stack.
   int32_t first() {
     for (int32_t kind = 0; kind < ways_.kinds().size(); ++kind) {
       if (ways_.to_end(kind) < kFar) sets_.push(kind);
@@ -36,7 +36,7 @@ class LiveSets {
   }
   bool contains(int32_t set, int32_t kind) const { return std::ranges::binary_search(sets_[set], kind); }
   bool contains_state(int32_t set, int32_t state) const { return contains(set, ways_.kinds().of(state)); }
-  // The set of a stack with one more symbol.
+  // Return the set of a stack with one more symbol.
   int32_t pushed(int32_t set, int32_t symbol) {
     if (above_[set][symbol] == kUnknown) {
       find_above(set, symbol);
@@ -44,15 +44,15 @@ class LiveSets {
       above_[set][symbol] = found;
     }
     const int32_t found = above_[set][symbol];
-    const auto [pair, is_new] = pairs_.number({found, symbol, set});
+    const auto [pair, is_new] = pairs_.intern({found, symbol, set});
     if (is_new) below_[static_cast<size_t>(found) * num_symbols() + symbol].push_back(set);
     return found;
   }
-  // The sets known to lie below a symbol in stacks with this set.
+  // Return the sets known to lie below a symbol in stacks with this set.
   std::span<const int32_t> below(int32_t set, int32_t symbol) const {
     return below_[static_cast<size_t>(set) * num_symbols() + symbol];
   }
-  // The number of known pairs of a set and one below it.
+  // Return the number of known pairs of a set and one below it.
   int32_t num_pairs() const { return pairs_.size(); }
 
  private:
@@ -66,7 +66,7 @@ class LiveSets {
   void find_above(int32_t set, int32_t symbol) {
     const auto own = ways_.columns().of(symbol);
     for (int32_t kind = 0; kind < ways_.kinds().size(); ++kind) {
-      const bool is_live = std::ranges::any_of(own, [&](const Columns::Popped& popped) {
+      const bool is_live = std::ranges::any_of(own, [&](const PopColumns::Popped& popped) {
         return contains(set, popped.kind) && ways_.across(kind, symbol, popped) < kFar;
       });
       if (is_live) sets_.push(kind);
@@ -86,19 +86,20 @@ class LiveSets {
   Budget& budget_;
   Interner<int32_t> sets_;
   support::Matrix<int32_t> above_;  // [sets, S]
-  support::Numbered<SetAndSymbol> pairs_;
+  support::ValueInterner<SetAndSymbol> pairs_;
   Vector<Vector<int32_t>> below_;  // [sets x S]
 };
 
 // One path through the tree of a state's effect.
-struct Move {
+struct EffectPath {
   int32_t source;
   int32_t path;
 };
 
-class Search {
+class ReachabilitySearch {
  public:
-  Search(const Trees& trees, const Ways& ways, std::span<const Move> moves, const Paths& paths, Budget& budget)
+  ReachabilitySearch(const Trees& trees, const Ways& ways, std::span<const EffectPath> moves, const Paths& paths,
+                     Budget& budget)
       : trees_(trees),
         moves_(moves),
         paths_(paths),
@@ -110,18 +111,18 @@ class Search {
         sets_(budget),
         following_(budget) {}
 
-  // Finds which moves lead to coaccessible nodes; none if nothing is coaccessible, or if it depends on the stack.
+  // Find which paths lead to coaccessible nodes; stop if none do, or if the answer depends on the stack.
   Trim run(const Ways& ways, std::span<const uint8_t> is_overflow) {
     const int32_t start = ways.tables().start;
     if (ways.to_end(ways.kinds().of(start)) >= kFar) return Trim::kEmpty;
     const auto by_source = sorted(ways.tables().num_states, is_overflow);
-    reached_.number({start, live_.first()});
-    // The sets below are found on the way, so everything is visited again until nothing is new.
+    reached_.intern({start, live_.first()});
+    // Sets below are found during the search, so everything is visited again until nothing is new.
     int32_t num_reached = 0, num_pairs = -1;
     while (num_reached != reached_.size() || num_pairs != live_.num_pairs()) {
       num_reached = reached_.size(), num_pairs = live_.num_pairs();
       for (int32_t place = 0; place < num_reached; ++place) {
-        const Place from = reached_[place];
+        const StateAndSet from = reached_[place];
         for (int32_t move : by_source[from.state]) take(move, from);
       }
     }
@@ -133,14 +134,14 @@ class Search {
   bool is_alive(size_t move) const { return is_alive_[move]; }
 
  private:
-  struct Place {
+  struct StateAndSet {
     int32_t state, set;
-    bool operator==(const Place&) const = default;
+    bool operator==(const StateAndSet&) const = default;
   };
 
   int32_t target(size_t move) const { return paths_.leaf(moves_[move].path).to; }
 
-  // The moves of each state, except those from and to overflow, which are kept.
+  // Group the paths by source state, except those from and to overflow states, which are kept.
   support::Groups sorted(int32_t num_states, std::span<const uint8_t> is_overflow) {
     for (size_t move = 0; move < moves_.size(); ++move) {
       is_alive_[move] = is_overflow[moves_[move].source] || is_overflow[target(move)];
@@ -149,12 +150,12 @@ class Search {
     return support::grouped(num_states + 1, moves_.size(), source, budget_);
   }
 
-  void take(int32_t move, const Place& from) {
+  void take(int32_t move, const StateAndSet& from) {
     find_sets(from.set, move);
     for (int32_t set : sets_) {
       if (live_.contains_state(set, target(move))) {
         is_alive_[move] = true;
-        reached_.number({target(move), set});
+        reached_.intern({target(move), set});
       } else {
         is_dead_[move] = true;
       }
@@ -162,7 +163,7 @@ class Search {
     budget_.spend(16 * static_cast<int64_t>(sets_.size()) + 16);
   }
 
-  // Finds the sets that a stack with a given set may have after a move.
+  // Find the sets that a stack with a given set may have after a move.
   void find_sets(int32_t set, int32_t move) {
     sets_.assign(1, set);
     for (int32_t symbol : paths_.symbols(moves_[move].path)) {
@@ -187,12 +188,12 @@ class Search {
   }
 
   const Trees& trees_;
-  const std::span<const Move> moves_;
+  const std::span<const EffectPath> moves_;
   const Paths& paths_;
   Budget& budget_;
   LiveSets live_;
   Vector<uint8_t> is_alive_, is_dead_;
-  support::Numbered<Place> reached_;
+  support::ValueInterner<StateAndSet> reached_;
   Vector<int32_t> sets_, following_;
 };
 
@@ -204,20 +205,20 @@ struct Distinct {
         moves(budget),
         end_of_pair(budget),
         paths(budget) {}
-  struct Pair {
+  struct StateTree {
     int32_t source, tree;
-    bool operator==(const Pair&) const = default;
+    bool operator==(const StateTree&) const = default;
   };
-  support::Numbered<Pair> pairs;
-  Vector<int32_t> number;  // of each entry
-  Vector<Move> moves;      // by pair
+  support::ValueInterner<StateTree> pairs;
+  Vector<int32_t> number;    // of each entry
+  Vector<EffectPath> moves;  // by pair
   Vector<size_t> end_of_pair;
   Paths paths;
 };
 
 void find_distinct(const TokenEffects& effects, Distinct& distinct, Budget& budget) {
   for (const TokenEffect& entry : effects.entries) {
-    const auto [number, is_new] = distinct.pairs.number({entry.source, entry.tree});
+    const auto [number, is_new] = distinct.pairs.intern({entry.source, entry.tree});
     distinct.number.push_back(number);
     if (is_new) add_paths(*effects.trees, entry.tree, distinct.paths, budget);
     while (static_cast<int32_t>(distinct.moves.size()) < distinct.paths.size()) {
@@ -228,12 +229,12 @@ void find_distinct(const TokenEffects& effects, Distinct& distinct, Budget& budg
   }
 }
 
-// The remaining tree of each pair: the same one, another one, or kDead.
-Vector<int32_t> trees_left(const Distinct& distinct, const Search& search, TreePool& pool, Budget& budget) {
+// Return the remaining tree of each pair: the same one, another one, or kDead.
+Vector<int32_t> trees_left(const Distinct& distinct, const ReachabilitySearch& search, TreePool& pool, Budget& budget) {
   Vector<int32_t> left(budget);
   Vector<Part> parts(budget);
   Paths paths(budget);
-  Planting planting(budget);
+  TreeBuilder builder(budget);
   size_t begin = 0;
   for (int32_t pair = 0; pair < distinct.pairs.size(); ++pair) {
     const size_t end = distinct.end_of_pair[pair];
@@ -245,17 +246,17 @@ Vector<int32_t> trees_left(const Distinct& distinct, const Search& search, TreeP
     const int32_t tree = distinct.pairs[pair].tree;
     parts.clear();
     const bool is_whole = static_cast<size_t>(paths.size()) == end - begin;
-    if (!is_whole && paths.size()) planting.plant(paths, pool, parts);
+    if (!is_whole && paths.size()) builder.build(paths, pool, parts);
     left.push_back(is_whole ? tree : parts.empty() ? kDead : pool.tree(parts));
     begin = end;
   }
   return left;
 }
 
-// The effects with the remaining trees; classes with equal effects are merged.
+// Return the effects with the remaining trees; classes with equal effects are merged.
 TokenEffects merged(const TokenEffects& effects, const Distinct& distinct, std::span<const int32_t> left,
                     const TreePool& pool, Budget& budget) {
-  Interner<Distinct::Pair> known(budget);
+  Interner<Distinct::StateTree> known(budget);
   Vector<int32_t> number(effects.num_classes, kNever, budget);
   number[kEnd] = kEnd;
   Vector<TokenEffect> entries(budget);
@@ -272,9 +273,9 @@ TokenEffects merged(const TokenEffects& effects, const Distinct& distinct, std::
     if (!is_new) continue;
     for (const auto& pair : known[found]) entries.push_back({number[old], pair.source, pair.tree});
   }
-  budget.charge(sizeof(TokenEffect) * entries.size() + sizeof(Run) * effects.runs.size());
-  std::vector<Run> runs;
-  for (const Run& run : effects.runs) runs.push_back({run.end, number[run.number]});
+  budget.charge(sizeof(TokenEffect) * entries.size() + sizeof(ClassRun) * effects.runs.size());
+  std::vector<ClassRun> runs;
+  for (const ClassRun& run : effects.runs) runs.push_back({run.end, number[run.number]});
   return {std::move(runs),
           kFirstClass + known.size(),
           {entries.begin(), entries.end()},
@@ -292,7 +293,7 @@ Trimmed trimmed(const TokenEffects& effects, const PushdownTables& tables, std::
   Vector<uint8_t> is_overflow(tables.num_states, false, budget);
   for (int32_t state : overflow) is_overflow[state] = true;
   const Ways ways(tables, budget);
-  Search search(*effects.trees, ways, distinct.moves, distinct.paths, budget);
+  ReachabilitySearch search(*effects.trees, ways, distinct.moves, distinct.paths, budget);
   const Trim result = search.run(ways, is_overflow);
   if (result != Trim::kDone) return {result, {}};
   TreePool pool(*effects.trees, budget);
@@ -307,7 +308,7 @@ std::optional<int32_t> clashing_class(const PushdownTables& tables, Budget& budg
     }
     budget.spend(static_cast<int64_t>(tables.edges_of(node).size()));
   }
-  // The classes of each node and of all nodes below it, from the deepest up.
+  // Return the classes of each node and of all nodes below it, from the deepest up.
   support::Matrix<uint32_t> classes(tables.num_nodes(), support::words_for(tables.num_classes), 0, budget);
   const Depths depths = depths_of(tables);
   for (const int32_t node : std::views::reverse(depths.order)) {

@@ -1,16 +1,16 @@
 // Trims the effects for a vocabulary that lacks bytes: keeps those after which tokens lead to an end.
 //
-// Every configuration of the automaton over bytes leads to an end. Over tokens this need not be so: if a byte is not a
-// token by itself, a text may reach a place where only that byte could follow. Whether a state is such a dead end
-// depends on its stack. The kinds of nodes that are coaccessible with a stack form a set, and each such set depends
-// only on the one below: the set for one more symbol is determined by the symbol and the set below. There are few sets,
-// so a stack can be replaced by its set:
+// Every configuration of the automaton over bytes leads to an end. Over tokens it need not: a text may reach a state
+// where only a byte that is no token could follow. Whether a state is such a dead end depends on its stack, but only
+// through the set of kinds that are coaccessible with that stack, and the set for one more symbol follows from the
+// symbol and the set below. There are few sets, so a stack can be replaced by its set:
 //
-//     LiveSets         sets of kinds by number; which set lies above another one, and which ones below
-//     configuration    (state, set): a state, and which kinds are coaccessible with its stack
+//     LiveSets         sets of kinds by number; the set above another one, and those below
+//     configuration    (state, set): a state, and the kinds that are coaccessible with its stack
 //
-// All configurations that tokens reach are visited. Each path through an effect's tree leads to coaccessible nodes in
-// all of them, and is kept; or in none, and is removed; or in some: then one table for all stacks would not be exact.
+// All configurations that tokens reach are visited. Each path through the tree of an effect leads to coaccessible
+// nodes in all of them, and is kept; or in none, and is removed; or in some, and then no table for all stacks is
+// exact.
 #pragma once
 
 #include <cstdint>
@@ -29,13 +29,13 @@ struct Trimmed {
   TokenEffects effects;
 };
 
-// The effects after which tokens lead to an end; classes without a difference are merged. `tables` are those of the
-// effects, including the end. Moves to and from the states of `overflow`, which stand for more configurations than are
-// carried, are kept, so that whoever runs the automaton notices.
+// Return the effects after which tokens lead to an end; classes without a difference are merged. `tables` are those of
+// the effects, including the end. Moves to and from the states of `overflow`, which represent more configurations
+// than are carried, are kept, so that the automaton reports the overflow when it runs.
 Trimmed trimmed(const TokenEffects& effects, const PushdownTables& tables, std::span<const int32_t> overflow,
                 Budget& budget);
 
-// A class with edges at two nodes of one path, or with several moves at one node, if there is any.
+// Return a class with edges at two nodes of one path, or with several moves at one node, if there is any.
 std::optional<int32_t> clashing_class(const PushdownTables& tables, Budget& budget);
 
 }  // namespace tokenfst

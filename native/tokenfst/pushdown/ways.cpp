@@ -10,7 +10,7 @@ namespace tokenfst {
 Kinds Ways::found_kinds(const PushdownTables& tables, bool by_node, Budget& budget) {
   Kinds each(tables, budget);
   if (by_node) return each;
-  return Kinds(tables, PushRows(tables, Pushes(tables, each, budget), each.nodes(), budget), budget);
+  return Kinds(tables, PushSets(tables, Pushes(tables, each, budget), each.nodes(), budget), budget);
 }
 
 Ways::Ways(const PushdownTables& tables, Budget& budget, bool by_node)
@@ -18,12 +18,12 @@ Ways::Ways(const PushdownTables& tables, Budget& budget, bool by_node)
       kinds_(found_kinds(tables, by_node, budget)),
       pushes_(tables, kinds_, budget),
       columns_(kinds_, tables.num_symbols, budget),
-      row_of_(budget),
+      push_set_of_(budget),
       lowest_(0, 0, kFar, budget),
       landing_offsets_(static_cast<size_t>(pushes_.size()) + 1, 0, budget),
       landings_(budget) {
-  const PushRows rows(tables, pushes_, kinds_.nodes(), budget);
-  for (int32_t kind = 0; kind < kinds_.size(); ++kind) row_of_.push_back(rows.of(kind));
+  const PushSets rows(tables, pushes_, kinds_.nodes(), budget);
+  for (int32_t kind = 0; kind < kinds_.size(); ++kind) push_set_of_.push_back(rows.of(kind));
   Saturation saturation(kinds_, kinds_.of(tables.end_state()), columns_, pushes_, rows, tables.num_symbols, budget);
   saturation.run();
   lowest_ = std::move(saturation.lowest());
@@ -37,18 +37,19 @@ Ways::Ways(const PushdownTables& tables, Budget& budget, bool by_node)
   budget.spend(4 * size + pushes_.size());
 }
 
-void Ways::onto(std::span<const int32_t> vector, int32_t symbol, std::span<int32_t> by_row,
+void Ways::onto(std::span<const int32_t> vector, int32_t symbol, std::span<int32_t> by_push_set,
                 std::span<int32_t> found) const {
-  std::ranges::fill(by_row, kFar);
-  for (const Columns::Popped& popped : columns_.of(symbol)) {
+  std::ranges::fill(by_push_set, kFar);
+  for (const PopColumns::Popped& popped : columns_.of(symbol)) {
     const int32_t behind = vector[popped.kind];
     if (behind >= kFar) continue;
     const auto column = lowest_[popped.column];
-    for (size_t row = 0; row < by_row.size(); ++row) by_row[row] = std::min(by_row[row], column[row] + behind);
+    for (size_t row = 0; row < by_push_set.size(); ++row)
+      by_push_set[row] = std::min(by_push_set[row], column[row] + behind);
   }
   for (int32_t kind = 0; kind < kinds_.size(); ++kind) {
     const int32_t child = kinds_.child(kind, symbol);
-    found[kind] = std::min(by_row[row_of_[kind]], child == kDead ? kFar : vector[child]);
+    found[kind] = std::min(by_push_set[push_set_of_[kind]], child == kDead ? kFar : vector[child]);
   }
 }
 

@@ -1,23 +1,19 @@
-#include "automata/pushdown/places.h"
+#include "automata/pushdown/network.h"
 
 #include <algorithm>
 #include <numeric>
 #include <ranges>
 
+#include "automata/pushdown/element_sets.h"
 #include "automata/pushdown/headroom.h"
-#include "support/interner.h"
+#include "support/value_interner.h"
 
 namespace automata {
 
 namespace {
 
-struct Pair {
-  int32_t stack, state;
-  bool operator==(const Pair&) const = default;
-};
-
-// The keys that can be reached along edges from `first`, including itself, ascending.
-Vector<int32_t> reached(const Lists& edges, int32_t first, Budget& budget) {
+// Return the keys that can be reached along edges from `first`, including itself, ascending.
+Vector<int32_t> reached(const NumberLists& edges, int32_t first, Budget& budget) {
   Vector<uint8_t> seen(edges.size(), false, budget);
   Vector<int32_t> found(1, first, budget);
   seen[first] = true;
@@ -35,7 +31,7 @@ Vector<int32_t> reached(const Lists& edges, int32_t first, Budget& budget) {
 
 }  // namespace
 
-NetworkPlaces::NetworkPlaces(const RuleNetwork& network, Stacks& stacks, ColumnSets& sets, Budget& budget)
+PushdownNetwork::PushdownNetwork(const RuleNetwork& network, Stacks& stacks, ColumnSets& sets, Budget& budget)
     : stacks_(stacks),
       sets_(sets),
       budget_(budget),
@@ -79,7 +75,7 @@ NetworkPlaces::NetworkPlaces(const RuleNetwork& network, Stacks& stacks, ColumnS
   find_first();
 }
 
-void NetworkPlaces::sort_rows() {
+void PushdownNetwork::sort_rows() {
   for (size_t state = 0; state + 1 < call_offsets_.size(); ++state) {
     const std::span calls(calls_.begin() + call_offsets_[state], calls_.begin() + call_offsets_[state + 1]);
     std::ranges::sort(calls, {}, [](const RuleCall& call) { return std::pair(call.rule, call.back); });
@@ -89,8 +85,8 @@ void NetworkPlaces::sort_rows() {
   }
 }
 
-// Finds the states that end their rule and do nothing else.
-void NetworkPlaces::find_returns(const RuleNetwork& network) {
+// Find the states that end their rule and do nothing else.
+void PushdownNetwork::find_returns(const RuleNetwork& network) {
   const auto goes = [](int32_t target) { return target != kNone; };
   const auto classes = static_cast<size_t>(network.num_classes), labels = static_cast<size_t>(network.num_labels);
   for (int32_t state = 0; state < num_states(); ++state) {
@@ -101,7 +97,7 @@ void NetworkPlaces::find_returns(const RuleNetwork& network) {
   }
 }
 
-void NetworkPlaces::add_state(int32_t rule) {
+void PushdownNetwork::add_state(int32_t rule) {
   rule_of_.push_back(rule);
   final_.push_back(false);
   returns_at_once_.push_back(false);
@@ -109,7 +105,7 @@ void NetworkPlaces::add_state(int32_t rule) {
   word_offsets_.push_back(word_offsets_.back());
 }
 
-void NetworkPlaces::call_start_rule(int32_t start_rule) {
+void PushdownNetwork::call_start_rule(int32_t start_rule) {
   const int32_t rule = num_rules();
   start_ = num_states();
   add_state(rule);
@@ -120,7 +116,7 @@ void NetworkPlaces::call_start_rule(int32_t start_rule) {
   rule_start_.push_back(start_);
 }
 
-void NetworkPlaces::find_callers() {
+void PushdownNetwork::find_callers() {
   const Vector<int32_t> none(budget_);
   under_.assign(num_rules(), none), tail_.assign(num_rules(), none);
   for (int32_t state = 0; state < num_states(); ++state) {
@@ -153,7 +149,7 @@ void NetworkPlaces::find_callers() {
   }
 }
 
-void NetworkPlaces::write_table(const RuleNetwork& network) {
+void PushdownNetwork::write_table(const RuleNetwork& network) {
   const int32_t end_column = network.num_classes;
   go_ = support::Matrix<int32_t>(num_states(), end_column + 1 + network.num_labels, kNone, budget_);
   for (int32_t state = 0; state < num_states(); ++state) {
@@ -169,15 +165,15 @@ void NetworkPlaces::write_table(const RuleNetwork& network) {
   }
 }
 
-Vector<int32_t> NetworkPlaces::called_last(int32_t rule) const { return reached(tail_, rule, budget_); }
+Vector<int32_t> PushdownNetwork::called_last(int32_t rule) const { return reached(tail_, rule, budget_); }
 
-NetworkPlaces::Closure NetworkPlaces::closure(int32_t state) {
+PushdownNetwork::Closure PushdownNetwork::closure(int32_t state) {
   if (closures_[state].begin == kNone) closures_[state] = find_closure(state);
   const Known& known = closures_[state];
   return {{leaves_.data() + known.begin, leaves_.data() + known.end}, known.ends};
 }
 
-NetworkPlaces::Known NetworkPlaces::find_closure(int32_t state) {
+PushdownNetwork::Known PushdownNetwork::find_closure(int32_t state) {
   Known found{static_cast<int32_t>(leaves_.size()), 0, false};
   const auto visit = [&](int32_t pushed, int32_t at) {
     if (columns_[at] != ColumnSets::kEmpty || !words(at).empty()) leaves_.push_back({pushed, at, columns_[at]});
@@ -185,12 +181,12 @@ NetworkPlaces::Known NetworkPlaces::find_closure(int32_t state) {
   if (calls(state).empty() && !final_[state]) {
     visit(Stacks::kEmpty, state);
   } else {
-    support::Interner<Pair> seen(budget_);
-    Vector<Pair> todo(1, Pair{Stacks::kEmpty, state}, budget_);
+    support::ValueInterner<Element> seen(budget_);
+    Vector<Element> todo(1, Element{Stacks::kEmpty, state}, budget_);
     while (!todo.empty()) {
-      const Pair place = todo.back();
+      const Element place = todo.back();
       todo.pop_back();
-      if (!seen.intern({&place, 1}).is_new) continue;
+      if (!seen.intern(place).is_new) continue;
       visit(place.stack, place.state);
       for (const auto& [rule, back] : calls(place.state)) {
         const int32_t pushed = returns_at_once_[back] ? place.stack : stacks_.push(back, place.stack);
@@ -208,14 +204,14 @@ NetworkPlaces::Known NetworkPlaces::find_closure(int32_t state) {
   return found;
 }
 
-// The columns with which the text may continue at a state, and the rules whose callers may continue as well.
-NetworkPlaces::Reads NetworkPlaces::reads(int32_t state) {
+// Return the columns with which the text may continue at a state, and the rules whose callers may continue as well.
+PushdownNetwork::Reads PushdownNetwork::reads(int32_t state) {
   Reads found{ColumnSets::kEmpty, Vector<int32_t>(budget_)};
   Vector<int32_t> todo(1, state, budget_);
-  support::Interner<int32_t> seen(budget_);
-  seen.intern({&state, 1});
+  support::ValueInterner<int32_t> seen(budget_);
+  seen.intern(state);
   const auto reach = [&](int32_t other) {
-    const bool is_new = seen.intern({&other, 1}).is_new;
+    const bool is_new = seen.intern(other).is_new;
     if (is_new) todo.push_back(other);
     return is_new;
   };
@@ -228,7 +224,7 @@ NetworkPlaces::Reads NetworkPlaces::reads(int32_t state) {
       found.columns = sets_.either(found.columns, leaf.columns);
       bool some_new = false;
       for (const WordEnd& end : words(leaf.state)) some_new |= reach(end.target);
-      // A rule that ends there may have been called on the way.
+      // The rule that ends there may have been called within the closure.
       for (int32_t cell = leaf.pushed; some_new && cell != Stacks::kEmpty; cell = stacks_[cell].below) {
         reach(stacks_[cell].symbol);
       }
@@ -239,17 +235,17 @@ NetworkPlaces::Reads NetworkPlaces::reads(int32_t state) {
   return found;
 }
 
-void NetworkPlaces::find_first() {
+void PushdownNetwork::find_first() {
   first_.assign(num_rules(), ColumnSets::kEmpty);
   // By rule, the rules whose texts may continue with whatever follows it.
-  Lists readers(num_rules(), Vector<int32_t>(budget_), budget_);
+  NumberLists readers(num_rules(), Vector<int32_t>(budget_), budget_);
   // By symbol, the columns and the rules that `reads` finds.
-  support::Interner<int32_t> symbols(budget_);
+  support::ValueInterner<int32_t> symbols(budget_);
   Vector<Reads> found(budget_);
   for (int32_t rule = 0; rule < num_rules(); ++rule) {
     Vector<int32_t> after(budget_);
     for (int32_t symbol : under_[rule]) {
-      const auto [number, is_new] = symbols.intern({&symbol, 1});
+      const auto [number, is_new] = symbols.intern(symbol);
       if (is_new) found.push_back(reads(symbol));
       first_[rule] = sets_.either(first_[rule], found[number].columns);
       budget_.spend(8 + static_cast<int64_t>(after.size() + found[number].rules.size()));
@@ -260,7 +256,7 @@ void NetworkPlaces::find_first() {
   pass_on_first(readers);
 }
 
-void NetworkPlaces::pass_on_first(const Lists& readers) {
+void PushdownNetwork::pass_on_first(const NumberLists& readers) {
   Vector<int32_t> todo(num_rules(), budget_);
   std::iota(todo.begin(), todo.end(), 0);
   while (!todo.empty()) {
@@ -275,7 +271,7 @@ void NetworkPlaces::pass_on_first(const Lists& readers) {
   }
 }
 
-Vector<int32_t> NetworkPlaces::headrooms() const {
+Vector<int32_t> PushdownNetwork::headrooms() const {
   Vector<Edge> edges(budget_);
   Vector<PushingCall> pushing(budget_);
   Vector<int32_t> ends(budget_);

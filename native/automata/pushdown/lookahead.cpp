@@ -14,18 +14,18 @@ constexpr int32_t kMostPops = 64;
 
 }  // namespace
 
-// The symbol for any of some stacks; notes the rules that it may lie under.
-int32_t Determinizer::choice(const Product& product) {
+// Return the symbol for any of some stacks; note the rules that it may lie under.
+int32_t Determinizer::choice(const StackProduct& product) {
   const auto [number, is_new] = choices_.intern(product.stacks);
-  const int32_t symbol = places.end_state() + 1 + number;
+  const int32_t symbol = network.end_state() + 1 + number;
   Vector<int32_t> lowest(budget_);
   if (product.above.common != Stacks::kEmpty) {
-    lowest.push_back(places.rule_of(bottom_of(stacks, product.above.common)));
+    lowest.push_back(network.rule_of(bottom_of(stacks, product.above.common)));
   } else {
     lowest = lowest_rules(product.above.elements);
   }
   for (int32_t first : lowest) {
-    for (int32_t rule : places.called_last(first)) {
+    for (int32_t rule : network.called_last(first)) {
       if (!include(choices_under_[rule], symbol)) continue;
       look_again_.insert(look_again_.end(), looks_of_[rule].begin(), looks_of_[rule].end());
       budget_.spend(4 + static_cast<int64_t>(looks_of_[rule].size()));
@@ -34,7 +34,7 @@ int32_t Determinizer::choice(const Product& product) {
   return symbol;
 }
 
-// Adds a branch for each symbol that may lie below.
+// Add a branch for each symbol that may lie below.
 void Determinizer::look_below(const Task& task, int32_t columns) {
   if (stacks[task.popped].height >= kMostPops) return stop(Unbounded::kPops, task.elements, task.at);
   const auto look = static_cast<int32_t>(looks_.size());
@@ -43,7 +43,7 @@ void Determinizer::look_below(const Task& task, int32_t columns) {
   branch(look);
 }
 
-// Adds the branches that are missing.
+// Add the branches that are missing.
 void Determinizer::branch(int32_t number) {
   Look& look = looks_[number];
   const Vector<int32_t> symbols = under_all(lowest_rules(look.elements));
@@ -69,10 +69,10 @@ void Determinizer::next_branch(Task task) {
   push_set(at, popped, columns, std::move(above));
 }
 
-// Adds the steps through the callers of a rule, one after the other.
+// Add the steps through the callers of a rule, one after the other.
 void Determinizer::next_return(Task task) {
   if (task.next == 0 && !may_return(task)) return;
-  const auto under = places.under(task.number);
+  const auto under = network.under(task.number);
   if (under.empty()) return;
   const int32_t symbol = under[task.next++];
   const int32_t at = task.at, columns = task.columns, popped = stacks.push(symbol, task.popped);
@@ -80,7 +80,7 @@ void Determinizer::next_return(Task task) {
   push_set(at, popped, columns, Elements(1, Element{Stacks::kEmpty, symbol}, budget_));
 }
 
-// Returns whether a chain of returns is followed.
+// Return whether a chain of returns is followed.
 bool Determinizer::may_return(const Task& task) {
   if (static_cast<int64_t>(groups.size()) > options_.max_ways) return stop(Unbounded::kWays, {}, task.at), false;
   if (stacks[task.popped].height <= options_.max_configurations) return true;
@@ -91,12 +91,12 @@ bool Determinizer::may_return(const Task& task) {
   return false;
 }
 
-// Adds the steps to more states than may be carried.
+// Add the steps to more states than may be carried.
 void Determinizer::give_up(const Task& task, int32_t columns) {
   if (too_many.empty()) {
-    const int32_t last = place(places.end_state(), task.at);
-    const int32_t end = sets.one(places.end_column()), others = sets.without(sets.all(), end);
-    const Element after_end{Stacks::kEmpty, places.end_state()};
+    const int32_t last = place(network.end_state(), task.at);
+    const int32_t end = sets.one(network.end_column()), others = sets.without(sets.all(), end);
+    const Element after_end{Stacks::kEmpty, network.end_state()};
     for (int32_t count = 0; count <= options_.max_configurations; ++count) {
       const int32_t state = new_state({&after_end, 1}, task.at);
       too_many.push_back(state);

@@ -1,17 +1,16 @@
-// NetworkPlaces: a network of rules, prepared for the construction of steps.
+// PushdownNetwork: the automata of rules that call each other, prepared for the subset construction of
+// `automata/pushdown/construction.h`.
 //
 //     column     a byte class, the end of the text, or a label, in this order
-//     symbol     what the stack holds: the state that a call returns to
-//     tail call  a call that returns to an end of its rule and nothing else; it pushes nothing, and the end of the
-//                called rule is the end of its caller as well
-//     closure    of a state: the leaves, which are the places that can be reached from it without reading anything (by
-//                calls, and by returns from calls made on the way), and whether the rule can end there, so that its
-//                caller continues
+//     symbol     a stack symbol: the state that a call returns to
+//     tail call  a call that returns to a state with no transition but the end of its rule. It pushes nothing; the end
+//                of the called rule is the end of its caller
+//     closure    the epsilon closure of a state: the leaves, which are the states reachable by calls and by returns
+//                from those calls, with the symbols pushed; and whether the rule can end, so that its caller continues
 //
-// Whether the text may end must follow from the state and the symbols that a step looks at, because a step cannot see
-// that the stack is empty. It does if the rules at the bottom of the stack occur nowhere else. Otherwise the start rule
-// is called from a separate place: this call pushes a symbol that is always the lowest one, and the end of the text
-// pops it.
+// A step cannot see that the stack is empty, so whether the text may end must follow from the state and the symbols
+// that the step reads. That holds if the rules at the bottom of the stack occur nowhere else. Otherwise a separate
+// state calls the start rule: the call pushes a symbol that is always the lowest one, and the end of the text pops it.
 #pragma once
 
 #include <span>
@@ -32,7 +31,7 @@ struct WordEnd {
   int32_t word, target;  // a word may end here, and the text continues at the target
 };
 
-// What `automata/pushdown/network.py` describes: Q states, R rules, C classes and L labels.
+// The network of `automata/pushdown/network.py`: Q states, R rules, C classes and L labels.
 struct RuleNetwork {
   int32_t num_states, num_rules, num_classes, num_labels, start_rule;
   int32_t num_lazy;                   // words below this number end before anything else is read
@@ -47,18 +46,18 @@ struct RuleNetwork {
 };
 
 struct Leaf {
-  int32_t pushed;  // the symbols pushed on the way, a cell
+  int32_t pushed;  // the symbols pushed within the closure, a cell
   int32_t state, columns;
 };
 
-class NetworkPlaces {
+class PushdownNetwork {
  public:
   struct Closure {
     std::span<const Leaf> leaves;  // valid until the next call
     bool ends;
   };
 
-  NetworkPlaces(const RuleNetwork& network, Stacks& stacks, ColumnSets& sets, Budget& budget);
+  PushdownNetwork(const RuleNetwork& network, Stacks& stacks, ColumnSets& sets, Budget& budget);
 
   int32_t num_states() const { return static_cast<int32_t>(rule_of_.size()); }
   int32_t num_rules() const { return static_cast<int32_t>(rule_start_.size()); }
@@ -69,22 +68,22 @@ class NetworkPlaces {
   const Vector<int32_t>& rules() const { return rule_of_; }                 // of all states
   std::span<const int32_t> row(int32_t state) const { return go_[state]; }  // the target of each column, or kNone
   int32_t columns(int32_t state) const { return columns_[state]; }
-  // Whether a state only reads: no word ends there, no rule is called there, and its rule does not end there or has no
-  // callers that could continue.
+  // Return whether a state only reads: no word ends there, no rule is called there, and its rule does not end there or
+  // has no callers that could continue.
   bool is_plain(int32_t state) const { return is_plain_[state]; }
   // In order of words.
   std::span<const WordEnd> words(int32_t state) const {
     return {words_.data() + word_offsets_[state], words_.data() + word_offsets_[state + 1]};
   }
   bool ends_lazily(int32_t state) const { return !words(state).empty() && words(state).front().word < num_lazy_; }
-  // The symbols that can lie directly under a call of a rule.
+  // Return the symbols that can lie directly under a call of a rule.
   std::span<const int32_t> under(int32_t rule) const { return under_[rule]; }
-  // The columns with which the text may continue after a rule, or a superset of them.
+  // Return the columns with which the text may continue after a rule, or a superset of them.
   int32_t first(int32_t rule) const { return first_[rule]; }
-  // A rule and those that its tail calls lead to, ascending.
+  // Return a rule and those that its tail calls lead to, ascending.
   Vector<int32_t> called_last(int32_t rule) const;
   Closure closure(int32_t state);
-  // The least number of symbols above the top with which the open rules can be ended, by state.
+  // Return the least number of symbols above the top with which the open rules can be ended, by state.
   Vector<int32_t> headrooms() const;
 
  private:
@@ -108,7 +107,7 @@ class NetworkPlaces {
   void write_table(const RuleNetwork& network);
   Known find_closure(int32_t state);
   void find_first();
-  void pass_on_first(const Lists& readers);
+  void pass_on_first(const NumberLists& readers);
   Reads reads(int32_t state);
 
   Stacks& stacks_;
@@ -122,7 +121,7 @@ class NetworkPlaces {
   Vector<int32_t> call_offsets_, word_offsets_;
   Vector<RuleCall> calls_;
   Vector<WordEnd> words_;
-  Lists under_, tail_;  // by rule
+  NumberLists under_, tail_;  // by rule
   Vector<uint8_t> at_bottom_;
   support::Matrix<int32_t> go_;  // [N, C + 1 + L]
   Vector<int32_t> columns_, first_;

@@ -1,10 +1,10 @@
-#include "tokenfst/pushdown/planting.h"
+#include "tokenfst/pushdown/tree_builder.h"
 
 #include <algorithm>
 
 namespace tokenfst {
 
-void Planting::sort(const Paths& paths) {
+void TreeBuilder::sort(const Paths& paths) {
   order_.clear();
   for (int32_t path = 0; path < paths.size(); ++path) order_.push_back(path);
   std::ranges::sort(order_, [&](int32_t left, int32_t right) {
@@ -13,13 +13,13 @@ void Planting::sort(const Paths& paths) {
   budget_.spend(8 * int64_t{paths.size()});
 }
 
-void Planting::open(const Part& leaf, size_t level) {
+void TreeBuilder::open(const Part& leaf, size_t level) {
   while (begins_.size() <= level) begins_.push_back(open_.size());
   open_.push_back(leaf);
 }
 
-// Turns all levels below one into trees, and these into children.
-void Planting::close(std::span<const int32_t> symbols, size_t level, TreePool& pool) {
+// Turn all levels below one into trees, and these into children.
+void TreeBuilder::close(std::span<const int32_t> symbols, size_t level, TreePool& pool) {
   while (begins_.size() > level + 1) {
     const size_t begin = begins_.back();
     const int32_t tree = pool.tree(std::span(open_).subspan(begin));
@@ -29,7 +29,7 @@ void Planting::close(std::span<const int32_t> symbols, size_t level, TreePool& p
   }
 }
 
-void Planting::plant(const Paths& paths, TreePool& pool, Vector<Part>& parts) {
+void TreeBuilder::build(const Paths& paths, TreePool& pool, Vector<Part>& parts) {
   sort(paths);
   open_.clear();
   begins_.assign(1, 0);
@@ -47,14 +47,14 @@ void Planting::plant(const Paths& paths, TreePool& pool, Vector<Part>& parts) {
 }
 
 void add_paths(const Trees& trees, int32_t tree, Paths& paths, Budget& budget) {
-  struct Level {
+  struct DistanceLevel {
     int32_t tree;
     size_t next;  // the part to look at
   };
-  Vector<Level> levels(1, Level{tree, 0}, budget);
+  Vector<DistanceLevel> levels(1, DistanceLevel{tree, 0}, budget);
   Vector<int32_t> symbols(budget);
   while (!levels.empty()) {
-    Level& level = levels.back();
+    DistanceLevel& level = levels.back();
     const auto parts = trees[level.tree];
     budget.spend(2 + static_cast<int64_t>(symbols.size()));
     if (level.next == parts.size()) {

@@ -1,7 +1,7 @@
-// Planting: builds trees from their paths, and lists the paths of trees.
+// TreeBuilder: builds trees from their paths, and lists the paths of trees.
 //
 //     Paths   leaves, each at the end of a path of symbols, from the top of the stack down
-//     plant   the parts of the tree with these leaves
+//     build   the parts of the tree with these leaves
 //     add_paths   all paths of a tree
 #pragma once
 
@@ -42,12 +42,12 @@ class Paths {
   Vector<End> ends_;
 };
 
-class Planting {
+class TreeBuilder {
  public:
-  explicit Planting(Budget& budget) : budget_(budget), order_(budget), open_(budget), begins_(budget) {}
+  explicit TreeBuilder(Budget& budget) : budget_(budget), order_(budget), open_(budget), begins_(budget) {}
 
-  // Appends the parts of the tree with these paths to others.
-  void plant(const Paths& paths, TreePool& pool, Vector<Part>& parts);
+  // Append the parts of the tree with these paths to others.
+  void build(const Paths& paths, TreePool& pool, Vector<Part>& parts);
 
  private:
   void sort(const Paths& paths);
@@ -60,7 +60,7 @@ class Planting {
   Vector<size_t> begins_;  // where the parts of each level begin
 };
 
-// Adds all paths of a tree.
+// Add all paths of a tree.
 void add_paths(const Trees& trees, int32_t tree, Paths& paths, Budget& budget);
 
 }  // namespace tokenfst

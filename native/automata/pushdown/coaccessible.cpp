@@ -1,56 +1,28 @@
-#include "automata/pushdown/leading_on.h"
+#include "automata/pushdown/coaccessible.h"
 
 #include <algorithm>
 
-#include "support/hash.h"
-#include "support/hash_index.h"
+#include "support/value_interner.h"
 
 namespace automata {
 
 namespace {
 
-// Stands for the empty stack in place of a symbol.
+// The symbol of an empty stack.
 constexpr int32_t kBottom = -1;
-// Stands for no symbol in place of a popped one.
-constexpr int32_t kNothing = -2;
+// The popped symbol of a move that pops none.
+constexpr int32_t kNoSymbol = -2;
 
-// Numbers for pairs of a state and a symbol.
-class Pairs {
- public:
-  explicit Pairs(Budget& budget) : pairs_(budget), index_(budget) {}
-
-  // Returns the number of a pair; a new pair gets the next one.
-  int32_t number(int32_t state, int32_t symbol) {
-    const int32_t known = find(state, symbol);
-    if (known != support::HashIndex::kAbsent) return known;
-    index_.reserve_one();
-    pairs_.push_back({state, symbol});
-    index_.add(hash(state, symbol));
-    return size() - 1;
-  }
-  int32_t find(int32_t state, int32_t symbol) const {
-    return index_.find(hash(state, symbol), [&](int32_t number) {
-      return pairs_[number].state == state && pairs_[number].symbol == symbol;
-    });
-  }
-  int32_t size() const { return static_cast<int32_t>(pairs_.size()); }
-
- private:
-  struct Pair {
-    int32_t state, symbol;
-  };
-  static uint32_t hash(int32_t state, int32_t symbol) {
-    return support::finished(support::mixed(static_cast<uint64_t>(state) << 32, static_cast<uint32_t>(symbol)));
-  }
-  Vector<Pair> pairs_;
-  support::HashIndex index_;
+struct StateSymbol {
+  int32_t state, symbol;
+  bool operator==(const StateSymbol&) const = default;
 };
 
 // Linked lists that are read in the order of insertion.
 template <class T>
-class Lists {
+class LinkedLists {
  public:
-  explicit Lists(Budget& budget) : lists_(budget), links_(budget) {}
+  explicit LinkedLists(Budget& budget) : lists_(budget), links_(budget) {}
 
   void add_list() { lists_.push_back({kNone, kNone}); }
   void append(int32_t list, const T& value) {
@@ -59,7 +31,7 @@ class Lists {
     (lists_[list].first == kNone ? lists_[list].first : links_[lists_[list].last].next) = link;
     lists_[list].last = link;
   }
-  // Calls `each(value)`, which may append to other lists.
+  // Call `each(value)`, which may append to other lists.
   template <class Each>
   void visit(int32_t list, Each each) const {
     for (int32_t link = lists_[list].first; link != kNone; link = links_[link].next) {
@@ -80,11 +52,11 @@ class Lists {
   Vector<Link> links_;
 };
 
-class Round {
+class SearchRound {
  public:
-  Round(const Moves& moves, const Vector<uint8_t>& is_doubtful, Budget& budget)
+  SearchRound(const Moves& moves, const Vector<uint8_t>& is_possibly_dead, Budget& budget)
       : moves_(moves),
-        is_doubtful_(is_doubtful),
+        is_possibly_dead_(is_possibly_dead),
         num_states_(static_cast<int32_t>(moves.state_kind.size())),
         known_(budget),
         after_(budget),
@@ -92,7 +64,7 @@ class Round {
         popped_(budget),
         readers_(budget),
         partly_(budget),
-        wholes_(budget),
+        popped_states_(budget),
         missing_(budget),
         todo_(budget),
         budget_(budget) {
@@ -108,7 +80,7 @@ class Round {
       pop(reached);
     }
   }
-  // Whether such a text exists for each symbol under a state; if there are none, for the empty stack.
+  // Return whether such a text exists for each symbol under a state; if there are none, for the empty stack.
   bool completes(int32_t state) const { return missing_[state] == 0; }
 
  private:
@@ -120,11 +92,11 @@ class Round {
   struct Waiting {
     int32_t pushes, size, origin, popped;
   };
-  struct After {
+  struct Popped {
     int32_t symbol, state;
   };
   // A separate state for a state that has popped a symbol.
-  struct Whole {
+  struct PoppedState {
     int32_t state, symbol;
   };
 
@@ -135,15 +107,15 @@ class Round {
   }
   std::span<const int32_t> tops_of(int32_t state) const {
     const bool is_own = state >= num_states_;
-    return moves_.below_kind(is_own ? moves_.symbol_kind[wholes_[state - num_states_].symbol]
+    return moves_.below_kind(is_own ? moves_.symbol_kind[popped_states_[state - num_states_].symbol]
                                     : moves_.state_kind[state]);
   }
   int32_t after(int32_t state, int32_t symbol) const {
-    const int32_t known = known_.find(state, symbol);
+    const int32_t known = known_.find({state, symbol});
     return known == support::HashIndex::kAbsent ? kNone : after_[known];
   }
   int32_t known(int32_t state, int32_t symbol) {
-    const int32_t number = known_.number(state, symbol);
+    const int32_t number = known_.intern({state, symbol}).number;
     if (number == static_cast<int32_t>(after_.size())) {
       after_.push_back(kNone);
       waiting_.add_list();
@@ -156,19 +128,19 @@ class Round {
     int32_t state = move.state;
     for (size_t place = 0; place + 1 < pops.size(); ++place) state = popping(state, pops[place]);
     const auto size = static_cast<int32_t>(moves_.sequences[move.pushes].size());
-    go_on({move.pushes, size, state, pops.empty() ? kNothing : pops.back()}, move.target);
+    follow({move.pushes, size, state, pops.empty() ? kNoSymbol : pops.back()}, move.target);
   }
-  // The separate state for a state that has popped a symbol.
+  // Return the separate state for a state that has popped a symbol.
   int32_t popping(int32_t state, int32_t symbol) {
-    const int32_t number = partly_.number(state, symbol);
-    if (number == static_cast<int32_t>(wholes_.size())) {
-      wholes_.push_back({state, symbol});
+    const int32_t number = partly_.intern({state, symbol}).number;
+    if (number == static_cast<int32_t>(popped_states_.size())) {
+      popped_states_.push_back({state, symbol});
       add_state(moves_.symbol_kind[symbol]);
     }
     return num_states_ + number;
   }
-  // Follows a move until the symbols it pushed are popped, as far as this is known.
-  void go_on(Waiting move, int32_t at) {
+  // Follow a move until the symbols that it pushed are popped, or until a text for one of them is unknown.
+  void follow(Waiting move, int32_t at) {
     for (; move.size > 0; --move.size) {
       const int32_t symbol = moves_.sequences[move.pushes][move.size - 1], number = known(at, symbol);
       if (after_[number] == kNone) {
@@ -178,16 +150,16 @@ class Round {
       at = after_[number];
     }
     budget_.spend(8);
-    if (move.popped == kNothing) {
+    if (move.popped == kNoSymbol) {
       readers_.append(at, move.origin);
-      popped_.visit(at, [&](const After& known) {
+      popped_.visit(at, [&](const Popped& known) {
         if (after(move.origin, known.symbol) == kNone) todo_.push_back({move.origin, known.symbol, known.state});
       });
-    } else if (after(move.origin, move.popped) == kNone && !is_doubtful(at)) {
+    } else if (after(move.origin, move.popped) == kNone && !is_possibly_dead(at)) {
       todo_.push_back({move.origin, move.popped, at});
     }
   }
-  bool is_doubtful(int32_t state) const { return state < num_states_ && is_doubtful_[state]; }
+  bool is_possibly_dead(int32_t state) const { return state < num_states_ && is_possibly_dead_[state]; }
 
   void pop(const Reached& reached) {
     const auto [state, symbol, after_symbol] = reached;
@@ -204,48 +176,48 @@ class Round {
       if (after(reader, symbol) == kNone) todo_.push_back({reader, symbol, after_symbol});
     });
     waiting_.visit(number, [&](const Waiting& move) {
-      go_on({move.pushes, move.size - 1, move.origin, move.popped}, after_symbol);
+      follow({move.pushes, move.size - 1, move.origin, move.popped}, after_symbol);
     });
     if (state >= num_states_ && is_top && completes(state)) {
-      const Whole whole = wholes_[state - num_states_];
+      const PoppedState whole = popped_states_[state - num_states_];
       todo_.push_back({whole.state, whole.symbol, state});
     }
   }
 
   const Moves& moves_;
-  const Vector<uint8_t>& is_doubtful_;
+  const Vector<uint8_t>& is_possibly_dead_;
   const int32_t num_states_;
-  Pairs known_;             // pairs of a state and a symbol for which a text or move is known
-  Vector<int32_t> after_;   // of each, the state that follows the symbol, or kNone
-  Lists<Waiting> waiting_;  // by pair, the moves that wait for it
-  Lists<After> popped_;     // by state, the symbols that have been popped, and the states after
-  Lists<int32_t> readers_;  // by state, the states that pop whatever it pops
-  Pairs partly_;
-  Vector<Whole> wholes_;     // of each separate state
-  Vector<int32_t> missing_;  // by state, how many of the symbols under it have not been popped
+  support::ValueInterner<StateSymbol> known_;  // pairs of a state and a symbol for which a text or move is known
+  Vector<int32_t> after_;                      // of each, the state that follows the symbol, or kNone
+  LinkedLists<Waiting> waiting_;               // by pair, the moves that wait for it
+  LinkedLists<Popped> popped_;                 // by state, the symbols that have been popped, and the states after
+  LinkedLists<int32_t> readers_;               // by state, the states that pop whatever it pops
+  support::ValueInterner<StateSymbol> partly_;
+  Vector<PoppedState> popped_states_;  // of each separate state
+  Vector<int32_t> missing_;            // by state, how many of the symbols under it have not been popped
   Vector<Reached> todo_;
   Budget& budget_;
 };
 
 }  // namespace
 
-Vector<uint8_t> doubtful_states(const Moves& moves, Budget& budget) {
+Vector<uint8_t> possibly_dead_states(const Moves& moves, Budget& budget) {
   const auto num_states = static_cast<int32_t>(moves.state_kind.size());
-  Vector<uint8_t> is_doubtful(num_states, false, budget);
+  Vector<uint8_t> is_possibly_dead(num_states, false, budget);
   for (bool some_new = true; some_new;) {
-    Round round(moves, is_doubtful, budget);
+    SearchRound round(moves, is_possibly_dead, budget);
     round.run();
     some_new = false;
     Vector<uint8_t> found(num_states, false, budget);
     for (int32_t state = 0; state < num_states; ++state) {
       found[state] = state != moves.end && !round.completes(state);
-      some_new |= found[state] && !is_doubtful[state];
+      some_new |= found[state] && !is_possibly_dead[state];
     }
     budget.spend(8 * static_cast<int64_t>(num_states));
     if (!some_new) return found;
-    for (int32_t state = 0; state < num_states; ++state) is_doubtful[state] |= found[state];
+    for (int32_t state = 0; state < num_states; ++state) is_possibly_dead[state] |= found[state];
   }
-  return is_doubtful;
+  return is_possibly_dead;
 }
 
 }  // namespace automata
