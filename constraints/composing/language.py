@@ -1,6 +1,6 @@
 """The language of a part: a network of nested rules, or a grammar where it calls one.
 
-    part_network      part -> network: start rules stand in one start rule, and their rules follow (`automata.nested`)
+    part_network      part -> network: start rules stand in one start rule, and their rules follow (`automata.visibly_pushdown`)
     part_grammar      part -> grammar: a rule of the whole text, and the rules of all that it calls under new names
     tokens_by_name         part -> the same with each token read as its name
 
@@ -76,7 +76,7 @@ def part_grammar(part: Part) -> Grammar:
 
 
 def tokens_by_name(part: Part) -> Part:
-    """Return the part with each token (`automata.extensions.token`) read as the text of its name."""
+    """Return the part with each token (`automata.expressions.extensions.token`) read as the text of its name."""
     return Part(_named(part.expr), tuple(map(_called_by_name, part.called)))
 
 
