@@ -1,6 +1,7 @@
 """The language of a part: a network of nested rules, or a grammar where it calls one.
 
-    part_network      part -> network: start rules stand in one start rule, and their rules follow (`automata.visibly_pushdown`)
+    part_network      part -> network: start rules stand in one start rule, and their rules follow
+                      (`automata.visibly_pushdown`)
     part_grammar      part -> grammar: a rule of the whole text, and the rules of all that it calls under new names
     tokens_by_name         part -> the same with each token read as its name
 

@@ -5,8 +5,8 @@
     left | right    a text of either; `parse` gives the value of the first one that allows the text
 
 `parse` runs no code that a model wrote, and takes exactly the texts of the constraint, so that text from elsewhere is
-checked as well. A token in a constraint (`automata.expressions.extensions.token`) writes no text; `parse` reads it as its name,
-which is what decoders that keep special tokens write.
+checked as well. A token in a constraint (`automata.expressions.extensions.token`) writes no text; `parse` reads it as
+its name, which is what decoders that keep special tokens write.
 """
 
 from __future__ import annotations

@@ -5,6 +5,6 @@
     rules           network     -> rules of a grammar
     liveness        network     -> the exits that some text reaches
 
-Networks are those of `automata.visibly_pushdown`. This package knows neither JSON nor any syntax of grammars; the packages that
-do are built on it.
+Networks are those of `automata.visibly_pushdown`. This package knows neither JSON nor any syntax of grammars; the
+packages that do are built on it.
 """

@@ -1,7 +1,7 @@
 """Rules of a network as expressions.
 
-The states of a rule are eliminated (`automata.algebra.elimination`). A rule that is called is replaced by the expression of its
-texts, one for each exit; a subclass decides what stands for it.
+The states of a rule are eliminated (`automata.algebra.elimination`). A rule that is called is replaced by the
+expression of its texts, one for each exit; a subclass decides what stands for it.
 """
 
 from __future__ import annotations
