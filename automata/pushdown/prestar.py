@@ -82,9 +82,7 @@ class PreStar:
         self.always = sum(1 << state for state in always)
         self.exits = [0] * num_states
         self.new: dict[int, int] = {}  # exits that are still to be propagated
-        self.readers: list[set[int]] = [
-            set() for _ in range(num_states)
-        ]  # what has all its exits
+        self.readers: list[set[int]] = [set() for _ in range(num_states)]  # what has all its exits
         self.followers: list[list[tuple[int, Stack, int]]] = [[] for _ in range(num_states)]
         self.control: dict[tuple[Stack, Stack, int], int] = {}
         # Exits by number, and the numbers of the exits through each symbol as bits.
