@@ -240,7 +240,7 @@ def vocabularies(draw: st.DrawFn) -> Vocabulary:
 @contextmanager
 def all_sparse() -> Iterator[None]:
     """Within it every automaton that is compiled is sparse, even the smallest."""
-    with mock.patch("automata.compile.compiler.DENSE_BYTES", -1):
+    with mock.patch("automata.compile.constructions.DENSE_BYTES", -1):
         yield
 
 
