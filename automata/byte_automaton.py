@@ -233,13 +233,6 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
             np.concatenate([np.repeat(arcs.target, width), by_label[labelled, label]]),
         )
 
-    def symbol_arcs(self, columns: IntArray, labels: tuple[str, ...]) -> IntArray:
-        """Return the arcs `[3, A]` (source, symbol and target, in order) over the columns `[Q, P]`, whose symbols are
-        below P, and over labels, whose symbols follow."""
-        table = np.concatenate([columns, self.label_columns(labels)], axis=1) if labels else columns
-        source, symbol = np.nonzero(table >= 0)
-        return np.stack([source, symbol, table[source, symbol]]).astype(np.int32)
-
     def label_columns(self, labels: tuple[str, ...]) -> IntArray:
         """Return `[Q, len(labels)]`, the state that each of these labels leads to, or -1."""
         columns = np.full((self.num_states, len(labels)), -1, np.int32)
