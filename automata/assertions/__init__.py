@@ -58,16 +58,19 @@ def holds_assertion(expr: Expr) -> bool:
 def matches_empty(expr: Expr) -> bool:
     """Return whether the empty text is in the language of an expression that is a text of its own, without
     recursion."""
-    known: dict[Expr, bool] = {}
+    if not expr.operands():
+        return _matches_empty(expr, [])
+    known: dict[int, bool] = {}  # by identity, which takes no hashing
     stack = [expr]
     while stack:
         node = stack[-1]
-        missing = [part for part in node.operands() if part not in known]
+        operands = node.operands()
+        missing = [part for part in operands if id(part) not in known]
         if missing:
             stack += missing
         else:
-            known[stack.pop()] = _matches_empty(node, [known[part] for part in node.operands()])
-    return known[expr]
+            known[id(stack.pop())] = _matches_empty(node, [known[id(part)] for part in operands])
+    return known[id(expr)]
 
 
 def _matches_empty(expr: Expr, operands: list[bool]) -> bool:
