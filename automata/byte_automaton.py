@@ -4,17 +4,17 @@ Its tables are the native core's, dense or sparse (`native/automata/byte_tables.
 
     byte_class  [256]    bytes that no state tells apart share a class
     next        [Q, C]   the state that a class leads to, or -1
-    offsets     [Q + 1]  where the arcs of each state begin, and
+    offsets     [Q + 1]  the first arc of each state, and
     arcs        [A, 3]   first byte, last byte and target of each, where the automaton is sparse
     final       [Q]      whether a text may end here
     by_label    [Q, L]   the state that a label leads to, or -1
 
-The same automaton is an OpenFst acceptor (`fst()`, one arc for each byte), for drawing and for OpenFst's algebra. With
-no state at all (Q = 0, `start` = -1) the language is empty.
+The same automaton is an OpenFst acceptor (`fst()`, one arc for each byte), for OpenFst's algebra. Without states (Q =
+0, `start` = -1) the language is empty.
 
 Labels are symbols beyond the bytes, known by their names (`automata.expressions.Label`). Nearly all automata have none,
-and a text, which is bytes, never takes one. They are apart from the bytes, not among their classes, so that what works
-on bytes need not know of them.
+and a text, which is bytes, never contains one. They are separate from the classes of bytes, so code that works on bytes
+need not know of them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from automata.openfst import Fst
 Operand: TypeAlias = "ByteAutomaton | Expr | str | bytes"
 # The largest table `[Q, C]` that an automaton has of its own, in bytes; past it an automaton is sparse.
 DENSE_BYTES = 1 << 20
-# In its place, where automata are laid out elsewhere and nothing steps through them: no table is made.
+# In its place for automata that are only copied elsewhere: no table is made.
 SPARSE = 0
 
 
@@ -73,7 +73,7 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         by_label: IntArray | None = None,
         labels: tuple[str, ...] = (),
     ) -> ByteAutomaton:
-        """Return the automaton of a table; arguments as of the class.
+        """Build the automaton from a table; arguments are those of the class.
 
         Raises:
             ValueError: a state or a class is out of range, or shapes do not match.
@@ -89,7 +89,7 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         by_label: IntArray | None = None,
         labels: tuple[str, ...] = (),
     ) -> ByteAutomaton:
-        """Return the automaton of arcs; arguments as of the class.
+        """Build the automaton from arcs; arguments are those of the class.
 
         Raises:
             ValueError: a state or a byte is out of range, arcs are not in order, or shapes do not match.
@@ -114,7 +114,7 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
 
     @property
     def is_empty(self) -> bool:
-        """Whether no text at all is accepted."""
+        """Whether no text is accepted."""
         return self.tables.start < 0
 
     @property
@@ -139,7 +139,7 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
 
     @property
     def offsets(self) -> IntArray:
-        """`[Q + 1]`, where the arcs of each state of a sparse automaton begin."""
+        """`[Q + 1]`, the first arc of each state of a sparse automaton."""
         return self.tables.offsets
 
     @property
@@ -168,7 +168,7 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
 
     @cached_property
     def next(self) -> IntArray:
-        """`[Q, C]`, the state that a class leads to, or -1. For a sparse automaton it is made when first asked for.
+        """`[Q, C]`, the state that a class leads to, or -1; of a sparse automaton it is made on first use.
 
         Raises:
             LimitExceeded: the table of a sparse automaton takes more than `DEFAULT_LIMITS.memory`.
@@ -190,16 +190,16 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         return source, np.concatenate([arcs.target, self.by_label[labelled, number]])
 
     def ranges(self) -> IntArray:
-        """Return the transitions over bytes as arcs over runs of bytes, `[A, 4]`: source, first byte, last byte,
+        """Return the transitions over bytes as arcs over byte ranges, `[A, 4]`: source, first byte, last byte and
         target."""
         return self.tables.range_arcs(_default_budget())
 
     def range_arcs(self) -> RangeArcs:
-        """Return the same, column by column."""
+        """Return the transitions over bytes as arcs over byte ranges, column by column."""
         return RangeArcs(*np.ascontiguousarray(self.ranges().T))
 
     def by_byte(self) -> IntArray:
-        """Return the transitions without classes, `[Q, 256]`.
+        """Return the transitions by byte, `[Q, 256]`.
 
         Raises:
             LimitExceeded: they take more than `DEFAULT_LIMITS.memory`.
@@ -208,8 +208,11 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         return self.next[:, self.byte_class]
 
     def fst(self, labels: tuple[str, ...] | None = None) -> Fst:
-        """Return the OpenFst acceptor. Its symbols are the bytes, and from 256 up the labels: this automaton's own, or
-        those given, which hold them, so that automata with different labels can be combined.
+        """Return the OpenFst acceptor. Its symbols are the bytes, and from 256 up the labels.
+
+        Args:
+            labels: names that include this automaton's, so that automata with different labels can be combined; its own
+                by default.
 
         Raises:
             LimitExceeded: its arcs, one for each byte, take more than `DEFAULT_LIMITS.memory`.
@@ -229,13 +232,6 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
             np.concatenate([symbol, 256 + label.astype(np.int32)]),
             np.concatenate([np.repeat(arcs.target, width), by_label[labelled, label]]),
         )
-
-    def symbol_arcs(self, columns: IntArray, labels: tuple[str, ...]) -> IntArray:
-        """Return the arcs `[3, A]` over the columns `[Q, P]`, whose symbols are below P, and over the labels, whose
-        symbols follow: source, symbol and target, by source and then by symbol."""
-        table = np.concatenate([columns, self.label_columns(labels)], axis=1) if labels else columns
-        source, symbol = np.nonzero(table >= 0)
-        return np.stack([source, symbol, table[source, symbol]]).astype(np.int32)
 
     def label_columns(self, labels: tuple[str, ...]) -> IntArray:
         """Return `[Q, len(labels)]`, the state that each of these labels leads to, or -1."""

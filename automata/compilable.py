@@ -1,7 +1,7 @@
-"""Compilable: whatever knows how to become an automaton over bytes, such as a JSON Schema that has been read.
+"""Compilable: an object that becomes an automaton over bytes, such as a JSON Schema that has been read.
 
-Constraints that are more than a pattern or a grammar are objects of their own, defined above this package; this is all
-that a compilation asks of them.
+Constraints beyond patterns and grammars are defined above this package; this protocol is all that a compilation needs
+of them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Compilable(Protocol):
     """A constraint that makes its own automaton."""
 
     def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
-        """Return the automaton of the texts that are allowed: over bytes alone, or with a stack.
+        """Return the automaton of the allowed texts: over bytes alone, or with a stack.
 
         Args:
             work: the limits, and how the compilation is stopped.

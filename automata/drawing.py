@@ -51,9 +51,9 @@ class Drawing:
         return rendered.decode()
 
     def save(self, path: str | Path) -> Path:
-        """Write the picture and returns where: as SVG, or as DOT for a path that ends in `.dot`.
+        """Write the picture, as SVG or, for a path that ends in `.dot`, as DOT, and return the path of the file.
 
-        Without pygraphviz it is DOT in any case, beside the path given.
+        Without pygraphviz it is DOT in any case, with the suffix `.dot`.
         """
         path = Path(path)
         rendered = path.suffix != ".dot" and _pygraphviz() is not None
@@ -88,8 +88,8 @@ def draw_fst(
 
     Args:
         fst: an acceptor or a transducer.
-        input_label: the text of an input symbol.
-        output_label: the text of an output symbol; without it input symbols alone are written, for acceptors.
+        input_label: writes an input symbol.
+        output_label: writes an output symbol; without it, for acceptors, input symbols alone are written.
         title: a line above the picture.
     """
 
@@ -148,7 +148,7 @@ def draw_graph(
 
 
 def character_label(char: str) -> str:
-    """Write a character as it can be read in a picture: white space and what does not print are escaped."""
+    """Write a character for a picture: white space and what does not print are escaped."""
     if char in _ESCAPES:
         return _ESCAPES[char]
     if char.isprintable():
@@ -158,7 +158,7 @@ def character_label(char: str) -> str:
 
 
 def byte_label(byte: int) -> str:
-    """Write a byte as it can be read in a picture: ASCII as itself."""
+    """Write a byte for a picture; ASCII stands for itself."""
     return character_label(chr(byte)) if byte < 0x80 else f"\\x{byte:02x}"
 
 

@@ -1,18 +1,18 @@
 """How much a compilation may take, and how it is stopped.
 
     Limits          the bounds: arcs, states, bytes, seconds
-    Cancellation    what another thread calls to stop compilations
-    Work            one compilation under way: its limits, and the budget that the native core spends
-    spend           accounts for steps of the compilation that is current
+    Cancellation    stops compilations from another thread
+    Work            one compilation: its limits, and the budget that the native core spends
+    spend           accounts for steps of the current compilation
 
-The core counts the memory that it allocates, and looks at the clock, at `Cancellation` and at signals every millisecond
-or so (`native/support/budget.h`). What Python does in between calls `Work.check` or `spend` in its loops.
+The core counts the memory that it allocates, and checks the clock, `Cancellation` and signals every millisecond or so
+(`native/support/budget.h`). Python code in between calls `Work.check` or `spend` in its loops.
 
-A compilation is *current* while `Work.current` lasts. Reading a schema is hundreds of small functions, many of them
-memoized, that each would have to take it and pass it on; these find it as the current one.
+A compilation is *current* inside of `Work.current`. Reading a schema is hundreds of small functions, many of them
+memoized; they find the current compilation instead of passing it on.
 
 Rejected: a limit on steps in place of seconds (steps differ a thousandfold in cost); a thread that watches deadlines (a
-clock that is looked at once in a while costs less, and does not wait for Python's lock).
+clock that is checked now and then costs less, and does not wait for Python's lock).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ DEFAULT_LIMITS = Limits()
 
 
 class Cancellation:
-    """Stops compilations that were given it, those under way and those to come; for another thread to call."""
+    """Stops the compilations that were given it, present and future ones; called from another thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -79,7 +79,7 @@ _current: ContextVar[Work | None] = ContextVar("current", default=None)
 
 
 class Work:
-    """One compilation under way. It stops as well when the one that was current where it began has to stop.
+    """One compilation. It also stops when the one that was current where it began has to stop.
 
     Attributes:
         limits: its bounds.
@@ -119,8 +119,7 @@ class Work:
         self.budget.check()
 
     def watched(self, items: Iterable[T]) -> Iterable[T]:
-        """Return the items, for a loop that may be long: every thousand of them it is seen to that the compilation may
-        go on.
+        """Iterate over items, and raise if the compilation has to stop, which is checked every thousand of them.
 
         Raises: as `check`.
         """
@@ -136,7 +135,7 @@ class Work:
 
 
 def current_work(work: Work | None = None) -> Work:
-    """Return the compilation that a step is part of: the one given, the current one, or one of its own with default
+    """Return the compilation that a step belongs to: the one given, the current one, or a new one with default
     limits."""
     return work or _current.get() or Work()
 

@@ -1,15 +1,15 @@
 """The boundary with OpenFst: unweighted acceptors to and from flat numpy arrays, and nothing else.
 
-OpenFst writes and reads a binary form in which states and arcs are plain records, so an automaton crosses the boundary
-in one pass over an array instead of a Python call for each arc. OpenFst's label 0 is epsilon; this file alone knows
-that: outside it a symbol is a number from 0 up and epsilon is `EPSILON`, and inside labels are symbols plus one.
+OpenFst writes and reads a binary form in which states and arcs are plain records, so an automaton is converted in one
+pass over an array instead of a Python call for each arc. OpenFst's label 0 is epsilon; only this file knows that:
+elsewhere a symbol is a number from 0 up and epsilon is `EPSILON`.
 
 The binary form (OpenFst 1.8, `fst/fst.h`, `FstHeader::Write`): magic number, type, arc type, version, flags,
 properties, start, number of states, number of arcs; then for `vector` each state's weight, number of arcs and its
 arcs, for `const` all states and then all arcs. An arc is input label, output label, weight, next state.
 
-`pywrapfst` is imported where an automaton crosses, since most work needs no OpenFst and importing it takes longer than
-compiling a pattern.
+`pywrapfst` is imported on first use, since most work needs no OpenFst and importing it takes longer than compiling a
+pattern.
 
 Rejected: `add_arc` (a microsecond an arc), text with `Compiler` (slower still).
 """

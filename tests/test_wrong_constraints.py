@@ -1,140 +1,114 @@
-"""Arguments of the wrong type are refused, and the message says what was meant; strings mean one thing everywhere."""
+"""What is passed to a constraint by mistake is an error that says what was meant."""
 
 from __future__ import annotations
 
+import dataclasses
+import datetime
+import enum
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import pydantic
 import pytest
 
-import automata
-from automata import (
-    ANY_TEXT,
-    ExpressionError,
-    alternation,
-    compile_expr,
-    compile_grammar,
-    complement,
-    concat,
-    derivative,
-    equivalent,
-    intersection,
-    literal,
-    parse,
-    strings,
-    to_expr,
-)
-from automata.counted import compile_counted
-from automata.expressions.extensions import text_until
+import constraints
+import tokenfst
+from automata import GrammarError, compile_grammar
+from constraints import choice, dataclass, date, decimal, grammar, integer, sequence, sql_select, tool_calls, typed, url
 
-LETTER: Any = parse("[a-z]")
-COMPILED: Any = compile_expr(LETTER)
-WRONG: list[tuple[Callable[..., object], object, str]] = [
-    (compile_expr, "[a-z]", r"not str: parse\(\.\.\.\) reads a pattern, literal\(\.\.\.\) makes a text of it"),
-    (compile_expr, b"a", r"not bytes: literal\(\.\.\.\) makes a text of it"),
-    (compile_expr, {"type": "string"}, r"not dict: constraints\.json_schema\(\.\.\.\) reads a JSON Schema"),
-    (compile_expr, int, r"not type: constraints\.typed\(\.\.\.\) makes a constraint of a type"),
-    (compile_expr, re.compile("a"), r"expected an expression, not Pattern: parse\(\.\.\.\) reads it"),
-    (compile_grammar, 'start: "a"', r"expected a grammar, not str: constraints\.grammar\(\.\.\.\) reads"),
-    (compile_grammar, LETTER, "expected a grammar, not CharSet"),
-    (parse, b"a", r"a pattern is text, not bytes: decode it, and write raw bytes as \(\?P<BYTES>"),
-    (parse, re.compile(b"a"), "a pattern is text, not bytes"),
-    (parse, LETTER, "a pattern is text, not CharSet"),
-    (to_expr, LETTER, "expected an automaton over bytes, not CharSet"),
-    (literal, 5, "expected a text or bytes, not int"),
-    (strings, "abc", r"expected several strings, not one: literal\(\.\.\.\)"),
-    (strings, [1], "expected a text or bytes, not int"),
-    (concat, {}, "expected an expression, text or bytes, not dict: constraints.json_schema"),
-    (alternation, 3, "expected an expression, text or bytes, not int"),
-    (automata.shortest, "a", "expected an automaton or an expression, not str: parse"),
-    (COMPILED.accepts, 3, "expected a text or bytes, not int"),
+VOCABULARY = tokenfst.Vocabulary([b"a", b""], [1])
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+
+
+class Order(pydantic.BaseModel):
+    number: int
+
+
+class Color(enum.Enum):
+    RED = "red"
+
+
+def now() -> None: ...
+
+
+WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
+    # Texts
+    (lambda: choice("abc"), TypeError, r"choice takes several texts, choice\(\[...\]\), not 'abc'"),
+    (lambda: choice(3), TypeError, "choice takes several texts"),
+    (lambda: choice(["a", 1]), TypeError, "one of some texts, and 1 is no text"),
+    (lambda: choice(Color), TypeError, "<Color.RED: 'red'> is no text"),
+    # Grammars
+    (lambda: grammar({"type": "object"}), TypeError, r"a JSON Schema is read by json_schema\(...\)"),
+    (lambda: grammar('{"type": "object"}'), GrammarError, r"this is JSON, .*: json_schema\(json.loads\(text\)\)"),
+    (lambda: grammar(Path("a.lark")), TypeError, r"give what the file holds, grammar\(path.read_text\(\)\)"),
+    (lambda: grammar("grammars/calls.lark"), GrammarError, r"is a path, .*: .*Path\('grammars/calls.lark'\)"),
+    (lambda: grammar("calls.gbnf"), GrammarError, "is a path"),
+    (lambda: grammar(r"C:\grammars\calls"), GrammarError, "is a path"),
+    (lambda: grammar(b"start: A"), TypeError, "a grammar is a text, not bytes"),
+    (lambda: grammar(constraints.json()), TypeError, "a grammar already"),
+    # Types
+    (lambda: typed({"type": "object"}), TypeError, r"a JSON Schema is read by json_schema\(...\)"),
+    (lambda: typed(Point(1)), TypeError, r"Point\(x=1\) is a value, .*: write the type, such as Point"),
+    (lambda: typed(Order(number=1)), TypeError, r"Order\(number=1\) is a value, .*: write the type, such as Order"),
+    (lambda: typed("Point"), TypeError, "'Point' is a value"),
+    (lambda: typed([int]), TypeError, "is a value, .*: write the type, such as list"),
+    (lambda: typed(Color.RED), TypeError, "write the type, such as Color"),
+    (lambda: typed(datetime.date(2024, 2, 29)), TypeError, "write the type, such as date"),
+    (lambda: dataclass({"x": int}), TypeError, r"a JSON Schema is read by json_schema\(...\)"),
+    (lambda: dataclass(Point(1)), TypeError, "write the type, such as Point"),
+    # Calls of tools
+    (lambda: tool_calls(now, format="qwen"), TypeError, r"tools are a list, even if there is one: \[tool\]"),
+    (lambda: tool_calls("now", format="qwen"), TypeError, "tools are a list"),
+    (lambda: tool_calls({"name": "now"}, format="qwen"), TypeError, "tools are a list"),
+    (lambda: tool_calls(["now"], format="qwen"), TypeError, "a tool's name is no tool"),
+    (lambda: tool_calls([Order], format="qwen"), TypeError, r"\('order', Order's schema\) makes a tool of a type"),
+    (lambda: tool_calls([("now",)], format="qwen"), TypeError, "a pair of a name and a JSON Schema"),
+    (lambda: tool_calls([lambda x: x], format="qwen"), ValueError, "a tool's name is made of letters"),
+    # Values
+    (lambda: integer("3"), TypeError, "a bound of integers is an int, not '3'"),
+    (lambda: integer(0, 1.5), TypeError, "not 1.5"),
+    (lambda: integer(True), TypeError, "not True"),
+    (lambda: decimal("0.1"), TypeError, r"not a str: Decimal\('0.1'\)\?"),
+    (lambda: decimal(0.1), TypeError, r"not a float: Decimal\('0.1'\)\?"),
+    (lambda: decimal(places="2"), TypeError, "`places` is a number of digits, not '2'"),
+    (lambda: date("2024-02-29"), TypeError, r"datetime.date.fromisoformat\('2024-02-29'\)\?"),
+    (lambda: date(2024), TypeError, "a bound is a datetime.date, not 2024"),
+    (lambda: date(datetime.datetime(2024, 2, 29)), TypeError, r"\.date\(\)\?"),
+    (lambda: url("https"), TypeError, r"\['https'\]\?"),
+    (lambda: sql_select(["people"]), TypeError, "tables are a dict from each table to its columns"),
+    (lambda: sql_select({"people": "name"}), TypeError, "the columns of 'people' are a list of names, not 'name'"),
+    # Constraints within others
+    (lambda: sequence({"type": "object"}), TypeError, r"is no constraint: json_schema\(...\)"),
+    (lambda: sequence(Order), TypeError, r"is no constraint: typed\(Order\)"),
+    (lambda: sequence(re.compile("a")), TypeError, r"is no constraint: parse\(pattern.pattern\)"),
+    (lambda: sequence(b"a"), TypeError, r"is no constraint: literal\(...\)"),
+    (lambda: sequence(["a", "b"]), TypeError, r"is no constraint: choice\(\[...\]\)"),
+    (lambda: sequence(Path("a.lark")), TypeError, r"is no constraint: .*grammar\(path.read_text\(\)\)"),
+    (lambda: sequence(now), TypeError, r"is no constraint: typed\(function\) .* tool_calls\(\[function\], ...\)"),
+    (lambda: sequence(compile_grammar(constraints.json())), TypeError, "give what the automaton was compiled from"),
+    (lambda: sequence(tokenfst.compile("a", VOCABULARY)), TypeError, "give what the automaton was compiled from"),
+    (lambda: constraints.optional(None), TypeError, "None is no constraint"),
+    (lambda: integer() | {"type": "string"}, TypeError, r"json_schema\(...\)"),
+    (lambda: constraints.after(3, "a"), TypeError, r"a marker is a text, or a token by its name \(`token\(...\)`\)"),
+    (lambda: constraints.free_text(["a"]), TypeError, "a marker is a text"),
+    (lambda: constraints.triggered(["<date>"]), TypeError, r"triggers are a dict, \{marker: \(constraint, end\)\}"),
 ]
 
 
-@pytest.mark.parametrize(("function", "argument", "message"), WRONG)
-def test_the_wrong_type_is_named_with_what_was_meant(
-    function: Callable[..., object], argument: object, message: str
-) -> None:
-    with pytest.raises(TypeError, match=message):
-        function(argument)
+@pytest.mark.parametrize(("call", "error", "message"), WRONG, ids=[message[:40] for _, _, message in WRONG])
+def test_it_is_said_what_was_meant(call: Callable[[], Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call()
 
 
-def test_the_wrong_type_beside_another() -> None:
-    with pytest.raises(TypeError, match="not str: parse"):
-        equivalent("a", LETTER)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="not str: parse"):
-        derivative("ab", "a")  # type: ignore[type-var]
-    with pytest.raises(TypeError, match="unsupported operand"):
-        LETTER & re.compile("a")
-
-
-def test_texts_are_strings_or_bytes() -> None:
-    counted = compile_counted(parse(".{1000}"))
-    assert counted is not None
-    for automaton in (compile_expr(parse(".{1000}")), counted, compile_grammar(_grammar())):
-        assert automaton.accepts("é" * 1000)
-        assert automaton.accepts(("é" * 1000).encode())
-        with pytest.raises(TypeError, match="expected a text or bytes, not list"):
-            automaton.accepts([104])  # type: ignore[arg-type]
-
-
-def _grammar() -> automata.Grammar:
-    return automata.Grammar({"s": parse(".{1000}")}, "s")
-
-
-# A string beside an operator
-
-
-@pytest.mark.parametrize("left", [LETTER, COMPILED])
-def test_a_string_is_literal_text(left: Any) -> None:
-    accepts = [(left + "a.c", "xa.c"), ("a.c" + left, "a.cx"), (left | "a.c", "a.c"), ("a*" | left, "a*")]
-    for language, text in accepts:
-        assert equivalent(language, language | literal(text))
-        assert not _accepts(language, "abcx")
-    assert equivalent(left & "a", literal("a"))
-    assert not _accepts(left - "a", "a")
-    assert equivalent("ab" - left, literal("ab"))
-
-
-def _accepts(language: Any, text: str) -> bool:
-    automaton = language if isinstance(language, automata.ByteAutomaton) else compile_expr(language)
-    return bool(automaton.accepts(text))
-
-
-@pytest.mark.parametrize("left", [text_until("END"), COMPILED])
-@pytest.mark.parametrize("right", ["(?s).{0,200}", "[a-z]+", "a|b", r"\d"])
-def test_a_pattern_as_a_string_is_refused_where_it_would_be_empty(left: Any, right: str) -> None:
-    message = r"looks like a pattern: write parse\(\.\.\.\) for the pattern, or literal\(\.\.\.\) for the text"
-    for make in (lambda: left & right, lambda: right & left, lambda: left - right, lambda: right - left,
-                 lambda: intersection(right, ANY_TEXT), lambda: complement(right)):  # fmt: skip
-        with pytest.raises(ExpressionError, match=message):
-            make()
-    assert equivalent(left & literal(right), left & parse(re.escape(right)))
-
-
-# Patterns that `re` has compiled
-
-
-@pytest.mark.parametrize(
-    ("compiled", "texts", "others"),
-    [
-        (re.compile(r"a\d"), ["a1", "a٣"], ["b1", "aa"]),
-        (re.compile(r"a\d", re.ASCII), ["a1"], ["a٣"]),
-        (re.compile("straße|[k]", re.IGNORECASE), ["STRAßE", "K", "\u212a"], ["s"]),
-        (re.compile("a.b # what", re.VERBOSE | re.DOTALL), ["a\nb"], ["a b # what"]),
-        (re.compile("(?:^a$\n?)+", re.MULTILINE), ["a\na"], ["aa"]),
-        (re.compile("(?i)a"), ["A"], ["b"]),
-    ],
-)
-def test_what_re_has_compiled_is_read_with_its_flags(
-    compiled: re.Pattern[str], texts: list[str], others: list[str]
-) -> None:
-    automaton = compile_expr(parse(compiled))
-    for text in [*texts, *others]:
-        assert automaton.accepts(text) == (compiled.fullmatch(text) is not None) == (text in texts)
-
-
-def test_what_re_has_compiled_is_in_its_dialect() -> None:
-    with pytest.raises(ValueError, match="dialect"):
-        parse(re.compile("a"), dialect="ecma")
+def test_types_that_are_no_classes_are_types() -> None:
+    assert typed(list[int] | None).parse("[1]") == [1]
+    assert typed(None).parse("null") is None
+    assert typed(now).parse("{}") == {}
+    assert dataclass(int | None).parse("None") is None

@@ -4,16 +4,15 @@ the ACM 11, 1964).
     derivative(language, prefix)     the texts t for which `prefix + t` is in the language
 
 Of an automaton it is the automaton from another state. Of an expression it is an expression again, by Brzozowski's
-rules for one byte after the other, so that it can be printed and combined like the one it came from; the normal form
-of `automata.expressions` keeps the number of different derivatives small. After part of a character, what is left of a
-set of characters is a set of continuation bytes.
+rules for one byte after the other, so that it can be printed and combined; the normal form of expressions keeps the
+number of different derivatives small. After part of a character, a set of characters becomes a set of continuation
+bytes.
 
-A complement is all text without something, and text after half a character begins with the other half: `~a` is taken
-for `ANY_TEXT - a`, and written as `~` again where a character ends.
+A complement is all text without something, and text after half a character begins with the other half: `~a` is read as
+`ANY_TEXT - a`, and written as `~` again where a character ends.
 
-Rejected: the derivative of every expression by way of its automaton and back (what was short to write need not be short
-any more, and large bounds would be written out). It is the way out where an expression holds a node without a rule, or
-nests deeply.
+Rejected: the derivative of every expression through its automaton (a short expression need not stay short, and large
+bounds would be written out). It is the fallback where an expression holds a node without a rule, or nests deeply.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ def derivative(language: L, prefix: str | bytes) -> L:
     none.
 
     Args:
-        language: an automaton or an expression; the result is of the same kind, and `tokenfst.compile` takes both.
+        language: an automaton or an expression; the result is of the same kind.
         prefix: text (in UTF-8) or bytes, which may end inside a character.
     """
     value = text_bytes(prefix)
@@ -81,9 +80,9 @@ def derivative(language: L, prefix: str | bytes) -> L:
 
 
 def _has_rules(expr: Expr) -> bool:
-    """Return whether the rules can be followed: every node is of a kind with one, and they do not nest too deeply.
+    """Return whether Brzozowski's rules apply: every node is of a kind with one, and they do not nest too deeply.
 
-    One other node is enough to spoil it, wherever it stands: what it allows may depend on the text before it, which a
+    One other node is enough to prevent it, wherever it stands: what it allows may depend on the text before it, which a
     derivative forgets.
     """
     waiting = [(expr, 0)]

@@ -127,7 +127,7 @@ class _Elimination:
 
 
 def _sequence(left: Expr, right: Expr) -> Expr:
-    """Return one after the other; where what ends the one begins the other, it is counted."""
+    """Return one after the other; where the end of the first repeats in the second, it is counted."""
     first = left.parts if isinstance(left, Concatenation) else (left,)
     second = right.parts if isinstance(right, Concatenation) else (right,)
     end, begin = first[-1], second[0]

@@ -4,11 +4,14 @@
     alternation, concatenation, repetition
     rest                                        what is left after a prefix
 
-Each takes automata, expressions or literal text and gives an automaton, minimal again: `a & b` of automata is the
-automaton of `a & b` of expressions. So each is compiled as that expression, with a leaf in place of each automaton.
+Each takes automata, expressions or literal text and gives a minimal automaton: `a & b` of automata is the automaton of
+`a & b` of expressions. So each is compiled as that expression, with a leaf in place of each automaton.
 
 Where an expression meets an automaton the result is an automaton, because an expression cannot hold one;
 `automata.algebra.elimination.to_expr` is the way back.
+
+This module knows both classes and their functions, and registers the operators of automata and the methods of
+expressions that need more than expressions.
 """
 
 from __future__ import annotations
@@ -80,8 +83,7 @@ def repetition(inner: Operand, low: int, high: int | None = None) -> ByteAutomat
 
 
 def rest(automaton: ByteAutomaton, prefix: bytes) -> ByteAutomaton:
-    """Return what can follow a prefix: the texts t for which `prefix + t` is in the language; see
-    `automata.algebra.derivative`."""
+    """Return what can follow a prefix: the texts t for which `prefix + t` is in the language."""
     state = automaton.step(automaton.start, prefix)
     if state < 0:
         return compile_expr(ex.EMPTY)

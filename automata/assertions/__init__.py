@@ -1,7 +1,7 @@
 """Look-around and anchors: which texts an expression with assertions describes.
 
-An assertion matches the empty string where it stands in the right place: `Lookahead(inner)` where the rest of the text
-begins with `inner`, `Lookbehind(inner)` where what came before ends with it. The rest is put in terms of these two:
+An assertion matches the empty string in the right place: `Lookahead(inner)` where the rest of the text begins with
+`inner`, `Lookbehind(inner)` where the text so far ends with it. All others are written with these two:
 
     \\A, and ^              (?<!.)       nothing comes before
     \\Z                     (?!.)        nothing comes after
@@ -9,11 +9,11 @@ begins with `inner`, `Lookbehind(inner)` where what came before ends with it. Th
     ^ and $ with flag m    (?<![^\\n]) and (?![^\\n])
     \\b                     a character of \\w on one side and none on the other
 
-The languages stay regular. Most patterns have assertions at their ends only, where they are operations on whole texts:
+The languages stay regular. Most patterns have assertions only at their ends, where they are operations on whole texts:
 
     (?=a)b  is  b & a.*        (?!a)b  is  b - a.*        b(?<=a)  is  b & .*a        ^ first and \\Z last are nothing
 
-`simplified` does that, and what is left goes to the construction of `automata.assertions.lookaround`.
+`simplified` does that; `automata.assertions.lookaround` handles the rest.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from automata.expressions import (
 
 
 def holds_assertion(expr: Expr) -> bool:
-    """Return whether an expression depends on what stands around it; texts of their own within it do not."""
+    """Return whether an expression depends on the text around it; texts of their own within it do not."""
     seen, stack = {expr}, [expr]
     while stack:
         node = stack.pop()
@@ -56,18 +56,21 @@ def holds_assertion(expr: Expr) -> bool:
 
 
 def matches_empty(expr: Expr) -> bool:
-    """Return whether the empty text is in the language of an expression that is a text of its own; without
+    """Return whether the empty text is in the language of an expression that is a text of its own, without
     recursion."""
-    known: dict[Expr, bool] = {}
+    if not expr.operands():
+        return _matches_empty(expr, [])
+    known: dict[int, bool] = {}  # by identity, which takes no hashing
     stack = [expr]
     while stack:
         node = stack[-1]
-        missing = [part for part in node.operands() if part not in known]
+        operands = node.operands()
+        missing = [part for part in operands if id(part) not in known]
         if missing:
             stack += missing
         else:
-            known[stack.pop()] = _matches_empty(node, [known[part] for part in node.operands()])
-    return known[expr]
+            known[id(stack.pop())] = _matches_empty(node, [known[id(part)] for part in operands])
+    return known[id(expr)]
 
 
 def _matches_empty(expr: Expr, operands: list[bool]) -> bool:
@@ -94,8 +97,7 @@ def _matches_empty(expr: Expr, operands: list[bool]) -> bool:
 
 
 def simplified(expr: Expr) -> Expr:
-    """Return the same text with the assertions at its ends resolved, where that takes no more than operations on
-    texts."""
+    """Return the same text with the assertions at its ends resolved, where operations on texts can do that."""
     if isinstance(expr, Alternation):
         return ex.alternation(*map(simplified, expr.parts))
     if not isinstance(expr, Concatenation | Lookahead | Lookbehind):
@@ -124,7 +126,7 @@ def simplified(expr: Expr) -> Expr:
 
 
 def _is_decided(expr: Expr) -> bool:
-    """Return whether the expression alone says whether it matches the empty text."""
+    """Return whether the expression alone decides whether it matches the empty text."""
     return not holds_assertion(expr) and all(isinstance(leaf, KNOWN_LEAVES) for leaf in leaves(expr))
 
 
@@ -139,7 +141,7 @@ def _is_text(expr: Expr) -> bool:
 
 
 def _cut_at_anchors(parts: list[Expr]) -> bool:
-    """Take away what stands before the start of the text or behind its end, which must then be empty; False where it
+    """Remove the parts before the start of the text and after its end, which must be empty; return False where they
     cannot be."""
     while TEXT_START in parts:
         place = parts.index(TEXT_START)
@@ -159,6 +161,6 @@ def _cut_at_anchors(parts: list[Expr]) -> bool:
 
 
 def text_of(expr: Expr) -> Expr:
-    """Return the language of a text: an expression that no longer depends on what stands around it."""
+    """Return the language of a text: an expression that no longer depends on the text around it."""
     result = simplified(expr)
     return ex.whole(result) if holds_assertion(result) else result

@@ -1,7 +1,7 @@
-"""The characters of an expression, put into classes: characters that no set of the expression tells apart.
+"""The characters of an expression in classes: characters that no set of the expression tells apart.
 
 Automata over characters (`automata.assertions.lookaround`) have an arc for a class in place of one for each of a
-million characters. Labels are classes of their own, behind those of characters.
+million characters. Labels are classes of their own, after those of characters.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Alphabet:
     """
 
     def __init__(self, exprs: Iterable[Expr]) -> None:
-        """Return the alphabet of some expressions.
+        """Find the classes of some expressions.
 
         Raises:
             ExpressionError: one of them holds raw bytes.
@@ -105,8 +105,8 @@ class Alphabet:
 
 
 def _classes(sets: list[Ranges], singles: set[int]) -> list[Ranges]:
-    """Return the coarsest classes of which every set and every one of some characters is made, together all of the
-    sets; in the order of their first members."""
+    """Return the coarsest classes of which every set and every single character is a union, in the order of their first
+    members."""
     borders = dict.fromkeys([*singles, *(code + 1 for code in singles)], 0)
     for number, ranges in enumerate(sets):
         for low, high in ranges:

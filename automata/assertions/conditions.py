@@ -1,13 +1,13 @@
-"""Conditions on what follows in a text: which obligations must be met, in disjunctive form.
+"""Conditions on the rest of a text: which obligations must be met, in disjunctive form.
 
 An obligation is a number: 2k says that the rest of the text can be read from state k, 2k + 1 that it cannot. A
-condition is a set of alternatives, each a set of obligations that must all be met, kept as the bits of an integer:
+condition is a set of alternatives, each a set of obligations that must all be met, as the bits of an integer:
 
     TRUE = {0}      nothing has to be met
-    FALSE = {}      there is no way
+    FALSE = {}      there is no alternative
 
-Alternatives that contradict themselves, or ask for more than another one does, are left out. Equal conditions need not
-be written alike, which costs states (minimization merges them) and never correctness; what matters is that there are
+Alternatives that contradict themselves, or include another alternative, are left out. Equal conditions may be written
+in different ways, which costs states (minimization merges them) and never correctness; what matters is that there are
 finitely many.
 
 Rejected: decision diagrams (canonical, but nearly all conditions here are TRUE or one obligation).
@@ -50,7 +50,7 @@ def _contradicts(alternative: int) -> bool:
 
 
 class Conditions:
-    """What can be made of conditions; the work that it is part of is stopped in between."""
+    """Operations on conditions; the compilation is stopped in between."""
 
     def __init__(self, work: Work) -> None:
         self.work = work

@@ -1,38 +1,32 @@
 """The automaton of an expression with assertions, over classes of characters, by one subset construction.
 
-The expression is laid out as a non-deterministic automaton, its *skeleton*. Every distinct assertion in it has an
-automaton of its own for what is looked for, and where an assertion stands the skeleton has a *guarded* arc, which
-reads nothing and may be taken only where the assertion holds. Assertions may hold assertions, so the automata for them
-may have guarded arcs too.
+The expression is laid out as an NFA, its *skeleton*. Every distinct assertion in it has an automaton of its own for its
+content, and where the assertion stands the skeleton has a *guarded* arc, which reads nothing and may be taken only
+where the assertion holds. Assertions may hold assertions, so their automata may have guarded arcs too.
 
 Read a text from left to right and keep, for every state, the condition under which it has been reached:
 
-- A lookbehind is decided by what has been read. Its automaton is started anew at every place of the text and runs
-  beside the skeleton; it holds where its last state has been reached.
-- A lookahead is decided by what is still to come. Taking its guarded arc makes an obligation: from the first state
-  of its automaton, the rest of the text can be read up to its last state (or cannot, if negated). A step by a
-  character replaces each obligation by what then has to be met from the states behind it: an alternative of them for
-  one that can be read, all of them for one that cannot.
-- Conditions are boolean combinations of obligations (`automata.assertions.conditions`); a state reached in several
-  ways has the alternative of their conditions. A lookbehind that holds lookaheads is reached under conditions, like
-  any state.
+- A lookbehind is decided by the text so far. Its automaton is started at every place of the text and runs beside the
+skeleton; it holds where its last state has been reached.
+- A lookahead is decided by the rest of the text. Taking its guarded arc makes an obligation: from the first state of
+its automaton, the rest of the text can be read up to its last state (or cannot, if negated). A character replaces each
+obligation by obligations on the states that it leads to: one of them must be met if the text has to be read, all of
+them if it must not.
+- Conditions are boolean combinations of obligations (`automata.assertions.conditions`); a state that is reached in
+several ways has the disjunction of their conditions. A lookbehind that holds lookaheads is reached under conditions,
+like any state.
 
-So a state of the result is a map from states to conditions. There are finitely many. Without assertions every
-condition is TRUE and this is the ordinary subset construction. At the end of the text nothing can be read, which
-decides what is left of the obligations.
+So a state of the result is a map from states to conditions. There are finitely many. Without assertions every condition
+is TRUE and this is the ordinary subset construction. At the end of the text nothing can be read, which decides the
+obligations that are left.
 
     Skeleton        all automata of one text in one pool of states
-    CharDfa      a deterministic automaton over classes of characters
+    CharDfa         a deterministic automaton over classes of characters
     fragment(expr)  the result, ready to be determinized over bytes
 
 A text of its own (an operand of intersection, difference or complement) has a skeleton of its own and is copied in; so
-are lists of strings and substrings, whose automata over bytes are put over characters again.
-To an assertion a label is a character that sets without U+10FFFF lack: `.` matches it and `\\w` does not.
-
-Rejected: markers in the text (every assertion a symbol, the skeleton intersected with the language in which markers
-stand where they may, and the markers erased), which needs several automata for each assertion and a product of all of
-them before anything is decided; alternating automata with the skeleton itself as an obligation (the same, but
-conditions then hold the states of the skeleton, and are no longer small).
+are lists of strings and substrings, whose automata over bytes are lifted to characters. To an assertion a label is a
+character that sets without U+10FFFF lack: `.` matches it and `\\w` does not.
 """
 
 from __future__ import annotations
@@ -63,12 +57,12 @@ _ARC_STEPS = 50
 
 
 def fragment(expr: Expr, work: Work, compiled: Callable[[Expr], ByteAutomaton]) -> NfaBuilder:
-    """Return the automaton over bytes of a text with assertions.
+    """Return the NFA over bytes of a text with assertions.
 
     Args:
         expr: the text.
         work: the limits, and how the construction is stopped.
-        compiled: the automaton of a leaf that is not made of characters: a list of strings, or a substring.
+        compiled: compiles a leaf that is not made of characters: a list of strings, or a substring.
 
     Raises:
         LimitExceeded: it, or what it is made from, has too many states, or the time is up.
@@ -144,7 +138,7 @@ class _Languages:
 
 
 def _combined(left: CharDfa, right: CharDfa, budget: StateBudget, *, difference: bool) -> CharDfa:
-    """Return the intersection or the difference; -1 is where the right automaton has no way on."""
+    """Return the intersection or the difference; -1 stands for no state of the right automaton."""
     numbers, pairs = {(0, 0): 0}, [(0, 0)]
     result = CharDfa([], [])
     for a, b in pairs:
@@ -197,7 +191,7 @@ class _Subsets:
         return result
 
     def steps(self, reached: _Reached) -> dict[int, dict[int, _Reached]]:
-        """Return what is reached by each class, by owner; only where something of the text itself is."""
+        """Return what each class reaches, by owner, where something of the text itself is reached."""
         result: dict[int, dict[int, _Reached]] = {}
         owner, arcs = self.skeleton.owner, self.skeleton.arcs
         spend = self.conditions.work.budget.spend
@@ -240,14 +234,14 @@ class _Subsets:
         return result
 
     def closed(self, entered: dict[int, _Reached]) -> _Reached:
-        """Return all that is reached at one place without reading more, from the states entered there (by owner);
-        states that no character leaves are left out, but for the last one of the text."""
+        """Return all that is reached at one position without reading more, from the states entered there (by owner).
+        States without arcs are left out, except the end of the text."""
         self.skeleton.budget.spend()
         return _Position(self, entered).reached()
 
 
 class _Position:
-    """One place of a text: what holds there, as far as what was read before decides it."""
+    """One position in a text: what holds there, as far as the text so far decides it."""
 
     def __init__(self, subsets: _Subsets, entered: dict[int, _Reached]) -> None:
         self.subsets, self.skeleton, self.entered = subsets, subsets.skeleton, entered
@@ -295,8 +289,8 @@ class _Position:
         return self.conditions.negation(condition) if guard.negated else condition
 
     def readable(self, state: int) -> Condition:
-        """Return when the rest of the text can be read from a state of a lookahead; obligations are then about states
-        that the next character leaves."""
+        """Return when the rest of the text can be read from a state of a lookahead, in terms of states that have
+        arcs."""
         assertion = self.skeleton.assertions[self.skeleton.owner[state]]
         known = self.subsets.timeless if assertion.timeless else self.ahead
         if state not in known:
@@ -310,7 +304,7 @@ class _Position:
         return known[state]
 
     def expanded(self, entered: _Reached) -> _Reached:
-        """Return the same with obligations from before the place put in terms of what is left to read."""
+        """Return the same states with obligations from before this position in terms of the rest of the text."""
         result: _Reached = {}
         for state, condition in entered.items():
             if condition is TRUE:

@@ -1,14 +1,14 @@
-"""The non-deterministic automata of a text with assertions, over classes of characters.
+"""The NFAs of a text with assertions, over classes of characters.
 
 The expression is laid out as in `automata.compile.nfa`, with an arc for each class of characters. Where an assertion
-stands there is a *guarded* jump, which reads nothing and may be taken only where the assertion holds; what it looks for
-has an automaton of its own in the same pool of states, laid out once however often the assertion occurs. Parts that
-are texts of their own come as deterministic automata and are copied in.
+stands there is a *guarded* jump, which reads nothing and may be taken only where the assertion holds. Each assertion
+has an automaton of its own in the same pool of states, laid out once however often it occurs. Texts of their own come
+as deterministic automata and are copied in.
 
-    CharDfa      a deterministic automaton over classes of characters
+    CharDfa         a deterministic automaton over classes of characters
     Guard           an assertion, or its negation
-    Assertion       the automaton for what an assertion looks for
-    StateBudget          how many states there may be
+    Assertion       the automaton of an assertion's content
+    StateBudget     how many states there may be
     Skeleton        all automata of one text
 """
 
@@ -38,11 +38,11 @@ from automata.limits import Work
 MAX_STATES = 100_000
 # The owner of states that belong to no assertion.
 TEXT = -1
-# What looking at one place of a text takes, in the steps of a few nanoseconds that budgets count.
+# What one position of a text takes, in steps of the budget.
 _STEPS_OF_PLACE = 10_000
 # The memory of an entry of a table.
 _ENTRY_BYTES = 200
-# An expression to be laid, and between which states.
+# An expression that is still to be laid, and between which states.
 _Task = tuple[Expr, int, int]
 
 
@@ -59,7 +59,7 @@ class Guard(NamedTuple):
 
 
 class Assertion(NamedTuple):
-    """An automaton for what is looked for. It is timeless if nothing in it looks back."""
+    """The automaton of an assertion's content. It is timeless if it contains no lookbehind."""
 
     behind: bool
     start: int
@@ -68,7 +68,8 @@ class Assertion(NamedTuple):
 
 
 class StateBudget:
-    """How many states the automata of a text with assertions may have; counts those of one construction at a time."""
+    """How many states the automata of a text with assertions may have; it counts those of one construction at a
+    time."""
 
     def __init__(self, expr: Expr, work: Work) -> None:
         self.expr, self.work = expr, work
@@ -98,22 +99,22 @@ class StateBudget:
         self.work.budget.spend(_STEPS_OF_PLACE)
 
     def charge(self, num_entries: int) -> None:
-        """Account for entries of tables, as long as the construction lasts."""
+        """Charge entries of tables, for as long as the construction lasts."""
         self.work.budget.charge(_ENTRY_BYTES * num_entries)
         self.num_entries += num_entries
 
     def release(self) -> None:
-        """Give back what was charged."""
+        """Release what was charged."""
         self.work.budget.release(_ENTRY_BYTES * self.num_entries)
         self.num_entries = 0
 
 
 class Skeleton:
-    """The non-deterministic automata of a text: its own, and one for each distinct assertion.
+    """The NFAs of a text: its own, and one for each distinct assertion.
 
     Attributes:
         arcs: for each state, the states that a class leads to.
-        jumps: for each state, the states reached without reading, and the guard of the way, if any.
+        jumps: for each state, the states reached without reading, each with the guard of the jump, if any.
         owner: for each state, the number of the assertion that it belongs to; `TEXT` for the text's own.
         assertions: inner ones first.
         start, end: of the text.
@@ -147,8 +148,8 @@ class Skeleton:
         self.budget.charge(len(arcs) - before)
 
     def lay(self, expr: Expr, start: int, end: int) -> None:
-        """Lay an expression between two states: no arc enters the first and none leaves the last. What is still to be
-        laid is kept on a stack, so that only assertions within assertions recurse."""
+        """Lay an expression between two states: no arc enters the first and none leaves the last. A stack holds what is
+        still to be laid, so that only assertions within assertions recurse."""
         tasks = [(expr, start, end)]
         while tasks:
             tasks += self.between(*tasks.pop())
@@ -212,7 +213,7 @@ class Skeleton:
                 self.jumps[name].append((None, end))
 
     def assertion(self, inner: Expr, behind: bool) -> int:
-        """Return the number of an assertion, whose automaton is laid when it is first met."""
+        """Return the number of an assertion; lay its automaton when it is new."""
         number = self.numbers.get((behind, inner))
         if number is None:
             self.depth += 1

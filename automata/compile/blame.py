@@ -1,14 +1,14 @@
-"""Which part of an expression is too large: the smallest one that is too large by itself.
+"""Which part of an expression is too large: the smallest one that is too large on its own.
 
     excerpt         the pattern of an expression, cut to a length that fits a message
     largest         the innermost part with more leaves than allowed
     responsible     the innermost part that explodes, found by trying parts one at a time, for half a second at most
 
 States explode where parts meet (in `(a|b)*a(a|b){60}` no single part does), so a concatenation is narrowed from both
-ends as long as what is left explodes.
+ends as long as the rest explodes.
 
-A trial that allows as much as the compilation did takes as long. So parts are found by trials that allow little, and of
-what these have found, from the inside out, the first is named that passes the limits themselves.
+A trial with the limits of the compilation takes as long as the compilation. So parts are found by trials with small
+limits, and of those found, from the inside out, the first that passes the limits themselves is named.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def excerpt(expr: Expr) -> str:
 
 
 def numeral(number: int) -> str:
-    """Return a number for a message; one that is too long to be read is rounded."""
+    """Write a number for a message; one that is too long to read is rounded."""
     digits = int(number.bit_length() * log10(2))
     return f"{number:,}" if digits < MAX_EXCERPT // 2 else f"about 10^{digits}"
 
@@ -81,7 +81,7 @@ def responsible(
 
 
 def _narrowed(parts: Sequence[Expr], fails: Callable[[Sequence[Expr]], bool]) -> Sequence[Expr]:
-    """Return the parts without those at both ends that it explodes without, by halves."""
+    """Return the parts without those at both ends that are not needed for an explosion, found by halves."""
     low, high = 0, len(parts) - 1
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,20 +1,20 @@
-"""From an expression to its minimal byte automaton: lay out, cut the bytes, determinize, minimize, tabulate.
+"""From an expression to its minimal byte automaton.
 
-The layout has arcs over byte ranges. Their ends cut the 256 bytes into intervals that no arc tells apart, and automata
-are built over intervals in place of bytes: a pattern with `[^"]` has some twenty of them, so automata stay small where
-arcs over bytes would be hundreds. Intersection and difference are products of arcs over bytes
-(`native/automata/product.h`), and lists of strings and substrings of a text have constructions of their own
-(`native/automata/word_list.h`, `automata.compile.substring`).
+The NFA has arcs over byte ranges. Their ends cut the 256 bytes into intervals that no arc tells apart, and automata are
+built over intervals in place of bytes: a pattern with `[^"]` has some twenty of them, so automata stay small where arcs
+over bytes would be hundreds. Intersection and difference are products of arcs over bytes (`native/automata/product.h`);
+lists of strings and substrings of a text have constructions of their own (`native/automata/word_list.h`,
+`automata.compile.substring`).
 
-An expression with assertions cannot be laid out part by part: the layout stops at the first one, and the text that it
-belongs to is resolved as a whole (`automata.assertions`). All others pay nothing for it.
+An expression with assertions cannot be laid out part by part: the layout stops at the first assertion, and the text
+that it belongs to is resolved as a whole (`automata.assertions`). All others pay nothing for it.
 
 Every step has limits and can be stopped (`automata.limits`). Where there are too many states, the error names the
-smallest part of the expression that has too many by itself (`automata.compile.blame`).
+smallest part of the expression that has too many on its own (`automata.compile.blame`).
 
-Rejected: one arc a byte (twenty times the arcs for free text); OpenFst for determinization and minimization as well,
-which took a quarter of the whole way from pattern to token tables for quoted text, and a third for a JSON object. It
-is what the tests compare with.
+Rejected: one arc a byte (twenty times the arcs for free text); OpenFst for determinization and minimization, which took
+a quarter of the time from pattern to token tables for quoted text, and a third for a JSON object. The tests compare
+with it.
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ from automata.expressions import (
 )
 from automata.limits import Limits, Work, current_work
 
-# What is tried to find the part that explodes, and how long it may take to see that it does.
+# Limits of a trial that looks for the part that explodes, and seconds to confirm that it does.
 _TRIAL = Limits(states=20_000, memory=1 << 26, seconds=0.1)
 _CONFIRMING_SECONDS = 0.2
-# From this depth of intersections, differences and complements on, the innermost are compiled first.
+# At this depth of intersections, differences and complements the innermost are compiled first.
 _MAX_DEPTH = 50
 
 
 def compile_expr(expr: Expr, work: Work | None = None) -> ByteAutomaton:
-    """Return the minimal deterministic trim automaton of a language.
+    """Compile a language to its minimal deterministic trim automaton.
 
     Args:
         expr: the language.
-        work: the limits, and how the compilation is stopped; without it, the default limits.
+        work: the limits, and how the compilation is stopped; without it, those of the current compilation.
 
     Raises:
         LimitExceeded: a limit was passed; the message names it, the amount and the part of the expression.
@@ -69,7 +69,7 @@ def compile_expr(expr: Expr, work: Work | None = None) -> ByteAutomaton:
     if not isinstance(expr, Expr):
         raise wrong_type("an expression", expr)
     compiler = Compiler(current_work(work))
-    # The whole is not looked up or kept: hashing it takes as long as laying it out.
+    # The whole is not cached: hashing it takes as long as laying it out.
     try:
         return compiler.construct(expr)
     except AssertionMet:
@@ -86,7 +86,7 @@ class Compiler:
 
         Args:
             work: the limits, and how it is stopped.
-            blames: whether errors name the part of the expression, which takes some more time.
+            blames: whether errors name the part of the expression, which takes more time.
         """
         self.work = work
         self.blames = blames
@@ -95,7 +95,7 @@ class Compiler:
         self.depth = 0
 
     def compile(self, expr: Expr) -> ByteAutomaton:
-        """Return the automaton of an expression that is a text of its own."""
+        """Compile an expression that is a text of its own."""
         if self.resolved and expr in self.resolved:
             return self.resolved[expr]
         try:
@@ -105,7 +105,7 @@ class Compiler:
             return automaton
 
     def part(self, expr: Expr) -> ByteAutomaton:
-        """Return the automaton of a part of a text.
+        """Compile a part of a text.
 
         Raises:
             AssertionMet: it depends on the parts around it.
@@ -122,7 +122,7 @@ class Compiler:
         return automaton
 
     def resolve(self, expr: Expr) -> ByteAutomaton:
-        """Return the automaton of a text with assertions."""
+        """Compile a text with assertions."""
         try:
             simpler = simplified(expr)
             if holds_assertion(simpler):
@@ -187,7 +187,7 @@ class Compiler:
             raise LimitExceeded(f"{error}; the part responsible is {excerpt(part)}", limit=error.limit) from None
 
     def explodes(self, expr: Expr, limits: Limits) -> bool:
-        """Return whether an expression passes limits of its own."""
+        """Return whether an expression passes some limits."""
         try:
             Compiler(Work(limits, self.work.cancellation), blames=False).compile(expr)
         except LimitExceeded:
@@ -196,7 +196,7 @@ class Compiler:
 
 
 def least_length(expr: Expr) -> int:
-    """Return a number of bytes that every text has, no more than the size of the expression."""
+    """Return a lower bound of the number of bytes of every text."""
     known: dict[int, int] = {}
     stack = [expr]
     while stack:

@@ -2,9 +2,9 @@
 
     lifted(automaton)       for each state what leads to each other state: sets of characters, or of bytes, and labels
 
-In a language of text, what can follow a prefix tells whether the prefix ends inside a character; so a state of the
-minimal automaton is inside characters or is not, for all prefixes that lead to it. States inside are left out, and the
-bytes through them become characters again, whole ranges of them at a time: the inverse of `automata.expressions.utf8`.
+In a language of text, the rest of a text shows whether a prefix ends inside a character; so a state of the minimal
+automaton is inside characters or is not, for all prefixes that lead to it. States inside are left out, and the bytes
+through them become ranges of characters again: the inverse of `automata.expressions.utf8`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LEADS = ((0xF0, 3, 0xF0), (0xE0, 2, 0xE0), (0x80, 1, 0xC0), (0, 0, 0))
 
 
 def lifted(automaton: ByteAutomaton, work: Work) -> dict[int, Arcs]:
-    """Return, for each state that is not inside a character, what leads to the others.
+    """Return, for each state that is not inside a character, the expressions that lead to the others.
 
     Args:
         automaton: any automaton but an empty one.

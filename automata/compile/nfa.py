@@ -1,16 +1,17 @@
-"""From an expression to a non-deterministic automaton over byte ranges: Thompson's construction, in flat arrays.
+"""From an expression to an NFA over byte ranges: Thompson's construction, in flat arrays.
 
-    NfaBuilder        arcs over byte ranges, arcs over labels and epsilon arcs, as growing lists; one start, one end
+    NfaBuilder              arcs over byte ranges, arcs over labels and epsilon arcs; one start, one end
+    ThompsonConstruction    lays out expressions in one NFA
 
-Every sub-expression is laid between two given states and adds no arc into its first state and none out of its last,
-so that neighbours may share states: concatenation needs no epsilon arc at all, alternation none, a loop two.
-(Thompson 1968, with the sharing of Hopcroft, Motwani & Ullman 3.2.3.)
+Every sub-expression is laid between two given states and adds no arc into its first state and none out of its last, so
+neighbours may share states: concatenation needs no epsilon arc, alternation none, a loop two. (Thompson 1968, with the
+sharing of Hopcroft, Motwani & Ullman 3.2.3.)
 
 Sub-expressions that cannot be laid out this way (intersection, difference, complement) and large ones that occur more
-than once are compiled to minimal automata of their own, once, and those are copied in: a bound of 50 on a large group
-then costs 50 copies of its minimal form.
+than once are compiled to minimal automata, once, and those are copied in: a bound of 50 on a large group then costs 50
+copies of its minimal form.
 
-What is still to be laid is kept on a stack of its own, so that nesting has no limit.
+A stack holds what is still to be laid, so that nesting has no limit.
 """
 
 from __future__ import annotations
@@ -43,18 +44,18 @@ from automata.limits import Work
 
 # Symbols of ranges are the bytes, and labels from here up.
 FIRST_LABEL = 256
-# How many expressions are laid between two looks at the limits.
+# How many expressions are laid between two checks of the limits.
 _LOOK_EVERY = 256
-# Literals from this size on are written as rows.
+# Literals of this size and more are written as rows of an array.
 _LONG = 1024
 # Memory of an arc in lists of numbers, and of an expression that is still to be laid.
 _ARC_BYTES, _TASK_BYTES = 64, 100
-# Below this size laying an expression out again is cheaper than a minimal automaton of it.
+# Smaller expressions are laid out again, which is cheaper than a minimal automaton.
 SHARED_SIZE = 64
 
 
 class AssertionMet(Exception):
-    """An expression holds an assertion, whose meaning depends on what surrounds it: it cannot be laid out."""
+    """An expression holds an assertion, whose meaning depends on the text around it: it cannot be laid out."""
 
 
 @dataclass(slots=True)
@@ -135,7 +136,8 @@ class NfaBuilder:
         return arcs, epsilon
 
     def copy_arcs(self, num_states: int, arcs: IntArray, epsilon: IntArray) -> None:
-        """Add states behind those there are, and rows of arcs and epsilon arcs with numbers as they will be then."""
+        """Add states after the present ones, and rows of arcs and epsilon arcs, which have the final numbers of
+        states."""
         self.num_states += num_states
         self.num_copied_states += num_states
         self.num_copied_arcs += len(arcs)
@@ -161,7 +163,7 @@ class NfaBuilder:
 
 
 class ThompsonConstruction:
-    """Lays expressions out in one fragment; `compiled` gives the automaton of a sub-expression that is copied in."""
+    """Lays out expressions in one NFA; `compiled` compiles sub-expressions that are copied in."""
 
     def __init__(self, compiled: Callable[[Expr], ByteAutomaton], work: Work) -> None:
         self.fragment = NfaBuilder()
@@ -173,7 +175,7 @@ class ThompsonConstruction:
         self.tasks: list[tuple[Expr, int, int]] = []
 
     def lay(self, expr: Expr) -> NfaBuilder:
-        """Build the NFA of an expression.
+        """Lay out an expression.
 
         Raises: as `append`.
         """
@@ -184,8 +186,8 @@ class ThompsonConstruction:
         """Lay one more expression, between two states without arcs in and out.
 
         Raises:
-            LimitExceeded: the fragment has more arcs than allowed, or the expression has more leaves than that once its
-                repetitions are written out, which is known before anything is laid; or the time is up.
+            LimitExceeded: the NFA has more arcs than allowed, or the time is up; or the expression has more leaves than
+                that once its repetitions are written out, which is known before anything is laid.
             Cancelled: the compilation was cancelled.
             AssertionMet: the expression holds an assertion.
         """
@@ -203,7 +205,7 @@ class ThompsonConstruction:
         self.finish(expr)
 
     def finish(self, expr: Expr) -> None:
-        """Lay what was put off of an expression."""
+        """Lay the parts of an expression that were put off."""
         tasks, between, until_look = self.tasks, self.between, _LOOK_EVERY
         try:
             while tasks:
@@ -230,7 +232,7 @@ class ThompsonConstruction:
         self.num_charged = max(num_bytes, self.num_charged)
 
     def between(self, expr: Expr, start: int, end: int, *, whole: bool = False) -> None:
-        """Lay `expr` between two states, or puts off its parts; the whole is never copied from itself."""
+        """Lay `expr` between two states, or put off its parts; the whole is never copied from itself."""
         fragment = self.fragment
         if isinstance(expr, Literal):
             fragment.chain(expr.value, start, end)
@@ -264,7 +266,7 @@ class ThompsonConstruction:
             fragment.copy_of(self.compiled(expr), start, end)
 
     def call(self, expr: Call, start: int, end: int) -> None:
-        """Lay the call of a rule, which a layout outside grammars cannot."""
+        """Lay the call of a rule, which only grammars can."""
         raise ExpressionError(f"the call of rule {expr.name!r} means something only within a grammar")
 
     def put(self, expr: Expr, start: int, end: int) -> None:
@@ -306,7 +308,7 @@ class ThompsonConstruction:
 def repeated(expr: Expr) -> set[Expr]:
     """Return the large sub-expressions that would be laid out more than once.
 
-    Those that no other has the type and the size of are not hashed, which takes all that is in them.
+    Hashing an expression reads all of it, so those whose type and size no other has are not hashed.
     """
     only: dict[tuple[type[Expr], int], Expr | None] = {}  # None once there are several, which are in `seen`
     seen: set[Expr] = set()

@@ -1,15 +1,15 @@
-"""The automaton of all substrings of a text, linear in the text, by its suffix automaton
+"""The NFA of all substrings of a text, linear in the text, by its suffix automaton
 (`native/automata/suffix_automaton.h`).
 
     chunk     what a substring does not cut: a character, or a word
 
 A substring is text, so it begins and ends between characters. By words it also cuts no word in two: neither of its ends
-lies between two word characters, which are letters, numbers and marks of any script and the underscore. So a chunk is
-a run of word characters or one other character, and `new York` has the substrings `new`, ` `, `York`, `new `, ` York`
-and `new York`, and the empty one.
+lies between two word characters, which are letters, numbers and marks of any script and the underscore. So a chunk is a
+run of word characters or one other character, and `new York` has the substrings `new`, ` `, `York`, `new `, ` York` and
+`new York`, and the empty one.
 
-Rejected: bytes as chunks, without the transitions that begin inside a character (right and simpler, but not for words);
-a union of all suffixes (quadratic).
+Rejected: bytes as chunks, without the transitions that begin inside a character (correct and simpler, but not for
+words); a union of all suffixes (quadratic).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from automata.limits import Work
 
 
 def substring_fragment(text: str, words: bool, work: Work) -> NfaBuilder:
-    """Return the automaton of the substrings of a text, laid out.
+    """Build the NFA of the substrings of a text.
 
     Raises:
         LimitExceeded: the text is so long that the construction takes too much memory, or too long.
@@ -45,8 +45,7 @@ def substring_fragment(text: str, words: bool, work: Work) -> NfaBuilder:
 
 
 def _characters(text: str) -> tuple[IntArray, IntArray]:
-    """Return the number of each character `[N]`, and `[K, 2]` where a character lies in the bytes and how long it
-    is."""
+    """Return the number of each character `[N]`, and the place and length in bytes of each different one `[K, 2]`."""
     code = np.frombuffer(text.encode("utf-32-le"), np.int32)
     _, first, chunk = np.unique(code, return_index=True, return_inverse=True)
     size = 1 + (code >= 0x80) + (code >= 0x800) + (code >= 0x10000)
@@ -55,8 +54,8 @@ def _characters(text: str) -> tuple[IntArray, IntArray]:
 
 
 def _words(text: str) -> tuple[IntArray, IntArray]:
-    """Return the number of each word or other character `[N]`, and `[K, 2]` where it lies in the bytes and how long it
-    is."""
+    """Return the number of each word or other character `[N]`, and the place and length in bytes of each different one
+    `[K, 2]`."""
     is_word = {char: char.isalnum() or char == "_" or unicodedata.category(char)[0] == "M" for char in set(text)}
     inside = np.fromiter((is_word[char] for char in text), np.bool_, len(text))
     ends = np.append(np.flatnonzero(~(inside[1:] & inside[:-1])) + 1, len(text)).tolist()

@@ -9,10 +9,10 @@
     token                       one token of a named set, whatever text it writes
     text_token, paragraph_token, image      the sets that the paper names
 
-In patterns they are groups with names in capitals, `(?P<TEXT_UNTIL>\\n\\n)` (`automata.pattern`). All but the last two
-rows are languages of text like any other, and cross token boundaries wherever a vocabulary puts them. The last two are
-labels (`automata.expressions.Label`): symbols that stand for whole tokens, and become sets of token ids when an
-automaton is compiled over a vocabulary (`tokenfst.finite.terminals`).
+In patterns they are groups with names in capitals, `(?P<TEXT_UNTIL>\\n\\n)` (`automata.pattern`). Strings given to them
+are literal text. All but the last two rows are languages of text like any other, and cross token boundaries wherever a
+vocabulary puts them. The last two are labels (`automata.expressions.Label`): symbols that stand for whole tokens, and
+become sets of token ids when an automaton is compiled over a vocabulary (`tokenfst.finite.terminals`).
 """
 
 from __future__ import annotations
@@ -113,8 +113,8 @@ def delimited_subsequence_of(items: Sequence[Expr | str], delimiter: Expr | str)
 
 
 def token(name: str) -> Expr:
-    """Return one token of a set that the vocabulary, or whoever compiles, knows by this name: a special token by its
-    own name, such as `<tool_call>`, or one of several."""
+    """Return one token of a set that the vocabulary, or the caller of the compilation, knows by this name: a special
+    token by its own name, such as `<tool_call>`, or one of several."""
     return Label(name)
 
 
@@ -129,5 +129,6 @@ def paragraph_token() -> Expr:
 
 
 def image() -> Expr:
-    """Return one image token, of a model that writes images; which tokens these are, whoever compiles must say."""
+    """Return one image token, of a model that writes images; the caller of the compilation says which tokens these
+    are."""
     return Label(IMAGE)

@@ -50,8 +50,8 @@ def to_pattern(expr: Expr) -> str:
 
 
 def pieces(expr: Expr) -> Iterator[str]:
-    """Return the pattern of an expression, piece by piece; what is still to be printed is kept on a stack, so that
-    nesting has no limit."""
+    """Yield the pattern of an expression piece by piece; a stack holds what is still to be printed, so that nesting has
+    no limit."""
     stack: list[Iterator[_Item]] = [iter([(_PATTERN, expr)])]
     while stack:
         item = next(stack[-1], None)

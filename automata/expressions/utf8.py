@@ -53,8 +53,8 @@ def _state(continuation: int, ranges: Ranges, states: dict[tuple[int, Ranges], i
 
 
 def _digits(ranges: Ranges, block: int) -> list[tuple[int, int, Ranges]]:
-    """Cut numbers into digit and rest: (first digit, last digit, ranges of the rest), for each run of digits that
-    share one set of rests."""
+    """Cut numbers into digit and rest: (first digit, last digit, ranges of the rest), for each run of digits that share
+    one set of rests."""
     rests: dict[int, list[tuple[int, int]]] = {}
     whole = [(0, block - 1)]
     for low, high in ranges:

@@ -120,8 +120,8 @@ def _parser(pattern: str | re.Pattern[str], dialect: Dialect) -> Parser:
 
 
 def _anywhere(expr: Expr) -> Expr:
-    """Return a match of `expr` with any text around it. Alternatives with assertions go one by one, since what stands
-    around an assertion often resolves it."""
+    """Return a match of `expr` with any text around it. Alternatives with assertions are treated one by one, since what
+    surrounds an assertion often resolves it."""
     if not (isinstance(expr, Alternation) and holds_assertion(expr)):
         return ex.concat(ANY_TEXT, expr, ANY_TEXT)
     plain = [part for part in expr.parts if not holds_assertion(part)]
@@ -131,8 +131,8 @@ def _anywhere(expr: Expr) -> Expr:
 
 
 def _fewest(expr: Expr, end: int, depth: int = 0) -> Expr:
-    """Return an expression without what it may have more of at an end where any text may stand: `ab+` for `ab+c*` at
-    its last place, -1, so that no bound is counted up to in vain."""
+    """Return an expression with the fewest repetitions at an end next to any text: `ab+` for `ab+c*` at its last place,
+    -1, so that no bound is counted in vain."""
     if depth > _MAX_DEPTH:
         return expr
     if isinstance(expr, Alternation):

@@ -67,7 +67,7 @@ class CharacterReader:
         self.sets_flags = Flags()
 
     def error(self, reason: str, position: int | None = None) -> PatternError:
-        """Return the error to raise; at the present place if no other is given."""
+        """Return the error to raise, at the current position by default."""
         return PatternError(reason, self.pattern, self.position if position is None else position)
 
     def text(self, value: str, flags: Flags) -> Expr:
@@ -98,7 +98,7 @@ class CharacterReader:
         return expr.byte_ranges(rg.subtract(_ALL_BYTES, ranges) if negated else ranges)
 
     def escaped(self, flags: Flags) -> Expr:
-        """Return the character of the escape at this place."""
+        """Read an escape as a character."""
         start = self.position
         code = self.escaped_character()
         end, self.position = self.position, start
@@ -107,7 +107,7 @@ class CharacterReader:
         return result
 
     def escaped_character(self) -> int:
-        """Return the code point of the escape at this place, which it moves past."""
+        """Read an escape as a code point."""
         start = self.position
         letter = self.pattern[start + 1 : start + 2]
         if not letter:
@@ -130,7 +130,7 @@ class CharacterReader:
         return code
 
     def dialect_character(self, letter: str) -> int | None:
-        """Return the code point of an escape that only this dialect has; None where it has none."""
+        """Read an escape that only this dialect has as a code point; return None where there is none."""
         octal = OCTAL.match(self.pattern, self.position + 1)
         if octal:
             self.position = octal.end()
@@ -175,7 +175,7 @@ class CharacterReader:
         return code
 
     def character_set(self, flags: Flags) -> Expr:
-        """Return the set at this place."""
+        """Read a set."""
         start = self.position
         if flags is not self.sets_flags:
             self.sets, self.sets_flags = {}, flags
@@ -216,7 +216,7 @@ class CharacterReader:
         return result
 
     def set_member(self, flags: Flags) -> int | Ranges:
-        """Return one character's code point, or the ranges of a class."""
+        """Read a member of a set: one character's code point, or the ranges of a class."""
         char = self.pattern[self.position]
         if char == "[" and self.posix_classes and (match := _POSIX.match(self.pattern, self.position)):
             return self.posix_ranges(match, flags)
@@ -237,7 +237,7 @@ class CharacterReader:
         return self.escaped_character()
 
     def range_end(self, low: int, flags: Flags) -> int:
-        """Return the upper end of the range that starts at `low`, which is `low` itself where there is no range."""
+        """Read the upper end of the range that starts at `low`; return `low` itself where there is no range."""
         pattern, position = self.pattern, self.position
         if not pattern.startswith("-", position) or pattern.startswith("-]", position):
             return low
@@ -254,7 +254,7 @@ class CharacterReader:
     # Classes
 
     def posix_ranges(self, match: re.Match[str], flags: Flags) -> Ranges:
-        """Return the POSIX class at this place."""
+        """Read a POSIX class."""
         ranges = characters.posix_class(match[2], flags.unicode and not flags.raw_bytes)
         if ranges is None:
             raise self.error("no POSIX class has this name")
@@ -263,7 +263,7 @@ class CharacterReader:
         return rg.subtract(_universe(flags), ranges) if match[1] else ranges
 
     def property_ranges(self, flags: Flags) -> Ranges:
-        """Return the property at this place, or its complement."""
+        """Read a property, or its complement."""
         match = self.property_escape.match(self.pattern, self.position)
         ranges = unicode_properties.property_ranges(match[match.lastindex or 0]) if match else None
         if not match or ranges is None:
@@ -278,7 +278,7 @@ class CharacterReader:
         return rg.subtract(ALL_CHARACTERS, ranges) if negated else ranges
 
     def property(self, flags: Flags) -> Expr:
-        """Return one character with the property at this place."""
+        """Read a property as one character with it."""
         return expr.char_ranges(self.property_ranges(flags))
 
     def class_ranges(self, letter: str, flags: Flags) -> Ranges:

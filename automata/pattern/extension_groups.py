@@ -24,11 +24,11 @@ from automata.expressions import Expr, Literal, extensions
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What stood in a group.
+    """The content of a group.
 
     Attributes:
         alternatives: the items of each alternative; a run of plain characters is one item, and so is a group.
-        refuse: the error that says what is wrong with the group, to be raised.
+        refuse: makes the error that says what is wrong with the group.
     """
 
     alternatives: list[list[Expr]]
@@ -62,10 +62,10 @@ class Content:
         return language.value.decode()
 
     def nothing(self, name: str) -> None:
-        """Make sure that nothing stood in the group.
+        """Raise unless the group is empty.
 
         Raises:
-            PatternError: something did.
+            PatternError: it is not.
         """
         if self.alternatives != [[]]:
             raise self.refuse(f"{name} takes nothing between its brackets")

@@ -92,7 +92,7 @@ class GroupReader(CharacterReader):
         self.quantifiable = True
 
     def open(self, flags: Flags, end: int, build: Build | None = None) -> None:
-        """Open the group at this place; its content begins at `end`."""
+        """Open the group at the current position; its content begins at `end`."""
         self.groups.append(Group(self.position, flags, build))
         self.position = end
         self.quantifiable = False
@@ -115,7 +115,7 @@ class GroupReader(CharacterReader):
             self.read_flags(flags)
 
     def read_special_group(self, flags: Flags) -> bool:
-        """Read a comment or opens a group with a name; whether there is one."""
+        """Read a comment, or open a group with a name; return whether there is one."""
         if self.pattern.startswith("(?#", self.position):
             self.skip_comment()
             return True
@@ -148,7 +148,7 @@ class GroupReader(CharacterReader):
         self.position = end + 1
 
     def read_flags(self, flags: Flags) -> None:
-        """Open a group with flags, or sets those of the whole pattern."""
+        """Open a group with flags, or set those of the whole pattern."""
         match = _FLAGS.match(self.pattern, self.position)
         if match is None:
             raise self.error("this kind of group is unknown")

@@ -1,7 +1,7 @@
-"""The parser of Python's dialect: items, quantifiers and assertions. `automata.pattern` has the whole language.
+"""The parser of Python's dialect: items, quantifiers and assertions. `automata.pattern` describes the whole syntax.
 
-Runs of plain characters are taken in one step; everything else begins with a character that says how it is read
-(`Parser.readers`). Another dialect is a subclass that reads some of it differently.
+Runs of plain characters are read in one step; a special character selects its reader (`Parser.readers`). Another
+dialect is a subclass that reads some of it differently.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Parser(GroupReader):
     readers: ClassVar[Mapping[str, Callable[[Parser, Flags], None]]]
 
     def parse(self) -> Expr:
-        """Return the expression of the pattern, assertions unresolved."""
+        """Parse the pattern; assertions stay unresolved."""
         length = len(self.pattern)
         while self.position < length:
             flags = self.groups[-1].flags
@@ -48,7 +48,7 @@ class Parser(GroupReader):
         return self.close_group(self.groups[0])
 
     def skip(self) -> bool:
-        """Move past white space and comments of a verbose pattern; whether there were any."""
+        """Move past white space and comments of a verbose pattern; return whether there were any."""
         start = self.position
         skipped = _SKIPPED_VERBOSE.match(self.pattern, start)
         self.position = skipped.end() if skipped else start
@@ -57,7 +57,7 @@ class Parser(GroupReader):
     # Items
 
     def read_plain(self, flags: Flags) -> None:
-        """Return a run of plain characters; a quantifier after it belongs to the last one alone."""
+        """Read a run of plain characters; a quantifier after it belongs to the last one alone."""
         start = self.position
         match = (_PLAIN_VERBOSE if flags.verbose else _PLAIN).match(self.pattern, start)
         end = match.end() if match else start + 1
@@ -68,7 +68,7 @@ class Parser(GroupReader):
         self.position = end
 
     def read_itself(self, flags: Flags) -> None:
-        """Return a special character that means itself where it stands."""
+        """Read a special character that means itself where it stands."""
         self.add(self.text(self.pattern[self.position], flags))
         self.position += 1
 
@@ -97,7 +97,7 @@ class Parser(GroupReader):
             self.add(self.escaped(flags))
 
     def read_dialect_escape(self, letter: str, flags: Flags) -> bool:
-        """Read an escape that is no character and that only this dialect has; whether there is one."""
+        """Read an escape that is no character and that only this dialect has; return whether there is one."""
         if letter and letter in "AZ":
             self.add_anchor(TEXT_START if letter == "A" else TEXT_END, flags, 2)
             return True
@@ -181,25 +181,25 @@ Parser.readers = {
 
 @cache
 def line_start(line_ends: Ranges) -> Expr:
-    """Return where a line begins: not behind a character that ends none."""
+    """Return an assertion that holds where a line begins: not after a character that ends none."""
     return ex.lookbehind(ex.char_ranges(rg.subtract(ALL_CHARACTERS, line_ends)), negated=True)
 
 
 @cache
 def line_end(line_ends: Ranges) -> Expr:
-    """Return where a line ends: not before a character that ends none."""
+    """Return an assertion that holds where a line ends: not before a character that ends none."""
     return ex.lookahead(ex.char_ranges(rg.subtract(ALL_CHARACTERS, line_ends)), negated=True)
 
 
 @cache
 def before_last_line_feed() -> Expr:
-    """Return at the end of the text, or before a line feed that ends it."""
+    """Return an assertion that holds at the end of the text, or before a line feed that ends it."""
     return ex.lookahead(ex.char_set("\n", negated=True) | ("\n" + ANY_CHAR), negated=True)
 
 
 @cache
 def word_boundary(word: Ranges, negated: bool) -> Expr:
-    """Return where a word begins or ends, or (negated) where none does."""
+    """Return an assertion that holds where a word begins or ends, or (negated) where none does."""
     char = ex.char_ranges(word)
     behind, ahead = ex.lookbehind(char), ex.lookahead(char)
     not_behind, not_ahead = ex.lookbehind(char, negated=True), ex.lookahead(char, negated=True)

@@ -49,10 +49,10 @@ def explained(
     text = shortest_text(known, int(number[state]), found.work)
     after = f"after {shown(text)} "
     if unbounded.reason == "pops":
-        reason = f"{after}any number of rules can end at once: {_described(found, left)}, and each can go on as well"
+        reason = f"{after}any number of rules can end at once: {_described(found, left)}, and each can continue as well"
     else:
         reason = (
-            f"{after}two derivations go on, {_GROWS}: one is in {_described(found, left)}, "
+            f"{after}two derivations are open, {_GROWS}: one is in {_described(found, left)}, "
             f"the other in {_described(found, right)}"
         )
     name = found.rule_name(left[1])

@@ -1,4 +1,4 @@
-"""Questions about languages: is one in another, how many texts has it, which are they, what are some of them.
+"""Questions about languages: inclusion, size, texts in order, random texts.
 
     equivalent, includes, is_empty, is_finite      yes or no
     counterexample                                 the shortest text that a language lacks of another
@@ -7,14 +7,13 @@
     sample, random_strings                         random texts: uniform over texts, uniform over next bytes
 
 Every question takes an automaton or an expression, and every answer is exact. Texts are bytes, and so are lengths: a
-language may hold texts that are no UTF-8. The length in characters is a language, too: `language & ANY_CHAR.repeat(0,
-n)` is what of it has at most n characters (4 bytes each, at most).
+language may hold texts that are no UTF-8. `language & ANY_CHAR.repeat(0, n)` limits the length in characters.
 
-Where a language has labels (`automata.expressions.Label`), the yes and no questions take them for symbols like any
-other; questions about texts are refused, because a text has none.
+Where a language has labels (`automata.expressions.Label`), the yes and no questions treat them like any other symbol;
+questions about texts are refused, because a text has none.
 
-Rejected: OpenFst's `randgen` and `shortestpath` (their choice among equals is not specified, so neither a seed
-nor "the first in byte order" would mean the same in the next version; `randgen` is not uniform over texts).
+Rejected: OpenFst's `randgen` and `shortestpath` (their choice among equals is not specified, so neither a seed nor "the
+first in byte order" would mean the same in the next version; `randgen` is not uniform over texts).
 """
 
 from __future__ import annotations
@@ -56,19 +55,19 @@ def counterexample(big: RegularLanguage, small: RegularLanguage) -> bytes | None
 
 
 def is_empty(language: RegularLanguage) -> bool:
-    """Return whether no text at all is in the language."""
+    """Return whether no text is in the language."""
     return automaton_of(language).is_empty
 
 
 def is_finite(language: RegularLanguage) -> bool:
-    """Return whether the language has only so many texts."""
+    """Return whether the language has finitely many texts."""
     automaton = automaton_of(language)
-    # Every state of a trim automaton is on some way to an end, so any loop makes texts without end.
+    # Every state of a trim automaton is on a path to an end, so any cycle makes the language infinite.
     return len(bottom_up(automaton.num_states, *automaton.edges())) == automaton.num_states
 
 
 def shortest(language: RegularLanguage) -> bytes | None:
-    """Return the first in byte order among the shortest texts; None where there is none at all.
+    """Return the first in byte order among the shortest texts; None where there is no text.
 
     Raises:
         LabelledLanguage: the language has labels.
@@ -78,7 +77,7 @@ def shortest(language: RegularLanguage) -> bytes | None:
 
 
 def enumerate(language: RegularLanguage) -> Iterator[bytes]:  # noqa: A001
-    """Return every text of the language, by length and then in byte order; lazily, and without end where there is none.
+    """Yield every text of the language, by length and then in byte order, without end where the language is infinite.
 
     Raises:
         LabelledLanguage: the language has labels.
@@ -87,10 +86,10 @@ def enumerate(language: RegularLanguage) -> Iterator[bytes]:  # noqa: A001
 
 
 def count(language: RegularLanguage, max_length: int | None = None) -> int:
-    """Return the number of texts of at most `max_length` bytes; of all texts, if it is None. Exact, however large.
+    """Count the texts of at most `max_length` bytes, or all texts if it is None. Exact, however large.
 
     Raises:
-        InfiniteLanguage: there is no `max_length`, and no end of texts.
+        InfiniteLanguage: there is no `max_length`, and the language is infinite.
         LabelledLanguage: the language has labels.
     """
     automaton = _without_labels(language)
@@ -104,7 +103,7 @@ def count(language: RegularLanguage, max_length: int | None = None) -> int:
 
 
 def sample(language: RegularLanguage, number: int, *, length: int | range, seed: int) -> list[bytes]:
-    """Return random texts of the language, each of its texts of that length as likely as any other.
+    """Draw random texts of the language; all of its texts of that length are equally likely.
 
     Args:
         language: the language.
@@ -124,13 +123,14 @@ def sample(language: RegularLanguage, number: int, *, length: int | range, seed:
 
 
 def random_strings(language: RegularLanguage, count: int, *, seed: int, max_length: int = 64) -> list[bytes]:
-    """Return random texts of the language: each step takes any next byte, or the end where there can be one, alike.
+    """Draw random texts of the language: at each step all next bytes, and the end where a text may end, are equally
+    likely.
 
     Args:
         language: the language.
         count: how many texts; they may repeat.
         seed: the same seed gives the same texts.
-        max_length: from this length on, a text takes the shortest way to an end.
+        max_length: from this length on, a text takes a shortest path to an end.
 
     Raises:
         EmptyLanguage: there is no text.

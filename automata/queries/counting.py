@@ -1,17 +1,17 @@
 """How many texts of each length a language has, and which text has which number; exact, in whole numbers.
 
 The number of texts of n bytes that lead from a state to an end is the sum of those of n - 1 bytes over its arcs, so one
-product with the sparse matrix of arcs gives one length more: linear in the length and in the arcs. Numbers are int64
-as long as no sum of theirs can overflow, and Python's unbounded integers from there on.
+product with the sparse matrix of arcs gives one length more: linear in the length and in the arcs. Numbers are int64 as
+long as no sum of theirs can overflow, and Python's unbounded integers after that.
 
     lengths(automaton)          for each length the number of texts from every state, `[Q]`
     total(automaton)            the number of all texts of a finite language
-    Unranking(automaton, ...)    the texts of some lengths by number: by length, then in byte order
+    Unranking(automaton, ...)   the texts of some lengths by number: by length, then in byte order
 
-A text drawn uniformly is the text of a number drawn uniformly; no probability is ever computed.
+A uniform random text is the text of a uniform random number; no probability is ever computed.
 
 Rejected: floating-point weights (not uniform, and they overflow at 300 bytes); a matrix power (it is dense: cubic in
-the states, where lengths that people ask for are some hundreds).
+the states, where lengths in practice are some hundreds).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def lengths(automaton: ByteAutomaton) -> Iterator[Numbers]:
 
 
 def total(automaton: ByteAutomaton) -> int | None:
-    """Return the number of all texts; None if there is no end of them. One sum for each state, whatever the lengths."""
+    """Count all texts; None if the language is infinite. One sum for each state, whatever the lengths."""
     source, target, weight = _weighted(automaton)
     order = bottom_up(automaton.num_states, source.astype(np.int32), target.astype(np.int32))
     if len(order) < automaton.num_states:

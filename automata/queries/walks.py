@@ -1,8 +1,8 @@
-"""Ways through a byte automaton, one byte at a time.
+"""Paths through a byte automaton, one byte at a time.
 
-    Walks       the arcs of each state in byte order, and the shortest way from each state to an end
+    Walks       the arcs of each state in byte order, and a shortest path from each state to an end
 
-What is asked of one state is worked out when it is first asked: most walks see few of the states.
+The arcs of a state are listed when they are first needed: most walks see few of the states.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Run = tuple[int, int, int]
 
 
 class Walks:
-    """The ways through an automaton that has no labels."""
+    """The paths through an automaton without labels."""
 
     def __init__(self, automaton: ByteAutomaton) -> None:
         self.start = automaton.start
@@ -63,8 +63,7 @@ class Walks:
         return bytes(text)
 
     def random(self, generator: random.Random, max_length: int) -> bytes:
-        """Return a random text from the start: any next byte, or the end where there can be one, is as likely as
-        another."""
+        """Draw a random text from the start: all next bytes, and the end where a text may end, are equally likely."""
         text, state = bytearray(), self.start
         while len(text) < max_length:
             arcs = list(self.arcs(state))
@@ -76,7 +75,7 @@ class Walks:
         return bytes(text) + self.finish(state)
 
     def texts(self) -> Iterator[bytes]:
-        """Return every text, by length and then in byte order."""
+        """Yield every text, by length and then in byte order."""
         source, target = self._arcs.source, self._arcs.target
         # possible[n][state] is whether some text of just n bytes leads from the state to an end. A language without
         # end has such a state for every n, and a finite one has none from some n on.
@@ -90,7 +89,7 @@ class Walks:
             here = before
 
     def _of_length(self, length: int, possible: list[bytes]) -> Iterator[bytes]:
-        """Return the texts of one length in byte order, without a step that leads to none."""
+        """Yield the texts of one length in byte order, without a step that leads to none."""
         if not possible[length][self.start]:
             return
         if length == 0:
