@@ -14,11 +14,6 @@ PACKAGES = ["automata", "tokenfst", "constraints", "decoding"]
 READING = "any_kind applicators arrays counts dialects evaluated numbers objects references site texts unevaluated"
 KNOWN = [
     {f"constraints.json_schema.reading.{name}" for name in READING.split()},
-    {
-        f"tokenfst.{name}"
-        for name in ["automaton", "counted.automaton", "pushdown.automaton", "pushdown.storage", "storage"]
-    },
-    {"tokenfst.canonical.automaton", "tokenfst.canonical.storage"},
 ]
 
 
