@@ -81,7 +81,7 @@ def _pushdown(layout: GrammarLayout, work: Work) -> PushdownAutomaton:
 
 
 def _error(wrong: int, place: int, other_place: int, rules: tuple[int, ...]) -> ValueError:
-    """Return the error for a defect, as the native core numbers it (`native/automata/nested/assembly.h`)."""
+    """Return the error for a defect, as the native core numbers it (`native/automata/visibly_pushdown/assembly.h`)."""
     rule, other = rules[place], rules[other_place]
     return ValueError(
         {

@@ -40,7 +40,7 @@ class GrammarLayout:
     Attributes:
         rules: R numbers of the grammar's rules, the start first.
         labels: L names, ascending.
-        tables: the tables, see `native/automata/nested/layout.h`.
+        tables: the tables, see `native/automata/visibly_pushdown/layout.h`.
     """
 
     rules: tuple[int, ...]

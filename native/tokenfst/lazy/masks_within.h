@@ -53,8 +53,8 @@ class MasksWithin {
     distances_.follow();
     return distances_.distance(at.state, at.top);
   }
-  // Writes the mask of the tokens of a row that are less than `limit` from the end. Returns whether all tokens of the row
-  // are.
+  // Writes the mask of the tokens of a row that are less than `limit` from the end. Returns whether all tokens of the
+  // row are.
   bool write(const RowPointer& row, const Configuration& at, int64_t limit, std::span<const FirstToken> first,
              std::span<uint32_t> out);
   void clear();

@@ -1,9 +1,9 @@
 // LazyNetwork: a network of nested rules as one non-deterministic automaton, whose arcs are read one state at a time.
 //
-// A network that has been laid out (`automata/nested/layout.h`) consists of chains of bytes, copies of pieces, epsilon
-// arcs, calls and ends. Each of these is stored once, however often a piece is copied, and arcs are made as they are
-// needed. States that lead to no end are left out: each state that is kept is coaccessible. States are numbered in this
-// order: those of the network, those inside chains, those inside copies, and those of blocks:
+// A network that has been laid out (`automata/visibly_pushdown/layout.h`) consists of chains of bytes, copies of
+// pieces, epsilon arcs, calls and ends. Each of these is stored once, however often a piece is copied, and arcs are
+// made as they are needed. States that lead to no end are left out: each state that is kept is coaccessible. States are
+// numbered in this order: those of the network, those inside chains, those inside copies, and those of blocks:
 //
 //     block    the states of a counter's piece after a given number of units. It is made when the unit before it first
 //              ends, so a bound costs nothing where it is not reached. Numbers so far from their bounds that no token
@@ -16,7 +16,7 @@
 #include <span>
 
 #include "automata/byte_tables.h"
-#include "automata/nested/layout.h"
+#include "automata/visibly_pushdown/layout.h"
 #include "support/csr.h"
 
 namespace tokenfst {

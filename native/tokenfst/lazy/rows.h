@@ -9,8 +9,8 @@
 //     RowCache    rows by state; and by context, a state and as much of the stack as was looked at, since symbols below
 //                 that make no difference
 //
-// Rejected: keeping all masks as words (16 KiB to be written for each of them with 128,000 tokens, to allow one); evicting
-// the oldest row (contexts share parts): RE2, too, forgets all of its states at once.
+// Rejected: keeping all masks as words (16 KiB to be written for each of them with 128,000 tokens, to allow one);
+// evicting the oldest row (contexts share parts): RE2, too, forgets all of its states at once.
 #pragma once
 
 #include <cstdint>

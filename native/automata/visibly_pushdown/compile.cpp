@@ -1,8 +1,8 @@
-#include "automata/nested/compile.h"
+#include "automata/visibly_pushdown/compile.h"
 
 #include <utility>
 
-#include "automata/nested/exits.h"
+#include "automata/visibly_pushdown/exits.h"
 
 namespace automata {
 

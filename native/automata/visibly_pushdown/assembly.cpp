@@ -1,4 +1,4 @@
-#include "automata/nested/assembly.h"
+#include "automata/visibly_pushdown/assembly.h"
 
 #include <algorithm>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-#include "automata/nested/layout.h"
+#include "automata/visibly_pushdown/layout.h"
 
 #include <limits>
 

@@ -7,7 +7,7 @@
 // calls of one rule with equal continuations share a symbol, and at most one step applies in any configuration.
 #pragma once
 
-#include "automata/nested/determinize.h"
+#include "automata/visibly_pushdown/determinize.h"
 #include "support/matrix.h"
 
 namespace automata {

@@ -1,4 +1,4 @@
-#include "automata/nested/exits.h"
+#include "automata/visibly_pushdown/exits.h"
 
 #include <algorithm>
 

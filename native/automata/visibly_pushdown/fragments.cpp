@@ -1,4 +1,4 @@
-#include "automata/nested/fragments.h"
+#include "automata/visibly_pushdown/fragments.h"
 
 #include <algorithm>
 

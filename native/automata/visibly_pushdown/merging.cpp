@@ -1,4 +1,4 @@
-#include "automata/nested/merging.h"
+#include "automata/visibly_pushdown/merging.h"
 
 #include "automata/arc_rows.h"
 #include "automata/distance.h"

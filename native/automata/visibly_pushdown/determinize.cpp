@@ -1,4 +1,4 @@
-#include "automata/nested/determinize.h"
+#include "automata/visibly_pushdown/determinize.h"
 
 #include <utility>
 
@@ -6,7 +6,7 @@
 #include "automata/determinize.h"
 #include "automata/intervals.h"
 #include "automata/minimize.h"
-#include "automata/nested/merging.h"
+#include "automata/visibly_pushdown/merging.h"
 
 namespace automata {
 

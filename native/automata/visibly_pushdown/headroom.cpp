@@ -1,4 +1,4 @@
-#include "automata/nested/headroom.h"
+#include "automata/visibly_pushdown/headroom.h"
 
 #include <algorithm>
 

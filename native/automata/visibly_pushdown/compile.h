@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "automata/nested/headroom.h"
+#include "automata/visibly_pushdown/headroom.h"
 
 namespace automata {
 

@@ -1,4 +1,4 @@
-#include "automata/nested/paths.h"
+#include "automata/visibly_pushdown/paths.h"
 
 #include <algorithm>
 #include <ranges>

@@ -16,7 +16,7 @@
 
 #include "automata/arc_rows.h"
 #include "automata/byte_tables.h"
-#include "automata/nested/layout.h"
+#include "automata/visibly_pushdown/layout.h"
 
 namespace automata {
 

@@ -5,9 +5,9 @@
 #include <tuple>
 
 #include "automata/bindings.h"
-#include "automata/nested/compile.h"
-#include "automata/nested/fragments.h"
-#include "automata/nested/paths.h"
+#include "automata/visibly_pushdown/compile.h"
+#include "automata/visibly_pushdown/fragments.h"
+#include "automata/visibly_pushdown/paths.h"
 #include "bindings/arrays.h"
 #include "bindings/errors.h"
 
@@ -209,7 +209,7 @@ auto piece_of_automaton(const ByteTables& automaton, int32_t start, Budget& budg
 
 }  // namespace
 
-void bind_nested(nb::module_& m) {
+void bind_visibly_pushdown(nb::module_& m) {
   nb::class_<NestedLayout>(m, "VisiblyPushdownLayout", "The rules of a network as one non-deterministic automaton.")
       .def(nb::new_(&layout_of), "num_states"_a, "num_labels"_a, "starts"_a, "first_exit"_a, "text"_a, "text_offsets"_a,
            "chains"_a, "piece_states"_a, "piece_arc_offsets"_a, "piece_arcs"_a, "piece_epsilon_offsets"_a,

@@ -14,7 +14,7 @@
 // with room that is nearer to the end.
 #pragma once
 
-#include "automata/nested/assembly.h"
+#include "automata/visibly_pushdown/assembly.h"
 
 namespace automata {
 

@@ -11,7 +11,7 @@
 #include <span>
 
 #include "automata/byte_tables.h"
-#include "automata/nested/layout.h"
+#include "automata/visibly_pushdown/layout.h"
 
 namespace automata {
 

@@ -6,7 +6,7 @@
 // do.
 #pragma once
 
-#include "automata/nested/assembly.h"
+#include "automata/visibly_pushdown/assembly.h"
 
 namespace automata {
 
