@@ -314,7 +314,7 @@ def clashing_class(tables: PushdownTables, budget: automata._native.Budget) -> i
 
 def pop_distances(tables: PushdownTables, budget: automata._native.Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
     """
-    Return how many tokens it takes until a symbol has been popped: ways, nodes, and where those of each symbol begin.
+    Return how many tokens it takes until a symbol has been popped: pop_distances, nodes, and where those of each symbol begin.
     """
 
 class PushdownState(StateObject):

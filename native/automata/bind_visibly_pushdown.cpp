@@ -1,4 +1,4 @@
-// Bindings of networks of nested rules: their layout, the automata made from it, and counted paths.
+// Bindings of visibly pushdown grammars: their layout, the automata made from it, and counted paths.
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ using namespace nanobind::literals;
 // Requires pairs of states to lie within one rule each; rules are runs of states.
 class RulesOfStates {
  public:
-  explicit RulesOfStates(const NestedLayout& layout) : num_states_(layout.num_states) {
+  explicit RulesOfStates(const VisiblyPushdownLayout& layout) : num_states_(layout.num_states) {
     const auto& starts = layout.starts;
     require(!starts.empty() && starts.front() == kLastState + 1, "there is no first rule, or it begins elsewhere");
     for (size_t rule = 1; rule < starts.size(); ++rule)
@@ -48,23 +48,23 @@ class RulesOfStates {
   std::vector<int32_t> rule_of_;
 };
 
-void require_pieces(const NestedLayout& layout) {
-  const size_t num_pieces = layout.piece_states.size();
-  require_offsets(layout.piece_arc_offsets, num_pieces, layout.piece_arcs.size(), "`piece_arc_offsets`");
-  require_offsets(layout.piece_epsilon_offsets, num_pieces, layout.piece_epsilon.size(), "`piece_epsilon_offsets`");
-  for (int32_t piece = 0; piece < layout.num_pieces(); ++piece) {
-    const int32_t num_states = layout.piece_states[piece];
-    require(num_states >= 2, "a piece has a start and an end");
-    require_ranges(layout.arcs_of(piece), num_states, layout.num_labels);
-    require_edges(layout.epsilon_of(piece), num_states);
+void require_fragments(const VisiblyPushdownLayout& layout) {
+  const size_t num_fragments = layout.fragment_states.size();
+  require_offsets(layout.fragment_arc_offsets, num_fragments, layout.fragment_arcs.size(), "`fragment_arc_offsets`");
+  require_offsets(layout.fragment_epsilon_offsets, num_fragments, layout.fragment_epsilon.size(), "`fragment_epsilon_offsets`");
+  for (int32_t fragment = 0; fragment < layout.num_fragments(); ++fragment) {
+    const int32_t num_states = layout.fragment_states[fragment];
+    require(num_states >= 2, "a fragment has a start and an end");
+    require_ranges(layout.arcs_of(fragment), num_states, layout.num_labels);
+    require_edges(layout.epsilon_of(fragment), num_states);
     const auto is_apart = [](const auto& arc) { return arc.source != 1 && arc.target != 0; };
     require(
-        std::ranges::all_of(layout.arcs_of(piece), is_apart) && std::ranges::all_of(layout.epsilon_of(piece), is_apart),
-        "an arc of a piece leads into its start or out of its end");
+        std::ranges::all_of(layout.arcs_of(fragment), is_apart) && std::ranges::all_of(layout.epsilon_of(fragment), is_apart),
+        "an arc of a fragment leads into its start or out of its end");
   }
 }
 
-void require_calls(const NestedLayout& layout, const RulesOfStates& rules) {
+void require_calls(const VisiblyPushdownLayout& layout, const RulesOfStates& rules) {
   const auto num_targets = static_cast<int64_t>(layout.targets.size());
   for (const Call& call : layout.calls) {
     require_within(call.rule, 1, layout.num_rules(), "rule that is called");
@@ -83,12 +83,12 @@ void require_calls(const NestedLayout& layout, const RulesOfStates& rules) {
   }
 }
 
-void require_counters(const NestedLayout& layout, const RulesOfStates& rules) {
+void require_counters(const VisiblyPushdownLayout& layout, const RulesOfStates& rules) {
   const auto num_numbers = static_cast<int64_t>(layout.numbers.size());
   for (const Counter& counter : layout.counters) {
     rules.require_edge(counter.entered, counter.end);
-    require_within(counter.piece, 0, layout.num_pieces(), "piece");
-    const int64_t num_states = layout.piece_states[counter.piece];
+    require_within(counter.fragment, 0, layout.num_fragments(), "fragment");
+    const int64_t num_states = layout.fragment_states[counter.fragment];
     require_within(counter.entry, 0, num_states, "entry");
     require(counter.low >= 0 && counter.high >= kNone, "a bound is negative");
     require(0 <= counter.first_number && counter.first_number + num_states <= num_numbers, "a counter has no numbers");
@@ -102,7 +102,7 @@ void require_numbers(std::span<const CountedState> numbers) {
   }
 }
 
-void require_layout(const NestedLayout& layout) {
+void require_layout(const VisiblyPushdownLayout& layout) {
   const RulesOfStates rules(layout);
   require(layout.num_labels >= 0, "there are no negative numbers of labels");
   require(layout.first_exit.size() == layout.starts.size() + 1 && layout.first_exit[0] == 0 && layout.first_exit[1] > 0,
@@ -116,15 +116,15 @@ void require_layout(const NestedLayout& layout) {
   require_offsets(layout.text_offsets, layout.chains.size(), layout.text.size(), "`text_offsets`");
   for (const Edge& chain : layout.chains) rules.require_edge(chain.source, chain.target);
   for (const Edge& edge : layout.epsilon) rules.require_edge(edge.source, edge.target);
-  require_pieces(layout);
+  require_fragments(layout);
   for (const Copy& copy : layout.copies) {
-    require_within(copy.piece, 0, layout.num_pieces(), "piece");
+    require_within(copy.fragment, 0, layout.num_fragments(), "fragment");
     rules.require_edge(copy.source, copy.target);
   }
   require_calls(layout, rules);
   for (const Prepared& prepared : layout.prepared) {
     require_within(prepared.rule, 1, layout.num_rules(), "prepared rule");
-    require_within(prepared.piece, 0, layout.num_pieces(), "piece");
+    require_within(prepared.fragment, 0, layout.num_fragments(), "fragment");
   }
   require_counters(layout, rules);
   require_numbers(layout.numbers);
@@ -136,23 +136,24 @@ auto copied(const Records& records) {
   return std::vector(records.begin(), records.end());
 }
 
-NestedLayout layout_of(int32_t num_states, int32_t num_labels, Values<int32_t> starts, Values<int32_t> first_exit,
-                       Values<uint8_t> text, Values<int32_t> text_offsets, Records<Edge> chains,
-                       Values<int32_t> piece_states, Values<int32_t> piece_arc_offsets, Records<Range> piece_arcs,
-                       Values<int32_t> piece_epsilon_offsets, Records<Edge> piece_epsilon, Records<Copy> copies,
-                       Records<Edge> epsilon, Records<Call> calls, Values<int32_t> targets, Records<RuleEnd> ends,
-                       Records<Prepared> prepared, Records<Counter> counters, Records<CountedState> numbers,
-                       Budget& budget) {
-  budget.charge(text.size() + 16 * piece_arcs.size() + 8 * (chains.size() + piece_epsilon.size() + epsilon.size()) +
+VisiblyPushdownLayout layout_of(int32_t num_states, int32_t num_labels, Values<int32_t> starts,
+                                Values<int32_t> first_exit, Values<uint8_t> text, Values<int32_t> text_offsets,
+                                Records<Edge> chains, Values<int32_t> fragment_states, Values<int32_t> fragment_arc_offsets,
+                                Records<Range> fragment_arcs, Values<int32_t> fragment_epsilon_offsets,
+                                Records<Edge> fragment_epsilon, Records<Copy> copies, Records<Edge> epsilon,
+                                Records<Call> calls, Values<int32_t> targets, Records<RuleEnd> ends,
+                                Records<Prepared> prepared, Records<Counter> counters, Records<CountedState> numbers,
+                                Budget& budget) {
+  budget.charge(text.size() + 16 * fragment_arcs.size() + 8 * (chains.size() + fragment_epsilon.size() + epsilon.size()) +
                 12 * (copies.size() + calls.size() + numbers.size()) + 4 * targets.size() +
                 4 * static_cast<size_t>(std::max(num_states, 0)));
-  NestedLayout layout;
+  VisiblyPushdownLayout layout;
   layout.num_states = num_states, layout.num_labels = num_labels;
   layout.starts = copied(starts), layout.first_exit = copied(first_exit);
   layout.text = copied(text), layout.text_offsets = copied(text_offsets), layout.chains = copied(chains);
-  layout.piece_states = copied(piece_states);
-  layout.piece_arc_offsets = copied(piece_arc_offsets), layout.piece_arcs = copied(piece_arcs);
-  layout.piece_epsilon_offsets = copied(piece_epsilon_offsets), layout.piece_epsilon = copied(piece_epsilon);
+  layout.fragment_states = copied(fragment_states);
+  layout.fragment_arc_offsets = copied(fragment_arc_offsets), layout.fragment_arcs = copied(fragment_arcs);
+  layout.fragment_epsilon_offsets = copied(fragment_epsilon_offsets), layout.fragment_epsilon = copied(fragment_epsilon);
   layout.copies = copied(copies), layout.epsilon = copied(epsilon);
   layout.calls = copied(calls), layout.targets = copied(targets), layout.ends = copied(ends);
   layout.prepared = copied(prepared), layout.counters = copied(counters), layout.numbers = copied(numbers);
@@ -162,15 +163,15 @@ NestedLayout layout_of(int32_t num_states, int32_t num_labels, Values<int32_t> s
 
 // Automata.
 
-ByteTables regular_of(const NestedLayout& layout, int64_t max_states, int64_t dense_bytes, Budget& budget) {
+ByteTables regular_of(const VisiblyPushdownLayout& layout, int64_t max_states, int64_t dense_bytes, Budget& budget) {
   require(layout.num_rules() == 1 && layout.counters.empty(), "there are several rules, or something is counted");
   return unlocked([&] { return regular(layout, max_states, dense_bytes, budget); });
 }
 
 // Return the fault (0 for none) and the two rules concerned, whether there is a text, and the tables of the automaton.
-auto compile_of(const NestedLayout& layout, int64_t max_states, Budget& budget) {
+auto compile_of(const VisiblyPushdownLayout& layout, int64_t max_states, Budget& budget) {
   require(layout.counters.empty(), "something is counted");
-  NestedAutomaton found = unlocked([&] { return compile(layout, max_states, budget); });
+  VisiblyPushdownAutomaton found = unlocked([&] { return compile(layout, max_states, budget); });
   const auto [fault, rule, other] = found.fault;
   return std::tuple(std::tuple(static_cast<int32_t>(fault), rule, other), found.has_text, array_of(found.byte_class),
                     array(std::move(found.step_offsets)), array(std::move(found.pops)), array(std::move(found.pushes)),
@@ -201,40 +202,41 @@ ByteTables expanded_paths_of(const ByteTables& automaton, Records<CountedState> 
   return unlocked([&] { return expanded_paths(automaton, numbers, start, {low, high}, dense_bytes, budget); });
 }
 
-auto piece_of_automaton(const ByteTables& automaton, int32_t start, Budget& budget) {
+auto fragment_of_automaton(const ByteTables& automaton, int32_t start, Budget& budget) {
   require_within(start, 0, automaton.num_states(), "start");
-  NfaFragment piece = nfa_fragment(automaton, start, budget);
-  return std::tuple(piece.num_states, records(piece.arcs), records(piece.epsilon), array(std::move(piece.state_of)));
+  NfaFragment fragment = nfa_fragment(automaton, start, budget);
+  return std::tuple(fragment.num_states, records(fragment.arcs), records(fragment.epsilon), array(std::move(fragment.state_of)));
 }
 
 }  // namespace
 
 void bind_visibly_pushdown(nb::module_& m) {
-  nb::class_<NestedLayout>(m, "VisiblyPushdownLayout", "The rules of a network as one non-deterministic automaton.")
+  nb::class_<VisiblyPushdownLayout>(m, "VisiblyPushdownLayout",
+                                    "The rules of a network as one non-deterministic automaton.")
       .def(nb::new_(&layout_of), "num_states"_a, "num_labels"_a, "starts"_a, "first_exit"_a, "text"_a, "text_offsets"_a,
-           "chains"_a, "piece_states"_a, "piece_arc_offsets"_a, "piece_arcs"_a, "piece_epsilon_offsets"_a,
-           "piece_epsilon"_a, "copies"_a, "epsilon"_a, "calls"_a, "targets"_a, "ends"_a, "prepared"_a, "counters"_a,
+           "chains"_a, "fragment_states"_a, "fragment_arc_offsets"_a, "fragment_arcs"_a, "fragment_epsilon_offsets"_a,
+           "fragment_epsilon"_a, "copies"_a, "epsilon"_a, "calls"_a, "targets"_a, "ends"_a, "prepared"_a, "counters"_a,
            "numbers"_a, "budget"_a)
-      .def_ro("num_states", &NestedLayout::num_states)
-      .def_ro("num_labels", &NestedLayout::num_labels)
-      .def_prop_ro("starts", &shown<&NestedLayout::starts>)
-      .def_prop_ro("first_exit", &shown<&NestedLayout::first_exit>)
-      .def_prop_ro("text", &shown<&NestedLayout::text>)
-      .def_prop_ro("text_offsets", &shown<&NestedLayout::text_offsets>)
-      .def_prop_ro("chains", &shown<&NestedLayout::chains>)
-      .def_prop_ro("piece_states", &shown<&NestedLayout::piece_states>)
-      .def_prop_ro("piece_arc_offsets", &shown<&NestedLayout::piece_arc_offsets>)
-      .def_prop_ro("piece_arcs", &shown<&NestedLayout::piece_arcs>)
-      .def_prop_ro("piece_epsilon_offsets", &shown<&NestedLayout::piece_epsilon_offsets>)
-      .def_prop_ro("piece_epsilon", &shown<&NestedLayout::piece_epsilon>)
-      .def_prop_ro("copies", &shown<&NestedLayout::copies>)
-      .def_prop_ro("epsilon", &shown<&NestedLayout::epsilon>)
-      .def_prop_ro("calls", &shown<&NestedLayout::calls>)
-      .def_prop_ro("targets", &shown<&NestedLayout::targets>)
-      .def_prop_ro("ends", &shown<&NestedLayout::ends>)
-      .def_prop_ro("prepared", &shown<&NestedLayout::prepared>)
-      .def_prop_ro("counters", &shown<&NestedLayout::counters>)
-      .def_prop_ro("numbers", &shown<&NestedLayout::numbers>);
+      .def_ro("num_states", &VisiblyPushdownLayout::num_states)
+      .def_ro("num_labels", &VisiblyPushdownLayout::num_labels)
+      .def_prop_ro("starts", &shown<&VisiblyPushdownLayout::starts>)
+      .def_prop_ro("first_exit", &shown<&VisiblyPushdownLayout::first_exit>)
+      .def_prop_ro("text", &shown<&VisiblyPushdownLayout::text>)
+      .def_prop_ro("text_offsets", &shown<&VisiblyPushdownLayout::text_offsets>)
+      .def_prop_ro("chains", &shown<&VisiblyPushdownLayout::chains>)
+      .def_prop_ro("fragment_states", &shown<&VisiblyPushdownLayout::fragment_states>)
+      .def_prop_ro("fragment_arc_offsets", &shown<&VisiblyPushdownLayout::fragment_arc_offsets>)
+      .def_prop_ro("fragment_arcs", &shown<&VisiblyPushdownLayout::fragment_arcs>)
+      .def_prop_ro("fragment_epsilon_offsets", &shown<&VisiblyPushdownLayout::fragment_epsilon_offsets>)
+      .def_prop_ro("fragment_epsilon", &shown<&VisiblyPushdownLayout::fragment_epsilon>)
+      .def_prop_ro("copies", &shown<&VisiblyPushdownLayout::copies>)
+      .def_prop_ro("epsilon", &shown<&VisiblyPushdownLayout::epsilon>)
+      .def_prop_ro("calls", &shown<&VisiblyPushdownLayout::calls>)
+      .def_prop_ro("targets", &shown<&VisiblyPushdownLayout::targets>)
+      .def_prop_ro("ends", &shown<&VisiblyPushdownLayout::ends>)
+      .def_prop_ro("prepared", &shown<&VisiblyPushdownLayout::prepared>)
+      .def_prop_ro("counters", &shown<&VisiblyPushdownLayout::counters>)
+      .def_prop_ro("numbers", &shown<&VisiblyPushdownLayout::numbers>);
   m.def("compile_regular", &regular_of, "layout"_a, "max_states"_a, "dense_bytes"_a, "budget"_a,
         "Return the minimal automaton of a layout of one rule.");
   m.def("compile_visibly_pushdown", &compile_of, "layout"_a, "max_states"_a, "budget"_a,
@@ -244,8 +246,8 @@ void bind_visibly_pushdown(nb::module_& m) {
         "Return whether numbers of counted states are exact, and the least and the most from each state, `[Q]` each.");
   m.def("expanded_paths", &expanded_paths_of, "automaton"_a, "numbers"_a, "start"_a, "low"_a, "high"_a, "dense_bytes"_a,
         "budget"_a, "Return the minimal automaton of the texts with a number of counted states in a range.");
-  m.def("nfa_fragment", &piece_of_automaton, "automaton"_a, "start"_a, "budget"_a,
-        "Return the number of states, the arcs and the epsilon arcs of a piece, and its state for each of the "
+  m.def("nfa_fragment", &fragment_of_automaton, "automaton"_a, "start"_a, "budget"_a,
+        "Return the number of states, the arcs and the epsilon arcs of a fragment, and its state for each of the "
         "automaton's.");
 }
 

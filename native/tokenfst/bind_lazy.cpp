@@ -75,7 +75,7 @@ Shared from_pushdown(SharedTexts texts, std::shared_ptr<const automata::Pushdown
 }
 
 // None if sets of states would not be exact.
-std::optional<Shared> from_network(SharedTexts texts, const automata::NestedLayout& layout, int64_t max_rows,
+std::optional<Shared> from_network(SharedTexts texts, const automata::VisiblyPushdownLayout& layout, int64_t max_rows,
                                    Budget& work) {
   require(layout.num_labels == 0, "the rules have labels");
   bool is_exact = true;

@@ -8,8 +8,8 @@ namespace automata {
 
 namespace {
 
-void write(const AssembledStates& states, AssembledSteps&& steps, NestedAutomaton& found, Budget& budget) {
-  NestedHeadroom headroom = headrooms(states, steps, budget);
+void write(const AssembledStates& states, AssembledSteps&& steps, VisiblyPushdownAutomaton& found, Budget& budget) {
+  ExitHeadroom headroom = headrooms(states, steps, budget);
   headroom.of_state.push_back(0);
   found.num_states = static_cast<int32_t>(headroom.of_state.size());
   found.byte_class = steps.byte_class;
@@ -23,8 +23,8 @@ void write(const AssembledStates& states, AssembledSteps&& steps, NestedAutomato
 
 }  // namespace
 
-NestedAutomaton compile(const NestedLayout& layout, int64_t max_states, Budget& budget) {
-  NestedAutomaton found;
+VisiblyPushdownAutomaton compile(const VisiblyPushdownLayout& layout, int64_t max_states, Budget& budget) {
+  VisiblyPushdownAutomaton found;
   DeterministicRules rules = determinize(layout, max_states, budget);
   found.has_text = rules.has_text[0];
   if (!found.has_text) return found;

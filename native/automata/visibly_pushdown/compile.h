@@ -9,7 +9,7 @@ namespace automata {
 
 // The tables of `automata/pushdown/pushdown_tables.h`, whose sequences are empty or one symbol: symbol s is sequence
 // s + 1.
-struct NestedAutomaton {
+struct VisiblyPushdownAutomaton {
   Fault fault;             // if there is a fault, the rest is empty
   bool has_text = false;   // if not, the rest is empty
   int32_t num_states = 0;  // including the one after the end of the text; state 0 is the start
@@ -20,6 +20,6 @@ struct NestedAutomaton {
 };
 
 // Throw LimitExceeded past `max_states`.
-NestedAutomaton compile(const NestedLayout& layout, int64_t max_states, Budget& budget);
+VisiblyPushdownAutomaton compile(const VisiblyPushdownLayout& layout, int64_t max_states, Budget& budget);
 
 }  // namespace automata

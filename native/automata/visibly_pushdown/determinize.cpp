@@ -15,7 +15,7 @@ namespace {
 // A network whose chains and copies are written out, with arcs over the symbols of its rules.
 class SymbolNfa {
  public:
-  SymbolNfa(const NestedLayout& layout, Budget& budget)
+  SymbolNfa(const VisiblyPushdownLayout& layout, Budget& budget)
       : has_text(budget),
         layout_(layout),
         all_(written(layout, num_symbol_arcs(layout) + 256, budget)),
@@ -43,7 +43,7 @@ class SymbolNfa {
   Vector<uint8_t> has_text;
 
  private:
-  static size_t num_symbol_arcs(const NestedLayout& layout) {
+  static size_t num_symbol_arcs(const VisiblyPushdownLayout& layout) {
     return layout.starts.size() + layout.ends.size() + layout.calls.size() + layout.targets.size();
   }
   int32_t exit_symbol(int32_t exit) const { return 2 * layout_.num_rules() + exit; }
@@ -63,7 +63,7 @@ class SymbolNfa {
   void add_cuts() {
     bool cuts[257] = {};
     for (const Prepared& prepared : layout_.prepared) {
-      for (const Range& arc : layout_.arcs_of(prepared.piece)) {
+      for (const Range& arc : layout_.arcs_of(prepared.fragment)) {
         if (arc.low < kFirstLabel) cuts[arc.low] = cuts[arc.high + 1] = true;
       }
     }
@@ -74,7 +74,7 @@ class SymbolNfa {
     }
   }
 
-  const NestedLayout& layout_;
+  const VisiblyPushdownLayout& layout_;
   WrittenLayout all_;
   const int32_t first_symbol_;
 };
@@ -82,8 +82,8 @@ class SymbolNfa {
 // Inserts the states of prepared rules between their starts and their ends.
 class PreparedRules {
  public:
-  PreparedRules(const NestedLayout& layout, const Vector<int32_t>& symbol_of, int32_t start, Transitions& automaton,
-                Budget& budget)
+  PreparedRules(const VisiblyPushdownLayout& layout, const Vector<int32_t>& symbol_of, int32_t start,
+                Transitions& automaton, Budget& budget)
       : layout_(layout),
         symbol_of_(symbol_of),
         automaton_(automaton),
@@ -100,35 +100,35 @@ class PreparedRules {
     int64_t num_states = automaton_.num_states();
     size_t num_arcs = automaton_.arcs.size();
     for (const Prepared& prepared : layout_.prepared) {
-      num_states += layout_.piece_states[prepared.piece] - 1;
-      for (const Range& arc : layout_.arcs_of(prepared.piece))
+      num_states += layout_.fragment_states[prepared.fragment] - 1;
+      for (const Range& arc : layout_.arcs_of(prepared.fragment))
         num_arcs += symbol_of_[arc.high] - symbol_of_[arc.low] + 1;
-      budget.spend(static_cast<int64_t>(layout_.arcs_of(prepared.piece).size()));
+      budget.spend(static_cast<int64_t>(layout_.arcs_of(prepared.fragment).size()));
     }
     support::require_at_most(num_states, max_states);
     automaton_.final.reserve(num_states);
     automaton_.arcs.reserve(num_arcs);
     for (const Prepared& prepared : layout_.prepared) {
       if (begins_[prepared.rule] != kNone) add(prepared);
-      budget.spend(4 * static_cast<int64_t>(layout_.arcs_of(prepared.piece).size()));
+      budget.spend(4 * static_cast<int64_t>(layout_.arcs_of(prepared.fragment).size()));
     }
   }
 
  private:
   void add(const Prepared& prepared) {
-    // State 1 of a piece becomes the placeholder of its rule; the others are new.
+    // State 1 of a fragment becomes the placeholder of its rule; the others are new.
     const int32_t base = automaton_.num_states();
     const int32_t end = std::exchange(automaton_.arcs[begins_[prepared.rule]].target, base);
     const auto moved = [&](int32_t state) { return state == 1 ? end : base + state - (state > 1); };
-    automaton_.final.resize(base + layout_.piece_states[prepared.piece] - 1, false);
-    for (const Range& arc : layout_.arcs_of(prepared.piece)) {
+    automaton_.final.resize(base + layout_.fragment_states[prepared.fragment] - 1, false);
+    for (const Range& arc : layout_.arcs_of(prepared.fragment)) {
       for (int32_t symbol = symbol_of_[arc.low]; symbol <= symbol_of_[arc.high]; ++symbol) {
         automaton_.arcs.push_back({moved(arc.source), symbol, moved(arc.target)});
       }
     }
   }
 
-  const NestedLayout& layout_;
+  const VisiblyPushdownLayout& layout_;
   const Vector<int32_t>& symbol_of_;
   Transitions& automaton_;
   Vector<int32_t> begins_;  // [R], the arc from the start to each rule
@@ -136,7 +136,7 @@ class PreparedRules {
 
 }  // namespace
 
-DeterministicRules determinize(const NestedLayout& layout, int64_t max_states, Budget& budget) {
+DeterministicRules determinize(const VisiblyPushdownLayout& layout, int64_t max_states, Budget& budget) {
   Vector<int32_t> symbol_of(budget);
   SymbolNfa network(layout, budget);
   Minimal found = merged(network.determinized(max_states, symbol_of, budget), budget);
@@ -155,7 +155,7 @@ DeterministicRules determinize(const NestedLayout& layout, int64_t max_states, B
           std::move(network.has_text)};
 }
 
-ByteTables regular(const NestedLayout& layout, int64_t max_states, int64_t dense_bytes, Budget& budget) {
+ByteTables regular(const VisiblyPushdownLayout& layout, int64_t max_states, int64_t dense_bytes, Budget& budget) {
   Intervals over{Vector<int32_t>(budget), Vector<Arc>(budget)};
   WrittenLayout all = written(layout, 0, budget);
   over = over_intervals(all.arcs, layout.num_labels, budget);

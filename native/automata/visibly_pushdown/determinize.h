@@ -41,9 +41,9 @@ struct DeterministicRules {
 };
 
 // Throw LimitExceeded past `max_states`.
-DeterministicRules determinize(const NestedLayout& layout, int64_t max_states, Budget& budget);
+DeterministicRules determinize(const VisiblyPushdownLayout& layout, int64_t max_states, Budget& budget);
 
 // Return the minimal automaton of a layout of one rule, which calls none.
-ByteTables regular(const NestedLayout& layout, int64_t max_states, int64_t dense_bytes, Budget& budget);
+ByteTables regular(const VisiblyPushdownLayout& layout, int64_t max_states, int64_t dense_bytes, Budget& budget);
 
 }  // namespace automata

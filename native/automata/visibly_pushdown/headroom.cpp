@@ -134,10 +134,10 @@ Vector<int32_t> by_state(int32_t num_states, const AssembledSteps& steps, const 
 
 }  // namespace
 
-NestedHeadroom headrooms(const AssembledStates& states, const AssembledSteps& steps, Budget& budget) {
+ExitHeadroom headrooms(const AssembledStates& states, const AssembledSteps& steps, Budget& budget) {
   const CallTargets follows = call_targets(states, budget);
   const auto num_states = static_cast<int32_t>(states.states.size());
-  NestedHeadroom found{by_state(num_states, steps, follows, budget), Vector<int32_t>(budget)};
+  ExitHeadroom found{by_state(num_states, steps, follows, budget), Vector<int32_t>(budget)};
   for (int32_t& room : found.of_state) room = std::max(room, 0);
   for (size_t symbol = 0; symbol < states.symbols.size(); ++symbol) {
     int32_t most = 0;

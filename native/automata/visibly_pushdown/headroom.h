@@ -18,10 +18,10 @@
 
 namespace automata {
 
-struct NestedHeadroom {
+struct ExitHeadroom {
   Vector<int32_t> of_state, of_symbol;
 };
 
-NestedHeadroom headrooms(const AssembledStates& states, const AssembledSteps& steps, Budget& budget);
+ExitHeadroom headrooms(const AssembledStates& states, const AssembledSteps& steps, Budget& budget);
 
 }  // namespace automata

@@ -10,21 +10,21 @@ struct Sizes {
   int64_t states, arcs, epsilon;
 };
 
-Sizes sizes_of(const NestedLayout& layout) {
+Sizes sizes_of(const VisiblyPushdownLayout& layout) {
   Sizes sizes{layout.num_states, static_cast<int64_t>(layout.text.size()), static_cast<int64_t>(layout.epsilon.size())};
   for (size_t chain = 0; chain < layout.chains.size(); ++chain) {
     const auto size = static_cast<int64_t>(layout.text_of(chain).size());
     size ? sizes.states += size - 1 : sizes.epsilon += 1;
   }
   for (const Copy& copy : layout.copies) {
-    sizes.states += layout.piece_states[copy.piece] - 2;
-    sizes.arcs += static_cast<int64_t>(layout.arcs_of(copy.piece).size());
-    sizes.epsilon += static_cast<int64_t>(layout.epsilon_of(copy.piece).size());
+    sizes.states += layout.fragment_states[copy.fragment] - 2;
+    sizes.arcs += static_cast<int64_t>(layout.arcs_of(copy.fragment).size());
+    sizes.epsilon += static_cast<int64_t>(layout.epsilon_of(copy.fragment).size());
   }
   return sizes;
 }
 
-void write_chains(const NestedLayout& layout, WrittenLayout& found) {
+void write_chains(const VisiblyPushdownLayout& layout, WrittenLayout& found) {
   for (size_t chain = 0; chain < layout.chains.size(); ++chain) {
     auto [state, end] = layout.chains[chain];
     const auto text = layout.text_of(chain);
@@ -37,27 +37,27 @@ void write_chains(const NestedLayout& layout, WrittenLayout& found) {
   }
 }
 
-void write_copies(const NestedLayout& layout, WrittenLayout& found, Budget& budget) {
+void write_copies(const VisiblyPushdownLayout& layout, WrittenLayout& found, Budget& budget) {
   for (const Copy& copy : layout.copies) {
     // States 0 and 1 are the ends of the copy; the others are new.
     const int32_t base = found.num_states - 2;
     const auto copied = [&](int32_t state) {
       return state == 0 ? copy.source : state == 1 ? copy.target : base + state;
     };
-    for (const Range& arc : layout.arcs_of(copy.piece)) {
+    for (const Range& arc : layout.arcs_of(copy.fragment)) {
       found.arcs.push_back({copied(arc.source), arc.low, arc.high, copied(arc.target)});
     }
-    for (const Edge& edge : layout.epsilon_of(copy.piece)) {
+    for (const Edge& edge : layout.epsilon_of(copy.fragment)) {
       found.epsilon.push_back({copied(edge.source), copied(edge.target)});
     }
-    found.num_states += layout.piece_states[copy.piece] - 2;
-    budget.spend(1 + static_cast<int64_t>(layout.arcs_of(copy.piece).size()));
+    found.num_states += layout.fragment_states[copy.fragment] - 2;
+    budget.spend(1 + static_cast<int64_t>(layout.arcs_of(copy.fragment).size()));
   }
 }
 
 }  // namespace
 
-Vector<Return> returns_of(const NestedLayout& layout, Budget& budget) {
+Vector<Return> returns_of(const VisiblyPushdownLayout& layout, Budget& budget) {
   Vector<Return> returns(budget);
   for (const Call& call : layout.calls) {
     int32_t exit = layout.first_exit[call.rule];
@@ -70,7 +70,7 @@ Vector<Return> returns_of(const NestedLayout& layout, Budget& budget) {
   return returns;
 }
 
-WrittenLayout written(const NestedLayout& layout, size_t num_more_arcs, Budget& budget) {
+WrittenLayout written(const VisiblyPushdownLayout& layout, size_t num_more_arcs, Budget& budget) {
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max() - 2;
   const Sizes sizes = sizes_of(layout);
   // Each call takes one more state when it is determinized.

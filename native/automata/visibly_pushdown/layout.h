@@ -1,13 +1,14 @@
-// NestedLayout: the rules of a network as one non-deterministic automaton, whose chains and copies are not written out.
+// VisiblyPushdownLayout: the rules of a network as one non-deterministic automaton, whose chains and copies are not
+// written out.
 //
 //     chain      a literal text between two states: text[text_offsets[i]] up to text[text_offsets[i + 1]]
-//     piece      an automaton from its state 0 to its state 1, laid out once; no arc leads into 0 or out of 1
-//     copy       a piece between two states
-//     counter    a piece between two states, some of whose states are counted whenever they are entered
+//     fragment      an automaton from its state 0 to its state 1, laid out once; no arc leads into 0 or out of 1
+//     copy       a fragment between two states
+//     counter    a fragment between two states, some of whose states are counted whenever they are entered
 //     call       a state where a rule is called; after exit i of the rule the text continues at
 //                targets[first_target + i], or not at all if that is kNone
-//     prepared   a rule that is one deterministic piece: an epsilon arc between its start and its only end stands for
-//                it, until the states of the piece replace it at the end
+//     prepared   a rule that is one deterministic fragment: an epsilon arc between its start and its only end stands for
+//                it, until the states of the fragment replace it at the end
 //
 // States are numbered across all rules, after the first two, which lead to the starts of all rules and are reached from
 // their ends. Exits are numbered across all rules as well. Symbols of arcs are bytes and, from kFirstLabel up, labels.
@@ -29,7 +30,7 @@ constexpr int32_t kFirstState = 0, kLastState = 1;
 constexpr int32_t kEndless = INT32_MAX;
 
 struct Copy {
-  int32_t piece, source, target;
+  int32_t fragment, source, target;
 };
 
 struct Call {
@@ -37,24 +38,24 @@ struct Call {
 };
 
 struct Prepared {
-  int32_t rule, piece;
+  int32_t rule, fragment;
 };
 
 struct Counter {
   int32_t entered;       // where it begins; no other arc leaves this state
   int32_t end;           // the state after it
-  int32_t piece, entry;  // the piece that is read, and the state where it is entered
+  int32_t fragment, entry;  // the fragment that is read, and the state where it is entered
   int32_t low, high;     // the least and greatest number of counted states entered; kNone for no bound
-  int32_t first_number;  // where the numbers of its piece begin
+  int32_t first_number;  // where the numbers of its fragment begin
 };
 
-// A state of the piece of a counter.
+// A state of the fragment of a counter.
 struct CountedState {
   int32_t is_counted;   // whether entering it counts, 0 or 1
   int32_t least, most;  // how many counted states are entered from here on; kEndless for no bound
 };
 
-struct NestedLayout {
+struct VisiblyPushdownLayout {
   int32_t num_states = 0;  // without those within chains and copies
   int32_t num_labels = 0;
   std::vector<int32_t> starts;      // [R], where each rule begins; rule 0 is the whole text
@@ -62,10 +63,10 @@ struct NestedLayout {
   std::vector<uint8_t> text;
   std::vector<int32_t> text_offsets;
   std::vector<Edge> chains;
-  std::vector<int32_t> piece_states;  // [P], the number of states of each piece
-  std::vector<int32_t> piece_arc_offsets, piece_epsilon_offsets;
-  std::vector<Range> piece_arcs;
-  std::vector<Edge> piece_epsilon;
+  std::vector<int32_t> fragment_states;  // [P], the number of states of each fragment
+  std::vector<int32_t> fragment_arc_offsets, fragment_epsilon_offsets;
+  std::vector<Range> fragment_arcs;
+  std::vector<Edge> fragment_epsilon;
   std::vector<Copy> copies;
   std::vector<Edge> epsilon;
   std::vector<Call> calls;
@@ -77,16 +78,16 @@ struct NestedLayout {
 
   int32_t num_rules() const { return static_cast<int32_t>(starts.size()); }
   int32_t num_exits() const { return first_exit.back(); }
-  int32_t num_pieces() const { return static_cast<int32_t>(piece_states.size()); }
+  int32_t num_fragments() const { return static_cast<int32_t>(fragment_states.size()); }
   std::span<const uint8_t> text_of(size_t chain) const {
     return {text.data() + text_offsets[chain], text.data() + text_offsets[chain + 1]};
   }
-  std::span<const Range> arcs_of(int32_t piece) const {
-    return {piece_arcs.data() + piece_arc_offsets[piece], piece_arcs.data() + piece_arc_offsets[piece + 1]};
+  std::span<const Range> arcs_of(int32_t fragment) const {
+    return {fragment_arcs.data() + fragment_arc_offsets[fragment], fragment_arcs.data() + fragment_arc_offsets[fragment + 1]};
   }
-  std::span<const Edge> epsilon_of(int32_t piece) const {
-    return {piece_epsilon.data() + piece_epsilon_offsets[piece],
-            piece_epsilon.data() + piece_epsilon_offsets[piece + 1]};
+  std::span<const Edge> epsilon_of(int32_t fragment) const {
+    return {fragment_epsilon.data() + fragment_epsilon_offsets[fragment],
+            fragment_epsilon.data() + fragment_epsilon_offsets[fragment + 1]};
   }
   // Return where a call continues, by exit of its rule.
   std::span<const int32_t> targets_of(const Call& call) const {
@@ -95,7 +96,7 @@ struct NestedLayout {
 };
 
 // List the returns of all calls, without exits after which the text cannot continue.
-Vector<Return> returns_of(const NestedLayout& layout, Budget& budget);
+Vector<Return> returns_of(const VisiblyPushdownLayout& layout, Budget& budget);
 
 // All arcs, with the states within chains and copies numbered after those of the network, and room for some more arcs.
 // Counters are not written.
@@ -104,6 +105,6 @@ struct WrittenLayout {
   Vector<Range> arcs;
   Vector<Edge> epsilon;
 };
-WrittenLayout written(const NestedLayout& layout, size_t num_more_arcs, Budget& budget);
+WrittenLayout written(const VisiblyPushdownLayout& layout, size_t num_more_arcs, Budget& budget);
 
 }  // namespace automata

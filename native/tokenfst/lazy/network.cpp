@@ -10,7 +10,7 @@ namespace tokenfst {
 
 using automata::kEndless;
 using automata::kNone;
-using automata::NestedLayout;
+using automata::VisiblyPushdownLayout;
 
 namespace {
 
@@ -21,7 +21,7 @@ Vector<T> copied(const std::vector<T>& values, Budget& budget) {
 
 }  // namespace
 
-LazyNetwork::LazyNetwork(const NestedLayout& layout, Budget& budget)
+LazyNetwork::LazyNetwork(const VisiblyPushdownLayout& layout, Budget& budget)
     : starts_(copied(layout.starts, budget)),
       first_exit_(copied(layout.first_exit, budget)),
       rule_of_exit_(budget),
@@ -49,16 +49,16 @@ LazyNetwork::LazyNetwork(const NestedLayout& layout, Budget& budget)
     rule_of_exit_.insert(rule_of_exit_.end(), num_exits(rule), rule);
   }
   classify(layout);
-  read_pieces(layout, budget);
+  read_fragments(layout, budget);
   number_states(layout);
   read_outer(layout, budget);
   read_counters(layout);
 }
 
-void LazyNetwork::classify(const NestedLayout& layout) {
+void LazyNetwork::classify(const VisiblyPushdownLayout& layout) {
   bool cuts[257] = {};
   for (uint8_t byte : layout.text) cuts[byte] = cuts[byte + 1] = true;
-  for (const automata::Range& arc : layout.piece_arcs) cuts[arc.low] = cuts[arc.high + 1] = true;
+  for (const automata::Range& arc : layout.fragment_arcs) cuts[arc.low] = cuts[arc.high + 1] = true;
   for (int32_t byte = 1; byte < 256; ++byte)
     byte_class_[byte] = static_cast<uint8_t>(byte_class_[byte - 1] + cuts[byte]);
   num_classes_ = byte_class_[255] + 1;
@@ -66,18 +66,18 @@ void LazyNetwork::classify(const NestedLayout& layout) {
   for (uint8_t byte : layout.text) text_.push_back(byte_class_[byte]);
 }
 
-void LazyNetwork::read_pieces(const NestedLayout& layout, Budget& budget) {
+void LazyNetwork::read_fragments(const VisiblyPushdownLayout& layout, Budget& budget) {
   Vector<automata::Range> arcs(budget);
   Vector<automata::Edge> epsilon(budget);
   Vector<automata::RuleEnd> ends(budget);
   first_of_piece_.push_back(0);
-  for (int32_t piece = 0; piece < layout.num_pieces(); ++piece) {
+  for (int32_t fragment = 0; fragment < layout.num_fragments(); ++fragment) {
     const int32_t first = first_of_piece_.back();
-    for (const auto& arc : layout.arcs_of(piece))
+    for (const auto& arc : layout.arcs_of(fragment))
       arcs.push_back({first + arc.source, arc.low, arc.high, first + arc.target});
-    for (const auto& arc : layout.epsilon_of(piece)) epsilon.push_back({first + arc.source, first + arc.target});
+    for (const auto& arc : layout.epsilon_of(fragment)) epsilon.push_back({first + arc.source, first + arc.target});
     ends.push_back({first + 1, 0});
-    first_of_piece_.push_back(first + layout.piece_states[piece]);
+    first_of_piece_.push_back(first + layout.fragment_states[fragment]);
   }
   const int32_t num_states = first_of_piece_.back();
   const automata::EdgesOfBoth edges(arcs, epsilon);
@@ -101,7 +101,7 @@ void LazyNetwork::read_pieces(const NestedLayout& layout, Budget& budget) {
   inner_offsets_.push_back(static_cast<int32_t>(inner_epsilon_.size()));
 }
 
-void LazyNetwork::number_states(const NestedLayout& layout) {
+void LazyNetwork::number_states(const VisiblyPushdownLayout& layout) {
   int32_t number = layout.num_states;
   for (size_t chain = 0; chain < layout.chains.size(); ++chain) {
     chains_.push_back({number, layout.text_offsets[chain], layout.chains[chain].target});
@@ -109,18 +109,18 @@ void LazyNetwork::number_states(const NestedLayout& layout) {
   }
   chains_.push_back({number, static_cast<int32_t>(layout.text.size()), kNone});
   for (const automata::Copy& copy : layout.copies) {
-    copies_.push_back({number, copy.piece, copy.target});
-    number += layout.piece_states[copy.piece] - 2;
+    copies_.push_back({number, copy.fragment, copy.target});
+    number += layout.fragment_states[copy.fragment] - 2;
   }
   first_block_ = number;
 }
 
 // The network alone, in which a chain, a copy or a counter is one arc.
-void LazyNetwork::read_outer(const NestedLayout& layout, Budget& budget) {
+void LazyNetwork::read_outer(const VisiblyPushdownLayout& layout, Budget& budget) {
   Vector<automata::Edge> outer(budget);
   outer.insert(outer.end(), layout.chains.begin(), layout.chains.end());
   for (const automata::Copy& copy : layout.copies) {
-    if (leads_on_[first_of_piece_[copy.piece]]) outer.push_back({copy.source, copy.target});
+    if (leads_on_[first_of_piece_[copy.fragment]]) outer.push_back({copy.source, copy.target});
   }
   for (const automata::Counter& counter : layout.counters) outer.push_back({counter.entered, counter.end});
   const auto returns = automata::returns_of(layout, budget);
@@ -142,7 +142,7 @@ void LazyNetwork::read_outer(const NestedLayout& layout, Budget& budget) {
   read_calls(layout, alive);
 }
 
-void LazyNetwork::read_edges(const NestedLayout& layout, std::span<const uint8_t> alive, Budget& budget) {
+void LazyNetwork::read_edges(const VisiblyPushdownLayout& layout, std::span<const uint8_t> alive, Budget& budget) {
   const auto num_chains = static_cast<int32_t>(layout.chains.size());
   const auto source = [&](size_t edge) {
     return edge < layout.chains.size() ? layout.chains[edge].source : layout.copies[edge - layout.chains.size()].source;
@@ -156,7 +156,7 @@ void LazyNetwork::read_edges(const NestedLayout& layout, std::span<const uint8_t
         if (has_bytes && alive[layout.chains[edge].target]) edges_.push_back({false, edge});
       } else {
         const automata::Copy& copy = layout.copies[edge - num_chains];
-        if (alive[copy.target] && leads_on_[first_of_piece_[copy.piece]]) edges_.push_back({true, edge - num_chains});
+        if (alive[copy.target] && leads_on_[first_of_piece_[copy.fragment]]) edges_.push_back({true, edge - num_chains});
       }
     }
   }
@@ -164,7 +164,7 @@ void LazyNetwork::read_edges(const NestedLayout& layout, std::span<const uint8_t
 }
 
 // The epsilon arcs of the layout, chains without a byte, and the entries of counters.
-void LazyNetwork::read_epsilon(const NestedLayout& layout, std::span<const uint8_t> alive, Budget& budget) {
+void LazyNetwork::read_epsilon(const VisiblyPushdownLayout& layout, std::span<const uint8_t> alive, Budget& budget) {
   struct Epsilon {
     int32_t source, target, leads_to;
   };
@@ -187,7 +187,7 @@ void LazyNetwork::read_epsilon(const NestedLayout& layout, std::span<const uint8
   epsilon_offsets_.push_back(static_cast<int32_t>(epsilon_.size()));
 }
 
-void LazyNetwork::read_calls(const NestedLayout& layout, std::span<const uint8_t> alive) {
+void LazyNetwork::read_calls(const VisiblyPushdownLayout& layout, std::span<const uint8_t> alive) {
   for (size_t call = 0; call < calls_.size(); ++call) {
     if (alive[calls_[call].source]) call_of_[calls_[call].source] = static_cast<int32_t>(call);
   }
@@ -197,11 +197,11 @@ void LazyNetwork::read_calls(const NestedLayout& layout, std::span<const uint8_t
   }
 }
 
-void LazyNetwork::read_counters(const NestedLayout& layout) {
+void LazyNetwork::read_counters(const VisiblyPushdownLayout& layout) {
   for (const automata::Counter& counter : layout.counters) {
-    const int32_t size = layout.piece_states[counter.piece];
+    const int32_t size = layout.fragment_states[counter.fragment];
     const auto own = std::span(numbers_).subspan(counter.first_number, size);
-    Counter made{counter.end, counter.piece, counter.entry, counter.low, counter.high, counter.first_number, 0, true};
+    Counter made{counter.end, counter.fragment, counter.entry, counter.low, counter.high, counter.first_number, 0, true};
     for (const automata::CountedState& state : own) {
       made.slack = std::max(made.slack, state.least);
       made.all_endless = made.all_endless && !(0 < state.most && state.most < kEndless);

@@ -1,11 +1,11 @@
-// LazyNetwork: a network of nested rules as one non-deterministic automaton, whose arcs are read one state at a time.
+// LazyNetwork: a visibly pushdown grammar as one non-deterministic automaton, whose arcs are read one state at a time.
 //
 // A network that has been laid out (`automata/visibly_pushdown/layout.h`) consists of chains of bytes, copies of
-// pieces, epsilon arcs, calls and ends. Each of these is stored once, however often a piece is copied, and arcs are
+// fragments, epsilon arcs, calls and ends. Each of these is stored once, however often a fragment is copied, and arcs are
 // made as they are needed. States that lead to no end are left out: each state that is kept is coaccessible. States are
 // numbered in this order: those of the network, those inside chains, those inside copies, and those of blocks:
 //
-//     block    the states of a counter's piece after a given number of units. It is made when the unit before it first
+//     block    the states of a counter's fragment after a given number of units. It is made when the unit before it first
 //              ends, so a bound costs nothing where it is not reached. Numbers so far from their bounds that no token
 //              can tell share one block: kBelow, if all bounds are far ahead; kWithin, between them
 //
@@ -35,7 +35,7 @@ struct ClassArc {
 
 class LazyNetwork {
  public:
-  LazyNetwork(const automata::NestedLayout& layout, Budget& budget);
+  LazyNetwork(const automata::VisiblyPushdownLayout& layout, Budget& budget);
 
   // Whether the language is not empty.
   bool has_text() const { return has_text_; }
@@ -79,7 +79,7 @@ class LazyNetwork {
 
  private:
   friend class NetworkDistances;
-  // One arc of the network that stands for several: a chain, or a copy of a piece.
+  // One arc of the network that stands for several: a chain, or a copy of a fragment.
   struct Edge {
     bool is_copy;
     int32_t number;
@@ -89,10 +89,10 @@ class LazyNetwork {
     int32_t text_begin, target;
   };
   struct Copy {
-    int32_t first_state, piece, target;
+    int32_t first_state, fragment, target;
   };
   struct Counter {
-    int32_t target, piece, entry, low, high;
+    int32_t target, fragment, entry, low, high;
     int32_t first_number;
     int32_t slack;     // the largest of the least numbers of units still ahead of a state
     bool all_endless;  // whether no state has a greatest number of units between 0 and kEndless
@@ -111,30 +111,30 @@ class LazyNetwork {
   static constexpr int32_t kFixedBlocks = 3;
 
   int32_t num_outer() const { return static_cast<int32_t>(call_of_.size()); }
-  std::span<const ClassArc> piece_arcs(int32_t state) const {
+  std::span<const ClassArc> fragment_arcs(int32_t state) const {
     return {arcs_.data() + arc_offsets_[state], arcs_.data() + arc_offsets_[state + 1]};
   }
-  std::span<const int32_t> piece_epsilon(int32_t state) const {
+  std::span<const int32_t> fragment_epsilon(int32_t state) const {
     return {inner_epsilon_.data() + inner_offsets_[state], inner_epsilon_.data() + inner_offsets_[state + 1]};
   }
   std::span<const Edge> edges_of(int32_t state) const {
     return {edges_.data() + edge_offsets_[state], edges_.data() + edge_offsets_[state + 1]};
   }
-  // For a state inside copies: its copy, and the corresponding state of the piece.
+  // For a state inside copies: its copy, and the corresponding state of the fragment.
   std::pair<int32_t, int32_t> in_copy(int32_t state) const;
   Counted counted(int32_t state) const;
   const automata::CountedState& number(const Counter& counter, int32_t inner) const {
     return numbers_[counter.first_number + inner];
   }
 
-  void classify(const automata::NestedLayout& layout);
-  void read_pieces(const automata::NestedLayout& layout, Budget& budget);
-  void read_outer(const automata::NestedLayout& layout, Budget& budget);
-  void read_edges(const automata::NestedLayout& layout, std::span<const uint8_t> alive, Budget& budget);
-  void read_epsilon(const automata::NestedLayout& layout, std::span<const uint8_t> alive, Budget& budget);
-  void read_calls(const automata::NestedLayout& layout, std::span<const uint8_t> alive);
-  void number_states(const automata::NestedLayout& layout);
-  void read_counters(const automata::NestedLayout& layout);
+  void classify(const automata::VisiblyPushdownLayout& layout);
+  void read_fragments(const automata::VisiblyPushdownLayout& layout, Budget& budget);
+  void read_outer(const automata::VisiblyPushdownLayout& layout, Budget& budget);
+  void read_edges(const automata::VisiblyPushdownLayout& layout, std::span<const uint8_t> alive, Budget& budget);
+  void read_epsilon(const automata::VisiblyPushdownLayout& layout, std::span<const uint8_t> alive, Budget& budget);
+  void read_calls(const automata::VisiblyPushdownLayout& layout, std::span<const uint8_t> alive);
+  void number_states(const automata::VisiblyPushdownLayout& layout);
+  void read_counters(const automata::VisiblyPushdownLayout& layout);
 
   void chain_arc(int32_t chain, int32_t place, Vector<ClassArc>& arcs) const;
   void copied_arcs(int32_t copy, int32_t inner, Vector<ClassArc>& arcs) const;
@@ -142,14 +142,14 @@ class LazyNetwork {
   void counted_arcs(int32_t state, Vector<ClassArc>& arcs);
   int32_t next_block(const Counted& at);
   int32_t first_state(int32_t counter) const;
-  // Returns whether the text can be completed after entering a state of a counter's piece after `units` units.
+  // Returns whether the text can be completed after entering a state of a counter's fragment after `units` units.
   bool goes_on(const Counter& counter, int32_t units, int32_t inner) const;
 
   ByteClasses byte_class_{};
   int32_t num_classes_ = 0;
   bool has_text_ = false, is_exact_ = true;
   Vector<int32_t> starts_, first_exit_, rule_of_exit_;
-  // Pieces: their states numbered across all pieces, whether they lead to an end, and the arcs and epsilon arcs to such
+  // Pieces: their states numbered across all fragments, whether they lead to an end, and the arcs and epsilon arcs to such
   // states.
   Vector<int32_t> first_of_piece_;
   Vector<int32_t> arc_offsets_, inner_offsets_;

@@ -75,15 +75,15 @@ void NetworkDistances::find_tokens_ahead(const Trie& tokens) {
 
 void NetworkDistances::find_bytes_inside() {
   const auto num_states = static_cast<int32_t>(bytes_inside_.size());
-  for (size_t piece = 0; piece + 1 < network_.first_of_piece_.size(); ++piece) {
-    bytes_inside_[network_.first_of_piece_[piece] + 1] = 0;
+  for (size_t fragment = 0; fragment + 1 < network_.first_of_piece_.size(); ++fragment) {
+    bytes_inside_[network_.first_of_piece_[fragment] + 1] = 0;
   }
   for (bool changed = true; changed;) {
     changed = false;
     for (int32_t state = num_states - 1; state >= 0; --state) {
       int32_t least = bytes_inside_[state];
-      for (const ClassArc& arc : network_.piece_arcs(state)) least = std::min(least, 1 + bytes_inside_[arc.target]);
-      for (int32_t target : network_.piece_epsilon(state)) least = std::min(least, bytes_inside_[target]);
+      for (const ClassArc& arc : network_.fragment_arcs(state)) least = std::min(least, 1 + bytes_inside_[arc.target]);
+      for (int32_t target : network_.fragment_epsilon(state)) least = std::min(least, bytes_inside_[target]);
       changed = changed || least < bytes_inside_[state];
       bytes_inside_[state] = least;
     }
@@ -95,7 +95,7 @@ void NetworkDistances::find_bytes_inside() {
 
 void NetworkDistances::find_layers() {
   for (const LazyNetwork::Counter& counter : network_.counters_) {
-    const size_t size = network_.first_of_piece_[counter.piece + 1] - network_.first_of_piece_[counter.piece];
+    const size_t size = network_.first_of_piece_[counter.fragment + 1] - network_.first_of_piece_[counter.fragment];
     Layers& own = layers_.emplace_back(Layers{support::Matrix<int32_t>(0, size, kFar, budget_)});
     for (;;) {
       own.bytes.add_row(kFar);
@@ -111,13 +111,13 @@ void NetworkDistances::find_layers() {
 // Fills in the layer after `before`, which is empty for the first layer.
 void NetworkDistances::fill_layer(const LazyNetwork::Counter& counter, std::span<int32_t> layer,
                                   std::span<const int32_t> before) {
-  const int32_t first = network_.first_of_piece_[counter.piece];
+  const int32_t first = network_.first_of_piece_[counter.fragment];
   if (before.empty()) layer[1] = 0;
   for (bool changed = true; changed;) {
     changed = false;
     for (auto state = static_cast<int32_t>(layer.size()) - 1; state >= 0; --state) {
       int32_t least = layer[state];
-      for (const ClassArc& arc : network_.piece_arcs(first + state)) {
+      for (const ClassArc& arc : network_.fragment_arcs(first + state)) {
         const int32_t target = arc.target - first;
         if (!network_.number(counter, target).is_counted) {
           least = std::min(least, 1 + layer[target]);
@@ -125,7 +125,7 @@ void NetworkDistances::fill_layer(const LazyNetwork::Counter& counter, std::span
           least = std::min(least, 1 + before[target]);
         }
       }
-      for (int32_t target : network_.piece_epsilon(first + state)) least = std::min(least, layer[target - first]);
+      for (int32_t target : network_.fragment_epsilon(first + state)) least = std::min(least, layer[target - first]);
       changed = changed || least < layer[state];
       layer[state] = least;
     }
@@ -168,7 +168,7 @@ void NetworkDistances::find_ways_to_exits() {
       changed = lower_outer(state) || changed;
       budget_.spend(8 * most_exits);
     }
-    // A rule may begin inside a piece.
+    // A rule may begin inside a fragment.
     changed = lower_inside_chains() || changed;
     changed = lower_inside_copies() || changed;
   }
@@ -202,8 +202,8 @@ bool NetworkDistances::lower_inside_chains() {
 bool NetworkDistances::lower_inside_copies() {
   bool changed = false;
   for (const LazyNetwork::Copy& copy : network_.copies_) {
-    const int32_t first = network_.first_of_piece_[copy.piece];
-    const int32_t size = network_.first_of_piece_[copy.piece + 1] - first;
+    const int32_t first = network_.first_of_piece_[copy.fragment];
+    const int32_t size = network_.first_of_piece_[copy.fragment + 1] - first;
     for (int32_t inner = 2; inner < size; ++inner) {
       changed = lower(copy.first_state + inner - 2, bytes_inside_[first + inner], copy.target) || changed;
     }
@@ -231,7 +231,7 @@ bool NetworkDistances::lower_outer(int32_t state) {
   for (const LazyNetwork::Edge& edge : network_.edges_of(state)) {
     if (edge.is_copy) {
       const LazyNetwork::Copy& copy = network_.copies_[edge.number];
-      changed = lower(state, bytes_inside_[network_.first_of_piece_[copy.piece]], copy.target) || changed;
+      changed = lower(state, bytes_inside_[network_.first_of_piece_[copy.fragment]], copy.target) || changed;
     } else {
       const LazyNetwork::Chain& chain = network_.chains_[edge.number];
       changed = lower(state, tokens_ahead_[chain.text_begin], chain.target) || changed;

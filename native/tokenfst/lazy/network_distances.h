@@ -6,10 +6,10 @@
 // the rule on top.
 //
 //     tokens_ahead_   the number of tokens for the rest of a literal text, from each of its places
-//     bytes_inside_   the number of bytes from each state of a piece to its end
+//     bytes_inside_   the number of bytes from each state of a fragment to its end
 //     to_exit_        how far each state of the network is from each exit of its rule: the least solution of the sums
 //                     along arcs, and of the paths through a call by each of its exits
-//     layers_         for each counter, the number of bytes from each state of its piece to the end, by the number of
+//     layers_         for each counter, the number of bytes from each state of its fragment to the end, by the number of
 //                     units counted on the way
 //
 // Rejected: one number for each state, the distance to the nearest exit (whether the text can ever end may depend on
@@ -58,7 +58,7 @@ class NetworkDistances : public DistanceSource {
   // Lowers the row of a state to that of another one plus a constant; returns whether anything changed.
   bool lower(int32_t state, int32_t more, int32_t target);
 
-  // The number of bytes from a state of a counter's piece, after some units, to an end with enough units.
+  // The number of bytes from a state of a counter's fragment, after some units, to an end with enough units.
   int32_t bytes_left(const LazyNetwork::Counter& counter, int32_t inner, int32_t units) const;
   Uncounted uncounted(int32_t state) const;
 
@@ -66,7 +66,7 @@ class NetworkDistances : public DistanceSource {
   const LazyNetwork& network_;
   Budget& budget_;
   Vector<int32_t> tokens_ahead_;            // [T]
-  Vector<int32_t> bytes_inside_;            // by state of all pieces
+  Vector<int32_t> bytes_inside_;            // by state of all fragments
   std::vector<Layers> layers_;              // by counter
   support::Matrix<int32_t> to_exit_;        // [N, E], E the most exits that a rule has
   DistanceVectors vectors_;                 // [E] each, from the exits of the rule on top

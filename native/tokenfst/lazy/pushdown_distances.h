@@ -20,7 +20,7 @@ class PushdownDistances : public DistanceSource {
 
  private:
   const PushdownTables tables_;
-  const Ways ways_;
+  const PopDistances pop_distances_;
   StackContexts contexts_;
 };
 

@@ -36,8 +36,8 @@ void LazyNetwork::chain_arc(int32_t chain, int32_t place, Vector<ClassArc>& arcs
 
 void LazyNetwork::copied_arcs(int32_t copy, int32_t inner, Vector<ClassArc>& arcs) const {
   const Copy& own = copies_[copy];
-  const int32_t first = first_of_piece_[own.piece];
-  for (const ClassArc& arc : piece_arcs(first + inner)) {
+  const int32_t first = first_of_piece_[own.fragment];
+  for (const ClassArc& arc : fragment_arcs(first + inner)) {
     const int32_t target = arc.target - first;
     arcs.push_back({arc.low, arc.high, target == 1 ? own.target : own.first_state + target - 2});
   }
@@ -45,8 +45,8 @@ void LazyNetwork::copied_arcs(int32_t copy, int32_t inner, Vector<ClassArc>& arc
 
 void LazyNetwork::counted_arcs(int32_t state, Vector<ClassArc>& arcs) {
   const Counted at = counted(state);
-  const int32_t first = first_of_piece_[at.counter.piece];
-  for (const ClassArc& arc : piece_arcs(first + at.inner)) {
+  const int32_t first = first_of_piece_[at.counter.fragment];
+  for (const ClassArc& arc : fragment_arcs(first + at.inner)) {
     const int32_t inner = arc.target - first;
     if (!goes_on(at.counter, at.units, inner)) continue;
     int32_t target = state - at.inner + inner;
@@ -103,8 +103,8 @@ int32_t LazyNetwork::first_state(int32_t counter) const {
 
 void LazyNetwork::copied_epsilon(int32_t copy, int32_t inner, Vector<int32_t>& targets) const {
   const Copy& own = copies_[copy];
-  const int32_t first = first_of_piece_[own.piece];
-  for (int32_t reached : piece_epsilon(first + inner)) {
+  const int32_t first = first_of_piece_[own.fragment];
+  for (int32_t reached : fragment_epsilon(first + inner)) {
     const int32_t target = reached - first;
     targets.push_back(target == 1 ? own.target : own.first_state + target - 2);
   }
@@ -114,8 +114,8 @@ void LazyNetwork::epsilon_of(int32_t state, Vector<int32_t>& targets) const {
   if (state >= first_block_) {
     // Appends the end, if texts may end here.
     const Counted at = counted(state);
-    const int32_t first = first_of_piece_[at.counter.piece];
-    const bool ends = std::ranges::count(piece_epsilon(first + at.inner), first + 1) > 0;
+    const int32_t first = first_of_piece_[at.counter.fragment];
+    const bool ends = std::ranges::count(fragment_epsilon(first + at.inner), first + 1) > 0;
     if (ends && goes_on(at.counter, at.units, 1)) targets.push_back(at.counter.target);
   } else if (state < num_outer()) {
     for (int32_t at = epsilon_offsets_[state]; at < epsilon_offsets_[state + 1]; ++at) {
@@ -133,19 +133,19 @@ void LazyNetwork::epsilon_of(int32_t state, Vector<int32_t>& targets) const {
 bool LazyNetwork::is_kept(int32_t state) const {
   if (state >= first_block_) {
     const Counted at = counted(state);
-    const int32_t first = first_of_piece_[at.counter.piece];
-    return std::ranges::any_of(piece_arcs(first + at.inner),
+    const int32_t first = first_of_piece_[at.counter.fragment];
+    return std::ranges::any_of(fragment_arcs(first + at.inner),
                                [&](const ClassArc& arc) { return goes_on(at.counter, at.units, arc.target - first); });
   }
   if (state < num_outer()) {
     return call_of_[state] != kNone || exit_of_[state] != kNone ||
            std::ranges::any_of(edges_of(state), [&](const Edge& edge) {
-             return !edge.is_copy || !piece_arcs(first_of_piece_[copies_[edge.number].piece]).empty();
+             return !edge.is_copy || !fragment_arcs(first_of_piece_[copies_[edge.number].fragment]).empty();
            });
   }
   if (state < chains_.back().first_state) return true;
   const auto [copy, inner] = in_copy(state);
-  return !piece_arcs(first_of_piece_[copies_[copy].piece] + inner).empty();
+  return !fragment_arcs(first_of_piece_[copies_[copy].fragment] + inner).empty();
 }
 
 int32_t LazyNetwork::far_state(int32_t state, int32_t longest) const {

@@ -7,7 +7,7 @@ namespace tokenfst {
 
 using automata::kNone;
 
-SubsetMachine::SubsetMachine(const automata::NestedLayout& layout, Budget& budget)
+SubsetMachine::SubsetMachine(const automata::VisiblyPushdownLayout& layout, Budget& budget)
     : SubsetMachine(LazyNetwork(layout, budget), budget) {}
 
 SubsetMachine::SubsetMachine(LazyNetwork&& network, Budget& budget)

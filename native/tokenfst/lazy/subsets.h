@@ -1,4 +1,4 @@
-// SubsetMachine: a network of nested rules determinized on demand, one state's row at a time.
+// SubsetMachine: a visibly pushdown grammar determinized on demand, one state's row at a time.
 //
 // A state is a set of states of a LazyNetwork, made when it is first reached, and its row when it is first left: the
 // subset construction, only as far as the walks reach. The rules need not be copied for it, and nothing is minimized:
@@ -28,7 +28,7 @@ namespace tokenfst {
 
 class SubsetMachine : public Machine {
  public:
-  SubsetMachine(const automata::NestedLayout& layout, Budget& budget);
+  SubsetMachine(const automata::VisiblyPushdownLayout& layout, Budget& budget);
 
   const LazyNetwork& network() const { return network_; }
   std::span<const int32_t> members(int32_t set) const { return sets_[set]; }

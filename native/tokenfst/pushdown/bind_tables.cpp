@@ -232,9 +232,9 @@ auto trim(const TokenEffects& effects, const PushdownTables& tables, Values<int3
 auto ways_over(const PushdownTables& tables, Budget& budget) {
   std::vector<int32_t> across, nodes, offsets{0};
   unlocked([&] {
-    const Ways ways(tables, budget, true);
+    const PopDistances pop_distances(tables, budget, true);
     for (int32_t symbol = 0; symbol < tables.num_symbols; ++symbol) {
-      for (const auto& popped : ways.columns().of(symbol)) nodes.push_back(popped.kind);
+      for (const auto& popped : pop_distances.columns().of(symbol)) nodes.push_back(popped.kind);
       offsets.push_back(static_cast<int32_t>(nodes.size()));
     }
     const size_t size = (nodes.size() + 1) * static_cast<size_t>(tables.num_nodes());
@@ -242,9 +242,10 @@ auto ways_over(const PushdownTables& tables, Budget& budget) {
     across.reserve(size);
     for (int32_t node = 0; node < tables.num_nodes(); ++node) {
       for (int32_t symbol = 0; symbol < tables.num_symbols; ++symbol) {
-        for (const auto& popped : ways.columns().of(symbol)) across.push_back(ways.across(node, symbol, popped));
+        for (const auto& popped : pop_distances.columns().of(symbol))
+          across.push_back(pop_distances.across(node, symbol, popped));
       }
-      across.push_back(ways.to_end(node));
+      across.push_back(pop_distances.to_end(node));
       budget.spend(4 * static_cast<int64_t>(nodes.size()) + 1);
     }
   });
@@ -330,7 +331,8 @@ void bind_pushdown_tables(nb::module_& m) {
       },
       "tables"_a, "budget"_a, "Return a class that has two moves in one configuration, if there is any.");
   m.def("pop_distances", &ways_over, "tables"_a, "budget"_a,
-        "Return how many tokens it takes until a symbol has been popped: ways, nodes, and where those of each symbol "
+        "Return how many tokens it takes until a symbol has been popped: pop_distances, nodes, and where those of each "
+        "symbol "
         "begin.");
 }
 

@@ -10,14 +10,14 @@ constexpr Context kUnknownContext{kUnknown, 0};
 
 }  // namespace
 
-StackContexts::StackContexts(const Ways& ways, Budget& budget)
-    : ways_(ways),
+StackContexts::StackContexts(const PopDistances& pop_distances, Budget& budget)
+    : pop_distances_(pop_distances),
       budget_(budget),
       vectors_(budget),
-      onto_(0, ways.tables().num_symbols, kUnknownContext, budget),
-      by_push_set_(ways.num_push_sets(), 0, budget),
-      found_(ways.kinds().size(), 0, budget) {
-  for (int32_t kind = 0; kind < ways.kinds().size(); ++kind) found_[kind] = ways.to_end(kind);
+      onto_(0, pop_distances.tables().num_symbols, kUnknownContext, budget),
+      by_push_set_(pop_distances.num_push_sets(), 0, budget),
+      found_(pop_distances.kinds().size(), 0, budget) {
+  for (int32_t kind = 0; kind < pop_distances.kinds().size(); ++kind) found_[kind] = pop_distances.to_end(kind);
   vectors_.number(found_);
 }
 
@@ -28,26 +28,27 @@ size_t StackContexts::num_bytes() const {
 Context StackContexts::onto(int32_t context, int32_t symbol) {
   while (onto_.rows() <= static_cast<size_t>(context)) onto_.add_row(kUnknownContext);
   if (onto_[context][symbol].number != kUnknown) return onto_[context][symbol];
-  const auto steps = ways_.columns().of(symbol).size() * by_push_set_.size() / 8 + 4 * found_.size();
+  const auto steps = pop_distances_.columns().of(symbol).size() * by_push_set_.size() / 8 + 4 * found_.size();
   budget_.spend(static_cast<int64_t>(steps));
-  ways_.onto(vectors_[context], symbol, by_push_set_, found_);
+  pop_distances_.onto(vectors_[context], symbol, by_push_set_, found_);
   const Context above = vectors_.number(found_);
   return onto_[context][symbol] = above.cost >= kFar ? kNoEnd : above;
 }
 
 int32_t StackContexts::rest(int32_t context, int32_t push) const {
   const auto vector = vectors_[context];
-  const auto landings = ways_.landings(push);
+  const auto landings = pop_distances_.landings(push);
   budget_.spend(static_cast<int64_t>(landings.size()) + 2);
   int32_t least = kFar;
-  for (const Ways::Landing& landing : landings) least = std::min(least, vector[landing.kind] + landing.cost);
+  for (const PopDistances::Landing& landing : landings) least = std::min(least, vector[landing.kind] + landing.cost);
   return least;
 }
 
-std::optional<ContextDistances> context_distances(const Ways& ways, int32_t max_contexts, Budget& budget) {
-  StackContexts contexts(ways, budget);
-  const auto num_symbols = ways.tables().num_symbols;
-  const auto num_moves = static_cast<int32_t>(ways.tables().moves.size());
+std::optional<ContextDistances> context_distances(const PopDistances& pop_distances, int32_t max_contexts,
+                                                  Budget& budget) {
+  StackContexts contexts(pop_distances, budget);
+  const auto num_symbols = pop_distances.tables().num_symbols;
+  const auto num_moves = static_cast<int32_t>(pop_distances.tables().moves.size());
   Vector<int32_t> next(budget), cost(budget);
   // Contexts are added during the loop.
   for (int32_t context = 0; context < contexts.size(); ++context) {
@@ -61,17 +62,17 @@ std::optional<ContextDistances> context_distances(const Ways& ways, int32_t max_
   budget.charge(4 * (size + next.size() + cost.size()));
   ContextDistances found{contexts.size(), {next.begin(), next.end()}, {cost.begin(), cost.end()}, {}, 0};
   found.rest.reserve(size);
-  Vector<int32_t> by_push(ways.pushes().size(), kUnknown, budget);
+  Vector<int32_t> by_push(pop_distances.pushes().size(), kUnknown, budget);
   for (int32_t context = 0; context < contexts.size(); ++context) {
     std::ranges::fill(by_push, kUnknown);
     for (int32_t move = 0; move < num_moves; ++move) {
-      int32_t& rest = by_push[ways.pushes().of_move(move)];
-      if (rest == kUnknown) rest = contexts.rest(context, ways.pushes().of_move(move));
+      int32_t& rest = by_push[pop_distances.pushes().of_move(move)];
+      if (rest == kUnknown) rest = contexts.rest(context, pop_distances.pushes().of_move(move));
       found.rest.push_back(rest);
     }
     budget.spend(num_moves + static_cast<int64_t>(by_push.size()) / 4);
   }
-  found.first = contexts.distance(0, ways.tables().start);
+  found.first = contexts.distance(0, pop_distances.tables().start);
   return found;
 }
 

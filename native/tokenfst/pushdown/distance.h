@@ -19,23 +19,23 @@
 #include <span>
 #include <vector>
 
-#include "tokenfst/pushdown/ways.h"
+#include "tokenfst/pushdown/pop_distances.h"
 
 namespace tokenfst {
 
 class StackContexts {
  public:
   // Context 0 is that of the empty stack.
-  StackContexts(const Ways& ways, Budget& budget);
+  StackContexts(const PopDistances& pop_distances, Budget& budget);
 
-  const Ways& ways() const { return ways_; }
+  const PopDistances& pop_distances() const { return pop_distances_; }
   int32_t size() const { return vectors_.size(); }
   // Return the context of a stack with one more symbol, and its cost; kNoEnd if no end can be reached. Whatever it
   // throws, everything that was found before stays.
   Context onto(int32_t context, int32_t symbol);
   std::span<const int32_t> vector(int32_t context) const { return vectors_[context]; }
   // Return the distance from a state with a stack of a context.
-  int32_t distance(int32_t context, int32_t state) const { return vectors_[context][ways_.kinds().of(state)]; }
+  int32_t distance(int32_t context, int32_t state) const { return vectors_[context][pop_distances_.kinds().of(state)]; }
   size_t num_bytes() const;
   // Return how many tokens follow a push onto a stack of a context, beyond those counted for it; kFar or more if there
   // is no way to the end.
@@ -44,7 +44,7 @@ class StackContexts {
   static constexpr Context kNoEnd{0, kFar};
 
  private:
-  const Ways& ways_;
+  const PopDistances& pop_distances_;
   Budget& budget_;
   DistanceVectors vectors_;
   support::Matrix<Context> onto_;  // [contexts, S]
@@ -60,6 +60,7 @@ struct ContextDistances {
 };
 
 // Nothing if there are more contexts than `max_contexts`.
-std::optional<ContextDistances> context_distances(const Ways& ways, int32_t max_contexts, Budget& budget);
+std::optional<ContextDistances> context_distances(const PopDistances& pop_distances, int32_t max_contexts,
+                                                  Budget& budget);
 
 }  // namespace tokenfst

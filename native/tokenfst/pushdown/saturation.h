@@ -18,7 +18,7 @@
 #include <span>
 
 #include "support/csr.h"
-#include "tokenfst/pushdown/ways.h"
+#include "tokenfst/pushdown/pop_distances.h"
 
 namespace tokenfst {
 
@@ -35,7 +35,8 @@ class Saturation {
   template <class Take>
   void for_each_landing(Take take) const {
     for (int32_t distance = 0; distance < static_cast<int32_t>(levels_.size()); ++distance) {
-      for (const Landed& landed : levels_[distance].landed) take(landed.push, Ways::Landing{landed.kind, distance});
+      for (const Landed& landed : levels_[distance].landed)
+        take(landed.push, PopDistances::Landing{landed.kind, distance});
     }
   }
 

@@ -20,11 +20,11 @@ StackDistance::StackDistance(std::shared_ptr<const PushdownTables> tables, Capac
 
 // Make the data that every call needs; if it throws, the next call continues from there.
 void StackDistance::prepare() {
-  if (!ways_) ways_ = std::make_unique<const Ways>(*tables_, budget_);
+  if (!pop_distances_) pop_distances_ = std::make_unique<const PopDistances>(*tables_, budget_);
   if (contexts_ && contexts_->num_bytes() > capacity_.max_context_bytes) forget();
   if (!contexts_) {
     owner_ = std::make_shared<const char>();
-    contexts_ = std::make_unique<StackContexts>(*ways_, budget_);
+    contexts_ = std::make_unique<StackContexts>(*pop_distances_, budget_);
   }
 }
 
@@ -112,7 +112,7 @@ void StackDistance::add_node(int32_t node, const Context& context, ClassDistance
     int32_t least = kFar;
     for (int32_t move = tables_->outcome_offsets[edge.outcome]; move < tables_->outcome_offsets[edge.outcome + 1];
          ++move) {
-      least = std::min(least, contexts_->rest(context.number, ways_->pushes().of_move(move)));
+      least = std::min(least, contexts_->rest(context.number, pop_distances_->pushes().of_move(move)));
     }
     found.classes.push_back({edge.number, least < kFar ? least + context.cost : kFar});
   }
@@ -121,8 +121,8 @@ void StackDistance::add_node(int32_t node, const Context& context, ClassDistance
 
 std::optional<ContextDistances> StackDistance::by_context(int32_t max_contexts) {
   const std::lock_guard lock(mutex_);
-  if (!ways_) ways_ = std::make_unique<const Ways>(*tables_, budget_);
-  return context_distances(*ways_, max_contexts, budget_);
+  if (!pop_distances_) pop_distances_ = std::make_unique<const PopDistances>(*tables_, budget_);
+  return context_distances(*pop_distances_, max_contexts, budget_);
 }
 
 }  // namespace tokenfst

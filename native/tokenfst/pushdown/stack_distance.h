@@ -70,7 +70,7 @@ class StackDistance {
   const Capacity capacity_;
   std::mutex mutex_;
   Budget budget_;
-  std::unique_ptr<const Ways> ways_;
+  std::unique_ptr<const PopDistances> pop_distances_;
   std::unique_ptr<StackContexts> contexts_;
   std::shared_ptr<const void> owner_;  // of the notes of cells; replaced whenever all contexts are dropped
   int32_t time_ = 0;

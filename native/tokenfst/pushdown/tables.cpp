@@ -19,30 +19,30 @@ namespace {
 
 // Return the number of edges into each node from its parents, for all nodes that can be reached from a root.
 std::vector<int32_t> ways_into(const PushdownTables& tables) {
-  std::vector<int32_t> ways(tables.num_nodes(), 0), reached;
+  std::vector<int32_t> pop_distances(tables.num_nodes(), 0), reached;
   std::vector<uint8_t> is_reached(tables.num_nodes(), false);
   for (int32_t state = 0; state < tables.num_states; ++state) reached.push_back(state), is_reached[state] = true;
   for (size_t at = 0; at < reached.size(); ++at) {
     for (int32_t symbol = 0; symbol < tables.num_symbols; ++symbol) {
       const int32_t child = tables.child_of(reached[at], symbol);
       if (child < 0) continue;
-      ++ways[child];
+      ++pop_distances[child];
       if (!is_reached[child]) reached.push_back(child), is_reached[child] = true;
     }
   }
-  return ways;
+  return pop_distances;
 }
 
 }  // namespace
 
 Depths depths_of(const PushdownTables& tables) {
-  std::vector<int32_t> ways = ways_into(tables);
+  std::vector<int32_t> pop_distances = ways_into(tables);
   Depths found{{}, std::vector<int32_t>(tables.num_nodes(), kDead), std::vector<int32_t>(tables.num_nodes(), kDead)};
   int64_t left = 0;
-  for (int32_t node = 0; node < tables.num_nodes(); ++node) left += ways[node];
+  for (int32_t node = 0; node < tables.num_nodes(); ++node) left += pop_distances[node];
   for (int32_t state = 0; state < tables.num_states; ++state) {
     found.least[state] = found.most[state] = 0;
-    if (ways[state] == 0) found.order.push_back(state);
+    if (pop_distances[state] == 0) found.order.push_back(state);
   }
   for (size_t at = 0; at < found.order.size(); ++at) {
     const int32_t node = found.order[at];
@@ -53,7 +53,7 @@ Depths depths_of(const PushdownTables& tables) {
       least = least == kDead ? found.least[node] + 1 : std::min(least, found.least[node] + 1);
       most = std::max(most, found.most[node] + 1);
       --left;
-      if (--ways[child] == 0) found.order.push_back(child);
+      if (--pop_distances[child] == 0) found.order.push_back(child);
     }
   }
   if (left) found.order.clear();

@@ -19,23 +19,23 @@ using support::Interner;
 
 class LiveSets {
  public:
-  LiveSets(const Ways& ways, Budget& budget)
-      : ways_(ways),
+  LiveSets(const PopDistances& pop_distances, Budget& budget)
+      : pop_distances_(pop_distances),
         budget_(budget),
         sets_(budget),
-        above_(0, ways.tables().num_symbols, kUnknown, budget),
+        above_(0, pop_distances.tables().num_symbols, kUnknown, budget),
         pairs_(budget),
         below_(budget) {}
 
   // Return the kinds that are coaccessible with the empty stack.
   int32_t first() {
-    for (int32_t kind = 0; kind < ways_.kinds().size(); ++kind) {
-      if (ways_.to_end(kind) < kFar) sets_.push(kind);
+    for (int32_t kind = 0; kind < pop_distances_.kinds().size(); ++kind) {
+      if (pop_distances_.to_end(kind) < kFar) sets_.push(kind);
     }
     return close();
   }
   bool contains(int32_t set, int32_t kind) const { return std::ranges::binary_search(sets_[set], kind); }
-  bool contains_state(int32_t set, int32_t state) const { return contains(set, ways_.kinds().of(state)); }
+  bool contains_state(int32_t set, int32_t state) const { return contains(set, pop_distances_.kinds().of(state)); }
   // Return the set of a stack with one more symbol.
   int32_t pushed(int32_t set, int32_t symbol) {
     if (above_[set][symbol] == kUnknown) {
@@ -61,13 +61,13 @@ class LiveSets {
     bool operator==(const SetAndSymbol&) const = default;
   };
 
-  size_t num_symbols() const { return static_cast<size_t>(ways_.tables().num_symbols); }
+  size_t num_symbols() const { return static_cast<size_t>(pop_distances_.tables().num_symbols); }
 
   void find_above(int32_t set, int32_t symbol) {
-    const auto own = ways_.columns().of(symbol);
-    for (int32_t kind = 0; kind < ways_.kinds().size(); ++kind) {
+    const auto own = pop_distances_.columns().of(symbol);
+    for (int32_t kind = 0; kind < pop_distances_.kinds().size(); ++kind) {
       const bool is_live = std::ranges::any_of(own, [&](const PopColumns::Popped& popped) {
-        return contains(set, popped.kind) && ways_.across(kind, symbol, popped) < kFar;
+        return contains(set, popped.kind) && pop_distances_.across(kind, symbol, popped) < kFar;
       });
       if (is_live) sets_.push(kind);
       budget_.spend(2 * static_cast<int64_t>(own.size()) + 1);
@@ -82,7 +82,7 @@ class LiveSets {
     return number;
   }
 
-  const Ways& ways_;
+  const PopDistances& pop_distances_;
   Budget& budget_;
   Interner<int32_t> sets_;
   support::Matrix<int32_t> above_;  // [sets, S]
@@ -98,13 +98,13 @@ struct EffectPath {
 
 class ReachabilitySearch {
  public:
-  ReachabilitySearch(const Trees& trees, const Ways& ways, std::span<const EffectPath> moves, const Paths& paths,
-                     Budget& budget)
+  ReachabilitySearch(const Trees& trees, const PopDistances& pop_distances, std::span<const EffectPath> moves,
+                     const Paths& paths, Budget& budget)
       : trees_(trees),
         moves_(moves),
         paths_(paths),
         budget_(budget),
-        live_(ways, budget),
+        live_(pop_distances, budget),
         is_alive_(moves.size(), false, budget),
         is_dead_(moves.size(), false, budget),
         reached_(budget),
@@ -112,10 +112,10 @@ class ReachabilitySearch {
         following_(budget) {}
 
   // Find which paths lead to coaccessible nodes; stop if none do, or if the answer depends on the stack.
-  Trim run(const Ways& ways, std::span<const uint8_t> is_overflow) {
-    const int32_t start = ways.tables().start;
-    if (ways.to_end(ways.kinds().of(start)) >= kFar) return Trim::kEmpty;
-    const auto by_source = sorted(ways.tables().num_states, is_overflow);
+  Trim run(const PopDistances& pop_distances, std::span<const uint8_t> is_overflow) {
+    const int32_t start = pop_distances.tables().start;
+    if (pop_distances.to_end(pop_distances.kinds().of(start)) >= kFar) return Trim::kEmpty;
+    const auto by_source = sorted(pop_distances.tables().num_states, is_overflow);
     reached_.intern({start, live_.first()});
     // Sets below are found during the search, so everything is visited again until nothing is new.
     int32_t num_reached = 0, num_pairs = -1;
@@ -292,9 +292,9 @@ Trimmed trimmed(const TokenEffects& effects, const PushdownTables& tables, std::
   find_distinct(effects, distinct, budget);
   Vector<uint8_t> is_overflow(tables.num_states, false, budget);
   for (int32_t state : overflow) is_overflow[state] = true;
-  const Ways ways(tables, budget);
-  ReachabilitySearch search(*effects.trees, ways, distinct.moves, distinct.paths, budget);
-  const Trim result = search.run(ways, is_overflow);
+  const PopDistances pop_distances(tables, budget);
+  ReachabilitySearch search(*effects.trees, pop_distances, distinct.moves, distinct.paths, budget);
+  const Trim result = search.run(pop_distances, is_overflow);
   if (result != Trim::kDone) return {result, {}};
   TreePool pool(*effects.trees, budget);
   const Vector<int32_t> left = trees_left(distinct, search, pool, budget);

@@ -17,8 +17,8 @@
 #include <optional>
 #include <span>
 
+#include "tokenfst/pushdown/pop_distances.h"
 #include "tokenfst/pushdown/token_effects.h"
-#include "tokenfst/pushdown/ways.h"
 
 namespace tokenfst {
 

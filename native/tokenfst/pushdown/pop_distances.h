@@ -1,4 +1,4 @@
-// Ways: pop distances, the least number of tokens from a node of the context trees until a symbol has been popped.
+// PopDistances: the least number of tokens from a node of the context trees until a symbol has been popped.
 //
 //     across    [kind, column], the least number (`tokenfst/pushdown/kinds.h`). The least solution of
 //
@@ -27,14 +27,14 @@
 
 namespace tokenfst {
 
-class Ways {
+class PopDistances {
  public:
   struct Landing {
     int32_t kind, cost;
   };
 
   // With `by_node` every node is a separate kind.
-  Ways(const PushdownTables& tables, Budget& budget, bool by_node = false);
+  PopDistances(const PushdownTables& tables, Budget& budget, bool by_node = false);
 
   const PushdownTables& tables() const { return tables_; }
   const Kinds& kinds() const { return kinds_; }

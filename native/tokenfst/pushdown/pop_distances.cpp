@@ -1,4 +1,4 @@
-#include "tokenfst/pushdown/ways.h"
+#include "tokenfst/pushdown/pop_distances.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,13 +7,13 @@
 
 namespace tokenfst {
 
-Kinds Ways::found_kinds(const PushdownTables& tables, bool by_node, Budget& budget) {
+Kinds PopDistances::found_kinds(const PushdownTables& tables, bool by_node, Budget& budget) {
   Kinds each(tables, budget);
   if (by_node) return each;
   return Kinds(tables, PushSets(tables, Pushes(tables, each, budget), each.nodes(), budget), budget);
 }
 
-Ways::Ways(const PushdownTables& tables, Budget& budget, bool by_node)
+PopDistances::PopDistances(const PushdownTables& tables, Budget& budget, bool by_node)
     : tables_(tables),
       kinds_(found_kinds(tables, by_node, budget)),
       pushes_(tables, kinds_, budget),
@@ -37,8 +37,8 @@ Ways::Ways(const PushdownTables& tables, Budget& budget, bool by_node)
   budget.spend(4 * size + pushes_.size());
 }
 
-void Ways::onto(std::span<const int32_t> vector, int32_t symbol, std::span<int32_t> by_push_set,
-                std::span<int32_t> found) const {
+void PopDistances::onto(std::span<const int32_t> vector, int32_t symbol, std::span<int32_t> by_push_set,
+                        std::span<int32_t> found) const {
   std::ranges::fill(by_push_set, kFar);
   for (const PopColumns::Popped& popped : columns_.of(symbol)) {
     const int32_t behind = vector[popped.kind];
