@@ -27,7 +27,7 @@ from automata.pushdown.grammar import Grammar, LexicalRule, Place
 from automata.pushdown.naming import calls_and_labels
 from constraints.composing.part import Called, Composable, Part, concatenated, part_of
 from constraints.grammars.replacing import replaced
-from constraints.json_schema.rules import grammar_rules
+from constraints.json_schema.grammar_rules import grammar_rules
 
 _TEXT = "text"
 

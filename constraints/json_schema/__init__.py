@@ -8,9 +8,9 @@ schema --reading--> Document of formulas --restriction--> what is said of each k
 levels --laying--> NestedNetwork --automata.nested--> an automaton over bytes, or one with a stack
 """
 
-from constraints.json_schema.document import Draft, Note, Resolver
+from constraints.json_schema.building.whitespace import Whitespace
+from constraints.json_schema.reading.document import Draft, Note, Resolver
 from constraints.json_schema.regex import json_schema_to_regex
 from constraints.json_schema.schema import JsonSchema, json_schema
-from constraints.json_schema.whitespace import Whitespace
 
 __all__ = ["Draft", "JsonSchema", "Note", "Resolver", "Whitespace", "json_schema", "json_schema_to_regex"]

@@ -21,11 +21,12 @@ from automata.elimination import to_expr, without_states
 from automata.errors import SchemaError
 from automata.expr import EMPTY, Expr
 from automata.nested import Counted, CountedPaths, Language, NestedNetwork
-from constraints.json_schema.document import Draft, Resolver
-from constraints.json_schema.formula import Kind
-from constraints.json_schema.levels.objects import PropertyOrder
+from constraints.json_schema.building.whitespace import Habit, Whitespace
+from constraints.json_schema.containers.objects import PropertyOrder
+from constraints.json_schema.formulas.statements import Kind
+from constraints.json_schema.reading.document import Draft, Resolver
+from constraints.json_schema.recursion import Task, run
 from constraints.json_schema.schema import json_schema
-from constraints.json_schema.whitespace import Habit, Whitespace
 
 
 def json_schema_to_regex(
@@ -81,7 +82,10 @@ class Expressions:
         self.written: dict[int, Expr] = {}
 
     def rule(self, number: int, depths: _Depths) -> dict[int, Expr]:
-        """The texts of a rule, by exit; those that are there."""
+        """Return the texts of a rule, by exit; exits without texts are left out."""
+        return run(self._rule(number, depths))
+
+    def _rule(self, number: int, depths: _Depths) -> Task[dict[int, Expr]]:
         key = number, depths
         if key in self.under_way:
             raise SchemaError(
@@ -89,11 +93,11 @@ class Expressions:
             )
         if key not in self.done:
             self.under_way.add(key)
-            self.done[key] = self._rule(number, depths)
+            self.done[key] = yield from self._eliminated(number, depths)
             self.under_way.discard(key)
         return self.done[key]
 
-    def _rule(self, number: int, depths: _Depths) -> dict[int, Expr]:
+    def _eliminated(self, number: int, depths: _Depths) -> Task[dict[int, Expr]]:
         rule = self.network.rules[number]
         ways: dict[int, dict[int, Expr]] = defaultdict(dict)
 
@@ -107,7 +111,8 @@ class Expressions:
         for source, target in rule.epsilon:
             add(source, ex.EPSILON, target)
         for call in rule.calls:
-            for leaving, expr in self.called(call.rule, depths).items():
+            texts: dict[int, Expr] = yield self.called(call.rule, depths)
+            for leaving, expr in texts.items():
                 if call.targets[leaving] >= 0:
                     add(call.source, expr, call.targets[leaving])
         ends = dict(rule.ends)
@@ -121,18 +126,18 @@ class Expressions:
         }
         return {ends[state]: expr for state, expr in without_states(kept, start).items()} if live else {}
 
-    def called(self, number: int, depths: _Depths) -> dict[int, Expr]:
-        """The texts of a rule that is called, with one more bracket open if it is recursive."""
+    def called(self, number: int, depths: _Depths) -> Task[dict[int, Expr]]:
+        """Return the texts of a rule that is called, with one more bracket open if it is recursive."""
         kind = self.kinds[number]
         if number not in self.recursive or kind not in self.limits:
-            return self.rule(number, depths)
+            return (yield from self._rule(number, depths))
         objects, arrays = depths
         left = objects if kind is Kind.OBJECT else arrays
         if left is None:
-            return self.rule(number, depths)
+            return (yield from self._rule(number, depths))
         if left == 0:
             return {}
-        return self.rule(number, (left - 1, arrays) if kind is Kind.OBJECT else (objects, left - 1))
+        return (yield from self._rule(number, (left - 1, arrays) if kind is Kind.OBJECT else (objects, left - 1)))
 
     def expr(self, language: Language) -> Expr:
         """The expression of a language that an arc reads."""

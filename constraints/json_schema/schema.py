@@ -16,14 +16,14 @@ from automata.errors import LimitExceeded, SchemaError, UnsatisfiableSchema, Uns
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work
 from automata.nested import NestedNetwork, compile_nested
 from automata.pushdown.automaton import PushdownAutomaton
-from constraints.json_schema.blame import largest_count
-from constraints.json_schema.document import Document, Draft, Note, Resolver
-from constraints.json_schema.formula import Kind
-from constraints.json_schema.levels.objects import PropertyOrder
-from constraints.json_schema.network import network_of
+from constraints.json_schema.building.network import network_of
+from constraints.json_schema.building.whitespace import Habit, Whitespace, whitespace_at
+from constraints.json_schema.containers.objects import PropertyOrder
+from constraints.json_schema.explaining.keywords import explain_conflict
+from constraints.json_schema.explaining.limits import largest_count
+from constraints.json_schema.formulas.statements import Kind
 from constraints.json_schema.reading import read_schema
-from constraints.json_schema.together import named_together
-from constraints.json_schema.whitespace import Habit, Whitespace, whitespace_at
+from constraints.json_schema.reading.document import Document, Draft, Note, Resolver
 
 # How many keywords one schema may have dropped.
 _MAX_DROPPED = 10_000
@@ -144,7 +144,7 @@ def _read(
                 network, kinds = lay(document, order="schema")
             break
         except UnsatisfiableSchema as error:
-            raise named_together(error, schema, partial(_is_empty, read)) from None
+            raise explain_conflict(error, schema, partial(_is_empty, read)) from None
         except UnsupportedSchema as error:
             if unsupported == "error" or error.keyword is None or len(dropped) == _MAX_DROPPED:
                 raise

@@ -20,7 +20,7 @@ from automata.limits import Work, under_way
 from automata.nested import NestedNetwork, compile_nested
 from automata.nested.joining import Joining
 from automata.pushdown.automaton import PushdownAutomaton
-from constraints.json_schema.whitespace import Habit, Whitespace
+from constraints.json_schema.building.whitespace import Habit, Whitespace
 from constraints.parsed import Parsed
 from constraints.tools.call import ToolCall
 from constraints.tools.pythonic import PythonicCalls

@@ -14,7 +14,7 @@ from automata.errors import SchemaError, TextNotAllowed, UnsupportedSchema
 from automata.limits import under_way
 from automata.nested import NestedNetwork, compile_nested
 from constraints.json_schema import json_schema
-from constraints.json_schema.whitespace import Habit, Whitespace
+from constraints.json_schema.building.whitespace import Habit, Whitespace
 from constraints.types.typed import typed
 
 # A function; {"type": "function", "function": {"name": ..., "parameters": ...}}; or a name and a schema.

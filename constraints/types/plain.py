@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from automata.nested import NestedNetwork
-from constraints.json_schema.document import Document
-from constraints.json_schema.formula import Formula, IsInteger
-from constraints.json_schema.network import network_of
+from constraints.json_schema.building.network import network_of
+from constraints.json_schema.building.whitespace import Habit, Whitespace
+from constraints.json_schema.formulas.connectives import Formula
+from constraints.json_schema.formulas.statements import IsInteger
 from constraints.json_schema.reading import read_schema
-from constraints.json_schema.whitespace import Habit, Whitespace
+from constraints.json_schema.reading.document import Document
 
 
 def plain_network(schema: Any, whitespace: Habit | Whitespace) -> NestedNetwork:
@@ -35,6 +36,6 @@ def _plain(formula: Formula, known: dict[Formula, Formula]) -> Formula:
         if isinstance(formula, IsInteger):
             known[formula] = IsInteger(plain=True)
         else:
-            fields = [_plain(field, known) if isinstance(field, Formula) else field for field in formula._fields]
+            fields = [_plain(field, known) if isinstance(field, Formula) else field for field in formula.fields]
             known[formula] = type(formula)(*fields)
     return known[formula]

@@ -23,7 +23,7 @@ from automata.errors import TextNotAllowed, UnsupportedSchema
 from automata.limits import Work, under_way
 from automata.nested import NestedNetwork, compile_nested
 from automata.pushdown.automaton import PushdownAutomaton
-from constraints.json_schema.whitespace import Habit, Whitespace
+from constraints.json_schema.building.whitespace import Habit, Whitespace
 from constraints.parsed import Parsed
 from constraints.types.plain import plain_network
 

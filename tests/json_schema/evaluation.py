@@ -9,14 +9,11 @@ from typing import Any
 
 import regress
 
-from constraints.json_schema.document import Document
-from constraints.json_schema.formula import (
-    Always,
-    And,
+from constraints.json_schema.formulas.connectives import Always, And, Formula, Never, Not, Or
+from constraints.json_schema.formulas.statements import (
     BooleanIs,
     Contains,
     Format,
-    Formula,
     IsInteger,
     ItemAt,
     ItemsFrom,
@@ -26,11 +23,8 @@ from constraints.json_schema.formula import (
     Members,
     Minimum,
     MultipleOf,
-    Never,
-    Not,
     NumberIn,
     OfKind,
-    Or,
     Pattern,
     Reference,
     Size,
@@ -38,6 +32,7 @@ from constraints.json_schema.formula import (
     TextLength,
     UniqueItems,
 )
+from constraints.json_schema.reading.document import Document
 
 FormatCheck = Callable[[str, str], bool]
 

@@ -17,19 +17,8 @@ from automata.algebra import alternation, difference
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import LimitExceeded
 from automata.nested import Counted, CountedPaths
-from constraints.json_schema.formula import (
-    FALSE,
-    TRUE,
-    And,
-    Format,
-    Formula,
-    IsInteger,
-    Not,
-    Or,
-    Pattern,
-    StringIn,
-    TextLength,
-)
+from constraints.json_schema.formulas.connectives import FALSE, TRUE, And, Formula, Not, Or
+from constraints.json_schema.formulas.statements import Format, IsInteger, Pattern, StringIn, TextLength
 from constraints.json_schema.strings import (
     counted_language,
     string_is_empty,

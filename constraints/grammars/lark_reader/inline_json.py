@@ -17,7 +17,7 @@ from constraints.grammars.json import json
 from constraints.grammars.lark_reader.document import Item
 from constraints.grammars.places import Places
 from constraints.grammars.replacing import replaced
-from constraints.json_schema.rules import grammar_rules
+from constraints.json_schema.grammar_rules import grammar_rules
 from constraints.json_schema.schema import json_schema
 
 _PREFIX = "%json "

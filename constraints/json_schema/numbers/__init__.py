@@ -18,7 +18,8 @@ from typing import Final
 
 from automata.byte_automaton import ByteAutomaton
 from automata.expr import EMPTY, Expr, alternation, char_set, concat, is_empty, repeat
-from constraints.json_schema.formula import FALSE, TRUE, Formula, IsInteger
+from constraints.json_schema.formulas.connectives import FALSE, TRUE, Formula
+from constraints.json_schema.formulas.statements import IsInteger
 from constraints.json_schema.numbers.finite import finite_language
 from constraints.json_schema.numbers.spelling import number_automaton
 from constraints.json_schema.numbers.statements import check, number_matches

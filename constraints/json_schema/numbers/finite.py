@@ -15,7 +15,8 @@ from typing import Final
 from automata.byte_automaton import ByteAutomaton
 from automata.compile import compile_expr
 from automata.expr import EPSILON, Expr, alternation, char_set, concat, repeat, strings
-from constraints.json_schema.formula import And, Formula, IsInteger, Maximum, Minimum, MultipleOf, NumberIn, Or
+from constraints.json_schema.formulas.connectives import And, Formula, Or
+from constraints.json_schema.formulas.statements import IsInteger, Maximum, Minimum, MultipleOf, NumberIn
 from constraints.json_schema.numbers.sides import FIRST_POSITIVE, LAST_NEGATIVE
 from constraints.json_schema.numbers.statements import atoms, number_matches
 from constraints.values.digits import naturals

@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from constraints.json_schema.formula import Formula
+from constraints.json_schema.formulas.connectives import Formula
 from constraints.json_schema.numbers.exponents import Exponents
 from constraints.json_schema.numbers.multiples import Step
 from constraints.json_schema.numbers.order import Comparison, Left, cut_of

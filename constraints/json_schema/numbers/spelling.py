@@ -32,7 +32,8 @@ from automata.errors import LimitExceeded
 from automata.expr import EMPTY
 from automata.limits import spend, under_way
 from automata.thompson import Fragment
-from constraints.json_schema.formula import Formula, IsInteger, Minimum, MultipleOf, NumberIn
+from constraints.json_schema.formulas.connectives import Formula
+from constraints.json_schema.formulas.statements import IsInteger, Minimum, MultipleOf, NumberIn
 from constraints.json_schema.numbers.exponents import exponent_rows
 from constraints.json_schema.numbers.multiples import FAILED, MAX_STATES, Step
 from constraints.json_schema.numbers.order import Left, Prefix

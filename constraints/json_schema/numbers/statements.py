@@ -15,23 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Final, NamedTuple, TypeAlias
 
 from automata.errors import LimitExceeded
-from constraints.json_schema.formula import (
-    TRUE,
-    Always,
-    And,
-    Formula,
-    IsInteger,
-    Maximum,
-    Minimum,
-    MultipleOf,
-    Never,
-    Not,
-    NumberIn,
-    Or,
-)
+from constraints.json_schema.formulas.connectives import Always, And, Formula, Never, Not, Or, fold, statements, truth
+from constraints.json_schema.formulas.statements import IsInteger, Maximum, Minimum, MultipleOf, NumberIn
 
 BELOW: Final = 1
 AT: Final = 2
@@ -74,26 +63,20 @@ class Branch(NamedTuple):
 
 
 def atoms(formula: Formula) -> Iterator[Formula]:
-    """The statements in a formula, from left to right.
+    """Yield the statements of a formula from left to right.
 
     Raises:
-        TypeError: it says something of values that are no numbers.
+        TypeError: the formula says something of values that are no numbers.
     """
-    stack = [formula]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, And | Or):
-            stack.extend(reversed(part.parts))
-        elif isinstance(part, Not):
-            stack.append(part.part)
-        elif isinstance(part, NumberIn | Minimum | MultipleOf | IsInteger):
+    for part in statements(formula):
+        if isinstance(part, NumberIn | Minimum | MultipleOf | IsInteger):
             yield part
         elif not isinstance(part, Always | Never):
             raise TypeError(f"{part!r} is no statement about numbers")
 
 
 def check(formula: Formula) -> None:
-    """Looks at the statements of a formula.
+    """Check the statements of a formula.
 
     Raises:
         TypeError: it says something of values that are no numbers.
@@ -106,38 +89,32 @@ def check(formula: Formula) -> None:
 
 
 def number_matches(formula: Formula, value: Fraction) -> bool:
-    """The formula's truth for a number; that it is to be written plainly is not asked.
+    """Return whether a formula holds for a number, however the number is spelled.
 
     Raises:
         TypeError: the formula says something of values that are no numbers.
     """
-    match formula:
-        case Maximum(bound=bound, exclusive=exclusive):
-            return value < bound or (value == bound and not exclusive)
-        case Minimum(bound=bound, exclusive=exclusive):
-            return value > bound or (value == bound and not exclusive)
-        case NumberIn(values=values):
-            return value in values
-        case MultipleOf(step=step):
-            return (value / step).denominator == 1
-        case IsInteger():
-            return value.denominator == 1
-        case Not(part=part):
-            return not number_matches(part, value)
-        case And(parts=parts):
-            return all(number_matches(part, value) for part in parts)
-        case Or(parts=parts):
-            return any(number_matches(part, value) for part in parts)
-        case Always() | Never():
-            return formula == TRUE
-    raise TypeError(f"{formula!r} is no statement about numbers")
+
+    def statement(part: Formula) -> bool:
+        match part:
+            case Maximum():
+                return value < part.bound or (value == part.bound and not part.exclusive)
+            case Minimum():
+                return value > part.bound or (value == part.bound and not part.exclusive)
+            case NumberIn():
+                return value in part.values
+            case MultipleOf():
+                return (value / part.step).denominator == 1
+            case IsInteger():
+                return value.denominator == 1
+        raise TypeError(f"{part!r} is no statement about numbers")
+
+    return truth(formula, statement)
 
 
-def branch(formula: Formula, statements: Sequence[Formula], steps: Sequence[Fraction], negative: bool) -> Branch:
+def branch(formula: Formula, atoms: Sequence[Formula], steps: Sequence[Fraction], negative: bool) -> Branch:
     """What a formula, which is made of these statements and steps, says of numbers of one sign."""
-    values = {
-        abs(value) for statement in statements for value in _points(statement) if not value or (value < 0) == negative
-    }
+    values = {abs(value) for statement in atoms for value in _points(statement) if not value or (value < 0) == negative}
     cuts = tuple(sorted(values))
     return Branch(cuts, _Reading({cut: number for number, cut in enumerate(cuts)}, steps, negative).truth(formula))
 
@@ -157,6 +134,18 @@ class _Reading:
     negative: bool
 
     def truth(self, formula: Formula) -> Truth:
+        if isinstance(formula, And) and not any(isinstance(part, And | Or | Not) for part in formula.parts):
+            return _every([self.statement(part) for part in formula.parts])
+        steps: list[_Step] = []
+
+        def add(step: _Step) -> int:
+            steps.append(step)
+            return len(steps) - 1
+
+        fold(formula, lambda part: add(self.statement(part)), lambda part, places: add((type(part), [*places])), {})
+        return partial(_truth, steps)
+
+    def statement(self, formula: Formula) -> Truth:
         match formula:
             case Minimum():
                 return self.bound(formula)
@@ -164,12 +153,6 @@ class _Reading:
                 return _plain_integer
             case IsInteger():
                 return _integer
-            case And(parts=parts):
-                return _every([self.truth(part) for part in parts])
-            case Or(parts=parts):
-                return _some([self.truth(part) for part in parts])
-            case Not(part=part):
-                return _negated(self.truth(part))
             case NumberIn(values=values):
                 return self.one_of(values)
             case MultipleOf(step=step):
@@ -213,14 +196,6 @@ def _at(cut: int, places: int) -> Truth:
     return truth
 
 
-def _negated(part: Truth) -> Truth:
-    def truth(known: Knowledge) -> bool | None:
-        value = part(known)
-        return None if value is None else not value
-
-    return truth
-
-
 def _every(parts: Sequence[Truth]) -> Truth:
     def truth(known: Knowledge) -> bool | None:
         result: bool | None = True
@@ -236,4 +211,29 @@ def _every(parts: Sequence[Truth]) -> Truth:
 
 
 def _some(parts: Sequence[Truth]) -> Truth:
-    return _negated(_every([_negated(part) for part in parts]))
+    return partial(_truth, [*parts, (Or, list(range(len(parts))))])
+
+
+# The truth of a statement, or a connective and the numbers of the steps for its parts.
+_Step: TypeAlias = Truth | tuple[type[Formula], list[int]]
+
+
+def _truth(steps: Sequence[_Step], known: Knowledge) -> bool | None:
+    """Return the truth of the last step."""
+    values: list[bool | None] = []
+    for step in steps:
+        if isinstance(step, tuple):
+            kind, places = step
+            values.append(_combined(kind, [values[place] for place in places]))
+        else:
+            values.append(step(known))
+    return values[-1]
+
+
+def _combined(kind: type[Formula], values: list[bool | None]) -> bool | None:
+    if kind is Not:
+        return None if values[0] is None else not values[0]
+    decisive = kind is Or
+    if decisive in values:
+        return decisive
+    return None if None in values else not decisive

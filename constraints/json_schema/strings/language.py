@@ -11,8 +11,9 @@ from automata.byte_automaton import ByteAutomaton
 from automata.expr import Expr
 from automata.nested import Counted, CountedPaths, Language
 from automata.ranges import ALL_CHARACTERS, Ranges
-from constraints.json_schema.formula import Always, And, Formula, Never, Not, Pattern, StringIn, TextLength, conjunction
-from constraints.json_schema.strings.content import content, holds, listed, repeated_set, with_one_length, written
+from constraints.json_schema.formulas.connectives import Always, Formula, Never, Not, conjunction, parts_of
+from constraints.json_schema.formulas.statements import Pattern, StringIn, TextLength
+from constraints.json_schema.strings.content import content, holds, listed, normalized, repeated_set, written
 from constraints.json_schema.strings.lengths import counted_length, counted_texts, length_spellings
 from constraints.json_schema.strings.lists import spellings_besides, spellings_of
 from constraints.json_schema.strings.spelling import spelled
@@ -42,7 +43,7 @@ def string_language(formula: Formula, *, usual: bool = False) -> Expr | ByteAuto
         LimitExceeded: an automaton is too large.
         TypeError: the formula is about something else.
     """
-    return _language(with_one_length(formula), usual)
+    return _language(normalized(formula), usual)
 
 
 def counted_language(formula: Formula, *, usual: bool = False) -> Language:
@@ -50,7 +51,7 @@ def counted_language(formula: Formula, *, usual: bool = False) -> Language:
 
     Raises: as `string_language`.
     """
-    formula = with_one_length(formula)
+    formula = normalized(formula)
     counted = None if usual else _counted(formula) or _counted_texts(formula)
     return _language(formula, usual) if counted is None else counted
 
@@ -61,7 +62,7 @@ def _counted(formula: Formula) -> Counted | None:
     ranges: Ranges = ALL_CHARACTERS
     low = 0
     high: int | None = None
-    for part in _parts(formula):
+    for part in parts_of(formula):
         if isinstance(part, TextLength):
             least, most = part.low, part.high
         elif isinstance(part, Pattern) and ranges is ALL_CHARACTERS:
@@ -81,7 +82,7 @@ def _counted(formula: Formula) -> Counted | None:
 @lru_cache(maxsize=4096)
 def _counted_texts(formula: Formula) -> CountedPaths | None:
     """What is counted where a formula says how many characters there are, and what else there is of them."""
-    parts = _parts(formula)
+    parts = parts_of(formula)
     length = next((part for part in parts if isinstance(part, TextLength)), None)
     if length is None or len(parts) == 1 or listed(formula) is not None:
         return None
@@ -142,14 +143,10 @@ def string_is_empty(formula: Formula) -> bool:
 
 def _only_excludes(formula: Formula) -> bool:
     """Whether a formula says no more than which strings it does not hold for."""
-    return all(isinstance(part, Not) and isinstance(part.part, StringIn) for part in _parts(formula))
+    return all(isinstance(part, Not) and isinstance(part.part, StringIn) for part in parts_of(formula))
 
 
 def _excluded(formula: Formula) -> list[str]:
     """The strings that UTF-8 can write among those."""
-    lists = [part.part.texts for part in _parts(formula) if isinstance(part, Not) and isinstance(part.part, StringIn)]
+    lists = [part.part.texts for part in parts_of(formula) if isinstance(part, Not) and isinstance(part.part, StringIn)]
     return written(frozenset().union(*lists))
-
-
-def _parts(formula: Formula) -> tuple[Formula, ...]:
-    return formula.parts if isinstance(formula, And) else (formula,)

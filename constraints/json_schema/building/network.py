@@ -1,0 +1,47 @@
+"""network_of: from a schema that has been read to its network, or to the error that says why there is none."""
+
+from __future__ import annotations
+
+from automata.errors import LimitExceeded, UnsatisfiableSchema
+from automata.nested import NestedNetwork
+from constraints.json_schema.building.builder import NetworkBuilder
+from constraints.json_schema.building.liveness import has_text
+from constraints.json_schema.building.whitespace import Habit, Whitespace
+from constraints.json_schema.containers.objects import PropertyOrder
+from constraints.json_schema.explaining.conflicts import conflict
+from constraints.json_schema.explaining.limits import too_large
+from constraints.json_schema.formulas.connectives import Formula
+from constraints.json_schema.formulas.restriction import Restriction
+from constraints.json_schema.formulas.statements import Kind
+from constraints.json_schema.reading.document import Document
+
+
+def network_of(
+    document: Document, whitespace: Habit | Whitespace, order: PropertyOrder
+) -> tuple[NestedNetwork, tuple[Kind | None, ...]]:
+    """The network of a schema that has been read, and of each rule what it reads between two brackets or quotes; None
+    for the whole text.
+
+    Raises:
+        UnsatisfiableSchema: it has no text; the message names the conflict.
+        UnsupportedSchema: a statement cannot be held exactly, or one keyword makes the network too large.
+        LimitExceeded: all of it together is too large.
+        SchemaError: a reference leads back to itself.
+    """
+    restriction = Restriction(document.definitions)
+    builder = NetworkBuilder(restriction, whitespace, order)
+    try:
+        network = builder.network(document.root)
+    except LimitExceeded as error:
+        if order == "any-if-cheap" or error.limit == "seconds":
+            raise
+        value = builder.value_at_hand if order == "schema" else None
+        raise too_large(error, document, builder.plans.number_at_hand, value) from None
+
+    def is_empty(formula: Formula) -> bool:
+        return not has_text(NetworkBuilder(restriction, whitespace, order).network(formula))
+
+    if not builder.has_value(document.root) and not has_text(network):
+        reason, pointer = conflict(document, is_empty)
+        raise UnsatisfiableSchema(reason, pointer=pointer)
+    return network, (None, *(kind for kind, _ in builder.keys))
