@@ -26,7 +26,8 @@ from constraints.json_schema.containers.objects import PropertyOrder
 from constraints.json_schema.formulas.statements import Kind
 from constraints.json_schema.reading.document import Draft, Resolver
 from constraints.json_schema.recursion import Task, run
-from constraints.json_schema.schema import json_schema
+from constraints.json_schema.schema import Unsupported, json_schema
+from constraints.json_schema.strings import Spellings
 
 
 def json_schema_to_regex(
@@ -37,7 +38,8 @@ def json_schema_to_regex(
     draft: Draft | Literal["auto"] = "auto",
     whitespace: Habit | Whitespace = "default",
     property_order: PropertyOrder = "schema",
-    unsupported: Literal["error", "relax"] = "error",
+    spellings: Spellings = "plain",
+    unsupported: Unsupported = "error",
     resolver: Resolver | None = None,
 ) -> Expr:
     """The JSON texts whose value satisfies a schema, as a regular expression.
@@ -46,7 +48,7 @@ def json_schema_to_regex(
         schema: a JSON Schema as `json.loads` gives it: a dict or a bool.
         max_object_depth: of objects that can be nested without end, how many may lie within each other at most.
         max_array_depth: the same for arrays.
-        draft, whitespace, property_order, unsupported, resolver: as for `json_schema`.
+        draft, whitespace, property_order, spellings, unsupported, resolver: as for `json_schema`.
 
     Raises:
         SchemaError: the schema is recursive, and no limit bounds it; and what `json_schema` raises.
@@ -57,6 +59,7 @@ def json_schema_to_regex(
         draft=draft,
         whitespace=whitespace,
         property_order=property_order,
+        spellings=spellings,
         unsupported=unsupported,
         resolver=resolver,
     )

@@ -51,7 +51,7 @@ class Tool:
         if not isinstance(found, ByteAutomaton):
             reason = f"arguments of {self.name!r} nest to any depth, or are large; in a string they need a bound"
             raise UnsupportedSchema(reason)
-        return spelled(found)
+        return spelled(found, plain=True)
 
 
 def tool_of(tool: ToolLike, whitespace: Habit | Whitespace) -> Tool:

@@ -15,9 +15,10 @@ from constraints.json_schema.formulas.connectives import Formula
 from constraints.json_schema.formulas.statements import IsInteger
 from constraints.json_schema.reading import read_schema
 from constraints.json_schema.reading.document import Document
+from constraints.json_schema.strings import Spellings
 
 
-def plain_network(schema: Any, whitespace: Habit | Whitespace) -> NestedNetwork:
+def plain_network(schema: Any, whitespace: Habit | Whitespace, spellings: Spellings) -> NestedNetwork:
     """The network of a schema, its integers written plainly.
 
     Raises:
@@ -28,7 +29,7 @@ def plain_network(schema: Any, whitespace: Habit | Whitespace) -> NestedNetwork:
     definitions = {key: _plain(formula, known) for key, formula in document.definitions.items()}
     places = {_plain(formula, known): place for formula, place in document.places.items()}
     document = Document(_plain(document.root, known), definitions, document.draft, places, document.notes)
-    return network_of(document, whitespace, "schema")[0]
+    return network_of(document, whitespace, "schema", spellings)[0]
 
 
 def _plain(formula: Formula, known: dict[Formula, Formula]) -> Formula:

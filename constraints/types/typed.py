@@ -24,6 +24,7 @@ from automata.limits import Work, under_way
 from automata.nested import NestedNetwork, compile_nested
 from automata.pushdown.automaton import PushdownAutomaton
 from constraints.json_schema.building.whitespace import Habit, Whitespace
+from constraints.json_schema.strings import Spellings
 from constraints.parsed import Parsed
 from constraints.types.plain import plain_network
 
@@ -44,13 +45,15 @@ class Typed(Parsed[T], Generic[T]):
         schema: the exact schema; numbers in it may be Decimals.
     """
 
-    def __init__(self, annotation: Any, adapter: TypeAdapter[Any], whitespace: Habit | Whitespace) -> None:
+    def __init__(
+        self, annotation: Any, adapter: TypeAdapter[Any], whitespace: Habit | Whitespace, spellings: Spellings
+    ) -> None:
         from constraints.types.generation import exact_schema
 
         self.annotation = annotation
         self.adapter = adapter
         self.schema = exact_schema(adapter)
-        self._network = plain_network(self.schema, whitespace)
+        self._network = plain_network(self.schema, whitespace, spellings)
 
     def __repr__(self) -> str:
         return f"typed({getattr(self.annotation, '__qualname__', self.annotation)})"
@@ -100,14 +103,18 @@ class Typed(Parsed[T], Generic[T]):
 
 
 @overload
-def typed(annotation: type[T], *, whitespace: Habit | Whitespace = "default") -> Typed[T]: ...
+def typed(
+    annotation: type[T], *, whitespace: Habit | Whitespace = "default", spellings: Spellings = "plain"
+) -> Typed[T]: ...
 
 
 @overload
-def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default") -> Typed[Any]: ...
+def typed(
+    annotation: Any, *, whitespace: Habit | Whitespace = "default", spellings: Spellings = "plain"
+) -> Typed[Any]: ...
 
 
-def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default") -> Typed[Any]:
+def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default", spellings: Spellings = "plain") -> Typed[Any]:
     """The constraint of the JSON texts of a type.
 
     Args:
@@ -117,6 +124,7 @@ def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default") -> Typ
             `function(**arguments)` takes; parameters with defaults may be left out, and those without annotations
             take any JSON. The function is never called.
         whitespace: where blanks may stand, as in `json_schema`.
+        spellings: how strings and names are spelled, as in `json_schema`.
 
     Raises:
         UnsupportedSchema: a part of the type cannot be held exactly; see `constraints.types.generation`.
@@ -131,7 +139,7 @@ def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default") -> Typ
         adapter = TypeAdapter[Any](arguments_of(annotation) if is_function else annotation)
     except (PydanticSchemaGenerationError, PydanticUserError, SchemaError) as error:
         raise UnsupportedSchema(" ".join(str(error).split())) from None
-    return Typed(annotation, adapter, whitespace)
+    return Typed(annotation, adapter, whitespace, spellings)
 
 
 def parameters(function: Callable[..., Any]) -> Iterator[tuple[str, Any, bool]]:

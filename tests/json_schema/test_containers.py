@@ -10,6 +10,8 @@ from random import Random
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from interpreter import accepts
 from jsonschema import Draft202012Validator
 
@@ -20,6 +22,7 @@ from automata.nested import NestedNetwork
 from constraints import json_schema, json_schema_to_regex
 from constraints.json_schema import Whitespace
 
+FREE = json_schema({"type": "object"}).to_automaton()
 SCALARS: list[Any] = [None, True, 0, 1, "a", "b"]
 
 
@@ -245,6 +248,60 @@ def test_names_beyond_ascii_are_written_with_and_without_escapes() -> None:
     assert accepts(network, b'{"\\u00e9":1}')
 
 
+SPELLED: Any = {
+    "type": "object",
+    "properties": {
+        "s/é": {"enum": ["s/é"]},
+        "text": {"type": "string"},
+        "long": {"pattern": "^[a-z]", "maxLength": 99},
+    },
+    "additionalProperties": {"const": ["s"]},
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "is_plain"),
+    [
+        ('{"s/é":"s/é"}', True),
+        ('{"s/\\u00e9":"s/\\u00e9"}', True),
+        ('{"s/é":"s/\\u00e9"}', True),
+        ('{"s/é":"\\u0073/é"}', False),
+        ('{"\\u0073/é":"s/é"}', False),
+        ('{"s/é":"s\\/é"}', False),
+        ('{"s/\\u00E9":"s/é"}', False),
+        ('{"text":"\\n\\u001f\\"é\\u00e9\\ud83d\\ude00\\u007f"}', True),
+        ('{"text":"\\u000a"}', False),
+        ('{"text":"\\/"}', False),
+        ('{"text":"\\u0073"}', False),
+        ('{"long":"abc\\u00e9"}', True),
+        ('{"long":"\\u0061bc"}', False),
+        ('{"other":["s"]}', True),
+        ('{"other\\/":["s"]}', False),
+        ('{"other":["\\u0073"]}', False),
+    ],
+)
+def test_plain_spellings_are_those_of_json_dumps(text: str, is_plain: bool) -> None:
+    assert Draft202012Validator(SPELLED).is_valid(json.loads(text))
+    for lengthened in (SPELLED, {"anyOf": [SPELLED, {"type": "null"}]}):
+        plain, every = (json_schema(lengthened, spellings=spellings).to_automaton() for spellings in ("plain", "all"))
+        assert plain.accepts(text.encode()) == is_plain
+        assert every.accepts(text.encode())
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.dictionaries(st.text(), st.text() | st.integers()), st.booleans())
+def test_what_json_dumps_writes_is_spelled_plainly(value: dict[str, Any], ascii_only: bool) -> None:
+    assert FREE.accepts(json.dumps(value, ensure_ascii=ascii_only).encode())
+    listed = json_schema({"const": value}).to_automaton()
+    assert listed.accepts(json.dumps(value, ensure_ascii=ascii_only).encode())
+
+
+def test_a_name_that_utf8_cannot_encode_is_escaped() -> None:
+    for spellings in ("plain", "all"):
+        found = json_schema({"required": ["\ud800"], "type": "object"}, spellings=spellings).to_automaton()
+        assert found.accepts(b'{"\\ud800":1}')
+
+
 def test_a_recursive_schema_has_as_many_rules_as_it_has_kinds_of_brackets() -> None:
     tree = {"type": "object", "properties": {"children": {"type": "array", "items": {"$ref": "#"}}}}
     network = network_of({**tree, "additionalProperties": False})
@@ -342,7 +399,12 @@ def test_whitespace_is_as_it_was_asked_for(whitespace: Any, right: bytes, wrong:
 
 
 def test_options_that_nobody_knows_are_errors() -> None:
-    for options in ({"whitespace": "wide"}, {"property_order": "other"}, {"unsupported": "ignore"}):
+    for options in (
+        {"whitespace": "wide"},
+        {"property_order": "other"},
+        {"unsupported": "ignore"},
+        {"spellings": "any"},
+    ):
         with pytest.raises(ValueError, match="not '"):
             json_schema(True, **options)  # type: ignore[arg-type]
 

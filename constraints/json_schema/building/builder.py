@@ -34,9 +34,10 @@ from constraints.json_schema.containers.shannon import ShannonExpansion
 from constraints.json_schema.formulas.connectives import FALSE, Formula, Never
 from constraints.json_schema.formulas.outlines import Outlines
 from constraints.json_schema.formulas.restriction import Restriction
-from constraints.json_schema.formulas.statements import Kind
+from constraints.json_schema.formulas.statements import Kind, StringIn
 from constraints.json_schema.recursion import Task, run
-from constraints.json_schema.strings import counted_language
+from constraints.json_schema.strings import Spellings, counted_language, plain_spellings
+from constraints.json_schema.strings.spelling import encodable
 
 # The most states of all container automata of a schema.
 MAX_STATES = 30_000
@@ -61,10 +62,12 @@ class NetworkBuilder:
         value_at_hand: a formula of the array or object whose rule is being built.
     """
 
-    def __init__(self, restriction: Restriction, habit: Habit | Whitespace, order: PropertyOrder) -> None:
+    def __init__(
+        self, restriction: Restriction, habit: Habit | Whitespace, order: PropertyOrder, spellings: Spellings
+    ) -> None:
         self.restriction = restriction
         self.expansion = ShannonExpansion(Outlines(restriction))
-        self.plans = Plans(restriction)
+        self.plans = Plans(restriction, spellings == "plain")
         self.order = order
         self.habit = habit
         self.rules: list[NestedRule] = [NestedRule()]
@@ -158,7 +161,7 @@ class NetworkBuilder:
         if kind is Kind.STRING:
             for way, formula in enumerate(vector):
                 end = rule.state()
-                rule.arcs.append((0, after_quote(formula), end))
+                rule.arcs.append((0, after_quote(formula, self.plans.plain), end))
                 rule.ends.append((end, way))
             return
         automaton: ContainerAutomaton
@@ -284,13 +287,14 @@ class _ContainerBuilder:
 
     def named(self, source: int, name: str | Formula) -> int:
         """Add the name of a member, and return the state where its value begins."""
-        arcs, target = self.rule.arcs, self.rule.state()
-        if isinstance(name, str):
+        arcs, target, plain = self.rule.arcs, self.rule.state(), self.network.plans.plain
+        if isinstance(name, str) and (plain or not encodable([name])):
             arcs.append((source, _named(name, self.network.habit), target))
-        else:
-            between = self.rule.state()
-            arcs.append((source, counted_language(name), between))
-            arcs.append((between, self.marks.colon, target))
+            return target
+        names = StringIn(frozenset([name])) if isinstance(name, str) else name
+        between = self.rule.state()
+        arcs.append((source, counted_language(names, plain=plain), between))
+        arcs.append((between, self.marks.colon, target))
         return target
 
     def add_after(self, state: State) -> None:
@@ -304,13 +308,7 @@ class _ContainerBuilder:
 
 @lru_cache(65_536)
 def _named(name: str, habit: Habit | Whitespace) -> Expr:
-    """Return a listed name and the colon."""
-    return ex.concat(spelled(name), marks_at(habit, 1).colon)
-
-
-def spelled(name: str) -> Expr:
-    """Return the spellings of a listed name: as JSON writers spell it, with and without escapes beyond ASCII."""
-    ascii_alone = json.dumps(name)
-    if name.isascii() or any("\ud800" <= character <= "\udfff" for character in name):
-        return ex.literal(ascii_alone)
-    return ex.strings([ascii_alone, json.dumps(name, ensure_ascii=False)])
+    """Return the expression of a listed name, plainly spelled, and the colon."""
+    # Python's dictionaries may have names with halves of surrogate pairs, which have to be escaped.
+    spelled = plain_spellings([name]) if encodable([name]) else ex.literal(json.dumps(name))
+    return ex.concat(spelled, marks_at(habit, 1).colon)

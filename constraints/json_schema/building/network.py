@@ -1,4 +1,4 @@
-"""network_of: from a schema that has been read to its network, or to the error that says why there is none."""
+"""network_of: builds the network of a schema that has been read, or raises the error that says why there is none."""
 
 from __future__ import annotations
 
@@ -14,22 +14,25 @@ from constraints.json_schema.formulas.connectives import Formula
 from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.formulas.statements import Kind
 from constraints.json_schema.reading.document import Document
+from constraints.json_schema.strings import Spellings
 
 
 def network_of(
-    document: Document, whitespace: Habit | Whitespace, order: PropertyOrder
+    document: Document, whitespace: Habit | Whitespace, order: PropertyOrder, spellings: Spellings
 ) -> tuple[NestedNetwork, tuple[Kind | None, ...]]:
-    """The network of a schema that has been read, and of each rule what it reads between two brackets or quotes; None
-    for the whole text.
+    """Build the network of a schema.
+
+    Returns:
+        The network, and the kind of what each rule reads between two brackets or quotes; None for the whole text.
 
     Raises:
-        UnsatisfiableSchema: it has no text; the message names the conflict.
-        UnsupportedSchema: a statement cannot be held exactly, or one keyword makes the network too large.
-        LimitExceeded: all of it together is too large.
+        UnsatisfiableSchema: the schema has no text; the message names the conflict.
+        UnsupportedSchema: a statement cannot be expressed exactly, or one keyword makes the network too large.
+        LimitExceeded: all of the schema together is too large.
         SchemaError: a reference leads back to itself.
     """
     restriction = Restriction(document.definitions)
-    builder = NetworkBuilder(restriction, whitespace, order)
+    builder = NetworkBuilder(restriction, whitespace, order, spellings)
     try:
         network = builder.network(document.root)
     except LimitExceeded as error:
@@ -39,7 +42,7 @@ def network_of(
         raise too_large(error, document, builder.plans.number_at_hand, value) from None
 
     def is_empty(formula: Formula) -> bool:
-        return not has_text(NetworkBuilder(restriction, whitespace, order).network(formula))
+        return not has_text(NetworkBuilder(restriction, whitespace, order, spellings).network(formula))
 
     if not builder.has_value(document.root) and not has_text(network):
         reason, pointer = conflict(document, is_empty)

@@ -51,8 +51,10 @@ class Plans:
         number_at_hand: what is said of the number whose language is being made, if one is.
     """
 
-    def __init__(self, restriction: Restriction) -> None:
+    def __init__(self, restriction: Restriction, plain: bool) -> None:
+        """Make plans; `plain` says whether strings have only plain spellings."""
         self.restriction = restriction
+        self.plain = plain
         self.number_at_hand: Formula | None = None
         self._plans: dict[Formula, Plan] = {}
 
@@ -66,7 +68,7 @@ class Plans:
     def _plan(self, formula: Formula) -> Plan:
         to, only = self.restriction, only_kind(formula)
         string = to.string(formula) if only in (None, Kind.STRING) else FALSE
-        text = None if type(string) is Never else counted_language(string)
+        text = None if type(string) is Never else counted_language(string, plain=self.plain)
         array = to.array(formula) if only in (None, Kind.ARRAY) else FALSE
         members = to.object(formula) if only in (None, Kind.OBJECT) else FALSE
         found = ((Kind.STRING, string), (Kind.ARRAY, array), (Kind.OBJECT, members))
@@ -93,9 +95,9 @@ class Plans:
 
 
 @lru_cache(1024)
-def after_quote(formula: Formula) -> Language:
+def after_quote(formula: Formula, plain: bool) -> Language:
     """Return the spellings of strings without their opening quote."""
-    language = counted_language(formula)
+    language = counted_language(formula, plain=plain)
     if isinstance(language, Counted):
         return replace(language, opening=b"")
     if isinstance(language, CountedPaths):

@@ -39,6 +39,7 @@ from constraints.json_schema.formulas.statements import Format, Pattern, StringI
 from constraints.json_schema.recursion import Task, run
 from constraints.json_schema.strings.formats import INEXACT_FORMATS, format_automaton
 from constraints.json_schema.strings.lengths import length_automaton
+from constraints.json_schema.strings.spelling import encodable
 
 # A pattern up to its first group that begins with (?P, outside of sets and escapes.
 _OWN_GROUP = re.compile(r"(?:[^\\\[(]|\\.|\[(?:[^\\\]]|\\.)*\]|\((?!\?P))*\(\?P", re.DOTALL)
@@ -205,11 +206,6 @@ def _length(formula: Formula) -> TextLength | None:
     return TextLength(0, part.low - 1) if part.low and part.high is None else None
 
 
-def written(texts: frozenset[str]) -> list[str]:
-    """Return the strings that UTF-8 can encode: those without halves of surrogate pairs."""
-    return [text for text in texts if text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)]
-
-
 def listed(formula: Formula) -> list[str] | None:
     """Return the strings that UTF-8 can encode for which a formula holds, where it is a list, or requires one."""
     lists = [part for part in parts_of(formula) if isinstance(part, StringIn)]
@@ -217,7 +213,7 @@ def listed(formula: Formula) -> list[str] | None:
         return None
     smallest = min(lists, key=lambda part: len(part.texts))
     others = conjunction(part for part in parts_of(formula) if part is not smallest)
-    return [text for text in written(smallest.texts) if holds(others, text)]
+    return [text for text in encodable(smallest.texts) if holds(others, text)]
 
 
 @lru_cache(maxsize=1024)
