@@ -228,6 +228,7 @@ class _ContainerBuilder:
 
     def __init__(self, network: NetworkBuilder, rule: NestedRule, automaton: ContainerAutomaton, bracket: str) -> None:
         self.network, self.rule, self.automaton = network, rule, automaton
+        self.habit, self.plain = network.habit, network.plans.plain
         self.marks = marks_at(network.habit, network.depth)
         self.close, self.empty = self.marks.close[bracket], self.marks.empty[bracket]
         self.before: dict[State, int] = {}
@@ -287,9 +288,9 @@ class _ContainerBuilder:
 
     def named(self, source: int, name: str | Formula) -> int:
         """Add the name of a member, and return the state where its value begins."""
-        arcs, target, plain = self.rule.arcs, self.rule.state(), self.network.plans.plain
+        arcs, target, plain = self.rule.arcs, self.rule.state(), self.plain
         if isinstance(name, str) and (plain or not encodable([name])):
-            arcs.append((source, _named(name, self.network.habit), target))
+            arcs.append((source, _named(name, self.habit), target))
             return target
         names = StringIn(frozenset([name])) if isinstance(name, str) else name
         between = self.rule.state()

@@ -15,6 +15,7 @@ from constraints.json_schema.formulas.connectives import (
     Always,
     Formula,
     Never,
+    Not,
     Substitution,
     conjunction,
     negation,
@@ -46,14 +47,22 @@ class Names:
         """Return whether a formula about names is true of a listed one."""
         found = self._meant.get(names)
         if found is None:
-            found = self._meant[names] = frozenset([listed for listed in self.listed if string_matches(names, listed)])
+            found = self._meant[names] = self._meaning(names)
         return name in found
+
+    def _meaning(self, names: Formula) -> frozenset[str]:
+        """Return the listed names that a formula about names is true of."""
+        if type(names) is StringIn:
+            return self.listed & names.texts
+        if type(names) is Not and type(names.part) is StringIn:
+            return self.listed - names.part.texts
+        return frozenset([name for name in self.listed if string_matches(names, name)])
 
     def view(self, names: Formula) -> Formula:
         """Return what a formula about names says of those that are not listed."""
         found = self._views.get(names)
         if found is None:
-            found = self._views[names] = Substitution(_without_list)(names)
+            found = self._views[names] = _without_lists(names)
         return found
 
     def classes(self, formulas: Iterable[Formula]) -> Iterator[NameClass]:
@@ -76,5 +85,8 @@ class Names:
         return ((conjunction(chosen), frozenset([*true, TRUE])) for chosen, true in classes)
 
 
-def _without_list(statement: Formula) -> Formula:
-    return FALSE if isinstance(statement, StringIn) else statement
+def _without_lists(names: Formula) -> Formula:
+    """Return what a formula says of names that no formula lists."""
+    if type(names) is Not and type(names.part) is StringIn:
+        return TRUE
+    return Substitution(lambda statement: FALSE if type(statement) is StringIn else statement)(names)

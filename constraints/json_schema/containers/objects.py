@@ -10,7 +10,7 @@ with a bit for each. Names that are not listed come after all that are, or anywh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Literal, TypeAlias
 
@@ -81,7 +81,7 @@ def _variants(formula: Formula) -> int:
     return fold(formula, lambda _: 1, _combined_variants, {})
 
 
-def _combined_variants(formula: Formula, counts: Iterator[int]) -> int:
+def _combined_variants(formula: Formula, counts: list[int]) -> int:
     kind = type(formula)
     return sum(counts) if kind is Or else prod(counts) if kind is And else 1
 

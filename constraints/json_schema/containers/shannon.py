@@ -44,6 +44,7 @@ class Holds(Formula):
     """The next value satisfies `value`."""
 
     __slots__ = ()
+    nests = True
     value: Formula = field(0)
 
     def __init__(self, value: Formula) -> None:
@@ -143,7 +144,10 @@ def _all_or_nothing(formula: Formula) -> tuple[Formula, Formula] | None:
 
 def _first_holds(formula: Formula) -> Holds | None:
     """Return the first statement about the next value."""
-    return next((part for part in statements(formula) if isinstance(part, Holds)), None)
+    for part in statements(formula):
+        if type(part) is Holds:
+            return part
+    return None
 
 
 def _assigned(vector: Vector, known: Mapping[Formula, Formula]) -> Vector:

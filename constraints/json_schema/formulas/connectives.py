@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, TypeVar
+from typing import Any, ClassVar, Final, TypeAlias, TypeVar
 
 from automata.limits import spend
 
@@ -30,10 +30,16 @@ _T = TypeVar("_T")
 
 
 class Formula:
-    """A statement about one JSON value. `fields` are what it is made of, in order."""
+    """A statement about one JSON value.
+
+    Attributes:
+        fields: what it is made of, in order.
+        nests: whether there may be formulas of any depth among the fields.
+    """
 
     __slots__ = ("_hash", "fields")
     fields: tuple[Any, ...]
+    nests: ClassVar[bool] = False
     _hash: int
 
     def __init__(self, *fields: Any) -> None:
@@ -52,7 +58,9 @@ class Formula:
         if type(self) is not type(other):
             return False
         assert isinstance(other, Formula)
-        return self._hash == other._hash and _equal(self, other)
+        if self._hash != other._hash:
+            return False
+        return _equal(self, other) if self.nests else self.fields == other.fields
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(repr, self.fields))})"
@@ -107,6 +115,7 @@ class Not(Formula):
     """The part is not true; use `negation`."""
 
     __slots__ = ()
+    nests = True
     part: Formula = field(0)
 
 
@@ -114,6 +123,7 @@ class And(Formula):
     """All parts are true, of which there are at least two; use `conjunction`."""
 
     __slots__ = ()
+    nests = True
 
     @property
     def parts(self) -> tuple[Formula, ...]:
@@ -125,6 +135,7 @@ class Or(Formula):
     """Some part is true, of which there are at least two; use `disjunction`."""
 
     __slots__ = ()
+    nests = True
 
     @property
     def parts(self) -> tuple[Formula, ...]:
@@ -193,16 +204,13 @@ def parts_of(formula: Formula) -> tuple[Formula, ...]:
 
 def statements(formula: Formula) -> Iterator[Formula]:
     """Yield the statements of a formula from left to right, TRUE and FALSE included."""
-    if type(formula) not in _CONNECTIVES:
-        yield formula
-        return
     waiting, seen = [formula], set()
     while waiting:
         part = waiting.pop()
         if type(part) not in _CONNECTIVES:
             yield part
-        elif part not in seen:
-            seen.add(part)
+        elif id(part) not in seen:
+            seen.add(id(part))
             waiting.extend(part.fields[::-1])
 
 
@@ -227,16 +235,22 @@ def truth(formula: Formula, statement: Callable[[Formula], bool]) -> bool:
         statement: gives the truth of each statement that is neither TRUE nor FALSE.
     """
     kind = type(formula)
+    if kind is And and _CONNECTIVES.isdisjoint(map(type, formula.fields)):
+        return all(map(statement, formula.fields))
     if kind in _CONNECTIVES:
         return fold(formula, lambda part: truth(part, statement), _truth, {})
     return kind is Always or (kind is not Never and statement(formula))
 
 
-def _truth(formula: Formula, values: Iterator[bool]) -> bool:
+def _truth(formula: Formula, values: list[bool]) -> bool:
     kind = type(formula)
     if kind is Not:
-        return not next(values)
+        return not values[0]
     return all(values) if kind is And else any(values)
+
+
+# The values of connectives, by identity; the connectives are kept so that no other object takes their place.
+Values: TypeAlias = dict[int, tuple[Formula, _T]]
 
 
 class Substitution:
@@ -247,7 +261,7 @@ class Substitution:
     def __init__(self, statement: Callable[[Formula], Formula]) -> None:
         """Make the substitution that replaces each statement by what `statement` returns for it."""
         self._statement = statement
-        self._done: dict[Formula, Formula] = {}
+        self._done: Values[Formula] = {}
 
     def __call__(self, formula: Formula) -> Formula:
         """Return a formula with its statements replaced."""
@@ -258,8 +272,7 @@ class Substitution:
         return tuple([self(formula) for formula in formulas])
 
 
-def _replaced(formula: Formula, values: Iterator[Formula]) -> Formula:
-    parts = list(values)
+def _replaced(formula: Formula, parts: list[Formula]) -> Formula:
     # Most combinations have none of the statements that change, and stay the same object.
     if all(map(operator.is_, parts, formula.fields)):
         return formula
@@ -272,15 +285,15 @@ def _replaced(formula: Formula, values: Iterator[Formula]) -> Formula:
 def fold(
     formula: Formula,
     statement: Callable[[Formula], _T],
-    combine: Callable[[Formula, Iterator[_T]], _T],
-    done: dict[Formula, _T],
+    combine: Callable[[Formula, list[_T]], _T],
+    done: Values[_T],
 ) -> _T:
     """Return the value of a formula, from those of its parts.
 
     Args:
         formula: the formula.
         statement: gives the value of each statement.
-        combine: gives the value of each connective from those of its parts, which are found as they are asked for.
+        combine: gives the value of each connective from those of its parts.
         done: the values of connectives that are known; new ones are added.
     """
     if type(formula) not in _CONNECTIVES:
@@ -288,14 +301,12 @@ def fold(
     waiting = [formula]
     while waiting:
         part = waiting[-1]
-        if part in done:
-            waiting.pop()
-            continue
-        missing = [inner for inner in part.fields if type(inner) in _CONNECTIVES and inner not in done]
+        missing = [inner for inner in part.fields if type(inner) in _CONNECTIVES and id(inner) not in done]
         if missing:
-            waiting.extend(missing[::-1])
+            waiting.extend(missing)
             continue
-        values = (done[inner] if type(inner) in _CONNECTIVES else statement(inner) for inner in part.fields)
-        done[part] = combine(part, values)
         waiting.pop()
-    return done[formula]
+        if id(part) not in done:
+            values = [done[id(inner)][1] if type(inner) in _CONNECTIVES else statement(inner) for inner in part.fields]
+            done[id(part)] = part, combine(part, values)
+    return done[id(formula)][1]

@@ -161,6 +161,7 @@ class ItemAt(Formula):
     """The item at `index` satisfies `item`, if the array is that long."""
 
     __slots__ = ()
+    nests = True
     index: int = field(0)
     item: Formula = field(1)
 
@@ -178,6 +179,7 @@ class Contains(Formula):
     """The number of items that satisfy `item` lies within bounds."""
 
     __slots__ = ()
+    nests = True
     item: Formula = field(0)
     low: int = field(1)
     high: int | None = field(2)
@@ -206,6 +208,7 @@ class Members(Formula):
     """Every member whose name satisfies `names`, a formula about strings, has a value that satisfies `value`."""
 
     __slots__ = ()
+    nests = True
     names: Formula = field(0)
     value: Formula = field(1)
 

@@ -48,7 +48,7 @@ class Reader:
         self._conditions: dict[Hashable, Formula] = {}
         # Equal formulas become one object, so that formulas around them are compared without looking into them.
         self._same: dict[Formula, Formula] = {}
-        self._outlines = Outlines(Restriction(self.definitions))
+        self._outlines: Outlines | None = None
 
     def root(self) -> Formula:
         """Read the whole schema."""
@@ -105,6 +105,8 @@ class Reader:
         return target
 
     def compatible(self, parts: Sequence[Formula]) -> list[list[int]]:
+        if self._outlines is None:
+            self._outlines = Outlines(Restriction(self.definitions))
         return self._outlines.compatible(parts)
 
     def put(self, formula: Formula, place: str) -> Formula:

@@ -7,7 +7,6 @@ combinations are operations on these. A list of strings is filtered by the other
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -79,9 +78,9 @@ def _with_negation(statement: Formula) -> _Both:
     return statement, negation(statement)
 
 
-def _with_negations(formula: Formula, parts: Iterator[_Both]) -> _Both:
+def _with_negations(formula: Formula, parts: list[_Both]) -> _Both:
     if isinstance(formula, Not):
-        positive, negative = next(parts)
+        positive, negative = parts[0]
         return negative, positive
     positives, negatives = zip(*parts, strict=True)
     if isinstance(formula, And):

@@ -46,6 +46,7 @@ def string_language(formula: Formula, *, plain: bool = False) -> Expr | ByteAuto
     return _language(normalized(formula), plain)
 
 
+@lru_cache(maxsize=4096)
 def counted_language(formula: Formula, *, plain: bool = False) -> Language:
     """Return `string_language`, where long strings are counted in place of being written out.
 
@@ -56,7 +57,6 @@ def counted_language(formula: Formula, *, plain: bool = False) -> Language:
     return _language(formula, plain) if counted is None else counted
 
 
-@lru_cache(maxsize=4096)
 def _counted(formula: Formula, plain: bool) -> Counted | None:
     """Return what is counted if a formula says no more than how many characters there are, and of which they are."""
     ranges: Ranges = ALL_CHARACTERS
@@ -79,7 +79,6 @@ def _counted(formula: Formula, plain: bool) -> Counted | None:
     return counted_length(low, high, ranges, plain=plain)
 
 
-@lru_cache(maxsize=4096)
 def _counted_texts(formula: Formula, plain: bool) -> CountedPaths | None:
     """Return what is counted if a formula says how many characters there are, and what else holds for the string."""
     parts = parts_of(formula)
