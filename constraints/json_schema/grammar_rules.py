@@ -1,9 +1,9 @@
 """grammar_rules: a JSON Schema, or another network, as rules of a grammar, for use inside a larger one.
 
-Each rule of the network is a rule of the grammar, for each exit that it can end in: its states are eliminated
-(`automata.elimination`), and calls stay calls. The language is the network's exactly. What is lost is that one rule
-reads a bracket for all that is asked of it: where a recursive value is asked for several things at once, a grammar has
-a rule for each answer, and is deterministic only where a bounded part of the text tells them apart.
+Each rule of the network becomes a rule of the grammar for each exit that it can end in: its states are eliminated
+(`automata.elimination`), and calls stay calls. The language is the network's, exactly. A rule of the network reads what
+is between two brackets for several formulas at once; in the grammar there is a rule for each of them, so the grammar is
+deterministic only where a bounded part of the text tells them apart.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from constraints.json_schema.regex import Expressions
 
 
 def grammar_rules(network: NestedNetwork, prefix: str) -> tuple[str, dict[str, Expr]]:
-    """The name of the rule of the whole text, and all rules by name; names begin with the prefix.
+    """Return the name of the rule of the whole text, and all rules by name; names begin with the prefix.
 
     Raises:
         LimitExceeded: an expression is too large.
@@ -35,7 +35,7 @@ class _Calls(Expressions):
     """Expressions of rules in which calls are calls.
 
     Attributes:
-        waiting: rules and exits that are called and not written yet.
+        waiting: the rules and exits that are called and not written yet.
     """
 
     def __init__(self, network: NestedNetwork, prefix: str) -> None:
@@ -46,7 +46,7 @@ class _Calls(Expressions):
         self.named: set[tuple[int, int]] = set()
 
     def name(self, number: int, way: int) -> str:
-        """The name of a rule that ends in an exit; it will be written."""
+        """Return the name of a rule that ends in an exit; it will be written."""
         if (number, way) not in self.named:
             self.named.add((number, way))
             self.waiting.append((number, way))

@@ -2,11 +2,11 @@
 
     json_schema_to_regex(schema)     the expression, whose `str` is its text
 
-The network of rules that `json_schema` makes is turned into expressions rule by rule: the states between two brackets
-are eliminated (`automata.elimination`), and where a rule is called, the expression of its texts stands instead, one for
-each way in which it can end. A recursive schema is no regular language; neither is free JSON (a schema that says
-nothing). With limits on how deeply objects and arrays may be nested both are: these are the k_O and k_A of section 5.1
-of Koo, Liu & He 2024. The limits are for what is recursive alone: what else the schema nests is as deep as it says.
+The network of rules that `json_schema` makes is turned into expressions rule by rule: the states of a rule are
+eliminated (`automata.elimination`), and a call is replaced by the expression of the called rule's texts, one for each
+exit. The language of a recursive schema is not regular, nor is that of free JSON (a schema that says nothing). With
+limits on how deeply objects and arrays may be nested both are: k_O and k_A of section 5.1 of Koo, Liu & He 2024. The
+limits concern recursive rules alone; all else is as deep as the schema says.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ def json_schema_to_regex(
     unsupported: Unsupported = "error",
     resolver: Resolver | None = None,
 ) -> Expr:
-    """The JSON texts whose value satisfies a schema, as a regular expression.
+    """Return the JSON texts whose value satisfies a schema, as a regular expression.
 
     Args:
         schema: a JSON Schema as `json.loads` gives it: a dict or a bool.
-        max_object_depth: of objects that can be nested without end, how many may lie within each other at most.
+        max_object_depth: the most objects within each other, where a recursive schema does not bound them.
         max_array_depth: the same for arrays.
         draft, whitespace, property_order, spellings, unsupported, resolver: as for `json_schema`.
 
     Raises:
-        SchemaError: the schema is recursive, and no limit bounds it; and what `json_schema` raises.
+        SchemaError: the schema is recursive, and no limit bounds it. Also what `json_schema` raises.
         LimitExceeded: the expression is too large.
     """
     made = json_schema(
@@ -68,12 +68,12 @@ def json_schema_to_regex(
     return expressions.rule(0, (max_object_depth, max_array_depth)).get(0, EMPTY)
 
 
-# How many more objects and arrays may be opened within each other.
+# How many more objects and arrays may be opened within each other; None for any number.
 _Depths = tuple[int | None, int | None]
 
 
 class Expressions:
-    """The expressions of rules, by what may still be nested in them."""
+    """The expressions of a network's rules, which are kept by what may still be nested in them."""
 
     def __init__(self, network: NestedNetwork, kinds: tuple[Kind | None, ...], limits: dict[Kind, int | None]) -> None:
         self.network = network
@@ -143,7 +143,7 @@ class Expressions:
         return (yield from self._rule(number, (left - 1, arrays) if kind is Kind.OBJECT else (objects, left - 1)))
 
     def expr(self, language: Language) -> Expr:
-        """The expression of a language that an arc reads."""
+        """Return the expression of a language that an arc reads."""
         if isinstance(language, Expr):
             return language
         found = self.written.get(id(language))
@@ -160,7 +160,7 @@ def _written(language: ByteAutomaton | Counted | CountedPaths) -> Expr:
 
 
 def _between(ways: dict[int, dict[int, Expr]], start: int, ends: set[int]) -> set[int]:
-    """The states on ways from the start to an end; none if there is no way."""
+    """Return the states on paths from the start to an end; none if there is no path."""
     sources: dict[int, set[int]] = defaultdict(set)
     for source, targets in ways.items():
         for target in targets:
@@ -180,7 +180,7 @@ def _closure(states: set[int], following: Callable[[int], set[int]]) -> set[int]
 
 
 def _recursive(network: NestedNetwork) -> set[int]:
-    """The rules that can call themselves, by way of others or not."""
+    """Return the rules that can call themselves, directly or through others."""
     called = [{call.rule for call in rule.calls} for rule in network.rules]
     return {
         number

@@ -23,7 +23,7 @@ from constraints.json_schema.explaining.keywords import explain_conflict
 from constraints.json_schema.explaining.limits import largest_count
 from constraints.json_schema.formulas.statements import Kind
 from constraints.json_schema.reading import read_schema
-from constraints.json_schema.reading.document import Document, Draft, Note, Resolver
+from constraints.json_schema.reading.document import Draft, Note, Resolver, SchemaDocument
 from constraints.json_schema.strings import Spellings
 
 # What happens to a keyword that cannot be expressed exactly.
@@ -33,9 +33,9 @@ Unsupported: TypeAlias = Literal["error", "relax"]
 _MAX_DROPPED = 10_000
 
 # Reads the schema without the keywords at some pointers.
-_Read: TypeAlias = Callable[[frozenset[str]], Document]
+_Read: TypeAlias = Callable[[frozenset[str]], SchemaDocument]
 # Builds the network of a document, with properties in some order.
-_Build: TypeAlias = Callable[[Document, PropertyOrder], tuple[NestedNetwork, tuple[Kind | None, ...]]]
+_Build: TypeAlias = Callable[[SchemaDocument, PropertyOrder], tuple[NestedNetwork, tuple[Kind | None, ...]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class JsonSchema:
     dropped: tuple[Note, ...]
     kinds: tuple[Kind | None, ...] = field(repr=False)
     _network: NestedNetwork = field(repr=False)
-    _document: Document = field(repr=False)
+    _document: SchemaDocument = field(repr=False)
 
     def to_network(self) -> NestedNetwork:
         """Return the rules that read a text of the schema."""
@@ -126,10 +126,10 @@ def json_schema(
     _check("unsupported", unsupported, Unsupported)
     whitespace_at(whitespace, 1)
 
-    def read(skip: frozenset[str]) -> Document:
+    def read(skip: frozenset[str]) -> SchemaDocument:
         return read_schema(schema, draft=draft, resolver=resolver, skip=skip)
 
-    def build(document: Document, order: PropertyOrder) -> tuple[NestedNetwork, tuple[Kind | None, ...]]:
+    def build(document: SchemaDocument, order: PropertyOrder) -> tuple[NestedNetwork, tuple[Kind | None, ...]]:
         return network_of(document, whitespace, order, spellings)
 
     with Work(limits, cancellation).current():

@@ -14,7 +14,7 @@ from constraints.json_schema.building.whitespace import Habit, Whitespace
 from constraints.json_schema.formulas.connectives import Formula
 from constraints.json_schema.formulas.statements import IsInteger
 from constraints.json_schema.reading import read_schema
-from constraints.json_schema.reading.document import Document
+from constraints.json_schema.reading.document import SchemaDocument
 from constraints.json_schema.strings import Spellings
 
 
@@ -28,7 +28,7 @@ def plain_network(schema: Any, whitespace: Habit | Whitespace, spellings: Spelli
     known: dict[Formula, Formula] = {}
     definitions = {key: _plain(formula, known) for key, formula in document.definitions.items()}
     places = {_plain(formula, known): place for formula, place in document.places.items()}
-    document = Document(_plain(document.root, known), definitions, document.draft, places, document.notes)
+    document = SchemaDocument(_plain(document.root, known), definitions, document.draft, places, document.notes)
     return network_of(document, whitespace, "schema", spellings)[0]
 
 

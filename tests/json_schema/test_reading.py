@@ -20,8 +20,8 @@ from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.formulas.statements import (
     IsInteger,
     ItemAt,
+    ItemCount,
     Kind,
-    Length,
     Members,
     Minimum,
     NumberIn,
@@ -105,7 +105,7 @@ class TestFormulas:
 
     def test_constants_of_arrays_and_objects_fall_apart(self) -> None:
         zero = conjunction((OfKind(Kind.NUMBER), NumberIn(frozenset([Fraction(0)]))))
-        assert read_schema({"const": [0]}).root == And(OfKind(Kind.ARRAY), Length(1, 1), ItemAt(0, zero))
+        assert read_schema({"const": [0]}).root == And(OfKind(Kind.ARRAY), ItemCount(1, 1), ItemAt(0, zero))
         others = Members(Not(StringIn(frozenset("a"))), FALSE)
         assert read_schema({"const": {"a": 0}}).root == And(
             OfKind(Kind.OBJECT), Members(text("a"), zero), needed("a"), others
@@ -437,7 +437,7 @@ def test_places_say_where_statements_stand() -> None:
     assert places[Pattern("^y")] == "/patternProperties/^y"
     assert places[UniqueItems("/patternProperties/^y/uniqueItems")] == "/patternProperties/^y/uniqueItems"
     assert places[Members(text("a/b"), Pattern("x"))] == "/properties/a~1b"
-    assert places[ItemAt(0, Length(2, None))] == "/items/0"
+    assert places[ItemAt(0, ItemCount(2, None))] == "/items/0"
 
 
 class TestUnevaluated:

@@ -13,12 +13,12 @@ from constraints.json_schema.explaining.limits import too_large
 from constraints.json_schema.formulas.connectives import Formula
 from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.formulas.statements import Kind
-from constraints.json_schema.reading.document import Document
+from constraints.json_schema.reading.document import SchemaDocument
 from constraints.json_schema.strings import Spellings
 
 
 def network_of(
-    document: Document, whitespace: Habit | Whitespace, order: PropertyOrder, spellings: Spellings
+    document: SchemaDocument, whitespace: Habit | Whitespace, order: PropertyOrder, spellings: Spellings
 ) -> tuple[NestedNetwork, tuple[Kind | None, ...]]:
     """Build the network of a schema.
 

@@ -1,13 +1,13 @@
 """Whitespace: where a JSON text may have blanks, and which.
 
     "compact"       none, as JSON.stringify writes (also "javascript")
-    "python"        one space behind commas and colons, as json.dumps writes
+    "python"        one space after commas and colons, as json.dumps writes
     "default"       both, and indented texts of either, by up to four spaces or one tab for each bracket
     "flexible"      up to `MOST` blanks of any kind wherever JSON allows them
-    Whitespace(...) any choice of one's own
+    Whitespace(...) a caller's own choice
 
-All are bounded, so that no model fills a page with blanks. Nothing stands before the text or behind it. How far a line
-may be indented depends on how many brackets are open, which is fewer states than a bound for all.
+All are bounded, so that no model fills a page with blanks. There are none before and after the text. The indentation of
+a line depends on how many brackets are open, which takes fewer states than one bound for all lines.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from automata.expr import EPSILON, Expr
 
 Habit: TypeAlias = Literal["default", "compact", "python", "javascript", "flexible"]
 
-# Indented lines go on being indented up to this depth; deeper ones may be as far in as those.
+# Indentation grows up to this depth; deeper lines are indented as far as those at it.
 MAX_DEPTH = 8
-# Of an indented line, for each bracket that is open: spaces, or tabs.
+# The most spaces, or tabs, of an indented line for each open bracket.
 SPACES, TABS = 4, 1
-# Of "flexible", at each place.
+# The most blanks of "flexible" at each place.
 MOST = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Whitespace:
-    """What may stand between the marks of a JSON text; each holds the empty string or not, as it says.
+    """The blanks that may stand around the punctuation of a JSON text, as expressions.
 
     Attributes:
-        opened: behind `{` and `[`, before the first member or item.
-        closing: before `}` and `]`, behind the last member or item.
+        opened: after `{` and `[`, before the first member or item.
+        closing: before `}` and `]`, after the last member or item.
         empty: between the two brackets where there is nothing else.
         before_comma, after_comma, before_colon, after_colon: around commas and colons.
     """
@@ -59,7 +59,7 @@ _HABITS: Final = {"compact": COMPACT, "javascript": COMPACT, "python": PYTHON, "
 
 
 def whitespace_at(habit: Habit | Whitespace, depth: int) -> Whitespace:
-    """The whitespace of a habit, or what was given, directly within `depth` brackets.
+    """Return the whitespace of a habit directly within `depth` brackets; a `Whitespace` as it is.
 
     Raises:
         ValueError: no habit has this name.
@@ -76,7 +76,7 @@ def whitespace_at(habit: Habit | Whitespace, depth: int) -> Whitespace:
 
 @cache
 def _indented(depth: int) -> Whitespace:
-    """Nothing, a space behind commas and colons, or indented lines."""
+    """Return no whitespace, a space after commas and colons, or indented lines."""
     inside, outside = (ex.repeat(_line(level), 0, 1) for level in (depth, depth - 1))
     return Whitespace(
         opened=inside,
@@ -87,7 +87,7 @@ def _indented(depth: int) -> Whitespace:
 
 
 def _line(depth: int) -> Expr:
-    """A line break and what a line within some brackets begins with."""
+    """Return a line break and the indentation of a line within some brackets."""
     if depth <= 0:
         return ex.literal("\n")
     return "\n" + (ex.repeat(" ", 0, SPACES * depth) | ex.repeat("\t", 1, TABS * depth))

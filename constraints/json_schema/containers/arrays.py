@@ -1,7 +1,7 @@
 """ArrayAutomaton: the items of an array, one after the other.
 
 The derivatives by an item: `ItemAt(0, S)` requires the item to satisfy S, `ItemAt(i, S)` becomes `ItemAt(i - 1, S)`,
-`Contains` counts one less if the item satisfies its formula, and `Length` one less in any case.
+`Contains` counts one less if the item satisfies its formula, and `ItemCount` one less in any case.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from constraints.json_schema.formulas.connectives import (
     negation,
     truth,
 )
-from constraints.json_schema.formulas.statements import Contains, ItemAt, ItemsFrom, Length
+from constraints.json_schema.formulas.statements import Contains, ItemAt, ItemCount, ItemsFrom
 
 
 class ArrayAutomaton:
@@ -55,7 +55,7 @@ class ArrayAutomaton:
 
 def _holds_at_end(statement: Formula) -> bool:
     # ItemAt, ItemsFrom and Distinct require nothing of items that are not there.
-    return statement.low <= 0 if isinstance(statement, Contains | Length) else True
+    return statement.low <= 0 if isinstance(statement, Contains | ItemCount) else True
 
 
 def _simplified(statement: Formula) -> Formula:
@@ -63,7 +63,7 @@ def _simplified(statement: Formula) -> Formula:
     match statement:
         case Contains():
             return _contains(statement.item, statement.low, statement.high)
-        case Length():
+        case ItemCount():
             return _length(statement.low, statement.high)
         case ItemAt():
             return TRUE if statement.item == TRUE else statement
@@ -85,7 +85,7 @@ def _derivative(statement: Formula) -> Formula:
             return _one_more(statement)
         case Distinct():
             return statement.derivative()
-        case Length():
+        case ItemCount():
             return _length(statement.low - 1, None if statement.high is None else statement.high - 1)
     return statement
 
@@ -108,4 +108,4 @@ def _contains(item: Formula, low: int, high: int | None) -> Formula:
 def _length(low: int, high: int | None) -> Formula:
     if high is not None and high < max(low, 0):
         return FALSE
-    return TRUE if low <= 0 and high is None else Length(max(low, 0), high)
+    return TRUE if low <= 0 and high is None else ItemCount(max(low, 0), high)

@@ -31,7 +31,7 @@ from constraints.json_schema.formulas.connectives import (
 )
 from constraints.json_schema.formulas.finite import Value, equal_to, finite_values, item_at
 from constraints.json_schema.formulas.outlines import Outlines
-from constraints.json_schema.formulas.statements import ItemAt, Length, UniqueItems
+from constraints.json_schema.formulas.statements import ItemAt, ItemCount, UniqueItems
 from constraints.json_schema.recursion import Task, run
 
 # The most values of the items, and the most sets of values that may have come.
@@ -105,7 +105,7 @@ class Distinctness:
 
     def _longest(self, beside: tuple[Formula, ...]) -> int | None:
         """Return the largest number of items, if it is known."""
-        highs = [part.high for part in beside if isinstance(part, Length) and part.high is not None]
+        highs = [part.high for part in beside if isinstance(part, ItemCount) and part.high is not None]
         highs += [part.index for part in beside if isinstance(part, ItemAt) and self._is_empty(part.item)]
         return min(highs, default=None)
 

@@ -27,7 +27,7 @@ from constraints.json_schema.formulas.connectives import (
     negation,
 )
 from constraints.json_schema.formulas.restriction import Restriction
-from constraints.json_schema.formulas.statements import Members, Size, StringIn
+from constraints.json_schema.formulas.statements import MemberCount, Members, StringIn
 from constraints.json_schema.recursion import Task, run
 
 
@@ -83,7 +83,7 @@ class Table:
                 return self._named(_singles(formula))
             names = self.restriction.string(formula.names)
             return TRUE if names == FALSE or formula.value == TRUE else Members(names, formula.value)
-        return sized(formula.low, formula.high) if isinstance(formula, Size) else formula
+        return sized(formula.low, formula.high) if isinstance(formula, MemberCount) else formula
 
     def _joined(self, parts: tuple[Formula, ...]) -> Task[Formula]:
         """Return a conjunction, with all its statements about single names as one."""
@@ -135,7 +135,7 @@ def _singles(formula: Formula) -> list[_Single]:
 
 
 def sized(low: int, high: int | None) -> Formula:
-    """Return `Size`, or TRUE or FALSE where it is known to be that."""
+    """Return `MemberCount`, or TRUE or FALSE where it is known to be that."""
     if high is not None and high < max(low, 0):
         return FALSE
-    return TRUE if low <= 0 and high is None else Size(max(low, 0), high)
+    return TRUE if low <= 0 and high is None else MemberCount(max(low, 0), high)

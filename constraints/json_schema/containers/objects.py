@@ -4,8 +4,8 @@
     InOrders      parts of the schema list names in different orders: a state has a place in each order
     InAnyOrder    listed names come in any order: a state has the set of those that may still come
 
-What is still required is a vector of formulas over `Named`, `Members` and `Size`; a set of listed names is an integer
-with a bit for each. Names that are not listed come after all that are, or anywhere if any order is allowed.
+What is still required is a vector of formulas over `Named`, `Members` and `MemberCount`; a set of listed names is an
+integer with a bit for each. Names that are not listed come after all that are, or anywhere if any order is allowed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from constraints.json_schema.formulas.connectives import (
     truth,
 )
 from constraints.json_schema.formulas.restriction import Restriction
-from constraints.json_schema.formulas.statements import Members, Size
+from constraints.json_schema.formulas.statements import MemberCount, Members
 
 PropertyOrder: TypeAlias = Literal["schema", "any", "any-if-cheap"]
 
@@ -107,9 +107,9 @@ class _Members:
     def prepared(self, vector: Vector) -> Vector:
         """Return the formulas with `Named` in them."""
         made = tuple(map(self.table.prepared, vector))
-        for asked in self.table.requirements[len(self.requirements) :]:
-            self.requirements.append(sum(self.bit[name] for name in asked))
-            self.required.append(sum(self.bit[name] for name, what in asked.items() if what.required))
+        for found in self.table.requirements[len(self.requirements) :]:
+            self.requirements.append(sum(self.bit[name] for name in found))
+            self.required.append(sum(self.bit[name] for name, what in found.items() if what.required))
         return made
 
     def read(self, vector: Vector, name: str, remaining: int) -> Vector:
@@ -187,14 +187,14 @@ class _Members:
         def statement(formula: Formula) -> bool:
             if isinstance(formula, Named):
                 return not self.required[formula.number] & remaining
-            return formula.low <= 0 if isinstance(formula, Size) else True  # Members
+            return formula.low <= 0 if isinstance(formula, MemberCount) else True  # Members
 
         return [truth(formula, statement) for formula in vector]
 
 
 def _smaller(formula: Formula) -> Formula:
     """Return the derivative of a statement about the size by any member."""
-    if isinstance(formula, Size):
+    if isinstance(formula, MemberCount):
         return sized(formula.low - 1, None if formula.high is None else formula.high - 1)
     return formula
 
@@ -325,13 +325,13 @@ class InOrders:
             if all(target < place for target, place in zip(targets, places, strict=True)):
                 continue
             passed = self._passed(vector, places, targets)
-            behind = [target + 1 for target in targets]
+            after = [target + 1 for target in targets]
             read: Vector = ()
-            for number, place in enumerate(behind):
+            for number, place in enumerate(after):
                 read += self.members.read(self._own(passed, number), name, self.from_place[number][place])
             found = self.expansion(read)
             if found:
-                moves.append(Move(name, [Outcome(value, self._state(residual, behind)) for value, residual in found]))
+                moves.append(Move(name, [Outcome(value, self._state(residual, after)) for value, residual in found]))
         ends = [len(track.names) for track in self.tracks]
         others = self.members.others(self._passed(vector, places, ends), lambda residual: self._state(residual, ends))
         return [*moves, *others]

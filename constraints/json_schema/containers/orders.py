@@ -170,14 +170,14 @@ def texts_in(formula: Formula) -> Iterator[frozenset[str]]:
 def _merged(lists: Iterable[tuple[str, ...]], listed: dict[str, None]) -> tuple[str, ...] | None:
     """Return an order that agrees with all lists, or None; of the names that could be next, the first listed is."""
     rank = {name: place for place, name in enumerate(listed)}
-    behind: dict[str, set[str]] = {}
+    after: dict[str, set[str]] = {}
     for names in lists:
         for name in names:
-            behind.setdefault(name, set())
+            after.setdefault(name, set())
         for name, following in pairwise(names):
-            behind[name].add(following)
-    before = dict.fromkeys(behind, 0)
-    for following_names in behind.values():
+            after[name].add(following)
+    before = dict.fromkeys(after, 0)
+    for following_names in after.values():
         for name in following_names:
             before[name] += 1
     ready = [(rank[name], name) for name, count in before.items() if not count]
@@ -186,8 +186,8 @@ def _merged(lists: Iterable[tuple[str, ...]], listed: dict[str, None]) -> tuple[
     while ready:
         _, name = heappop(ready)
         order.append(name)
-        for following in behind[name]:
+        for following in after[name]:
             before[following] -= 1
             if not before[following]:
                 heappush(ready, (rank[following], following))
-    return tuple(order) if len(order) == len(behind) else None
+    return tuple(order) if len(order) == len(after) else None

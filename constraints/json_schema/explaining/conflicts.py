@@ -18,9 +18,10 @@ from constraints.json_schema.formulas.statements import (
     Format,
     IsInteger,
     ItemAt,
+    ItemCount,
     ItemsFrom,
-    Length,
     Maximum,
+    MemberCount,
     Members,
     Minimum,
     MultipleOf,
@@ -28,21 +29,20 @@ from constraints.json_schema.formulas.statements import (
     OfKind,
     Pattern,
     Reference,
-    Size,
     StringIn,
     TextLength,
     UniqueItems,
     has_name,
     required_name,
 )
-from constraints.json_schema.reading.document import Document
+from constraints.json_schema.reading.document import SchemaDocument
 
 # The most parts of a conjunction that is made smaller, the most values within each other that are looked into, and the
 # most combinations within each other that are put in words.
 _MAX_PARTS, _MAX_DEPTH, _MAX_WORDED = 200, 20, 3
 
 
-def conflict(document: Document, is_empty: Callable[[Formula], bool]) -> tuple[str, str]:
+def conflict(document: SchemaDocument, is_empty: Callable[[Formula], bool]) -> tuple[str, str]:
     """Return what contradicts itself in a schema, in words, and its place.
 
     Args:
@@ -55,7 +55,7 @@ def conflict(document: Document, is_empty: Callable[[Formula], bool]) -> tuple[s
 class _Search:
     """The search for a few statements that contradict each other."""
 
-    def __init__(self, document: Document, is_empty: Callable[[Formula], bool]) -> None:
+    def __init__(self, document: SchemaDocument, is_empty: Callable[[Formula], bool]) -> None:
         self.document = document
         self.is_empty = is_empty
         self.entered: set[Formula] = set()
@@ -130,7 +130,7 @@ class _Search:
                 if values and self.empty([value]):
                     reason, where = self.explained(value, self.place(values, place), depth - 1)
                     return f"required property {name!r} allows no value: {reason}", where
-        if any(isinstance(part, Length | Contains) for part in core):
+        if any(isinstance(part, ItemCount | Contains) for part in core):
             for part in core:
                 if isinstance(part, ItemAt) and self.empty([part.item]):
                     reason, where = self.explained(part.item, self.place([part], place), depth - 1)
@@ -176,9 +176,9 @@ def worded(formula: Formula, depth: int = _MAX_WORDED) -> str:
             return f"format {formula.name!r}"
         case TextLength():
             return _bounded(formula, "length")
-        case Length():
+        case ItemCount():
             return _bounded(formula, "items")
-        case Size():
+        case MemberCount():
             return _bounded(formula, "properties")
         case Contains():
             return "contains"
@@ -222,7 +222,7 @@ def _number(value: Fraction) -> str:
     return str(value.numerator) if value.denominator == 1 else str(float(value))
 
 
-def _bounded(formula: TextLength | Length | Size, what: str) -> str:
+def _bounded(formula: TextLength | ItemCount | MemberCount, what: str) -> str:
     if formula.high is None:
         return f"at least {formula.low} {what}"
     return f"{formula.low} to {formula.high} {what}" if formula.low else f"at most {formula.high} {what}"

@@ -15,21 +15,21 @@ from automata.errors import LimitExceeded, UnsupportedSchema
 from constraints.json_schema.formulas.connectives import And, Formula, Or, statements
 from constraints.json_schema.formulas.statements import (
     Contains,
-    Length,
+    ItemCount,
+    MemberCount,
     Minimum,
     MultipleOf,
     Reference,
-    Size,
     TextLength,
 )
-from constraints.json_schema.reading.document import Document
+from constraints.json_schema.reading.document import SchemaDocument
 
 # Counts below this do not make a schema too large.
 _LARGE = 1_000
 
 
 def too_large(
-    error: LimitExceeded, document: Document, number: Formula | None, value: Formula | None
+    error: LimitExceeded, document: SchemaDocument, number: Formula | None, value: Formula | None
 ) -> LimitExceeded | UnsupportedSchema:
     """Return the error that names the keyword, or the error itself where there is none to name.
 
@@ -39,15 +39,19 @@ def too_large(
         number: the formula of the number that was too large, if one was.
         value: the formula of the array or object that was too large, if its variants may be the reason.
     """
-    pointer = _heaviest(document, _sizes(number)) if number is not None else _count(document, Length, Size, Contains)
+    pointer = (
+        _heaviest(document, _sizes(number))
+        if number is not None
+        else _count(document, ItemCount, MemberCount, Contains)
+    )
     if pointer is None and value is not None:
         pointer = _heaviest(document, {part: len(part.parts) for part in _variants(document, value)})
     return error if pointer is None else UnsupportedSchema(str(error), pointer=pointer, keyword=_keyword(pointer))
 
 
-def largest_count(document: Document) -> tuple[str, str] | None:
+def largest_count(document: SchemaDocument) -> tuple[str, str] | None:
     """Return the place of the keyword with the largest count, and the keyword; None where all counts are small."""
-    pointer = _count(document, Length, Size, Contains, TextLength)
+    pointer = _count(document, ItemCount, MemberCount, Contains, TextLength)
     return None if pointer is None else (pointer, _keyword(pointer))
 
 
@@ -55,13 +59,13 @@ def _keyword(pointer: str) -> str:
     return pointer.rpartition("/")[2]
 
 
-def _heaviest(document: Document, weights: dict[Formula, int]) -> str | None:
+def _heaviest(document: SchemaDocument, weights: dict[Formula, int]) -> str | None:
     """Return the place of the heaviest statement, of those that have a place."""
     named = [(weight, place) for part, weight in weights.items() if (place := document.places.get(part))]
     return max(named)[1] if named else None
 
 
-def _count(document: Document, *kinds: type[Length | Size | Contains | TextLength]) -> str | None:
+def _count(document: SchemaDocument, *kinds: type[ItemCount | MemberCount | Contains | TextLength]) -> str | None:
     """Return the place of the largest count, if it is large."""
     found: dict[Formula, int] = {}
     for part in document.places:
@@ -72,7 +76,7 @@ def _count(document: Document, *kinds: type[Length | Size | Contains | TextLengt
     return _heaviest(document, found)
 
 
-def _variants(document: Document, formula: Formula) -> Iterator[Or]:
+def _variants(document: SchemaDocument, formula: Formula) -> Iterator[Or]:
     """Yield the disjunctions that a value must satisfy; `required` without a type is none, though written as one."""
     waiting, seen = [formula], set()
     while waiting:

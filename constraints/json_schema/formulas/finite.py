@@ -21,15 +21,15 @@ from constraints.json_schema.formulas.statements import (
     BooleanIs,
     IsInteger,
     ItemAt,
+    ItemCount,
     ItemsFrom,
     Kind,
-    Length,
     Maximum,
+    MemberCount,
     Members,
     Minimum,
     NumberIn,
     OfKind,
-    Size,
     StringIn,
     has_name,
     required_name,
@@ -57,10 +57,10 @@ def equal_to(value: Value) -> Formula:
     elif isinstance(content, str):
         parts.append(StringIn(frozenset([content])))
     elif isinstance(content, tuple) and kind is Kind.ARRAY:
-        parts.append(Length(len(content), len(content)))
+        parts.append(ItemCount(len(content), len(content)))
         parts += [ItemAt(place, equal_to(item)) for place, item in enumerate(content)]
     elif isinstance(content, tuple):
-        parts.append(Size(len(content), len(content)))
+        parts.append(MemberCount(len(content), len(content)))
         for name, member in content:
             parts += [has_name(name), Members(StringIn(frozenset([name])), equal_to(member))]
     return conjunction(parts)
@@ -163,10 +163,10 @@ class _Finite:
         if isinstance(formula, Or):
             return self.either(formula, self.arrays)
         parts = parts_of(formula)
-        highs = [part.high for part in parts if isinstance(part, Length) and part.high is not None]
+        highs = [part.high for part in parts if isinstance(part, ItemCount) and part.high is not None]
         if not highs or min(highs) > self.most:
             return None
-        low = max(part.low for part in parts if isinstance(part, Length))
+        low = max(part.low for part in parts if isinstance(part, ItemCount))
         choices: list[set[Value]] = []
         for place in range(min(highs)):
             found = self.values(item_at(parts, place))
@@ -179,7 +179,7 @@ class _Finite:
         if isinstance(formula, Or):
             return self.either(formula, self.objects)
         parts = parts_of(formula)
-        highs = [part.high for part in parts if isinstance(part, Size) and part.high is not None]
+        highs = [part.high for part in parts if isinstance(part, MemberCount) and part.high is not None]
         names = sorted({name for part in parts if (name := required_name(part)) is not None})
         if not highs or len(names) < min(highs):
             return None

@@ -40,10 +40,11 @@ from constraints.json_schema.formulas.statements import (
     Format,
     IsInteger,
     ItemAt,
+    ItemCount,
     ItemsFrom,
     Kind,
-    Length,
     Maximum,
+    MemberCount,
     Members,
     Minimum,
     MultipleOf,
@@ -51,7 +52,6 @@ from constraints.json_schema.formulas.statements import (
     OfKind,
     Pattern,
     Reference,
-    Size,
     StringIn,
     TextLength,
     UniqueItems,
@@ -63,8 +63,8 @@ STATEMENTS: Final[dict[Kind, frozenset[type[Formula]]]] = {
     Kind.BOOLEAN: frozenset({BooleanIs}),
     Kind.NUMBER: frozenset({NumberIn, Minimum, Maximum, MultipleOf, IsInteger}),
     Kind.STRING: frozenset({StringIn, Pattern, Format, TextLength}),
-    Kind.ARRAY: frozenset({ItemAt, ItemsFrom, Contains, Length, UniqueItems}),
-    Kind.OBJECT: frozenset({Members, Size}),
+    Kind.ARRAY: frozenset({ItemAt, ItemsFrom, Contains, ItemCount, UniqueItems}),
+    Kind.OBJECT: frozenset({Members, MemberCount}),
 }
 
 _COMPOUND: Final = frozenset({And, Or, Not, Reference})

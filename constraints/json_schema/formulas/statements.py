@@ -4,8 +4,8 @@
     booleans    BooleanIs
     numbers     NumberIn, Minimum, Maximum, MultipleOf, IsInteger
     strings     StringIn, Pattern, Format, TextLength
-    arrays      ItemAt, ItemsFrom, Contains, Length, UniqueItems
-    objects     Members, Size
+    arrays      ItemAt, ItemsFrom, Contains, ItemCount, UniqueItems
+    objects     Members, MemberCount
 
 `{"minLength": 2}` is true of 7, as JSON Schema has it. The names of members are described by formulas about strings,
 so `properties`, `patternProperties`, `additionalProperties`, `propertyNames` and `required` are all `Members`; that a
@@ -34,7 +34,7 @@ class Kind(Enum):
 
 
 class Reference(Formula):
-    """The definition with this key (`Document.definitions`) holds."""
+    """The definition with this key (`SchemaDocument.definitions`) holds."""
 
     __slots__ = ()
     key: Hashable = field(0)
@@ -188,7 +188,7 @@ class Contains(Formula):
         super().__init__(item, low, high)
 
 
-class Length(_Bounded):
+class ItemCount(_Bounded):
     """The number of items of the array lies within bounds."""
 
     __slots__ = ()
@@ -216,7 +216,7 @@ class Members(Formula):
         super().__init__(names, value)
 
 
-class Size(_Bounded):
+class MemberCount(_Bounded):
     """The number of members of the object lies within bounds."""
 
     __slots__ = ()

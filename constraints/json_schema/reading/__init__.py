@@ -1,4 +1,4 @@
-"""Reading: from a JSON Schema of any draft to a `Document` of formulas.
+"""Reading: from a JSON Schema of any draft to a `SchemaDocument` of formulas.
 
 resources/        the documents of a schema, and the targets of references
 site, dialects    a schema as it is read, and the handlers of each draft's keywords
@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from constraints.json_schema.reading.dialects import DIALECTS
-from constraints.json_schema.reading.document import Document, Draft, Resolver
+from constraints.json_schema.reading.document import Draft, Resolver, SchemaDocument
 from constraints.json_schema.reading.reader import DynamicReference, Reader
 from constraints.json_schema.reading.resources.library import Library
 
@@ -25,7 +25,7 @@ def read_schema(
     draft: Draft | Literal["auto"] = "auto",
     resolver: Resolver | None = None,
     skip: frozenset[str] = frozenset(),
-) -> Document:
+) -> SchemaDocument:
     """Read a JSON Schema.
 
     Args:
@@ -47,4 +47,4 @@ def read_schema(
         reader = Reader(library, skip, dynamic=True)
         root = reader.root()
     notes = (*library.notes, *reader.notes)
-    return Document(root, reader.definitions, library.root.dialect.draft, reader.places, notes)
+    return SchemaDocument(root, reader.definitions, library.root.dialect.draft, reader.places, notes)

@@ -21,7 +21,7 @@ from constraints.json_schema.reading.keywords import (
     unevaluated,
 )
 from constraints.json_schema.reading.keywords.references import handler_of
-from constraints.json_schema.reading.site import Dialect, Handler
+from constraints.json_schema.reading.site import Handler, SchemaDialect
 
 # Keywords that are read after all others: those that list names, or are about what others leave.
 LATE: Final = frozenset(
@@ -91,16 +91,16 @@ _ANY_DRAFT: Final[dict[str, Handler]] = {
     "additionalItems": arrays.additional_items,
 }
 
-DIALECTS: Final[Mapping[Draft, Dialect]] = {
-    "draft4": Dialect("draft4", _DRAFT_4, ("id",), reference_alone=True),
-    "draft6": Dialect("draft6", _DRAFT_6, reference_alone=True),
-    "draft7": Dialect("draft7", _DRAFT_7, reference_alone=True),
-    "draft2019-09": Dialect("draft2019-09", _DRAFT_2019_09),
-    "draft2020-12": Dialect("draft2020-12", _DRAFT_2020_12, contains_evaluates=True),
+DIALECTS: Final[Mapping[Draft, SchemaDialect]] = {
+    "draft4": SchemaDialect("draft4", _DRAFT_4, ("id",), reference_alone=True),
+    "draft6": SchemaDialect("draft6", _DRAFT_6, reference_alone=True),
+    "draft7": SchemaDialect("draft7", _DRAFT_7, reference_alone=True),
+    "draft2019-09": SchemaDialect("draft2019-09", _DRAFT_2019_09),
+    "draft2020-12": SchemaDialect("draft2020-12", _DRAFT_2020_12, contains_evaluates=True),
 }
-UNDECLARED: Final = Dialect("draft2020-12", _ANY_DRAFT, ("$id", "id"), contains_evaluates=True)
+UNDECLARED: Final = SchemaDialect("draft2020-12", _ANY_DRAFT, ("$id", "id"), contains_evaluates=True)
 
-_BY_URI: Final[Mapping[str, Dialect]] = {
+_BY_URI: Final[Mapping[str, SchemaDialect]] = {
     "json-schema.org/draft-04/schema": DIALECTS["draft4"],
     "json-schema.org/draft-06/schema": DIALECTS["draft6"],
     "json-schema.org/draft-07/schema": DIALECTS["draft7"],
@@ -109,6 +109,6 @@ _BY_URI: Final[Mapping[str, Dialect]] = {
 }
 
 
-def dialect_of_uri(uri: str) -> Dialect | None:
+def dialect_of_uri(uri: str) -> SchemaDialect | None:
     """Return the dialect of a draft's `$schema`, by either scheme, with or without an empty fragment, or None."""
     return _BY_URI.get(uri.removesuffix("#").removeprefix("https://").removeprefix("http://"))

@@ -1,4 +1,4 @@
-"""Document: what reading a schema gives."""
+"""SchemaDocument: the result of reading a schema."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal
 from constraints.json_schema.formulas.connectives import Formula
 
 Draft = Literal["draft4", "draft6", "draft7", "draft2019-09", "draft2020-12"]
-# From an absolute URI, without a fragment, to the schema that lies there; raises LookupError where it knows none.
+# Returns the schema at an absolute URI without a fragment; raises LookupError where it knows none.
 Resolver = Callable[[str], Any]
 
 
@@ -20,7 +20,7 @@ class Note:
     Attributes:
         pointer: where it stands, as a JSON pointer of the schema.
         keyword: which keyword.
-        reason: why it constrains nothing: a format that nobody defines, a keyword that was left out on request.
+        reason: why it constrains nothing: the format is defined by no draft, or the keyword was left out on request.
     """
 
     pointer: str
@@ -29,15 +29,15 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
-    """A schema that has been read; references are resolved.
+class SchemaDocument:
+    """A schema that has been read, with its references resolved.
 
     Attributes:
-        root: what the schema says of the whole value.
-        definitions: what each reference says, by its key. Only what is needed: a definition that is not recursive and
-            small may stand in place of its reference.
+        root: the formula of the whole value.
+        definitions: the formula of each reference, by its key; a small one that is not recursive may take the place of
+            its references.
         draft: the draft that the schema was read by.
-        places: where statements stand in the schema, as JSON pointers, for errors.
+        places: the places of statements in the schema, as JSON pointers, for errors.
         notes: what constrains nothing.
     """
 

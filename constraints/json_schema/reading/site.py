@@ -1,6 +1,6 @@
 """Site: a schema that is being read, with its place, its resource and its scope.
 
-Dialect     the keywords that a schema may have, each with its handler
+SchemaDialect     the keywords that a schema may have, each with its handler
 Resource    a schema with a URI of its own, against which its relative references are resolved
 Target      the schema that a reference leads to
 Scope       the dynamic anchors in force: for each name, the target in the outermost resource that has it
@@ -23,7 +23,7 @@ from constraints.json_schema.recursion import Task
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Dialect:
+class SchemaDialect:
     """How a schema is read.
 
     Attributes:
@@ -74,7 +74,7 @@ class Resource:
     uri: str
     schema: Any
     place: str
-    dialect: Dialect
+    dialect: SchemaDialect
     document: Resource = field(init=False)
     anchors: dict[str, Target] = field(default_factory=dict)
     scanned: bool = False
@@ -136,7 +136,7 @@ class Reading(Protocol):
         """Return the target of the reference that is a keyword's value, dynamic where the keyword is."""
 
     def condition(self, site: Site, schema: Any, keyword: str, name: str | None = None) -> Task[Formula]:
-        """Read a schema below a site, once however often it is asked for."""
+        """Read a schema below a site, unless it has been read already."""
 
     def child(self, site: Site, schema: Any, keyword: str, name: str | None = None) -> Site | None:
         """Return the site of a schema under a keyword; None for a boolean schema."""

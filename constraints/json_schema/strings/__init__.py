@@ -16,13 +16,9 @@ an escape that is half of a surrogate pair alone is in no language here (RFC 825
 software that receives such texts unpredictable).
 """
 
+from constraints.json_schema.strings.content import string_matches
 from constraints.json_schema.strings.formats import KNOWN_FORMATS
-from constraints.json_schema.strings.language import (
-    counted_language,
-    string_is_empty,
-    string_language,
-    string_matches,
-)
+from constraints.json_schema.strings.language import counted_language, string_is_empty, string_language
 from constraints.json_schema.strings.spelling import Spellings, plain_spellings
 
 __all__ = [

@@ -158,7 +158,7 @@ def _statement(formula: Formula) -> ByteAutomaton:
     raise TypeError(f"{type(formula).__name__} says nothing about strings alone")
 
 
-def holds(formula: Formula, text: str) -> bool:
+def string_matches(formula: Formula, text: str) -> bool:
     """Return whether a formula about strings holds for one string.
 
     Of strings with halves of surrogate pairs, which UTF-8 cannot encode, only lists and lengths know.
@@ -212,12 +212,12 @@ def listed(formula: Formula) -> list[str] | None:
         return None
     smallest = min(lists, key=lambda part: len(part.texts))
     others = conjunction(part for part in parts_of(formula) if part is not smallest)
-    return [text for text in encodable(smallest.texts) if holds(others, text)]
+    return [text for text in encodable(smallest.texts) if string_matches(others, text)]
 
 
 @lru_cache(maxsize=1024)
 def repeated_set(source: str) -> tuple[Ranges, int, int | None] | None:
-    """Return the characters and the bounds of a pattern that says how many of which characters there are, alone."""
+    """Return the characters and the bounds of a pattern that bounds the number of some characters, and says no more."""
     try:
         expr = simplified(_parsed(source))
     except RecursionError:

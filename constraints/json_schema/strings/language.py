@@ -11,7 +11,7 @@ from automata.nested import Counted, CountedPaths, Language
 from automata.ranges import ALL_CHARACTERS, Ranges
 from constraints.json_schema.formulas.connectives import Always, Formula, Never, Not, conjunction, parts_of
 from constraints.json_schema.formulas.statements import Pattern, StringIn, TextLength
-from constraints.json_schema.strings.content import content, holds, listed, normalized, repeated_set
+from constraints.json_schema.strings.content import content, listed, normalized, repeated_set
 from constraints.json_schema.strings.lengths import counted_length, counted_texts, length_spellings
 from constraints.json_schema.strings.lists import spellings_besides, spellings_of
 from constraints.json_schema.strings.spelling import encodable, plain_spellings, spelled
@@ -58,7 +58,7 @@ def counted_language(formula: Formula, *, plain: bool = False) -> Language:
 
 
 def _counted(formula: Formula, plain: bool) -> Counted | None:
-    """Return what is counted if a formula says no more than how many characters there are, and of which they are."""
+    """Return what is counted if a formula bounds the number of characters, says which they are, and no more."""
     ranges: Ranges = ALL_CHARACTERS
     low = 0
     high: int | None = None
@@ -111,14 +111,6 @@ def _list_language(texts: list[str], plain: bool) -> Expr | ByteAutomaton:
     if not plain and letters <= MOST_LETTERS:
         return spellings_of(texts)
     return plain_spellings(texts) if letters <= MANY_LETTERS else compile_expr(plain_spellings(texts))
-
-
-def string_matches(formula: Formula, text: str) -> bool:
-    """Return whether a formula about strings holds for one string.
-
-    Raises: as `string_language`.
-    """
-    return holds(formula, text)
 
 
 @lru_cache(maxsize=4096)

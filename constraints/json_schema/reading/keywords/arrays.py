@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from constraints.json_schema.formulas.connectives import TRUE, Formula, conjunction
-from constraints.json_schema.formulas.statements import Contains, ItemAt, ItemsFrom, Length, UniqueItems
+from constraints.json_schema.formulas.statements import Contains, ItemAt, ItemCount, ItemsFrom, UniqueItems
 from constraints.json_schema.reading.keywords.counts import bounds, count
 from constraints.json_schema.reading.site import Site
 from constraints.json_schema.recursion import Task
 
-min_items, max_items = bounds(Length, "minItems", "maxItems")
+min_items, max_items = bounds(ItemCount, "minItems", "maxItems")
 
 
 def prefix_items(site: Site, value: Any) -> Task[Formula]:

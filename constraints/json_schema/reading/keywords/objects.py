@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from constraints.json_schema.formulas.connectives import FALSE, TRUE, Formula, conjunction, disjunction, negation
-from constraints.json_schema.formulas.statements import Kind, Members, Pattern, Size, StringIn, has_name
+from constraints.json_schema.formulas.statements import Kind, MemberCount, Members, Pattern, StringIn, has_name
 from constraints.json_schema.reading.keywords.counts import bounds
 from constraints.json_schema.reading.keywords.values import OF_KIND, named
 from constraints.json_schema.reading.site import Site
@@ -23,7 +23,7 @@ from constraints.json_schema.recursion import Task
 
 _NO_OBJECT: Final = negation(OF_KIND[Kind.OBJECT])
 
-min_properties, max_properties = bounds(Size, "minProperties", "maxProperties")
+min_properties, max_properties = bounds(MemberCount, "minProperties", "maxProperties")
 
 
 def properties(site: Site, value: Any) -> Task[Formula]:

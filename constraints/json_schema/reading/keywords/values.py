@@ -18,8 +18,8 @@ from constraints.json_schema.formulas.connectives import FALSE, Formula, conjunc
 from constraints.json_schema.formulas.statements import (
     BooleanIs,
     ItemAt,
+    ItemCount,
     Kind,
-    Length,
     Members,
     NumberIn,
     OfKind,
@@ -92,7 +92,7 @@ def _compound(value: Any) -> Task[Formula]:
         return OF_KIND[Kind.NULL]
     parts: list[Formula]
     if isinstance(value, (list, tuple)):
-        parts = [OF_KIND[Kind.ARRAY], Length(len(value), len(value))]
+        parts = [OF_KIND[Kind.ARRAY], ItemCount(len(value), len(value))]
         for index, item in enumerate(value):
             parts.append(ItemAt(index, (yield _value_in([item]))))
         return conjunction(parts)

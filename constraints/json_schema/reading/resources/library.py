@@ -1,15 +1,14 @@
-"""Library: the documents of a schema, and what each reference in them leads to.
+"""Library: the documents of a schema, and the targets of the references in them.
 
-    Library
-    ├── entered   the resource that a schema is in: its own, where it has a URI
-    └── resolve   a reference: a URI, by the resource that it stands in, and a pointer or a name in what lies there
+    Library.entered   the resource that a schema is in: its own, where it has a URI
+    Library.resolve   the target of a reference: a URI, relative to a resource, and a pointer or a name in that document
 
-A pointer is followed step by step, so that a schema in which it leads to nothing else is never searched. Names, and
-URIs that are not a document's, are: the document is scanned once then. Documents come from the caller's resolver and
-from the metaschemas that come along; the network is never asked.
+A pointer is followed step by step, without searching the schema. For a name, and a URI that is not a document's, the
+document is scanned once. Documents come from the caller's resolver and from the metaschemas that come with the package;
+nothing is fetched over a network.
 
-Where a pointer leads to nothing in the resource that it stands in, it is followed from the document's root: schemas
-whose inner parts have an `id` that was never meant as a base are many, and a reference that leads nowhere helps nobody.
+A pointer that leads to nothing in its resource is followed from the document's root: many schemas have inner parts with
+an `id` that was never meant as a base.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from constraints.json_schema.reading.resources.scanning import (
     subschemas,
 )
 from constraints.json_schema.reading.resources.vocabularies import UnknownVocabulary, dialect_of
-from constraints.json_schema.reading.site import Dialect, Resource, Target, shown
+from constraints.json_schema.reading.site import Resource, SchemaDialect, Target, shown
 
 _INDEX: Final = re.compile("0|[1-9][0-9]*")
 
@@ -46,11 +45,11 @@ class Library:
 
     Attributes:
         root: the resource of the caller's schema.
-        notes: each `$schema` that nobody knows.
+        notes: each unknown `$schema`.
     """
 
-    def __init__(self, schema: Any, dialect: Dialect | None, resolver: Resolver | None) -> None:
-        """`dialect` is that of the caller's schema; None: the one that it names, or `UNDECLARED`."""
+    def __init__(self, schema: Any, dialect: SchemaDialect | None, resolver: Resolver | None) -> None:
+        """Make a library; `dialect` is that of the caller's schema, None the one that it names, or `UNDECLARED`."""
         self._resolver = resolver
         self.notes: dict[Note, None] = {}
         self._entered: dict[str, Resource] = {}
@@ -59,7 +58,7 @@ class Library:
         self.root = self._document("", schema, "", dialect or self._declared(schema, "", UNDECLARED))
 
     def entered(self, schema: dict[str, Any], place: str, resource: Resource) -> Resource:
-        """The resource that a schema is in, which lies in `resource` or is its root."""
+        """Return the resource of a schema that lies in `resource` or is its root."""
         known = self._entered.get(place)
         if known is not None:
             return known
@@ -78,14 +77,14 @@ class Library:
         return entered
 
     def resolve(self, resource: Resource, reference: str, pointer: str, keyword: str) -> Target:
-        """What a reference leads to.
+        """Return the target of a reference.
 
         Args:
             resource: the one that it stands in.
             pointer, keyword: where it stands, for errors.
 
         Raises:
-            SchemaError: it leads nowhere, or to a document that nobody has.
+            SchemaError: it leads nowhere, or to an unknown document.
         """
         known = self._targets.get((resource, reference))
         if known is None:
@@ -97,7 +96,7 @@ class Library:
         return known
 
     def scan(self, resource: Resource) -> None:
-        """Enters all resources and names of a resource's document."""
+        """Enter all resources and names of a resource's document."""
         document = resource.document
         if document.scanned:
             return
@@ -111,8 +110,8 @@ class Library:
             add_anchors(schema, place, inside)
             waiting.extend((inner, place + path, inside) for inner, path in reversed(list(subschemas(schema))))
 
-    def _declared(self, schema: Any, place: str, default: Dialect) -> Dialect:
-        """The dialect that a resource's `$schema` names; the default for one that nobody knows."""
+    def _declared(self, schema: Any, place: str, default: SchemaDialect) -> SchemaDialect:
+        """Return the dialect that a resource's `$schema` names; the default for an unknown one."""
         uri = schema.get("$schema") if isinstance(schema, dict) else None
         if uri is None:
             return default
@@ -124,10 +123,10 @@ class Library:
         except UnknownVocabulary as error:
             raise UnsupportedSchema(str(error), pointer=pointer, keyword="$schema") from None
         if dialect is None:
-            self.notes[Note(pointer, "$schema", f"nobody knows the dialect {uri!r}")] = None
+            self.notes[Note(pointer, "$schema", f"the dialect {uri!r} is unknown")] = None
         return dialect or default
 
-    def _document(self, uri: str, schema: Any, place: str, dialect: Dialect) -> Resource:
+    def _document(self, uri: str, schema: Any, place: str, dialect: SchemaDialect) -> Resource:
         document = Resource(uri, schema, place, dialect)
         self._resources[uri] = document
         if isinstance(schema, dict):
@@ -157,7 +156,7 @@ class Library:
             known = self._resources.get(uri)
         return known or self._document(uri, *self._fetched(uri, resource.dialect))
 
-    def _fetched(self, uri: str, default: Dialect) -> tuple[Any, str, Dialect]:
+    def _fetched(self, uri: str, default: SchemaDialect) -> tuple[Any, str, SchemaDialect]:
         try:
             schema = metaschema(uri)
         except LookupError:
@@ -171,7 +170,7 @@ class Library:
         return schema, place, self._declared(schema, place, default)
 
     def _followed(self, resource: Resource, fragment: str) -> Target | None:
-        """What a pointer leads to; `resource` changes on the way where schemas have a URI of their own."""
+        """Return the target of a pointer, or None; schemas with a URI of their own on the way change the resource."""
         schema, place = resource.schema, resource.place
         container = ""  # the keyword whose schemas the value holds; "" if it is a schema, "?" if it is unknown
         for name in steps(fragment):
@@ -194,7 +193,7 @@ class Library:
 
 
 def _inside(container: str, name: str, value: Any) -> str:
-    """What a value is, by the container that it stands in under this name."""
+    """Return what a value under a name is, from the kind of the value that the name is in."""
     if container:
         return "" if container != "?" else "?"
     if name in SCHEMA_LISTS and isinstance(value, list):
@@ -205,7 +204,7 @@ def _inside(container: str, name: str, value: Any) -> str:
 
 
 def _joined(base: str, uri: str) -> str:
-    """A URI reference, resolved (RFC 3986, section 5); a base without hierarchy, as `urn:`, keeps what is absolute."""
+    """Resolve a URI reference (RFC 3986, section 5)."""
     try:
         return urljoin(base, uri) if base else uri
     except ValueError:  # "//[" begins an IPv6 address that never ends

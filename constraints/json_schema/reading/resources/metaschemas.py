@@ -1,6 +1,6 @@
-"""Metaschemas: the schemas of the drafts themselves, which references may lead to, from the package that carries them.
+"""Metaschemas: the schemas of the drafts themselves, which references may lead to.
 
-`jsonschema-specifications` is loaded when the first such reference is met; nothing is ever fetched.
+The package `jsonschema-specifications` has them; it is loaded at the first such reference. Nothing is ever fetched.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def metaschema(uri: str) -> Any:
-    """The metaschema of a draft, or of one of its vocabularies, by its URI without a fragment.
+    """Return the metaschema of a draft, or of one of its vocabularies, by its URI without a fragment.
 
     Raises:
         LookupError: the URI is none of theirs.

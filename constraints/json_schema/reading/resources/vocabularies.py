@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from constraints.json_schema.reading.dialects import dialect_of_uri
 from constraints.json_schema.reading.document import Resolver
-from constraints.json_schema.reading.site import Dialect
+from constraints.json_schema.reading.site import SchemaDialect
 
 
 def _words(text: str) -> frozenset[str]:
@@ -44,7 +44,7 @@ class UnknownVocabulary(Exception):
     """A metaschema requires an unknown vocabulary; the message names it."""
 
 
-def dialect_of(uri: str, default: Dialect, resolver: Resolver | None) -> Dialect | None:
+def dialect_of(uri: str, default: SchemaDialect, resolver: Resolver | None) -> SchemaDialect | None:
     """Return the dialect that a `$schema` names: a draft's, or that of a metaschema that the resolver has; or None.
 
     Args:
@@ -62,7 +62,7 @@ def dialect_of(uri: str, default: Dialect, resolver: Resolver | None) -> Dialect
     return dialect
 
 
-def _dialect_of_metaschema(metaschema: Any, default: Dialect) -> Dialect:
+def _dialect_of_metaschema(metaschema: Any, default: SchemaDialect) -> SchemaDialect:
     if not isinstance(metaschema, dict):
         return default
     declared = metaschema.get("$schema")
@@ -78,6 +78,6 @@ def _dialect_of_metaschema(metaschema: Any, default: Dialect) -> Dialect:
             if name == "applicator" and dialect.draft == "draft2019-09":
                 kept |= _OWN["unevaluated"]
         elif required:
-            raise UnknownVocabulary(f"nobody knows the vocabulary {uri!r}, which the metaschema requires")
+            raise UnknownVocabulary(f"the metaschema requires the vocabulary {uri!r}, which is unknown")
     dropped = frozenset().union(*_OWN.values()) - kept
     return replace(dialect, handlers={k: v for k, v in dialect.handlers.items() if k not in dropped})

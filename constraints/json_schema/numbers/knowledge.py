@@ -1,13 +1,13 @@
-"""What a formula says of the numbers of one sign, in three truth values.
+"""Knowledge: the truth of a formula about numbers, from what is known of a number so far.
 
-A text is read from the left, and what is known of its number grows with it. So a formula is evaluated over knowledge,
-and is true, false, or not known yet (Kleene's strong logic: a conjunction is false as soon as one part is).
+A text is read from the left, and the knowledge of its number grows with it. So the truth of a formula is a function of
+knowledge, and is true, false, or not known yet (Kleene's strong logic: a conjunction is false as soon as one part is).
 
     Knowledge     where the magnitude may lie at each cut, whether the number is an integer, a multiple of each step
     Branch        the numbers of one sign: the cuts, which are the magnitudes of bounds and of listed values, ascending,
                   and the formula as a function of knowledge
 
-Where a magnitude lies at a cut is a set of BELOW, AT and ABOVE; a bound is decided where all members agree.
+The place of a magnitude at a cut is a set of BELOW, AT and ABOVE; a bound is decided where all members agree.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ AT: Final = 2
 ABOVE: Final = 4
 ANYWHERE: Final = BELOW | AT | ABOVE
 
-# Of numerators and denominators: some three thousand digits, and less than what Python writes in digits.
+# The most bits of numerators and denominators: some three thousand digits, fewer than Python refuses to write.
 _MOST_BITS: Final = 10_000
 
 
@@ -55,7 +55,7 @@ class Branch(NamedTuple):
 
     Attributes:
         cuts: ascending magnitudes.
-        truth: what the formula says of a number of this sign.
+        truth: the formula's truth for a number of this sign.
     """
 
     cuts: tuple[Fraction, ...]
@@ -113,10 +113,10 @@ def number_matches(formula: Formula, value: Fraction) -> bool:
 
 
 def branch(formula: Formula, atoms: Sequence[Formula], steps: Sequence[Fraction], negative: bool) -> Branch:
-    """What a formula, which is made of these statements and steps, says of numbers of one sign."""
+    """Return what a formula with these statements and steps says of numbers of one sign."""
     values = {abs(value) for statement in atoms for value in _points(statement) if not value or (value < 0) == negative}
     cuts = tuple(sorted(values))
-    return Branch(cuts, _Reading({cut: number for number, cut in enumerate(cuts)}, steps, negative).truth(formula))
+    return Branch(cuts, _TruthBuilder({cut: number for number, cut in enumerate(cuts)}, steps, negative).truth(formula))
 
 
 def _points(statement: Formula) -> Iterable[Fraction]:
@@ -126,7 +126,7 @@ def _points(statement: Formula) -> Iterable[Fraction]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _TruthBuilder:
     """Makes functions of knowledge from formulas, for one sign."""
 
     cuts: dict[Fraction, int]
@@ -136,9 +136,9 @@ class _Reading:
     def truth(self, formula: Formula) -> Truth:
         if isinstance(formula, And) and not any(isinstance(part, And | Or | Not) for part in formula.parts):
             return _every([self.statement(part) for part in formula.parts])
-        steps: list[_Step] = []
+        steps: list[_Instruction] = []
 
-        def add(step: _Step) -> int:
+        def add(step: _Instruction) -> int:
             steps.append(step)
             return len(steps) - 1
 
@@ -215,10 +215,10 @@ def _some(parts: Sequence[Truth]) -> Truth:
 
 
 # The truth of a statement, or a connective and the numbers of the steps for its parts.
-_Step: TypeAlias = Truth | tuple[type[Formula], list[int]]
+_Instruction: TypeAlias = Truth | tuple[type[Formula], list[int]]
 
 
-def _truth(steps: Sequence[_Step], known: Knowledge) -> bool | None:
+def _truth(steps: Sequence[_Instruction], known: Knowledge) -> bool | None:
     """Return the truth of the last step."""
     values: list[bool | None] = []
     for step in steps:
