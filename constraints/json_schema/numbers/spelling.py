@@ -137,8 +137,8 @@ class _Spelling:
         number, prefix, mantissa, zero, held = state
         side = self.sides[number]
         left = side.cuts.at_point(prefix)
-        at_point = tuple([step.at_point(at, mantissa is not None) for step, at in zip(self.steps, held, strict=True)])
-        after = (number, left, mantissa, zero, pointed, True, False)
+        steps = tuple([step.at_point(at, mantissa is not None) for step, at in zip(self.steps, held, strict=True)])
+        after = (number, left, mantissa, zero, steps, True, False)
         self.ending(source, side, left, mantissa, zero, held, True, True)
         self.fraction_arc(source, 0x2E, 0x2E, after)
         if zero or not side.hopeful(side.cuts.beyond(prefix), None, True, None, side.unknown):
