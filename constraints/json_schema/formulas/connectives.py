@@ -298,15 +298,27 @@ def fold(
     """
     if type(formula) not in _CONNECTIVES:
         return statement(formula)
-    waiting = [formula]
-    while waiting:
-        part = waiting[-1]
-        missing = [inner for inner in part.fields if type(inner) in _CONNECTIVES and id(inner) not in done]
-        if missing:
-            waiting.extend(missing)
-            continue
-        waiting.pop()
-        if id(part) not in done:
-            values = [done[id(inner)][1] if type(inner) in _CONNECTIVES else statement(inner) for inner in part.fields]
-            done[id(part)] = part, combine(part, values)
-    return done[id(formula)][1]
+    known = done.get(id(formula))
+    if known is not None:
+        return known[1]
+    # The connectives that are under way: the values of their parts so far, and the parts to come.
+    around: list[tuple[Formula, list[_T], Iterator[Formula]]] = []
+    values: list[_T] = []
+    rest = iter(formula.fields)
+    while True:
+        for part in rest:
+            if type(part) not in _CONNECTIVES:
+                values.append(statement(part))
+            elif (known := done.get(id(part))) is not None:
+                values.append(known[1])
+            else:
+                around.append((formula, values, rest))
+                formula, values, rest = part, [], iter(part.fields)
+                break
+        else:
+            value = combine(formula, values)
+            done[id(formula)] = formula, value
+            if not around:
+                return value
+            formula, values, rest = around.pop()
+            values.append(value)
