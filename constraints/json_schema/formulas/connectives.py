@@ -71,6 +71,8 @@ class Formula:
 
 def _equal(one: Formula, other: Formula) -> bool:
     """Return whether two formulas of one type have equal fields; each pair of formulas in them is compared once."""
+    if len(one.fields) == len(other.fields) and all(map(operator.is_, one.fields, other.fields)):
+        return True
     waiting, seen = [(one, other)], set()
     while waiting:
         one, other = waiting.pop()
