@@ -16,7 +16,7 @@ from __future__ import annotations
 from automata.expressions import Expr, alternation, call, char_set, concat, repeat
 from automata.expressions.extensions import quoted_text
 from automata.pushdown.grammar import Grammar
-from constraints.json_schema.whitespace import MAX_DEPTH, Habit, Whitespace, whitespace_at
+from constraints.json_schema.building.whitespace import MAX_DEPTH, Habit, Whitespace, whitespace_at
 
 
 def json(*, whitespace: Habit | Whitespace = "default") -> Grammar:
