@@ -21,7 +21,7 @@ from constraints.composing.parsed import Parsed
 from constraints.json_schema.building.network import network_of
 from constraints.json_schema.building.whitespace import Habit, Whitespace
 from constraints.json_schema.containers.objects import PropertyOrder
-from constraints.json_schema.formulas.connectives import Formula, disjunction
+from constraints.json_schema.formulas.connectives import Formula, disjunction, rebuilt
 from constraints.json_schema.formulas.statements import Reference
 from constraints.json_schema.reading.document import SchemaDocument
 from constraints.json_schema.strings import Spellings
@@ -179,8 +179,5 @@ class _Renamed:
             if isinstance(formula, Reference):
                 self.known[formula] = Reference((self.number, formula.key))
             else:
-                fields = []
-                for field in formula.fields:
-                    fields.append((yield self._formula(field)) if isinstance(field, Formula) else field)
-                self.known[formula] = type(formula)(*fields)
+                self.known[formula] = yield rebuilt(formula, self._formula)
         return self.known[formula]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from constraints.json_schema.formulas.connectives import Formula
+from constraints.json_schema.formulas.connectives import Formula, rebuilt
 from constraints.json_schema.formulas.statements import IsInteger
 from constraints.json_schema.reading import read_schema
 from constraints.json_schema.reading.document import SchemaDocument
@@ -33,8 +33,5 @@ def _plain(formula: Formula, known: dict[Formula, Formula]) -> Task[Formula]:
         if isinstance(formula, IsInteger):
             known[formula] = IsInteger(plain=True)
         else:
-            fields = []
-            for field in formula.fields:
-                fields.append((yield _plain(field, known)) if isinstance(field, Formula) else field)
-            known[formula] = type(formula)(*fields)
+            known[formula] = yield rebuilt(formula, lambda part: _plain(part, known))
     return known[formula]

@@ -7,12 +7,12 @@ The derivatives by an item: `ItemAt(0, S)` requires the item to satisfy S, `Item
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from constraints.json_schema.containers.automaton import Move, Outcome, State, Vector, holding
 from constraints.json_schema.containers.distinct import Distinct, Distinctness
 from constraints.json_schema.containers.shannon import Holds, ShannonExpansion, holds
 from constraints.json_schema.formulas.connectives import (
-    FALSE,
     TRUE,
     Formula,
     Substitution,
@@ -21,7 +21,7 @@ from constraints.json_schema.formulas.connectives import (
     negation,
     truth,
 )
-from constraints.json_schema.formulas.statements import Contains, ItemAt, ItemCount, ItemsFrom
+from constraints.json_schema.formulas.statements import Contains, ItemAt, ItemCount, ItemsFrom, bounded, one_less
 
 
 class ArrayAutomaton:
@@ -62,9 +62,9 @@ def _simplified(statement: Formula) -> Formula:
     """Return TRUE or FALSE for a statement that no array, or every array, falsifies."""
     match statement:
         case Contains():
-            return _contains(statement.item, statement.low, statement.high)
+            return bounded(partial(Contains, statement.item), statement.low, statement.high)
         case ItemCount():
-            return _length(statement.low, statement.high)
+            return bounded(ItemCount, statement.low, statement.high)
         case ItemAt():
             return TRUE if statement.item == TRUE else statement
     return statement
@@ -86,26 +86,14 @@ def _derivative(statement: Formula) -> Formula:
         case Distinct():
             return statement.derivative()
         case ItemCount():
-            return _length(statement.low - 1, None if statement.high is None else statement.high - 1)
+            return bounded(ItemCount, statement.low - 1, one_less(statement.high))
     return statement
 
 
 def _one_more(statement: Contains) -> Formula:
     """Return the derivative of `Contains`."""
     item = holds(statement.item)
-    counted = _contains(statement.item, statement.low - 1, None if statement.high is None else statement.high - 1)
+    counted = bounded(partial(Contains, statement.item), statement.low - 1, one_less(statement.high))
     if not isinstance(item, Holds):
         return counted if item == TRUE else statement
     return disjunction([conjunction([item, counted]), conjunction([negation(item), statement])])
-
-
-def _contains(item: Formula, low: int, high: int | None) -> Formula:
-    if high is not None and high < max(low, 0):
-        return FALSE
-    return TRUE if low <= 0 and high is None else Contains(item, max(low, 0), high)
-
-
-def _length(low: int, high: int | None) -> Formula:
-    if high is not None and high < max(low, 0):
-        return FALSE
-    return TRUE if low <= 0 and high is None else ItemCount(max(low, 0), high)

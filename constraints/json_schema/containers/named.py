@@ -27,7 +27,7 @@ from constraints.json_schema.formulas.connectives import (
     negation,
 )
 from constraints.json_schema.formulas.restriction import Restriction
-from constraints.json_schema.formulas.statements import MemberCount, Members, StringIn
+from constraints.json_schema.formulas.statements import MemberCount, Members, StringIn, bounded
 from constraints.recursion import Task, run
 
 
@@ -83,7 +83,7 @@ class Table:
                 return self._named(_singles(formula))
             names = self.restriction.string(formula.names)
             return TRUE if names == FALSE or formula.value == TRUE else Members(names, formula.value)
-        return sized(formula.low, formula.high) if isinstance(formula, MemberCount) else formula
+        return bounded(MemberCount, formula.low, formula.high) if isinstance(formula, MemberCount) else formula
 
     def _joined(self, parts: tuple[Formula, ...]) -> Task[Formula]:
         """Return a conjunction, with all its statements about single names as one."""
@@ -132,10 +132,3 @@ def _singles(formula: Formula) -> list[_Single]:
         if isinstance(part, Members) and isinstance(part.names, StringIn) and len(part.names.texts) == 1:
             return [(name, negation(part.value), True) for name in part.names.texts]
     return []
-
-
-def sized(low: int, high: int | None) -> Formula:
-    """Return `MemberCount`, or TRUE or FALSE where it is known to be that."""
-    if high is not None and high < max(low, 0):
-        return FALSE
-    return TRUE if low <= 0 and high is None else MemberCount(max(low, 0), high)

@@ -23,7 +23,7 @@ from constraints.json_schema.containers.automaton import (
     Vector,
     holding,
 )
-from constraints.json_schema.containers.named import Named, Table, sized
+from constraints.json_schema.containers.named import Named, Table
 from constraints.json_schema.containers.names import Names
 from constraints.json_schema.containers.orders import ANY, CHEAP, AnyOrder, Track, tracks
 from constraints.json_schema.containers.plain import PlainInAnyOrder, PlainInOrder, PlainInTwoOrders, plain_members
@@ -44,7 +44,7 @@ from constraints.json_schema.formulas.connectives import (
     truth,
 )
 from constraints.json_schema.formulas.restriction import Restriction
-from constraints.json_schema.formulas.statements import MemberCount, Members
+from constraints.json_schema.formulas.statements import MemberCount, Members, bounded, one_less
 
 PropertyOrder: TypeAlias = Literal["schema", "any", "any-if-cheap"]
 
@@ -195,7 +195,7 @@ class _Members:
 def _smaller(formula: Formula) -> Formula:
     """Return the derivative of a statement about the size by any member."""
     if isinstance(formula, MemberCount):
-        return sized(formula.low - 1, None if formula.high is None else formula.high - 1)
+        return bounded(MemberCount, formula.low - 1, one_less(formula.high))
     return formula
 
 

@@ -16,6 +16,7 @@ functions on them keep a work stack and look at each combination once:
     truth(F, f)         the formula's truth, from the truth of its statements
     Substitution(f)     the formula with every statement replaced
     fold                a value of any type, from those of the statements
+    rebuilt             the formula with each of its parts replaced
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar, Final, TypeAlias, TypeVar
 
 from automata.limits import spend
+from constraints.recursion import Task
 
 _T = TypeVar("_T")
 
@@ -324,3 +326,12 @@ def fold(
                 return value
             formula, values, rest = around.pop()
             values.append(value)
+
+
+def rebuilt(formula: Formula, part: Callable[[Formula], Task[Formula]]) -> Task[Formula]:
+    """Make a formula of the same type anew, with each formula among its fields replaced."""
+    fields = list(formula.fields)
+    for place, field in enumerate(fields):
+        if isinstance(field, Formula):
+            fields[place] = yield part(field)
+    return type(formula)(*fields)

@@ -14,12 +14,12 @@ name is required is `Not(Members(name, FALSE))`.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from enum import Enum
 from fractions import Fraction
 from functools import lru_cache
 
-from constraints.json_schema.formulas.connectives import FALSE, Formula, Not, conjunction, field
+from constraints.json_schema.formulas.connectives import FALSE, TRUE, Formula, Not, conjunction, field
 
 
 class Kind(Enum):
@@ -220,6 +220,19 @@ class MemberCount(_Bounded):
     """The number of members of the object lies within bounds."""
 
     __slots__ = ()
+
+
+def bounded(statement: Callable[[int, int | None], Formula], low: int, high: int | None) -> Formula:
+    """Return the statement that a number of items, members or the like lies within bounds, or TRUE or FALSE where it is
+    known to be that."""
+    if high is not None and high < max(low, 0):
+        return FALSE
+    return TRUE if low <= 0 and high is None else statement(max(low, 0), high)
+
+
+def one_less(bound: int | None) -> int | None:
+    """Return the upper bound of what is left after one more item or member."""
+    return None if bound is None else bound - 1
 
 
 def has_name(*names: str) -> Formula:
